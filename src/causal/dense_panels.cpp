@@ -12,8 +12,9 @@ namespace {
 constexpr std::ptrdiff_t k_block = 8;
 
 /// Four numbers for one instruction, or for two on older machines. The compiler would not find them
-/// by itself.
-using Four = double __attribute__((vector_size(32), aligned(8)));
+/// by itself. The attributes stand behind the name: before it clang takes no alignment from them.
+using Four [[gnu::vector_size(32), gnu::aligned(8)]] = double;
+static_assert(alignof(Four) == alignof(double));
 
 /// c[4 Fours x 4] -= a[4 Fours x depth] b[4 x depth]', all stored column by column, with the
 /// distances `ldc` and `ld` between columns. Every number of c gets its products in the order of
