@@ -264,6 +264,23 @@ TEST_F(Chrome, ranks_that_were_merged_onto_one_stream_are_told_and_left_out) {
   EXPECT_NE((*run)->warnings[0].find("at one time on one stream"), std::string::npos);
 }
 
+TEST_F(Chrome, streams_of_one_thread_may_run_at_one_time) {
+  for (const double late : {0.0, 2.0}) {
+    std::vector<std::string> events;
+    for (const double end : {1000.0, 5000.0, 12000.0, 14000.0}) {
+      events.push_back(kernel(end + late));
+      events.push_back(kernel(end + late + 1));
+      std::string& other = events.back();
+      other.replace(other.find("\"stream\": 7"), 11, "\"stream\": 8");
+    }
+    add(file_of(events));
+  }
+  const auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_EQ((*run)->list.instances.size(), 8U);
+  EXPECT_TRUE((*run)->warnings.empty());
+}
+
 TEST_F(Chrome, a_list_of_traces_is_told) {
   add(R"([{"traceEvents": [{"ph": "X", "ts": 1, "dur": 2}]}, {"traceEvents": []}])");
   EXPECT_NE(error().find("holds a list of traces; give each"), std::string::npos) << error();

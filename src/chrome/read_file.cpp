@@ -41,26 +41,32 @@ constexpr std::string_view k_step = "ProfilerStep#";
 struct Kernel {
   std::string_view name, arguments;
   std::int64_t begin = 0, end = 0;
-  std::uint32_t stream = 0;  ///< the number of its thread
+  std::uint32_t thread = 0;  ///< a number of FileReader
 };
 
-/// True if many kernels run while another one of their stream does. No device does that: these are
-/// streams of several ranks whose devices have one number.
-bool run_at_once(const std::vector<Kernel>& kernels) {
-  constexpr std::size_t k_fewest = 3, k_most_alone = 3;  // of two ranks every second one overlaps
+/// True if both run for more than half of the shorter one's time, which no stream does. `a` begins
+/// first. Some viewers' files have one thread for all streams.
+bool run_at_once(const Kernel& a, const Kernel& b) {
+  const std::int64_t both = std::min(a.end, b.end) - b.begin;
+  const std::int64_t shorter = std::min(a.end - a.begin, b.end - b.begin);
+  return a.thread == b.thread && both > 0 && both > shorter / 2 &&
+         member(a.arguments, "stream") == member(b.arguments, "stream");
+}
+
+/// True if so many kernels do that they must be those of several ranks, whose devices have one
+/// number: of two ranks every second one does.
+bool are_merged(const std::vector<Kernel>& kernels) {
+  constexpr std::size_t k_fewest = 3, k_one_of = 3;
   std::vector<const Kernel*> order;
   for (const Kernel& kernel : kernels) order.push_back(&kernel);
   std::sort(order.begin(), order.end(), [](const Kernel* a, const Kernel* b) {
-    return std::tie(a->stream, a->begin, a->end) < std::tie(b->stream, b->begin, b->end);
+    return std::tie(a->thread, a->begin, a->end) < std::tie(b->thread, b->begin, b->end);
   });
   std::size_t count = 0;
   for (std::size_t i = 1; i < order.size(); ++i) {
-    const Kernel &a = *order[i - 1], &b = *order[i];
-    const std::int64_t both = std::min(a.end, b.end) - b.begin;
-    const std::int64_t shorter = std::min(a.end - a.begin, b.end - b.begin);
-    count += a.stream == b.stream && both > 0 && both > shorter / 2 ? 1 : 0;
+    count += run_at_once(*order[i - 1], *order[i]) ? 1 : 0;
   }
-  return count >= k_fewest && k_most_alone * count > kernels.size();
+  return count >= k_fewest && k_one_of * count > kernels.size();
 }
 
 /// An event that has begun (B) and not ended (E) on its thread.
@@ -146,7 +152,7 @@ class FileReader {
     for (const auto& [thread, stack] : open_) {
       for (const Open& open : stack) file_.endless_calls += open.kernel ? 1 : 0;
     }
-    file_.one_stream = !several_processes_ && run_at_once(kernels_);
+    file_.one_stream = !several_processes_ && are_merged(kernels_);
     if (several_processes_ || file_.one_stream) {
       file_.mixed_calls = kernels_.size();
       kernels_.clear();
@@ -180,7 +186,7 @@ class FileReader {
     if (!process_) process_ = interned(event.process);
     several_processes_ = several_processes_ || *process_ != event.process;
     kernels_.push_back(kernel);
-    kernels_.back().stream = number_of(event.thread);
+    kernels_.back().thread = number_of(event.thread);
   }
 
   static bool is_async(const EventText& event) { return event.phase == "b" || event.phase == "e"; }
