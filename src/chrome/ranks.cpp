@@ -59,8 +59,10 @@ void give_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes) {
     }
   }
   if (untold.empty()) return;
-  const bool by_name = std::all_of(names.begin(), names.end(),
-                                   [](const fs::path& path) { return rank_of_name(path); });
+  const bool by_name = std::all_of(names.begin(), names.end(), [&](const fs::path& path) {
+    const auto number = rank_of_name(path);
+    return number && !told.contains(*number);
+  });
   std::uint32_t next = 0;
   for (RankFile* file : untold) {
     while (told.contains(next)) ++next;

@@ -55,6 +55,7 @@ TEST(Ranks, that_are_told_stay_whatever_others_tell) {
                    "1 of 3 files tells no rank (distributedInfo): theirs are the ranks that are "
                    "left, in the order of names (aux.json)"}));
   EXPECT_EQ(ranks_of({file_at("x7.json"), file_at("b.json", 0)})[1], "7 x7.json");
+  EXPECT_EQ(ranks_of({file_at("x7.json"), file_at("b.json", 7)})[0], "0 x7.json");
 }
 
 TEST_F(Chrome, files_without_an_event_are_left_out_and_named_unless_they_tell_a_rank) {
