@@ -36,6 +36,13 @@ constexpr std::size_t k_most_calls = 2048, k_most_ends = std::size_t{1} << 19, k
 /// Offsets are rounded to ticks at both clocks of an edge.
 constexpr double k_rounding = 2;
 
+/// In ticks. Lines through edges that contradict each other may lead far away: as far as offsets
+/// can be added, which are refused then.
+std::int64_t ticks_of(double distance) {
+  constexpr double k_farthest = 0x1p61;
+  return std::llround(std::clamp(distance, -k_farthest, k_farthest));
+}
+
 /// What is known of the clocks by their present maps. Collective.
 struct Present {
   explicit Present(const ConstrainedClocks& clocks) : rates(clocks.clocks(), 0) {
@@ -76,7 +83,7 @@ bool follow(ConstrainedClocks& clocks, const std::vector<ClockLine>& lines) {
     const std::uint64_t last = std::max(stamps.last, first + 1);
     const auto knot = [&](std::uint64_t local) -> ClockKnot {
       const std::int64_t time = map(local);
-      const std::int64_t drift = std::llround(line.rate * static_cast<double>(time - line.base));
+      const std::int64_t drift = ticks_of(line.rate * static_cast<double>(time - line.base));
       return {local, time - static_cast<std::int64_t>(local) + line.offset + drift};
     };
     const auto straight = ClockMap::from_knots({knot(first), knot(last)});
@@ -160,7 +167,7 @@ Result<void> settle_rates(ConstrainedClocks& clocks) {
   if (!open || clocks.reference().consensus) return {};
   const std::vector<double> shifts = find_centres(clocks.constraints(), fixed);
   std::vector<ClockLine> lines(clocks.clocks());
-  for (std::size_t c = 0; c < lines.size(); ++c) lines[c].offset = std::llround(shifts[c]);
+  for (std::size_t c = 0; c < lines.size(); ++c) lines[c].offset = ticks_of(shifts[c]);
   const double before = clocks.sum_of_squared_violations();
   const std::vector<ClockMap> maps = clocks.maps();
   const bool followed = follow(clocks, lines);
@@ -319,7 +326,7 @@ bool place(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
     const auto knot = [&](std::uint64_t local) -> ClockKnot {
       const std::int64_t time = map(local);
       const double more = moves[found.reference].at(time) + found.shift[c];
-      return {local, time - static_cast<std::int64_t>(local) + std::llround(more)};
+      return {local, time - static_cast<std::int64_t>(local) + ticks_of(more)};
     };
     const auto moved =
         ClockMap::from_knots({knot(stamps.first), knot(std::max(stamps.last, stamps.first + 1))});
@@ -339,8 +346,8 @@ ClockConstraint as_aligned(ClockConstraint one, const std::vector<Moved>& moves,
     const Moved& line = moves[stays ? c : found.reference];
     const double shift = stays ? 0 : found.shift[c];
     // The time there differs from the aligned one by little, which the rate makes less.
-    const auto near = time - std::llround(line.at(time) + shift);
-    return time - std::llround(line.at(near) + shift);
+    const auto near = time - ticks_of(line.at(time) + shift);
+    return time - ticks_of(line.at(near) + shift);
   };
   const std::int64_t from = aligned(one.from, one.from_time);
   const std::int64_t to = aligned(one.to, one.to_time);
