@@ -43,8 +43,10 @@ bool read_binary_annotation(value from, Draft& draft, Place& local) {
   return whole;
 }
 
+/// Null for an empty `what`, too: that of halves without an end.
 template <class One>
 One* find(std::span<One> annotations, std::string_view what) {
+  if (what.empty()) return nullptr;
   const auto found = std::find_if(annotations.begin(), annotations.end(),
                                   [&](const Annotation& one) { return one.what == what; });
   return found == annotations.end() ? nullptr : &*found;
@@ -211,7 +213,7 @@ bool Reader::add_half(const Draft& draft, const OldZipkin& old, std::string_view
   const Annotation* const first = find(annotations, begin);
   if (first == nullptr || first->time.value == 0 || !is_time(first->time, k_us)) return false;
   const std::string clock = first->place.clock();
-  const Annotation* const last = end.empty() ? nullptr : find(annotations, end);
+  const Annotation* const last = find(annotations, end);
   const std::uint64_t since = ns_of(first->time, k_us);
   std::uint64_t until = since;
   if (last != nullptr && last->place.clock() == clock && is_time(last->time, k_us)) {

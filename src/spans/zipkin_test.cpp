@@ -111,6 +111,11 @@ TEST(OldZipkin, annotations_without_an_endpoint_move_with_their_half_or_their_sp
   std::vector<ClockMap> maps(read.spans.clocks.all().size());
   maps[read.spans.clocks.find("a")] = ClockMap().shifted(7'000);
   EXPECT_EQ(patched(read.text, read.stamps, maps), text_at(7, "a"));
+  // An annotation that says nothing is of no half.
+  const Zipkin empty = read_zipkin(
+      "[" + span_of(bare("", 900) + ',' + bare("sr", 1000) + ',' + annotation("note", 1100, "a")) +
+      "]");
+  EXPECT_EQ(empty.spans.clocks.find("unknown"), k_none);
   // Nobody knows which host's a half is that names none, beside another one.
   const Zipkin half =
       read_zipkin("[" + span_of(annotation("cs", 1000, "a") + ',' + bare("sr", 900)) + "]");
