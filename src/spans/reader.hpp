@@ -25,6 +25,7 @@ struct Annotation {
 struct OldZipkin {
   std::vector<Annotation> annotations;
   Place local;          ///< of the process that wrote a span without halves
+  std::string owner;    ///< the clock that the span's own begin and length are of
   bool is_old = false;  ///< this is such a span
 };
 

@@ -110,6 +110,7 @@ void complete_places(OldZipkin& old) {
   for (Annotation& one : old.annotations) {
     if (!is_of_half(one) && one.place.is_nowhere()) one.place = owner;
   }
+  old.owner = owner.clock();
 }
 
 }  // namespace
@@ -172,7 +173,7 @@ bool Reader::zipkin_span(value from) {
 
 void Reader::finish_old(Draft& draft, const OldZipkin& old) {
   draft.form = Mark::Form::old_zipkin;
-  const std::uint32_t owner = spans_.clocks.number(owner_of(old).clock());
+  const std::uint32_t owner = spans_.clocks.number(old.owner);
   stamp(draft.begin, k_us, owner);
   stamp_length(draft.end, draft.begin, k_us, owner);
   for (const Annotation& one : old.annotations) {
@@ -218,8 +219,8 @@ bool Reader::add_half(const Draft& draft, const OldZipkin& old, std::string_view
   std::uint64_t until = since;
   if (last != nullptr && last->place.clock() == clock && is_time(last->time, k_us)) {
     until = ns_of(last->time, k_us);
-  } else if (is_time(draft.begin, k_us) && ns_of(draft.begin, k_us) == since &&
-             is_time(draft.end, k_us)) {
+  } else if (clock == old.owner && is_time(draft.begin, k_us) &&
+             ns_of(draft.begin, k_us) == since && is_time(draft.end, k_us)) {
     until += ns_of(draft.end, k_us);
   }
   Draft half = draft;

@@ -141,6 +141,18 @@ TEST(OldZipkin, an_unfinished_half_says_nothing_about_ends) {
       ElementsAre("a:1000 -> b:1100"));
 }
 
+/// The span's length is that of the client, whose begin is not known.
+TEST(OldZipkin, a_half_takes_no_length_of_another_clock) {
+  const Zipkin read = read_zipkin(
+      "[" +
+      span_of(R"({"value":"cs","endpoint":{"serviceName":"a"}},)" + annotation("sr", 900, "b"),
+              R"("timestamp":900,"duration":50,)") +
+      "]");
+  ASSERT_EQ(read.spans.all.size(), 1U);
+  EXPECT_EQ(read.spans.clocks.all()[read.spans.all[0].clock], "b");
+  EXPECT_EQ(read.spans.all[0].end, read.spans.all[0].begin);
+}
+
 TEST(OldZipkin, messages_begin_only) {
   EXPECT_THAT(
       arrows_of(edges_of(
