@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t k_jump = 8;                     ///< times the usual change
 constexpr std::int64_t k_known_rate_divisor = 20'000;  // 50 ppm: how well a line tells a drift
+constexpr double k_most_are = 1.5;                     ///< times so many steady pairs are most
 constexpr std::size_t k_neighbours = 5;  ///< on each side that tell the offset of a call
 
 /// What its neighbours say of the offset at the time of each pair.
@@ -167,7 +168,9 @@ void settle_doubts(const Sequence& a, const Sequence& b, Alignment& way) {
   const std::vector<KnownOffset> pairs = offsets_of(a, b, way);
   const Steady steady(pairs, usual_reach(pairs));
   if (way.lost == 0 && steady.others_are_late_ends()) return;
-  const std::vector<KnownOffset> known = steady.offsets();
+  std::vector<KnownOffset> known = steady.offsets();
+  if (k_most_are * static_cast<double>(known.size()) < static_cast<double>(pairs.size()))
+    known.clear();  // the others may be right
   const std::vector<KnownOffset> curve = smoothed(known);
   const std::int64_t reach = usual_reach(known);
   const Neighbours near(a, b);
