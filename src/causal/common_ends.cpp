@@ -16,7 +16,8 @@
 namespace entrain::causal {
 namespace {
 
-constexpr std::size_t k_least_ends = 4;  ///< of a clock that tell a rate
+constexpr std::size_t k_ends_of_rate = 4;    ///< of a clock, to tell a rate
+constexpr std::size_t k_ends_of_offset = 3;  ///< whose median bears one late end
 constexpr int k_most_offset_rounds = 200;
 constexpr int k_end_rate_rounds = 8;
 constexpr std::int64_t k_spread_per_jump = 8;
@@ -51,7 +52,7 @@ class FitEnds {
     std::size_t rich = 0;
     for (std::size_t c = 0; c < lines_.size(); ++c) {
       if (of_clock(c).size() < control_.least_ends) return std::nullopt;
-      rich += of_clock(c).size() >= k_least_ends ? 1 : 0;
+      rich += of_clock(c).size() >= k_ends_of_offset ? 1 : 0;
     }
     if (rich < 2) return std::nullopt;
     TRY_ASSIGN(bool settled, set_offsets());
@@ -159,7 +160,7 @@ class FitEnds {
   /// The slope of the rests over time, drawn to 0 as far as the noise explains it.
   void set_rate(std::size_t c) {
     const std::span<const std::size_t> own = of_clock(c);
-    if (own.size() < k_least_ends) return;
+    if (own.size() < k_ends_of_rate) return;
     double mean = 0, square = 0, product = 0;
     for (const std::size_t e : own) mean += static_cast<double>(ends_[e].time);
     mean /= static_cast<double>(own.size());

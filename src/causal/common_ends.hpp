@@ -57,7 +57,7 @@ struct CommonEnds {
 /// Finds for every clock the straight line under which the ends of each instance that says
 /// `ends_coincide` are as close together as can be: offsets by medians, rates only as far as they
 /// stand out of the noise and at least 4 ends tell them. Then finds bends (find_bends). A clock
-/// without such ends keeps its time. Empty where that cannot be: less than 2 clocks with 4 such
+/// without such ends keeps its time. Empty where that cannot be: less than 2 clocks with 3 such
 /// ends, or chains of instances that connect clocks too loosely. Linear in the
 /// number of ends; the same for any number of `threads` (0: all cores). Errors:
 /// ErrorKind::interrupted when `progress` (may be null) says so.
