@@ -60,8 +60,9 @@ void Halves::ask() {
 void Halves::finish(const std::exception_ptr& own) {
   const std::uint32_t job = asked_.load(std::memory_order_relaxed);
   wait_for_change(done_, job - 1);
+  const std::exception_ptr other = std::exchange(of_helper_, nullptr);
   if (own) std::rethrow_exception(own);
-  if (of_helper_) std::rethrow_exception(std::exchange(of_helper_, nullptr));
+  if (other) std::rethrow_exception(other);
 }
 
 void Halves::help() {

@@ -160,10 +160,12 @@ class FitEnds {
   /// The slope of the rests over time, drawn to 0 as far as the noise explains it.
   void set_rate(std::size_t c) {
     const std::span<const std::size_t> own = of_clock(c);
-    if (own.size() < k_ends_of_rate) return;
+    if (own.empty()) return;
     double mean = 0, square = 0, product = 0;
     for (const std::size_t e : own) mean += static_cast<double>(ends_[e].time);
     mean /= static_cast<double>(own.size());
+    lines_[c].anchor = static_cast<std::int64_t>(mean);
+    if (own.size() < k_ends_of_rate) return;
     for (const std::size_t e : own) {
       const double x = static_cast<double>(ends_[e].time) - mean;
       square += x * x;
@@ -171,7 +173,6 @@ class FitEnds {
     }
     const double prior = noise_ * noise_ / (k_usual_rate * k_usual_rate);
     lines_[c].rate = (lines_[c].rate * square - product) / (square + prior);
-    lines_[c].anchor = static_cast<std::int64_t>(mean);
   }
 
   /// Per clock the first of the clocks that calls connect with it.

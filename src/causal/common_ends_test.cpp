@@ -61,6 +61,23 @@ TEST(CommonEnds, a_clock_with_few_ends_or_none_does_not_hold_up_the_others) {
   }
 }
 
+TEST(CommonEnds, lines_of_few_ends_lie_at_their_middle) {
+  Calls calls(3);
+  for (std::uint64_t t = 1'000'000, k = 0; k < 100; t += 1000, ++k) {
+    if (k < 97) {
+      calls.add({t, t + 1});
+    } else {
+      calls.add({t, t + 1, t + 500'000});
+    }
+  }
+  Edges edges;
+  edges.instances = calls.instances;
+  edges.members = calls.members;
+  const auto ends = find_common_ends(calls.clocks, edges, 1, nullptr);
+  ASSERT_TRUE(ends && *ends);
+  EXPECT_EQ((*ends)->lines[2].at, 1'598'000U);
+}
+
 TEST(CommonEnds, without_ends_that_coincide_nothing_is_set) {
   Calls calls(2);
   for (std::uint64_t t = 0; t < 9000; t += 1000) calls.add({t, t + 5}, false);

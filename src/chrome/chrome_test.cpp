@@ -267,7 +267,7 @@ TEST_F(Chrome, ranks_that_were_merged_onto_one_stream_are_told_and_left_out) {
 TEST_F(Chrome, streams_of_one_thread_may_run_at_one_time) {
   for (const double late : {0.0, 2.0}) {
     std::vector<std::string> events;
-    for (const double end : {1000.0, 5000.0, 12000.0, 14000.0}) {
+    for (const double end : {1000.0, 5000.0, 12000.0, 14700.0, 29100.0, 31000.0}) {
       events.push_back(kernel(end + late));
       events.push_back(kernel(end + late + 1));
       std::string& other = events.back();
@@ -277,8 +277,34 @@ TEST_F(Chrome, streams_of_one_thread_may_run_at_one_time) {
   }
   const auto run = open();
   ASSERT_TRUE(run);
-  EXPECT_EQ((*run)->list.instances.size(), 8U);
+  EXPECT_EQ((*run)->list.instances.size(), 12U);
   EXPECT_TRUE((*run)->warnings.empty());
+}
+
+TEST_F(Chrome, kernels_that_overlap_and_name_no_stream_are_of_one_rank) {
+  for (const double late : {0., 2.}) {
+    std::vector<std::string> events;
+    for (const double begin : {1000., 5000., 12000., 14700., 29100., 31000.}) {
+      for (const double shift : {0., 150.}) {
+        events.push_back(fmt::format(R"({{"ph": "X", "pid": 0, "ts": {}, "dur": 400{}}})",
+                                     begin + shift + late, k_nccl));
+      }
+    }
+    add(file_of(events));
+  }
+  const auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_of_several_processes"), 0U);
+  EXPECT_TRUE((*run)->warnings.empty());
+}
+
+TEST_F(Chrome, times_that_no_run_has_are_refused) {
+  for (const char* ts : {"-9000000000000000", "4700000000000000"}) {
+    files_.clear();
+    add(file_of({fmt::format(R"({{"ph": "X", "ts": {}, "dur": 1{}}})", ts, k_nccl), kernel(1000),
+                 R"({"ph": "X", "ts": 9000000000000, "dur": 1, "name": "x"})"}));
+    EXPECT_NE(error().find("between 0 and 2^62 ns"), std::string::npos) << error();
+  }
 }
 
 TEST_F(Chrome, a_list_of_traces_is_told) {
@@ -350,7 +376,7 @@ TEST_F(Chrome, an_empty_length_is_refused) {
 
 TEST_F(Chrome, an_end_out_of_range_is_told_with_its_begin_and_length) {
   add(R"([{"ph": "X", "ts": 9223372036854775.000, "dur": 12}])");
-  EXPECT_NE(error().find("begins at 9223372036854775.000 us and takes 12 us"), std::string::npos)
+  EXPECT_NE(error().find("begins at '9223372036854775.000' us and takes '12' us"), std::string::npos)
       << error();
 }
 

@@ -37,6 +37,8 @@ struct Step {
   std::int64_t begin = 0, end = 0;
 };
 constexpr std::string_view k_step = "ProfilerStep#";
+/// In 2116, ns: differences of offsets between such times are far from 64 bits.
+constexpr std::int64_t k_last_time = std::int64_t{1} << 62;
 
 struct Kernel {
   std::string_view name, arguments;
@@ -49,8 +51,9 @@ struct Kernel {
 bool run_at_once(const Kernel& a, const Kernel& b) {
   const std::int64_t both = std::min(a.end, b.end) - b.begin;
   const std::int64_t shorter = std::min(a.end - a.begin, b.end - b.begin);
-  return a.thread == b.thread && both > 0 && both > shorter / 2 &&
-         member(a.arguments, "stream") == member(b.arguments, "stream");
+  const std::string_view stream = member(a.arguments, "stream");
+  return a.thread == b.thread && both > 0 && both > shorter / 2 && !stream.empty() &&
+         stream == member(b.arguments, "stream");
 }
 
 /// True if so many kernels do that they must be those of several ranks, whose devices have one
@@ -123,7 +126,8 @@ class FileReader {
       return fail(ErrorKind::input,
                   fmt::format("{}: the end of an event is out of range, which begins at {} us and "
                               "takes {} us; write the file again",
-                              file_.path.string(), event.time, event.duration));
+                              file_.path.string(), json::excerpt(event.time),
+                              json::excerpt(event.duration)));
     }
     ++file_.events;
     first_ = std::min(first_, begin);
@@ -152,21 +156,21 @@ class FileReader {
     for (const auto& [thread, stack] : open_) {
       for (const Open& open : stack) file_.endless_calls += open.kernel ? 1 : 0;
     }
+    std::int64_t first = 0, last = 0;
+    if (__builtin_add_overflow(first_, file_.facts.base, &first) || first < 0 ||
+        __builtin_add_overflow(last_, file_.facts.base, &last) || last > k_last_time) {
+      return fail(ErrorKind::input, fmt::format("{}: its times are out of range: with "
+                                                "baseTimeNanoseconds they must lie between 0 and "
+                                                "2^62 ns",
+                                                file_.path.string()));
+    }
+    file_.first = static_cast<std::uint64_t>(first);
+    file_.last = static_cast<std::uint64_t>(last);
     file_.one_stream = !several_processes_ && are_merged(kernels_);
     if (several_processes_ || file_.one_stream) {
       file_.mixed_calls = kernels_.size();
       kernels_.clear();
     }
-    std::int64_t first = 0, last = 0;
-    if (__builtin_add_overflow(first_, file_.facts.base, &first) || first < 0 ||
-        __builtin_add_overflow(last_, file_.facts.base, &last)) {
-      return fail(ErrorKind::input, fmt::format("{}: its times are out of range: with "
-                                                "baseTimeNanoseconds they must lie between 0 and "
-                                                "2^63 - 1 ns",
-                                                file_.path.string()));
-    }
-    file_.first = static_cast<std::uint64_t>(first);
-    file_.last = static_cast<std::uint64_t>(last);
     std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
       return std::tie(a.thread, a.begin) < std::tie(b.thread, b.begin);
     });

@@ -153,6 +153,10 @@ Aligned align_sequences(const Sequence& a, const Sequence& b) {
   result.possible = std::any_of(ways.found.begin(), ways.found.end(), is_strong);
   result.way = decide(a, b, ways);
   if (result.way) settle_doubts(a, b, *result.way);
+  if (result.way &&
+      std::none_of(result.way->partner.begin(), result.way->partner.end(), is_partner)) {
+    result.way.reset();  // other calls may tell
+  }
   return result;
 }
 

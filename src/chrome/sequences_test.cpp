@@ -230,6 +230,23 @@ TEST(Sequences, steps_of_an_even_loop_are_not_taken_for_each_other) {
   }
 }
 
+/// After a pause longer than a burst a walk from one call of the burst to the next would meet
+/// itself.
+TEST(Sequences, a_call_is_no_repetition_of_itself) {
+  RandomStream random(1, 7);
+  Moments loop{1000, 1300};
+  for (std::uint64_t c = 0, at = 600'000; c < 150; ++c) {
+    loop.push_back(at += 500 + random.below(9000));
+  }
+  EXPECT_EQ(align_ranks(rank_of(loop, {}, 300), rank_of(loop, {})).right, loop.size());
+  Moments steps;
+  for (std::uint64_t step = 1; step <= 20; ++step) {
+    steps.push_back(1'000'000 * step + random.below(20'000));
+    steps.push_back(steps.back() + 500);
+  }
+  EXPECT_EQ(align_ranks(rank_of(steps, {}, 300), rank_of(steps, {})).right, steps.size());
+}
+
 /// Few calls may be those of any step: here one of three calls, of which each rank has another one.
 TEST(Sequences, few_calls_are_paired_only_if_ranks_would_see_some_of_each_others_steps) {
   const Moments loop{1000, 4700, 9100, 21000, 24700, 29100};

@@ -84,7 +84,7 @@ class Walk {
 
   /// Since the call before, and since the first one, ends moved apart no more than they may.
   [[nodiscard]] bool agree(std::int64_t i, std::int64_t j) const {
-    if (!alike(own(i), others(j))) return false;
+    if (&own(i) == &others(j) || !alike(own(i), others(j))) return false;  // a loop is of others
     const std::int64_t apart = distance(i, j);
     const auto end = static_cast<std::int64_t>(own(i).end);
     if (std::abs(apart - latest_) > k_end_spread + drift_in(end - latest_end_)) return false;

@@ -91,7 +91,9 @@ class Correction {
     if (!options_.verify) return {};
     const Stopwatch watch(report_.phases.verify);
     make_room();
-    TRY(read_back().run(staged_->anchor(), report_));
+    engine::ReadBack written = read_back();
+    TRY(written.run(staged_->anchor(), report_));
+    has_other_edges_ = written.paired_anew();
     return cancel_.agree(processes_);
   }
 
@@ -315,7 +317,8 @@ class Correction {
   /// does so at small cost: they are only looked for where edges go backward. Where records are
   /// missing, times may decide which of them belong together, and so which edges there are.
   [[nodiscard]] bool is_seen_acyclic() const {
-    return report_.verified && report_.after.unmatched.empty() && report_.after.skipped.empty();
+    return report_.verified && !has_other_edges_ && report_.after.unmatched.empty() &&
+           report_.after.skipped.empty();
   }
 
   /// Refuses maps under which time would run backward between two records, and new stamps that no
@@ -410,6 +413,7 @@ class Correction {
   bool writing_ = false;
   std::vector<ClockMap> maps_;  ///< per location: stored stamp -> corrected time
   Decimal9 gamma_;
+  bool has_other_edges_ = false;  ///< what was written was paired by its own stamps
   std::optional<otf2::StagedArchive> staged_;
   page::Data* page_;                          ///< null: nobody wants it
   std::optional<engine::PageSurvey> survey_;  ///< only with `page_`

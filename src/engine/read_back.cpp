@@ -109,6 +109,7 @@ Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectRepor
 /// Reads a rewritten archive as any other one.
 Result<void> ReadBack::as_any_other(const std::filesystem::path& anchor, CorrectReport& report) {
   report.after = {};
+  paired_anew_ = true;
   TRY_ASSIGN(const session::LoadedTrace written,
              readable(anchor, report, session::load(workers_, anchor, progress_)));
   session::begin_phase(progress_, "verify");

@@ -53,6 +53,9 @@ class ReadBack {
   /// The same for times that were not written: those of `corrected`.
   Result<void> planned(CorrectReport& report);
 
+  /// True if what was written was paired by its own stamps, so that its edges may be others.
+  [[nodiscard]] bool paired_anew() const { return paired_anew_; }
+
  private:
   Result<void> rewritten(const std::filesystem::path& anchor, CorrectReport& report);
   Result<void> overlay(const std::filesystem::path& anchor, CorrectReport& report);
@@ -73,6 +76,7 @@ class ReadBack {
   const CorrectOptions& options_;
   Original original_;
   Progress* progress_;
+  bool paired_anew_ = false;
 };
 
 }  // namespace entrain::engine

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "json/decimal.hpp"
+#include "json/excerpt.hpp"
 
 namespace entrain::spans {
 namespace {
@@ -84,7 +85,7 @@ Result<std::string> patched(std::string_view text, std::span<const Stamp> stamps
     if (time < 0 || since < 0) {
       return fail(ErrorKind::input,
                   fmt::format("byte {}: the time {} would become negative; is it one?", stamp.at,
-                              text.substr(stamp.at, stamp.size)));
+                              json::excerpt(text.substr(stamp.at, stamp.size))));
     }
     const std::string with = text_of(stamp, time, since);
     if (with.empty()) continue;

@@ -275,11 +275,11 @@ TEST(Spans, times_that_are_no_numbers_are_counted_and_the_first_is_named) {
   const Read read =
       read_all(zipkin_of({{"1", "", "CLIENT", "a", 1000, 5}}).insert(1, R"({"traceId":"1","id":"5",
 "timestamp":"soon","duration":-4,"annotations":[{"timestamp":1e30},{"timestamp":0},
-{"timestamp":null},{"timestamp":""}]},)"));
-  EXPECT_EQ(read.spans.odd_times, 3U);
+{"timestamp":null},{"timestamp":""},{"timestamp":1e-2147483648},{"timestamp":1e+-5}]},)"));
+  EXPECT_EQ(read.spans.odd_times, 5U);
   EXPECT_EQ(read.spans.first_odd_time, "'1e30' in file");
   EXPECT_THAT(edges_of(read.spans).counters,
-              ElementsAre(Pair("spans_without_time", 1U), Pair("times_that_stay", 3U)));
+              ElementsAre(Pair("spans_without_time", 1U), Pair("times_that_stay", 5U)));
 }
 
 TEST(Spans, what_a_client_does_itself_is_not_called_by_the_server_of_its_id) {

@@ -25,12 +25,13 @@ constexpr int k_most_shift = 64;  ///< of a point by an exponent: later times ar
 bool take_apart(std::string_view text, Number& number) {
   const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
   std::string_view exponent = text.substr(std::min(mark + 1, text.size()));
-  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  if (exponent.starts_with('+') && !exponent.starts_with("+-")) exponent.remove_prefix(1);
   int shift = 0;
   const auto [end, error] =
       std::from_chars(exponent.data(), exponent.data() + exponent.size(), shift);
   const bool has_shift = error == std::errc() && end == exponent.data() + exponent.size();
-  if ((mark < text.size() && !has_shift) || std::abs(shift) > k_most_shift) return false;
+  const bool is_far = shift < -k_most_shift || shift > k_most_shift;
+  if ((mark < text.size() && !has_shift) || is_far) return false;
   std::string digits(text.substr(0, mark));
   const std::size_t point = std::min(digits.find('.'), digits.size());
   if (point < digits.size()) digits.erase(point, 1);

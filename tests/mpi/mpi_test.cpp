@@ -444,7 +444,10 @@ TEST(Resting, processes_end_with_one_that_fails) {
   const ChildOutcome outcome = run_on_one_core({"correct", "nowhere", "-o", "nothing"});
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_FALSE(outcome.timed_out) << outcome.summary();
-  EXPECT_EQ(own_lines(outcome.err).size(), 2u) << outcome.err;
+  // The launcher may interrupt the others before they hear of it.
+  std::vector<std::string> lines = own_lines(outcome.err);
+  std::erase(lines, "entrain: interrupted; nothing was written");
+  EXPECT_EQ(lines.size(), 2u) << outcome.err;
 }
 
 TEST(OtherVerbs, are_done_by_one_process) {
