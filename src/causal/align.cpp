@@ -35,6 +35,8 @@ constexpr int k_consensus_rounds = 8;
 constexpr std::size_t k_most_calls = 2048, k_most_ends = std::size_t{1} << 19, k_least_calls = 16;
 /// Offsets are rounded to ticks at both clocks of an edge.
 constexpr double k_rounding = 2;
+/// Of every clock, where lines through ends are to replace what edges said of all of them.
+constexpr std::size_t k_least_ends = 4;
 
 /// In ticks. Lines through edges that contradict each other may lead far away: as far as offsets
 /// can be added, which are refused then.
@@ -256,8 +258,9 @@ Result<bool> align_by_ends(ConstrainedClocks& clocks, const std::vector<ClockMap
   const std::vector<ClockMap> aligned = clocks.maps();
   clocks.set_maps(before);
   TRY_ASSIGN(const std::optional<CommonEnds> ends,
-             find_common_ends(clocks.clocks(), some_ends(clocks),
-                              {.least_ends = 4, .check = [&] { return clocks.check_cancelled(); }}));
+             find_common_ends(
+                 clocks.clocks(), some_ends(clocks),
+                 {.least_ends = k_least_ends, .check = [&] { return clocks.check_cancelled(); }}));
   const std::vector<ClockLine> lines = ends ? lines_of(*ends) : std::vector<ClockLine>();
   if (ends && follow(clocks, lines)) {
     DisjointSets ended(clocks.clocks());

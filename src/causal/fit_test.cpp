@@ -325,28 +325,29 @@ TEST(CausalFit, tells_which_amplitude_is_likelier) {
   }
 }
 
+/// 1 ms of bends, seen within 100 ns: 33 knots leave far more.
+struct FarBent {
+  FarBent() : problem(problem_of(8, constraints, sessions)) { problem.sigma = 5; }
+
+  Cluster cluster{8, 1'000'000, 2};
+  std::vector<ClockConstraint> constraints = cluster.messages(40'000, 100);
+  std::vector<SessionConstraint> sessions = cluster.sessions(100);
+  CausalProblem problem;
+};
+
 TEST(CausalFit, knots_that_are_far_too_few_are_passed_over) {
-  // 1 ms of bends, seen within 100 ns: 33 knots leave far more.
-  Cluster cluster(8, 1'000'000, 2);
-  const auto constraints = cluster.messages(40'000, 100);
-  const auto sessions = cluster.sessions(100);
-  CausalProblem problem = problem_of(8, constraints, sessions);
-  problem.sigma = 5;
-  const CausalFit fit = choose_fit(problem, 257);
+  FarBent bent;
+  const CausalFit fit = choose_fit(bent.problem, 257);
   ASSERT_TRUE(fit.converged);
   EXPECT_GE(fit.errors.knots(), 129u);
-  const auto [left, before] = cluster.rms(fit.errors);
+  const auto [left, before] = bent.cluster.rms(fit.errors);
   EXPECT_LT(left, before / 100);
 }
 
 TEST(CausalFit, is_left_about_the_minimum_where_knots_are_far_too_few) {
-  Cluster cluster(8, 1'000'000, 2);
-  const auto constraints = cluster.messages(40'000, 100);
-  const auto sessions = cluster.sessions(100);
-  CausalProblem problem = problem_of(8, constraints, sessions);
-  problem.sigma = 5;
-  problem.knots = 33;
-  FitSolver solver(problem);
+  FarBent bent;
+  bent.problem.knots = 33;
+  FitSolver solver(bent.problem);
   const CausalFit exact = solver.run(1e6, {}), rough = solver.run(1e6, {}, true);
   ASSERT_TRUE(exact.converged);
   ASSERT_TRUE(rough.converged);
@@ -354,24 +355,20 @@ TEST(CausalFit, is_left_about_the_minimum_where_knots_are_far_too_few) {
   EXPECT_TRUE(rough.is_rough);
   EXPECT_LT(rough.steps, exact.steps);
   EXPECT_TRUE(is_strained(rough, 2));
-  EXPECT_FALSE(choose_fit(problem, 33).is_rough);
+  EXPECT_FALSE(choose_fit(bent.problem, 33).is_rough);
   // Clocks that bend little are in no need of more.
   Cluster calm(8, 1'000, 2);
   const auto met = calm.messages(40'000, 100);
-  problem.constraints = met;
-  const CausalFit whole = FitSolver(problem).run(1e3, {}, true);
+  bent.problem.constraints = met;
+  const CausalFit whole = FitSolver(bent.problem).run(1e3, {}, true);
   ASSERT_TRUE(whole.converged);
   EXPECT_FALSE(whole.is_rough);
 }
 
 TEST(CausalFit, tells_what_the_last_doubling_of_knots_gained) {
-  Cluster cluster(8, 1'000'000, 2);
-  const auto constraints = cluster.messages(40'000, 100);
-  const auto sessions = cluster.sessions(100);
-  CausalProblem problem = problem_of(8, constraints, sessions);
-  problem.sigma = 5;
-  EXPECT_EQ(choose_fit(problem, 33).gain, 0);
-  EXPECT_GT(choose_fit(problem, 65).gain, 1'000);
+  const FarBent bent;
+  EXPECT_EQ(choose_fit(bent.problem, 33).gain, 0);
+  EXPECT_GT(choose_fit(bent.problem, 65).gain, 1'000);
 }
 
 TEST(CausalFit, many_clocks_that_meet_have_fewer_knots) {

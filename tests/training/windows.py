@@ -24,6 +24,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,6 +112,7 @@ class Trial:
             raise RuntimeError(f"{self.case}: {arguments}: {done.stderr.strip()}")
         return json.loads(done.stdout)
 
+    @cached_property
     def times(self) -> list[Decimal]:
         return [Decimal(str(e["ts"])) for rank in self.ranks for e in rank.events
                 if "ts" in e and e.get("ph") != "M"]
@@ -118,24 +120,24 @@ class Trial:
     def has_few_calls(self) -> bool:
         return self.case.window % 4 == 3
 
+    @cached_property
     def step(self) -> int:
         """How far calls are from each other on average, us."""
-        times = self.times()
-        return max(1, int(max(times) - min(times)) // sum(map(is_call, self.ranks[0].events)))
+        length = int(max(self.times) - min(self.times))
+        return max(1, length // sum(map(is_call, self.ranks[0].events)))
 
     def window(self) -> tuple[Decimal, Decimal]:
         """Some of the time of the run, or of each fourth one some calls."""
-        times = self.times()
-        first, length = min(times), int(max(times) - min(times))
+        first, length = min(self.times), int(max(self.times) - min(self.times))
         begin, end = sorted(self.random.randrange(length) for _ in range(2))
         if self.has_few_calls():
-            end = begin + self.random.randrange(3, 12) * self.step()
+            end = begin + self.random.randrange(3, 12) * self.step
         return first + begin, first + end
 
     def jitter(self) -> Decimal:
         """In odd cases each rank has a window of its own, us; of few calls some steps later."""
         if self.has_few_calls():
-            return Decimal(self.random.randrange(4) * self.step())
+            return Decimal(self.random.randrange(4) * self.step)
         return Decimal(self.random.randrange(-4000, 4001) if self.case.window % 2 else 0)
 
     def is_lost(self, rank: int, place: int, chosen: tuple[int, set[int]]) -> bool:
