@@ -4,20 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <tuple>
 
-#include "base/executor.hpp"
-#include "base/flat_map.hpp"
+#include "causal/tightest_edges.hpp"
 #include "match/parts.hpp"
 
 namespace entrain::causal {
 
 namespace {
-
-struct KeyHash {
-  std::uint64_t operator()(std::uint64_t key) const { return mix(key); }
-};
 
 /// An end of an edge.
 struct Endpoint {
@@ -33,8 +26,7 @@ class Collector {
         options_(options),
         times_(options.times),
         width_(std::max<std::int64_t>((options.end - options.begin) / options.windows + 1, 1)),
-        by_pair_(options.clocks <= k_clocks_by_pair),
-        recent_(by_pair_ ? std::size_t{options.clocks} * options.clocks : options.clocks) {}
+        edges_(options.clocks) {}
 
   void collect(const match::Part& part) {
     for_edges(graph_, part, times_,
@@ -44,62 +36,16 @@ class Collector {
     for (const match::Exchange& exchange : part.exchanges) add(exchange);
   }
 
-  void add(const Collector& other) {
-    for (const Known& known : other.known_) add(known.constraint);
-  }
-
   void add(const ClockConstraint& constraint) {
     const auto [from, to, from_time, to_time, slack] = constraint;
     offer(end_at(from, from_time), end_at(to, to_time), to_time - from_time - slack);
   }
 
-  /// Sorted: the order does not depend on who found them.
-  std::vector<ClockConstraint> take() && {
-    std::vector<std::size_t> first(options_.clocks + std::size_t{1}, 0);  // per receiving clock
-    for (const Known& known : known_) ++first[known.constraint.to + std::size_t{1}];
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    std::vector<ClockConstraint> constraints(known_.size());
-    std::vector<std::size_t> next = first;
-    for (const Known& known : known_) constraints[next[known.constraint.to]++] = known.constraint;
-    const auto at = [&](std::size_t i) {
-      return constraints.begin() + static_cast<std::ptrdiff_t>(first[i]);
-    };
-    const std::size_t parts = std::min<std::size_t>(options_.clocks, k_sorted_parts);
-    for_each_in_parallel(options_.threads, parts, [&](std::size_t part) {
-      for (std::size_t to = part; to < options_.clocks; to += parts) {
-        std::sort(at(to), at(to + 1), [](const ClockConstraint& a, const ClockConstraint& b) {
-          return std::tie(a.to_time, a.from, a.from_time) <
-                 std::tie(b.to_time, b.from, b.from_time);
-        });
-      }
-    });
-    return constraints;
-  }
+  [[nodiscard]] TightestEdges take() && { return std::move(edges_); }
 
  private:
-  /// Threads that sorting is shared out among, at most.
-  static constexpr std::size_t k_sorted_parts = 64;
-  /// Clocks up to which every pair has an entry in recent_.
-  static constexpr std::uint32_t k_clocks_by_pair = 512;
   /// Participants whose times are asked for ahead: those of one call lie apart from each other.
   static constexpr std::size_t k_ahead = 32;
-
-  struct Known {
-    ClockConstraint constraint;
-    double tightness = 0;  ///< slack with the errors as known; less is tighter
-    /// A total order: ties do not depend on the order of adding.
-    [[nodiscard]] bool before(const Known& other) const {
-      return std::tie(tightness, constraint.to_time, constraint.from_time, constraint.slack) <
-             std::tie(other.tightness, other.constraint.to_time, other.constraint.from_time,
-                      other.constraint.slack);
-    }
-  };
-
-  struct Recent {
-    std::uint64_t key = std::numeric_limits<std::uint64_t>::max();
-    double tightness = 0;  ///< of that constraint
-    std::uint32_t number = 0;
-  };
 
   /// Makes window_ the one that holds `time`.
   void move_to_window(std::int64_t time) {
@@ -133,30 +79,15 @@ class Collector {
     if (from.clock != to.clock) offer(from, to, options_.mu[static_cast<std::size_t>(c)]);
   }
 
-  /// Keeps the edge if it is the tightest one so far. Mostly it is not, and the last one of the
-  /// same clocks (of the same sender, where there are many) lay in the same window.
   void offer(const Endpoint& from, const Endpoint& to, std::int64_t mu) {
     move_to_window(to.time);
-    const std::uint64_t pair = std::uint64_t{from.clock} * options_.clocks + to.clock;
-    const std::uint64_t key = pair * options_.windows + window_;
-    Recent& recent = recent_[by_pair_ ? pair : from.clock];
-    const double tightness = this->tightness(from, to, mu);
-    if (recent.key == key && tightness > recent.tightness) return;
-    const Known found{{.from = from.clock,
-                       .to = to.clock,
-                       .from_time = from.time,
-                       .to_time = to.time,
-                       .slack = to.time - from.time - mu},
-                      tightness};
-    if (recent.key != key) {
-      const auto [number, is_new] = numbers_.insert(key, static_cast<std::uint32_t>(known_.size()));
-      if (is_new) known_.push_back(found);
-      recent = {key, known_[*number].tightness, *number};
-    }
-    Known& known = known_[recent.number];
-    if (!found.before(known)) return;
-    known = found;
-    recent.tightness = tightness;
+    edges_.keep({.constraint = {.from = from.clock,
+                                .to = to.clock,
+                                .from_time = from.time,
+                                .to_time = to.time,
+                                .slack = to.time - from.time - mu},
+                 .tightness = tightness(from, to, mu),
+                 .window = static_cast<std::uint32_t>(window_)});
   }
 
   /// A participant of an exchange.
@@ -229,10 +160,7 @@ class Collector {
   std::int64_t width_ = 1;
   std::uint64_t window_ = 0;  ///< the present one
   std::int64_t window_begin_ = 0, window_end_ = 0;
-  bool by_pair_;
-  std::vector<Recent> recent_;  ///< per pair of clocks, or per sending clock
-  FlatMap<std::uint64_t, std::uint32_t, KeyHash> numbers_;
-  std::vector<Known> known_;
+  TightestEdges edges_;
   std::vector<Member> sends_, receives_;  ///< of the present exchange
 };
 
@@ -241,12 +169,14 @@ class Collector {
 std::vector<ClockConstraint> collect_constraints(Team& team, const match::Graph& graph,
                                                  const ConstraintOptions& options) {
   const std::vector<match::Part> parts = match::parts_of(graph, options.threads);
-  std::vector<Collector> of_parts(parts.size(), Collector(graph, options));
-  match::for_parts(parts,
-                   [&](const match::Part& part, std::size_t i) { of_parts[i].collect(part); });
-  Collector& own = of_parts.front();
-  for (std::size_t i = 1; i < of_parts.size(); ++i) own.add(of_parts[i]);
-  std::vector<ClockConstraint> found = std::move(own).take();
+  std::vector<TightestEdges> of_parts(parts.size(), TightestEdges(0));
+  match::for_parts(parts, [&](const match::Part& part, std::size_t i) {
+    Collector collector(graph, options);
+    collector.collect(part);
+    of_parts[i] = std::move(collector).take();
+  });
+  std::vector<ClockConstraint> found =
+      TightestEdges::merge(std::move(of_parts), options.clocks, options.threads);
   if (team.size() == 1) return found;
   // The constraints are few beside the trace: every member gets all of them, and fits alike.
   std::vector<std::vector<ClockConstraint>> parcels(team.size(), found);
@@ -254,7 +184,7 @@ std::vector<ClockConstraint> collect_constraints(Team& team, const match::Graph&
   for (const auto& parcel : exchange(team, std::move(parcels))) {
     for (const ClockConstraint& constraint : parcel) all.add(constraint);
   }
-  return std::move(all).take();
+  return TightestEdges::merge({std::move(all).take()}, options.clocks, options.threads);
 }
 
 }  // namespace entrain::causal
