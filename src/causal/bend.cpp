@@ -34,6 +34,8 @@ constexpr std::size_t k_many_unknowns = std::size_t{1} << 17;
 constexpr double k_first_precision = 1.0 / 4096, k_next_precision = 1.0 / 4;
 /// The errors decide which edge is the tightest, so the fit is repeated with the errors it found.
 constexpr int k_rounds = 2;
+/// By that share of the cost the errors of a round before the last one may be off.
+constexpr double k_first_tolerance = 0.01;
 
 class Bender {
  public:
@@ -196,6 +198,7 @@ class Bender {
       problem.latency = latency <= fine ? latency : 0;
       problem.constraints = constraints;
       problem.sessions = all;
+      problem.tolerance = round + 1 < k_rounds ? k_first_tolerance : 0;
       problem.threads = context_.threads;
       problem.progress = context_.progress;
       const std::size_t most_knots =

@@ -301,6 +301,8 @@ std::uint8_t Curvature::half_of(const FitLimit& limit) const { return matrices_-
 
 bool Curvature::is_iterative() const { return matrices_->is_iterative(); }
 
+bool Curvature::is_in_band() const { return matrices_->is_in_band(); }
+
 double Curvature::work() const { return matrices_->work(); }
 
 double Curvature::work_in_band(std::size_t clocks, std::size_t knots) {

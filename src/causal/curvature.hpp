@@ -100,6 +100,8 @@ class Curvature {
 
   /// True if the matrix of the last compute() is not factorised as a whole.
   [[nodiscard]] bool is_iterative() const;
+  /// True if the last compute() made a band of dense blocks.
+  [[nodiscard]] bool is_in_band() const;
   /// Multiplications since begin(), about: the same on every machine.
   [[nodiscard]] double work() const;
   /// Two threads for those who work with this; only the one that uses this asks.

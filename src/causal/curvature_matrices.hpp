@@ -34,6 +34,7 @@ class Curvature::Matrices {
   [[nodiscard]] Vector solve(const Vector& right, double tolerance);
   [[nodiscard]] double log_determinant();
   [[nodiscard]] bool is_iterative() const { return !direct_; }
+  [[nodiscard]] bool is_in_band() const { return in_band_; }
   [[nodiscard]] double work() const { return work_; }
   [[nodiscard]] Halves& halves() { return halves_; }
   [[nodiscard]] std::uint8_t half_of(const FitLimit& limit) const {

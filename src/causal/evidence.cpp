@@ -211,6 +211,9 @@ ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
 
 namespace {
 
+/// A judgement needs no more of a fit than its cost to that share.
+constexpr double k_judged_tolerance = 0.01;
+
 /// Fits to the constraints of every other window, and measures the others.
 HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t width,
                       std::int64_t fold) {
@@ -220,6 +223,7 @@ HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t 
     (window % 2 == fold ? unseen : seen).push_back(constraint);
   }
   problem.constraints = seen;
+  problem.tolerance = k_judged_tolerance;
   problem.knots = fit.errors.knots();
   // The errors are about right already. The result hardly depends on them: there is one minimum.
   const CausalFit found = fit_all_clocks(problem, fit.amplitude, fit.errors);

@@ -351,6 +351,7 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
     worst = std::max(worst, -static_cast<double>(constraint.slack));
   }
   if (worst <= 0) return no_error(problem);
+  const double tolerance = std::exchange(problem.tolerance, 0.0);
   const SomeClocks some(problem, k_searched_pairs);
   if (!some.are_worth_it()) return choose_among_all(problem, worst, most_knots, before);
   if (some.meet_each_other()) most_knots = std::min(most_knots, knots_that_settle(problem.clocks));
@@ -359,6 +360,7 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   const CausalFit chosen = choose_among_all(some.problem(), worst, most_knots, before_some);
   if (!chosen.converged) return chosen;
   problem.knots = chosen.errors.knots();
+  problem.tolerance = tolerance;
   ClockErrors start = on_knots(before.errors, problem);
   if (!before.converged && is_far(chosen, problem.sigma)) start = some.extend(chosen);
   CausalFit fit = fit_all_clocks(problem, chosen.amplitude, start);

@@ -22,7 +22,8 @@ struct CausalProblem {
   double latency = 0;               ///< least latency beyond that in the slacks, ticks
   std::span<const ClockConstraint> constraints;
   std::span<const SessionConstraint> sessions;
-  unsigned threads = 1;                ///< 0: all cores; fits do not depend on it
+  double tolerance = 0;  ///< a fit may cost more than the best by about that share; 0: no more
+  unsigned threads = 1;  ///< 0: all cores; fits do not depend on it
   const Progress* progress = nullptr;  ///< fits do not converge once it is cancelled; may be null
 };
 
@@ -56,7 +57,8 @@ struct CausalFit {
 /// Bayesian interpolation, 1992). Tries amplitudes as long as the evidence grows, from that of the
 /// worst violation on, and doubles the knots, up to `most_knots`, as long as it grows. `before`: a
 /// fit to much the same constraints, or one without errors; the search then begins there, and tries
-/// half the knots too. Does not read `problem.knots`.
+/// half the knots too. Does not read `problem.knots`. Where some of the clocks tell amplitude and
+/// knots, `problem.tolerance` is that of the fit to all clocks.
 [[nodiscard]] CausalFit choose_fit(CausalProblem problem, std::size_t most_knots,
                                    const CausalFit& before = {});
 

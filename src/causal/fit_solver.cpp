@@ -22,8 +22,9 @@ constexpr double k_many_inside_steps = 60;
 /// Relative residual at which conjugate gradients stop; the next Newton step corrects the rest.
 constexpr double k_tolerance = 1e-3;
 constexpr int k_most_steps = 30, k_most_rough_steps = 15;  ///< with one stiffness
-/// Steps after which a descent tries another way.
-constexpr int k_patience = 4, k_iterative_patience = 20;
+/// Steps after which a descent tries another way; with sparse factors these are cheaper than those
+/// through the inside, where all limits that are near fill them.
+constexpr int k_patience = 4, k_sparse_patience = 20;
 /// So it does at once where a limit is exceeded by so many times its softness.
 constexpr double k_far = 64;
 /// Limits that a fit begins with: missed by less than so many times the worst violation, and so
@@ -86,11 +87,12 @@ bool FitSolver::descend(Vector& v, CausalFit& fit) {
   picker_.begin();
   curvature_.set_limits({});
   take(v, k_reach * picker_.worst(v) + k_least_reach / cost_.scale());
-  do {
+  for (;;) {
     if (!descend_among(v, fit)) return fit.converged = false;
-    if (fit.is_rough && is_strained(v, k_hopeless)) break;
-  } while (fit.converged && take(v, 0) > 0);
-  return true;
+    if (!fit.converged || (fit.is_rough && is_strained(v, k_hopeless))) return true;
+    const double cost = cost_.value(v);
+    if (take(v, 0) == 0 || cost_.value(v) < (1 + problem_.tolerance) * cost) return true;
+  }
 }
 
 /// Takes in the tightest limits that `v` exceeds or misses by less than `reach`, ticks. Returns
@@ -112,7 +114,8 @@ std::size_t FitSolver::take(const Vector& v, double reach) {
 bool FitSolver::descend_among(Vector& v, CausalFit& fit) {
   cost_.set_amplitude(fit.amplitude);
   End end = End::steps;
-  if (cost_.worst(v) * cost_.scale() < k_far) end = minimise(v, k_exact, k_patience, fit);
+  if (cost_.worst(v) * cost_.scale() < k_far)
+    end = minimise(v, std::max(k_exact, problem_.tolerance), k_patience, fit);
   if (end == End::steps) end = descend_inside(v, fit);
   if (end == End::steps) end = descend_by_stages(v, fit);
   if (end == End::given_up) return false;
@@ -127,11 +130,11 @@ FitSolver::End FitSolver::descend_inside(Vector& v, CausalFit& fit) {
   InteriorPoint::Strained strained;
   if (hurried_) strained = [&](const Vector& near) { return is_strained(near, k_clearly); };
   const std::optional<int> steps =
-      inside_.run(there, k_most_inside_work, problem_.progress, strained);
+      inside_.run(there, k_most_inside_work, problem_.progress, strained, problem_.tolerance);
   if (!steps) return End::steps;
   fit.steps += *steps;
   fit.is_rough = inside_.ended_strained();
-  if (fit.is_rough) {
+  if (fit.is_rough || problem_.tolerance > 0) {
     v = std::move(there);
     return factorize(v) ? End::minimum : End::given_up;
   }
@@ -172,7 +175,7 @@ FitSolver::End FitSolver::descend_by_stages(Vector& v, CausalFit& fit) {
 FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, CausalFit& fit) {
   const Cancel cancel(problem_.progress);
   double cost = cost_.value(v);
-  for (int n = 0; n < most_steps || (curvature_.is_iterative() && n < k_iterative_patience); ++n) {
+  for (int n = 0; n < most_steps || (!curvature_.is_in_band() && n < k_sparse_patience); ++n) {
     if (cancel.asked()) return End::given_up;
     if (!factorize(v) || curvature_.work() > k_most_work) return End::given_up;
     const Vector gradient = cost_.gradient(v);

@@ -365,6 +365,26 @@ TEST(CausalFit, is_left_about_the_minimum_where_knots_are_far_too_few) {
   EXPECT_FALSE(whole.is_rough);
 }
 
+TEST(CausalFit, with_a_tolerance_costs_a_little_more_in_fewer_steps) {
+  Cluster cluster(12, 50'000, 2);
+  const auto constraints = cluster.messages(40'000, 1'500);
+  const auto sessions = cluster.sessions(1'000);
+  CausalProblem problem = problem_of(12, constraints, sessions);
+  problem.sigma = 5;
+  problem.knots = 65;
+  const CausalFit exact = fit_causal(problem, 1e5);
+  problem.tolerance = 0.01;
+  const CausalFit about = fit_causal(problem, 1e5);
+  ASSERT_TRUE(exact.converged);
+  ASSERT_TRUE(about.converged);
+  EXPECT_LT(about.steps, exact.steps);
+  EXPECT_GE(about.cost, exact.cost);
+  EXPECT_LT(about.cost, 1.05 * exact.cost);
+  EXPECT_FALSE(about.is_rough);
+  const double left = cluster.rms(exact.errors).first;
+  EXPECT_NEAR(cluster.rms(about.errors).first, left, left / 10);
+}
+
 TEST(CausalFit, tells_what_the_last_doubling_of_knots_gained) {
   const FarBent bent;
   EXPECT_EQ(choose_fit(bent.problem, 33).gain, 0);

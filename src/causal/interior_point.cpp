@@ -18,8 +18,11 @@ constexpr int k_usual_inner_steps = 25;
 /// The room of a limit that is just met, at first: a share of the worst violation, or of softness.
 constexpr double k_first_room = 0.3, k_least_room = 2;
 /// Limits that are missed by more than so many of these rooms take no part as long as they do, nor
-/// are limits looked for that nobody has asked of yet.
-constexpr double k_room_reach = 100, k_more_reach = 30;
+/// are limits looked for that nobody has asked of yet. Fewer at once make shorter work of a step;
+/// too few are found late.
+constexpr double k_room_reach = 100, k_more_reach = 5;
+/// Limits that took part leave where they are missed by so many times as much.
+constexpr double k_far = 30;
 /// Limits with less than that share of the weight of an exceeded one are left out of the matrix:
 /// steps become a little too long there, which longest() sees to.
 constexpr double k_least_share = 1e-9;
@@ -71,6 +74,7 @@ void InteriorPoint::take_near(const Vector& v, double middle, double move) {
   const double reach = std::max(k_room_reach * middle, move);
   const std::vector<FitLimit>& limits = cost_.limits();
   is_near_.resize(limits.size(), 0);
+  for_parts([&](Part& part) { leave_far(v, k_far * reach, part); });
   for (std::size_t i = 0; i < limits.size(); ++i) {
     if (is_near_[i] != 0) continue;
     const double over = limits[i].over(v);
@@ -86,6 +90,23 @@ void InteriorPoint::take_near(const Vector& v, double middle, double move) {
     state.force = weight_ * (over > 0 ? large : small);
     state.room = over > 0 ? small : large;
   }
+}
+
+/// Drops the limits that are missed by more than `reach`, ticks, and have as much room.
+void InteriorPoint::leave_far(const Vector& v, double reach, Part& part) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < part.limits.size(); ++i) {
+    if (part.states[i].room > reach && part.limits[i].over(v) < -reach) {
+      is_near_[part.numbers[i]] = 0;
+      continue;
+    }
+    part.limits[kept] = part.limits[i];
+    part.states[kept] = part.states[i];
+    part.numbers[kept++] = part.numbers[i];
+  }
+  part.limits.resize(kept);
+  part.states.resize(kept);
+  part.numbers.resize(kept);
 }
 
 /// What is left of all forces: 0 at the minimum.
@@ -245,7 +266,7 @@ double InteriorPoint::advance(Vector& v, const Step& step) {
 }
 
 std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progress* progress,
-                                      const Strained& strained) {
+                                      const Strained& strained, double tolerance) {
   const Cancel cancel(progress);
   weight_ = cost_.scale() * cost_.scale();
   forget_near();
@@ -258,6 +279,8 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
   for (int steps = 0; steps < k_most_inner_steps; ++steps) {
     const double sum = products(0);
     if (sum < k_least_products) return steps;
+    if (tolerance > 0 && std::max(sum, unbalanced * cost_of_forces()) < tolerance * cost_.value(v))
+      return steps;
     if (ask && std::max(sum, unbalanced * cost_of_forces()) < k_about * cost_of_forces()) {
       ask = false;
       ended_strained_ = strained(v);

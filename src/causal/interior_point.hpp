@@ -51,8 +51,9 @@ class InteriorPoint {
   /// for rounding. Returns the number of steps. Nothing, with `v` anywhere, if that would take more
   /// multiplications than `most_work`, or does not work out; `cancel` ends it so, too.
   /// With `strained`, looks at `v` once about the minimum is found, and ends there if that is true.
+  /// With a `tolerance`, ends where the cost is above the least one by about that share.
   std::optional<int> run(std::vector<double>& v, double most_work, const Progress* cancel,
-                         const Strained& strained = {});
+                         const Strained& strained = {}, double tolerance = 0);
 
   /// True if the last run() ended so.
   [[nodiscard]] bool ended_strained() const { return ended_strained_; }
@@ -72,12 +73,22 @@ class InteriorPoint {
     double length = 0;
   };
 
+  /// Some of the limits that take part.
+  struct Part {
+    std::vector<FitLimit> limits;
+    std::vector<State> states, states_before;
+    std::vector<std::uint32_t> numbers;  ///< in FitCost::limits()
+    std::vector<std::uint32_t> active;   ///< in the matrix, and their shares
+    Vector shares;
+  };
+
   [[nodiscard]] std::size_t near_count() const;
   template <class Body>
   void for_parts(const Body& body);
   template <class Body>
   [[nodiscard]] double sum_of_parts(const Body& body) const;
   void forget_near();
+  void leave_far(const Vector& v, double reach, Part& part);
   void take_near(const Vector& v, double middle, double move);
   [[nodiscard]] Vector gradient(const Vector& v);
   bool factorize();
@@ -95,14 +106,6 @@ class InteriorPoint {
   Take take_;
   double weight_ = 1;  ///< w
   bool ended_strained_ = false;
-  /// Some of the limits that take part, which are those that ever were near.
-  struct Part {
-    std::vector<FitLimit> limits;
-    std::vector<State> states, states_before;
-    std::vector<std::uint32_t> numbers;  ///< in FitCost::limits()
-    std::vector<std::uint32_t> active;   ///< in the matrix, and their shares
-    Vector shares;
-  };
   /// Those whose unknowns all lie in the first half of the run, those in the second, and the rest:
   /// two threads take one half each (Curvature::half_of()).
   std::array<Part, 3> parts_;
