@@ -11,8 +11,38 @@
 
 namespace entrain::engine {
 
+namespace {
+
+/// What one worker sees of the edges, if that is wanted.
+class Observed {
+ public:
+  explicit Observed(page::Survey* whole) : whole_(whole) {
+    if (whole != nullptr) own_.emplace(whole->scope());
+  }
+  [[nodiscard]] verify::EdgeObserver* observer() { return own_ ? &*own_ : nullptr; }
+  /// Collective.
+  void gather(Team& team, bool speaks) {
+    if (!own_) return;
+    own_->gather(team);
+    if (speaks) *whole_ = std::move(*own_);
+  }
+
+ private:
+  page::Survey* whole_;
+  std::optional<page::Survey> own_;
+};
+
+}  // namespace
+
 Result<CheckReport> check_times(const CheckSetting& setting, const session::LoadedTrace& loaded,
                                 std::span<const ClockMap> maps) {
+  TRY_ASSIGN(verify::Checks checks, check_both_times(setting, loaded, maps, nullptr));
+  return std::move(checks.report);
+}
+
+Result<verify::Checks> check_both_times(const CheckSetting& setting,
+                                        const session::LoadedTrace& loaded,
+                                        std::span<const ClockMap> maps, const OtherTimes* others) {
   session::Workers& workers = setting.workers;
   const trace::ClockDomains& domains = setting.domains;
   const std::span<const std::uint32_t> clock_of =
@@ -33,25 +63,27 @@ Result<CheckReport> check_times(const CheckSetting& setting, const session::Load
       return std::string();
     };
   }
-  CheckReport report;
+  verify::Checks checks;
   TRY(workers.run(
       loaded.trace, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
-        std::optional<page::Survey> survey;
-        verify::TimesToCheck own_times = times;
-        if (setting.survey != nullptr) {
-          own_times.observer = &survey.emplace(setting.survey->scope());
-        }
-        TRY_ASSIGN(CheckReport own,
-                   verify::check(share, own_times, setting.options, Cancel(setting.progress)));
-        if (survey) survey->gather(share.team);
-        if (!workers.speaks(share.team)) return {};
-        report = std::move(own);
-        if (survey) *setting.survey = std::move(*survey);
+        Observed seen(setting.survey), seen_of_others(others != nullptr ? others->survey : nullptr);
+        verify::TimesToCheck own_times = times, other_times = times;
+        own_times.observer = seen.observer();
+        other_times.observer = seen_of_others.observer();
+        if (others != nullptr) other_times.maps = others->maps;
+        TRY_ASSIGN(verify::Checks own,
+                   verify::check_both(share, own_times, others != nullptr ? &other_times : nullptr,
+                                      setting.options, Cancel(setting.progress)));
+        const bool speaks = workers.speaks(share.team);
+        seen.gather(share.team, speaks);
+        if (own.others) seen_of_others.gather(share.team, speaks);
+        if (speaks) checks = std::move(own);
         return {};
       }));
   TRY(workers.processes().agree(std::move(named)));
-  report.mu_source = setting.mu.source;
-  return report;
+  checks.report.mu_source = setting.mu.source;
+  if (checks.others) checks.others->mu_source = setting.mu.source;
+  return checks;
 }
 
 }  // namespace entrain::engine

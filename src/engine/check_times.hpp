@@ -12,6 +12,7 @@
 #include "page/survey.hpp"
 #include "session/load.hpp"
 #include "trace/clock_domains.hpp"
+#include "verify/check.hpp"
 
 namespace entrain::engine {
 
@@ -32,5 +33,16 @@ struct CheckSetting {
 /// with a team of all workers; adds the source of mu. Collective. Errors: those of verify::check().
 Result<CheckReport> check_times(const CheckSetting& setting, const session::LoadedTrace& loaded,
                                 std::span<const ClockMap> maps);
+
+/// Times of the same events by other maps.
+struct OtherTimes {
+  std::span<const ClockMap> maps;
+  page::Survey* survey = nullptr;  ///< as CheckSetting::survey
+};
+
+/// The same with verify::check_both(); `others` may be null.
+Result<verify::Checks> check_both_times(const CheckSetting& setting,
+                                        const session::LoadedTrace& loaded,
+                                        std::span<const ClockMap> maps, const OtherTimes* others);
 
 }  // namespace entrain::engine

@@ -94,6 +94,7 @@ class Correction {
     engine::ReadBack written = read_back();
     TRY(written.run(staged_->anchor(), report_));
     has_other_edges_ = written.paired_anew();
+    checked_before_ = written.take_before();
     return cancel_.agree(processes_);
   }
 
@@ -110,24 +111,22 @@ class Correction {
   Result<void> verify_planned() {
     const Stopwatch watch(report_.phases.verify);
     make_room();
-    TRY(read_back().planned(report_));
+    engine::ReadBack planned = read_back();
+    TRY(planned.planned(report_));
+    checked_before_ = planned.take_before();
     return cancel_.agree(processes_);
   }
 
   /// Checks the times as measured. When the graph is gone: both together are the most memory there
-  /// would be. After the verification, which may have seen that there are no cycles.
+  /// would be. After the verification, which mostly did this too, as it had paired the events, or
+  /// has seen that there are no cycles.
   Result<void> check_before() {
-    session::begin_phase(progress_, "check");
-    make_room();
     auto bounds = std::move(report_.before.bounds);
-    TRY_ASSIGN(report_.before, engine::check_times({.workers = workers_,
-                                                    .options = options_.check,
-                                                    .mu = t_.mu,
-                                                    .domains = t_.domains,
-                                                    .progress = progress_,
-                                                    .survey = survey_ ? survey_->before() : nullptr,
-                                                    .known_acyclic = is_seen_acyclic()},
-                                                   t_.loaded, t_.measured.maps));
+    if (checked_before_) {
+      report_.before = *std::move(checked_before_);
+    } else {
+      TRY_ASSIGN(report_.before, check_measured());
+    }
     report_.before.bounds = std::move(bounds);
     report_.before.presync = t_.measured.method;
     report_.before.clocks = t_.measured.clocks;
@@ -252,6 +251,19 @@ class Correction {
     BigMemory::release(k_per_event * events);
   }
 
+  Result<CheckReport> check_measured() {
+    session::begin_phase(progress_, "check");
+    make_room();
+    return engine::check_times({.workers = workers_,
+                                .options = options_.check,
+                                .mu = t_.mu,
+                                .domains = t_.domains,
+                                .progress = progress_,
+                                .survey = survey_ ? survey_->before() : nullptr,
+                                .known_acyclic = is_seen_acyclic()},
+                               t_.loaded, t_.measured.maps);
+  }
+
   engine::ReadBack read_back() {
     return {workers_,
             options_,
@@ -262,7 +274,8 @@ class Correction {
              .corrected = maps_,
              .mu = t_.mu,
              .domains = t_.domains,
-             .survey = survey_ ? survey_->after() : nullptr},
+             .survey = survey_ ? survey_->after() : nullptr,
+             .survey_before = survey_ ? survey_->before() : nullptr},
             progress_};
   }
 
@@ -413,7 +426,8 @@ class Correction {
   bool writing_ = false;
   std::vector<ClockMap> maps_;  ///< per location: stored stamp -> corrected time
   Decimal9 gamma_;
-  bool has_other_edges_ = false;  ///< what was written was paired by its own stamps
+  bool has_other_edges_ = false;               ///< what was written was paired by its own stamps
+  std::optional<CheckReport> checked_before_;  ///< by the verification
   std::optional<otf2::StagedArchive> staged_;
   page::Data* page_;                          ///< null: nobody wants it
   std::optional<engine::PageSurvey> survey_;  ///< only with `page_`

@@ -58,7 +58,7 @@ Result<void> ReadBack::run(const std::filesystem::path& anchor, CorrectReport& r
 
 Result<void> ReadBack::planned(CorrectReport& report) {
   session::begin_phase(progress_, "verify");
-  TRY_ASSIGN(report.after, check(original_.loaded, original_.corrected));
+  TRY_ASSIGN(report.after, check_with_before(original_.loaded, original_.corrected));
   TRY(compare(original_.loaded.trace, original_.corrected, "none", report));
   report.verified = true;
   report.judgement = judge_correction(report);
@@ -81,7 +81,7 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
   session::begin_phase(progress_, "verify");
   // The file holds the values of the maps, so these tell what a reader sees. Only where records are
   // missing does a reader look at stamps to find out which of them belong together.
-  TRY_ASSIGN(report.after, check(loaded, original_.corrected));
+  TRY_ASSIGN(report.after, check_with_before(loaded, original_.corrected));
   if (processes_.any(!report.after.unmatched.empty() || !report.after.skipped.empty())) {
     return as_any_other(anchor, report);
   }
@@ -100,7 +100,7 @@ Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectRepor
     TRY_ASSIGN(as_read, readable(anchor, report,
                                  clocks::presynchronise(overlay.written().share(processes_),
                                                         clocks::PresyncOptions::of_reader())));
-    TRY_ASSIGN(report.after, check(overlay.written(), as_read.maps));
+    TRY_ASSIGN(report.after, check_with_before(overlay.written(), as_read.maps));
   }
   count_events_in_flushes(report.after);
   return compare(original_.loaded.trace, as_read.maps, as_read.method, report);
@@ -193,6 +193,22 @@ Result<CheckReport> ReadBack::check(const session::LoadedTrace& trace,
                       .progress = progress_,
                       .survey = original_.survey},
                      trace, maps);
+}
+
+/// The same, and the times as measured of the same events.
+Result<CheckReport> ReadBack::check_with_before(const session::LoadedTrace& trace,
+                                                std::span<const ClockMap> maps) {
+  const OtherTimes measured{.maps = original_.measured, .survey = original_.survey_before};
+  TRY_ASSIGN(verify::Checks checks, check_both_times({.workers = workers_,
+                                                      .options = options_.check,
+                                                      .mu = original_.mu,
+                                                      .domains = original_.domains,
+                                                      .progress = progress_,
+                                                      .survey = original_.survey},
+                                                     trace, maps, &measured));
+  before_ = std::move(checks.others);
+  if (before_) before_->archive = original_.loaded.trace.path;
+  return std::move(checks.report);
 }
 
 }  // namespace entrain::engine

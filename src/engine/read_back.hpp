@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,8 @@ struct Original {
   const std::vector<ClockMap>& corrected;  ///< as written
   const ChosenMu& mu;
   const trace::ClockDomains& domains;
-  page::Survey* survey = nullptr;  ///< to be filled with the edges of `after`; may be null
+  /// To be filled with the edges of `after`, and of the times as measured; may be null.
+  page::Survey *survey = nullptr, *survey_before = nullptr;
 };
 
 /// Checks a corrected archive as written: violations, how far events moved, and that nothing else
@@ -53,6 +55,10 @@ class ReadBack {
   /// The same for times that were not written: those of `corrected`.
   Result<void> planned(CorrectReport& report);
 
+  /// What a check of the times as measured says, if the edges of what was written are theirs too:
+  /// they were checked then as well. Once; `presync` and `clocks` are left to the caller.
+  [[nodiscard]] std::optional<CheckReport> take_before() { return std::move(before_); }
+
   /// True if what was written was paired by its own stamps, so that its edges may be others.
   [[nodiscard]] bool paired_anew() const { return paired_anew_; }
 
@@ -70,6 +76,8 @@ class ReadBack {
                                        std::span<const ClockMap> after);
   void count_events_in_flushes(CheckReport& after);
   Result<CheckReport> check(const session::LoadedTrace& trace, std::span<const ClockMap> maps);
+  Result<CheckReport> check_with_before(const session::LoadedTrace& trace,
+                                        std::span<const ClockMap> maps);
 
   session::Workers& workers_;
   Team& processes_;
@@ -77,6 +85,7 @@ class ReadBack {
   Original original_;
   Progress* progress_;
   bool paired_anew_ = false;
+  std::optional<CheckReport> before_;
 };
 
 }  // namespace entrain::engine

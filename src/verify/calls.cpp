@@ -236,7 +236,7 @@ CallBlocks::CallBlocks(const trace::Trace& trace, const Places& places, Alltoall
                        std::vector<CallParcel>&& parcels)
     : trace_(trace), places_(places), alltoallv_(alltoallv), parcels_(std::move(parcels)) {
   for (CallParcel& parcel : parcels_) {
-    const CallRecord* calls = parcel.calls.data();
+    CallRecord* calls = parcel.calls.data();
     for (const CallsHead& head : parcel.heads) {
       slices_.push_back({head, calls});
       calls += head.count;

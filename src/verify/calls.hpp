@@ -68,6 +68,19 @@ class CallBlocks {
   [[nodiscard]] std::vector<SpaceCounts::Disagreement> disagreements(
       std::span<const std::uint32_t> limits, LeftOut& counts) const;
 
+  /// Calls `begin` with the process of each run of calls, and then `use` with the instant and the
+  /// time, which it may change, of the begins and ends of its calls.
+  template <class Begin, class Use>
+  void for_each_time(Begin begin, Use use) {
+    for (const Slice& slice : slices_) {
+      begin(slice.head.process);
+      for (CallRecord& call : std::span(slice.calls, slice.head.count)) {
+        if (call.begin != k_none) use(call.begin, call.begin_time);
+        if (call.end != k_none) use(call.end, call.end_time);
+      }
+    }
+  }
+
   /// Calls `use` with every instance below the limits that makes edges.
   void for_each(std::span<const std::uint32_t> limits,
                 const std::function<void(Instance&)>& use) const;
@@ -75,7 +88,7 @@ class CallBlocks {
  private:
   struct Slice {
     CallsHead head;
-    const CallRecord* calls = nullptr;  ///< in a parcel, by ordinal
+    CallRecord* calls = nullptr;  ///< in a parcel, by ordinal
   };
   using Slices = std::span<const Slice>;  ///< of one block, by process
   struct Form;

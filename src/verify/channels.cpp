@@ -114,6 +114,7 @@ MatchedChannel Channels::match_messages(const Places& places, const OpenSide& se
                          .receives = receives.ends};
   Alignment aligned;
   if (rows != nullptr) {
+    depend_on_times_ = true;
     const Row sent = rows->sends(key), received = rows->receives(key);
     aligned = pair_rows(sent, received, rows->only_gaps());
     if (!rows->only_gaps()) {
@@ -148,6 +149,7 @@ MatchedChannel Channels::match_synchronisations(const Places& places, const Open
                          .sends = sends.ends,
                          .receives = receives.ends};
   if (is_shared(places, key.sender, sends) || is_shared(places, key.receiver, receives)) {
+    depend_on_times_ = true;
     sort_by_time(sends, 0);
     sort_by_time(receives, receives.head.count - matched.pairs);
     // A pair on one thread would need the order of its stream.

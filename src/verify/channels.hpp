@@ -97,6 +97,23 @@ class Channels {
   /// After pair(), where messages are missing, and not in gaps only: those that were paired. Once.
   [[nodiscard]] Deliveries take_deliveries() { return std::move(deliveries_); }
 
+  /// True if times decided which ends belong together, and not their order alone. After pair().
+  [[nodiscard]] bool depend_on_times() const { return depend_on_times_; }
+
+  /// Calls `begin` with the process of each side of the channels, and then `use` with the instant
+  /// and the time, which it may change, of each of its ends that has a partner. After pair().
+  template <class Begin, class Use>
+  void for_each_time(Begin begin, Use use) {
+    const auto for_side = [&](std::uint32_t process, const ChannelSide& side, std::uint32_t pairs) {
+      begin(process);
+      for (std::uint32_t k = 0; k < pairs; ++k) use(side.instants[k], side.times[k]);
+    };
+    for (const MatchedChannel& channel : channels_) {
+      for_side(channel.key.sender, channel.sends, channel.pairs);
+      for_side(channel.key.receiver, channel.receives, channel.pairs);
+    }
+  }
+
   /// In order of their keys. After pair().
   [[nodiscard]] std::span<const MatchedChannel> all() const { return channels_; }
 
@@ -109,8 +126,8 @@ class Channels {
   static void append_sides(ChannelParcel& parcel, std::vector<OpenSide>& sides);
   MatchedChannel match_messages(const Places& places, const OpenSide& sends,
                                 const OpenSide& receives, const TraitRows* rows, LeftOut& counts);
-  static MatchedChannel match_synchronisations(const Places& places, const OpenSide& sends,
-                                               const OpenSide& receives);
+  MatchedChannel match_synchronisations(const Places& places, const OpenSide& sends,
+                                        const OpenSide& receives);
   static bool is_shared(const Places& places, std::uint32_t process, const OpenSide& side);
   static void sort_by_time(const OpenSide& side, std::size_t unused);
 
@@ -119,6 +136,7 @@ class Channels {
   std::vector<OpenSide> sent_, received_;  ///< in order of their keys; until pair()
   std::vector<MatchedChannel> channels_;   ///< they point into the parcels
   Deliveries deliveries_;
+  bool depend_on_times_ = false;
 };
 
 }  // namespace entrain::verify

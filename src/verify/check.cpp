@@ -6,6 +6,7 @@
 #include <bit>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/try.hpp"
@@ -152,51 +153,107 @@ IntervalUnion may_hold_cycles(const Relation& relation, Team& team) {
   return backward;
 }
 
+/// Checks one relation by one or several sets of times.
+class Checker {
+ public:
+  Checker(const trace::Share& share, const CheckOptions& options, const Cancel& cancel)
+      : share_(share), team_(share.team), options_(options), cancel_(cancel) {}
+
+  Result<void> pair(std::span<const ClockMap> maps) {
+    TRY_ASSIGN(Relation relation,
+               Relation::build(share_, maps, options_.alltoallv, Scope::everything, cancel_));
+    relation_.emplace(std::move(relation));
+    return {};
+  }
+
+  /// Returns false where the relation may be another one by these maps.
+  Result<bool> pair_anew(std::span<const ClockMap> maps) {
+    if (!relation_->is_timeless()) return false;
+    relation_->set_maps(share_, maps);
+    TRY(cancel_.agree(team_));
+    return true;
+  }
+
+  /// Sets `acyclic` if no cycle was found.
+  Result<CheckReport> judge_edges(const TimesToCheck& times, bool& acyclic) const {
+    const EdgeWalk::Rules rules{.mu = times.mu,
+                                .pair_mu = times.pair_mu,
+                                .init_finalize = options_.init_finalize,
+                                .clock_of = times.clock_of,
+                                .observer = times.observer};
+    Cycles cycles;
+    IntervalUnion backward = may_hold_cycles(*relation_, team_);
+    EdgeSums sums =
+        EdgeWalk(*relation_, cycles, rules, times.known_acyclic ? nullptr : &backward).run(cancel_);
+    TRY(cancel_.agree(team_));
+    if (!times.known_acyclic) {
+      const Clusters clusters = Clusters::merge(team_, std::move(backward));
+      TRY_ASSIGN(cycles,
+                 Cycles::find(share_, *relation_, clusters, options_.init_finalize, cancel_));
+    }
+    acyclic = !cycles.any();
+    if (!acyclic) {  // some edges demand less than the first walk took for granted
+      sums = EdgeWalk(*relation_, cycles, rules, nullptr).run(cancel_);
+      TRY(cancel_.agree(team_));
+    }
+    return report(times, sums, cycles);
+  }
+
+ private:
+  [[nodiscard]] CheckReport report(const TimesToCheck& times, EdgeSums& sums,
+                                   const Cycles& cycles) const {
+    CheckReport report;
+    report.archive = share_.trace.path;
+    report.locations = share_.trace.locations.size();
+    report.resolution_hz = share_.trace.definitions.clock.resolution_hz;
+    report.mu_ticks = times.mu;
+    const Totals totals = sum_locations(share_);
+    report.events = static_cast<std::uint64_t>(totals.events);
+    report.communication_events = static_cast<std::uint64_t>(totals.communication_events);
+    fill_edges(team_, sums, options_.init_finalize, report);
+    if (!times.clock_of.empty()) report.inside_domains = inside_domains(team_, sums);
+    const std::int64_t dropped_edges =
+        team_.reduce(Team::Reduction::sum, static_cast<std::int64_t>(sums.dropped_edges));
+    fill_counters(*relation_, cycles, dropped_edges, totals, report);
+    fill_coverage(*relation_, report.coverage);
+    report.completeness = trace::completeness_of(share_.trace.definitions);
+    report.min_coverage = options_.min_coverage;
+    report.judgement = judge(report, options_.strict_latency);
+    sums.worst.agree(team_);
+    sums.worst.describe(share_, times.maps, times.region_at, report);
+    return report;
+  }
+
+  const trace::Share& share_;
+  Team& team_;
+  const CheckOptions& options_;
+  const Cancel& cancel_;
+  std::optional<Relation> relation_;
+};
+
 }  // namespace
+
+Result<Checks> check_both(const trace::Share& share, const TimesToCheck& times,
+                          const TimesToCheck* others, const CheckOptions& options,
+                          const Cancel& cancel) {
+  Checker checker(share, options, cancel);
+  TRY(checker.pair(times.maps));
+  Checks checks;
+  bool acyclic = false;
+  TRY_ASSIGN(checks.report, checker.judge_edges(times, acyclic));
+  if (others == nullptr) return checks;
+  TRY_ASSIGN(const bool same_pairs, checker.pair_anew(others->maps));
+  if (!same_pairs) return checks;
+  TimesToCheck then = *others;
+  then.known_acyclic = acyclic;
+  TRY_ASSIGN(checks.others, checker.judge_edges(then, acyclic));
+  return checks;
+}
 
 Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
                           const CheckOptions& options, const Cancel& cancel) {
-  Team& team = share.team;
-  TRY_ASSIGN(const Relation relation,
-             Relation::build(share, times.maps, options.alltoallv, Scope::everything, cancel));
-  const EdgeWalk::Rules rules{.mu = times.mu,
-                              .pair_mu = times.pair_mu,
-                              .init_finalize = options.init_finalize,
-                              .clock_of = times.clock_of,
-                              .observer = times.observer};
-  Cycles cycles;
-  IntervalUnion backward = may_hold_cycles(relation, team);
-  EdgeSums sums =
-      EdgeWalk(relation, cycles, rules, times.known_acyclic ? nullptr : &backward).run(cancel);
-  TRY(cancel.agree(team));
-  if (!times.known_acyclic) {
-    const Clusters clusters = Clusters::merge(team, std::move(backward));
-    TRY_ASSIGN(cycles, Cycles::find(share, relation, clusters, options.init_finalize, cancel));
-  }
-  if (cycles.any()) {  // some edges demand less than the first walk took for granted
-    sums = EdgeWalk(relation, cycles, rules, nullptr).run(cancel);
-    TRY(cancel.agree(team));
-  }
-  CheckReport report;
-  report.archive = share.trace.path;
-  report.locations = share.trace.locations.size();
-  report.resolution_hz = share.trace.definitions.clock.resolution_hz;
-  report.mu_ticks = times.mu;
-  const Totals totals = sum_locations(share);
-  report.events = static_cast<std::uint64_t>(totals.events);
-  report.communication_events = static_cast<std::uint64_t>(totals.communication_events);
-  fill_edges(team, sums, options.init_finalize, report);
-  if (!times.clock_of.empty()) report.inside_domains = inside_domains(team, sums);
-  const std::int64_t dropped_edges =
-      team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(sums.dropped_edges));
-  fill_counters(relation, cycles, dropped_edges, totals, report);
-  fill_coverage(relation, report.coverage);
-  report.completeness = trace::completeness_of(share.trace.definitions);
-  report.min_coverage = options.min_coverage;
-  report.judgement = judge(report, options.strict_latency);
-  sums.worst.agree(team);
-  sums.worst.describe(share, times.maps, times.region_at, report);
-  return report;
+  TRY_ASSIGN(Checks checks, check_both(share, times, nullptr, options, cancel));
+  return std::move(checks.report);
 }
 
 CheckReport check(const trace::Trace& trace, const TimesToCheck& times,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -65,6 +66,20 @@ struct TimesToCheck {
 /// process of 2^32 communication events or more.
 Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
                           const CheckOptions& options, const Cancel& cancel);
+
+/// What check_both() found.
+struct Checks {
+  CheckReport report;
+  std::optional<CheckReport> others;  ///< empty: not checked
+};
+
+/// The same for the same events by two sets of times, which are paired only once. The relation
+/// follows from the order of records, unless some are missing, or threads of one process
+/// synchronise: then `others` are not checked. Where the first check finds no cycle, none is looked
+/// for in the second one. `others` may be null.
+Result<Checks> check_both(const trace::Share& share, const TimesToCheck& times,
+                          const TimesToCheck* others, const CheckOptions& options,
+                          const Cancel& cancel);
 
 /// The same on the calling thread alone; all locations must be there. Never interrupted. A trace
 /// with a process of 2^32 communication events yields a report without edges.

@@ -114,13 +114,30 @@ TEST(Check, a_cycle_is_seen_by_whatever_times) {
   b.message(K::recv, 1, 100, 0);
   b.message(K::send, 1, 100, 0);
   for (const std::int64_t ahead : {-50, 0, 50}) {
-    const std::vector<ClockMap> maps{{}, *ClockMap::from_knots({{0, 100 + ahead}})};
+    const std::vector<ClockMap> maps{
+        {}, *ClockMap::from_knots({{0, 100 + ahead}, {1000, 100 + ahead}})};
     const CheckReport report = testing::check_by_teams(b.trace(), {.maps = maps}, {});
     EXPECT_EQ(testing::count(report.skipped, "cyclic_components"), 1) << ahead;
     // Who says that there is none is believed.
     EXPECT_FALSE(testing::count(check(b.trace(), {.maps = maps, .known_acyclic = true}, {}).skipped,
                                 "cyclic_components"));
   }
+}
+
+TEST(Check, other_times_of_the_same_events_have_the_same_pairs) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 1000, 1);
+  b.message(K::recv, 1, 500, 0);
+  const std::vector<ClockMap> early{*ClockMap::from_knots({{0, -600}, {1000, -600}}), {}}, as_is(2);
+  const TimesToCheck first{.maps = early}, others{.maps = as_is};
+  Solo solo;
+  const trace::Partition all = trace::undivided(b.trace().definitions);
+  const auto both = check_both({solo, all, b.trace()}, first, &others, {}, Cancel(nullptr));
+  ASSERT_TRUE(both && both->others);
+  EXPECT_EQ(both->report.violations, 0);
+  EXPECT_EQ(both->others->violations, 1);
+  EXPECT_EQ(testing::edges(*both->others, EdgeKind::p2p).worst->margin_ticks, -500);
+  EXPECT_FALSE(check_both({solo, all, b.trace()}, first, nullptr, {}, Cancel(nullptr))->others);
 }
 
 TEST(Check, stops_wherever_it_is_when_the_user_wants_to_stop) {

@@ -8,6 +8,7 @@
 #include "base/try.hpp"
 #include "verify/call_alignment.hpp"
 #include "verify/parcels.hpp"
+#include "verify/times_anew.hpp"
 
 namespace entrain::verify {
 
@@ -50,12 +51,20 @@ std::vector<Outline> Relation::outline(const trace::Share& share, Scope scope,
     if (outlines.back().has_threads && scope == Scope::everything) {
       threads_.add_process(p, left_out_.unmatched);
     }
-    decreasing_ = decreasing_ || outlines.back().decreasing;
-    for (const LocationIndex l : places_->locations(p)) {
-      decreasing_ = decreasing_ || !maps_[l].is_monotone();
-    }
+    stamps_decrease_ = stamps_decrease_ || outlines.back().decreasing;
   }
+  note_order(share);
   return outlines;
+}
+
+/// Whether times may decrease along a stream by the present maps.
+void Relation::note_order(const trace::Share& share) {
+  decreasing_ = stamps_decrease_;
+  for (std::uint32_t p = 0; p < places_->process_count(); ++p) {
+    if (places_->owner(p) != share.team.rank()) continue;
+    for (const LocationIndex l : places_->locations(p))
+      decreasing_ = decreasing_ || !maps_[l].is_monotone();
+  }
 }
 
 /// Sends all operations to where they meet their partners, and pairs them there.
@@ -90,6 +99,36 @@ void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
     align_calls(calls, outlines, left_out_.unmatched);
   }
   meet_calls(share, alltoallv, std::move(outlines), spaces);
+  timeless_ = !any_missing && !share.team.any(channels_.depend_on_times() || !threads_.empty());
+}
+
+/// Calls `begin` with a process, and then `use` with instants of it and their times, which it may
+/// change; and so on for all that this member holds. The order is always the same.
+template <class Begin, class Use>
+void Relation::for_each_time(Begin begin, Use use) {
+  channels_.for_each_time(begin, use);
+  calls_->for_each_time(begin, use);
+  for (Instance& instance : world_) {
+    for (std::vector<Moment>* side : {&instance.sends, &instance.receives}) {
+      for (Moment& moment : *side) {
+        begin(moment.process);
+        use(places_->first_number(moment.event.location) + moment.event.event, moment.time);
+      }
+    }
+  }
+}
+
+void Relation::set_maps(const trace::Share& share, std::span<const ClockMap> maps) {
+  maps_ = maps;
+  note_order(share);
+  TimesAnew times(share, *places_, maps);
+  const auto begin = [&](std::uint32_t process) { times.begin(process); };
+  if (share.team.size() > 1) {
+    for_each_time(begin, [&](std::uint32_t instant, std::int64_t) { times.ask(instant); });
+    times.answer();
+  }
+  for_each_time(begin,
+                [&](std::uint32_t instant, std::int64_t& time) { time = times.take(instant); });
 }
 
 void Relation::meet_calls(const trace::Share& share, AlltoallvRule alltoallv,

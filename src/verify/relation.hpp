@@ -48,6 +48,13 @@ class Relation {
   static Result<Relation> build(const trace::Share& share, std::span<const ClockMap> maps,
                                 AlltoallvRule alltoallv, Scope scope, const Cancel& cancel);
 
+  /// True if the relation is the same by all maps: the order of records decided all pairs. The same
+  /// at every member.
+  [[nodiscard]] bool is_timeless() const { return timeless_; }
+  /// From now on times are those of other maps. Only where is_timeless(). Collective; `share`: as
+  /// build() had it. O(n).
+  void set_maps(const trace::Share& share, std::span<const ClockMap> maps);
+
   [[nodiscard]] const Places& places() const { return *places_; }
   /// Sums over all members.
   [[nodiscard]] const Unmatched& unmatched() const { return left_out_.unmatched; }
@@ -101,12 +108,17 @@ class Relation {
   void meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
                   std::vector<Outline>&& outlines, SpaceCounts& spaces);
   void gather_world(Team& team, std::span<const Outline> outlines);
+  void note_order(const trace::Share& share);
+  template <class Begin, class Use>
+  void for_each_time(Begin begin, Use use);
 
   const trace::Trace* trace_;
   std::span<const ClockMap> maps_;
   std::unique_ptr<const Places> places_;  ///< others point to it
   LeftOut left_out_;
+  bool stamps_decrease_ = false;  ///< those of some location of this member
   bool decreasing_ = false;
+  bool timeless_ = false;
   Channels channels_;
   ThreadRelation threads_;
   std::optional<CallBlocks> calls_;

@@ -109,14 +109,31 @@ void expect_by_teams(const trace::Definitions& definitions, const std::string& e
   }
 }
 
+/// Checks `share` by the clocks as they are, and by `times` as other times of the same events. The
+/// text of what the latter say; of `times` alone where the pairs may depend on times.
+inline std::string text_of_others(const trace::Share& share, const TimesToCheck& times,
+                                  const CheckOptions& options) {
+  const std::vector<ClockMap> as_they_are(times.maps.size());
+  TimesToCheck first = times, others = times;
+  first.maps = as_they_are;
+  first.observer = others.observer = nullptr;
+  const auto both = check_both(share, first, &others, options, Cancel(nullptr));
+  if (!both) return both.error().message;
+  if (both->others) return text_of(*both->others);
+  const auto alone = check(share, others, options, Cancel(nullptr));
+  return alone ? text_of(*alone) : alone.error().message;
+}
+
 /// The report of one thread, which must be that of teams as well: of threads that share the trace,
-/// and of processes that hold their own part of it.
+/// and of processes that hold their own part of it. So must be that of times checked second.
 inline CheckReport check_by_teams(const trace::Trace& trace, const TimesToCheck& times,
                                   const CheckOptions& options) {
   const CheckReport report = check(trace, times, options);
   const auto text = [&](const trace::Share& share, const TimesToCheck& own) {
     const auto by_team = check(share, own, options, Cancel(nullptr));
-    return by_team ? text_of(*by_team) : by_team.error().message;
+    if (!by_team) return by_team.error().message;
+    const std::string of_team = text_of(*by_team), second = text_of_others(share, own, options);
+    return second == of_team ? of_team : "as other times:\n" + second;
   };
   expect_by_teams(trace.definitions, text_of(report),
                   [&](Team& team, const trace::Partition& partition) {
