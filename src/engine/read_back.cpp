@@ -125,46 +125,29 @@ Result<void> ReadBack::compare(const trace::Trace& written, std::span<const Cloc
                                std::string_view presync, CorrectReport& report) {
   report.after.presync = presync;
   report.after.archive = report.output;
-  TRY_ASSIGN(report.statistics, statistics(original_.measured, written, maps));
-  if (processes_.any(original_.measured != original_.presync)) {
-    // Bending moves clocks both ways; only what follows it never moves anything back.
-    TRY_ASSIGN(report.statistics.moved_backward, moved_backward(written, maps));
-  }
+  // Bending moves clocks both ways; only what follows it never moves anything back.
+  const bool is_bent = processes_.any(original_.measured != original_.presync);
+  TRY_ASSIGN(report.statistics,
+             statistics(written, maps,
+                        is_bent ? std::span(original_.presync) : std::span<const ClockMap>()));
   return {};
 }
 
-/// Compares the original under the maps `before` with the written archive under `after`.
-Result<CorrectionStatistics> ReadBack::statistics(std::span<const ClockMap> before,
-                                                  const trace::Trace& written,
-                                                  std::span<const ClockMap> after) {
+/// Compares the original as measured with the written archive under the maps `after`.
+Result<CorrectionStatistics> ReadBack::statistics(const trace::Trace& written,
+                                                  std::span<const ClockMap> after,
+                                                  std::span<const ClockMap> start) {
   CorrectionStatistics found;
   const session::LoadedTrace& loaded = original_.loaded;
   TRY(workers_.run(
       written, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
-        TRY_ASSIGN(
-            CorrectionStatistics own,
-            verify::correction_statistics(share.team, share.partition, {loaded.trace, before},
-                                          {written, after}, Cancel(progress_)));
+        TRY_ASSIGN(CorrectionStatistics own,
+                   verify::correction_statistics(share.team, share.partition,
+                                                 {loaded.trace, original_.measured},
+                                                 {written, after}, Cancel(progress_), start));
         if (workers_.speaks(share.team)) found = std::move(own);
         return {};
       }));
-  return found;
-}
-
-/// How many events of the original under its presync maps the amortization moved backward.
-Result<std::uint64_t> ReadBack::moved_backward(const trace::Trace& written,
-                                               std::span<const ClockMap> after) {
-  std::uint64_t found = 0;
-  const session::LoadedTrace& loaded = original_.loaded;
-  TRY(workers_.run(written, loaded.partition,
-                   [&](const trace::Share& share, unsigned) -> Result<void> {
-                     TRY_ASSIGN(const std::uint64_t all,
-                                verify::count_moved_backward(share.team, share.partition,
-                                                             {loaded.trace, original_.presync},
-                                                             {written, after}, Cancel(progress_)));
-                     if (workers_.speaks(share.team)) found = all;
-                     return {};
-                   }));
   return found;
 }
 

@@ -69,11 +69,9 @@ class ReadBack {
 
   Result<void> compare(const trace::Trace& written, std::span<const ClockMap> maps,
                        std::string_view presync, CorrectReport& report);
-  Result<CorrectionStatistics> statistics(std::span<const ClockMap> before,
-                                          const trace::Trace& written,
-                                          std::span<const ClockMap> after);
-  Result<std::uint64_t> moved_backward(const trace::Trace& written,
-                                       std::span<const ClockMap> after);
+  Result<CorrectionStatistics> statistics(const trace::Trace& written,
+                                          std::span<const ClockMap> after,
+                                          std::span<const ClockMap> start);
   void count_events_in_flushes(CheckReport& after);
   Result<CheckReport> check(const session::LoadedTrace& trace, std::span<const ClockMap> maps);
   Result<CheckReport> check_with_before(const session::LoadedTrace& trace,

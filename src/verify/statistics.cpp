@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <vector>
 
 #include <fmt/core.h>
@@ -29,6 +30,7 @@ Result<void> require_same_events(const trace::Trace& before, const trace::Trace&
                                  LocationIndex l) {
   const auto& a = before.locations[l].events;
   const auto& b = after.locations[l].events;
+  if (&a == &b) return {};
   const auto id = before.definitions.locations[l].id;
   if (a.size() != b.size()) {
     return fail(ErrorKind::input,
@@ -65,6 +67,7 @@ class Collector {
   struct Stream {
     const trace::EventList& events;
     const ClockMap& map;
+    const ClockMap* start = nullptr;  ///< where events moved back from, if not by `map`
   };
 
   /// Makes room for what so many events moved: a list that grows would touch twice the memory.
@@ -73,6 +76,8 @@ class Collector {
   /// Adds a location: its distinct stamps, and the intervals between them.
   void add(const Stream& before, const Stream& after) {
     StreamTimes c(before.map), lc(after.map);
+    std::optional<StreamTimes> start;
+    if (before.start != nullptr) start.emplace(*before.start);
     Instant last;
     for (std::size_t e = 0; e < before.events.size(); ++e) {
       const std::uint64_t stamp = before.events.time(e);
@@ -83,6 +88,8 @@ class Collector {
         continue;
       }
       add_event(now);
+      if (is_backward(margin(now.after, start ? (*start)(stamp) : now.before)))
+        ++result_.moved_backward;
       if (e > 0) add_interval(last, now);
       last = now;
     }
@@ -115,7 +122,6 @@ class Collector {
     if (moved != 0) {
       sizes_.push_back(moved > 0 ? moved : margin(0, moved));
     }
-    if (is_backward(moved)) ++result_.moved_backward;
   }
 
   void add_interval(const Instant& last, const Instant& now) {
@@ -206,7 +212,8 @@ class Collector {
 
 Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Partition& partition,
                                                    const TimedTrace& before,
-                                                   const TimedTrace& after, const Cancel& cancel) {
+                                                   const TimedTrace& after, const Cancel& cancel,
+                                                   std::span<const ClockMap> start) {
   TRY(require_same_locations(before.trace, after.trace));  // the same outcome at every member
   Collector collector;
   Result<void> result;
@@ -226,7 +233,9 @@ Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Part
     }
     result = cancel.check();
     if (!result) break;
-    collector.add({.events = before.trace.locations[l].events, .map = before.maps[l]},
+    collector.add({.events = before.trace.locations[l].events,
+                   .map = before.maps[l],
+                   .start = start.empty() ? nullptr : &start[l]},
                   {.events = after.trace.locations[l].events, .map = after.maps[l]});
   }
   // The error names the first location that differs, whatever member found it.
@@ -234,24 +243,6 @@ Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Part
   if (!result && differs != first && first < static_cast<std::int64_t>(count)) result = {};
   TRY(team.agree(std::move(result)));
   return collector.finish(team);
-}
-
-Result<std::uint64_t> count_moved_backward(Team& team, const trace::Partition& partition,
-                                           const TimedTrace& before, const TimedTrace& after,
-                                           const Cancel& cancel) {
-  std::int64_t count = 0;
-  for (LocationIndex l = 0; l < before.trace.locations.size() && !cancel.asked(); ++l) {
-    if (!partition.owns(team.rank(), l)) continue;
-    const trace::EventList& events = before.trace.locations[l].events;
-    const trace::EventList& moved = after.trace.locations[l].events;
-    StreamTimes c(before.maps[l]), lc(after.maps[l]);
-    for (std::size_t e = 0; e < events.size(); ++e) {
-      if (e > 0 && events.time(e) == events.time(e - 1)) continue;
-      count += is_backward(margin(lc(moved.time(e)), c(events.time(e)))) ? 1 : 0;
-    }
-  }
-  TRY(cancel.agree(team));
-  return static_cast<std::uint64_t>(team.reduce(Team::Reduction::sum, count));
 }
 
 Result<CorrectionStatistics> correction_statistics(const TimedTrace& before,

@@ -33,6 +33,9 @@ struct TimedTrace {
 /// the mean and 30 at most. The second interval, 100 ticks long, became 20 ticks longer: a relative
 /// change and a slope of 0.2.
 ///
+/// `start`: the maps of `before` from which `moved_backward` counts, if they are others (not
+/// empty).
+///
 /// Collective. Every member needs skeletons and maps only of the locations that it owns; every
 /// member returns the same statistics, whatever the team and the partition: they are counts, exact
 /// sums and maxima, and the percentile is that of all displacements.
@@ -41,13 +44,8 @@ struct TimedTrace {
 /// traces do not agree in number or kind; ErrorKind::interrupted when `cancel` asks for it.
 Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Partition& partition,
                                                    const TimedTrace& before,
-                                                   const TimedTrace& after, const Cancel& cancel);
-
-/// CorrectionStatistics::moved_backward alone. The traces must have passed correction_statistics().
-/// Collective. Errors, the same at every member: ErrorKind::interrupted.
-Result<std::uint64_t> count_moved_backward(Team& team, const trace::Partition& partition,
-                                           const TimedTrace& before, const TimedTrace& after,
-                                           const Cancel& cancel);
+                                                   const TimedTrace& after, const Cancel& cancel,
+                                                   std::span<const ClockMap> start = {});
 
 /// correction_statistics() on the calling thread alone; all locations must be there. Never
 /// interrupted.
