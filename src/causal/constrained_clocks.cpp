@@ -69,6 +69,7 @@ void ConstrainedClocks::find_constraints(const ClockErrors* errors) {
   options.windows = k_windows;
   options.errors = errors;
   options.threads = context_.threads;
+  constraints_ = {};  // both sets together would be the most memory there is
   constraints_ = collect_constraints(team(), context_.graph, options);
 }
 

@@ -19,14 +19,17 @@ struct Endpoint {
   double corrected = 0;   ///< the best estimate of its true time, ticks after the first event
 };
 
+TimeWindows windows_of(const ConstraintOptions& options) {
+  return {options.begin, options.end, options.windows};
+}
+
 class Collector {
  public:
   Collector(const match::Graph& graph, const ConstraintOptions& options)
       : graph_(graph),
         options_(options),
         times_(options.times),
-        width_(std::max<std::int64_t>((options.end - options.begin) / options.windows + 1, 1)),
-        edges_(options.clocks) {}
+        edges_(options.clocks, windows_of(options)) {}
 
   void collect(const match::Part& part) {
     for_edges(graph_, part, times_,
@@ -47,15 +50,6 @@ class Collector {
   /// Participants whose times are asked for ahead: those of one call lie apart from each other.
   static constexpr std::size_t k_ahead = 32;
 
-  /// Makes window_ the one that holds `time`.
-  void move_to_window(std::int64_t time) {
-    if (time >= window_begin_ && time < window_end_) return;
-    const auto window = static_cast<std::uint64_t>((time - options_.begin) / width_);
-    window_ = std::min<std::uint64_t>(window, options_.windows - 1);
-    window_begin_ = options_.begin + static_cast<std::int64_t>(window_) * width_;
-    window_end_ = window_begin_ + width_;
-  }
-
   [[nodiscard]] Endpoint end_at(std::uint32_t clock, std::int64_t time) const {
     const auto since_begin = static_cast<double>(time - options_.begin);
     return {
@@ -70,7 +64,7 @@ class Collector {
   [[nodiscard]] double tightness(const Endpoint& from, const Endpoint& to, std::int64_t mu) const {
     const double slack = to.corrected - from.corrected - static_cast<double>(mu);
     if (options_.rate == 0) return slack;
-    const std::int64_t middle = window_begin_ + width_ / 2;
+    const std::int64_t middle = edges_.middle();
     return slack + options_.rate * (std::abs(static_cast<double>(to.time - middle)) +
                                     std::abs(static_cast<double>(from.time - middle)));
   }
@@ -80,14 +74,13 @@ class Collector {
   }
 
   void offer(const Endpoint& from, const Endpoint& to, std::int64_t mu) {
-    move_to_window(to.time);
+    edges_.look_at(to.time);
     edges_.keep({.constraint = {.from = from.clock,
                                 .to = to.clock,
                                 .from_time = from.time,
                                 .to_time = to.time,
                                 .slack = to.time - from.time - mu},
-                 .tightness = tightness(from, to, mu),
-                 .window = static_cast<std::uint32_t>(window_)});
+                 .tightness = tightness(from, to, mu)});
   }
 
   /// A participant of an exchange.
@@ -157,9 +150,6 @@ class Collector {
   const match::Graph& graph_;
   const ConstraintOptions& options_;
   std::span<const std::int64_t> times_;
-  std::int64_t width_ = 1;
-  std::uint64_t window_ = 0;  ///< the present one
-  std::int64_t window_begin_ = 0, window_end_ = 0;
   TightestEdges edges_;
   std::vector<Member> sends_, receives_;  ///< of the present exchange
 };
@@ -169,7 +159,7 @@ class Collector {
 std::vector<ClockConstraint> collect_constraints(Team& team, const match::Graph& graph,
                                                  const ConstraintOptions& options) {
   const std::vector<match::Part> parts = match::parts_of(graph, options.threads);
-  std::vector<TightestEdges> of_parts(parts.size(), TightestEdges(0));
+  std::vector<TightestEdges> of_parts(parts.size(), TightestEdges(0, windows_of(options)));
   match::for_parts(parts, [&](const match::Part& part, std::size_t i) {
     Collector collector(graph, options);
     collector.collect(part);

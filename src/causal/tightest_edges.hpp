@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "base/flat_map.hpp"
@@ -13,11 +13,30 @@
 
 namespace entrain::causal {
 
+/// A span of time cut into windows of equal length; times beyond its ends are of the first and the
+/// last one.
+struct TimeWindows {
+  std::int64_t begin = 0, width = 1;
+  std::uint64_t count = 1;
+
+  TimeWindows(std::int64_t first, std::int64_t last, std::uint64_t windows)
+      : begin(first),
+        width(std::max<std::int64_t>((last - first) / static_cast<std::int64_t>(windows) + 1, 1)),
+        count(windows) {}
+
+  [[nodiscard]] std::uint64_t of(std::int64_t time) const {
+    return time <= begin ? 0
+                         : std::min(static_cast<std::uint64_t>((time - begin) / width), count - 1);
+  }
+  [[nodiscard]] std::int64_t begin_of(std::uint64_t window) const {
+    return begin + static_cast<std::int64_t>(window) * width;
+  }
+};
+
 /// An edge that limits two clocks, as far as it is known how tightly.
 struct LimitingEdge {
   ClockConstraint constraint;
-  double tightness = 0;      ///< slack with the errors as known, ticks; less is tighter
-  std::uint32_t window = 0;  ///< that holds constraint.to_time
+  double tightness = 0;  ///< slack with the errors as known, ticks; less is tighter
 
   /// A total order of the edges of a pair in a window: ties do not depend on the order of adding.
   [[nodiscard]] bool before(const LimitingEdge& other) const {
@@ -27,33 +46,47 @@ struct LimitingEdge {
   }
 };
 
-/// The tightest edge of each ordered pair of clocks in each window of time. Example: of 1,000
-/// messages from clock 3 to clock 5 that arrive in one window, the one that leaves least slack.
+/// The tightest edge of each ordered pair of clocks in each window of time, which is that of its
+/// receive. Example: of 1,000 messages from clock 3 to clock 5 that arrive in one window, the one
+/// that leaves least slack.
 ///
-/// O(1) per edge where those of a pair come in order of time, O(windows) at worst. Not thread safe.
+/// O(1) per edge where those of a pair come in order of time, O(windows) at worst; 48 bytes per
+/// edge that is kept. Not thread safe.
 class TightestEdges {
  public:
   /// `clocks`: the constraints are those of clocks below.
-  explicit TightestEdges(std::uint32_t clocks) : latest_(clocks) {}
+  TightestEdges(std::uint32_t clocks, const TimeWindows& windows)
+      : latest_(clocks), windows_(windows) {}
+
+  /// Makes the window in work the one that holds a time.
+  void look_at(std::int64_t time) {
+    if (time >= begin_ && time < end_) return;
+    const std::uint64_t window = windows_.of(time);
+    middle_ = windows_.begin_of(window) + windows_.width / 2;
+    begin_ = window == 0 ? std::numeric_limits<std::int64_t>::min() : windows_.begin_of(window);
+    end_ = window + 1 == windows_.count ? std::numeric_limits<std::int64_t>::max()
+                                        : windows_.begin_of(window + 1);
+  }
+  [[nodiscard]] std::int64_t middle() const { return middle_; }  ///< of the window in work
 
   /// Keeps an edge if it is the tightest one so far.
   void keep(const LimitingEdge& edge) {
+    look_at(edge.constraint.to_time);
     std::uint32_t& latest = latest_.of(edge.constraint);
-    const auto is_of_window = [&] {
-      return latest != k_nobody && known_[latest].edge.window == edge.window;
-    };
-    if (!is_of_window()) latest = move_along(latest, edge.window);
-    if (!is_of_window()) {
-      latest = insert_beside(latest, edge);
-      return;
+    if (latest == k_nobody || !is_in_window(latest)) {
+      latest = move_along(latest);
+      if (latest == k_nobody || !is_in_window(latest)) {
+        latest = insert_beside(latest, edge);
+        return;
+      }
     }
     LimitingEdge& known = known_[latest].edge;
     if (edge.tightness <= known.tightness && edge.before(known)) known = edge;
   }
 
   /// Those of all parts, one per pair and window, sorted by receiving clock and time. The order
-  /// does not depend on who found them. Uses up to `threads` threads (0: all cores); linear but for
-  /// the sort of what a clock receives.
+  /// does not depend on who found them. Parts have the same clocks and windows. Uses up to
+  /// `threads` threads (0: all cores); linear but for the sort of what a clock receives.
   [[nodiscard]] static std::vector<ClockConstraint> merge(std::vector<TightestEdges> parts,
                                                           std::uint32_t clocks, unsigned threads);
 
@@ -64,6 +97,10 @@ class TightestEdges {
   struct Known {
     LimitingEdge edge;
     std::uint32_t earlier = k_nobody, later = k_nobody;
+
+    /// Of another part, there is a tighter one. Tightness is no number then.
+    void drop() { edge.tightness = std::numeric_limits<double>::quiet_NaN(); }
+    [[nodiscard]] bool is_dropped() const { return edge.tightness != edge.tightness; }
   };
 
   /// The number of the edge of each pair of clocks that was looked at last: the next one of the
@@ -76,23 +113,43 @@ class TightestEdges {
 
     /// k_nobody for a pair that was not met yet. Valid until the next call.
     [[nodiscard]] std::uint32_t& of(const ClockConstraint& constraint) {
-      const std::uint64_t pair = std::uint64_t{constraint.from} * clocks_ + constraint.to;
+      const std::uint64_t pair = pair_of(constraint);
       return of_pairs_.empty() ? *of_some_.insert(pair, k_nobody).first : of_pairs_[pair];
+    }
+    [[nodiscard]] std::uint32_t find(const ClockConstraint& constraint) const {
+      const std::uint64_t pair = pair_of(constraint);
+      if (!of_pairs_.empty()) return of_pairs_[pair];
+      const std::uint32_t* const known = of_some_.find(pair);
+      return known == nullptr ? k_nobody : *known;
     }
 
    private:
     /// Clocks up to which every pair has an entry of its own.
     static constexpr std::uint32_t k_clocks_by_pair = 256;
 
+    [[nodiscard]] std::uint64_t pair_of(const ClockConstraint& constraint) const {
+      return std::uint64_t{constraint.from} * clocks_ + constraint.to;
+    }
+
     std::uint32_t clocks_;
     std::vector<std::uint32_t> of_pairs_;
     FlatMap<std::uint64_t, std::uint32_t, IntegerHash> of_some_;
   };
 
-  [[nodiscard]] std::uint32_t move_along(std::uint32_t at, std::uint32_t window) const;
+  [[nodiscard]] std::int64_t time_of(std::uint32_t number) const {
+    return known_[number].edge.constraint.to_time;
+  }
+  [[nodiscard]] bool is_in_window(std::uint32_t number) const {
+    return time_of(number) >= begin_ && time_of(number) < end_;
+  }
+  [[nodiscard]] std::uint32_t move_along(std::uint32_t at) const;
   std::uint32_t insert_beside(std::uint32_t at, const LimitingEdge& edge);
+  void drop_looser(std::uint32_t first, TightestEdges& other);
+  [[nodiscard]] std::uint32_t first_of(const ClockConstraint& pair) const;
 
   Latest latest_;
+  TimeWindows windows_;
+  std::int64_t begin_ = 0, end_ = 0, middle_ = 0;  ///< of the window in work
   std::vector<Known> known_;
 };
 

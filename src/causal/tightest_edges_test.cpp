@@ -12,8 +12,7 @@
 namespace entrain::causal {
 namespace {
 
-constexpr std::int64_t k_width = 100;
-constexpr std::uint32_t k_windows = 40;
+const TimeWindows k_windows(0, 4'000, 40);
 
 using Fields = std::tuple<std::uint32_t, std::int64_t, std::uint32_t, std::int64_t, std::int64_t>;
 
@@ -33,11 +32,10 @@ std::vector<LimitingEdge> random_edges(std::uint32_t clocks, std::size_t count, 
     edge.constraint.from = static_cast<std::uint32_t>(below(clocks));
     const auto to = edge.constraint.from + 1 + below(clocks - 1);
     edge.constraint.to = static_cast<std::uint32_t>(to % clocks);
-    edge.constraint.to_time = below(k_width * k_windows);
+    edge.constraint.to_time = below(4'100) - 50;
     edge.constraint.from_time = edge.constraint.to_time - below(50);
     edge.constraint.slack = below(4);
     edge.tightness = static_cast<double>(below(3));
-    edge.window = static_cast<std::uint32_t>(edge.constraint.to_time / k_width);
     edges.push_back(edge);
   }
   return edges;
@@ -45,10 +43,10 @@ std::vector<LimitingEdge> random_edges(std::uint32_t clocks, std::size_t count, 
 
 /// What is to be found, by looking at all of them.
 std::vector<Fields> expected_of(const std::vector<LimitingEdge>& edges) {
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, LimitingEdge> best;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, LimitingEdge> best;
   for (const LimitingEdge& edge : edges) {
-    const auto [at, is_new] =
-        best.try_emplace({edge.constraint.from, edge.constraint.to, edge.window}, edge);
+    const auto [at, is_new] = best.try_emplace(
+        {edge.constraint.from, edge.constraint.to, k_windows.of(edge.constraint.to_time)}, edge);
     if (!is_new && edge.before(at->second)) at->second = edge;
   }
   std::vector<Fields> fields;
@@ -59,7 +57,7 @@ std::vector<Fields> expected_of(const std::vector<LimitingEdge>& edges) {
 
 std::vector<Fields> found_in(const std::vector<LimitingEdge>& edges, std::uint32_t clocks,
                              std::size_t part_count, unsigned threads) {
-  std::vector<TightestEdges> parts(part_count, TightestEdges(clocks));
+  std::vector<TightestEdges> parts(part_count, TightestEdges(clocks, k_windows));
   for (std::size_t i = 0; i < edges.size(); ++i)
     parts[i * part_count / edges.size()].keep(edges[i]);
   std::vector<Fields> fields;
@@ -85,10 +83,22 @@ TEST(TightestEdges, are_those_of_every_pair_and_window) {
   }
 }
 
+TEST(TimeWindows, share_out_a_span) {
+  EXPECT_EQ(k_windows.width, 101);  // so that the last instant is of the last one
+  EXPECT_EQ(k_windows.of(0), 0u);
+  EXPECT_EQ(k_windows.of(100), 0u);
+  EXPECT_EQ(k_windows.of(101), 1u);
+  EXPECT_EQ(k_windows.of(4'000), 39u);
+  EXPECT_EQ(k_windows.of(-5), 0u);
+  EXPECT_EQ(k_windows.of(1'000'000), 39u);
+  EXPECT_EQ(TimeWindows(7, 7, 3).width, 1);
+}
+
 TEST(TightestEdges, of_none_are_none) {
   EXPECT_TRUE(TightestEdges::merge({}, 3, 1).empty());
-  EXPECT_TRUE(TightestEdges::merge({TightestEdges(0), TightestEdges(3)}, 3, 2).empty());
-  EXPECT_TRUE(TightestEdges::merge({TightestEdges(0)}, 0, 2).empty());
+  EXPECT_TRUE(TightestEdges::merge({TightestEdges(0, k_windows), TightestEdges(3, k_windows)}, 3, 2)
+                  .empty());
+  EXPECT_TRUE(TightestEdges::merge({TightestEdges(0, k_windows)}, 0, 2).empty());
 }
 
 }  // namespace
