@@ -25,6 +25,8 @@ constexpr int k_most_steps = 30, k_most_rough_steps = 15;  ///< with one stiffne
 /// Steps after which a descent tries another way; with sparse factors these are cheaper than those
 /// through the inside, where all limits that are near fill them.
 constexpr int k_patience = 4, k_sparse_patience = 20;
+/// As long goes a descent of which each step has so many times less to gain than the one before.
+constexpr double k_fast = 2;
 /// So it does at once where a limit is exceeded by so many times its softness.
 constexpr double k_far = 64;
 /// Limits that a fit begins with: missed by less than so many times the worst violation, and so
@@ -174,8 +176,10 @@ FitSolver::End FitSolver::descend_by_stages(Vector& v, CausalFit& fit) {
 /// share `enough`. The curvature is that of `v` then.
 FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, CausalFit& fit) {
   const Cancel cancel(problem_.progress);
-  double cost = cost_.value(v);
-  for (int n = 0; n < most_steps || (!curvature_.is_in_band() && n < k_sparse_patience); ++n) {
+  double cost = cost_.value(v), gain = 0;
+  bool is_fast = false;
+  for (int n = 0;
+       n < most_steps || (n < k_sparse_patience && (is_fast || !curvature_.is_in_band())); ++n) {
     if (cancel.asked()) return End::given_up;
     if (!factorize(v) || curvature_.work() > k_most_work) return End::given_up;
     const Vector gradient = cost_.gradient(v);
@@ -185,6 +189,8 @@ FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, Cau
     const double share =
         curvature_.is_iterative() ? std::max(enough, k_tolerance * k_tolerance) : enough;
     if (!(slope < -share * (1 + cost))) return End::minimum;
+    is_fast = -slope < gain / k_fast;
+    gain = -slope;
     ++fit.steps;
     Vector there = v;
     const double length = search_line(there, step, slope);
