@@ -25,10 +25,11 @@ constexpr int k_most_steps = 30, k_most_rough_steps = 15;  ///< with one stiffne
 /// Steps after which a descent tries another way; with sparse factors these are cheaper than those
 /// through the inside, where all limits that are near fill them.
 constexpr int k_patience = 4, k_sparse_patience = 20;
-/// As long goes a descent of which each step has so many times less to gain than the one before.
-constexpr double k_fast = 2;
 /// So it does at once where a limit is exceeded by so many times its softness.
 constexpr double k_far = 64;
+/// It goes on as long as with sparse factors if each step has so many times less to gain than the
+/// one before.
+constexpr double k_fast = 2;
 /// Limits that a fit begins with: missed by less than so many times the worst violation, and so
 /// many times the softness.
 constexpr double k_reach = 4, k_least_reach = 16;
