@@ -44,6 +44,7 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
                                         const session::LoadedTrace& loaded,
                                         std::span<const ClockMap> maps, const OtherTimes* others) {
   session::Workers& workers = setting.workers;
+  if (!workers.alone()) others = nullptr;
   const trace::ClockDomains& domains = setting.domains;
   const std::span<const std::uint32_t> clock_of =
       domains.trivial() ? std::span<const std::uint32_t>() : domains.of;

@@ -249,6 +249,29 @@ CallBlocks::CallBlocks(const trace::Trace& trace, const Places& places, Alltoall
   });
 }
 
+/// Process after process, so that the events of each are passed over in order.
+void CallBlocks::set_times(const TimeSource& source) {
+  std::vector<const Slice*> slices;
+  for (const Slice& slice : slices_) slices.push_back(&slice);
+  const auto column = [](const Slice* slice) {
+    return std::pair(slice->head.process, slice->head.space);
+  };
+  std::ranges::stable_sort(slices, {}, column);
+  for (auto first = slices.begin(); first != slices.end();) {
+    const auto last = std::find_if(
+        first, slices.end(), [&](const Slice* slice) { return column(slice) != column(*first); });
+    const auto count = static_cast<std::size_t>(last - first) * k_block;
+    const std::uint32_t process = (*first)->head.process;
+    EventTimes begin_time(source, process, count), end_time(source, process, count);
+    for (; first != last; ++first) {
+      for (CallRecord& call : std::span((*first)->calls, (*first)->head.count)) {
+        if (call.begin != k_none) call.begin_time = begin_time(call.begin);
+        if (call.end != k_none) call.end_time = end_time(call.end);
+      }
+    }
+  }
+}
+
 template <class Use>
 void CallBlocks::for_each_block(Use use) const {
   const Slices all(slices_);

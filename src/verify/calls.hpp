@@ -11,6 +11,7 @@
 #include "base/big_vector.hpp"
 #include "base/team.hpp"
 #include "verify/edges.hpp"
+#include "verify/event_times.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
 #include "verify/space_counts.hpp"
@@ -68,18 +69,8 @@ class CallBlocks {
   [[nodiscard]] std::vector<SpaceCounts::Disagreement> disagreements(
       std::span<const std::uint32_t> limits, LeftOut& counts) const;
 
-  /// Calls `begin` with the process of each run of calls, and then `use` with the instant and the
-  /// time, which it may change, of the begins and ends of its calls.
-  template <class Begin, class Use>
-  void for_each_time(Begin begin, Use use) {
-    for (const Slice& slice : slices_) {
-      begin(slice.head.process);
-      for (CallRecord& call : std::span(slice.calls, slice.head.count)) {
-        if (call.begin != k_none) use(call.begin, call.begin_time);
-        if (call.end != k_none) use(call.end, call.end_time);
-      }
-    }
-  }
+  /// Gives the calls the times of the same events by other maps.
+  void set_times(const TimeSource& source);
 
   /// Calls `use` with every instance below the limits that makes edges.
   void for_each(std::span<const std::uint32_t> limits,

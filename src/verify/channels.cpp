@@ -208,4 +208,22 @@ void Channels::pair(const Missing& where, LeftOut& counts, const Cancel& cancel)
   free_memory(received_);
 }
 
+void Channels::set_times(const TimeSource& source) {
+  const auto set_side = [&](std::uint32_t process, const ChannelSide& side, std::uint32_t ends) {
+    if (ends == 0) return;
+    EventTimes time(source, process, ends);
+    for (std::uint32_t k = 0; k < ends; ++k) side.times[k] = time(side.instants[k]);
+  };
+  // One process after the other, so that its events are near.
+  std::vector<const MatchedChannel*> by_receiver;
+  for (const MatchedChannel& channel : channels_) {
+    set_side(channel.key.sender, channel.sends, channel.pairs);
+    by_receiver.push_back(&channel);
+  }
+  std::ranges::stable_sort(by_receiver, {},
+                           [](const MatchedChannel* channel) { return channel->key.receiver; });
+  for (const MatchedChannel* const channel : by_receiver)
+    set_side(channel->key.receiver, channel->receives, channel->pairs);
+}
+
 }  // namespace entrain::verify

@@ -12,6 +12,7 @@
 #include "base/cancel.hpp"
 #include "base/team.hpp"
 #include "verify/edges.hpp"
+#include "verify/event_times.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
 #include "verify/traits.hpp"
@@ -100,19 +101,8 @@ class Channels {
   /// True if times decided which ends belong together, and not their order alone. After pair().
   [[nodiscard]] bool depend_on_times() const { return depend_on_times_; }
 
-  /// Calls `begin` with the process of each side of the channels, and then `use` with the instant
-  /// and the time, which it may change, of each of its ends that has a partner. After pair().
-  template <class Begin, class Use>
-  void for_each_time(Begin begin, Use use) {
-    const auto for_side = [&](std::uint32_t process, const ChannelSide& side, std::uint32_t pairs) {
-      begin(process);
-      for (std::uint32_t k = 0; k < pairs; ++k) use(side.instants[k], side.times[k]);
-    };
-    for (const MatchedChannel& channel : channels_) {
-      for_side(channel.key.sender, channel.sends, channel.pairs);
-      for_side(channel.key.receiver, channel.receives, channel.pairs);
-    }
-  }
+  /// Gives the ends the times of the same events by other maps. After pair(), unless times decided.
+  void set_times(const TimeSource& source);
 
   /// In order of their keys. After pair().
   [[nodiscard]] std::span<const MatchedChannel> all() const { return channels_; }

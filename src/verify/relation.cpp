@@ -8,7 +8,6 @@
 #include "base/try.hpp"
 #include "verify/call_alignment.hpp"
 #include "verify/parcels.hpp"
-#include "verify/times_anew.hpp"
 
 namespace entrain::verify {
 
@@ -102,33 +101,20 @@ void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   timeless_ = !any_missing && !share.team.any(channels_.depend_on_times() || !threads_.empty());
 }
 
-/// Calls `begin` with a process, and then `use` with instants of it and their times, which it may
-/// change; and so on for all that this member holds. The order is always the same.
-template <class Begin, class Use>
-void Relation::for_each_time(Begin begin, Use use) {
-  channels_.for_each_time(begin, use);
-  calls_->for_each_time(begin, use);
-  for (Instance& instance : world_) {
-    for (std::vector<Moment>* side : {&instance.sends, &instance.receives}) {
-      for (Moment& moment : *side) {
-        begin(moment.process);
-        use(places_->first_number(moment.event.location) + moment.event.event, moment.time);
-      }
-    }
-  }
-}
-
 void Relation::set_maps(const trace::Share& share, std::span<const ClockMap> maps) {
   maps_ = maps;
   note_order(share);
-  TimesAnew times(share, *places_, maps);
-  const auto begin = [&](std::uint32_t process) { times.begin(process); };
-  if (share.team.size() > 1) {
-    for_each_time(begin, [&](std::uint32_t instant, std::int64_t) { times.ask(instant); });
-    times.answer();
+  const TimeSource source{*trace_, *places_, maps};
+  channels_.set_times(source);
+  calls_->set_times(source);
+  for (Instance& instance : world_) {
+    for (std::vector<Moment>* const side : {&instance.sends, &instance.receives}) {
+      for (Moment& moment : *side) {
+        const auto [l, event] = moment.event;
+        moment.time = maps[l](trace_->locations[l].events.time(event));
+      }
+    }
   }
-  for_each_time(begin,
-                [&](std::uint32_t instant, std::int64_t& time) { time = times.take(instant); });
 }
 
 void Relation::meet_calls(const trace::Share& share, AlltoallvRule alltoallv,

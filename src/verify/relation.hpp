@@ -51,8 +51,8 @@ class Relation {
   /// True if the relation is the same by all maps: the order of records decided all pairs. The same
   /// at every member.
   [[nodiscard]] bool is_timeless() const { return timeless_; }
-  /// From now on times are those of other maps. Only where is_timeless(). Collective; `share`: as
-  /// build() had it. O(n).
+  /// From now on times are those of other maps. Only where is_timeless(), and all locations are at
+  /// hand, as threads of one process have them; `share`: as build() had it. O(n).
   void set_maps(const trace::Share& share, std::span<const ClockMap> maps);
 
   [[nodiscard]] const Places& places() const { return *places_; }
@@ -109,8 +109,6 @@ class Relation {
                   std::vector<Outline>&& outlines, SpaceCounts& spaces);
   void gather_world(Team& team, std::span<const Outline> outlines);
   void note_order(const trace::Share& share);
-  template <class Begin, class Use>
-  void for_each_time(Begin begin, Use use);
 
   const trace::Trace* trace_;
   std::span<const ClockMap> maps_;

@@ -125,19 +125,21 @@ inline std::string text_of_others(const trace::Share& share, const TimesToCheck&
 }
 
 /// The report of one thread, which must be that of teams as well: of threads that share the trace,
-/// and of processes that hold their own part of it. So must be that of times checked second.
+/// and of processes that hold their own part of it. For threads, so must be that of times that are
+/// checked second.
 inline CheckReport check_by_teams(const trace::Trace& trace, const TimesToCheck& times,
                                   const CheckOptions& options) {
   const CheckReport report = check(trace, times, options);
   const auto text = [&](const trace::Share& share, const TimesToCheck& own) {
     const auto by_team = check(share, own, options, Cancel(nullptr));
-    if (!by_team) return by_team.error().message;
-    const std::string of_team = text_of(*by_team), second = text_of_others(share, own, options);
-    return second == of_team ? of_team : "as other times:\n" + second;
+    return by_team ? text_of(*by_team) : by_team.error().message;
   };
   expect_by_teams(trace.definitions, text_of(report),
                   [&](Team& team, const trace::Partition& partition) {
-                    return text({team, partition, trace}, times);
+                    const trace::Share share{team, partition, trace};
+                    const std::string first = text(share, times);
+                    const std::string second = text_of_others(share, times, options);
+                    return first == second ? first : "as other times:\n" + second;
                   });
   expect_by_teams(trace.definitions, text_of(report),
                   [&](Team& team, const trace::Partition& partition) {
