@@ -392,8 +392,8 @@ Json to_json(const CorrectReport& report) {
   Json json = {{"schema", "entrain.correct/1"},
                {"output", report.output},
                {"timeline", timeline_json(report)},
-               {"before", to_json(report.before)},
-               {"after", report.verified ? to_json(report.after) : Json(nullptr)},
+               {"before", nullptr},
+               {"after", nullptr},
                {"verified", report.verified},
                {"coverage", measured(coverage_json(report.after.coverage))},
                {"mode", report.mode},
@@ -421,6 +421,9 @@ Json to_json(const CorrectReport& report) {
   add_leftovers(json, report.leftovers_removed);
   if (report.spilled_bytes > 0) json["spilled_bytes"] = report.spilled_bytes;
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.before.resolution_hz);
+  // Large members last: an object that grows copies what it holds.
+  json["before"] = to_json(report.before);
+  if (report.verified) json["after"] = to_json(report.after);
   return json;
 }
 
