@@ -49,10 +49,11 @@ Result<void> make_tree_durable(const fs::path& folder) {
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
        it.increment(error)) {
-    const fs::file_status status = it->symlink_status(error);
-    if (error) break;
-    if (fs::is_directory(status)) folders.push_back(it->path());
-    if (fs::is_regular_file(status)) files.push_back(it->path());
+    // The folder tells what its entries are. A link is on the disk with its folder.
+    if (it->is_symlink(error)) continue;
+    if (it->is_directory(error)) folders.push_back(it->path());
+    if (it->is_regular_file(error)) files.push_back(it->path());
+    if (error || files.size() > k_many) break;
   }
   if (error) {
     return fail(ErrorKind::output,

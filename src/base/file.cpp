@@ -46,6 +46,7 @@ std::string reason(int error_number) { return std::generic_category().message(er
 
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(size_when_opened_, other.size_when_opened_);
   std::swap(path_, other.path_);
   return *this;
 }
@@ -57,6 +58,7 @@ File::~File() {
 Result<File> File::open_for_reading(const std::filesystem::path& path, std::uint64_t limit) {
   const OpenedInput input = open_input(path.c_str());
   File file(input.descriptor);
+  file.size_when_opened_ = input.size;
   file.path_ = path;
   if (!file.is_open() && input.error_number == 0) {
     return fail(ErrorKind::input, fmt::format("{} is not a regular file", path.string()));
@@ -146,8 +148,7 @@ Result<void> File::close() {
 Result<std::vector<std::uint8_t>> read_file(const std::filesystem::path& path,
                                             std::uint64_t limit) {
   TRY_ASSIGN(const File file, File::open_for_reading(path, limit));
-  TRY_ASSIGN(const std::uint64_t size, file.size());
-  std::vector<std::uint8_t> bytes(std::min(size, limit));  // it may have grown
+  std::vector<std::uint8_t> bytes(file.size_when_opened());
   TRY_ASSIGN(const std::size_t read, file.read_at(0, bytes));
   bytes.resize(read);
   return bytes;
@@ -233,7 +234,7 @@ Result<void> copy_extent(const File& source, const File& target, Extent extent) 
 Result<void> duplicate_file(const std::filesystem::path& from, const std::filesystem::path& to) {
   TRY_ASSIGN(const File source, File::open_for_reading(from));
   TRY_ASSIGN(File target, File::create(to));
-  TRY_ASSIGN(const std::uint64_t size, source.size());
+  const std::uint64_t size = source.size_when_opened();
   if (size <= k_small_file) {
     TRY(copy_small(source, target, size));
     return target.close();

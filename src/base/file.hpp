@@ -19,7 +19,9 @@ class File {
   File() = default;
   explicit File(int descriptor) : descriptor_(descriptor) {}
   File(File&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+      : descriptor_(std::exchange(other.descriptor_, -1)),
+        size_when_opened_(other.size_when_opened_),
+        path_(std::move(other.path_)) {}
   File& operator=(File&& other) noexcept;
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -40,6 +42,8 @@ class File {
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
+  /// Size in bytes that a file had when open_for_reading() opened it. Costs no call of the system.
+  [[nodiscard]] std::uint64_t size_when_opened() const { return size_when_opened_; }
   /// Size in bytes of a regular file.
   [[nodiscard]] Result<std::uint64_t> size() const;
   /// Reads up to `bytes.size()` bytes at `offset`; returns how many there were (short at the end).
@@ -53,6 +57,7 @@ class File {
 
  private:
   int descriptor_ = -1;
+  std::uint64_t size_when_opened_ = 0;
   std::filesystem::path path_;
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 
@@ -15,18 +17,37 @@ struct FileStamp {
   std::int64_t modified_ns = 0;  ///< time of the last change, since 1970
   std::uint64_t device = 0;      ///< of the machine
   std::uint64_t inode = 0;       ///< of the device
+  /// Something has this name, even a link that leads nowhere; or the system does not say.
+  bool named = false;
+  bool link = false;  ///< what has the name is a symbolic link
   bool operator==(const FileStamp&) const = default;
+  /// True if both are one file, by whatever names.
+  [[nodiscard]] bool is_same_file(const FileStamp& other) const {
+    return size >= 0 && other.size >= 0 && device == other.device && inode == other.inode;
+  }
 };
+
+/// The stamp of what `name` in a folder, given by its descriptor, names or leads to by links. With
+/// AT_FDCWD the name is a path. Most files are no links: these need one call of the system.
+inline FileStamp stamp_at(int folder, const char* name) {
+  struct stat status {};
+  FileStamp stamp;
+  int failed = ::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW);
+  stamp.named = failed == 0 || (errno != ENOENT && errno != ENOTDIR);
+  stamp.link = failed == 0 && S_ISLNK(status.st_mode);
+  if (stamp.link) failed = ::fstatat(folder, name, &status, 0);
+  if (failed != 0) return stamp;
+  constexpr std::int64_t k_ns = 1'000'000'000;
+  stamp.size = static_cast<std::int64_t>(status.st_size);
+  stamp.modified_ns = k_ns * status.st_mtim.tv_sec + status.st_mtim.tv_nsec;
+  stamp.device = status.st_dev;
+  stamp.inode = status.st_ino;
+  return stamp;
+}
 
 /// The stamp of what `path` names or leads to by links.
 inline FileStamp stamp_of(const std::filesystem::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return {};
-  constexpr std::int64_t k_ns = 1'000'000'000;
-  return {.size = static_cast<std::int64_t>(status.st_size),
-          .modified_ns = k_ns * status.st_mtim.tv_sec + status.st_mtim.tv_nsec,
-          .device = status.st_dev,
-          .inode = status.st_ino};
+  return stamp_at(AT_FDCWD, path.c_str());
 }
 
 }  // namespace entrain

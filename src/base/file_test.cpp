@@ -38,6 +38,7 @@ TEST(File, read_at_is_short_at_the_end) {
   const auto file = File::open_for_reading(folder.put("x", Bytes{1, 2, 3}));
   ASSERT_TRUE(file);
   EXPECT_EQ(*file->size(), 3u);
+  EXPECT_EQ(file->size_when_opened(), 3u);
   Bytes bytes(8, 0xFF);
   EXPECT_EQ(*file->read_at(1, bytes), 2u);
   EXPECT_EQ(bytes[0], 2);

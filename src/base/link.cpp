@@ -3,8 +3,11 @@
 
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <string_view>
 
 #include <fmt/core.h>
 
@@ -42,66 +45,79 @@ Result<void> hard_link(const fs::path& from, const fs::path& to) {
               fmt::format("cannot make a hard link to {}: {}", from.string(), error.message()));
 }
 
-}  // namespace
-
-Linker::Folder Linker::known(const fs::path& folder) {
-  const std::lock_guard lock(mutex_);
-  return folders_[folder];
+/// The folder of a file, as the path spells it.
+std::string_view folder_of(const fs::path& file) {
+  const std::string_view path = file.native();
+  return path.substr(0, path.find_last_of('/') + 1);
 }
 
-Result<void> Linker::reflink(const fs::path& from, const fs::path& to) {
-  TRY_ASSIGN(const File source, File::open_for_reading(from));
-  TRY_ASSIGN(File target, File::create(to));
+}  // namespace
+
+Linker::Folder Linker::known(const Wanted& wanted) {
+  const std::lock_guard lock(mutex_);
+  const auto found = folders_.find(folder_of(wanted.from));
+  return wanted.plain && found != folders_.end() ? found->second : Folder();
+}
+
+void Linker::note(const Wanted& wanted, const std::function<void(Folder&)>& change) {
+  if (!wanted.plain) return;
+  const std::lock_guard lock(mutex_);
+  change(folders_[std::string(folder_of(wanted.from))]);
+}
+
+Result<void> Linker::reflink(const Wanted& wanted) {
+  TRY_ASSIGN(const File source, File::open_for_reading(wanted.from));
+  TRY_ASSIGN(File target, File::create(wanted.to));
   if (::ioctl(target.descriptor(), FICLONE, source.descriptor()) == 0) return target.close();
   const int error_number = errno;
   std::error_code ignored;
-  fs::remove(to, ignored);
-  if ((error_number == EOPNOTSUPP || error_number == EXDEV) && is_plain(from)) {
-    const std::lock_guard lock(mutex_);
-    folders_[from.parent_path()].no_reflinks = true;
+  fs::remove(wanted.to, ignored);
+  if (error_number == EOPNOTSUPP || error_number == EXDEV) {
+    note(wanted, [](Folder& folder) { folder.no_reflinks = true; });
   }
-  return fail(ErrorKind::output,
-              fmt::format("cannot make a reflink of {}: {}", from.string(), reason(error_number)));
+  return fail(ErrorKind::output, fmt::format("cannot make a reflink of {}: {}",
+                                             wanted.from.string(), reason(error_number)));
 }
 
-Result<void> Linker::symbolic_link(const fs::path& from, const fs::path& to) {
+Result<void> Linker::symbolic_link(const Wanted& wanted) {
   std::error_code error;
-  const bool plain = is_plain(from);
-  fs::path way = plain ? known(from.parent_path()).way : fs::path();
+  const std::string_view name = wanted.from.native();
+  std::string way = known(wanted).way;
   if (!way.empty()) {
-    way /= from.filename();
+    way += name.substr(folder_of(wanted.from).size());
   } else {
-    way = way_to(from, final_folder_, error);
-    if (plain && !error) {
-      const std::lock_guard lock(mutex_);
-      folders_[from.parent_path()].way = way.parent_path();
-    }
+    const fs::path found = way_to(wanted.from, final_folder_, error);
+    way = found.string();
+    if (!error) note(wanted, [&](Folder& folder) { folder.way = folder_of(found); });
   }
-  if (!error) fs::create_symlink(way, to, error);
+  if (!error && ::symlink(way.c_str(), wanted.to.c_str()) != 0) {
+    error.assign(errno, std::generic_category());
+  }
   if (!error) return {};
-  return fail(ErrorKind::output,
-              fmt::format("cannot make a symbolic link to {}: {}", from.string(), error.message()));
+  return fail(ErrorKind::output, fmt::format("cannot make a symbolic link to {}: {}",
+                                             wanted.from.string(), error.message()));
 }
 
-Result<void> Linker::make(LinkKind kind, const fs::path& from, const fs::path& to) {
+Result<void> Linker::make(LinkKind kind, const Wanted& wanted) {
   switch (kind) {
     case LinkKind::reflink:
-      return reflink(from, to);
+      return reflink(wanted);
     case LinkKind::symbolic:
-      return symbolic_link(from, to);
+      return symbolic_link(wanted);
     default:
-      return hard_link(from, to);
+      return hard_link(wanted.from, wanted.to);
   }
 }
 
-Result<LinkKind> Linker::link(const fs::path& from, const fs::path& to) {
+Result<LinkKind> Linker::link(const fs::path& from, const fs::path& to, Origin origin) {
+  const bool plain = origin == Origin::plain || is_plain(from);
+  const Wanted wanted{from, to, plain};
   if (kind_ != LinkKind::automatic) {
-    TRY(make(kind_, from, to));
+    TRY(make(kind_, wanted));
     return kind_;
   }
-  const bool tried = known(from.parent_path()).no_reflinks && is_plain(from);
-  if (!tried && reflink(from, to)) return LinkKind::reflink;
-  if (symbolic_link(from, to)) return LinkKind::symbolic;
+  if (!known(wanted).no_reflinks && reflink(wanted)) return LinkKind::reflink;
+  if (symbolic_link(wanted)) return LinkKind::symbolic;
   TRY(hard_link(from, to));
   return LinkKind::hard;
 }

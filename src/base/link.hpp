@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -22,25 +23,36 @@ class Linker {
   /// As for link_file().
   Linker(std::filesystem::path final_folder, LinkKind kind)
       : final_folder_(std::move(final_folder)), kind_(kind) {}
-  Result<LinkKind> link(const std::filesystem::path& from, const std::filesystem::path& to);
+  /// What is known of a file before it is linked to.
+  enum class Origin : std::uint8_t { unknown, plain };
+  /// `origin`: plain if `from` is known to be there and no symbolic link itself.
+  Result<LinkKind> link(const std::filesystem::path& from, const std::filesystem::path& to,
+                        Origin origin = Origin::unknown);
 
  private:
   /// What holds for the files of a folder that are no symbolic links themselves.
   struct Folder {
     bool no_reflinks = false;
     /// What leads from the final folder to it, or its absolute path; empty: not known.
-    std::filesystem::path way;
+    std::string way;
   };
-  Result<void> make(LinkKind kind, const std::filesystem::path& from,
-                    const std::filesystem::path& to);
-  Folder known(const std::filesystem::path& folder);
-  Result<void> reflink(const std::filesystem::path& from, const std::filesystem::path& to);
-  Result<void> symbolic_link(const std::filesystem::path& from, const std::filesystem::path& to);
+  /// A link to be made. Of an origin that is no symbolic link its folder is remembered.
+  struct Wanted {
+    const std::filesystem::path& from;
+    const std::filesystem::path& to;
+    bool plain;
+  };
+  Result<void> make(LinkKind kind, const Wanted& wanted);
+  Folder known(const Wanted& wanted);
+  /// Changes what is known.
+  void note(const Wanted& wanted, const std::function<void(Folder&)>& change);
+  Result<void> reflink(const Wanted& wanted);
+  Result<void> symbolic_link(const Wanted& wanted);
 
   std::filesystem::path final_folder_;
   LinkKind kind_;
   std::mutex mutex_;
-  std::map<std::filesystem::path, Folder> folders_;
+  std::map<std::string, Folder, std::less<>> folders_;
 };
 
 /// Makes `to` a link to `from`. LinkKind::automatic tries reflink, relative symbolic link and hard

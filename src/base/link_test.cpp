@@ -66,6 +66,31 @@ TEST_F(Link, many_links_are_as_one) {
   }
 }
 
+TEST_F(Link, of_an_origin_known_as_plain_is_the_same) {
+  fs::create_directory(folder_ / "in/deep");
+  folder_.put("in/deep/1.evt", Bytes{4});
+  for (const LinkKind kind : {LinkKind::symbolic, LinkKind::automatic, LinkKind::hard}) {
+    Linker linker(folder_ / "out", kind);
+    for (const char* name : {"0.evt", "0.evt", "deep/1.evt"}) {
+      const fs::path from = folder_ / "in" / name, alone = folder_ / "staging/alone";
+      const auto made = linker.link(from, to_, Linker::Origin::plain);
+      ASSERT_TRUE(made) << made.error().message;
+      ASSERT_EQ(*made, *link_file(from, alone, folder_ / "out", kind));
+      if (*made == LinkKind::symbolic) {
+        EXPECT_EQ(fs::read_symlink(to_), fs::read_symlink(alone));
+      }
+      fs::remove(to_);
+      fs::remove(alone);
+    }
+  }
+  folder_.put("staging/0.evt", Bytes{5});  // the name is taken
+  const auto refused =
+      Linker(folder_ / "out", LinkKind::symbolic).link(from_, to_, Linker::Origin::plain);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "cannot make a symbolic link to " + from_.string() + ": File exists");
+}
+
 TEST_F(Link, a_link_to_a_link_names_the_original) {
   fs::create_symlink("0.evt", folder_ / "in/link.evt");
   ASSERT_TRUE(link_file(folder_ / "in/link.evt", to_, folder_ / "out", LinkKind::symbolic));

@@ -182,7 +182,7 @@ Result<DropReport> drop(const std::filesystem::path& archive, const std::filesys
   if (auto* const noted = dynamic_cast<otf2::Archive*>(source.get())) {
     std::vector<LocationIndex> all(original->definitions().locations.size());
     std::iota(all.begin(), all.end(), LocationIndex{0});
-    noted->note_files(all);
+    noted->note_files(all, 0);
   }
   return Drop(*original, options, progress).run(output);
 }

@@ -30,7 +30,7 @@ Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
 Result<void> scan(Workers& workers, LoadedTrace& loaded,
                   const std::vector<LocationIndex>& locations, Progress* progress) {
   if (auto* const archive = dynamic_cast<otf2::Archive*>(loaded.source.get())) {
-    archive->note_files(locations);
+    archive->note_files(locations, workers.threads());
   }
   TRY_ASSIGN(
       std::vector<trace::LocationSkeleton> skeletons,

@@ -41,7 +41,7 @@ class BlockReader {
                                   ChunkRange range = {}, std::uint64_t limit = File::k_any_size) {
     BlockReader reader;
     TRY_ASSIGN(reader.file_, File::open_for_reading(path, limit));
-    TRY_ASSIGN(reader.file_size_, reader.file_.size());
+    reader.file_size_ = reader.file_.size_when_opened();
     reader.buffer_size_ = std::min(chunk_size, reader.file_size_);
     // Not zeroed: that would touch every page once more than the first read does.
     reader.buffer_ = std::make_unique_for_overwrite<std::uint8_t[]>(reader.buffer_size_);

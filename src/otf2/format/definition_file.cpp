@@ -36,10 +36,29 @@ struct Collector {
 
 }  // namespace
 
-Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
-                                            std::uint64_t chunk_size) {
-  TRY_ASSIGN(BlockReader reader,
-             BlockReader::open(path, chunk_size, {}, k_largest_definition_file));
+namespace {
+
+/// Bytes in memory, block by block.
+class BytesReader {
+ public:
+  BytesReader(std::span<const std::uint8_t> bytes, std::uint64_t chunk_size)
+      : bytes_(bytes.begin(), bytes.end()), chunk_size_(chunk_size) {}
+  Result<std::span<std::uint8_t>> next() {
+    offset_ = next_offset_;
+    const auto size = std::min<std::uint64_t>(chunk_size_, bytes_.size() - offset_);
+    next_offset_ += size;
+    return std::span(bytes_).subspan(offset_, size);
+  }
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+  std::uint64_t chunk_size_, offset_ = 0, next_offset_ = 0;
+};
+
+/// All records that `reader`, a BlockReader or BytesReader, gives.
+template <class Reader>
+Result<DefinitionFile> read_all(Reader& reader, const std::filesystem::path& path) {
   DefinitionFile file;
   Collector collector{file};
   while (true) {
@@ -54,6 +73,28 @@ Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
       return damaged(path, reader.offset() + walk.offset, walk.problem);
     }
   }
+}
+
+Result<BlockReader> open_definitions(const std::filesystem::path& path, std::uint64_t chunk_size) {
+  return BlockReader::open(path, chunk_size, {}, k_largest_definition_file);
+}
+
+}  // namespace
+
+Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
+                                            std::uint64_t chunk_size) {
+  TRY_ASSIGN(BlockReader reader, open_definitions(path, chunk_size));
+  return read_all(reader, path);
+}
+
+/// Opens first and asks later: nearly all of these files are there.
+Result<std::optional<DefinitionFile>> read_definition_file_if_any(const std::filesystem::path& path,
+                                                                  std::uint64_t chunk_size) {
+  auto reader = open_definitions(path, chunk_size);
+  if (!reader && !file_exists(path)) return std::optional<DefinitionFile>();
+  TRY_ASSIGN(BlockReader opened, std::move(reader));
+  TRY_ASSIGN(DefinitionFile file, read_all(opened, path));
+  return std::optional(std::move(file));
 }
 
 std::size_t framed_size(std::size_t payload_size) {
@@ -107,28 +148,34 @@ Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& fil
   return bytes;
 }
 
-namespace {
-
-Result<DefinitionFile> definitions_but(const ChunkedPath& from, std::uint8_t except) {
-  DefinitionFile file;
-  if (!file_exists(from.path)) return file;
-  TRY_ASSIGN(file, read_definition_file(from.path, from.chunk_size));
-  std::erase_if(file.records, [&](const DefinitionRecord& r) { return r.type == except; });
-  return file;
+Result<DefinitionFile> parse_definitions(std::span<const std::uint8_t> bytes,
+                                         std::uint64_t chunk_size,
+                                         const std::filesystem::path& path) {
+  BytesReader reader(bytes, chunk_size);
+  return read_all(reader, path);
 }
 
-}  // namespace
+bool same_records(const DefinitionFile& a, const DefinitionFile& b, std::uint8_t except) {
+  const auto rest_of = [except](const DefinitionFile& file) {
+    std::vector<const DefinitionRecord*> rest;
+    for (const DefinitionRecord& record : file.records) {
+      if (record.type != except) rest.push_back(&record);
+    }
+    return rest;
+  };
+  const auto x = rest_of(a), y = rest_of(b);
+  // Payloads of different byte order mean different things.
+  if (a.mixed_endian || b.mixed_endian) return false;
+  if (!x.empty() && !y.empty() && a.big_endian != b.big_endian) return false;
+  return std::ranges::equal(x, y, [](const DefinitionRecord* r, const DefinitionRecord* s) {
+    return r->type == s->type && r->payload == s->payload;
+  });
+}
 
 Result<bool> same_definitions(const ChunkedPath& a, const ChunkedPath& b, std::uint8_t except) {
-  TRY_ASSIGN(const DefinitionFile x, definitions_but(a, except));
-  TRY_ASSIGN(const DefinitionFile y, definitions_but(b, except));
-  // Payloads of different byte order mean different things.
-  if (x.mixed_endian || y.mixed_endian) return false;
-  if (!x.records.empty() && !y.records.empty() && x.big_endian != y.big_endian) return false;
-  return std::equal(x.records.begin(), x.records.end(), y.records.begin(), y.records.end(),
-                    [](const DefinitionRecord& r, const DefinitionRecord& s) {
-                      return r.type == s.type && r.payload == s.payload;
-                    });
+  TRY_ASSIGN(const auto x, read_definition_file_if_any(a.path, a.chunk_size));
+  TRY_ASSIGN(const auto y, read_definition_file_if_any(b.path, b.chunk_size));
+  return same_records(x.value_or(DefinitionFile{}), y.value_or(DefinitionFile{}), except);
 }
 
 }  // namespace entrain::otf2

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,14 +33,25 @@ inline constexpr std::uint64_t k_largest_definition_file = std::uint64_t{4} << 3
 Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
                                             std::uint64_t chunk_size);
 
+/// The same; nothing if there is no such file.
+Result<std::optional<DefinitionFile>> read_definition_file_if_any(const std::filesystem::path& path,
+                                                                  std::uint64_t chunk_size);
+
+/// The records of a file whose bytes are in memory; `path` is for messages. Errors as above.
+Result<DefinitionFile> parse_definitions(std::span<const std::uint8_t> bytes,
+                                         std::uint64_t chunk_size,
+                                         const std::filesystem::path& path);
+
+/// True if both hold the same records, but for those of type `except`, in the same byte order.
+bool same_records(const DefinitionFile& a, const DefinitionFile& b, std::uint8_t except);
+
 /// A definition file, and the chunk size of its archive.
 struct ChunkedPath {
   std::filesystem::path path;
   std::uint64_t chunk_size = 0;
 };
 
-/// True if two definition files hold the same records, but for those of type `except`, in the same
-/// byte order. A file that does not exist holds none. Errors: ErrorKind::input.
+/// same_records() of two files. A file that does not exist holds none. Errors: ErrorKind::input.
 Result<bool> same_definitions(const ChunkedPath& a, const ChunkedPath& b, std::uint8_t except);
 
 /// Bytes that append_record() adds for a payload of this size.

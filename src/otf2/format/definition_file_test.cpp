@@ -167,5 +167,41 @@ TEST(DefinitionFile, repacking_recorded_files_reproduces_them) {
   EXPECT_GE(files, 3u);
 }
 
+TEST(DefinitionFile, in_memory_is_as_on_disk) {
+  const TempFolder folder;
+  const Bytes bytes = pack(of_twenty_bytes(5));
+  for (const std::size_t size : {bytes.size(), bytes.size() - 1, std::size_t{70}, std::size_t{0}}) {
+    const Bytes part(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    std::filesystem::remove(folder / "x.def");
+    const auto read = read_definition_file(folder.put("x.def", part), k_chunk);
+    const auto parsed = parse_definitions(part, k_chunk, folder / "x.def");
+    ASSERT_EQ(read.has_value(), parsed.has_value()) << size;
+    if (!read) {
+      EXPECT_EQ(read.error().message, parsed.error().message);
+      continue;
+    }
+    ASSERT_EQ(read->records.size(), parsed->records.size());
+    for (std::size_t i = 0; i < read->records.size(); ++i) {
+      EXPECT_EQ(read->records[i].file_offset, parsed->records[i].file_offset);
+      EXPECT_EQ(read->records[i].payload, parsed->records[i].payload);
+    }
+  }
+}
+
+TEST(DefinitionFile, may_be_missing_but_not_behind_a_link) {
+  const TempFolder folder;
+  const auto none = read_definition_file_if_any(folder / "none.def", k_chunk);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+  std::filesystem::create_symlink("nowhere", folder / "link.def");
+  const auto refused = read_definition_file_if_any(folder / "link.def", k_chunk);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("a link to nowhere"));
+  const auto some =
+      read_definition_file_if_any(folder.put("x.def", pack(of_twenty_bytes(1))), k_chunk);
+  ASSERT_TRUE(some && *some);
+  EXPECT_EQ((*some)->records.size(), 1u);
+}
+
 }  // namespace
 }  // namespace entrain::otf2

@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "otf2/read/adopt.hpp"
 
-#include "base/file.hpp"
+#include <filesystem>
+
 #include "base/try.hpp"
 #include "otf2/format/definition_file.hpp"
 #include "otf2/format/format.hpp"
 
 namespace entrain::otf2 {
 
-namespace fs = std::filesystem;
-
 Result<bool> adopt_skeleton(const Archive& original, const Archive& overlay, LocationIndex location,
                             trace::LocationSkeleton& skeleton) {
-  const fs::path events = original.event_file(location);
-  const fs::path linked = overlay.event_file(location);
-  const bool neither = !file_exists(events) && !file_exists(linked);
-  std::error_code error;
-  if (!neither && !fs::equivalent(events, linked, error)) return false;
+  const FileStamp events = original.stamp(location, LocationFile::events);
+  const FileStamp linked = overlay.stamp(location, LocationFile::events);
+  if ((events.named || linked.named) && !events.is_same_file(linked)) return false;
   if (original.anchor().event_chunk_size != overlay.anchor().event_chunk_size) return false;
-  TRY_ASSIGN(const bool same_records,
-             same_definitions(
-                 {original.definition_file(location), original.anchor().definition_chunk_size},
-                 {overlay.definition_file(location), overlay.anchor().definition_chunk_size},
-                 def::local_clock_offset));
-  if (!same_records) return false;
-  TRY_ASSIGN(LocalDefinitions local,
-             read_local_definitions(overlay.definition_file(location),
-                                    overlay.anchor().definition_chunk_size));
+  const std::filesystem::path path = overlay.definition_file(location);
+  TRY_ASSIGN(const auto before, original.local_file(location));
+  TRY_ASSIGN(const auto after,
+             read_definition_file_if_any(path, overlay.anchor().definition_chunk_size));
+  const DefinitionFile none;
+  if (!same_records(before ? *before : none, after ? *after : none, def::local_clock_offset)) {
+    return false;
+  }
+  TRY_ASSIGN(LocalDefinitions local, local_definitions_of(after ? *after : none, path));
   skeleton.clock_offsets = std::move(local.clock_offsets);
-  skeleton.definition_file_missing = local.missing;
+  skeleton.definition_file_missing = !after;
   return true;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "otf2/read/archive.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 
 #include <fmt/core.h>
 
-#include "base/file.hpp"
+#include "base/executor.hpp"
 #include "base/try.hpp"
 #include "otf2/format/archive_files.hpp"
 #include "otf2/format/definition_file.hpp"
@@ -19,6 +21,9 @@ namespace entrain::otf2 {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Local definitions of up to so many bytes are kept in memory.
+constexpr std::int64_t k_small_definitions = 256;
 
 /// The one anchor file of a folder.
 Result<fs::path> anchor_in(const fs::path& folder) {
@@ -85,6 +90,7 @@ Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
     TRY(read_copy_properties(archive->copy_->folder(), archive->anchor_));
     archive->common_stamps_.resize(1);  // the others are files of the copy
   }
+  archive->location_folder_ = (archive->folder() / archive->name()).string() + '/';
   TRY_ASSIGN(auto globals, read_global_definitions(archive->global_definition_file(),
                                                    archive->anchor_.definition_chunk_size));
   archive->definitions_ = std::move(globals.definitions);
@@ -101,17 +107,24 @@ fs::path Archive::folder() const {
 
 std::string Archive::name() const { return fs::path(anchor_path_).stem().string(); }
 
-fs::path Archive::location_file(LocationIndex location, const char* extension) const {
-  return folder() / name() / fmt::format("{}{}", definitions_.locations[location].id, extension);
+std::string Archive::name_of(LocationIndex location, LocationFile file) const {
+  constexpr std::array<const char*, k_location_files> k_endings{ending::events, ending::definitions,
+                                                                ending::snapshots};
+  return fmt::format("{}{}", definitions_.locations[location].id,
+                     k_endings[static_cast<std::size_t>(file)]);
+}
+
+fs::path Archive::location_file(LocationIndex location, LocationFile file) const {
+  return location_folder_ + name_of(location, file);
 }
 fs::path Archive::event_file(LocationIndex location) const {
-  return location_file(location, ending::events);
+  return location_file(location, LocationFile::events);
 }
 fs::path Archive::definition_file(LocationIndex location) const {
-  return location_file(location, ending::definitions);
+  return location_file(location, LocationFile::definitions);
 }
 fs::path Archive::snapshot_file(LocationIndex location) const {
-  return location_file(location, ending::snapshots);
+  return location_file(location, LocationFile::snapshots);
 }
 fs::path Archive::global_definition_file() const {
   return folder() / (name() + ending::definitions);
@@ -129,40 +142,119 @@ std::vector<fs::path> Archive::common_files() const {
   return files;
 }
 
-std::array<fs::path, 3> Archive::files_of(LocationIndex location) const {
+std::array<fs::path, k_location_files> Archive::files_of(LocationIndex location) const {
   return {event_file(location), definition_file(location), snapshot_file(location)};
 }
 
-void Archive::note_files(std::span<const LocationIndex> locations) {
-  for (const LocationIndex location : locations) {
-    std::array<FileStamp, 3>& stamps = stamps_.emplace_back();
-    std::ranges::transform(files_of(location), stamps.begin(), stamp_of);
-    noted_.push_back(location);
-  }
+namespace {
+
+/// Names that start from an open folder are found faster than paths. Not open if that is not
+/// allowed or there is none.
+File open_folder(const std::string& path) {
+  return File(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-Result<void> Archive::check_unchanged() const {
-  const auto check = [](const fs::path& file, const FileStamp& before) -> Result<void> {
-    if (stamp_of(file) == before) return {};
-    return fail(ErrorKind::input, fmt::format("{} has changed while it was read; run again when "
-                                              "nothing writes to it",
-                                              file.string()));
-  };
-  const std::vector<fs::path> common = common_files();
-  for (std::size_t i = 0; i < common_stamps_.size(); ++i) TRY(check(common[i], common_stamps_[i]));
-  for (std::size_t i = 0; i < noted_.size(); ++i) {
-    const auto files = files_of(noted_[i]);
-    for (std::size_t k = 0; k < files.size(); ++k) TRY(check(files[k], stamps_[i][k]));
+}  // namespace
+
+FileStamp Archive::look_at(const File& folder, LocationIndex location, LocationFile file) const {
+  const std::string name = name_of(location, file);
+  return folder.is_open() ? stamp_at(folder.descriptor(), name.c_str())
+                          : stamp_at(AT_FDCWD, (location_folder_ + name).c_str());
+}
+
+Archive::Stamps Archive::look_at_all(const File& folder, LocationIndex location) const {
+  return {look_at(folder, location, LocationFile::events),
+          look_at(folder, location, LocationFile::definitions),
+          look_at(folder, location, LocationFile::snapshots)};
+}
+
+Archive::Note Archive::take_note(const File& folder, LocationIndex location) const {
+  Note note{look_at_all(folder, location), {}};
+  const std::int64_t size = note.stamps[static_cast<std::size_t>(LocationFile::definitions)].size;
+  if (size <= 0 || size > k_small_definitions) return note;
+  // What cannot be read now is read again where its error can be told.
+  auto bytes = read_file(definition_file(location), k_small_definitions);
+  if (bytes) note.definitions = *std::move(bytes);
+  return note;
+}
+
+void Archive::note_files(std::span<const LocationIndex> locations, unsigned threads) {
+  threads_ = threads;
+  note_of_.resize(definitions_.locations.size(), k_none);
+  const std::size_t first = notes_.size();
+  notes_.resize(first + locations.size());
+  noted_.insert(noted_.end(), locations.begin(), locations.end());
+  const File folder = open_folder(location_folder_);
+  for_each_in_parallel(threads, locations.size(), [&](std::size_t i) {
+    notes_[first + i] = take_note(folder, locations[i]);
+    note_of_[locations[i]] = static_cast<std::uint32_t>(first + i);
+  });
+}
+
+const Archive::Note* Archive::note_of(LocationIndex location) const {
+  const std::uint32_t note = note_of_.empty() ? k_none : note_of_[location];
+  return note == k_none ? nullptr : &notes_[note];
+}
+
+FileStamp Archive::stamp(LocationIndex location, LocationFile file) const {
+  const Note* const note = note_of(location);
+  return note == nullptr ? look_at(File(), location, file)
+                         : note->stamps[static_cast<std::size_t>(file)];
+}
+
+Result<std::optional<DefinitionFile>> Archive::local_file(LocationIndex location) const {
+  const Note* const note = note_of(location);
+  const fs::path path = definition_file(location);
+  if (note == nullptr || note->definitions.empty()) {
+    return read_definition_file_if_any(path, anchor_.definition_chunk_size);
   }
+  TRY_ASSIGN(DefinitionFile file,
+             parse_definitions(note->definitions, anchor_.definition_chunk_size, path));
+  return std::optional(std::move(file));
+}
+
+Result<void> Archive::copy_definitions(LocationIndex location, const fs::path& to) const {
+  const Note* const note = note_of(location);
+  if (note == nullptr || note->definitions.empty()) {
+    return duplicate_file(definition_file(location), to);
+  }
+  return write_file(to, note->definitions);
+}
+
+namespace {
+
+Result<void> check_same(const FileStamp& before, const FileStamp& now, const fs::path& file) {
+  if (now == before) return {};
+  return fail(ErrorKind::input, fmt::format("{} has changed while it was read; run again when "
+                                            "nothing writes to it",
+                                            file.string()));
+}
+
+}  // namespace
+
+Result<void> Archive::check_unchanged() const {
+  const std::vector<fs::path> common = common_files();
+  for (std::size_t i = 0; i < common_stamps_.size(); ++i) {
+    TRY(check_same(common_stamps_[i], stamp_of(common[i]), common[i]));
+  }
+  const File folder = open_folder(location_folder_);
+  return parallel_for(threads_, noted_.size(),
+                      [&](std::size_t note) { return check_unchanged(folder, note); });
+}
+
+Result<void> Archive::check_unchanged(const File& folder, std::size_t note) const {
+  const Stamps &before = notes_[note].stamps, now = look_at_all(folder, noted_[note]);
+  if (now == before) return {};
+  const auto files = files_of(noted_[note]);
+  for (std::size_t k = 0; k < files.size(); ++k) TRY(check_same(before[k], now[k], files[k]));
   return {};
 }
 
 std::uint64_t Archive::event_bytes(std::span<const LocationIndex> locations) const {
   std::uint64_t bytes = 0;
   for (const LocationIndex location : locations) {
-    std::error_code unknown;
-    const std::uint64_t size = fs::file_size(event_file(location), unknown);
-    if (!unknown) bytes += size;
+    const std::int64_t size = stamp(location, LocationFile::events).size;
+    if (size > 0) bytes += static_cast<std::uint64_t>(size);
   }
   return bytes;
 }
@@ -179,9 +271,15 @@ Result<trace::LocationSkeleton> Archive::scan(LocationIndex location, Progress* 
 }
 
 Result<LocalDefinitions> Archive::local_definitions(LocationIndex location) const {
-  return read_local_definitions(
-      definition_file(location), anchor_.definition_chunk_size,
-      references_.partners_attribute == k_none ? LocalStrings::ignore : LocalStrings::read);
+  TRY_ASSIGN(const auto file, local_file(location));
+  if (file) {
+    return local_definitions_of(
+        *file, definition_file(location),
+        references_.partners_attribute == k_none ? LocalStrings::ignore : LocalStrings::read);
+  }
+  LocalDefinitions none;
+  none.missing = true;
+  return none;
 }
 
 EventFile Archive::events_of(LocationIndex location, const LocalDefinitions& local) const {

@@ -5,20 +5,27 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <entrain/progress.hpp>
 
+#include "base/file.hpp"
 #include "base/file_stamp.hpp"
 #include "otf2/format/anchor.hpp"
+#include "otf2/format/definition_file.hpp"
 #include "otf2/library/library_copy.hpp"
 #include "otf2/read/definitions.hpp"
 #include "otf2/read/event_file.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::otf2 {
+
+/// The files of a location.
+enum class LocationFile : std::uint8_t { events, definitions, snapshots };
+inline constexpr std::size_t k_location_files = 3;
 
 /// An OTF2 archive on disk, opened for reading by our own scanner, which trusts nothing in it. An
 /// archive that the scanner does not know is first copied by the OTF2 library in a process of its
@@ -50,11 +57,26 @@ class Archive final : public trace::Source {
                              const trace::RegionVisitor& visit) const override;
 
   /// Notes what the system says about the files of these locations: to be called before they are
-  /// read. Those of the whole archive are noted when it is opened.
-  void note_files(std::span<const LocationIndex> locations);
+  /// read. Those of the whole archive are noted when it is opened. Small local definitions are read
+  /// at once and kept: opening a file costs more than a few bytes of memory. Up to `threads`
+  /// threads (0: all cores) ask, here and in check_unchanged().
+  void note_files(std::span<const LocationIndex> locations, unsigned threads);
+  /// What the system said of a file when it was noted; of one that was not noted, says now.
+  [[nodiscard]] FileStamp stamp(LocationIndex location, LocationFile file) const;
+  /// file_exists() of a file of a location, by stamp().
+  [[nodiscard]] bool has(LocationIndex location, LocationFile file) const {
+    return stamp(location, file).named;
+  }
   /// Refuses the archive if one of the files noted is not what it was. Errors: ErrorKind::input,
   /// naming the file.
   [[nodiscard]] Result<void> check_unchanged() const;
+
+  /// The records of the local definitions, as kept or read now; nothing if there is no such file.
+  /// Errors: ErrorKind::input for a damaged file.
+  [[nodiscard]] Result<std::optional<DefinitionFile>> local_file(LocationIndex location) const;
+  /// Copies the local definitions, which must exist. Errors as duplicate_file().
+  [[nodiscard]] Result<void> copy_definitions(LocationIndex location,
+                                              const std::filesystem::path& to) const;
 
   // The steps of scan(), for a scan of several locations or of parts of their files.
   /// Errors: ErrorKind::input for a damaged file.
@@ -72,6 +94,8 @@ class Archive final : public trace::Source {
   /// Folder that holds the anchor, and the archive's name ("traces" for traces.otf2).
   [[nodiscard]] std::filesystem::path folder() const;
   [[nodiscard]] std::string name() const;
+  /// Names of the files of one location in their folder; they need not exist.
+  [[nodiscard]] std::string name_of(LocationIndex location, LocationFile file) const;
   /// Paths of the files of one location; they need not exist.
   [[nodiscard]] std::filesystem::path event_file(LocationIndex location) const;
   /// Bytes of the event files of these locations; nothing for one that cannot be looked at.
@@ -85,21 +109,38 @@ class Archive final : public trace::Source {
   /// among them; the anchor and the global definitions are the first ones.
   [[nodiscard]] std::vector<std::filesystem::path> common_files() const;
   /// Files of a location, some of which may be missing; the event file is the first one.
-  [[nodiscard]] std::array<std::filesystem::path, 3> files_of(LocationIndex location) const;
+  [[nodiscard]] std::array<std::filesystem::path, k_location_files> files_of(
+      LocationIndex location) const;
 
  private:
   Archive() = default;
+  using Stamps = std::array<FileStamp, k_location_files>;
   [[nodiscard]] std::filesystem::path location_file(LocationIndex location,
-                                                    const char* extension) const;
+                                                    LocationFile file) const;
+  /// What is known of the files of a location.
+  struct Note {
+    Stamps stamps;                          ///< as files_of()
+    std::vector<std::uint8_t> definitions;  ///< bytes of a small file; empty: not kept
+  };
+  [[nodiscard]] Note take_note(const File& folder, LocationIndex location) const;
+  [[nodiscard]] const Note* note_of(LocationIndex location) const;
+  /// The stamp of a file in the folder of the location files, opened; of none, by its path.
+  [[nodiscard]] FileStamp look_at(const File& folder, LocationIndex location,
+                                  LocationFile file) const;
+  [[nodiscard]] Stamps look_at_all(const File& folder, LocationIndex location) const;
+  [[nodiscard]] Result<void> check_unchanged(const File& folder, std::size_t note) const;
 
   std::string anchor_path_;
+  std::string location_folder_;  ///< with a slash at its end
   std::unique_ptr<LibraryCopy> copy_;
   Anchor anchor_;
   trace::Definitions definitions_;
   References references_;
-  std::vector<FileStamp> common_stamps_;          ///< as common_files()
-  std::vector<LocationIndex> noted_;              ///< locations, in the order of `stamps_`
-  std::vector<std::array<FileStamp, 3>> stamps_;  ///< per location noted, as files_of()
+  std::vector<FileStamp> common_stamps_;  ///< as common_files()
+  std::vector<LocationIndex> noted_;      ///< locations, in the order of `notes_`
+  std::vector<Note> notes_;               ///< per location noted
+  std::vector<std::uint32_t> note_of_;    ///< per location: place in `noted_`, or k_none
+  unsigned threads_ = 1;                  ///< of note_files()
 };
 
 }  // namespace entrain::otf2

@@ -215,14 +215,10 @@ Result<GlobalDefinitions> read_global_definitions(const std::filesystem::path& p
   return resolve(raw, path.string());
 }
 
-Result<LocalDefinitions> read_local_definitions(const std::filesystem::path& path,
-                                                std::uint64_t chunk_size, LocalStrings strings) {
+Result<LocalDefinitions> local_definitions_of(const DefinitionFile& file,
+                                              const std::filesystem::path& path,
+                                              LocalStrings strings) {
   LocalDefinitions local;
-  if (!file_exists(path)) {
-    local.missing = true;
-    return local;
-  }
-  TRY_ASSIGN(const DefinitionFile file, read_definition_file(path, chunk_size));
   for (const DefinitionRecord& record : file.records) {
     FieldReader in(record.payload.data(), record.payload.size(), file.big_endian);
     bool good = true;
@@ -244,6 +240,15 @@ Result<LocalDefinitions> read_local_definitions(const std::filesystem::path& pat
     }
   }
   return local;
+}
+
+Result<LocalDefinitions> read_local_definitions(const std::filesystem::path& path,
+                                                std::uint64_t chunk_size, LocalStrings strings) {
+  TRY_ASSIGN(const auto file, read_definition_file_if_any(path, chunk_size));
+  if (file) return local_definitions_of(*file, path, strings);
+  LocalDefinitions none;
+  none.missing = true;
+  return none;
 }
 
 }  // namespace entrain::otf2

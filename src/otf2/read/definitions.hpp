@@ -8,6 +8,7 @@
 
 #include <entrain/error.hpp>
 
+#include "otf2/format/definition_file.hpp"
 #include "trace/definitions.hpp"
 #include "trace/skeleton.hpp"
 
@@ -77,6 +78,12 @@ struct LocalDefinitions {
 /// What to read of local definitions. The mapping of strings may be large, and matters only where
 /// records name partners.
 enum class LocalStrings : std::uint8_t { ignore, read };
+
+/// The local definitions of one location, of what its file holds. `path` is for messages. Errors as
+/// below.
+Result<LocalDefinitions> local_definitions_of(const DefinitionFile& file,
+                                              const std::filesystem::path& path,
+                                              LocalStrings strings = LocalStrings::ignore);
 
 /// Reads the local definitions of one location. A missing file is no error. Errors:
 /// ErrorKind::input for a damaged one.

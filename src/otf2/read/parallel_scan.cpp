@@ -2,8 +2,6 @@
 #include "otf2/read/parallel_scan.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
@@ -41,9 +39,8 @@ Result<void> ParallelScan::scan_location(std::size_t index) {
   TRY(Cancel(progress_).check());
   const LocationIndex location = locations_[index];
   if (threads_ > 1) {
-    std::error_code error;
-    const std::uint64_t bytes = std::filesystem::file_size(archive_.event_file(location), error);
-    if (!error && bytes / 2 >= part_bytes_) {
+    const std::uint64_t bytes = archive_.event_bytes({&location, 1});
+    if (bytes / 2 >= part_bytes_) {
       const std::lock_guard lock(mutex_);
       large_files_.push_back(std::make_unique<LargeFile>(index, bytes));
       return {};

@@ -226,13 +226,14 @@ Result<trace::LocationSkeleton> join_parts(const EventFile& file, Progress* prog
 }
 
 Result<trace::LocationSkeleton> scan_events(const EventFile& file, Progress* progress) {
-  if (!file_exists(file.path)) {
+  ScannedPart all;
+  scan_part(file, progress, all);
+  // Looked for only now: nearly all of these files are there.
+  if (!all.verdict && !file_exists(file.path)) {
     trace::LocationSkeleton skeleton;
     skeleton.event_file_missing = true;
     return skeleton;
   }
-  ScannedPart all;
-  scan_part(file, progress, all);
   return join_parts(file, progress, {&all, 1});
 }
 

@@ -26,9 +26,8 @@ Result<void> check_apart(const Archive& archive, const fs::path& directory) {
   // The event files of an overlay lie elsewhere, where its links lead.
   const std::size_t count = archive.definitions().locations.size();
   for (LocationIndex l = 0; l < count && !overlap; ++l) {
-    const fs::path file = archive.event_file(l);
-    if (fs::is_symlink(fs::symlink_status(file, error))) {
-      overlap = inside(fs::weakly_canonical(file, error), output);
+    if (archive.stamp(l, LocationFile::events).link) {
+      overlap = inside(fs::weakly_canonical(archive.event_file(l), error), output);
     }
   }
   if (overlap) {

@@ -195,29 +195,34 @@ Result<void> write_neutral_definitions(const fs::path& from, const fs::path& to,
 Result<void> write_local_definitions(const fs::path& from, const fs::path& to,
                                      std::uint64_t chunk_size, bool big_endian,
                                      std::span<const trace::ClockOffset> offsets) {
-  DefinitionFile file;
-  file.big_endian = big_endian;
-  if (file_exists(from)) {
-    TRY_ASSIGN(file, read_definition_file(from, chunk_size));
-  } else if (offsets.empty()) {
-    return {};
-  }
+  TRY_ASSIGN(auto file, read_definition_file_if_any(from, chunk_size));
+  return write_local_definitions(std::move(file), {from, chunk_size}, to, big_endian, offsets);
+}
+
+Result<void> write_local_definitions(std::optional<DefinitionFile> file, const ChunkedPath& from,
+                                     const fs::path& to, bool big_endian,
+                                     std::span<const trace::ClockOffset> offsets) {
+  const bool exists = file.has_value();
+  if (!exists && offsets.empty()) return {};
+  DefinitionFile definitions;
+  definitions.big_endian = big_endian;
+  if (exists) definitions = *std::move(file);
   std::vector<std::vector<std::uint8_t>> encoded;
   for (const trace::ClockOffset& offset : offsets)
-    encoded.push_back(encode(offset, file.big_endian));
+    encoded.push_back(encode(offset, definitions.big_endian));
   const auto is_offset = [](const DefinitionRecord& r) {
     return r.type == def::local_clock_offset;
   };
   std::vector<std::vector<std::uint8_t>> old;
-  for (const DefinitionRecord& record : file.records) {
+  for (const DefinitionRecord& record : definitions.records) {
     if (is_offset(record)) old.push_back(record.payload);
   }
-  if (old == encoded && file_exists(from)) return duplicate_file(from, to);
-  std::erase_if(file.records, is_offset);
+  if (old == encoded && exists) return duplicate_file(from.path, to);
+  std::erase_if(definitions.records, is_offset);
   for (auto& payload : encoded) {
-    file.records.push_back({def::local_clock_offset, 0, std::move(payload)});
+    definitions.records.push_back({def::local_clock_offset, 0, std::move(payload)});
   }
-  TRY_ASSIGN(const auto bytes, pack_definition_file(file, chunk_size, from));
+  TRY_ASSIGN(const auto bytes, pack_definition_file(definitions, from.chunk_size, from.path));
   return write_file(to, bytes);
 }
 

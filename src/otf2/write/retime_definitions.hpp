@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <entrain/error.hpp>
 
+#include "otf2/format/definition_file.hpp"
 #include "otf2/read/archive.hpp"
 
 namespace entrain::otf2 {
@@ -29,6 +31,11 @@ Result<void> write_neutral_definitions(const std::filesystem::path& from,
 Result<void> write_local_definitions(const std::filesystem::path& from,
                                      const std::filesystem::path& to, std::uint64_t chunk_size,
                                      bool big_endian, std::span<const trace::ClockOffset> offsets);
+
+/// The same of a file that was read already; without `file` there is none.
+Result<void> write_local_definitions(std::optional<DefinitionFile> file, const ChunkedPath& from,
+                                     const std::filesystem::path& to, bool big_endian,
+                                     std::span<const trace::ClockOffset> offsets);
 
 /// A time of a marker; `location` is k_none if the marker belongs to no single location.
 struct MarkerTime {

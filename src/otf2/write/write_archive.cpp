@@ -42,6 +42,7 @@ class Writer {
       : archive_(archive),
         plan_(plan),
         staged_(staged),
+        folder_((staged.path() / archive.name()).string() + '/'),
         linker_(staged.target() / archive.name(), plan.link) {}
 
   Result<void> write_locations() {
@@ -97,7 +98,7 @@ class Writer {
       for (const fs::path& file :
            {archive_.event_file(location), archive_.definition_file(location),
             archive_.snapshot_file(location)}) {
-        const fs::path written = folder() / file.filename();
+        const fs::path written = folder_ + file.filename().string();
         std::error_code error;
         if (fs::is_regular_file(fs::symlink_status(written, error))) TRY(make_durable(written));
       }
@@ -106,7 +107,10 @@ class Writer {
   }
 
  private:
-  [[nodiscard]] fs::path folder() const { return staged_.path() / archive_.name(); }
+  /// Where a file of a location is written.
+  [[nodiscard]] fs::path written(LocationIndex location, LocationFile file) const {
+    return folder_ + archive_.name_of(location, file);
+  }
 
   [[nodiscard]] std::vector<LocationIndex> own_locations() const {
     if (plan_.share != nullptr) return plan_.share->own();
@@ -117,7 +121,7 @@ class Writer {
 
   [[nodiscard]] Retiming retiming(LocationIndex location, const fs::path& from) const {
     return {.from = from,
-            .to = folder() / from.filename(),
+            .to = folder_ + from.filename().string(),
             .chunk_size = archive_.anchor().event_chunk_size,
             .map = plan_.maps[location],
             .stops = stop_times(location),
@@ -129,13 +133,18 @@ class Writer {
     return split ? StopTimes::stand_alone : StopTimes::move_segment;
   }
 
+  static bool is_plain(const FileStamp& stamp) { return stamp.size >= 0 && !stamp.link; }
+
   Result<void> write_events(LocationIndex location) {
+    const FileStamp stamp = archive_.stamp(location, LocationFile::events);
+    if (!stamp.named) return {};
     const fs::path from = archive_.event_file(location);
-    if (!file_exists(from)) return {};
     if (plan_.mode == WriteMode::rewrite) {
       return retime_file(retiming(location, from), Framing::events);
     }
-    TRY_ASSIGN(const LinkKind made, linker_.link(from, folder() / from.filename()));
+    TRY_ASSIGN(const LinkKind made,
+               linker_.link(from, written(location, LocationFile::events),
+                            is_plain(stamp) ? Linker::Origin::plain : Linker::Origin::unknown));
     ++links_[static_cast<std::size_t>(made)];
     return {};
   }
@@ -143,9 +152,7 @@ class Writer {
   /// True for an event file so large that all threads work on it together, after the others.
   bool set_aside(LocationIndex location) {
     if (plan_.mode != WriteMode::rewrite || worker_count(plan_.threads) == 1) return false;
-    std::error_code error;
-    const std::uint64_t bytes = fs::file_size(archive_.event_file(location), error);
-    if (error || bytes < k_large_file) return false;
+    if (archive_.event_bytes({&location, 1}) < k_large_file) return false;
     const std::lock_guard lock(mutex_);
     large_files_.push_back(location);
     return true;
@@ -162,7 +169,7 @@ class Writer {
 
   Result<void> write_definitions(LocationIndex location) {
     const fs::path from = archive_.definition_file(location);
-    const fs::path to = folder() / from.filename();
+    const fs::path to = written(location, LocationFile::definitions);
     const std::uint64_t chunk_size = archive_.anchor().definition_chunk_size;
     if (plan_.mode == WriteMode::rewrite && plan_.clock_offsets.empty()) {
       return write_neutral_definitions(from, to, chunk_size);
@@ -178,31 +185,35 @@ class Writer {
                                          const fs::path& to) {
     const std::uint64_t chunk_size = archive_.anchor().definition_chunk_size;
     const auto knots = plan_.maps[location].knots();
-    TRY_ASSIGN(const LocalDefinitions old, read_local_definitions(from, chunk_size));
+    TRY_ASSIGN(auto file, archive_.local_file(location));
+    TRY_ASSIGN(const LocalDefinitions old,
+               local_definitions_of(file ? *file : DefinitionFile{}, from));
     const bool same = std::equal(knots.begin(), knots.end(), old.clock_offsets.begin(),
                                  old.clock_offsets.end(), [](const ClockKnot& k, const auto& o) {
                                    return k.local == o.time && k.offset == o.offset;
                                  });
     const bool both_identity = knots.size() < 2 && old.clock_offsets.size() < 2;
-    if (same || both_identity) return old.missing ? Result<void>() : duplicate_file(from, to);
+    if (same || both_identity)
+      return file ? archive_.copy_definitions(location, to) : Result<void>();
     double stddev = 0;  // of the worst measurement that went in: nothing better is known
     for (const trace::ClockOffset& offset : old.clock_offsets) {
       if (std::isfinite(offset.stddev)) stddev = std::max(stddev, offset.stddev);
     }
     std::vector<trace::ClockOffset> offsets;
     for (const ClockKnot& knot : knots) offsets.push_back({knot.local, knot.offset, stddev});
-    return write_local_definitions(from, to, chunk_size, archive_.anchor().big_endian, offsets);
+    return write_local_definitions(std::move(file), {from, chunk_size}, to,
+                                   archive_.anchor().big_endian, offsets);
   }
 
   Result<void> write_snapshots(LocationIndex location) {
-    const fs::path from = archive_.snapshot_file(location);
-    if (!file_exists(from)) return {};
-    return retime_file(retiming(location, from), Framing::snapshots);
+    if (!archive_.has(location, LocationFile::snapshots)) return {};
+    return retime_file(retiming(location, archive_.snapshot_file(location)), Framing::snapshots);
   }
 
   const Archive& archive_;
   const WritePlan& plan_;
   const StagedDirectory& staged_;
+  std::string folder_;  ///< of the files of locations, with a slash at its end
   Linker linker_;
   std::array<std::atomic<std::int64_t>, std::tuple_size_v<LinkCounts>> links_{};
   std::mutex mutex_;
