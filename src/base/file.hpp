@@ -21,6 +21,7 @@ class File {
   File(File&& other) noexcept
       : descriptor_(std::exchange(other.descriptor_, -1)),
         size_when_opened_(other.size_when_opened_),
+        written_(other.written_),
         path_(std::move(other.path_)) {}
   File& operator=(File&& other) noexcept;
   File(const File&) = delete;
@@ -58,6 +59,7 @@ class File {
  private:
   int descriptor_ = -1;
   std::uint64_t size_when_opened_ = 0;
+  std::uint64_t written_ = 0;  ///< bytes, by write()
   std::filesystem::path path_;
 };
 

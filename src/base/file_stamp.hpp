@@ -21,10 +21,6 @@ struct FileStamp {
   bool named = false;
   bool link = false;  ///< what has the name is a symbolic link
   bool operator==(const FileStamp&) const = default;
-  /// True if both are one file, by whatever names.
-  [[nodiscard]] bool is_same_file(const FileStamp& other) const {
-    return size >= 0 && other.size >= 0 && device == other.device && inode == other.inode;
-  }
 };
 
 /// The stamp of what `name` in a folder, given by its descriptor, names or leads to by links. With
@@ -43,6 +39,13 @@ inline FileStamp stamp_at(int folder, const char* name) {
   stamp.device = status.st_dev;
   stamp.inode = status.st_ino;
   return stamp;
+}
+
+/// True if `path` names or leads to the file of the stamp. One call of the system, also for a link.
+inline bool leads_to(const std::filesystem::path& path, const FileStamp& stamp) {
+  struct stat status {};
+  return stamp.size >= 0 && ::stat(path.c_str(), &status) == 0 && status.st_dev == stamp.device &&
+         status.st_ino == stamp.inode;
 }
 
 /// The stamp of what `path` names or leads to by links.

@@ -24,9 +24,10 @@ TEST(FileStamp, of_a_file_and_of_a_link_to_it_are_of_one_file) {
   EXPECT_TRUE(stamp.named && !stamp.link);
   EXPECT_TRUE(link.named && link.link);
   EXPECT_EQ(link.size, 3);
-  EXPECT_TRUE(stamp.is_same_file(link));
-  EXPECT_TRUE(stamp.is_same_file(stamp_of(folder / "hard")));
-  EXPECT_FALSE(stamp.is_same_file(stamp_of(folder.put("y", Bytes{1, 2, 3}))));
+  for (const char* name : {"x", "link", "hard"}) EXPECT_TRUE(leads_to(folder / name, stamp));
+  EXPECT_FALSE(leads_to(folder.put("y", Bytes{1, 2, 3}), stamp));
+  EXPECT_FALSE(leads_to(folder / "none", stamp));
+  EXPECT_FALSE(leads_to(folder / "none", FileStamp()));
 }
 
 TEST(FileStamp, tells_a_name_that_leads_nowhere_from_none) {
@@ -37,7 +38,7 @@ TEST(FileStamp, tells_a_name_that_leads_nowhere_from_none) {
   const FileStamp link = stamp_of(folder / "link");
   EXPECT_TRUE(link.named && link.link);
   EXPECT_EQ(link.size, -1);
-  EXPECT_FALSE(link.is_same_file(link));
+  EXPECT_FALSE(leads_to(folder / "link", link));
 }
 
 TEST(FileStamp, of_a_name_in_an_open_folder_is_that_of_the_path) {

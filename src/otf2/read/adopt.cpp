@@ -12,8 +12,10 @@ namespace entrain::otf2 {
 Result<bool> adopt_skeleton(const Archive& original, const Archive& overlay, LocationIndex location,
                             trace::LocationSkeleton& skeleton) {
   const FileStamp events = original.stamp(location, LocationFile::events);
-  const FileStamp linked = overlay.stamp(location, LocationFile::events);
-  if ((events.named || linked.named) && !events.is_same_file(linked)) return false;
+  if (!leads_to(overlay.event_file(location), events) &&
+      (events.named || overlay.has(location, LocationFile::events))) {
+    return false;
+  }
   if (original.anchor().event_chunk_size != overlay.anchor().event_chunk_size) return false;
   const std::filesystem::path path = overlay.definition_file(location);
   TRY_ASSIGN(const auto before, original.local_file(location));

@@ -184,6 +184,7 @@ void Archive::note_files(std::span<const LocationIndex> locations, unsigned thre
   const std::size_t first = notes_.size();
   notes_.resize(first + locations.size());
   noted_.insert(noted_.end(), locations.begin(), locations.end());
+  if (noted_.size() == locations.size()) folder_stamp_ = stamp_of(location_folder_);
   const File folder = open_folder(location_folder_);
   for_each_in_parallel(threads, locations.size(), [&](std::size_t i) {
     notes_[first + i] = take_note(folder, locations[i]);
@@ -238,15 +239,21 @@ Result<void> Archive::check_unchanged() const {
     TRY(check_same(common_stamps_[i], stamp_of(common[i]), common[i]));
   }
   const File folder = open_folder(location_folder_);
-  return parallel_for(threads_, noted_.size(),
-                      [&](std::size_t note) { return check_unchanged(folder, note); });
+  const bool same_entries = stamp_of(location_folder_) == folder_stamp_;
+  return parallel_for(threads_, noted_.size(), [&](std::size_t note) {
+    return check_unchanged(folder, note, same_entries);
+  });
 }
 
-Result<void> Archive::check_unchanged(const File& folder, std::size_t note) const {
-  const Stamps &before = notes_[note].stamps, now = look_at_all(folder, noted_[note]);
-  if (now == before) return {};
-  const auto files = files_of(noted_[note]);
-  for (std::size_t k = 0; k < files.size(); ++k) TRY(check_same(before[k], now[k], files[k]));
+Result<void> Archive::check_unchanged(const File& folder, std::size_t note,
+                                      bool same_entries) const {
+  const LocationIndex location = noted_[note];
+  for (std::size_t k = 0; k < k_location_files; ++k) {
+    const FileStamp& before = notes_[note].stamps[k];
+    if (!before.named && same_entries) continue;  // still missing
+    const FileStamp now = look_at(folder, location, static_cast<LocationFile>(k));
+    if (now != before) TRY(check_same(before, now, files_of(location)[k]));
+  }
   return {};
 }
 

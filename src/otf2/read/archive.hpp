@@ -128,7 +128,9 @@ class Archive final : public trace::Source {
   [[nodiscard]] FileStamp look_at(const File& folder, LocationIndex location,
                                   LocationFile file) const;
   [[nodiscard]] Stamps look_at_all(const File& folder, LocationIndex location) const;
-  [[nodiscard]] Result<void> check_unchanged(const File& folder, std::size_t note) const;
+  /// `same_entries`: no entry of the folder came or went since the first note.
+  [[nodiscard]] Result<void> check_unchanged(const File& folder, std::size_t note,
+                                             bool same_entries) const;
 
   std::string anchor_path_;
   std::string location_folder_;  ///< with a slash at its end
@@ -140,6 +142,7 @@ class Archive final : public trace::Source {
   std::vector<LocationIndex> noted_;      ///< locations, in the order of `notes_`
   std::vector<Note> notes_;               ///< per location noted
   std::vector<std::uint32_t> note_of_;    ///< per location: place in `noted_`, or k_none
+  FileStamp folder_stamp_;                ///< of the location files, before the first note
   unsigned threads_ = 1;                  ///< of note_files()
 };
 
