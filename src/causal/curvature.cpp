@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -21,7 +23,11 @@ constexpr double k_band_speed = 0.25;
 constexpr int k_most_iterations = 5'000;
 constexpr std::size_t k_probes = 8;
 
+constexpr std::uint32_t k_no_row = std::numeric_limits<std::uint32_t>::max();
+
 using Vector = Eigen::VectorXd;
+
+std::vector<double> to_std(const Vector& v) { return {v.data(), v.data() + v.size()}; }
 
 }  // namespace
 
@@ -174,9 +180,15 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
 }
 
 bool Curvature::Matrices::factorize_whole(Way way) {
+  if (!is_analysed_) find_core();
+  if (!chains_.eliminate({to_std(by_clocks(diagonal_)), to_std(by_clocks(beside1_)),
+                          to_std(by_clocks(beside2_))})) {
+    direct_ = true;
+    return false;
+  }
   assemble();
-  if (!is_analysed_) factor_.analyse(matrix_);
-  const double work = factor_.work();
+  if (!is_analysed_) factor_.analyse(core_);
+  const double work = factor_.work() + chains_.work();
   if (way == Way::automatic && work > k_most_direct_work) {
     costly_ = blocks_.size();
     return factorize_clocks();
@@ -184,22 +196,29 @@ bool Curvature::Matrices::factorize_whole(Way way) {
   is_analysed_ = true;
   direct_ = true;
   work_ += work;
-  return factor_.factorise(matrix_);
+  return factor_.factorise(core_);
 }
 
-/// Calls `body` with row, column and value of every entry of the lower half of the matrix, with the
-/// unknowns of a clock side by side, as in the public interface.
-template <class Body>
-void Curvature::Matrices::for_entries(Body body) const {
-  const auto by_clock = [&](Eigen::Index i) { return i % clocks_ * knots_ + i / clocks_; };
-  for (Eigen::Index i = 0; i < size_; ++i) {
-    const Eigen::Index at = by_clock(i);
-    body(at, at, diagonal_[i]);
-    if (i >= clocks_) body(at, at - 1, beside1_[i]);
-    if (i >= 2 * clocks_) body(at, at - 2, beside2_[i]);
-  }
+/// The knots that blocks touch are eliminated last, in an order that is looked for.
+void Curvature::Matrices::find_core() {
+  std::vector<std::uint8_t> touched(static_cast<std::size_t>(size_), 0);
   for (const Block& block : blocks_) {
-    const Eigen::Index low = by_clock(block.low), high = by_clock(block.high);
+    for (const Eigen::Index i : {block.low, block.high}) {
+      const std::size_t at = by_clock(i);
+      touched[at] = touched[at + 1] = 1;
+    }
+  }
+  chains_.keep(static_cast<std::size_t>(knots_), touched);
+}
+
+/// Calls `body` with row, column and value of the entries of the lower half of the core. Blocks of
+/// two neighbouring pairs of pieces share entries, so all are to be added up.
+template <class Body>
+void Curvature::Matrices::for_core_entries(Body body) const {
+  chains_.for_core_entries(body);
+  for (const Block& block : blocks_) {
+    const std::size_t low = chains_.core_number(by_clock(block.low));
+    const std::size_t high = chains_.core_number(by_clock(block.high));
     body(high, low, block.value[0]);
     body(high, low + 1, block.value[1]);
     body(high + 1, low, block.value[2]);
@@ -207,25 +226,55 @@ void Curvature::Matrices::for_entries(Body body) const {
   }
 }
 
-/// Blocks of two neighbouring pairs of pieces share entries, so all are added up.
 void Curvature::Matrices::assemble() {
-  if (is_analysed_) {
-    matrix_.coeffs().setZero();
-    std::size_t n = 0;
-    for_entries([&](Eigen::Index, Eigen::Index, double value) {
-      matrix_.valuePtr()[places_[n++]] += value;
-    });
-    return;
-  }
-  std::vector<Eigen::Triplet<double>> triplets;
-  for_entries([&](Eigen::Index row, Eigen::Index column, double value) {
-    triplets.emplace_back(row, column, value);
+  if (!is_analysed_) find_places();
+  core_.coeffs().setZero();
+  std::size_t n = 0;
+  for_core_entries(
+      [&](std::size_t, std::size_t, double value) { core_.valuePtr()[places_[n++]] += value; });
+}
+
+/// Gives the core its pattern, and every entry its place there.
+void Curvature::Matrices::find_places() {
+  struct Entry {
+    std::uint32_t row = 0, number = 0;
+  };
+  const std::size_t size = chains_.core_size();
+  std::vector<std::uint32_t> next(size + 1, 0);  // per column
+  for_core_entries([&](std::size_t, std::size_t column, double) { ++next[column + 1]; });
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Entry> entries(next.back());
+  std::uint32_t number = 0;
+  for_core_entries([&](std::size_t row, std::size_t column, double) {
+    entries[next[column]++] = {static_cast<std::uint32_t>(row), number++};
   });
-  matrix_.resize(size_, size_);
-  matrix_.setFromTriplets(triplets.begin(), triplets.end());
-  places_.clear();
-  for (const Eigen::Triplet<double>& entry : triplets)
-    places_.push_back(&matrix_.coeffRef(entry.row(), entry.col()) - matrix_.valuePtr());
+  core_.resize(static_cast<Eigen::Index>(size), static_cast<Eigen::Index>(size));
+  core_.reserve(static_cast<Eigen::Index>(entries.size()));
+  places_.resize(entries.size());
+  auto entry = entries.begin();
+  for (std::size_t column = 0; column < size; ++column) {
+    const auto end = entries.begin() + next[column];
+    std::sort(entry, end, [](const Entry& a, const Entry& b) { return a.row < b.row; });
+    core_.startVec(static_cast<Eigen::Index>(column));
+    for (std::uint32_t last = k_no_row; entry != end; ++entry) {
+      if (std::exchange(last, entry->row) != entry->row) {
+        core_.insertBack(static_cast<Eigen::Index>(entry->row), static_cast<Eigen::Index>(column)) =
+            0;
+      }
+      places_[entry->number] = static_cast<std::uint32_t>(core_.data().size() - 1);
+    }
+  }
+  core_.finalize();
+}
+
+/// By an elimination of the whole matrix.
+Vector Curvature::Matrices::solve_whole(const Vector& right) const {
+  std::vector<double> v = to_std(right);
+  const std::vector<double> core = chains_.right_of_core(v);
+  const Vector solution =
+      factor_.solve(Eigen::Map<const Vector>(core.data(), static_cast<Eigen::Index>(core.size())));
+  chains_.solve_runs({solution.data(), core.size()}, v);
+  return Eigen::Map<const Vector>(v.data(), size_);
 }
 
 Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
@@ -234,7 +283,7 @@ Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
     band_.solve({solution.data(), static_cast<std::size_t>(size_)}, halves_);
     return by_clocks(solution);
   }
-  if (direct_) return factor_.solve(right);
+  if (direct_) return solve_whole(right);
   Vector solution = Vector::Zero(size_), residual = by_knots(right);
   Vector near = residual;
   solve_lower(near);
@@ -259,7 +308,7 @@ Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
 
 double Curvature::Matrices::log_determinant() {
   if (in_band_) return band_.log_determinant();
-  if (direct_) return factor_.log_determinant();
+  if (direct_) return chains_.log_determinant() + factor_.log_determinant();
   double rest = 0;
   for (std::size_t probe = 0; probe < k_probes; ++probe) rest += quadrature(probe);
   return rest / static_cast<double>(k_probes) - 2 * inverse_.array().log().sum();

@@ -59,11 +59,12 @@ struct FitLimit {
 ///
 /// The matrix has five diagonals per clock. Any two pieces of clocks that constraints join add a
 /// block of two by two, however many constraints do. The matrix is factorised as a whole where that
-/// costs little: as a band of dense blocks where most clocks meet most others, else in an order of
-/// elimination. The factors of many clocks that hang together fill up: then only the matrix of
-/// every clock by itself is factorised, as a preconditioner of conjugate gradients, and the
-/// determinant is estimated by stochastic Lanczos quadrature with probes that are always the same
-/// (Ubaru, Chen, Saad, 2017). Deterministic; one thread.
+/// costs little: as a band of dense blocks where most clocks meet most others, else clock by clock
+/// as far as no constraint joins them (ClockChains), and the rest in an order of elimination. The
+/// factors of many clocks that hang together fill up: then only the matrix of every clock by itself
+/// is factorised, as a preconditioner of conjugate gradients, and the determinant is estimated by
+/// stochastic Lanczos quadrature with probes that are always the same (Ubaru, Chen, Saad, 2017).
+/// Deterministic; one thread.
 class Curvature {
  public:
   /// `knots` unknowns per clock, one clock after the other. The terms must outlive this. `scale`:

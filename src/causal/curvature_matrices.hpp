@@ -14,6 +14,7 @@
 #include "base/cancel.hpp"
 #include "base/flat_map.hpp"
 #include "causal/block_band.hpp"
+#include "causal/clock_chains.hpp"
 #include "causal/curvature.hpp"
 #include "causal/meeting_clocks.hpp"
 #include "causal/sparse_factor.hpp"
@@ -80,14 +81,20 @@ class Curvature::Matrices {
   bool factorize_clocks();
   void add_all(std::span<const std::uint32_t> active, std::span<const double> shares);
   void add_limits(std::span<const std::uint32_t> active, std::span<const double> shares);
+  void find_core();
+  void find_places();
   void assemble();
   template <class Body>
-  void for_entries(Body body) const;
+  void for_core_entries(Body body) const;
+  [[nodiscard]] Vector solve_whole(const Vector& right) const;
 
   // Unknowns are numbered knot by knot here, all clocks of a knot side by side.
   [[nodiscard]] Eigen::Index by_knot(std::size_t by_clock) const {
     const auto i = static_cast<Eigen::Index>(by_clock);
     return i % knots_ * clocks_ + i / knots_;
+  }
+  [[nodiscard]] std::size_t by_clock(Eigen::Index by_knot) const {
+    return static_cast<std::size_t>(by_knot % clocks_ * knots_ + by_knot / clocks_);
   }
   [[nodiscard]] Vector by_knots(const Vector& by_clocks) const;
   [[nodiscard]] Vector by_clocks(const Vector& by_knots) const;
@@ -110,10 +117,10 @@ class Curvature::Matrices {
   double work_ = 0;
   bool direct_ = true;
   std::size_t costly_ = std::numeric_limits<std::size_t>::max();  ///< so many blocks cost too much
-  bool is_analysed_ = false;  ///< the matrix has the pattern of the last one
-  Matrix matrix_;
-  std::vector<Eigen::Index>
-      places_;  ///< of the entries in `matrix_`, in the order of for_entries()
+  bool is_analysed_ = false;  ///< the core has the pattern of the last one
+  ClockChains chains_;
+  Matrix core_;                        ///< its lower half
+  std::vector<std::uint32_t> places_;  ///< in `core_`, in the order of for_core_entries()
   SparseFactor factor_;
   Halves halves_;
   std::vector<std::uint8_t> halves_of_limits_;
