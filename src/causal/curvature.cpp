@@ -18,6 +18,8 @@ namespace {
 
 /// Multiplications of a direct factorisation above which conjugate gradients are cheaper.
 constexpr double k_most_direct_work = 1e8;
+/// By how much an estimate must exceed it to be believed.
+constexpr double k_clearly = 8;
 /// How multiplications in a band of dense blocks count: they are that much faster.
 constexpr double k_band_speed = 0.25;
 constexpr int k_most_iterations = 5'000;
@@ -187,16 +189,26 @@ bool Curvature::Matrices::factorize_whole(Way way) {
     return false;
   }
   assemble();
+  if (way == Way::automatic && !is_analysed_ && is_clearly_costly()) return give_up_whole();
   if (!is_analysed_) factor_.analyse(core_);
   const double work = factor_.work() + chains_.work();
-  if (way == Way::automatic && work > k_most_direct_work) {
-    costly_ = blocks_.size();
-    return factorize_clocks();
-  }
+  if (way == Way::automatic && work > k_most_direct_work) return give_up_whole();
   is_analysed_ = true;
   direct_ = true;
   work_ += work;
   return factor_.factorise(core_);
+}
+
+/// Spares the search for an order whose factors nobody would want: it costs more than the estimate
+/// where there are many more entries than unknowns.
+bool Curvature::Matrices::is_clearly_costly() const {
+  return blocks_.size() > chains_.core_size() &&
+         SparseFactor::rough_work(core_) > k_clearly * k_most_direct_work;
+}
+
+bool Curvature::Matrices::give_up_whole() {
+  costly_ = blocks_.size();
+  return factorize_clocks();
 }
 
 /// The knots that blocks touch are eliminated last, in an order that is looked for.

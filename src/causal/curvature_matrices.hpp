@@ -81,6 +81,8 @@ class Curvature::Matrices {
   bool factorize_clocks();
   void add_all(std::span<const std::uint32_t> active, std::span<const double> shares);
   void add_limits(std::span<const std::uint32_t> active, std::span<const double> shares);
+  [[nodiscard]] bool is_clearly_costly() const;
+  bool give_up_whole();
   void find_core();
   void find_places();
   void assemble();

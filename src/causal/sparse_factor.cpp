@@ -6,9 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include <Eigen/OrderingMethods>
-
 #include "causal/dense_panels.hpp"
+#include "causal/elimination_order.hpp"
 
 namespace entrain::causal {
 
@@ -281,13 +280,7 @@ void SparseFactor::place_contributions() {
 
 void SparseFactor::analyse(const Matrix& lower) {
   size_ = static_cast<Index>(lower.rows());
-  Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, Matrix::StorageIndex> old_of_new;
-  const Matrix whole = lower.selfadjointView<Eigen::Lower>();
-  Eigen::AMDOrdering<Matrix::StorageIndex>()(whole, old_of_new);
-  place_of_.assign(static_cast<std::size_t>(size_), 0);
-  for (Index i = 0; i < size_; ++i) {
-    place_of_[static_cast<std::size_t>(old_of_new.indices()[i])] = i;
-  }
+  place_of_ = elimination_order(lower);
   const std::vector<Index> place = postorder(tree_of(pattern_of(lower)));
   for (Index& one : place_of_) one = place[static_cast<std::size_t>(one)];
   const Pattern upper = pattern_of(lower);
@@ -296,6 +289,13 @@ void SparseFactor::analyse(const Matrix& lower) {
   work_ = 0;
   for (const Index count : counts_) work_ += static_cast<double>(count) * count;
   is_placed_ = false;
+}
+
+double SparseFactor::rough_work(const Matrix& lower) {
+  constexpr Index k_group = 8;
+  SparseFactor rough;
+  rough.analyse(in_groups(lower, k_group));
+  return std::pow(k_group, 3) * rough.work();
 }
 
 /// The second half of the analysis, which only those need who factorise.

@@ -15,9 +15,9 @@ namespace entrain::causal {
 /// Columns of L with the same rows below them are a *supernode*, one dense panel. Its contribution
 /// to later columns is a dense matrix too, which its parent in the elimination tree takes over (the
 /// multifrontal method: Duff, Reid 1983; Liu 1992). So nearly all work is on small dense blocks, at
-/// three times the speed of one column after the other. The order of elimination is that of an
-/// approximate minimum degree (Amestoy, Davis, Duff 1996), with the tree in postorder. Supernodes
-/// that are nearly alike are merged, with some zeros.
+/// three times the speed of one column after the other. The order of elimination is
+/// elimination_order(), with the tree in postorder. Supernodes that are nearly alike are merged,
+/// with some zeros.
 ///
 /// Example of merging: columns 5 and 6 have the rows {5, 6, 9, 12} and {6, 9, 12, 20}. As one panel
 /// of two columns and five rows they have one zero, and one block to work on instead of two.
@@ -33,6 +33,9 @@ class SparseFactor {
   void analyse(const Matrix& lower);
   /// Multiplications of a factorisation, about: of the columns as they are, without merging.
   [[nodiscard]] double work() const { return work_; }
+  /// Much the same without finding the order itself: each eight unknowns in a row count as one. Too
+  /// much where few entries join many unknowns.
+  [[nodiscard]] static double rough_work(const Matrix& lower);
   /// Factorises a matrix of the pattern that was analysed. False if it is not positive definite.
   bool factorise(const Matrix& lower);
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <Eigen/SparseCore>
+
+namespace entrain::causal {
+
+/// An order in which the unknowns of a sparse symmetric matrix are eliminated, so that few entries
+/// appear: that of an approximate minimum degree (Amestoy, Davis, Duff 1996). Returns the place of
+/// every unknown.
+///
+/// Two unknowns in a row that have much the same neighbours, as two knots that one limit touches,
+/// count as one, which they would become anyway: half the unknowns have a quarter of the entries.
+///
+/// `lower`: the lower half, the whole diagonal included, compressed.
+[[nodiscard]] std::vector<std::int32_t> elimination_order(const Eigen::SparseMatrix<double>& lower);
+
+/// The same matrix with each `size` unknowns in a row as one. Entries are 0.
+[[nodiscard]] Eigen::SparseMatrix<double> in_groups(const Eigen::SparseMatrix<double>& lower,
+                                                    std::int32_t size);
+
+}  // namespace entrain::causal
