@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/executor.hpp"
+#include "causal/clock_subset.hpp"
 #include "causal/fit_by_groups.hpp"
 #include "causal/fit_solver.hpp"
 #include "causal/some_clocks.hpp"
@@ -332,6 +333,20 @@ CausalFit choose_among_all(const CausalProblem& problem, double worst, std::size
   return std::move(search.best);
 }
 
+/// The same, without the clocks that make no difference.
+CausalFit choose_among_joined(const CausalProblem& problem, double worst, std::size_t most_knots,
+                              const CausalFit& before) {
+  std::vector<std::uint32_t> clocks = joined_clocks(problem, 2);
+  if (!spare_many(clocks.size(), problem))
+    return choose_among_all(problem, worst, most_knots, before);
+  const ClockSubset joined(problem, std::move(clocks));
+  CausalFit of_joined = before;
+  of_joined.errors = joined.errors(before.errors);
+  CausalFit fit = choose_among_all(joined.problem(), worst, most_knots, of_joined);
+  fit.errors = joined.of_all(fit.errors);
+  return fit;
+}
+
 /// The most knots, 2^n + 1, on which a fit of so many clocks that meet each other keeps within its
 /// work.
 std::size_t knots_that_settle(std::size_t clocks) {
@@ -353,7 +368,7 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   if (worst <= 0) return no_error(problem);
   const double tolerance = std::exchange(problem.tolerance, 0.0);
   const SomeClocks some(problem, k_searched_pairs);
-  if (!some.are_worth_it()) return choose_among_all(problem, worst, most_knots, before);
+  if (!some.are_worth_it()) return choose_among_joined(problem, worst, most_knots, before);
   if (some.meet_each_other()) most_knots = std::min(most_knots, knots_that_settle(problem.clocks));
   CausalFit before_some = before;
   if (before.converged) before_some.errors = some.errors(before.errors);

@@ -12,6 +12,7 @@
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
+#include "causal/clock_subset.hpp"
 
 namespace entrain::causal {
 
@@ -316,9 +317,22 @@ CausalFit fit_by_groups(const CausalProblem& problem, double amplitude, const Cl
   return FitByGroups(problem, amplitude, start).run();
 }
 
-CausalFit fit_all_clocks(const CausalProblem& problem, double amplitude, const ClockErrors& start) {
+namespace {
+
+CausalFit fit_joined(const CausalProblem& problem, double amplitude, const ClockErrors& start) {
   const bool at_once = problem.clocks <= k_clocks_at_once;
   return at_once ? fit_causal(problem, amplitude, start) : fit_by_groups(problem, amplitude, start);
+}
+
+}  // namespace
+
+CausalFit fit_all_clocks(const CausalProblem& problem, double amplitude, const ClockErrors& start) {
+  std::vector<std::uint32_t> clocks = joined_clocks(problem);
+  if (!spare_many(clocks.size(), problem)) return fit_joined(problem, amplitude, start);
+  const ClockSubset joined(problem, std::move(clocks));
+  CausalFit fit = fit_joined(joined.problem(), amplitude, joined.errors(start));
+  fit.errors = joined.of_all(fit.errors);
+  return fit;
 }
 
 }  // namespace entrain::causal

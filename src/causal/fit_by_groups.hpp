@@ -19,7 +19,8 @@ namespace entrain::causal {
 [[nodiscard]] CausalFit fit_by_groups(const CausalProblem& problem, double amplitude,
                                       const ClockErrors& start = {});
 
-/// fit_causal() where clocks are few enough, or fit_by_groups().
+/// fit_causal() where clocks that constraints join are few enough, or fit_by_groups(). Of many
+/// others, `log_evidence` says nothing.
 [[nodiscard]] CausalFit fit_all_clocks(const CausalProblem& problem, double amplitude,
                                        const ClockErrors& start = {});
 

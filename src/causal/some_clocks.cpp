@@ -20,8 +20,6 @@ constexpr double k_most_clocks = 0.75;
 /// Pairs that meet, as a share of all, where clocks meet each other.
 constexpr double k_nearly_all = 0.8;
 
-constexpr std::uint32_t k_not_taken = std::numeric_limits<std::uint32_t>::max();
-
 /// How many constraints join each pair of clocks, of every so manieth constraint.
 class Meetings {
  public:
@@ -66,36 +64,19 @@ class Meetings {
 }  // namespace
 
 SomeClocks::SomeClocks(const CausalProblem& problem, std::size_t pairs)
-    : whole_(problem), enough_(pairs), part_(problem) {
-  choose(problem);
-  number_.assign(problem.clocks, k_not_taken);
-  for (std::size_t i = 0; i < clocks_.size(); ++i)
-    number_[clocks_[i]] = static_cast<std::uint32_t>(i);
-  for (ClockConstraint constraint : problem.constraints) {
-    constraint.from = number_[constraint.from];
-    constraint.to = number_[constraint.to];
-    if (constraint.from != k_not_taken && constraint.to != k_not_taken)
-      constraints_.push_back(constraint);
-  }
-  for (SessionConstraint session : problem.sessions) {
-    session.clock = number_[session.clock];
-    if (session.clock != k_not_taken) sessions_.push_back(session);
-  }
-  part_.clocks = clocks_.size();
-  part_.constraints = constraints_;
-  part_.sessions = sessions_;
-}
+    : whole_(problem), enough_(pairs), taken_(problem, choose()) {}
 
 /// Takes the clock that shares most constraints with those taken, again and again.
-void SomeClocks::choose(const CausalProblem& problem) {
-  if (problem.clocks == 0) return;
-  const Meetings meetings(problem);
-  std::vector<std::uint64_t> shared(problem.clocks, 0);
-  std::vector<std::uint8_t> is_taken(problem.clocks, 0);
+std::vector<std::uint32_t> SomeClocks::choose() {
+  std::vector<std::uint32_t> clocks;
+  if (whole_.clocks == 0) return clocks;
+  const Meetings meetings(whole_);
+  std::vector<std::uint64_t> shared(whole_.clocks, 0);
+  std::vector<std::uint8_t> is_taken(whole_.clocks, 0);
   std::uint32_t next = meetings.busiest();
   while (pairs_ < enough_) {
     is_taken[next] = 1;
-    clocks_.push_back(next);
+    clocks.push_back(next);
     for (const Meetings::With& with : meetings.of(next)) {
       if (is_taken[with.clock] != 0) {
         ++pairs_;
@@ -108,28 +89,21 @@ void SomeClocks::choose(const CausalProblem& problem) {
         static_cast<std::uint32_t>(std::max_element(shared.begin(), shared.end()) - shared.begin());
     if (shared[next] == 0) break;
   }
-  std::sort(clocks_.begin(), clocks_.end());
+  std::sort(clocks.begin(), clocks.end());
+  return clocks;
 }
 
 bool SomeClocks::are_worth_it() const {
   return pairs_ >= enough_ &&
-         static_cast<double>(clocks_.size()) < k_most_clocks * static_cast<double>(whole_.clocks) &&
-         std::any_of(constraints_.begin(), constraints_.end(),
+         static_cast<double>(problem().clocks) <
+             k_most_clocks * static_cast<double>(whole_.clocks) &&
+         std::any_of(problem().constraints.begin(), problem().constraints.end(),
                      [](const ClockConstraint& constraint) { return constraint.slack < 0; });
 }
 
 bool SomeClocks::meet_each_other() const {
-  const auto count = static_cast<double>(clocks_.size());
+  const auto count = static_cast<double>(problem().clocks);
   return static_cast<double>(pairs_) >= k_nearly_all * count * (count - 1) / 2;
-}
-
-ClockErrors SomeClocks::errors(const ClockErrors& of_all) const {
-  std::vector<double> values;
-  for (const std::uint32_t clock : clocks_) {
-    const auto of_clock = of_all.of(clock);
-    values.insert(values.end(), of_clock.begin(), of_clock.end());
-  }
-  return {of_all.begin(), of_all.spacing(), of_all.knots(), std::move(values)};
 }
 
 namespace {
@@ -143,7 +117,7 @@ class AgainstKnown {
       : number_(number), known_(known), problem_(whole) {
     for (std::uint32_t c = 0; c < whole.clocks; ++c) {
       other_.push_back(static_cast<std::uint32_t>(others_.size()));
-      if (number[c] == k_not_taken) others_.push_back(c);
+      if (number[c] == ClockSubset::none) others_.push_back(c);
     }
     right_ = static_cast<std::uint32_t>(others_.size());
     for (const ClockConstraint& constraint : whole.constraints) add(constraint);
@@ -163,7 +137,9 @@ class AgainstKnown {
   }
 
   [[nodiscard]] const CausalProblem& problem() const { return problem_; }
-  [[nodiscard]] bool is_known(std::uint32_t clock) const { return number_[clock] != k_not_taken; }
+  [[nodiscard]] bool is_known(std::uint32_t clock) const {
+    return number_[clock] != ClockSubset::none;
+  }
   [[nodiscard]] std::uint32_t other(std::uint32_t clock) const { return other_[clock]; }
 
  private:
@@ -199,14 +175,14 @@ class AgainstKnown {
 }  // namespace
 
 ClockErrors SomeClocks::extend(const CausalFit& fit) const {
-  const AgainstKnown others(whole_, number_, fit.errors);
+  const AgainstKnown others(whole_, taken_.numbers(), fit.errors);
   const CausalFit found = fit_causal(others.problem(), fit.amplitude);
   const std::size_t knots = fit.errors.knots();
   std::vector<double> values(whole_.clocks * knots, 0.0);
   for (std::uint32_t c = 0; c < whole_.clocks; ++c) {
     if (!others.is_known(c) && !found.converged) continue;
     const auto of_clock =
-        others.is_known(c) ? fit.errors.of(number_[c]) : found.errors.of(others.other(c));
+        others.is_known(c) ? fit.errors.of(taken_.numbers()[c]) : found.errors.of(others.other(c));
     std::copy(of_clock.begin(), of_clock.end(),
               values.begin() + static_cast<std::ptrdiff_t>(c * knots));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "causal/clock_errors.hpp"
+#include "causal/clock_subset.hpp"
 #include "causal/fit.hpp"
 
 namespace entrain::causal {
@@ -29,24 +30,22 @@ class SomeClocks {
   /// themselves as all clocks do. On a grid, clocks at the rim lack neighbours.
   [[nodiscard]] bool meet_each_other() const;
   /// The problem of these clocks, by numbers of their own.
-  [[nodiscard]] const CausalProblem& problem() const { return part_; }
+  [[nodiscard]] const CausalProblem& problem() const { return taken_.problem(); }
   /// The errors of these clocks among those of all.
-  [[nodiscard]] ClockErrors errors(const ClockErrors& of_all) const;
+  [[nodiscard]] ClockErrors errors(const ClockErrors& of_all) const {
+    return taken_.errors(of_all);
+  }
   /// About the errors of all clocks, given a fit to these: every other clock is fitted to what
   /// holds it to these alone.
   [[nodiscard]] ClockErrors extend(const CausalFit& fit) const;
 
  private:
-  void choose(const CausalProblem& problem);
+  [[nodiscard]] std::vector<std::uint32_t> choose();
 
   const CausalProblem& whole_;
-  std::size_t enough_;  ///< pairs
-  CausalProblem part_;
-  std::vector<std::uint32_t> clocks_;  ///< those taken
-  std::size_t pairs_ = 0;              ///< of them, that meet
-  std::vector<std::uint32_t> number_;  ///< per clock: its number among those taken
-  std::vector<ClockConstraint> constraints_;
-  std::vector<SessionConstraint> sessions_;
+  std::size_t enough_;     ///< pairs
+  std::size_t pairs_ = 0;  ///< of the clocks taken, that meet
+  ClockSubset taken_;
 };
 
 }  // namespace entrain::causal
