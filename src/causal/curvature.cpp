@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "causal/curvature_matrices.hpp"
+#include "causal/rough_work.hpp"
 
 namespace entrain::causal {
 
@@ -47,6 +48,7 @@ Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots, std::span<c
 
 void Curvature::Matrices::set_limits(std::span<const FitLimit> limits) {
   if (limits.size() < limits_.size()) {
+    rough_work_.reset();
     limits_ = {};
     halves_of_limits_.clear();
     meeting_.forget();
@@ -54,6 +56,8 @@ void Curvature::Matrices::set_limits(std::span<const FitLimit> limits) {
   for (std::size_t i = limits_.size(); i < limits.size(); ++i)
     halves_of_limits_.push_back(half_of(limits[i]));
   meeting_.take(limits.subspan(limits_.size()));
+  if (rough_work_ && *rough_work_ <= k_clearly * k_most_direct_work)
+    rough_work_.reset();  // more of them may be too many
   limits_ = limits;
 }
 
@@ -182,6 +186,10 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
 }
 
 bool Curvature::Matrices::factorize_whole(Way way) {
+  // Nobody would want the factors of that: not even an order is looked for.
+  if (way == Way::automatic && !is_analysed_ && blocks_.size() > static_cast<std::size_t>(size_) &&
+      is_clearly_costly())
+    return give_up_whole();
   if (!is_analysed_) find_core();
   if (!chains_.eliminate({to_std(by_clocks(diagonal_)), to_std(by_clocks(beside1_)),
                           to_std(by_clocks(beside2_))})) {
@@ -189,7 +197,6 @@ bool Curvature::Matrices::factorize_whole(Way way) {
     return false;
   }
   assemble();
-  if (way == Way::automatic && !is_analysed_ && is_clearly_costly()) return give_up_whole();
   if (!is_analysed_) factor_.analyse(core_);
   const double work = factor_.work() + chains_.work();
   if (way == Way::automatic && work > k_most_direct_work) return give_up_whole();
@@ -199,11 +206,13 @@ bool Curvature::Matrices::factorize_whole(Way way) {
   return factor_.factorise(core_);
 }
 
-/// Spares the search for an order whose factors nobody would want: it costs more than the estimate
-/// where there are many more entries than unknowns.
-bool Curvature::Matrices::is_clearly_costly() const {
-  return blocks_.size() > chains_.core_size() &&
-         SparseFactor::rough_work(core_) > k_clearly * k_most_direct_work;
+bool Curvature::Matrices::is_clearly_costly() {
+  if (meeting_.are_dense()) return false;
+  if (!rough_work_) {
+    rough_work_ =
+        rough_work(static_cast<std::size_t>(clocks_), static_cast<std::size_t>(knots_), limits_);
+  }
+  return *rough_work_ > k_clearly * k_most_direct_work;
 }
 
 bool Curvature::Matrices::give_up_whole() {
@@ -363,6 +372,8 @@ std::uint8_t Curvature::half_of(const FitLimit& limit) const { return matrices_-
 bool Curvature::is_iterative() const { return matrices_->is_iterative(); }
 
 bool Curvature::is_in_band() const { return matrices_->is_in_band(); }
+
+bool Curvature::is_clearly_costly() { return matrices_->is_clearly_costly(); }
 
 double Curvature::work() const { return matrices_->work(); }
 

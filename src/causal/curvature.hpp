@@ -103,6 +103,9 @@ class Curvature {
   [[nodiscard]] bool is_iterative() const;
   /// True if the last compute() made a band of dense blocks.
   [[nodiscard]] bool is_in_band() const;
+  /// True if a matrix with all limits would cost so much that nothing but conjugate gradients is
+  /// left, many times over: what needs factors of it need not be tried.
+  [[nodiscard]] bool is_clearly_costly();
   /// Multiplications since begin(), about: the same on every machine.
   [[nodiscard]] double work() const;
   /// Two threads for those who work with this; only the one that uses this asks.

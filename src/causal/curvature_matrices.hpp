@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,7 @@ class Curvature::Matrices {
   [[nodiscard]] double log_determinant();
   [[nodiscard]] bool is_iterative() const { return !direct_; }
   [[nodiscard]] bool is_in_band() const { return in_band_; }
+  [[nodiscard]] bool is_clearly_costly();
   [[nodiscard]] double work() const { return work_; }
   [[nodiscard]] Halves& halves() { return halves_; }
   [[nodiscard]] std::uint8_t half_of(const FitLimit& limit) const {
@@ -81,7 +83,6 @@ class Curvature::Matrices {
   bool factorize_clocks();
   void add_all(std::span<const std::uint32_t> active, std::span<const double> shares);
   void add_limits(std::span<const std::uint32_t> active, std::span<const double> shares);
-  [[nodiscard]] bool is_clearly_costly() const;
   bool give_up_whole();
   void find_core();
   void find_places();
@@ -127,7 +128,8 @@ class Curvature::Matrices {
   Halves halves_;
   std::vector<std::uint8_t> halves_of_limits_;
   MeetingClocks meeting_;
-  bool in_band_ = false;  ///< the matrix of the last compute() is
+  std::optional<double> rough_work_;  ///< with all limits, if anybody asked
+  bool in_band_ = false;              ///< the matrix of the last compute() is
   BlockBand band_;
 };
 

@@ -90,11 +90,4 @@ std::vector<Index> elimination_order(const Matrix& lower) {
   return place;
 }
 
-Matrix in_groups(const Matrix& lower, Index size) {
-  Grouping groups;
-  for (Index i = 0; i < static_cast<Index>(lower.rows()); ++i) groups.of.push_back(i / size);
-  groups.count = groups.of.empty() ? 0 : groups.of.back() + 1;
-  return matrix_of(groups, lower);
-}
-
 }  // namespace entrain::causal

@@ -18,8 +18,4 @@ namespace entrain::causal {
 /// `lower`: the lower half, the whole diagonal included, compressed.
 [[nodiscard]] std::vector<std::int32_t> elimination_order(const Eigen::SparseMatrix<double>& lower);
 
-/// The same matrix with each `size` unknowns in a row as one. Entries are 0.
-[[nodiscard]] Eigen::SparseMatrix<double> in_groups(const Eigen::SparseMatrix<double>& lower,
-                                                    std::int32_t size);
-
 }  // namespace entrain::causal

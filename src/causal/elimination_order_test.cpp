@@ -62,22 +62,5 @@ TEST(EliminationOrder, unknowns_in_a_row_with_the_same_neighbours_follow_each_ot
   EXPECT_EQ(place[3], place[2] + 1);
 }
 
-TEST(InGroups, groups_have_an_entry_where_any_of_their_unknowns_have_one) {
-  const Matrix coarse =
-      in_groups(with_diagonal(7, {{1, 0, 1}, {5, 1, 1}, {5, 0, 1}, {6, 4, 1}}), 3);
-  ASSERT_EQ(coarse.rows(), 3);
-  EXPECT_EQ(coarse.nonZeros(), 5);
-  const auto has = [&](int row, int column) {
-    for (Matrix::InnerIterator entry(coarse, column); entry; ++entry) {
-      if (entry.row() == row) return true;
-    }
-    return false;
-  };
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(has(i, i));
-  EXPECT_TRUE(has(1, 0) && has(2, 1));
-  EXPECT_FALSE(has(2, 0));
-  EXPECT_EQ(in_groups(Matrix(0, 0), 3).rows(), 0);
-}
-
 }  // namespace
 }  // namespace entrain::causal

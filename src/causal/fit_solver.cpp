@@ -129,6 +129,7 @@ bool FitSolver::descend_among(Vector& v, CausalFit& fit) {
 /// Through the inside of the limits, and from there to the minimum itself. `v` follows only to the
 /// minimum: many clocks that hang together closely make a matrix that costs too much there.
 FitSolver::End FitSolver::descend_inside(Vector& v, CausalFit& fit) {
+  if (curvature_.is_clearly_costly()) return End::steps;
   Vector there = v;
   InteriorPoint::Strained strained;
   if (hurried_) strained = [&](const Vector& near) { return is_strained(near, k_clearly); };

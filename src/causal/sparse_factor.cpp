@@ -291,13 +291,6 @@ void SparseFactor::analyse(const Matrix& lower) {
   is_placed_ = false;
 }
 
-double SparseFactor::rough_work(const Matrix& lower) {
-  constexpr Index k_group = 8;
-  SparseFactor rough;
-  rough.analyse(in_groups(lower, k_group));
-  return std::pow(k_group, 3) * rough.work();
-}
-
 /// The second half of the analysis, which only those need who factorise.
 void SparseFactor::place(const Matrix& lower) {
   find_supernodes(parent_, counts_);

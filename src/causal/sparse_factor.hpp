@@ -33,9 +33,6 @@ class SparseFactor {
   void analyse(const Matrix& lower);
   /// Multiplications of a factorisation, about: of the columns as they are, without merging.
   [[nodiscard]] double work() const { return work_; }
-  /// Much the same without finding the order itself: each eight unknowns in a row count as one. Too
-  /// much where few entries join many unknowns.
-  [[nodiscard]] static double rough_work(const Matrix& lower);
   /// Factorises a matrix of the pattern that was analysed. False if it is not positive definite.
   bool factorise(const Matrix& lower);
 

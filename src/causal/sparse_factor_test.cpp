@@ -169,23 +169,6 @@ TEST(SparseFactor, work_is_the_sum_of_the_squares_of_the_columns) {
   EXPECT_EQ(factor.work(), 285);
 }
 
-TEST(SparseFactor, work_is_about_known_without_an_order_where_entries_are_many) {
-  std::vector<Entry> beside;  // clocks on a grid of 9 by 9, each knot linked to those around it
-  constexpr int k_wide = 9, k_knots = 32;
-  for (int at = 0; at < k_wide * k_wide * k_knots; ++at) {
-    const int clock = at / k_knots;
-    if (at % k_knots != 0) beside.emplace_back(at, at - 1, 1);
-    if (clock % k_wide != 0) beside.emplace_back(at, at - k_knots, 1);
-    if (clock >= k_wide) beside.emplace_back(at, at - k_wide * k_knots, 1);
-  }
-  const Matrix lower = lower_half(k_wide * k_wide * k_knots, beside);
-  SparseFactor factor;
-  factor.analyse(lower);
-  EXPECT_GT(SparseFactor::rough_work(lower), factor.work() / 2);
-  EXPECT_LT(SparseFactor::rough_work(lower), factor.work() * 8);
-  EXPECT_EQ(SparseFactor::rough_work(Matrix(0, 0)), 0);
-}
-
 TEST(SparseFactor, is_the_same_to_the_bit_each_time) {
   RandomStream random(8, 0);
   const Matrix lower = grid(random, 12, 30);
