@@ -1,43 +1,66 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "causal/clock_chains.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace entrain::causal {
 
-void ClockChains::keep(std::size_t knots, std::span<const std::uint8_t> touched) {
+void ClockChains::set(std::size_t knots, Diagonals diagonals) {
+  knots_ = knots;
+  const std::size_t size = diagonals.middle.size();
+  diagonals_ = std::move(diagonals);
+  for (std::vector<double>* one : {&diagonals_.middle, &diagonals_.beside1, &diagonals_.beside2})
+    one->resize(size + 2, 0.0);
+  for (std::vector<double>* one : {&before2_, &before1_, &next1_, &next2_, &inverse_})
+    one->resize(size);
+  number_.resize(size);
+  for (Run& run : runs_) run.is_done = false;
+}
+
+void ClockChains::keep(std::span<const std::uint8_t> touched) {
   core_.clear();
   beside_.clear();
+  std::swap(runs_, known_);
   runs_.clear();
-  number_.assign(touched.size(), 0);
-  for (std::size_t begin = 0; begin < touched.size(); begin += knots)
-    keep(begin, begin + knots, touched);
+  next_known_ = 0;
+  for (std::size_t begin = 0; begin < touched.size(); begin += knots_) keep(begin, touched);
 }
 
 /// The same for the unknowns of one clock.
-void ClockChains::keep(std::size_t begin, std::size_t end, std::span<const std::uint8_t> touched) {
-  const auto is_core_before = [&](std::size_t i, std::size_t back) {
-    return i >= begin + back && touched[i - back] != 0;
-  };
-  const auto beside = [&](std::size_t i) {
-    const bool one = is_core_before(i, 1), two = one && is_core_before(i, 2);
-    if (two || i < begin + (one ? 2 : 1))
-      return two ? Beside::two : one ? Beside::one : Beside::nothing;
-    if (!runs_.back().after_core) return one ? Beside::one : Beside::nothing;
-    return one ? Beside::run_and_one : Beside::run;
-  };
-  for (std::size_t i = begin; i < end; ++i) {
+void ClockChains::keep(std::size_t begin, std::span<const std::uint8_t> touched) {
+  const std::size_t end = begin + knots_;
+  std::uint8_t beside = 0;  // knots of the core right before
+  for (std::size_t i = begin; i < end;) {
     if (touched[i] != 0) {
-      beside_.push_back(beside(i));
       number_[i] = static_cast<std::uint32_t>(core_.size());
-      core_.push_back(static_cast<std::uint32_t>(i));
+      core_.push_back(static_cast<std::uint32_t>(i++));
+      beside_.push_back(beside);
+      beside = static_cast<std::uint8_t>(std::min(beside + 1, 2));
       continue;
     }
-    const bool after_core = is_core_before(i, 1);
-    if (i == begin || after_core) runs_.push_back({i, i, after_core});
-    ++runs_.back().end;
+    Run& run = runs_.emplace_back();
+    run.first = i;
+    run.after_core = i != begin;
+    const auto of_clock = touched.subspan(0, end);
+    i = static_cast<std::size_t>(
+        std::find(of_clock.begin() + static_cast<std::ptrdiff_t>(i), of_clock.end(), 1) -
+        of_clock.begin());
+    close_run(i, i != end);
+    beside = 0;
   }
+}
+
+/// Looks whether the run was one before.
+void ClockChains::close_run(std::size_t end, bool before_core) {
+  Run& run = runs_.back();
+  run.end = end;
+  run.before_core = before_core;
+  while (next_known_ < known_.size() && known_[next_known_].first < run.first) ++next_known_;
+  if (next_known_ == known_.size()) return;
+  const Run& known = known_[next_known_];
+  if (known.first == run.first && known.end == end) run = known;
 }
 
 double ClockChains::work() const {
@@ -45,55 +68,50 @@ double ClockChains::work() const {
   return k_each * static_cast<double>(number_.size() - core_.size());
 }
 
-bool ClockChains::eliminate(Diagonals diagonals) {
-  diagonals_ = std::move(diagonals);
-  const std::size_t size = number_.size();
-  // An unknown may touch what would be the next two, with 0.
-  for (std::vector<double>* one : {&diagonals_.middle, &diagonals_.beside1, &diagonals_.beside2})
-    one->resize(size + 2, 0.0);
-  before1_.assign(size + 2, 0.0);
-  before2_.assign(size + 2, 0.0);
-  for (std::vector<double>* one : {&next1_, &next2_, &inverse_}) one->resize(size);
-  for (const Run& run : runs_) {
-    if (!eliminate(run)) return false;
-  }
-  return true;
+bool ClockChains::eliminate() {
+  return std::all_of(runs_.begin(), runs_.end(),
+                     [&](Run& run) { return run.is_done || eliminate(run); });
 }
 
-bool ClockChains::eliminate(const Run& run) {
-  auto& [middle, beside1, beside2] = diagonals_;
+bool ClockChains::eliminate(Run& run) {
+  const auto& [middle, beside1, beside2] = diagonals_;
+  // Of the next knot: its pivot, and its entries with the one after it and the core before the run;
+  // and of the one after it.
+  double pivot = middle[run.first], pivot_after = middle[run.first + 1];
+  double next = beside1[run.first + 1];
+  double u = 0, v = 0, u_after = 0, v_after = 0;
   if (run.after_core) {
-    before2_[run.first] = beside2[run.first];
-    before1_[run.first] = beside1[run.first];
-    before1_[run.first + 1] = beside2[run.first + 1];
+    u = beside2[run.first];
+    v = beside1[run.first];
+    v_after = beside2[run.first + 1];
   }
-  double square2 = 0, square1 = 0, product = 0;  // what goes to the core before the run
+  run.before = {};
   for (std::size_t i = run.first; i < run.end; ++i) {
-    if (!(middle[i] > 0)) return false;
-    const double inverse = 1 / middle[i];
-    const double a = beside1[i + 1], b = beside2[i + 2], u = before2_[i], v = before1_[i];
-    const double of_a = a * inverse, of_b = b * inverse;
-    middle[i + 1] -= a * of_a;
-    beside1[i + 2] -= a * of_b;
-    middle[i + 2] -= b * of_b;
-    before2_[i + 1] -= u * of_a;
-    before2_[i + 2] -= u * of_b;
-    before1_[i + 1] -= v * of_a;
-    before1_[i + 2] -= v * of_b;
-    square2 += u * u * inverse;
-    square1 += v * v * inverse;
-    product += u * v * inverse;
+    if (!(pivot > 0)) return false;
+    const double inverse = 1 / pivot, after = beside2[i + 2];
+    const double of_next = next * inverse, of_after = after * inverse;
+    const double of_u = u * inverse, of_v = v * inverse;
+    run.before.first -= u * of_u;
+    run.before.second -= v * of_v;
+    run.before.between -= u * of_v;
     inverse_[i] = inverse;
-    next1_[i] = of_a;
-    next2_[i] = of_b;
-    before2_[i] = u * inverse;
-    before1_[i] = v * inverse;
+    next1_[i] = of_next;
+    next2_[i] = of_after;
+    before2_[i] = of_u;
+    before1_[i] = of_v;
+    pivot = pivot_after - next * of_next;
+    pivot_after = middle[i + 2] - after * of_after;
+    u = std::exchange(u_after, -u * of_after) - u * of_next;
+    v = std::exchange(v_after, -v * of_after) - v * of_next;
+    next = beside1[i + 2] - next * of_after;
   }
-  if (!run.after_core) return true;
-  middle[run.first - 2] -= square2;
-  middle[run.first - 1] -= square1;
-  beside1[run.first - 1] -= product;
-  return true;
+  run.after = {pivot - middle[run.end], pivot_after - middle[run.end + 1],
+               next - beside1[run.end + 1]};
+  run.first_first = u;
+  run.first_second = v;
+  run.second_first = u_after;
+  run.second_second = v_after;
+  return run.is_done = true;
 }
 
 std::vector<double> ClockChains::right_of_core(std::vector<double>& v) const {

@@ -60,11 +60,10 @@ std::vector<std::uint8_t> random_touched(RandomStream& random, const Clocks& all
 }
 
 /// Solves with the core as a dense matrix, and compares with the whole as one.
-void expect_solved(const Clocks& all, const std::vector<std::uint8_t>& touched,
+void expect_solved(ClockChains& chains, const Clocks& all, const std::vector<std::uint8_t>& touched,
                    RandomStream& random) {
-  ClockChains chains;
-  chains.keep(all.knots, touched);
-  ASSERT_TRUE(chains.eliminate(all.diagonals));
+  chains.keep(touched);
+  ASSERT_TRUE(chains.eliminate());
   const auto core_size = static_cast<Eigen::Index>(chains.core_size());
   Dense core = Dense::Zero(core_size, core_size);
   chains.for_core_entries([&](std::size_t row, std::size_t column, double value) {
@@ -90,6 +89,13 @@ void expect_solved(const Clocks& all, const std::vector<std::uint8_t>& touched,
     EXPECT_NEAR(v[i], expected[static_cast<Eigen::Index>(i)], 1e-8 * (1 + expected.norm())) << i;
 }
 
+void expect_solved(const Clocks& all, const std::vector<std::uint8_t>& touched,
+                   RandomStream& random) {
+  ClockChains chains;
+  chains.set(all.knots, all.diagonals);
+  expect_solved(chains, all, touched, random);
+}
+
 TEST(ClockChains, what_is_left_for_the_core_has_the_solution_of_the_whole) {
   RandomStream random(21, 0);
   for (int round = 0; round < 60; ++round) {
@@ -111,18 +117,36 @@ TEST(ClockChains, the_core_has_the_knots_that_are_touched) {
   std::vector<std::uint8_t> touched(66, 0);
   for (const std::size_t i : {10u, 11u, 20u, 21u, 33u + 5, 33u + 6}) touched[i] = 1;
   ClockChains chains;
-  chains.keep(33, touched);
+  chains.set(33, all.diagonals);
+  chains.keep(touched);
   EXPECT_EQ(chains.core_size(), 6);
   EXPECT_EQ(chains.core_number(21), 3);
   EXPECT_EQ(chains.core_number(33 + 5), 4);
   expect_solved(all, touched, random);
 }
 
+TEST(ClockChains, what_was_known_of_a_run_holds_until_the_matrix_changes) {
+  RandomStream random(24, 0);
+  ClockChains chains;
+  for (int matrix = 0; matrix < 5; ++matrix) {
+    const Clocks all = random_clocks(random, 3, 20);
+    chains.set(all.knots, all.diagonals);
+    std::vector<std::uint8_t> touched(60, 0);
+    for (int step = 0; step < 12; ++step) {  // pairs of knots come, and all go now and then
+      if (step % 5 == 4) touched.assign(60, 0);
+      const std::size_t at = random.below(3) * 20 + random.below(19);
+      touched[at] = touched[at + 1] = 1;
+      expect_solved(chains, all, touched, random);
+    }
+  }
+}
+
 TEST(ClockChains, a_matrix_that_is_not_definite_is_refused) {
   ClockChains chains;
-  chains.keep(5, std::vector<std::uint8_t>(5, 0));
-  EXPECT_FALSE(chains.eliminate(
-      {std::vector<double>(5, 0.0), std::vector<double>(5, 0.0), std::vector<double>(5, 0.0)}));
+  chains.set(
+      5, {std::vector<double>(5, 0.0), std::vector<double>(5, 0.0), std::vector<double>(5, 0.0)});
+  chains.keep(std::vector<std::uint8_t>(5, 0));
+  EXPECT_FALSE(chains.eliminate());
 }
 
 }  // namespace

@@ -111,56 +111,56 @@ void Curvature::Matrices::add_square(const Point& point, double weight) {
 
 void Curvature::Matrices::add(const FitLimit& limit, double weight) {
   const Point to = point(limit.to, limit.to_share), from = point(limit.from, limit.from_share);
-  add_square(to, weight);
-  add_square(from, weight);
   const bool to_is_low = limit.to < limit.from;
   const Point &low = to_is_low ? to : from, &high = to_is_low ? from : to;
-  const auto [place, is_new] =
-      place_.insert(static_cast<std::uint64_t>(low.at) * static_cast<std::uint64_t>(size_) +
-                        static_cast<std::uint64_t>(high.at),
-                    static_cast<std::uint32_t>(blocks_.size()));
-  if (is_new) blocks_.push_back({low.at, high.at, {}});
-  blocks_[*place].is_used = true;
-  auto& value = blocks_[*place].value;
-  value[0] -= weight * low.first * high.first;
-  value[1] -= weight * low.second * high.first;
-  value[2] -= weight * low.first * high.second;
-  value[3] -= weight * low.second * high.second;
+  Block& block = block_at(low.at, high.at);
+  block.is_used = true;
+  const auto add_square_to = [&](std::array<double, 3>& square, const Point& point) {
+    square[0] += weight * point.first * point.first;
+    square[1] += weight * point.first * point.second;
+    square[2] += weight * point.second * point.second;
+  };
+  add_square_to(block.low_square, low);
+  add_square_to(block.high_square, high);
+  block.value[0] -= weight * low.first * high.first;
+  block.value[1] -= weight * low.second * high.first;
+  block.value[2] -= weight * low.first * high.second;
+  block.value[3] -= weight * low.second * high.second;
 }
 
-/// Adds the active limits to the bends of all clocks. Keeps the blocks of limits that are active no
-/// longer, as zeros: an order of elimination holds for them too. Drops them where a new one has to
-/// be found anyway.
+Curvature::Matrices::Block& Curvature::Matrices::block_at(Eigen::Index low, Eigen::Index high) {
+  const auto [place, is_new] =
+      place_.insert(static_cast<std::uint64_t>(low) * static_cast<std::uint64_t>(size_) +
+                        static_cast<std::uint64_t>(high),
+                    static_cast<std::uint32_t>(blocks_.size()));
+  if (is_new) blocks_.push_back({.low = low, .high = high});
+  return blocks_[*place];
+}
+
+/// Adds up the blocks of the active limits. Keeps those of limits that are active no longer, as
+/// zeros: an order of elimination holds for them too. Drops them where a new one has to be found
+/// anyway.
 void Curvature::Matrices::add_all(std::span<const std::uint32_t> active,
                                   std::span<const double> shares) {
-  const Vector diagonal = diagonal_, beside1 = beside1_;
-  for (Block& block : blocks_) {
-    block.value = {};
-    block.is_used = false;
-  }
+  for (Block& block : blocks_) block = {.low = block.low, .high = block.high};
   const std::size_t known = blocks_.size();
-  add_limits(active, shares);
+  for (std::size_t n = 0; n < active.size(); ++n)
+    add(limits_[active[n]], shares.empty() ? weight_ : shares[n] * weight_);
   const auto used = static_cast<std::size_t>(std::count_if(
       blocks_.begin(), blocks_.end(), [](const Block& block) { return block.is_used; }));
   if (blocks_.size() == known && 2 * used >= known) return;
   is_analysed_ = false;
   if (used == blocks_.size()) return;
-  diagonal_ = diagonal;
-  beside1_ = beside1;
-  blocks_.clear();
+  std::vector<Block> kept;
+  kept.swap(blocks_);
   place_.clear();
-  add_limits(active, shares);
-}
-
-void Curvature::Matrices::add_limits(std::span<const std::uint32_t> active,
-                                     std::span<const double> shares) {
-  for (std::size_t n = 0; n < active.size(); ++n) {
-    add(limits_[active[n]], shares.empty() ? weight_ : shares[n] * weight_);
+  for (const Block& block : kept) {
+    if (block.is_used) block_at(block.low, block.high) = block;
   }
 }
 
-bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> active, Way way,
-                                  std::span<const double> shares) {
+/// Begins the matrices of the clocks: bends, and the terms that always count.
+void Curvature::Matrices::add_clocks(double bend) {
   diagonal_ = beside1_ = beside2_ = Vector::Zero(size_);
   const Eigen::Index n = clocks_;
   for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
@@ -172,38 +172,55 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
     at(beside1_, k + 1) -= 2 * bend;
     at(beside2_, k + 1) += bend;
   }
-  for (const FitTerm& term : fixed_) {
+  for (const FitTerm& term : fixed_)
     add_square(point(term.at, term.share), term.scale * term.scale);
-  }
-  in_band_ = way == Way::automatic && meeting_.are_dense();
-  if (in_band_) return factorize_band(active, shares);
-  add_all(active, shares);
-  direct_ = false;
-  if (way == Way::direct || (way == Way::automatic && blocks_.size() < costly_)) {
-    return factorize_whole(way);
-  }
-  return factorize_clocks();
 }
 
-bool Curvature::Matrices::factorize_whole(Way way) {
-  // Nobody would want the factors of that: not even an order is looked for.
-  if (way == Way::automatic && !is_analysed_ && blocks_.size() > static_cast<std::size_t>(size_) &&
-      is_clearly_costly())
-    return give_up_whole();
-  if (!is_analysed_) find_core();
-  if (!chains_.eliminate({to_std(by_clocks(diagonal_)), to_std(by_clocks(beside1_)),
-                          to_std(by_clocks(beside2_))})) {
-    direct_ = true;
-    return false;
+bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> active, Way way,
+                                  std::span<const double> shares) {
+  in_band_ = way == Way::automatic && meeting_.are_dense();
+  if (in_band_) {
+    add_clocks(bend);
+    return factorize_band(active, shares);
   }
+  add_all(active, shares);
+  if (way == Way::direct || (way == Way::automatic && blocks_.size() < costly_)) {
+    const std::optional<bool> definite = factorize_whole(bend, way);
+    direct_ = definite.has_value();
+    if (direct_) return *definite;
+    costly_ = blocks_.size();
+  }
+  direct_ = false;
+  return factorize_clocks(bend);
+}
+
+/// Nothing if that costs too much.
+std::optional<bool> Curvature::Matrices::factorize_whole(double bend, Way way) {
+  const bool limited = way == Way::automatic;
+  // Nobody would want the factors of that: not even an order is looked for.
+  if (limited && !is_analysed_ && blocks_.size() > static_cast<std::size_t>(size_) &&
+      is_clearly_costly())
+    return {};
+  set_chains(bend);
+  if (!is_analysed_) find_core();
+  if (!chains_.eliminate()) return false;
   assemble();
   if (!is_analysed_) factor_.analyse(core_);
   const double work = factor_.work() + chains_.work();
-  if (way == Way::automatic && work > k_most_direct_work) return give_up_whole();
+  if (limited && work > k_most_direct_work) return {};
   is_analysed_ = true;
-  direct_ = true;
   work_ += work;
   return factor_.factorise(core_);
+}
+
+/// The clocks without limits stay as they are from step to step.
+void Curvature::Matrices::set_chains(double bend) {
+  if (bend_of_chains_ == bend) return;
+  bend_of_chains_ = bend;
+  add_clocks(bend);
+  chains_.set(
+      static_cast<std::size_t>(knots_),
+      {to_std(by_clocks(diagonal_)), to_std(by_clocks(beside1_)), to_std(by_clocks(beside2_))});
 }
 
 bool Curvature::Matrices::is_clearly_costly() {
@@ -215,11 +232,6 @@ bool Curvature::Matrices::is_clearly_costly() {
   return *rough_work_ > k_clearly * k_most_direct_work;
 }
 
-bool Curvature::Matrices::give_up_whole() {
-  costly_ = blocks_.size();
-  return factorize_clocks();
-}
-
 /// The knots that blocks touch are eliminated last, in an order that is looked for.
 void Curvature::Matrices::find_core() {
   std::vector<std::uint8_t> touched(static_cast<std::size_t>(size_), 0);
@@ -229,7 +241,7 @@ void Curvature::Matrices::find_core() {
       touched[at] = touched[at + 1] = 1;
     }
   }
-  chains_.keep(static_cast<std::size_t>(knots_), touched);
+  chains_.keep(touched);
 }
 
 /// Calls `body` with row, column and value of the entries of the lower half of the core. Blocks of
@@ -237,6 +249,11 @@ void Curvature::Matrices::find_core() {
 template <class Body>
 void Curvature::Matrices::for_core_entries(Body body) const {
   chains_.for_core_entries(body);
+  const auto add_square = [&](std::size_t at, const std::array<double, 3>& square) {
+    body(at, at, square[0]);
+    body(at + 1, at, square[1]);
+    body(at + 1, at + 1, square[2]);
+  };
   for (const Block& block : blocks_) {
     const std::size_t low = chains_.core_number(by_clock(block.low));
     const std::size_t high = chains_.core_number(by_clock(block.high));
@@ -244,6 +261,8 @@ void Curvature::Matrices::for_core_entries(Body body) const {
     body(high, low + 1, block.value[1]);
     body(high + 1, low, block.value[2]);
     body(high + 1, low + 1, block.value[3]);
+    add_square(low, block.low_square);
+    add_square(high, block.high_square);
   }
 }
 

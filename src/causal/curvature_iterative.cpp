@@ -21,8 +21,18 @@ using Vector = Eigen::VectorXd;
 }  // namespace
 
 /// Cholesky's method on five diagonals, of all clocks side by side.
-bool Curvature::Matrices::factorize_clocks() {
+bool Curvature::Matrices::factorize_clocks(double bend) {
   const Eigen::Index n = clocks_;
+  add_clocks(bend);
+  const auto add_square = [&](Eigen::Index at, const std::array<double, 3>& square) {
+    diagonal_[at] += square[0];
+    beside1_[at + n] += square[1];
+    diagonal_[at + n] += square[2];
+  };
+  for (const Block& block : blocks_) {
+    add_square(block.low, block.low_square);
+    add_square(block.high, block.high_square);
+  }
   left1_ = beside1_;
   left2_ = beside2_;
   inverse_ = diagonal_;

@@ -61,7 +61,9 @@ class Curvature::Matrices {
   struct Block {
     Eigen::Index low = 0, high = 0;  ///< the first ones
     std::array<double, 4> value{};   ///< low x high, low + 1 x high, low x high + 1, ...
-    bool is_used = false;            ///< by an active limit
+    /// What limits add to each clock: low x low, low x low + 1, low + 1 x low + 1; high x high, ...
+    std::array<double, 3> low_square{}, high_square{};
+    bool is_used = false;  ///< by an active limit
   };
 
   /// A value of a clock between two knots, in the numbers of this class.
@@ -79,11 +81,12 @@ class Curvature::Matrices {
   void add(const FitLimit& limit, double weight);
   void add_to_band(const FitLimit& limit, double weight);
   bool factorize_band(std::span<const std::uint32_t> active, std::span<const double> shares);
-  bool factorize_whole(Way way);
-  bool factorize_clocks();
+  std::optional<bool> factorize_whole(double bend, Way way);
+  void set_chains(double bend);
+  bool factorize_clocks(double bend);
   void add_all(std::span<const std::uint32_t> active, std::span<const double> shares);
-  void add_limits(std::span<const std::uint32_t> active, std::span<const double> shares);
-  bool give_up_whole();
+  Block& block_at(Eigen::Index low, Eigen::Index high);
+  void add_clocks(double bend);
   void find_core();
   void find_places();
   void assemble();
@@ -122,6 +125,7 @@ class Curvature::Matrices {
   std::size_t costly_ = std::numeric_limits<std::size_t>::max();  ///< so many blocks cost too much
   bool is_analysed_ = false;  ///< the core has the pattern of the last one
   ClockChains chains_;
+  std::optional<double> bend_of_chains_;
   Matrix core_;                        ///< its lower half
   std::vector<std::uint32_t> places_;  ///< in `core_`, in the order of for_core_entries()
   SparseFactor factor_;
