@@ -217,10 +217,15 @@ constexpr double k_judged_tolerance = 0.01;
 /// Fits to the constraints of every other window, and measures the others.
 HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t width,
                       std::int64_t fold) {
-  std::vector<ClockConstraint> seen, unseen;
-  for (const ClockConstraint& constraint : problem.constraints) {
-    const std::int64_t window = (constraint.to_time - problem.begin) / width;
-    (window % 2 == fold ? unseen : seen).push_back(constraint);
+  const std::span<const ClockConstraint> all = problem.constraints;
+  std::vector<std::uint8_t> is_seen;
+  is_seen.reserve(all.size());
+  for (const ClockConstraint& constraint : all)
+    is_seen.push_back((constraint.to_time - problem.begin) / width % 2 == fold ? 0 : 1);
+  std::vector<ClockConstraint> seen;
+  seen.reserve(static_cast<std::size_t>(std::count(is_seen.begin(), is_seen.end(), 1)));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (is_seen[i] != 0) seen.push_back(all[i]);
   }
   problem.constraints = seen;
   problem.tolerance = k_judged_tolerance;
@@ -228,10 +233,11 @@ HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t 
   // The errors are about right already. The result hardly depends on them: there is one minimum.
   const CausalFit found = fit_all_clocks(problem, fit.amplitude, fit.errors);
   HeldOut result;
-  for (const ClockConstraint& constraint : unseen) {
-    const double unbent = violation(constraint, nullptr);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (is_seen[i] != 0) continue;
+    const double unbent = violation(all[i], nullptr);
     result.unbent += unbent;
-    result.bent += found.converged ? violation(constraint, &found.errors) : unbent;
+    result.bent += found.converged ? violation(all[i], &found.errors) : unbent;
   }
   return result;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,9 +26,10 @@ class KnotPlaces {
 
   [[nodiscard]] KnotPlace operator()(std::uint32_t clock, std::int64_t time) const {
     const double x = ticks_since_begin(time) * per_tick_;
-    const double piece = std::clamp(std::floor(x), 0.0, static_cast<double>(knots_ - 2));
-    return {static_cast<std::uint32_t>(clock * knots_ + static_cast<std::size_t>(piece)),
-            x - piece};
+    // Cut off rather than rounded down: that is one instruction.
+    const auto piece =
+        static_cast<std::size_t>(std::clamp(x, 0.0, static_cast<double>(knots_ - 2)));
+    return {static_cast<std::uint32_t>(clock * knots_ + piece), x - static_cast<double>(piece)};
   }
 
  private:
