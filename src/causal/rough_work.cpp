@@ -15,7 +15,7 @@ namespace entrain::causal {
 namespace {
 
 /// Knots of a clock that count as one, at least, and unknowns that are left then, about.
-constexpr std::size_t k_as_one = 8, k_rough_size = 2048;
+constexpr std::size_t k_as_one = 8, k_rough_size = 1024;
 
 }  // namespace
 
