@@ -59,30 +59,31 @@ std::vector<std::uint8_t> random_touched(RandomStream& random, const Clocks& all
   return touched;
 }
 
-/// Solves with the core as a dense matrix, and compares with the whole as one.
+/// Solves for the joints by a dense matrix, and compares with the whole as one.
 void expect_solved(ClockChains& chains, const Clocks& all, const std::vector<std::uint8_t>& touched,
                    RandomStream& random) {
   chains.keep(touched);
   ASSERT_TRUE(chains.eliminate());
-  const auto core_size = static_cast<Eigen::Index>(chains.core_size());
-  Dense core = Dense::Zero(core_size, core_size);
-  chains.for_core_entries([&](std::size_t row, std::size_t column, double value) {
+  const auto joint_count = static_cast<Eigen::Index>(chains.joint_count());
+  Dense joints = Dense::Zero(joint_count, joint_count);
+  chains.for_joint_entries([&](std::size_t row, std::size_t column, double value) {
     ASSERT_GE(row, column);
-    core(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(column)) += value;
+    joints(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(column)) += value;
   });
-  const Eigen::LLT<Dense> core_factor(core.selfadjointView<Eigen::Lower>()), whole(all.dense);
+  const Eigen::LLT<Dense> joints_factor(joints.selfadjointView<Eigen::Lower>()), whole(all.dense);
   const auto log_determinant = [](const Eigen::LLT<Dense>& factor) {
     return 2 * Dense(factor.matrixL()).diagonal().array().log().sum();
   };
-  EXPECT_NEAR(chains.log_determinant() + log_determinant(core_factor), log_determinant(whole),
+  EXPECT_NEAR(chains.log_determinant() + log_determinant(joints_factor), log_determinant(whole),
               1e-8);
 
   Vector right(all.dense.rows());
   for (double& x : right) x = random.uniform(-1, 1);
   std::vector<double> v(right.data(), right.data() + right.size());
-  const std::vector<double> of_core = chains.right_of_core(v);
-  const Vector solution = core_factor.solve(Eigen::Map<const Vector>(of_core.data(), core_size));
-  chains.solve_runs({solution.data(), chains.core_size()}, v);
+  const std::vector<double> of_joints = chains.right_of_joints(v);
+  const Vector solution =
+      joints_factor.solve(Eigen::Map<const Vector>(of_joints.data(), joint_count));
+  chains.solve_chains({solution.data(), chains.joint_count()}, v);
   const Vector expected = whole.solve(right);
   ASSERT_EQ(v.size(), static_cast<std::size_t>(expected.size()));
   for (std::size_t i = 0; i < v.size(); ++i)
@@ -96,7 +97,7 @@ void expect_solved(const Clocks& all, const std::vector<std::uint8_t>& touched,
   expect_solved(chains, all, touched, random);
 }
 
-TEST(ClockChains, what_is_left_for_the_core_has_the_solution_of_the_whole) {
+TEST(ClockChains, joints_have_the_solution_of_the_whole) {
   RandomStream random(21, 0);
   for (int round = 0; round < 60; ++round) {
     const Clocks all = random_clocks(random, 1 + random.below(4), 3 + random.below(20));
@@ -104,14 +105,14 @@ TEST(ClockChains, what_is_left_for_the_core_has_the_solution_of_the_whole) {
   }
 }
 
-TEST(ClockChains, no_knot_or_every_knot_may_be_the_core) {
+TEST(ClockChains, no_knot_or_every_knot_may_be_a_joint) {
   RandomStream random(22, 0);
   const Clocks all = random_clocks(random, 3, 7);
   expect_solved(all, std::vector<std::uint8_t>(21, 0), random);
   expect_solved(all, std::vector<std::uint8_t>(21, 1), random);
 }
 
-TEST(ClockChains, the_core_has_the_knots_that_are_touched) {
+TEST(ClockChains, the_joints_are_the_knots_that_are_touched) {
   RandomStream random(23, 0);
   const Clocks all = random_clocks(random, 2, 33);
   std::vector<std::uint8_t> touched(66, 0);
@@ -119,13 +120,13 @@ TEST(ClockChains, the_core_has_the_knots_that_are_touched) {
   ClockChains chains;
   chains.set(33, all.diagonals);
   chains.keep(touched);
-  EXPECT_EQ(chains.core_size(), 6);
-  EXPECT_EQ(chains.core_number(21), 3);
-  EXPECT_EQ(chains.core_number(33 + 5), 4);
+  EXPECT_EQ(chains.joint_count(), 6);
+  EXPECT_EQ(chains.joint_number(21), 3);
+  EXPECT_EQ(chains.joint_number(33 + 5), 4);
   expect_solved(all, touched, random);
 }
 
-TEST(ClockChains, what_was_known_of_a_run_holds_until_the_matrix_changes) {
+TEST(ClockChains, what_was_known_of_a_chain_holds_until_the_matrix_changes) {
   RandomStream random(24, 0);
   ClockChains chains;
   for (int matrix = 0; matrix < 5; ++matrix) {

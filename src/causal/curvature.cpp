@@ -202,15 +202,15 @@ std::optional<bool> Curvature::Matrices::factorize_whole(double bend, Way way) {
       is_clearly_costly())
     return {};
   set_chains(bend);
-  if (!is_analysed_) find_core();
+  if (!is_analysed_) find_joints();
   if (!chains_.eliminate()) return false;
   assemble();
-  if (!is_analysed_) factor_.analyse(core_);
+  if (!is_analysed_) factor_.analyse(joints_);
   const double work = factor_.work() + chains_.work();
   if (limited && work > k_most_direct_work) return {};
   is_analysed_ = true;
   work_ += work;
-  return factor_.factorise(core_);
+  return factor_.factorise(joints_);
 }
 
 /// The clocks without limits stay as they are from step to step.
@@ -233,7 +233,7 @@ bool Curvature::Matrices::is_clearly_costly() {
 }
 
 /// The knots that blocks touch are eliminated last, in an order that is looked for.
-void Curvature::Matrices::find_core() {
+void Curvature::Matrices::find_joints() {
   std::vector<std::uint8_t> touched(static_cast<std::size_t>(size_), 0);
   for (const Block& block : blocks_) {
     for (const Eigen::Index i : {block.low, block.high}) {
@@ -244,19 +244,19 @@ void Curvature::Matrices::find_core() {
   chains_.keep(touched);
 }
 
-/// Calls `body` with row, column and value of the entries of the lower half of the core. Blocks of
+/// Calls `body` with row, column and value of the entries of the joints, the lower half. Blocks of
 /// two neighbouring pairs of pieces share entries, so all are to be added up.
 template <class Body>
-void Curvature::Matrices::for_core_entries(Body body) const {
-  chains_.for_core_entries(body);
+void Curvature::Matrices::for_joint_entries(Body body) const {
+  chains_.for_joint_entries(body);
   const auto add_square = [&](std::size_t at, const std::array<double, 3>& square) {
     body(at, at, square[0]);
     body(at + 1, at, square[1]);
     body(at + 1, at + 1, square[2]);
   };
   for (const Block& block : blocks_) {
-    const std::size_t low = chains_.core_number(by_clock(block.low));
-    const std::size_t high = chains_.core_number(by_clock(block.high));
+    const std::size_t low = chains_.joint_number(by_clock(block.low));
+    const std::size_t high = chains_.joint_number(by_clock(block.high));
     body(high, low, block.value[0]);
     body(high, low + 1, block.value[1]);
     body(high + 1, low, block.value[2]);
@@ -268,52 +268,52 @@ void Curvature::Matrices::for_core_entries(Body body) const {
 
 void Curvature::Matrices::assemble() {
   if (!is_analysed_) find_places();
-  core_.coeffs().setZero();
+  joints_.coeffs().setZero();
   std::size_t n = 0;
-  for_core_entries(
-      [&](std::size_t, std::size_t, double value) { core_.valuePtr()[places_[n++]] += value; });
+  for_joint_entries(
+      [&](std::size_t, std::size_t, double value) { joints_.valuePtr()[places_[n++]] += value; });
 }
 
-/// Gives the core its pattern, and every entry its place there.
+/// Gives the matrix of the joints its pattern, and every entry its place there.
 void Curvature::Matrices::find_places() {
   struct Entry {
     std::uint32_t row = 0, number = 0;
   };
-  const std::size_t size = chains_.core_size();
+  const std::size_t size = chains_.joint_count();
   std::vector<std::uint32_t> next(size + 1, 0);  // per column
-  for_core_entries([&](std::size_t, std::size_t column, double) { ++next[column + 1]; });
+  for_joint_entries([&](std::size_t, std::size_t column, double) { ++next[column + 1]; });
   std::partial_sum(next.begin(), next.end(), next.begin());
   std::vector<Entry> entries(next.back());
   std::uint32_t number = 0;
-  for_core_entries([&](std::size_t row, std::size_t column, double) {
+  for_joint_entries([&](std::size_t row, std::size_t column, double) {
     entries[next[column]++] = {static_cast<std::uint32_t>(row), number++};
   });
-  core_.resize(static_cast<Eigen::Index>(size), static_cast<Eigen::Index>(size));
-  core_.reserve(static_cast<Eigen::Index>(entries.size()));
+  joints_.resize(static_cast<Eigen::Index>(size), static_cast<Eigen::Index>(size));
+  joints_.reserve(static_cast<Eigen::Index>(entries.size()));
   places_.resize(entries.size());
   auto entry = entries.begin();
   for (std::size_t column = 0; column < size; ++column) {
     const auto end = entries.begin() + next[column];
     std::sort(entry, end, [](const Entry& a, const Entry& b) { return a.row < b.row; });
-    core_.startVec(static_cast<Eigen::Index>(column));
+    joints_.startVec(static_cast<Eigen::Index>(column));
     for (std::uint32_t last = k_no_row; entry != end; ++entry) {
       if (std::exchange(last, entry->row) != entry->row) {
-        core_.insertBack(static_cast<Eigen::Index>(entry->row), static_cast<Eigen::Index>(column)) =
-            0;
+        joints_.insertBack(static_cast<Eigen::Index>(entry->row),
+                           static_cast<Eigen::Index>(column)) = 0;
       }
-      places_[entry->number] = static_cast<std::uint32_t>(core_.data().size() - 1);
+      places_[entry->number] = static_cast<std::uint32_t>(joints_.data().size() - 1);
     }
   }
-  core_.finalize();
+  joints_.finalize();
 }
 
 /// By an elimination of the whole matrix.
 Vector Curvature::Matrices::solve_whole(const Vector& right) const {
   std::vector<double> v = to_std(right);
-  const std::vector<double> core = chains_.right_of_core(v);
-  const Vector solution =
-      factor_.solve(Eigen::Map<const Vector>(core.data(), static_cast<Eigen::Index>(core.size())));
-  chains_.solve_runs({solution.data(), core.size()}, v);
+  const std::vector<double> joints = chains_.right_of_joints(v);
+  const Vector solution = factor_.solve(
+      Eigen::Map<const Vector>(joints.data(), static_cast<Eigen::Index>(joints.size())));
+  chains_.solve_chains({solution.data(), joints.size()}, v);
   return Eigen::Map<const Vector>(v.data(), size_);
 }
 

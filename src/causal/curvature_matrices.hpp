@@ -87,11 +87,11 @@ class Curvature::Matrices {
   void add_all(std::span<const std::uint32_t> active, std::span<const double> shares);
   Block& block_at(Eigen::Index low, Eigen::Index high);
   void add_clocks(double bend);
-  void find_core();
+  void find_joints();
   void find_places();
   void assemble();
   template <class Body>
-  void for_core_entries(Body body) const;
+  void for_joint_entries(Body body) const;
   [[nodiscard]] Vector solve_whole(const Vector& right) const;
 
   // Unknowns are numbered knot by knot here, all clocks of a knot side by side.
@@ -123,11 +123,11 @@ class Curvature::Matrices {
   double work_ = 0;
   bool direct_ = true;
   std::size_t costly_ = std::numeric_limits<std::size_t>::max();  ///< so many blocks cost too much
-  bool is_analysed_ = false;  ///< the core has the pattern of the last one
+  bool is_analysed_ = false;  ///< the joints have the pattern of the last ones
   ClockChains chains_;
   std::optional<double> bend_of_chains_;
-  Matrix core_;                        ///< its lower half
-  std::vector<std::uint32_t> places_;  ///< in `core_`, in the order of for_core_entries()
+  Matrix joints_;                      ///< the lower half of their matrix
+  std::vector<std::uint32_t> places_;  ///< in `joints_`, in the order of for_joint_entries()
   SparseFactor factor_;
   Halves halves_;
   std::vector<std::uint8_t> halves_of_limits_;
