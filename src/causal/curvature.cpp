@@ -390,8 +390,6 @@ std::uint8_t Curvature::half_of(const FitLimit& limit) const { return matrices_-
 
 bool Curvature::is_iterative() const { return matrices_->is_iterative(); }
 
-bool Curvature::is_in_band() const { return matrices_->is_in_band(); }
-
 bool Curvature::is_clearly_costly() { return matrices_->is_clearly_costly(); }
 
 double Curvature::work() const { return matrices_->work(); }

@@ -101,8 +101,6 @@ class Curvature {
 
   /// True if the matrix of the last compute() is not factorised as a whole.
   [[nodiscard]] bool is_iterative() const;
-  /// True if the last compute() made a band of dense blocks.
-  [[nodiscard]] bool is_in_band() const;
   /// True if a matrix with all limits would cost so much that nothing but conjugate gradients is
   /// left, many times over: what needs factors of it need not be tried.
   [[nodiscard]] bool is_clearly_costly();

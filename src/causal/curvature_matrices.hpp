@@ -36,7 +36,6 @@ class Curvature::Matrices {
   [[nodiscard]] Vector solve(const Vector& right, double tolerance);
   [[nodiscard]] double log_determinant();
   [[nodiscard]] bool is_iterative() const { return !direct_; }
-  [[nodiscard]] bool is_in_band() const { return in_band_; }
   [[nodiscard]] bool is_clearly_costly();
   [[nodiscard]] double work() const { return work_; }
   [[nodiscard]] Halves& halves() { return halves_; }

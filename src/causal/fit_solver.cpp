@@ -22,13 +22,11 @@ constexpr double k_many_inside_steps = 60;
 /// Relative residual at which conjugate gradients stop; the next Newton step corrects the rest.
 constexpr double k_tolerance = 1e-3;
 constexpr int k_most_steps = 30, k_most_rough_steps = 15;  ///< with one stiffness
-/// Steps after which a descent tries another way; with sparse factors these are cheaper than those
-/// through the inside, where all limits that are near fill them.
-constexpr int k_patience = 4, k_sparse_patience = 20;
+/// Steps after which a descent tries another way; where the inside of the limits is none.
+constexpr int k_patience = 4, k_long_patience = 20;
 /// So it does at once where a limit is exceeded by so many times its softness.
 constexpr double k_far = 64;
-/// It goes on as long as with sparse factors if each step has so many times less to gain than the
-/// one before.
+/// It goes on as long if each step has so many times less to gain than the one before.
 constexpr double k_fast = 2;
 /// Limits that a fit begins with: missed by less than so many times the worst violation, and so
 /// many times the softness.
@@ -180,8 +178,10 @@ FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, Cau
   const Cancel cancel(problem_.progress);
   double cost = cost_.value(v), gain = 0;
   bool is_fast = false;
-  for (int n = 0;
-       n < most_steps || (n < k_sparse_patience && (is_fast || !curvature_.is_in_band())); ++n) {
+  const auto has_patience = [&] {
+    return is_fast || curvature_.is_iterative() || curvature_.is_clearly_costly();
+  };
+  for (int n = 0; n < most_steps || (n < k_long_patience && has_patience()); ++n) {
     if (cancel.asked()) return End::given_up;
     if (!factorize(v) || curvature_.work() > k_most_work) return End::given_up;
     const Vector gradient = cost_.gradient(v);

@@ -22,7 +22,7 @@ constexpr double k_first_room = 0.3, k_least_room = 2;
 /// too few are found late.
 constexpr double k_room_reach = 100, k_more_reach = 5;
 /// Limits that took part leave where they are missed by so many times as much.
-constexpr double k_far = 30;
+constexpr double k_leave = 30;
 /// Limits with less than that share of the weight of an exceeded one are left out of the matrix:
 /// steps become a little too long there, which longest() sees to.
 constexpr double k_least_share = 1e-9;
@@ -74,7 +74,7 @@ void InteriorPoint::take_near(const Vector& v, double middle, double move) {
   const double reach = std::max(k_room_reach * middle, move);
   const std::vector<FitLimit>& limits = cost_.limits();
   is_near_.resize(limits.size(), 0);
-  for_parts([&](Part& part) { leave_far(v, k_far * reach, part); });
+  for_parts([&](Part& part) { leave_far(v, k_leave * reach, part); });
   for (std::size_t i = 0; i < limits.size(); ++i) {
     if (is_near_[i] != 0) continue;
     const double over = limits[i].over(v);
