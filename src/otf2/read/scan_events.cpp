@@ -30,18 +30,33 @@ constexpr std::size_t k_small = 1 << 13;
 ///
 /// Example: after 10 of 100 blocks there are 4,000 events, so about 40,000 are expected; room is
 /// made for 1/16 more than that, and for two blocks more.
+///
+/// For the first block the part that this thread scanned before tells, as locations of a trace are
+/// much alike. Only the room depends on it, never a result.
 class Forecast {
  public:
   Forecast(const BlockReader& reader, ChunkRange range, trace::EventList& events)
-      : reader_(reader), range_(range), events_(events) {}
+      : reader_(reader), range_(range), events_(events) {
+    const double expected = events_per_byte * static_cast<double>(reader.file_size());
+    if (range.count != ChunkRange::k_all || expected < k_small) return;
+    const auto room = static_cast<std::uint64_t>(expected + expected / 16);
+    events.reserve(std::min(room, k_most_foreseen));
+  }
+  /// To be called when the part is scanned.
+  void note() const {
+    const std::uint64_t bytes = reader_.next_offset();
+    if (range_.count != ChunkRange::k_all || bytes < k_small) return;  // too few to tell
+    events_per_byte = static_cast<double>(events_.size()) / static_cast<double>(bytes);
+  }
 
   void block_is_done(std::uint64_t block_bytes) {
     if (block_bytes == 0) return;
     ++blocks_;
     const std::size_t more = events_.size() - std::exchange(size_before_, events_.size());
     if (events_.size() + 2 * more <= events_.capacity()) return;
+    const std::uint64_t bytes = reader_.file_size() - reader_.next_offset();
     const std::uint64_t left =
-        std::min((reader_.file_size() - reader_.offset()) / block_bytes, range_.count - blocks_);
+        std::min((bytes + block_bytes - 1) / block_bytes, range_.count - blocks_);
     if (left == 0) return;
     const std::uint64_t expected = events_.size() + events_.size() / blocks_ * left;
     const std::uint64_t most = std::max<std::uint64_t>(k_most_foreseen, 2 * events_.size());
@@ -49,6 +64,9 @@ class Forecast {
   }
 
  private:
+  /// Of the last whole file, but for small ones, that this thread scanned.
+  static inline thread_local double events_per_byte = 0;
+
   const BlockReader& reader_;
   ChunkRange range_;
   trace::EventList& events_;
@@ -70,6 +88,7 @@ Result<void> try_scan_part(const EventFile& file, ChunkRange range,
     return {};
   };
   TRY_ASSIGN(const FileEnd end, walk_file<Framing::events>(reader, scanner, on_block));
+  forecast.note();
   part.truncated = end.truncated;
   part.goes_on = end.goes_on;
   return {};

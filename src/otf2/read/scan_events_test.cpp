@@ -303,5 +303,32 @@ TEST_F(ScanParts, can_be_interrupted) {
   EXPECT_EQ(refused.error().kind, ErrorKind::interrupted);
 }
 
+/// A file of one chunk with so many sends.
+Bytes file_of_sends(std::size_t count) {
+  const Bytes all = ChunkBuilder().compressed(1).compressed(1).compressed(0).compressed(8).bytes();
+  const Bytes payload(all.begin() + k_chunk_header_size, all.end());
+  ChunkBuilder chunk;
+  for (std::size_t i = 0; i < count; ++i) chunk.stamp(i).record(event::mpi_send, payload);
+  return chunk.end().bytes();
+}
+
+TEST(Scan, the_file_before_foretells_the_room_of_the_next_one) {
+  const TempFolder folder;
+  const References references = some_references(false);
+  const auto capacity_after = [&](std::size_t count) {
+    const auto path = folder.put("x.evt", file_of_sends(count));
+    const auto skeleton =
+        scan_events({path, std::uint64_t{1} << 24, LocalDefinitions(), references}, nullptr);
+    EXPECT_EQ(skeleton->events.size(), count);
+    std::filesystem::remove(path);
+    return skeleton->events.capacity();
+  };
+  EXPECT_EQ(capacity_after(0), 0u);
+  EXPECT_EQ(capacity_after(33'000), 33'000u);  // grew to 65,536, and was cut
+  EXPECT_EQ(capacity_after(33'000), 33'000u * 17 / 16);
+  EXPECT_EQ(capacity_after(10), 10u);
+  EXPECT_EQ(capacity_after(20'000), 20'000u * 17 / 16);
+}
+
 }  // namespace
 }  // namespace entrain::otf2
