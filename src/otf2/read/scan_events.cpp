@@ -53,11 +53,12 @@ class Forecast {
     if (block_bytes == 0) return;
     ++blocks_;
     const std::size_t more = events_.size() - std::exchange(size_before_, events_.size());
-    if (events_.size() + 2 * more <= events_.capacity()) return;
-    const std::uint64_t bytes = reader_.file_size() - reader_.next_offset();
+    const std::uint64_t end = std::max(reader_.file_size(), reader_.next_offset());  // it may grow
+    const std::uint64_t bytes = end - reader_.next_offset();
     const std::uint64_t left =
         std::min((bytes + block_bytes - 1) / block_bytes, range_.count - blocks_);
-    if (left == 0) return;
+    // Room for the next two blocks is enough for now, or for the last one.
+    if (events_.size() + std::min<std::uint64_t>(left, 2) * more <= events_.capacity()) return;
     const std::uint64_t expected = events_.size() + events_.size() / blocks_ * left;
     const std::uint64_t most = std::max<std::uint64_t>(k_most_foreseen, 2 * events_.size());
     events_.reserve(std::min(expected + expected / 16, most) + 2 * more);
