@@ -56,7 +56,8 @@ class ReadBack {
   Result<void> planned(CorrectReport& report);
 
   /// What a check of the times as measured says, if the edges of what was written are theirs too,
-  /// and this process is alone: they were checked then as well. Once; `presync` and `clocks` are left to the caller.
+  /// and this process is alone: they were checked then as well. Once; `presync` and `clocks` are
+  /// left to the caller.
   [[nodiscard]] std::optional<CheckReport> take_before() { return std::move(before_); }
 
   /// True if what was written was paired by its own stamps, so that its edges may be others.
