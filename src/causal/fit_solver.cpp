@@ -113,10 +113,10 @@ std::size_t FitSolver::take(const Vector& v, double reach) {
 /// exceed them anyway and are settled soon; each minimum is close to that of clocks a little less
 /// stiff.
 bool FitSolver::descend_among(Vector& v, CausalFit& fit) {
+  fit.is_rough = false;  // a descent before may have ended about the minimum
   cost_.set_amplitude(fit.amplitude);
   End end = End::steps;
-  if (cost_.worst(v) * cost_.scale() < k_far)
-    end = minimise(v, std::max(k_exact, problem_.tolerance), k_patience, fit);
+  if (cost_.worst(v) * cost_.scale() < k_far) end = minimise(v, k_exact, k_patience, fit);
   if (end == End::steps) end = descend_inside(v, fit);
   if (end == End::steps) end = descend_by_stages(v, fit);
   if (end == End::given_up) return false;

@@ -385,6 +385,28 @@ TEST(CausalFit, with_a_tolerance_costs_a_little_more_in_fewer_steps) {
   EXPECT_NEAR(cluster.rms(about.errors).first, left, left / 10);
 }
 
+TEST(CausalFit, with_a_tolerance_does_not_end_at_limits_that_came_last) {
+  // Fits to every second constraint, from the errors of a fit to all: limits that nobody asked of
+  // before are exceeded on the way.
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    Cluster cluster(12, 1'000'000, seed);
+    const auto constraints = cluster.messages(3'000, 1'500);
+    const auto sessions = cluster.sessions(1'000);
+    CausalProblem problem = problem_of(12, constraints, sessions);
+    problem.sigma = 5;
+    problem.knots = 33;
+    const CausalFit whole = fit_causal(problem, 1e6);
+    std::vector<ClockConstraint> some;
+    for (std::size_t i = 0; i < constraints.size(); i += 2) some.push_back(constraints[i]);
+    problem.constraints = some;
+    const CausalFit exact = fit_causal(problem, 1e6, whole.errors);
+    problem.tolerance = 0.01;
+    const CausalFit about = fit_causal(problem, 1e6, whole.errors);
+    ASSERT_TRUE(exact.converged && about.converged);
+    EXPECT_LT(about.cost, 1.03 * exact.cost) << seed;
+  }
+}
+
 TEST(CausalFit, tells_what_the_last_doubling_of_knots_gained) {
   const FarBent bent;
   EXPECT_EQ(choose_fit(bent.problem, 33).gain, 0);

@@ -69,11 +69,13 @@ void InteriorPoint::forget_near() {
 
 /// Takes in limits that are missed by less than many rooms, or than the unknowns `move` by, ticks.
 /// A product of weight * middle^2 is that of a limit that is just met and leaves the room `middle`.
-void InteriorPoint::take_near(const Vector& v, double middle, double move) {
+/// Returns what the forces of those taken cost, which nothing balances yet.
+double InteriorPoint::take_near(const Vector& v, double middle, double move) {
   take_(v, k_more_reach * middle);
   const double reach = std::max(k_room_reach * middle, move);
   const std::vector<FitLimit>& limits = cost_.limits();
   is_near_.resize(limits.size(), 0);
+  double cost = 0;
   for_parts([&](Part& part) { leave_far(v, k_leave * reach, part); });
   for (std::size_t i = 0; i < limits.size(); ++i) {
     if (is_near_[i] != 0) continue;
@@ -89,7 +91,9 @@ void InteriorPoint::take_near(const Vector& v, double middle, double move) {
     State& state = part.states.emplace_back();
     state.force = weight_ * (over > 0 ? large : small);
     state.room = over > 0 ? small : large;
+    cost += state.force * state.force;
   }
+  return cost / (2 * weight_);
 }
 
 /// Drops the limits that are missed by more than `reach`, ticks, and have as much room.
@@ -271,16 +275,19 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
   weight_ = cost_.scale() * cost_.scale();
   forget_near();
   const double first_room = std::max(k_first_room * cost_.worst(v), k_least_room / cost_.scale());
-  take_near(v, first_room, 0);
+  static_cast<void>(take_near(v, first_room, 0));
   const double work_before = curvature_.work();
   ended_strained_ = false;
   bool ask = static_cast<bool>(strained);
   double unbalanced = 1;  // what is left of the first gradient
+  double new_forces = 0;  // and of the forces of limits that came later: their cost
   for (int steps = 0; steps < k_most_inner_steps; ++steps) {
     const double sum = products(0);
     if (sum < k_least_products) return steps;
-    if (tolerance > 0 && std::max(sum, unbalanced * cost_of_forces()) < tolerance * cost_.value(v))
+    if (tolerance > 0 &&
+        std::max({sum, unbalanced * cost_of_forces(), new_forces}) < tolerance * cost_.value(v)) {
       return steps;
+    }
     if (ask && std::max(sum, unbalanced * cost_of_forces()) < k_about * cost_of_forces()) {
       ask = false;
       ended_strained_ = strained(v);
@@ -292,12 +299,13 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
     const Step step = best_step(gradient(v), sum);
     const double move = advance(v, step);
     unbalanced *= 1 - step.length;
+    new_forces *= 1 - step.length;
     double middle = middle_room();
     if (step.length < k_short_step) {
       middle *= k_widen;
       forget_near();
     }
-    take_near(v, middle, move);
+    new_forces += take_near(v, middle, move);
   }
   return {};
 }

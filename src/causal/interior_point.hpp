@@ -89,7 +89,7 @@ class InteriorPoint {
   [[nodiscard]] double sum_of_parts(const Body& body) const;
   void forget_near();
   void leave_far(const Vector& v, double reach, Part& part);
-  void take_near(const Vector& v, double middle, double move);
+  double take_near(const Vector& v, double middle, double move);
   [[nodiscard]] Vector gradient(const Vector& v);
   bool factorize();
   [[nodiscard]] Vector find_step(Vector gradient);
