@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 
@@ -51,6 +52,15 @@ inline bool leads_to(const std::filesystem::path& path, const FileStamp& stamp) 
 /// The stamp of what `path` names or leads to by links.
 inline FileStamp stamp_of(const std::filesystem::path& path) {
   return stamp_at(AT_FDCWD, path.c_str());
+}
+
+/// True if the last change is so long ago that another one would change the stamp: some systems
+/// tell times to two seconds only. False where the clocks of two machines disagree.
+inline bool is_at_rest(const FileStamp& stamp) {
+  constexpr std::int64_t k_coarse_ns = 2'000'000'000;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::int64_t now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  return stamp.size >= 0 && stamp.modified_ns < now_ns - k_coarse_ns;
 }
 
 }  // namespace entrain

@@ -34,7 +34,7 @@ constexpr std::size_t k_many_unknowns = std::size_t{1} << 17;
 constexpr double k_first_precision = 1.0 / 4096, k_next_precision = 1.0 / 4;
 /// The errors decide which edge is the tightest, so the fit is repeated with the errors it found.
 constexpr int k_rounds = 2;
-/// By that share of the cost the errors of a round before the last one may be off.
+/// A fit of a round before the last one may cost more than the best by that share.
 constexpr double k_first_tolerance = 1e-3;
 
 class Bender {

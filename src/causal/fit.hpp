@@ -22,8 +22,10 @@ struct CausalProblem {
   double latency = 0;               ///< least latency beyond that in the slacks, ticks
   std::span<const ClockConstraint> constraints;
   std::span<const SessionConstraint> sessions;
-  double tolerance = 0;  ///< a fit may cost more than the best by about that share; 0: no more
-  unsigned threads = 1;  ///< 0: all cores; fits do not depend on it
+  /// A fit may cost more than the best by about that share, and its evidence says nothing then; 0:
+  /// no more.
+  double tolerance = 0;
+  unsigned threads = 1;                ///< 0: all cores; fits do not depend on it
   const Progress* progress = nullptr;  ///< fits do not converge once it is cancelled; may be null
 };
 

@@ -81,8 +81,8 @@ FitSolver::Vector FitSolver::values_of(const ClockErrors& start) const {
 }
 
 /// Looks for the minimum from `v`, which follows: among some limits, then with those that are
-/// violated there, until none is. False if that was given up; the curvature is that of `v`
-/// otherwise.
+/// violated there, until none is, or until they cost less than the tolerance. False if that was
+/// given up; the curvature is that of `v` otherwise, without those.
 bool FitSolver::descend(Vector& v, CausalFit& fit) {
   cost_.begin();
   picker_.begin();
@@ -91,8 +91,8 @@ bool FitSolver::descend(Vector& v, CausalFit& fit) {
   for (;;) {
     if (!descend_among(v, fit)) return fit.converged = false;
     if (!fit.converged || (fit.is_rough && is_strained(v, k_hopeless))) return true;
-    const double cost = cost_.value(v);
-    if (take(v, 0) == 0 || cost_.value(v) < (1 + problem_.tolerance) * cost) return true;
+    const double most = problem_.tolerance > 0 ? (1 + problem_.tolerance) * cost_.value(v) : 0;
+    if (take(v, 0) == 0 || cost_.value(v) < most) return true;
   }
 }
 

@@ -17,10 +17,11 @@ constexpr int k_most_inner_steps = 70;
 constexpr int k_usual_inner_steps = 25;
 /// The room of a limit that is just met, at first: a share of the worst violation, or of softness.
 constexpr double k_first_room = 0.3, k_least_room = 2;
-/// Limits that are missed by more than so many of these rooms take no part as long as they do, nor
-/// are limits looked for that nobody has asked of yet. Fewer at once make shorter work of a step;
-/// too few are found late.
-constexpr double k_room_reach = 100, k_more_reach = 5;
+/// Limits that are known come in where they are missed by less than so many of these rooms.
+constexpr double k_room_reach = 100;
+/// New ones are looked for that are missed by less than so many. Fewer at once make shorter work of
+/// a step; too few are found late.
+constexpr double k_more_reach = 5;
 /// Limits that took part leave where they are missed by so many times as much.
 constexpr double k_leave = 30;
 /// Limits with less than that share of the weight of an exceeded one are left out of the matrix:
@@ -69,14 +70,17 @@ void InteriorPoint::forget_near() {
 
 /// Takes in limits that are missed by less than many rooms, or than the unknowns `move` by, ticks.
 /// A product of weight * middle^2 is that of a limit that is just met and leaves the room `middle`.
-/// Returns what the forces of those taken cost, which nothing balances yet.
+/// Returns what the forces of those that came or left cost, which nothing balances yet.
 double InteriorPoint::take_near(const Vector& v, double middle, double move) {
   take_(v, k_more_reach * middle);
   const double reach = std::max(k_room_reach * middle, move);
   const std::vector<FitLimit>& limits = cost_.limits();
   is_near_.resize(limits.size(), 0);
-  double cost = 0;
-  for_parts([&](Part& part) { leave_far(v, k_leave * reach, part); });
+  std::array<double, 3> left{};
+  for_parts([&](Part& part) {
+    left[static_cast<std::size_t>(&part - parts_.data())] = leave_far(v, k_leave * reach, part);
+  });
+  double squares = left[0] + left[1] + left[2];
   for (std::size_t i = 0; i < limits.size(); ++i) {
     if (is_near_[i] != 0) continue;
     const double over = limits[i].over(v);
@@ -91,17 +95,20 @@ double InteriorPoint::take_near(const Vector& v, double middle, double move) {
     State& state = part.states.emplace_back();
     state.force = weight_ * (over > 0 ? large : small);
     state.room = over > 0 ? small : large;
-    cost += state.force * state.force;
+    squares += state.force * state.force;
   }
-  return cost / (2 * weight_);
+  return squares / (2 * weight_);
 }
 
-/// Drops the limits that are missed by more than `reach`, ticks, and have as much room.
-void InteriorPoint::leave_far(const Vector& v, double reach, Part& part) {
+/// Drops the limits that are missed by more than `reach`, ticks, and have as much room. Returns the
+/// sum of the squares of their forces.
+double InteriorPoint::leave_far(const Vector& v, double reach, Part& part) {
   std::size_t kept = 0;
+  double squares = 0;
   for (std::size_t i = 0; i < part.limits.size(); ++i) {
     if (part.states[i].room > reach && part.limits[i].over(v) < -reach) {
       is_near_[part.numbers[i]] = 0;
+      squares += part.states[i].force * part.states[i].force;
       continue;
     }
     part.limits[kept] = part.limits[i];
@@ -111,6 +118,7 @@ void InteriorPoint::leave_far(const Vector& v, double reach, Part& part) {
   part.limits.resize(kept);
   part.states.resize(kept);
   part.numbers.resize(kept);
+  return squares;
 }
 
 /// What is left of all forces: 0 at the minimum.
@@ -280,15 +288,14 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
   ended_strained_ = false;
   bool ask = static_cast<bool>(strained);
   double unbalanced = 1;  // what is left of the first gradient
-  double new_forces = 0;  // and of the forces of limits that came later: their cost
+  double new_forces = 0;  // and of the forces of limits that came or left later: their cost
   for (int steps = 0; steps < k_most_inner_steps; ++steps) {
     const double sum = products(0);
-    if (sum < k_least_products) return steps;
-    if (tolerance > 0 &&
-        std::max({sum, unbalanced * cost_of_forces(), new_forces}) < tolerance * cost_.value(v)) {
-      return steps;
-    }
-    if (ask && std::max(sum, unbalanced * cost_of_forces()) < k_about * cost_of_forces()) {
+    const double left = std::max({sum, unbalanced * cost_of_forces(), new_forces});
+    // With a tolerance nobody goes on from here.
+    if ((tolerance > 0 ? left : sum) < k_least_products) return steps;
+    if (tolerance > 0 && left < tolerance * cost_.value(v)) return steps;
+    if (ask && left < k_about * cost_of_forces()) {
       ask = false;
       ended_strained_ = strained(v);
       if (ended_strained_) return steps;

@@ -29,6 +29,9 @@ namespace entrain::causal {
 /// on its way; where clocks are soft and limits hard, these are hundreds. This one takes some
 /// twenty steps from anywhere, each as dear as two of the others.
 ///
+/// Limits come in when they are near, with a product like those of all others, and leave when they
+/// are far.
+///
 /// A step that gets nowhere means that products have come apart: all begin as one again then, from
 /// where the unknowns are.
 ///
@@ -88,7 +91,7 @@ class InteriorPoint {
   template <class Body>
   [[nodiscard]] double sum_of_parts(const Body& body) const;
   void forget_near();
-  void leave_far(const Vector& v, double reach, Part& part);
+  double leave_far(const Vector& v, double reach, Part& part);
   double take_near(const Vector& v, double middle, double move);
   [[nodiscard]] Vector gradient(const Vector& v);
   bool factorize();

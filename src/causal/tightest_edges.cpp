@@ -71,11 +71,11 @@ void TightestEdges::drop_looser(std::uint32_t first, TightestEdges& other) {
   }
 }
 
-std::vector<ClockConstraint> TightestEdges::merge(std::vector<TightestEdges> parts,
-                                                  std::uint32_t clocks, unsigned threads) {
-  const std::size_t groups = std::min<std::size_t>(clocks, k_groups);
+/// Leaves one edge per pair and window of all parts.
+void TightestEdges::drop_doubles(std::span<TightestEdges> parts, std::size_t groups,
+                                 unsigned threads) {
+  const std::size_t workers = std::min<std::size_t>(worker_count(threads), groups);
   for (std::size_t p = 1; p < parts.size(); ++p) {
-    const std::size_t workers = std::min<std::size_t>(worker_count(threads), groups);
     for_each_in_parallel(threads, workers, [&](std::size_t worker) {
       for (std::uint32_t i = 0; i < parts[p].known_.size(); ++i) {
         const Known& known = parts[p].known_[i];
@@ -84,13 +84,25 @@ std::vector<ClockConstraint> TightestEdges::merge(std::vector<TightestEdges> par
       }
     });
   }
+}
+
+/// How many edges of this part each clock receives.
+std::vector<std::size_t> TightestEdges::received_by(std::uint32_t clocks) const {
+  std::vector<std::size_t> counts(clocks, 0);
+  for (const Known& known : known_) {
+    if (!known.is_dropped()) ++counts[known.edge.constraint.to];
+  }
+  return counts;
+}
+
+std::vector<ClockConstraint> TightestEdges::merge(std::vector<TightestEdges> parts,
+                                                  std::uint32_t clocks, unsigned threads) {
+  const std::size_t groups = std::min<std::size_t>(clocks, k_groups);
+  drop_doubles(parts, groups, threads);
   // By receiving clock; of each, part by part.
-  std::vector<std::vector<std::size_t>> next(parts.size(), std::vector<std::size_t>(clocks));
-  for_each_in_parallel(threads, parts.size(), [&](std::size_t p) {
-    for (const Known& known : parts[p].known_) {
-      if (!known.is_dropped()) ++next[p][known.edge.constraint.to];
-    }
-  });
+  std::vector<std::vector<std::size_t>> next(parts.size());
+  for_each_in_parallel(threads, parts.size(),
+                       [&](std::size_t p) { next[p] = parts[p].received_by(clocks); });
   std::vector<std::size_t> first(clocks + std::size_t{1}, 0);
   std::size_t count = 0;
   for (std::uint32_t to = 0; to < clocks; ++to) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -19,15 +20,18 @@ struct TimeWindows {
   std::int64_t begin = 0, width = 1;
   std::uint64_t count = 1;
 
+  /// From `first` to `last`, ticks, both included; at least one window.
   TimeWindows(std::int64_t first, std::int64_t last, std::uint64_t windows)
       : begin(first),
         width(std::max<std::int64_t>((last - first) / static_cast<std::int64_t>(windows) + 1, 1)),
         count(windows) {}
 
+  /// The number of the window that holds a time.
   [[nodiscard]] std::uint64_t of(std::int64_t time) const {
     return time <= begin ? 0
                          : std::min(static_cast<std::uint64_t>((time - begin) / width), count - 1);
   }
+  /// The first tick of a window.
   [[nodiscard]] std::int64_t begin_of(std::uint64_t window) const {
     return begin + static_cast<std::int64_t>(window) * width;
   }
@@ -145,6 +149,8 @@ class TightestEdges {
   [[nodiscard]] std::uint32_t move_along(std::uint32_t at) const;
   std::uint32_t insert_beside(std::uint32_t at, const LimitingEdge& edge);
   void drop_looser(std::uint32_t first, TightestEdges& other);
+  static void drop_doubles(std::span<TightestEdges> parts, std::size_t groups, unsigned threads);
+  [[nodiscard]] std::vector<std::size_t> received_by(std::uint32_t clocks) const;
   [[nodiscard]] std::uint32_t first_of(const ClockConstraint& pair) const;
 
   Latest latest_;

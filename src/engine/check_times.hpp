@@ -40,8 +40,8 @@ struct OtherTimes {
   page::Survey* survey = nullptr;  ///< as CheckSetting::survey
 };
 
-/// The same with verify::check_both(), where this process is alone: several ones have no events of
-/// each other. `others` may be null.
+/// The same with verify::check_both(). Several processes have the events of their own locations
+/// only: then `others` are not checked. `others` may be null.
 Result<verify::Checks> check_both_times(const CheckSetting& setting,
                                         const session::LoadedTrace& loaded,
                                         std::span<const ClockMap> maps, const OtherTimes* others);

@@ -68,5 +68,41 @@ TEST(Correct, input_that_changes_meanwhile_is_no_plan) {
   EXPECT_EQ(maps.error().message.find(changed + " has changed while it was read"), 0u);
 }
 
+std::string facts_of(const CheckReport& report) {
+  std::string text = report.archive + '\n';
+  for (const EdgeStatistics& edges : report.edges) {
+    text += std::to_string(edges.count) + ' ' + std::to_string(edges.violations) + ' ' +
+            (edges.worst ? edges.worst->send.region : "") + '\n';
+  }
+  for (const Counters* counters : {&report.unmatched, &report.skipped}) {
+    for (const auto& [name, count] : *counters) text += name + ' ' + std::to_string(count) + '\n';
+  }
+  return text + std::to_string(report.coverage.paired) + ' ' + std::to_string(report.events);
+}
+
+TEST(Correct, says_of_the_times_before_what_check_says) {
+  const TempFolder folder;
+  for (const std::string name : {"allops-4", "amg-8"}) {
+    for (const bool is_file_missing : {false, true}) {
+      const fs::path in = folder / (name + (is_file_missing ? "-cut" : ""));
+      fs::copy(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / name, in, fs::copy_options::recursive);
+      if (is_file_missing) fs::remove(in / "traces/2.def");
+      const auto checked = check(in, {});
+      ASSERT_TRUE(checked) << checked.error().message;
+      for (const WriteMode mode : {WriteMode::overlay, WriteMode::rewrite}) {
+        for (const bool verify : {true, false}) {
+          CorrectOptions options;
+          options.mode = mode;
+          options.verify = verify;
+          options.force = true;
+          const auto corrected = correct(in, folder / "out", options);
+          ASSERT_TRUE(corrected) << corrected.error().message;
+          EXPECT_EQ(facts_of(corrected->before), facts_of(*checked)) << name << is_file_missing;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace entrain

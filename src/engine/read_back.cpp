@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/read_back.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,7 +10,6 @@
 
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
-#include "engine/check_times.hpp"
 #include "otf2/write/compare_rewritten.hpp"
 #include "session/overlay.hpp"
 #include "session/phase.hpp"
@@ -93,6 +93,7 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
 Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectReport& report) {
   session::begin_phase(progress_, "verify");
   clocks::Presynchronised as_read;  // the times that a reader finds
+  const bool lacks_definitions = is_any_definition_file_missing();
   {
     TRY_ASSIGN(
         const session::Overlay overlay,
@@ -100,7 +101,9 @@ Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectRepor
     TRY_ASSIGN(as_read, readable(anchor, report,
                                  clocks::presynchronise(overlay.written().share(processes_),
                                                         clocks::PresyncOptions::of_reader())));
-    TRY_ASSIGN(report.after, check_with_before(overlay.written(), as_read.maps));
+    TRY_ASSIGN(report.after, lacks_definitions
+                                 ? check(overlay.written(), as_read.maps)
+                                 : check_with_before(overlay.written(), as_read.maps));
   }
   count_events_in_flushes(report.after);
   return compare(original_.loaded.trace, as_read.maps, as_read.method, report);
@@ -167,28 +170,33 @@ void ReadBack::count_events_in_flushes(CheckReport& after) {
   after.skipped.emplace_back("events_in_flushes", static_cast<std::uint64_t>(events));
 }
 
+/// A report names the files that are missing, and an overlay has them.
+bool ReadBack::is_any_definition_file_missing() {
+  const std::vector<LocationIndex> own = original_.loaded.own(processes_);
+  return processes_.any(std::any_of(own.begin(), own.end(), [&](LocationIndex l) {
+    return original_.loaded.trace.locations[l].definition_file_missing;
+  }));
+}
+
+CheckSetting ReadBack::setting() const {
+  return {.workers = workers_,
+          .options = options_.check,
+          .mu = original_.mu,
+          .domains = original_.domains,
+          .progress = progress_,
+          .survey = original_.survey};
+}
+
 Result<CheckReport> ReadBack::check(const session::LoadedTrace& trace,
                                     std::span<const ClockMap> maps) {
-  return check_times({.workers = workers_,
-                      .options = options_.check,
-                      .mu = original_.mu,
-                      .domains = original_.domains,
-                      .progress = progress_,
-                      .survey = original_.survey},
-                     trace, maps);
+  return check_times(setting(), trace, maps);
 }
 
 /// The same, and the times as measured of the same events.
 Result<CheckReport> ReadBack::check_with_before(const session::LoadedTrace& trace,
                                                 std::span<const ClockMap> maps) {
   const OtherTimes measured{.maps = original_.measured, .survey = original_.survey_before};
-  TRY_ASSIGN(verify::Checks checks, check_both_times({.workers = workers_,
-                                                      .options = options_.check,
-                                                      .mu = original_.mu,
-                                                      .domains = original_.domains,
-                                                      .progress = progress_,
-                                                      .survey = original_.survey},
-                                                     trace, maps, &measured));
+  TRY_ASSIGN(verify::Checks checks, check_both_times(setting(), trace, maps, &measured));
   before_ = std::move(checks.others);
   if (before_) before_->archive = original_.loaded.trace.path;
   return std::move(checks.report);

@@ -12,6 +12,7 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
+#include "engine/check_times.hpp"
 #include "engine/mu.hpp"
 #include "page/survey.hpp"
 #include "session/load.hpp"
@@ -74,6 +75,8 @@ class ReadBack {
                                           std::span<const ClockMap> after,
                                           std::span<const ClockMap> start);
   void count_events_in_flushes(CheckReport& after);
+  [[nodiscard]] bool is_any_definition_file_missing();
+  [[nodiscard]] CheckSetting setting() const;
   Result<CheckReport> check(const session::LoadedTrace& trace, std::span<const ClockMap> maps);
   Result<CheckReport> check_with_before(const session::LoadedTrace& trace,
                                         std::span<const ClockMap> maps);

@@ -74,8 +74,8 @@ struct Checks {
 };
 
 /// The same for the same events by two sets of times, which are paired only once. The relation
-/// follows from the order of records, unless some are missing, or threads of one process
-/// synchronise: then `others` are not checked. Where the first check finds no cycle, none is looked
+/// follows from the order of records, unless some are missing. Then, and where there are edges
+/// between threads, `others` are not checked. Where the first check finds no cycle, none is looked
 /// for in the second one. `others` may be null; else every member needs the skeletons and maps of
 /// all locations, as threads of one process have them.
 Result<Checks> check_both(const trace::Share& share, const TimesToCheck& times,

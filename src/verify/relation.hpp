@@ -48,8 +48,8 @@ class Relation {
   static Result<Relation> build(const trace::Share& share, std::span<const ClockMap> maps,
                                 AlltoallvRule alltoallv, Scope scope, const Cancel& cancel);
 
-  /// True if the relation is the same by all maps: the order of records decided all pairs. The same
-  /// at every member.
+  /// True if set_maps() may be called: the order of records decided all pairs, and there is no edge
+  /// between threads, whose times are kept in place. The same at every member.
   [[nodiscard]] bool is_timeless() const { return timeless_; }
   /// From now on times are those of other maps. Only where is_timeless(), and all locations are at
   /// hand, as threads of one process have them; `share`: as build() had it. O(n).

@@ -33,8 +33,7 @@ struct TimedTrace {
 /// the mean and 30 at most. The second interval, 100 ticks long, became 20 ticks longer: a relative
 /// change and a slope of 0.2.
 ///
-/// `start`: the maps of `before` from which `moved_backward` counts, if they are others (not
-/// empty).
+/// `moved_backward` counts from the maps `start` of `before`; empty: from those that `before` has.
 ///
 /// Collective. Every member needs skeletons and maps only of the locations that it owns; every
 /// member returns the same statistics, whatever the team and the partition: they are counts, exact

@@ -184,7 +184,10 @@ void Archive::note_files(std::span<const LocationIndex> locations, unsigned thre
   const std::size_t first = notes_.size();
   notes_.resize(first + locations.size());
   noted_.insert(noted_.end(), locations.begin(), locations.end());
-  if (noted_.size() == locations.size()) folder_stamp_ = stamp_of(location_folder_);
+  if (noted_.size() == locations.size()) {
+    folder_stamp_ = stamp_of(location_folder_);
+    folder_was_at_rest_ = is_at_rest(folder_stamp_);
+  }
   const File folder = open_folder(location_folder_);
   for_each_in_parallel(threads, locations.size(), [&](std::size_t i) {
     notes_[first + i] = take_note(folder, locations[i]);
@@ -239,7 +242,7 @@ Result<void> Archive::check_unchanged() const {
     TRY(check_same(common_stamps_[i], stamp_of(common[i]), common[i]));
   }
   const File folder = open_folder(location_folder_);
-  const bool same_entries = stamp_of(location_folder_) == folder_stamp_;
+  const bool same_entries = folder_was_at_rest_ && stamp_of(location_folder_) == folder_stamp_;
   return parallel_for(threads_, noted_.size(), [&](std::size_t note) {
     return check_unchanged(folder, note, same_entries);
   });

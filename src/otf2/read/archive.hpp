@@ -143,6 +143,7 @@ class Archive final : public trace::Source {
   std::vector<Note> notes_;               ///< per location noted
   std::vector<std::uint32_t> note_of_;    ///< per location: place in `noted_`, or k_none
   FileStamp folder_stamp_;                ///< of the location files, before the first note
+  bool folder_was_at_rest_ = false;       ///< at that time
   unsigned threads_ = 1;                  ///< of note_files()
 };
 

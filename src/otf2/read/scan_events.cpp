@@ -31,8 +31,8 @@ constexpr std::size_t k_small = 1 << 13;
 /// Example: after 10 of 100 blocks there are 4,000 events, so about 40,000 are expected; room is
 /// made for 1/16 more than that, and for two blocks more.
 ///
-/// For the first block the part that this thread scanned before tells, as locations of a trace are
-/// much alike. Only the room depends on it, never a result.
+/// For the first block the whole file that this thread scanned before tells, as locations of a
+/// trace are much alike. Only the room depends on it, never a result.
 class Forecast {
  public:
   Forecast(const BlockReader& reader, ChunkRange range, trace::EventList& events)
