@@ -315,6 +315,8 @@ struct CorrectionStatistics {
   std::uint64_t order_broken = 0;  ///< local pairs whose order was reversed
 };
 
+/// How long the phases of a correction took, seconds of the clock on the wall. `verify` has the
+/// check of the times before, too, where that takes the pairs of the verification.
 struct PhaseSeconds {
   double scan = 0, match = 0, presync = 0, forward = 0, backward = 0, write = 0, verify = 0;
   double bounds = 0;  ///< error bounds, only if asked for
