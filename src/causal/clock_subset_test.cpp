@@ -9,54 +9,25 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.hpp"
 #include "causal/evidence.hpp"
 #include "causal/fit_by_groups.hpp"
+#include "causal/swinging_testing.hpp"
 
 namespace entrain::causal {
 namespace {
 
-constexpr std::int64_t k_whole_span = 1'000'000'000;
-
 /// Every third clock swings, and exchanges messages with all others that do.
-struct Lonely {
-  explicit Lonely(std::uint32_t clocks) {
-    RandomStream random(41, 0);
+struct Lonely : SwingingClocks {
+  explicit Lonely(std::uint32_t clocks) : SwingingClocks(41, 20'000) {
     const std::uint32_t swinging = clocks / 3;
-    const auto error = [](std::uint32_t clock, std::int64_t time) {
-      const double share = static_cast<double>(time) / k_whole_span;
-      return std::llround(20'000 * std::sin(std::numbers::pi * share) * std::sin(clock));
-    };
     for (int i = 0; i < 2'000; ++i) {
-      ClockConstraint constraint;
       const auto from = static_cast<std::uint32_t>(random.below(swinging));
-      constraint.from = 3 * from;
-      constraint.to =
-          3 * static_cast<std::uint32_t>((from + 1 + random.below(swinging - 1)) % swinging);
-      const auto sent = static_cast<std::int64_t>(random.below(k_whole_span));
-      const std::int64_t received = sent + 500 + static_cast<std::int64_t>(random.below(2'000));
-      constraint.from_time = sent + error(constraint.from, sent);
-      constraint.to_time = received + error(constraint.to, received);
-      constraint.slack = constraint.to_time - constraint.from_time;
-      constraints.push_back(constraint);
+      const auto to =
+          static_cast<std::uint32_t>((from + 1 + random.below(swinging - 1)) % swinging);
+      add_message(3 * from, 3 * to);
     }
-    for (std::uint32_t c = 0; c < clocks; ++c) {
-      for (const std::int64_t time : {std::int64_t{0}, k_whole_span})
-        sessions.push_back({c, time, 100});
-    }
-    problem.clocks = clocks;
-    problem.end = k_whole_span;
-    problem.knots = 33;
-    problem.sigma = 100;
-    problem.constraints = constraints;
-    problem.sessions = sessions;
+    measure(clocks);
   }
-  Lonely(const Lonely&) = delete;
-  Lonely& operator=(const Lonely&) = delete;
-
-  std::vector<ClockConstraint> constraints;
-  std::vector<SessionConstraint> sessions;
-  CausalProblem problem;
 };
 
 /// The errors are those of `part` for its clocks, but for rounding, and 0 for all others.

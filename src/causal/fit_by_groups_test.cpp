@@ -9,44 +9,18 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.hpp"
 #include "causal/evidence.hpp"
+#include "causal/swinging_testing.hpp"
 
 namespace entrain::causal {
 namespace {
 
-constexpr std::int64_t k_ring_span = 1'000'000'000;
-
 /// Clocks on a ring that swing, and messages between those that are at most `distance` apart.
-struct RingOfClocks {
-  RingOfClocks(std::uint32_t clocks, std::uint32_t distance, std::size_t messages) {
-    RandomStream random(11, 0);
-    const auto error = [&](std::uint32_t clock, std::int64_t time) {
-      const double share = static_cast<double>(time) / k_ring_span;
-      return std::llround(30'000 * std::sin(std::numbers::pi * share) * std::sin(clock));
-    };
-    for (std::size_t i = 0; i < messages; ++i) {
-      ClockConstraint one;
-      one.from = static_cast<std::uint32_t>(random.below(clocks));
-      const auto away = static_cast<std::uint32_t>(1 + random.below(distance));
-      one.to = (one.from + (random.below(2) == 0 ? away : clocks - away)) % clocks;
-      const auto sent = static_cast<std::int64_t>(random.below(k_ring_span));
-      const std::int64_t received = sent + 500 + static_cast<std::int64_t>(random.below(2'000));
-      one.from_time = sent + error(one.from, sent);
-      one.to_time = received + error(one.to, received);
-      one.slack = one.to_time - one.from_time;
-      constraints.push_back(one);
-    }
-    for (std::uint32_t c = 0; c < clocks; ++c) {
-      for (const std::int64_t time : {std::int64_t{0}, k_ring_span})
-        sessions.push_back({c, time, 100});
-    }
-    problem.clocks = clocks;
-    problem.end = k_ring_span;
-    problem.knots = 33;
-    problem.sigma = 100;
-    problem.constraints = constraints;
-    problem.sessions = sessions;
+struct RingOfClocks : SwingingClocks {
+  RingOfClocks(std::uint32_t clocks, std::uint32_t distance, std::size_t messages)
+      : SwingingClocks(11, 30'000) {
+    add_messages_on_ring(clocks, distance, messages);
+    measure(clocks);
   }
   /// Root of the mean square of a difference, but for what all clocks have in common.
   [[nodiscard]] double apart(const ClockErrors& a, const ClockErrors& b) const {
@@ -57,10 +31,6 @@ struct RingOfClocks {
       sum += std::pow(one.values()[i] - other.values()[i], 2);
     return std::sqrt(sum / static_cast<double>(one.values().size()));
   }
-
-  std::vector<ClockConstraint> constraints;
-  std::vector<SessionConstraint> sessions;
-  CausalProblem problem;
 };
 
 TEST(FitByGroups, approaches_the_fit_of_all) {

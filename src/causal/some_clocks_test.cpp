@@ -8,49 +8,19 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.hpp"
 #include "causal/evidence.hpp"
+#include "causal/swinging_testing.hpp"
 
 namespace entrain::causal {
 namespace {
 
-constexpr std::int64_t k_swinging_span = 1'000'000'000;
-
 /// Clocks that swing, and messages between all that are less than `distance` apart.
-struct Swinging {
-  Swinging(std::uint32_t clocks, std::uint32_t distance, std::size_t messages, double amplitude) {
-    RandomStream random(7, 0);
-    const auto error = [&](std::uint32_t clock, std::int64_t time) {
-      const double share = static_cast<double>(time) / k_swinging_span;
-      return std::llround(amplitude * std::sin(std::numbers::pi * share) * std::sin(clock));
-    };
-    for (std::size_t i = 0; i < messages; ++i) {
-      ClockConstraint constraint;
-      constraint.from = static_cast<std::uint32_t>(random.below(clocks));
-      const auto away = static_cast<std::uint32_t>(1 + random.below(distance - 1));
-      constraint.to = (constraint.from + (random.below(2) == 0 ? away : clocks - away)) % clocks;
-      const auto sent = static_cast<std::int64_t>(random.below(k_swinging_span));
-      const std::int64_t received = sent + 500 + static_cast<std::int64_t>(random.below(2'000));
-      constraint.from_time = sent + error(constraint.from, sent);
-      constraint.to_time = received + error(constraint.to, received);
-      constraint.slack = constraint.to_time - constraint.from_time;
-      constraints.push_back(constraint);
-    }
-    for (std::uint32_t c = 0; c < clocks; ++c) {
-      for (const std::int64_t time : {std::int64_t{0}, k_swinging_span})
-        sessions.push_back({c, time, 100});
-    }
-    problem.clocks = clocks;
-    problem.end = k_swinging_span;
-    problem.knots = 33;
-    problem.sigma = 100;
-    problem.constraints = constraints;
-    problem.sessions = sessions;
+struct Swinging : SwingingClocks {
+  Swinging(std::uint32_t clocks, std::uint32_t distance, std::size_t messages, double ticks)
+      : SwingingClocks(7, ticks) {
+    add_messages_on_ring(clocks, distance - 1, messages);
+    measure(clocks);
   }
-
-  std::vector<ClockConstraint> constraints;
-  std::vector<SessionConstraint> sessions;
-  CausalProblem problem;
 };
 
 TEST(SomeClocks, few_stand_for_many) {
@@ -85,7 +55,7 @@ TEST(SomeClocks, clocks_that_violate_nothing_tell_nothing) {
 TEST(SomeClocks, without_constraints_there_is_one) {
   CausalProblem problem;
   problem.clocks = 5;
-  problem.end = k_swinging_span;
+  problem.end = SwingingClocks::k_span;
   problem.knots = 33;
   const SomeClocks some(problem, 300);
   EXPECT_FALSE(some.are_worth_it());
@@ -125,7 +95,8 @@ TEST(ChooseFit, of_many_clocks_comes_close_to_the_truth) {
   const ClockErrors& e = fit.errors;
   for (std::uint32_t c = 0; c < 100; ++c) {
     const double truth = 30'000 * (std::sin(c) - std::sin(0));
-    EXPECT_NEAR(e(c, k_swinging_span / 2) - e(0, k_swinging_span / 2), truth, 2'000) << c;
+    EXPECT_NEAR(e(c, SwingingClocks::k_span / 2) - e(0, SwingingClocks::k_span / 2), truth, 2'000)
+        << c;
   }
 }
 

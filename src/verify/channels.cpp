@@ -114,7 +114,6 @@ MatchedChannel Channels::match_messages(const Places& places, const OpenSide& se
                          .receives = receives.ends};
   Alignment aligned;
   if (rows != nullptr) {
-    depend_on_times_ = true;
     const Row sent = rows->sends(key), received = rows->receives(key);
     aligned = pair_rows(sent, received, rows->only_gaps());
     if (!rows->only_gaps()) {

@@ -98,7 +98,8 @@ class Channels {
   /// After pair(), where messages are missing, and not in gaps only: those that were paired. Once.
   [[nodiscard]] Deliveries take_deliveries() { return std::move(deliveries_); }
 
-  /// True if times decided which ends belong together, and not their order alone. After pair().
+  /// True if times decided which synchronisations belong together, and not their order alone; of
+  /// messages they may where any are missing. After pair().
   [[nodiscard]] bool depend_on_times() const { return depend_on_times_; }
 
   /// Gives the ends the times of the same events by other maps. After pair(), unless times decided.

@@ -34,10 +34,6 @@ struct Collector {
   }
 };
 
-}  // namespace
-
-namespace {
-
 /// Bytes in memory, block by block.
 class BytesReader {
  public:

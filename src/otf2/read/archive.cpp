@@ -169,7 +169,7 @@ Archive::Stamps Archive::look_at_all(const File& folder, LocationIndex location)
 }
 
 Archive::Note Archive::take_note(const File& folder, LocationIndex location) const {
-  Note note{look_at_all(folder, location), {}};
+  Note note{location, look_at_all(folder, location), {}};
   const std::int64_t size = note.stamps[static_cast<std::size_t>(LocationFile::definitions)].size;
   if (size <= 0 || size > k_small_definitions) return note;
   // What cannot be read now is read again where its error can be told.
@@ -183,8 +183,7 @@ void Archive::note_files(std::span<const LocationIndex> locations, unsigned thre
   note_of_.resize(definitions_.locations.size(), k_none);
   const std::size_t first = notes_.size();
   notes_.resize(first + locations.size());
-  noted_.insert(noted_.end(), locations.begin(), locations.end());
-  if (noted_.size() == locations.size()) {
+  if (first == 0) {
     folder_stamp_ = stamp_of(location_folder_);
     folder_was_at_rest_ = is_at_rest(folder_stamp_);
   }
@@ -243,14 +242,14 @@ Result<void> Archive::check_unchanged() const {
   }
   const File folder = open_folder(location_folder_);
   const bool same_entries = folder_was_at_rest_ && stamp_of(location_folder_) == folder_stamp_;
-  return parallel_for(threads_, noted_.size(), [&](std::size_t note) {
+  return parallel_for(threads_, notes_.size(), [&](std::size_t note) {
     return check_unchanged(folder, note, same_entries);
   });
 }
 
 Result<void> Archive::check_unchanged(const File& folder, std::size_t note,
                                       bool same_entries) const {
-  const LocationIndex location = noted_[note];
+  const LocationIndex location = notes_[note].location;
   for (std::size_t k = 0; k < k_location_files; ++k) {
     const FileStamp& before = notes_[note].stamps[k];
     if (!before.named && same_entries) continue;  // still missing

@@ -119,6 +119,7 @@ class Archive final : public trace::Source {
                                                     LocationFile file) const;
   /// What is known of the files of a location.
   struct Note {
+    LocationIndex location = k_none;
     Stamps stamps;                          ///< as files_of()
     std::vector<std::uint8_t> definitions;  ///< bytes of a small file; empty: not kept
   };
@@ -139,9 +140,8 @@ class Archive final : public trace::Source {
   trace::Definitions definitions_;
   References references_;
   std::vector<FileStamp> common_stamps_;  ///< as common_files()
-  std::vector<LocationIndex> noted_;      ///< locations, in the order of `notes_`
   std::vector<Note> notes_;               ///< per location noted
-  std::vector<std::uint32_t> note_of_;    ///< per location: place in `noted_`, or k_none
+  std::vector<std::uint32_t> note_of_;    ///< per location: place in `notes_`, or k_none
   FileStamp folder_stamp_;                ///< of the location files, before the first note
   bool folder_was_at_rest_ = false;       ///< at that time
   unsigned threads_ = 1;                  ///< of note_files()
