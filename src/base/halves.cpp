@@ -12,7 +12,7 @@ namespace {
 
 /// Looks at a counter before a thread lets others have the core, and before it sleeps: some ten
 /// microseconds and about a millisecond. To be woken takes some ten, more on virtual machines.
-constexpr int k_looks = 500, k_patient_looks = 2'000;
+constexpr int k_quick_looks = 500, k_patient_looks = 2'000;
 
 void pause() {
 #ifdef __x86_64__
@@ -22,7 +22,7 @@ void pause() {
 
 /// Waits until `counter` is no longer `old`.
 void wait_for_change(const std::atomic<std::uint32_t>& counter, std::uint32_t old) {
-  for (int look = 0; look < k_looks; ++look) {
+  for (int look = 0; look < k_quick_looks; ++look) {
     if (counter.load(std::memory_order_acquire) != old) return;
     pause();
   }

@@ -14,7 +14,9 @@
 #include "cli/report_file.hpp"
 #include "cli/values.hpp"
 #include "engine/align.hpp"
+#include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
+#include "output/output.hpp"
 #include "report/align_report.hpp"
 #include "report/bounds_report.hpp"
 
@@ -80,7 +82,9 @@ class Align : public Verb {
  private:
   Result<AlignReport> align(const AlignOptions& options, Progress* progress) {
     report_file_.alone = true;
-    TRY(report_file_.prepare());
+    OutputRule rule = engine::output_rule(files_);
+    rule.force = false;  // it is for the folder
+    TRY(report_file_.prepare(std::move(rule)));
     const engine::AlignExtras extras{
         .bounds =
             [](const AlignReport& report) {
@@ -97,7 +101,8 @@ class Align : public Verb {
   void declare_output(OptionSet& set);
 
   static Result<void> refuse_useless_options(const OptionSet& set) {
-    for (const char* name : {"--clock-samples", "--clock-records", "--alltoallv", "--init-finalize"}) {
+    for (const char* name :
+         {"--clock-samples", "--clock-records", "--alltoallv", "--init-finalize"}) {
       if (!set.given(name)) continue;
       return fail(ErrorKind::usage,
                   fmt::format("{} is of no use here: it concerns records of archives", name));
@@ -190,9 +195,8 @@ class EdgesOfArchive : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(
-        set, "ARCHIVE", archive_,
-        "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    add_archive(set, "ARCHIVE", archive_,
+                "OTF2 anchor file, or the folder that holds one. It is never touched.");
     set.path("-o,--output", output_, "FILE",
              "The table of edges to write; required. JSON lines if its name ends in .jsonl, "
              ".ndjson or .json, else CSV. It appears when it is complete, and it must not exist "

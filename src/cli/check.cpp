@@ -7,7 +7,9 @@
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
 #include "cli/report_file.hpp"
+#include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
+#include "output/output.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -67,11 +69,13 @@ class Check : public Verb {
 
  private:
   Result<CheckReport> check(Progress* progress) {
-    TRY(report_file_.prepare());
-    TRY(check_.prepare());
+    const engine::Paths paths = engine::paths_of(archive_);
+    const OutputRule rule = engine::output_rule(paths, check_.options);
+    TRY(report_file_.prepare(rule));
+    TRY(check_.prepare(rule));
     const engine::Run run{
         .processes = processes(), .progress = progress, .page = report_file_.data()};
-    TRY_ASSIGN(CheckReport report, engine::check(run, engine::paths_of(archive_), check_.options));
+    TRY_ASSIGN(CheckReport report, engine::check(run, paths, check_.options));
     TRY(check_.write_bounds(report.bounds, report.resolution_hz));
     TRY(report_file_.write(report, "check"));
     return report;

@@ -4,6 +4,7 @@
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
+#include "output/output.hpp"
 #include "report/bounds_report.hpp"
 
 namespace entrain::cli {
@@ -98,7 +99,8 @@ void CheckArguments::declare(OptionSet& set) {
   set.path(
          "--clock-samples", options.clock_samples, "DIR",
          "Use the clock sessions in DIR, with their half-widths, in place of the archive's "
-         "ClockOffset records (or beside them, --clock-records). DIR is the folder of entrain record --clocks-only, or an archive of "
+         "ClockOffset records (or beside them, --clock-records). DIR is the folder of entrain "
+         "record --clocks-only, or an archive of "
          "entrain record, of the same run. Number of processes, rate of the timer and times must "
          "fit those of the archive. Use it for an archive that another tracer wrote. Default: the "
          "records of the archive.")
@@ -240,17 +242,19 @@ void CheckArguments::declare(OptionSet& set) {
       ->group(k_group);
 }
 
-Result<void> CheckArguments::prepare() {
+Result<void> CheckArguments::prepare(OutputRule output) {
   if (bounds_csv.empty()) return {};
+  rule_ = std::move(output);
   options.bounds.wanted = options.bounds.rows = true;
-  return processes().agree(speaks() ? check_new_file(bounds_csv) : Result<void>());
+  return processes().agree(speaks() ? OutputFile::check(bounds_csv, rule_) : Result<void>());
 }
 
 Result<void> CheckArguments::write_bounds(const std::optional<ClockBounds>& bounds,
                                           std::uint64_t resolution_hz) const {
   if (bounds_csv.empty() || !bounds) return {};
   if (!speaks()) return processes().agree({});
-  return processes().agree(write_new_file(bounds_csv, report::bounds_csv(*bounds, resolution_hz)));
+  return processes().agree(
+      write_output(bounds_csv, report::bounds_csv(*bounds, resolution_hz), rule_));
 }
 
 }  // namespace entrain::cli

@@ -10,6 +10,7 @@
 #include <entrain/report.hpp>
 
 #include "cli/verb.hpp"
+#include "output/output.hpp"
 
 namespace entrain::cli {
 
@@ -22,11 +23,14 @@ struct CheckArguments {
   void declare(OptionSet& set);
 
   /// Before the work: settles what options mean together, and refuses a file that cannot be
-  /// written. Errors: ErrorKind::output, the same in every process.
-  Result<void> prepare();
+  /// written by `output`. Errors: as OutputFile::check(), the same in every process.
+  Result<void> prepare(OutputRule output);
   /// Writes the file after the work, if it is wanted. Errors as prepare().
   Result<void> write_bounds(const std::optional<ClockBounds>& bounds,
                             std::uint64_t resolution_hz) const;
+
+ private:
+  OutputRule rule_;
 };
 
 }  // namespace entrain::cli

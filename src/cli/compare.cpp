@@ -12,6 +12,8 @@
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
+#include "engine/inputs.hpp"
+#include "output/output.hpp"
 #include "table/reader.hpp"
 
 namespace entrain::cli {
@@ -143,12 +145,15 @@ class Compare : public Verb {
  private:
   Result<CompareReport> compare(const std::optional<std::filesystem::path>& truth,
                                 Progress* progress) {
+    engine::Paths inputs{a_, b_};
+    if (truth) inputs.push_back(*truth);
+    const OutputRule rule = engine::output_rule(inputs);
     if (!csv_.empty()) {
-      TRY(check_new_file(csv_));
+      TRY(OutputFile::check(csv_, rule));
       options_.events_per_location = points_;
     }
     TRY_ASSIGN(CompareReport report, entrain::compare(a_, b_, truth, options_, progress));
-    if (!csv_.empty()) TRY(write_new_file(csv_, csv_of(report)));
+    if (!csv_.empty()) TRY(write_output(csv_, csv_of(report), rule));
     return marked(std::move(report));
   }
 

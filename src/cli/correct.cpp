@@ -14,7 +14,9 @@
 #include "cli/common.hpp"
 #include "cli/report_file.hpp"
 #include "cli/values.hpp"
+#include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
+#include "output/output.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -76,14 +78,15 @@ class Correct : public Verb {
                                                 "a file of their own",
                                                 output_));
     }
-    TRY(report_file_.prepare());
-    TRY(check_.prepare());
+    const engine::Paths paths = engine::paths_of(archive_);
+    const OutputRule rule = engine::output_rule(paths, check_.options);
+    TRY(report_file_.prepare(rule));
+    TRY(check_.prepare(rule));
     options_.check = check_.options;
     options_.check.threads = common_.own_threads();
     const engine::Run run{
         .processes = processes(), .progress = progress, .page = report_file_.data()};
-    TRY_ASSIGN(CorrectReport report,
-               engine::correct(run, engine::paths_of(archive_), output_, options_));
+    TRY_ASSIGN(CorrectReport report, engine::correct(run, paths, output_, options_));
     TRY(check_.write_bounds(report.bounds, report.before.resolution_hz));
     TRY(report_file_.write(report, "correct"));
     return report;

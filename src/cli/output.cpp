@@ -7,17 +7,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
-#include "base/durable.hpp"
-#include "base/file.hpp"
 #include "base/start_thread.hpp"
-#include "base/try.hpp"
 #include "base/unfinished.hpp"
 #include "cli/processes.hpp"
 #include "cli/verb.hpp"
@@ -25,17 +21,7 @@
 
 namespace entrain::cli {
 
-namespace fs = std::filesystem;
-
 namespace {
-
-Result<void> check_parent(const fs::path& path) {
-  const fs::path parent = path.parent_path();
-  std::error_code error;
-  if (parent.empty() || fs::is_directory(parent, error)) return {};
-  return fail(ErrorKind::output, fmt::format("cannot create {}: there is no folder {}",
-                                             path.string(), parent.string()));
-}
 
 constexpr std::size_t k_longest_word = 200;      ///< code points: a long path is still known
 constexpr std::size_t k_longest_sentence = 380;  ///< code points
@@ -83,58 +69,6 @@ bool write_out(std::string_view text) {
     }
   }
   return true;
-}
-
-namespace {
-
-/// Removes a file at the end of the scope, also of one that ends without memory or by a signal, if
-/// it still has that name.
-class RemovedAtEnd {
- public:
-  explicit RemovedAtEnd(const fs::path& path) : path_(path), unfinished_(path) {}
-  RemovedAtEnd(const RemovedAtEnd&) = delete;
-  RemovedAtEnd& operator=(const RemovedAtEnd&) = delete;
-  ~RemovedAtEnd() { remove_tree(path_.c_str()); }
-
- private:
-  const fs::path& path_;
-  Unfinished unfinished_;
-};
-
-}  // namespace
-
-Result<void> check_new_file(const fs::path& path) {
-  if (!file_exists(path)) return check_parent(path);
-  return fail(ErrorKind::output,
-              fmt::format("{} exists; remove it or choose another name", path.string()));
-}
-
-Result<void> write_new_file(const fs::path& path, std::string_view text) {
-  TRY(check_new_file(path));
-  return write_file_anew(path, text);
-}
-
-Result<void> write_file_anew(const fs::path& path, std::string_view text) {
-  TRY(check_parent(path));
-  const fs::path partial =
-      path.parent_path() / fmt::format(".{}.partial-{}", path.filename().string(), ::getpid());
-  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  const RemovedAtEnd removed(partial);
-  TRY(under_final_name(write_file(partial, {bytes, text.size()}), partial, path));
-  TRY(under_final_name(make_durable(partial), partial, path));
-  std::error_code error;
-  fs::rename(partial, path, error);
-  if (!error) return make_name_durable(path, path.parent_path());
-  return fail(ErrorKind::output,
-              fmt::format("cannot create {}: {}", path.string(), error.message()));
-}
-
-Result<void> under_final_name(Result<void> result, const fs::path& partial, const fs::path& path) {
-  if (result) return result;
-  std::string message = result.error().message;
-  if (const std::size_t at = message.find(partial.string()); at != message.npos)
-    message.replace(at, partial.string().size(), path.string());
-  return tl::unexpected(Error{result.error().kind, message});
 }
 
 void complain(std::string_view sentence) {

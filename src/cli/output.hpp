@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <filesystem>
 #include <string_view>
 
 #include <entrain/error.hpp>
@@ -18,17 +17,6 @@ void occupy_standard_descriptors();
 /// error, if that fails (full disk, closed pipe). The sentence says where the result of the run is,
 /// if that is complete.
 [[nodiscard]] bool write_out(std::string_view text);
-
-/// Refuses a file that exists, or has no folder to be in. Errors: ErrorKind::output.
-Result<void> check_new_file(const std::filesystem::path& path);
-/// Creates a file that must not exist; it appears when it is complete and on the disk. Errors:
-/// ErrorKind::output.
-Result<void> write_new_file(const std::filesystem::path& path, std::string_view text);
-/// The same for a file that may exist; it is replaced when the new one is complete.
-Result<void> write_file_anew(const std::filesystem::path& path, std::string_view text);
-/// The result with `path` for `partial` in its sentence: users know no hidden names.
-Result<void> under_final_name(Result<void> result, const std::filesystem::path& partial,
-                              const std::filesystem::path& path);
 
 /// Writes a line to standard error: "entrain: <sentence>", with words and sentences that are too
 /// long cut in the middle. Only from the process that speaks for all.

@@ -6,10 +6,13 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
+#include "base/unfinished.hpp"
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
 #include "cli/report_file.hpp"
+#include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
+#include "output/output.hpp"
 #include "report/verdict_report.hpp"
 
 namespace entrain::cli {
@@ -85,18 +88,18 @@ class ReportVerb : public Verb {
   };
 
   Result<Outcome> work(Progress* progress) {
-    file_.replace = force_;
-    TRY(file_.prepare());
-    TRY(check_.prepare());
+    const engine::Paths paths = engine::paths_of(archive_);
+    TRY(file_.prepare(engine::output_rule(paths, check_.options, force_)));
+    TRY(check_.prepare(engine::output_rule(paths, check_.options)));
     CorrectOptions options;
     options.check = check_.options;
     options.check.bounds.wanted = true;
     options.check.threads = common_.own_threads();
     const engine::Run run{.processes = processes(), .progress = progress, .page = file_.data()};
-    TRY_ASSIGN(CorrectReport report,
-               engine::plan_correction(run, engine::paths_of(archive_), options));
+    TRY_ASSIGN(CorrectReport report, engine::plan_correction(run, paths, options));
     TRY(check_.write_bounds(report.bounds, report.before.resolution_hz));
     TRY(file_.write(report, "report"));
+    note_result(file_.path);
     return Outcome{std::move(report), file_.path};
   }
 

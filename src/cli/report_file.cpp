@@ -6,6 +6,7 @@
 #include "base/try.hpp"
 #include "cli/output.hpp"
 #include "cli/processes.hpp"
+#include "output/output.hpp"
 #include "page/html/html.hpp"
 
 namespace entrain::cli {
@@ -19,11 +20,11 @@ void ReportFile::declare(OptionSet& set) {
       ->group("OUTPUT OPTIONS");
 }
 
-Result<void> ReportFile::prepare() const {
+Result<void> ReportFile::prepare(OutputRule output) {
+  rule_ = std::move(output);
   if (path.empty()) return {};
   if (!page::can_write_pages()) return page::no_pages();
-  const bool must_be_new = speaks() && !replace;
-  return agree(must_be_new ? check_new_file(path) : Result<void>());
+  return agree(speaks() ? OutputFile::check(path, rule_) : Result<void>());
 }
 
 Result<void> ReportFile::agree(Result<void> result) const {
@@ -36,7 +37,7 @@ Result<void> ReportFile::write(const Report& report, const std::string& verb) co
   if (!speaks()) return agree({});
   const auto text = page::html(report, data_, {.command = verb});
   if (!text) return agree(tl::unexpected(text.error()));
-  return agree(replace ? write_file_anew(path, *text) : write_new_file(path, *text));
+  return agree(write_output(path, *text, rule_));
 }
 
 template Result<void> ReportFile::write(const CheckReport&, const std::string&) const;

@@ -8,6 +8,7 @@
 #include <entrain/report.hpp>
 
 #include "cli/option_set.hpp"
+#include "output/output.hpp"
 #include "page/data.hpp"
 
 namespace entrain::cli {
@@ -20,13 +21,12 @@ class ReportFile {
   /// Adds --report FILE.html.
   void declare(OptionSet& set);
 
-  std::string path;      ///< "" if none is wanted
-  bool replace = false;  ///< the file may exist
-  bool alone = false;    ///< one process of the run calls these, not all of them
+  std::string path;    ///< "" if none is wanted
+  bool alone = false;  ///< one process of the run calls these, not all of them
 
-  /// Refuses a file that exists, and a build without pages. Before long work; collective but for
-  /// `alone`.
-  Result<void> prepare() const;
+  /// Refuses a file that cannot be written by `output`, and a build without pages. Before long
+  /// work; collective but for `alone`.
+  Result<void> prepare(OutputRule output);
   /// The place for the data; null if no report is wanted.
   page::Data* data() { return path.empty() ? nullptr : &data_; }
   /// Writes the page of a report of `verb`, if one is wanted. Collective but for `alone`. Errors:
@@ -38,6 +38,7 @@ class ReportFile {
   [[nodiscard]] Result<void> agree(Result<void> result) const;
 
   page::Data data_;
+  OutputRule rule_;
 };
 
 }  // namespace entrain::cli

@@ -9,6 +9,7 @@
 
 #include "base/try.hpp"
 #include "edges/names.hpp"
+#include "output/mark.hpp"
 #include "table/reader.hpp"
 
 namespace entrain::edges {
@@ -60,7 +61,8 @@ class EdgeWriter {
     if (!json_) {
       lines_.text() =
           "cause_clock,cause_time,effect_clock,effect_time,min_delay,kind,instance,role,"
-          "rank,margin";
+          "rank,margin," +
+          file_mark();
       TRY(lines_.end_line());
     }
     for (std::size_t i = 0; i < edges_.cause_clock.size(); ++i) {
@@ -85,15 +87,15 @@ class EdgeWriter {
     const std::string& to = names_[edges_.effect_clock[i]];
     if (json_) {
       add(lines_.text(),
-          R"({{"cause_clock":{},"cause_time":{},"effect_clock":{},"effect_time":{},"kind":"{}")",
-          from, edges_.cause_time[i], to, edges_.effect_time[i], kind);
+          R"({{{}"cause_clock":{},"cause_time":{},"effect_clock":{},"effect_time":{},"kind":"{}")",
+          take_mark(), from, edges_.cause_time[i], to, edges_.effect_time[i], kind);
       if (delay != 0) add(lines_.text(), ",\"min_delay\":{}", delay);
       add(lines_.text(), ",\"margin\":{}}}", margins_.edges[i]);
       return;
     }
     add(lines_.text(), "{},{},{},{},", from, edges_.cause_time[i], to, edges_.effect_time[i]);
     if (delay != 0) add(lines_.text(), "{}", delay);
-    add(lines_.text(), ",{},,,,{}", kind, margins_.edges[i]);
+    add(lines_.text(), ",{},,,,{},", kind, margins_.edges[i]);
   }
 
   void write_member(std::size_t instance, std::size_t m, bool is_end) {
@@ -105,8 +107,9 @@ class EdgeWriter {
     std::string& text = lines_.text();
     if (json_) {
       const char* const side = is_end ? "effect" : "cause";
-      add(text, R"({{"{}_clock":{},"{}_time":{},"kind":"{}","instance":{},"role":"{}")", side,
-          clock, side, member.time, name_of(kind), instance, is_end ? "end" : "begin");
+      add(text, R"({{{}"{}_clock":{},"{}_time":{},"kind":"{}","instance":{},"role":"{}")",
+          take_mark(), side, clock, side, member.time, name_of(kind), instance,
+          is_end ? "end" : "begin");
       if (ranked) add(text, ",\"rank\":{}", member.rank);
       if (margin != Margins::k_none) add(text, ",\"margin\":{}", margin);
       text += '}';
@@ -117,11 +120,19 @@ class EdgeWriter {
     if (ranked) add(text, "{}", member.rank);
     text += ',';
     if (margin != Margins::k_none) add(text, "{}", margin);
+    text += ',';
+  }
+
+  /// The mark of the table as a key of the first JSON line; "" afterwards.
+  std::string take_mark() {
+    if (std::exchange(marked_, true)) return {};
+    return fmt::format(R"("written_by":"{}",)", file_mark());
   }
 
   const Edges& edges_;
   const Margins& margins_;
   bool json_;
+  bool marked_ = false;             ///< JSON lines: the first one is written
   std::vector<std::string> names_;  ///< of clocks, as they are written
   Lines lines_;
 };
@@ -136,7 +147,8 @@ Result<void> write_edges(const Clocks& clocks, const Edges& edges, const Margins
 std::string clocks_csv(const Clocks& clocks) {
   std::string text =
       "clock,kind,domain,process,machine,resolution_hz,first,last,granule,corrected,time,offset,"
-      "half_width,round_trip,kept,flush_begin,flush_end\n";
+      "half_width,round_trip,kept,flush_begin,flush_end," +
+      file_mark() + '\n';
   for (const Clock& clock : clocks.clocks) {
     std::string name;
     table::append_field(name, clock.name);
@@ -150,17 +162,17 @@ std::string clocks_csv(const Clocks& clocks) {
     if (!clock.events) text += ',';
     text += ',';
     if (clock.granule > 0) add(text, "{}", clock.granule);
-    text += clocks.corrected ? ",true,,,,,,,\n" : ",,,,,,,,\n";
+    text += clocks.corrected ? ",true,,,,,,,,\n" : ",,,,,,,,,\n";
     for (const ClockSession& session : clock.sessions) {
-      add(text, "{},,,,,,,,,,{},{},{},,,,\n", name, session.time, session.offset,
+      add(text, "{},,,,,,,,,,{},{},{},,,,,\n", name, session.time, session.offset,
           session.half_width);
       for (const ClockExchange& one : session.exchanges) {
-        add(text, "{},,,,,,,,,,{},{},,{},{},,\n", name, one.time, one.offset, one.round_trip,
+        add(text, "{},,,,,,,,,,{},{},,{},{},,,\n", name, one.time, one.offset, one.round_trip,
             one.kept);
       }
     }
     for (const StampRange& flush : clock.flushes) {
-      add(text, "{},,,,,,,,,,,,,,,{},{}\n", name, flush.first, flush.last);
+      add(text, "{},,,,,,,,,,,,,,,{},{},\n", name, flush.first, flush.last);
     }
   }
   return text;

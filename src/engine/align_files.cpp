@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -7,15 +8,16 @@
 #include <entrain/entrain.hpp>
 
 #include "base/file.hpp"
-#include "base/staged_file.hpp"
-#include "base/staging.hpp"
 #include "base/try.hpp"
+#include "base/unfinished.hpp"
 #include "edges/read_clocks.hpp"
 #include "edges/read_edges.hpp"
 #include "edges/write_tables.hpp"
 #include "engine/align.hpp"
 #include "engine/edges.hpp"
+#include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
+#include "output/output.hpp"
 #include "session/workers.hpp"
 
 namespace entrain {
@@ -46,34 +48,12 @@ Result<void> check_files(const AlignFiles& files) {
   return {};
 }
 
-/// The result of an earlier call may be replaced, with the table that it mapped, and nothing else.
-ReplaceRule replace_rule(bool force, const fs::path& applied) {
-  if (!force) return {};
-  return [table = applied.filename()](const fs::path& existing) -> Result<void> {
-    std::error_code error;
-    fs::path foreign = fs::is_directory(existing, error) ? fs::path() : existing;
-    for (fs::directory_iterator it(existing, error), end; !error && it != end;
-         it.increment(error)) {
-      const fs::path name = it->path().filename();
-      const bool own =
-          name == k_maps || name == "bounds.csv" || name == "report.json" || name == table;
-      if (!own) foreign = it->path();
-    }
-    if (!error && foreign.empty()) return {};
-    return fail(
-        ErrorKind::output,
-        fmt::format("{} is not replaced, because {} is no part of a result of align; remove "
-                    "it or choose another folder",
-                    existing.string(), foreign.empty() ? existing.string() : foreign.string()));
-  };
-}
-
 Result<void> put(const fs::path& path, std::string_view text) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   return write_file(path, {bytes, text.size()});
 }
 
-Result<std::vector<fs::path>> clock_files(const AlignFiles& files) {
+std::vector<fs::path> clock_files(const AlignFiles& files) {
   if (!files.clocks.empty()) return files.clocks;
   const fs::path beside = clocks_file_of(files.edges);
   return file_exists(beside) ? std::vector<fs::path>{beside} : std::vector<fs::path>{};
@@ -84,6 +64,13 @@ Result<std::vector<fs::path>> clock_files(const AlignFiles& files) {
 fs::path clocks_file_of(const fs::path& edges) {
   fs::path path = edges;
   return path.replace_extension(".clocks.csv");
+}
+
+OutputRule engine::output_rule(const AlignFiles& files) {
+  auto inputs = std::make_shared<Inputs>();
+  for (const fs::path& file : clock_files(files)) inputs->add_file(file);
+  for (const fs::path& file : {files.edges, files.apply}) inputs->add_file(file);
+  return {.force = files.force, .inputs = std::move(inputs)};
 }
 
 Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
@@ -110,10 +97,9 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
 Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& options,
                                   const AlignExtras& extras, Progress* progress) {
   TRY(check_files(files));
-  if (!files.output.empty()) {
-    TRY(StagedDirectory::check(files.output, replace_rule(files.force, files.apply)));
-  }
-  TRY_ASSIGN(const std::vector<fs::path> clock_tables, clock_files(files));
+  const OutputRule rule = output_rule(files);
+  if (!files.output.empty()) TRY(OutputFolder::check(files.output, rule));
+  const std::vector<fs::path> clock_tables = clock_files(files);
   const AlignTables tables{
       files.edges, {clock_tables.begin(), clock_tables.end()}, files.resolution_hz};
   TRY_ASSIGN(AlignedTables aligned, align(tables, options, extras.page, progress));
@@ -124,8 +110,7 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
         fmt::format("clocks are those of {}", clock_tables.front().string()));
   }
   if (files.output.empty()) return std::move(result.report);
-  TRY_ASSIGN(StagedDirectory folder,
-             StagedDirectory::create(files.output, replace_rule(files.force, files.apply)));
+  TRY_ASSIGN(OutputFolder folder, OutputFolder::create(files.output, rule));
   result.report.output = files.output.string();
   TRY(put(folder.path() / k_maps, edges::maps_csv(clocks, result.maps)));
   if (!files.apply.empty()) {
@@ -152,19 +137,21 @@ Result<EdgesReport> engine::write_edges(const Paths& archive, const fs::path& ou
                                         const CheckOptions& options, bool force,
                                         Progress* progress) {
   const fs::path clocks_path = clocks_file_of(output);
-  TRY(StagedFile::check(output, force));
-  TRY(StagedFile::check(clocks_path, force));
+  const OutputRule rule = output_rule(archive, options, force);
+  TRY(OutputFile::check(output, rule));
+  TRY(OutputFile::check(clocks_path, rule));
   const session::MemoryLimit limit(options.memory_limit_bytes);
   TRY_ASSIGN(engine::ArchiveEdges edges, engine::read_edges(archive, options, progress));
-  TRY_ASSIGN(StagedFile clocks_file, StagedFile::create(clocks_path, force));
+  TRY_ASSIGN(OutputFile clocks_file, OutputFile::create(clocks_path, rule));
   TRY(clocks_file.write(edges::clocks_csv(edges.clocks)));
-  TRY_ASSIGN(StagedFile edges_file, StagedFile::create(output, force));
+  TRY_ASSIGN(OutputFile edges_file, OutputFile::create(output, rule));
   TRY(edges::write_edges(edges.clocks, edges.list.view(),
                          {.edges = edges.edge_margins, .members = edges.member_margins},
                          is_json_name(output),
                          [&](std::string_view text) { return edges_file.write(text); }));
   TRY(clocks_file.commit());
   TRY(edges_file.commit());
+  note_result(output);
   EdgesReport report;
   report.edges_file = output.string();
   report.clocks_file = clocks_path.string();

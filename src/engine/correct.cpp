@@ -21,6 +21,7 @@
 #include "engine/check_times.hpp"
 #include "engine/correct_options.hpp"
 #include "engine/correct_output.hpp"
+#include "engine/inputs.hpp"
 #include "engine/page_survey.hpp"
 #include "engine/read_back.hpp"
 #include "engine/recordings.hpp"
@@ -29,6 +30,7 @@
 #include "match/graph.hpp"
 #include "otf2/write/retime_definitions.hpp"
 #include "otf2/write/write_archive.hpp"
+#include "output/output.hpp"
 #include "session/load.hpp"
 #include "session/phase.hpp"
 #include "trace/properties.hpp"
@@ -70,7 +72,7 @@ class Correction {
     return cancel_.agree(processes_);
   }
 
-  Result<void> write(const std::filesystem::path& output) {
+  Result<void> write(const std::filesystem::path& output, const OutputRule& rule) {
     const Stopwatch watch(report_.phases.write);
     const trace::Share share = t_.loaded.share(processes_);
     TRY(processes_.agree(check_stamps(share)));
@@ -78,6 +80,7 @@ class Correction {
     TRY_ASSIGN(otf2::WritePlan plan,
                plan_output({.share = share, .measured = t_.measured.maps, .corrected = maps_}));
     plan.share = &share;
+    plan.rule = rule;
     TRY_ASSIGN(otf2::StagedArchive staged, otf2::stage_archive(*t_.archive, plan, output));
     report_.output = staged.final_anchor().string();
     report_.link = staged.link();
@@ -396,7 +399,6 @@ class Correction {
     plan.last_time = range.last;
     plan.mode = options_.mode;
     plan.link = options_.link;
-    plan.force = options_.force;
     plan.threads = options_.check.threads;
     plan.progress = progress_;
     return plan;
@@ -446,18 +448,19 @@ Result<CorrectReport> correct(const std::filesystem::path& archive,
 Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
                                       const std::filesystem::path& output,
                                       const CorrectOptions& options) {
+  const OutputRule rule = output_rule(paths, options.check, options.force);
+  TRY(run.processes.agree(OutputFolder::check(output, rule)));
   TRY_ASSIGN(const auto recording, open_recording(paths, options.check.threads));
-  if (recording) return correct_recording(run, *recording, output, options);
+  if (recording) return correct_recording(run, *recording, {output, rule}, options);
   if (options.mark_offsets) {
     return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
   }
   const std::filesystem::path& archive = paths.front();
   TRY(engine::check_options(options));
-  TRY(run.processes.agree(otf2::check_target(output, options.force)));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(run, options);
   TRY(correction.compute(archive, true, Correction::Writing::yes));
-  TRY(correction.explain(correction.write(output)));
+  TRY(correction.explain(correction.write(output, rule)));
   TRY(correction.explain(correction.verify()));
   TRY(correction.explain(correction.check_before()));
   TRY(correction.explain(correction.make_page()));

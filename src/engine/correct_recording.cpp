@@ -8,7 +8,6 @@
 #include "base/file.hpp"
 #include "base/link.hpp"
 #include "base/peak_memory.hpp"
-#include "base/staging.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "clc/amortize.hpp"
@@ -219,7 +218,7 @@ class Correction {
     return check_order(recording_, maps_);
   }
 
-  Result<void> write(const StagedDirectory& folder) {
+  Result<void> write(const OutputFolder& folder) {
     const Stopwatch watch(report_.phases.write);
     report_.mode = is_overlay() ? "overlay" : "rewrite";
     report_.output = folder.target().string();
@@ -358,14 +357,13 @@ class Correction {
 }  // namespace
 
 Result<CorrectReport> correct_recording(const Run& run, const Recording& recording,
-                                        const fs::path& output, const CorrectOptions& options) {
+                                        const Target& output, const CorrectOptions& options) {
   TRY(check_correction(run, options));
   TRY(check_names(recording));
-  TRY(StagedDirectory::check(output, json_folders(options.force)));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(run, recording, options);
   TRY(correction.compute());
-  TRY_ASSIGN(StagedDirectory folder, StagedDirectory::create(output, json_folders(options.force)));
+  TRY_ASSIGN(OutputFolder folder, OutputFolder::create(output.path, output.rule));
   TRY(correction.write(folder));
   TRY(correction.verify(folder.path()));
   TRY(correction.make_page());

@@ -6,8 +6,10 @@
 
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
+#include "engine/inputs.hpp"
 #include "engine/recordings.hpp"
 #include "otf2/write/write_archive.hpp"
+#include "output/output.hpp"
 #include "session/load.hpp"
 #include "sim/distort.hpp"
 #include "trace/properties.hpp"
@@ -40,10 +42,11 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
 
 Result<DistortReport> engine::distort(const Paths& paths, const std::filesystem::path& output,
                                       const DistortOptions& options, Progress* progress) {
+  const OutputRule rule = output_rule(paths, options.force);
+  TRY(OutputFolder::check(output, rule));
   TRY_ASSIGN(const auto recording, open_recording(paths, options.threads));
-  if (recording) return distort_recording(*recording, output, options, progress);
+  if (recording) return distort_recording(*recording, {output, rule}, options, progress);
   const std::filesystem::path& archive = paths.front();
-  TRY(otf2::check_target(output, options.force));
   TRY_ASSIGN(const session::LoadedTrace loaded, session::load(archive, options.threads, progress));
   TRY_ASSIGN(const otf2::Archive* const original, session::otf2_archive(loaded));
   TRY(otf2::check_writable(*original));
@@ -66,7 +69,7 @@ Result<DistortReport> engine::distort(const Paths& paths, const std::filesystem:
   plan.first_time = distortion.first_time;
   plan.last_time = distortion.last_time;
   plan.removed_properties = trace::k_property_prefix;  // no longer true of these clocks
-  plan.force = options.force;
+  plan.rule = rule;
   plan.threads = options.threads;
   plan.progress = progress;
   TRY(check_order(loaded.trace, plan.maps));

@@ -12,9 +12,11 @@
 #include "base/executor.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
+#include "engine/inputs.hpp"
 #include "otf2/read/event_record.hpp"
 #include "otf2/write/filter_archive.hpp"
 #include "otf2/write/write_archive.hpp"
+#include "output/output.hpp"
 #include "session/load.hpp"
 #include "session/open_trace.hpp"
 #include "sim/drop.hpp"
@@ -103,7 +105,7 @@ class Drop {
     std::iota(locations_.begin(), locations_.end(), LocationIndex{0});
   }
 
-  Result<DropReport> run(const std::filesystem::path& output) {
+  Result<DropReport> run(const std::filesystem::path& output, const OutputRule& rule) {
     TRY(check_anything_there());
     TRY_ASSIGN(plan_, sim::plan_drop(archive_.definitions(), options_));
     TRY_ASSIGN(std::vector<std::vector<bool>> beginnings, look_first());
@@ -114,10 +116,8 @@ class Drop {
           std::make_unique<DropFilter>(plan_, l, std::move(beginnings[l]), options_.mark_windows));
       interfaces.push_back(filters.back().get());
     }
-    const otf2::FilterPlan plan{.filters = interfaces,
-                                .force = options_.force,
-                                .threads = options_.threads,
-                                .progress = progress_};
+    const otf2::FilterPlan plan{
+        .filters = interfaces, .rule = rule, .threads = options_.threads, .progress = progress_};
     TRY_ASSIGN(const otf2::FilteredArchive written, otf2::filter_archive(archive_, plan, output));
     return report(filters, written);
   }
@@ -175,7 +175,8 @@ class Drop {
 
 Result<DropReport> drop(const std::filesystem::path& archive, const std::filesystem::path& output,
                         const DropOptions& options, Progress* progress) {
-  TRY(otf2::check_target(output, options.force));
+  const OutputRule rule = engine::output_rule({archive}, options.force);
+  TRY(OutputFolder::check(output, rule));
   TRY_ASSIGN(const std::unique_ptr<trace::Source> source, session::open_trace(archive));
   TRY_ASSIGN(const otf2::Archive* const original, session::otf2_archive(*source));
   TRY(otf2::check_writable(*original));
@@ -184,7 +185,7 @@ Result<DropReport> drop(const std::filesystem::path& archive, const std::filesys
     std::iota(all.begin(), all.end(), LocationIndex{0});
     noted->note_files(all, 0);
   }
-  return Drop(*original, options, progress).run(output);
+  return Drop(*original, options, progress).run(output, rule);
 }
 
 }  // namespace entrain

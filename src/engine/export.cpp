@@ -10,16 +10,18 @@
 
 #include <entrain/entrain.hpp>
 
-#include "base/staged_file.hpp"
 #include "base/try.hpp"
+#include "base/unfinished.hpp"
 #include "causal/node_times.hpp"
 #include "edges/write_tables.hpp"
 #include "engine/edge_counts.hpp"
 #include "engine/edges.hpp"
+#include "engine/inputs.hpp"
 #include "engine/recorded_work.hpp"
 #include "engine/recordings.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
+#include "output/output.hpp"
 #include "picture/draw.hpp"
 #include "picture/flows.hpp"
 #include "picture/writer.hpp"
@@ -60,7 +62,7 @@ Result<void> check_options(const ExportOptions& options) {
 
 /// The table that write_edges() writes, without that of the clocks.
 Result<ExportReport> write_table(const engine::Paths& archive, const ExportOptions& options,
-                                 StagedFile& file, Progress* progress) {
+                                 OutputFile& file, Progress* progress) {
   TRY_ASSIGN(engine::ArchiveEdges edges, engine::read_edges(archive, options.check, progress));
   ExportReport report;
   TRY(edges::write_edges(edges.clocks, edges.list.view(),
@@ -88,7 +90,7 @@ class Exporter {
         progress_(progress),
         workers_(options.check.threads) {}
 
-  Result<ExportReport> run(StagedFile& file) {
+  Result<ExportReport> run(OutputFile& file) {
     TRY_ASSIGN(recording_, engine::open_recording(archive_, options_.check.threads));
     TRY(recording_ ? take_recording() : take_archive());
     find_origin();
@@ -230,7 +232,7 @@ class Exporter {
     windows_ = picture::joined(std::move(windows));
   }
 
-  Result<void> write(StagedFile& file) {
+  Result<void> write(OutputFile& file) {
     const std::unique_ptr<picture::Writer> writer = options_.format == ExportFormat::chrome
                                                         ? picture::chrome_writer()
                                                         : picture::perfetto_writer();
@@ -316,13 +318,15 @@ Result<ExportReport> export_trace(const fs::path& archive, const fs::path& outpu
 Result<ExportReport> engine::export_trace(const Paths& archive, const fs::path& output,
                                           const ExportOptions& options, Progress* progress) {
   TRY(check_options(options));
-  TRY(StagedFile::check(output, options.force));
+  const OutputRule rule = output_rule(archive, options.check, options.force);
+  TRY(OutputFile::check(output, rule));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
-  TRY_ASSIGN(StagedFile file, StagedFile::create(output, options.force));
+  TRY_ASSIGN(OutputFile file, OutputFile::create(output, rule));
   TRY_ASSIGN(ExportReport report, options.format == ExportFormat::csv
                                       ? write_table(archive, options, file, progress)
                                       : Exporter(archive, options, progress).run(file));
   TRY(file.commit());
+  note_result(output);
   report.format = options.format;
   report.file = output.string();
   return report;

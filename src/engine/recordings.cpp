@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/file.hpp"
-#include "base/staging.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "chrome/chrome.hpp"
@@ -123,23 +122,6 @@ std::vector<fs::path> recording_files(const fs::path& path) {
   return files;
 }
 
-ReplaceRule json_folders(bool force) {
-  if (!force) return {};
-  return [](const fs::path& existing) -> Result<void> {
-    std::error_code error;
-    bool own = fs::is_directory(existing, error);
-    for (fs::directory_iterator it(existing, error), end; !error && it != end;
-         it.increment(error)) {
-      own &= json::is_document_name(it->path());
-    }
-    if (!error && own) return {};
-    return fail(ErrorKind::output,
-                fmt::format("{} is not replaced, because it holds more than files of JSON; remove "
-                            "it or choose another folder",
-                            existing.string()));
-  };
-}
-
 Paths paths_of(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
 
 Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned threads) {
@@ -252,10 +234,9 @@ Result<TimedRecording> time_recording(const Run& run, const Recording& recording
   return timed;
 }
 
-Result<DistortReport> distort_recording(const Recording& recording, const fs::path& output,
+Result<DistortReport> distort_recording(const Recording& recording, const Target& output,
                                         const DistortOptions& options, Progress* progress) {
   TRY(check_names(recording));
-  TRY(StagedDirectory::check(output, json_folders(options.force)));
   CheckOptions check;
   check.threads = options.threads;
   TRY_ASSIGN(AlignInput input,
@@ -265,7 +246,7 @@ Result<DistortReport> distort_recording(const Recording& recording, const fs::pa
              clocks::presynchronise(trace, clocks::PresyncOptions::of_reader()));
   TRY_ASSIGN(sim::Distortion distortion, sim::distort(trace, presync.maps, options));
   TRY(check_order(recording, distortion.maps));
-  TRY_ASSIGN(StagedDirectory folder, StagedDirectory::create(output, json_folders(options.force)));
+  TRY_ASSIGN(OutputFolder folder, OutputFolder::create(output.path, output.rule));
   TRY(recording.write(folder.path(), distortion.maps));
   DistortReport report = std::move(distortion.report);
   report.input = recording.clocks.name;

@@ -12,10 +12,10 @@
 #include <entrain/options.hpp>
 #include <entrain/report.hpp>
 
-#include "base/staging.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "formats/recording.hpp"
+#include "output/output.hpp"
 
 /// The verbs for traces in other formats than OTF2.
 namespace entrain::engine {
@@ -23,9 +23,6 @@ namespace entrain::engine {
 /// The files of such a trace: a file of JSON, or those of a folder that holds no OTF2 anchor, in
 /// order of their names. Empty: the path is to be read as an OTF2 archive.
 std::vector<std::filesystem::path> recording_files(const std::filesystem::path& path);
-
-/// Folders that hold files of JSON only may be replaced, if `force` asks for it, and nothing else.
-ReplaceRule json_folders(bool force);
 
 /// A trace in another format; null if there is one path and recording_files() has none for it.
 /// Errors: those of chrome::read(); ErrorKind::usage for several paths of which one is no such
@@ -35,18 +32,22 @@ Result<std::unique_ptr<formats::Recording>> open_recording(const Paths& paths, u
 /// inspect() of such a trace.
 ArchiveInfo inspect_recording(const formats::Recording& recording);
 
+/// Where a verb writes to.
+struct Target {
+  const std::filesystem::path& path;
+  const OutputRule& rule;
+};
+
 /// check(), correct(), plan_correction() and distort() of such a trace. A plan has the times before
 /// they are rounded to what the files can hold. Errors: ErrorKind::usage for options that concern
 /// archives only.
 Result<CheckReport> check_recording(const Run& run, const formats::Recording& recording,
                                     const CheckOptions& options);
 Result<CorrectReport> correct_recording(const Run& run, const formats::Recording& recording,
-                                        const std::filesystem::path& output,
-                                        const CorrectOptions& options);
+                                        const Target& output, const CorrectOptions& options);
 Result<CorrectReport> plan_recording(const Run& run, const formats::Recording& recording,
                                      const CorrectOptions& options);
-Result<DistortReport> distort_recording(const formats::Recording& recording,
-                                        const std::filesystem::path& output,
+Result<DistortReport> distort_recording(const formats::Recording& recording, const Target& output,
                                         const DistortOptions& options, Progress* progress);
 
 /// A recording's edges, and how they stand by the clocks as measured.

@@ -262,7 +262,7 @@ TEST(Recordings, ranks_of_files_of_several_folders_stay_when_they_are_written) {
                      1);
   ASSERT_TRUE(recording) << recording.error().message;
   Solo solo;
-  const auto report = correct_recording({.processes = solo}, **recording, out / "fixed", {});
+  const auto report = correct_recording({.processes = solo}, **recording, {out / "fixed", {}}, {});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->before.violations, 1U);
   EXPECT_EQ(report->judgement->verdict, Verdict::clean);
@@ -327,7 +327,7 @@ TEST(Recordings, copies_of_files_of_one_name_are_refused) {
   const auto recording = open_recording({file, folder / file.filename()}, 1);
   ASSERT_TRUE(recording) << recording.error().message;
   Solo solo;
-  const auto report = correct_recording({.processes = solo}, **recording, folder / "out", {});
+  const auto report = correct_recording({.processes = solo}, **recording, {folder / "out", {}}, {});
   ASSERT_FALSE(report);
   EXPECT_NE(report.error().message.find("have one name"), std::string::npos);
   EXPECT_FALSE(fs::exists(folder / "out"));

@@ -13,6 +13,7 @@
 #include "otf2/write/event_writer.hpp"
 #include "otf2/write/new_archive.hpp"
 #include "otf2/write/write_archive.hpp"
+#include "output/output.hpp"
 #include "sim/workload.hpp"
 
 namespace entrain {
@@ -178,9 +179,10 @@ Result<SynthReport> synth(const std::filesystem::path& output, const SynthOption
                           Progress* progress) {
   if (options.format != SynthFormat::otf2) return engine::synth_json(output, options, progress);
   const auto start = std::chrono::steady_clock::now();
-  TRY(otf2::check_target(output, options.force));
+  const OutputRule rule{.force = options.force, .inputs = {}};
+  TRY(OutputFolder::check(output, rule));
   TRY_ASSIGN(const sim::Workload workload, sim::Workload::plan(options));
-  TRY_ASSIGN(otf2::NewArchive archive, otf2::NewArchive::create(output, options.force));
+  TRY_ASSIGN(otf2::NewArchive archive, otf2::NewArchive::create(output, rule));
   Generator generator(workload, archive, options, progress);
   TRY(generator.write());
   const trace::Definitions& definitions = generator.definitions();

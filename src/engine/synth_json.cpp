@@ -6,7 +6,7 @@
 #include "base/file.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
-#include "engine/recordings.hpp"
+#include "output/output.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -82,8 +82,8 @@ Result<SynthReport> synth_json(const std::filesystem::path& output, const SynthO
   SynthReport report;
   {
     const Stopwatch watch(report.seconds);
-    TRY_ASSIGN(StagedDirectory folder,
-               StagedDirectory::create(output, json_folders(options.force)));
+    TRY_ASSIGN(OutputFolder folder,
+               OutputFolder::create(output, {.force = options.force, .inputs = {}}));
     if (progress != nullptr) progress->begin("write", options.events, "events");
     const auto write = options.format == SynthFormat::chrome ? synth_training : synth_services;
     TRY(write(folder.path(), options, progress, report));

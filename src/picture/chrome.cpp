@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "output/mark.hpp"
 #include "picture/writer.hpp"
 
 namespace entrain::picture {
@@ -41,7 +42,7 @@ class Chrome final : public Writer {
     for (LocationIndex l = 0; l < definitions_->locations.size(); ++l) {
       process_names_.push_back(quoted(shown_name(trace::process_name(*definitions_, l), l)));
     }
-    text_ += "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+    add(R"({{"displayTimeUnit":"ns","otherData":{{"writer":"{}"}},"traceEvents":[)", file_mark());
     for (std::uint32_t group = 0; group < titles.groups.size(); ++group) {
       write_names(titles, group);
     }

@@ -8,6 +8,7 @@
 
 #include <protozero/pbf_builder.hpp>
 
+#include "output/mark.hpp"
 #include "picture/writer.hpp"
 
 namespace entrain::picture {
@@ -23,8 +24,10 @@ enum class PacketField : protozero::pbf_tag_type {
   track_event = 11,
   interned_data = 12,
   sequence_flags = 13,
+  system_info = 45,
   track_descriptor = 60
 };
+enum class SystemField : protozero::pbf_tag_type { tracing_service_version = 4 };
 enum class TrackField : protozero::pbf_tag_type {
   uuid = 1,
   name = 2,
@@ -70,6 +73,10 @@ class Perfetto final : public Writer {
       process_names_.push_back(shown_name(trace::process_name(*definitions_, l), l));
     }
     first_mark_ = titles.definitions.regions.size() + 2;
+    packet([&](auto& packet) {
+      pbf_builder<SystemField>(packet, PacketField::system_info)
+          .add_string(SystemField::tracing_service_version, file_mark());
+    });
     write_names();
     for (std::uint32_t group = 0; group < titles.groups.size(); ++group) {
       write_tracks(titles, group);

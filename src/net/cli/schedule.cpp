@@ -12,6 +12,7 @@
 #include "net/plan/choice.hpp"
 #include "net/report/files.hpp"
 #include "net/report/reports.hpp"
+#include "output/output.hpp"
 #include "report/json.hpp"
 
 namespace entrain::net {
@@ -74,7 +75,7 @@ class ScheduleVerb : public Verb {
     if (!output_.empty() && extension != ".csv" && extension != ".json")
       return fail(ErrorKind::usage,
                   fmt::format("--output {}: the name must end with .csv or .json", output_));
-    if (!output_.empty()) TRY(check_new_file(output_));
+    if (!output_.empty()) TRY(OutputFile::check(output_, {}));
     TRY_ASSIGN(const Parameters parameters, parameters_.get());
     TRY_ASSIGN(const Topology topology, topology_.get(seed_));
     const SpanningTree tree(topology);
@@ -96,7 +97,7 @@ class ScheduleVerb : public Verb {
         extension == ".csv"
             ? schedule_csv(topology, plans.schedule)
             : report::dump(schedule_json(topology, plans.schedule, name_of(report.choice.method)));
-    TRY(write_new_file(output_, text));
+    TRY(write_output(output_, text));
     report.written = output_;
     return report;
   }

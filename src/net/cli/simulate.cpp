@@ -12,6 +12,7 @@
 #include "net/report/files.hpp"
 #include "net/report/reports.hpp"
 #include "net/simulate/simulator.hpp"
+#include "output/output.hpp"
 
 namespace entrain::net {
 
@@ -204,8 +205,8 @@ Result<SimulationReport> SimulateVerb::work(Progress* progress) const {
 }
 
 Result<void> SimulateVerb::check_files() const {
-  if (!csv_.empty()) TRY(check_new_file(csv_));
-  if (!svg_.empty()) TRY(check_new_file(svg_));
+  if (!csv_.empty()) TRY(OutputFile::check(csv_, {}));
+  if (!svg_.empty()) TRY(OutputFile::check(svg_, {}));
   const auto absolute = [](const std::string& path) {
     std::error_code ignored;
     return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
@@ -218,12 +219,12 @@ Result<void> SimulateVerb::check_files() const {
 
 Result<void> SimulateVerb::write_files(const Topology& topology, SimulationReport& report) const {
   if (!csv_.empty()) {
-    TRY(write_new_file(csv_, skew_csv(topology, report)));
+    TRY(write_output(csv_, skew_csv(topology, report)));
     report.written.push_back(csv_);
   }
   if (svg_.empty()) return {};
   report.written.push_back(svg_);
-  Result<void> drawn = write_new_file(svg_, report::to_svg(skew_plot(report)));
+  Result<void> drawn = write_output(svg_, report::to_svg(skew_plot(report)));
   if (!drawn && !csv_.empty()) {  // all or nothing
     std::error_code ignored;
     std::filesystem::remove(csv_, ignored);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <filesystem>
 
-#include "base/staging.hpp"
+#include "base/file.hpp"
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
 #include "net/cli/verbs.hpp"
 #include "net/paper/tables_report.hpp"
+#include "output/output.hpp"
 
 namespace entrain::net {
 
@@ -45,7 +46,7 @@ class TablesVerb : public Verb {
     return run_and_report(
         common_,
         [&](Progress*) -> Result<TablesReport> {
-          if (!folder_.empty()) TRY(check_new_file(folder_));
+          if (!folder_.empty()) TRY(OutputFolder::check(folder_, {}));
           TablesReport tables{published_cells(), published_figures(), {}};
           if (!folder_.empty()) TRY(draw(tables));
           return tables;
@@ -57,12 +58,13 @@ class TablesVerb : public Verb {
 
  private:
   Result<void> draw(TablesReport& tables) const {
-    TRY_ASSIGN(StagedDirectory staged, StagedDirectory::create(folder_, {}));
+    TRY_ASSIGN(OutputFolder staged, OutputFolder::create(folder_, {}));
     for (const Figure& figure : tables.figures) {
       const std::string name = figure.name + ".svg";
-      TRY(under_final_name(
-          write_new_file(staged.path() / name, report::to_svg(figure_plot(figure))), staged.path(),
-          folder_));
+      const std::string text = report::to_svg(figure_plot(figure));
+      const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+      TRY(under_final_name(write_file(staged.path() / name, {bytes, text.size()}), staged.path(),
+                           folder_));
       tables.written.push_back((fs::path(folder_) / name).string());
     }
     return staged.commit();

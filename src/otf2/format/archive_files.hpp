@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "base/staging.hpp"
-
 namespace entrain::otf2 {
 
 /// Endings of the files of an archive. An archive "traces" with locations 0 and 7 is
@@ -19,9 +17,5 @@ namespace ending {
 inline constexpr const char *anchor = ".otf2", *definitions = ".def", *markers = ".marker",
                             *thumbnail = ".thumb", *events = ".evt", *snapshots = ".snap";
 }
-
-/// An output folder may be replaced if it is empty or holds one archive and nothing else; with
-/// `force` false never. The rule's errors: ErrorKind::output, naming the entry that would be lost.
-ReplaceRule replaces_archives(bool force);
 
 }  // namespace entrain::otf2

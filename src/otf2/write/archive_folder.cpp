@@ -12,33 +12,6 @@ namespace entrain::otf2 {
 
 namespace fs = std::filesystem;
 
-Result<void> check_apart(const Archive& archive, const fs::path& directory) {
-  std::error_code error;
-  const fs::path output = fs::weakly_canonical(fs::absolute(directory, error), error);
-  const fs::path folder = fs::canonical(archive.folder(), error);
-  const fs::path files = folder / archive.name();
-  const auto inside = [](const fs::path& inner, const fs::path& outer) {
-    const fs::path relative = inner.lexically_relative(outer);
-    return !relative.empty() && *relative.begin() != "..";
-  };
-  bool overlap =
-      output == folder || inside(folder, output) || output == files || inside(output, files);
-  // The event files of an overlay lie elsewhere, where its links lead.
-  const std::size_t count = archive.definitions().locations.size();
-  for (LocationIndex l = 0; l < count && !overlap; ++l) {
-    if (archive.stamp(l, LocationFile::events).link) {
-      overlap = inside(fs::weakly_canonical(archive.event_file(l), error), output);
-    }
-  }
-  if (overlap) {
-    return fail(ErrorKind::usage,
-                fmt::format("the output {} would overwrite files of the input {}; choose another "
-                            "folder",
-                            directory.string(), archive.path()));
-  }
-  return {};
-}
-
 Result<fs::path> create_location_folder(const Archive& archive, const fs::path& directory) {
   fs::path folder = directory / archive.name();
   std::error_code error;

@@ -10,10 +10,6 @@
 // Steps that all writers of an archive from another one share.
 namespace entrain::otf2 {
 
-/// Refuses an output folder that is or contains the input's folder, or that is or lies inside the
-/// folder of the input's event files. Errors: ErrorKind::usage.
-Result<void> check_apart(const Archive& archive, const std::filesystem::path& directory);
-
 /// Creates the folder for the files of locations in `directory` and returns its path. Errors:
 /// ErrorKind::output.
 Result<std::filesystem::path> create_location_folder(const Archive& archive,

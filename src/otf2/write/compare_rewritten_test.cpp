@@ -36,7 +36,7 @@ class CompareRewritten : public ::testing::Test {
   }
 
   void write() {
-    plan_.force = true;
+    plan_.rule.force = true;
     const auto anchor = write_archive(*original_, plan_, folder_ / "written");
     ASSERT_TRUE(anchor) << anchor.error().message;
     written_ = open(*anchor);

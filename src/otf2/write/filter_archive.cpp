@@ -9,7 +9,6 @@
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/file.hpp"
-#include "base/staging.hpp"
 #include "base/try.hpp"
 #include "otf2/format/archive_files.hpp"
 #include "otf2/write/archive_folder.hpp"
@@ -68,9 +67,7 @@ Result<void> write_globals(const Archive& archive, const std::vector<FilteredEve
 Result<FilteredArchive> filter_archive(const Archive& archive, const FilterPlan& plan,
                                        const fs::path& directory) {
   TRY(check_writable(archive));
-  TRY(check_apart(archive, directory));
-  TRY_ASSIGN(StagedDirectory staged,
-             StagedDirectory::create(directory, replaces_archives(plan.force)));
+  TRY_ASSIGN(OutputFolder staged, OutputFolder::create(directory, plan.rule));
   TRY_ASSIGN(const fs::path folder, create_location_folder(archive, staged.path()));
   FilteredArchive result;
   result.locations.resize(archive.definitions().locations.size());

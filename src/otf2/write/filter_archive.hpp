@@ -10,6 +10,7 @@
 
 #include "otf2/read/archive.hpp"
 #include "otf2/write/filter_events.hpp"
+#include "output/output.hpp"
 
 namespace entrain::otf2 {
 
@@ -17,7 +18,7 @@ namespace entrain::otf2 {
 struct FilterPlan {
   /// One filter per location, used by one thread at a time. They must outlive the call.
   std::span<EventFilter* const> filters;
-  bool force = false;  ///< a folder that holds nothing but one archive may be replaced
+  OutputRule rule;  ///< of the output
   unsigned threads = 0;
   Progress* progress = nullptr;  ///< counts bytes of events
 };

@@ -45,8 +45,8 @@ std::uint64_t hash_of(std::span<const std::uint8_t> bytes, const std::string& te
 
 }  // namespace
 
-Result<NewArchive> NewArchive::create(const fs::path& directory, bool force) {
-  TRY_ASSIGN(StagedDirectory staged, StagedDirectory::create(directory, replaces_archives(force)));
+Result<NewArchive> NewArchive::create(const fs::path& directory, const OutputRule& rule) {
+  TRY_ASSIGN(OutputFolder staged, OutputFolder::create(directory, rule));
   const fs::path folder = staged.path() / k_name;
   std::error_code error;
   if (!fs::create_directory(folder, error)) {

@@ -7,7 +7,7 @@
 
 #include <entrain/error.hpp>
 
-#include "base/staging.hpp"
+#include "output/output.hpp"
 #include "trace/definitions.hpp"
 
 namespace entrain::otf2 {
@@ -19,9 +19,8 @@ class NewArchive {
   /// Chunk size of event files, bytes.
   static constexpr std::uint64_t k_event_chunk = std::uint64_t{1} << 20;
 
-  /// `directory` must not exist, or with `force` may hold one archive and nothing else. Errors:
-  /// ErrorKind::output.
-  static Result<NewArchive> create(const std::filesystem::path& directory, bool force);
+  /// Errors: those of OutputFolder::create().
+  static Result<NewArchive> create(const std::filesystem::path& directory, const OutputRule& rule);
 
   /// Folders that killed runs had left and that create() removed.
   [[nodiscard]] std::uint64_t leftovers_removed() const { return directory_.leftovers_removed(); }
@@ -41,10 +40,10 @@ class NewArchive {
                                        const std::string& creator, const std::string& description);
 
  private:
-  explicit NewArchive(StagedDirectory directory) : directory_(std::move(directory)) {}
+  explicit NewArchive(OutputFolder directory) : directory_(std::move(directory)) {}
   [[nodiscard]] std::filesystem::path local_file(std::uint64_t id, const char* extension) const;
 
-  StagedDirectory directory_;
+  OutputFolder directory_;
 };
 
 }  // namespace entrain::otf2

@@ -43,7 +43,7 @@ trace::Definitions made_up(std::uint32_t processes) {
 /// Writes an archive with one event per location.
 Result<std::filesystem::path> write_archive(const std::filesystem::path& folder,
                                             const trace::Definitions& definitions) {
-  auto archive = NewArchive::create(folder, false);
+  auto archive = NewArchive::create(folder, {});
   if (!archive) return tl::unexpected<Error>(archive.error());
   for (const trace::Location& location : definitions.locations) {
     EventWriter out(archive->event_file(location.id), NewArchive::k_event_chunk, 4096);
@@ -106,7 +106,7 @@ TEST(NewArchive, holds_groups_larger_than_the_smallest_chunk) {
 TEST(NewArchive, leaves_nothing_unless_it_is_committed) {
   const TempFolder folder;
   {
-    const auto archive = NewArchive::create(folder / "new", false);
+    const auto archive = NewArchive::create(folder / "new", {});
     ASSERT_TRUE(archive);
     ASSERT_TRUE(archive->write_local_definitions(0));
   }
@@ -117,7 +117,7 @@ TEST(NewArchive, leaves_nothing_unless_it_is_committed) {
 TEST(NewArchive, refuses_a_folder_that_exists) {
   const TempFolder folder;
   std::filesystem::create_directory(folder / "new");
-  const auto archive = NewArchive::create(folder / "new", false);
+  const auto archive = NewArchive::create(folder / "new", {});
   ASSERT_FALSE(archive);
   EXPECT_EQ(archive.error().kind, ErrorKind::output);
 }

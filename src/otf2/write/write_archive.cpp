@@ -38,7 +38,7 @@ constexpr std::uint64_t k_part_bytes = std::uint64_t{32} << 20;
 /// A run of stage_archive() in one process.
 class Writer {
  public:
-  Writer(const Archive& archive, const WritePlan& plan, const StagedDirectory& staged)
+  Writer(const Archive& archive, const WritePlan& plan, const OutputFolder& staged)
       : archive_(archive),
         plan_(plan),
         staged_(staged),
@@ -212,7 +212,7 @@ class Writer {
 
   const Archive& archive_;
   const WritePlan& plan_;
-  const StagedDirectory& staged_;
+  const OutputFolder& staged_;
   std::string folder_;  ///< of the files of locations, with a slash at its end
   Linker linker_;
   std::array<std::atomic<std::int64_t>, std::tuple_size_v<LinkCounts>> links_{};
@@ -222,19 +222,16 @@ class Writer {
 
 }  // namespace
 
-Result<void> check_target(const fs::path& directory, bool force) {
-  return StagedDirectory::check(directory, replaces_archives(force));
-}
-
 namespace {
 
 /// Rank 0 creates the folder, the others learn where it is.
-Result<StagedDirectory> create_in_common(Team& team, const fs::path& directory, bool force) {
-  std::optional<StagedDirectory> staged;
+Result<OutputFolder> create_in_common(Team& team, const fs::path& directory,
+                                      const OutputRule& rule) {
+  std::optional<OutputFolder> staged;
   Result<void> created;
   std::vector<std::vector<char>> parcels(team.size());
   if (team.rank() == 0) {
-    auto result = StagedDirectory::create(directory, replaces_archives(force));
+    auto result = OutputFolder::create(directory, rule);
     if (result) {
       staged.emplace(std::move(*result));
       std::string names = staged->path().string();
@@ -249,8 +246,7 @@ Result<StagedDirectory> create_in_common(Team& team, const fs::path& directory, 
   const std::vector<char> names = exchange(team, std::move(parcels))[0];
   if (staged) return std::move(*staged);
   const auto middle = std::find(names.begin(), names.end(), '\0');
-  return StagedDirectory::attach(fs::path(names.begin(), middle),
-                                 fs::path(middle + 1, names.end()));
+  return OutputFolder::attach(fs::path(names.begin(), middle), fs::path(middle + 1, names.end()));
 }
 
 }  // namespace
@@ -268,8 +264,7 @@ Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& pla
   TRY(check_writable(archive));
   Solo solo;
   Team& team = plan.share == nullptr ? solo : plan.share->team;
-  TRY(team.agree(check_apart(archive, directory)));
-  TRY_ASSIGN(StagedDirectory staged, create_in_common(team, directory, plan.force));
+  TRY_ASSIGN(OutputFolder staged, create_in_common(team, directory, plan.rule));
   Writer writer(archive, plan, staged);
   TRY(team.agree(team.rank() == 0 ? writer.create_folder() : Result<void>()));
   TRY(team.agree(writer.write_locations()));

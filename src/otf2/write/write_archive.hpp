@@ -9,8 +9,8 @@
 #include <entrain/options.hpp>
 #include <entrain/progress.hpp>
 
-#include "base/staging.hpp"
 #include "otf2/read/archive.hpp"
+#include "output/output.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::otf2 {
@@ -37,7 +37,7 @@ struct WritePlan {
   std::string removed_properties;
   WriteMode mode = WriteMode::rewrite;
   LinkKind link = LinkKind::automatic;
-  bool force = false;
+  OutputRule rule;  ///< of the output
   unsigned threads = 0;
   Progress* progress = nullptr;  ///< counts bytes of events, in overlay mode locations
   /// The processes that write together, and this one's locations; null: this process writes alone.
@@ -45,10 +45,6 @@ struct WritePlan {
   /// must be the same at all.
   const trace::Share* share = nullptr;
 };
-
-/// Refuses an output folder that exists already and may not be replaced, before any work is done.
-/// `force`: a folder that holds nothing but one archive may be replaced. Errors: ErrorKind::output.
-Result<void> check_target(const std::filesystem::path& directory, bool force);
 
 /// A complete archive that has not got its final name yet. Destroyed without commit() it vanishes.
 class StagedArchive {
@@ -72,14 +68,14 @@ class StagedArchive {
  private:
   friend Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
                                              const std::filesystem::path& directory);
-  StagedArchive(StagedDirectory directory, std::filesystem::path anchor_name, std::string link,
+  StagedArchive(OutputFolder directory, std::filesystem::path anchor_name, std::string link,
                 std::uint64_t leftovers_removed)
       : directory_(std::move(directory)),
         anchor_name_(std::move(anchor_name)),
         link_(std::move(link)),
         leftovers_removed_(leftovers_removed) {}
 
-  StagedDirectory directory_;
+  OutputFolder directory_;
   std::filesystem::path anchor_name_;
   std::string link_;
   std::uint64_t leftovers_removed_;
@@ -90,7 +86,7 @@ class StagedArchive {
 Result<void> check_writable(const Archive& archive);
 
 /// Writes the archive into a folder beside `directory`; commit() gives it that name. A failure
-/// leaves neither a half archive nor a changed input. `directory` must not exist unless plan.force.
+/// leaves neither a half archive nor a changed input. It keeps to plan.rule.
 /// The processes of plan.share write together (collective): rank 0 writes the files of the whole
 /// archive, every process those of its locations. Errors: ErrorKind::output (no space, exists,
 /// permission), ErrorKind::input (damaged file), ErrorKind::interrupted.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/try.hpp"
+#include "output/mark.hpp"
 #include "page/html/page_json.hpp"
 #include "page/html/template.hpp"
 
@@ -15,8 +16,15 @@ namespace {
 Result<std::string> page_of(const report::Json& document) {
   if (!can_write_pages()) return no_pages();
   // Bytes that are not UTF-8 are replaced.
-  return fill_template(page_template(),
-                       document.dump(-1, ' ', false, report::Json::error_handler_t::replace));
+  TRY_ASSIGN(std::string page,
+             fill_template(page_template(),
+                           document.dump(-1, ' ', false, report::Json::error_handler_t::replace)));
+  constexpr std::string_view k_head = "<head>";
+  if (const std::size_t at = page.find(k_head); at != page.npos) {
+    page.insert(at + k_head.size(),
+                fmt::format("\n<meta name=\"generator\" content=\"{}\">", file_mark()));
+  }
+  return page;
 }
 
 }  // namespace

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "output/inputs.hpp"
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <system_error>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+
+namespace entrain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Id = std::pair<std::uint64_t, std::uint64_t>;
+
+std::optional<Id> id_of(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return Id(status.st_dev, status.st_ino);
+}
+
+/// The folder that the name stands in, without links.
+fs::path real_parent(const fs::path& path) {
+  std::error_code error;
+  const fs::path parent = path.parent_path();
+  return fs::weakly_canonical(parent.empty() ? fs::path(".") : parent, error);
+}
+
+/// Calls `visit` with a folder and those around it, the innermost first, until it returns true.
+template <class Visit>
+void visit_upward(fs::path folder, const Visit& visit) {
+  while (!visit(folder) && folder.has_relative_path()) folder = folder.parent_path();
+}
+
+Result<void> refuse(const fs::path& target, const char* relation, const std::string& input) {
+  return fail(ErrorKind::usage,
+              fmt::format("the output {} {} the input {}, which is never changed; choose another "
+                          "place for the output",
+                          target.string(), relation, input));
+}
+
+}  // namespace
+
+void Inputs::add_parents_of(const fs::path& path, const std::string& name) {
+  const fs::path parent = real_parent(path);
+  if (!known_parents_.insert(parent).second) return;
+  visit_upward(parent, [&](const fs::path& folder) {
+    if (const auto id = id_of(folder)) around_.emplace(*id, name);
+    return false;
+  });
+}
+
+void Inputs::add(const fs::path& path, std::map<Id, std::string>& to) {
+  std::error_code error;
+  if (const auto id = id_of(path)) to.emplace(*id, path.string());
+  fs::path spelled = path;
+  if (!spelled.has_filename()) spelled = spelled.parent_path();
+  add_parents_of(spelled, path.string());
+  if (!fs::is_symlink(fs::symlink_status(spelled, error))) return;
+  const fs::path real = fs::canonical(spelled, error);
+  if (!error) add_parents_of(real, path.string());
+}
+
+void Inputs::add_file(const fs::path& path) { add(path, files_); }
+
+void Inputs::add_folder(const fs::path& path) { add(path, folders_); }
+
+Result<void> Inputs::check_apart(const fs::path& target) const {
+  if (const auto id = id_of(target)) {
+    for (const auto* const same : {&files_, &folders_}) {
+      if (const auto found = same->find(*id); found != same->end()) {
+        return refuse(target, "is", found->second);
+      }
+    }
+    if (const auto found = around_.find(*id); found != around_.end()) {
+      return refuse(target, "contains", found->second);
+    }
+  }
+  Result<void> result;
+  visit_upward(real_parent(target), [&](const fs::path& folder) {
+    const auto id = id_of(folder);
+    const auto found = id ? folders_.find(*id) : folders_.end();
+    if (found != folders_.end()) result = refuse(target, "lies in", found->second);
+    return found != folders_.end();
+  });
+  return result;
+}
+
+}  // namespace entrain

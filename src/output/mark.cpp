@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "output/mark.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+#include <zlib.h>
+
+#include <entrain/entrain.hpp>
+
+#include "base/file.hpp"
+#include "base/try.hpp"
+
+namespace entrain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The end of a sentence that says what is not accepted.
+tl::unexpected<Error> refused(std::string why) { return fail(ErrorKind::output, std::move(why)); }
+
+constexpr std::string_view k_begin = "written by entrain ", k_middle = " crc32 ";
+constexpr std::size_t k_digits = 8, k_longest_version = 32;
+constexpr std::string_view k_zeros = "00000000";
+constexpr std::string_view k_hex = "0123456789abcdef";
+/// Bytes of the largest mark of a folder that is read: some million names.
+constexpr std::uint64_t k_largest_mark = std::uint64_t{256} << 20;
+constexpr std::string_view k_unfinished = "unfinished\n";
+constexpr std::string_view k_finished =
+    "A result. --force replaces this folder unless something in it was added or changed.\n";
+
+/// Position of the digits of the first mark in `head`; npos: there is none.
+std::size_t digits_in(std::string_view head) {
+  const std::size_t begin = head.find(k_begin);
+  if (begin == head.npos) return begin;
+  const std::size_t version = begin + k_begin.size();
+  const std::size_t end = head.find(k_middle, version);
+  if (end == head.npos || end - version > k_longest_version) return head.npos;
+  const std::size_t digits = end + k_middle.size();
+  const std::string_view text = head.substr(digits, k_digits);
+  const bool are_digits = text.size() == k_digits && text.find_first_not_of(k_hex) == text.npos;
+  return are_digits ? digits : head.npos;
+}
+
+std::uint32_t add_to_crc(std::uint32_t crc, std::string_view bytes) {
+  return static_cast<std::uint32_t>(
+      ::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+std::string_view text_of(const std::vector<std::uint8_t>& bytes, std::size_t size) {
+  return {reinterpret_cast<const char*>(bytes.data()), size};
+}
+
+/// A line of the mark of a folder: "12 traces.otf2", "folder traces", "link traces/0.evt".
+std::string line_of(const fs::directory_entry& entry, const fs::path& folder,
+                    const struct stat& status) {
+  std::string line = S_ISDIR(status.st_mode)   ? "folder "
+                     : S_ISLNK(status.st_mode) ? "link "
+                     : S_ISREG(status.st_mode) ? fmt::format("{} ", status.st_size)
+                                               : "special ";
+  for (const char c : entry.path().lexically_relative(folder).string()) {
+    if (c == '\n') {
+      line += "\\n";
+    } else {
+      line.append(c == '\\' ? 2 : 1, c);
+    }
+  }
+  return line += '\n';
+}
+
+/// Time of the last change. Seconds and nanoseconds since 1970.
+struct Changed {
+  std::int64_t seconds = 0, nanoseconds = 0;
+  explicit Changed(const struct stat& status)
+      : seconds(status.st_mtim.tv_sec), nanoseconds(status.st_mtim.tv_nsec) {}
+  auto operator<=>(const Changed&) const = default;
+};
+
+/// Calls `visit` for everything in a folder but its mark, with the line of the mark and what the
+/// system says of it. Returns why that failed, or what `visit` does.
+template <class Visit>
+Result<void> visit_entries(const fs::path& folder, const Visit& visit) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    if (it.depth() == 0 && it->path().filename() == k_folder_mark) continue;
+    struct stat status {};
+    if (::lstat(it->path().c_str(), &status) != 0) {
+      return refused(fmt::format("{} cannot be looked at", it->path().string()));
+    }
+    TRY(visit(it->path(), line_of(*it, folder, status), status));
+  }
+  if (error) {
+    return refused(fmt::format("{} cannot be read: {}", folder.string(), error.message()));
+  }
+  return {};
+}
+
+std::string title() { return fmt::format("entrain {}\n", version()); }
+
+Result<void> write_mark(const fs::path& folder, std::string_view text) {
+  const fs::path path = folder / k_folder_mark;
+  std::error_code ignored;
+  fs::remove(path, ignored);
+  return write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+/// The mark of a folder without its first line; "" if it has none.
+std::string read_mark(const fs::path& folder) {
+  const auto bytes = read_file(folder / k_folder_mark, k_largest_mark);
+  if (!bytes) return {};
+  const std::string_view text = text_of(*bytes, bytes->size());
+  const std::size_t first = text.find('\n');
+  if (!text.starts_with("entrain ") || first == text.npos) return {};
+  return std::string(text.substr(first + 1));
+}
+
+}  // namespace
+
+std::string file_mark() { return fmt::format("{}{}{}{}", k_begin, version(), k_middle, k_zeros); }
+
+void FileMark::add(std::string_view bytes) {
+  if (head_.size() < k_mark_reach) head_ += bytes.substr(0, k_mark_reach - head_.size());
+  crc_ = add_to_crc(crc_, bytes);
+}
+
+std::size_t FileMark::position() const {
+  const std::size_t at = digits_in(head_);
+  return at != head_.npos && head_.compare(at, k_digits, k_zeros) == 0 ? at : head_.npos;
+}
+
+std::string FileMark::digits() const { return fmt::format("{:08x}", crc_); }
+
+Result<void> mark_unfinished(const fs::path& folder) {
+  return write_mark(folder, title() + std::string(k_unfinished));
+}
+
+Result<void> mark_finished(const fs::path& folder) {
+  std::set<std::string> lines;
+  Changed last{{}};
+  struct timespec last_change {};
+  const auto listed = visit_entries(
+      folder, [&](const fs::path&, std::string line, const struct stat& status) -> Result<void> {
+        lines.insert(std::move(line));
+        if (S_ISREG(status.st_mode) && Changed(status) > last) {
+          last = Changed(status);
+          last_change = status.st_mtim;
+        }
+        return {};
+      });
+  TRY(listed);
+  std::string text = title() + std::string(k_finished);
+  for (const std::string& line : lines) text += line;
+  TRY(write_mark(folder, text));
+  // Another machine, whose clock is fast, may have written a file: nothing is newer than the mark.
+  const fs::path path = folder / k_folder_mark;
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || !(Changed(status) < last)) return {};
+  const std::array<struct timespec, 2> times{last_change, last_change};
+  ::utimensat(AT_FDCWD, path.c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
+  return {};
+}
+
+bool is_unfinished(const fs::path& folder) { return read_mark(folder) == k_unfinished; }
+
+Result<void> check_own_file(const fs::path& path) {
+  const auto file = File::open_for_reading(path);
+  if (!file) return refused("it cannot be read");
+  if (file->size_when_opened() == 0) return {};
+  constexpr std::size_t k_block = std::size_t{1} << 20;
+  std::vector<std::uint8_t> block(k_block);
+  std::string found;
+  std::uint32_t crc = 0;
+  for (std::uint64_t at = 0;;) {
+    const auto size = file->read_at(at, block);
+    if (!size) return refused("it cannot be read");
+    if (*size == 0) break;
+    if (at == 0) {
+      const std::string_view head = text_of(block, std::min(*size, k_mark_reach));
+      const std::size_t digits = digits_in(head);
+      if (digits == head.npos) return refused("it has no mark of a result of entrain");
+      found = head.substr(digits, k_digits);
+      std::copy(k_zeros.begin(), k_zeros.end(),
+                block.begin() + static_cast<std::ptrdiff_t>(digits));
+    }
+    crc = add_to_crc(crc, text_of(block, *size));
+    at += *size;
+  }
+  if (found == fmt::format("{:08x}", crc)) return {};
+  return refused("it was changed after entrain had written it");
+}
+
+Result<void> check_own_folder(const fs::path& folder) {
+  std::error_code error;
+  if (fs::is_empty(folder, error) && !error) return {};
+  const std::string mark = read_mark(folder);
+  struct stat status {};
+  if (!mark.starts_with(k_finished) || ::lstat((folder / k_folder_mark).c_str(), &status) != 0) {
+    return refused("it has no mark of a result of entrain");
+  }
+  const Changed finished(status);
+  std::set<std::string_view> lines;
+  for (std::size_t at = k_finished.size(); at < mark.size();) {
+    const std::size_t end = std::min(mark.find('\n', at), mark.size() - 1) + 1;
+    lines.insert(std::string_view(mark).substr(at, end - at));
+    at = end;
+  }
+  return visit_entries(
+      folder,
+      [&](const fs::path& path, const std::string& line, const struct stat& entry) -> Result<void> {
+        if (lines.contains(line) && (!S_ISREG(entry.st_mode) || Changed(entry) <= finished)) {
+          return {};
+        }
+        return refused(
+            fmt::format("{} was added or changed after entrain had written it", path.string()));
+      });
+}
+
+}  // namespace entrain

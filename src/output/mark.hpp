@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <entrain/error.hpp>
+
+namespace entrain {
+
+// Marks tell an unchanged result of this tool from everything else. They stand inside the result,
+// name tool and version, and hold for copies of it too. Names of files prove nothing.
+
+/// The mark of a file, to be written within its first `k_mark_reach` bytes, in front of anything
+/// foreign: "written by entrain 0.1.0 crc32 00000000". It has no character that CSV, JSON or HTML
+/// would escape. FileMark puts the checksum of the file in place of the zeros.
+std::string file_mark();
+inline constexpr std::size_t k_mark_reach = 4096;  ///< bytes
+
+/// The checksum of a file while it is written.
+class FileMark {
+ public:
+  /// Adds what is written next.
+  void add(std::string_view bytes);
+  /// Position of the digits of the checksum in the file; npos: the file has no mark.
+  [[nodiscard]] std::size_t position() const;
+  /// The eight digits: CRC-32 of the file with zeros in their place.
+  [[nodiscard]] std::string digits() const;
+
+ private:
+  std::string head_;  ///< the first bytes
+  std::uint32_t crc_ = 0;
+};
+
+/// Name of the file that is the mark of a folder. It lists size and name of everything in the
+/// folder.
+inline constexpr const char* k_folder_mark = ".entrain-result";
+
+/// Marks a new folder as unfinished: all that is in it is this tool's. Errors: ErrorKind::output.
+Result<void> mark_unfinished(const std::filesystem::path& folder);
+/// Makes the mark that of a complete result. Nothing may be written to the folder afterwards.
+/// Errors: ErrorKind::output.
+Result<void> mark_finished(const std::filesystem::path& folder);
+/// True if the folder has the mark of an unfinished result.
+bool is_unfinished(const std::filesystem::path& folder);
+
+/// Accepts a regular file that is empty or carries its mark unchanged, and a folder that is empty
+/// or holds nothing but what its mark lists, unchanged since. Something that was removed from the
+/// folder does not matter. The error's message is the end of a sentence: why it is no
+/// unchanged result. Follows no link.
+Result<void> check_own_file(const std::filesystem::path& path);
+Result<void> check_own_folder(const std::filesystem::path& folder);
+
+}  // namespace entrain

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "output/output.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include <fmt/core.h>
+
+#include "base/durable.hpp"
+#include "base/try.hpp"
+#include "base/unfinished.hpp"
+
+namespace entrain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+enum class Kind : std::uint8_t { file, folder };
+
+constexpr const char* k_file_in_staging = "result";
+
+template <class... T>
+tl::unexpected<Error> refuse(fmt::format_string<T...> sentence, T&&... values) {
+  return fail(ErrorKind::output, fmt::format(sentence, std::forward<T>(values)...));
+}
+
+/// "a folder", "a symbolic link", "a FIFO" ...
+const char* name_of(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return "a file";
+    case S_IFDIR:
+      return "a folder";
+    case S_IFLNK:
+      return "a symbolic link";
+    case S_IFIFO:
+      return "a FIFO";
+    case S_IFSOCK:
+      return "a socket";
+    default:
+      return "a device";
+  }
+}
+
+/// Whether what stands at `place` may be replaced by an output that is called `target`.
+Result<void> check_existing(const fs::path& place, const fs::path& target, Kind kind,
+                            const OutputRule& rule) {
+  struct stat status {};
+  if (::lstat(place.c_str(), &status) != 0) {
+    return refuse("cannot look at {}: {}", target.string(), reason(errno));
+  }
+  const char* const wanted = kind == Kind::file ? "file" : "folder";
+  if ((status.st_mode & S_IFMT) != (kind == Kind::file ? S_IFREG : S_IFDIR)) {
+    return refuse("{} exists and is {}, which a {} does not replace; choose another name",
+                  target.string(), name_of(status.st_mode), wanted);
+  }
+  if (rule.inputs) TRY(rule.inputs->check_apart(place));
+  if (!rule.force) {
+    return refuse("{} exists already; choose another name, or remove it", target.string());
+  }
+  const auto own = kind == Kind::file ? check_own_file(place) : check_own_folder(place);
+  if (own) return {};
+  std::string why = own.error().message;
+  if (const std::size_t at = why.find(place.string()); at != why.npos) {
+    why.replace(at, place.string().size(), target.string());
+  }
+  return refuse("{} is not replaced, because {}; remove it or choose another {}", target.string(),
+                why, wanted);
+}
+
+/// The target as an absolute path without a slash at its end. ".." behind a link is another folder
+/// than the text says.
+fs::path absolute_path(const fs::path& target) {
+  std::error_code error;
+  const bool climbs = std::find(target.begin(), target.end(), "..") != target.end();
+  fs::path path = fs::absolute(target, error);
+  path = climbs ? fs::weakly_canonical(path, error) : path.lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
+Result<void> check_place(const fs::path& target, Kind kind, const OutputRule& rule) {
+  if (target.empty()) return refuse("the output has an empty name; name it");
+  if (kind == Kind::file) {
+    std::error_code none;
+    if (!target.has_filename()) return refuse("{} names no file", target.string());
+    const fs::path folder = target.parent_path();
+    if (!folder.empty() && !fs::is_directory(folder, none)) {
+      return refuse("cannot write {}: there is no folder {}", target.string(), folder.string());
+    }
+  }
+  const fs::path place = absolute_path(target);
+  if (file_exists(place)) return check_existing(place, target, kind, rule);
+  return rule.inputs ? rule.inputs->check_apart(place) : Result<void>();
+}
+
+bool rename_with(const fs::path& from, const fs::path& to, unsigned flags) {
+  return ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0;
+}
+
+/// True if renameat2() failed since the file system knows no flags.
+bool flags_are_unknown() { return errno == EINVAL || errno == ENOSYS || errno == ENOTSUP; }
+
+/// Renames if nothing is called `to`; else false, with EEXIST.
+bool rename_to_free_name(const fs::path& from, const fs::path& to, Kind kind) {
+  if (rename_with(from, to, RENAME_NOREPLACE)) return true;
+  if (!flags_are_unknown()) return false;
+  // An empty folder or file of our own reserves the name.
+  if (kind == Kind::folder) {
+    if (::mkdir(to.c_str(), 0777) != 0) return false;
+  } else {
+    const File reserved(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!reserved.is_open()) return false;
+  }
+  if (::rename(from.c_str(), to.c_str()) == 0) return true;
+  const int problem = errno;
+  ::unlinkat(AT_FDCWD, to.c_str(), kind == Kind::folder ? AT_REMOVEDIR : 0);
+  errno = problem;
+  return false;
+}
+
+/// A complete output on the way to its name.
+struct Move {
+  const fs::path& made;    ///< its hidden name
+  const fs::path& target;  ///< its final name
+  fs::path aside;          ///< a hidden name for an old result, where two cannot be exchanged
+  Kind kind;
+  const OutputRule& rule;
+};
+
+Result<void> cannot_name(const fs::path& target, int error_number) {
+  if (error_number == EEXIST) {
+    return refuse("{} appeared while the result was written; choose another name", target.string());
+  }
+  return refuse("cannot give the result its name {}: {}", target.string(), reason(error_number));
+}
+
+/// Takes the place of an old result, which `staging` removes in the end. What turns out to be none
+/// goes back to its place.
+Result<void> replace(const Move& move, Staging& staging) {
+  TRY(check_existing(move.target, move.target, move.kind, move.rule));
+  if (rename_with(move.made, move.target, RENAME_EXCHANGE)) {
+    Result<void> accepted = check_existing(move.made, move.target, move.kind, move.rule);
+    if (accepted || rename_with(move.made, move.target, RENAME_EXCHANGE)) return accepted;
+    staging.release();
+    return refuse("{} was written over something that appeared meanwhile, which is now {}",
+                  move.target.string(), move.made.string());
+  }
+  if (!flags_are_unknown()) return cannot_name(move.target, errno);
+  if (::rename(move.target.c_str(), move.aside.c_str()) != 0) {
+    return cannot_name(move.target, errno);
+  }
+  Result<void> named = check_existing(move.aside, move.target, move.kind, move.rule);
+  if (named && !rename_to_free_name(move.made, move.target, move.kind)) {
+    named = cannot_name(move.target, errno);
+  }
+  if (named) {
+    if (move.kind == Kind::folder) staging.hold(move.aside);
+    return named;
+  }
+  if (rename_to_free_name(move.aside, move.target, move.kind)) return named;
+  staging.release();
+  return refuse("{}; what stood there is now {}", named.error().message, move.aside.string());
+}
+
+/// Gives a complete output its final name.
+Result<void> give_name(const Move& move, Staging& staging) {
+  staging.keep_from_signals();
+  if (rename_to_free_name(move.made, move.target, move.kind)) {
+    if (move.kind == Kind::folder) staging.release();
+    return {};
+  }
+  if (errno != EEXIST || !move.rule.force) return cannot_name(move.target, errno);
+  // Without its mark the hidden folder stays if this process is killed: it may hold an old file.
+  if (move.kind == Kind::file) ::unlink((staging.path() / k_folder_mark).c_str());
+  return replace(move, staging);
+}
+
+}  // namespace
+
+Result<void> OutputFolder::check(const fs::path& target, const OutputRule& rule) {
+  return check_place(target, Kind::folder, rule);
+}
+
+Result<OutputFolder> OutputFolder::create(const fs::path& target, OutputRule rule) {
+  TRY(check(target, rule));
+  OutputFolder output;
+  output.rule_ = std::move(rule);
+  output.target_ = absolute_path(target);
+  const fs::path parent = output.target_.parent_path();
+  std::error_code error;
+  output.oldest_parent_ = parent;
+  while (!fs::exists(output.oldest_parent_, error) && output.oldest_parent_.has_relative_path()) {
+    output.oldest_parent_ = output.oldest_parent_.parent_path();
+  }
+  fs::create_directories(parent, error);
+  if (error) return refuse("cannot create folder {}: {}", parent.string(), error.message());
+  TRY_ASSIGN(output.staging_, Staging::create(output.target_));
+  output.path_ = output.staging_.path();
+  return output;
+}
+
+OutputFolder OutputFolder::attach(fs::path path, fs::path target) {
+  OutputFolder output;
+  output.path_ = std::move(path);
+  output.target_ = std::move(target);
+  return output;
+}
+
+Result<void> OutputFolder::commit() {
+  TRY(under_final_name(mark_finished(path_), path_, target_));
+  TRY(under_final_name(make_tree_durable(path_), path_, target_));
+  TRY(give_name({path_, target_, path_.string() + ".old", Kind::folder, rule_}, staging_));
+  note_result(target_);
+  // An old folder is removed only when it is certain that the new one has its name.
+  return make_name_durable(target_, oldest_parent_);
+}
+
+Result<void> OutputFile::check(const fs::path& target, const OutputRule& rule) {
+  return check_place(target, Kind::file, rule);
+}
+
+Result<OutputFile> OutputFile::create(const fs::path& target, OutputRule rule) {
+  TRY(check(target, rule));
+  TRY_ASSIGN(Staging staging, Staging::create(absolute_path(target)));
+  auto file = File::create(staging.path() / k_file_in_staging);
+  if (!file) return refuse("cannot write {}: its folder takes no new file", target.string());
+  return OutputFile(target, std::move(rule), std::move(staging), *std::move(file));
+}
+
+fs::path OutputFile::path() const { return staging_.path() / k_file_in_staging; }
+
+Result<void> OutputFile::named(Result<void> result) const {
+  return under_final_name(std::move(result), path(), target_);
+}
+
+Result<void> OutputFile::write(std::string_view text) {
+  mark_.add(text);
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  return named(file_.write({bytes, text.size()}));
+}
+
+Result<void> OutputFile::commit() {
+  if (const std::size_t at = mark_.position(); at != std::string_view::npos) {
+    const std::string digits = mark_.digits();
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(digits.data());
+    TRY(named(file_.write_at(at, {bytes, digits.size()})));
+  }
+  TRY(named(file_.close()));
+  TRY(named(make_durable(path())));
+  const fs::path target = absolute_path(target_), made = path();
+  TRY(give_name({made, target, staging_.path() / "old", Kind::file, rule_}, staging_));
+  return make_name_durable(target, target.parent_path());
+}
+
+Result<void> write_output(const fs::path& target, std::string_view text, const OutputRule& rule) {
+  TRY_ASSIGN(OutputFile file, OutputFile::create(target, rule));
+  TRY(file.write(text));
+  return file.commit();
+}
+
+}  // namespace entrain

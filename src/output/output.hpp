@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <entrain/error.hpp>
+
+#include "base/file.hpp"
+#include "output/inputs.hpp"
+#include "output/mark.hpp"
+#include "output/staging.hpp"
+
+namespace entrain {
+
+// The one way to an output, of every verb and format. An output appears under its final name when
+// it is complete and on the disk, and never takes the place of something else: what stands there is
+// refused, but for an unchanged earlier result with `force` (mark.hpp). So are links, pipes and
+// devices, and everything that is, contains or lies in an input. All of this holds also for what
+// appears while the output is written. A failure or signal removes what was written. A killed
+// process leaves a hidden folder, which the next run for that output removes.
+
+/// What an output may replace, and what it must leave alone.
+struct OutputRule {
+  bool force = false;                    ///< an unchanged earlier result may be replaced
+  std::shared_ptr<const Inputs> inputs;  ///< null: there are none
+};
+
+/// A folder that appears under its final name only when it is complete.
+class OutputFolder {
+ public:
+  /// Whether create() would accept `target`, for use before long work. Errors: ErrorKind::output,
+  /// ErrorKind::usage for an input.
+  static Result<void> check(const std::filesystem::path& target, const OutputRule& rule);
+  /// Creates the hidden folder, and missing folders around the final one. Errors: as check().
+  static Result<OutputFolder> create(const std::filesystem::path& target, OutputRule rule);
+  /// The folder that another process has created and will commit or remove: a helper's view of it.
+  static OutputFolder attach(std::filesystem::path path, std::filesystem::path target);
+
+  /// The hidden folder to write into, beside the final one.
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Final name, absolute.
+  [[nodiscard]] const std::filesystem::path& target() const { return target_; }
+  /// Number of hidden folders of killed processes that create() has removed.
+  [[nodiscard]] std::uint64_t leftovers_removed() const { return staging_.leftovers_removed(); }
+
+  /// Marks the folder as complete, waits until all files are on the disk and gives it its final
+  /// name; an old result there is removed after the exchange. Errors: ErrorKind::output.
+  Result<void> commit();
+
+ private:
+  OutputFolder() = default;
+
+  std::filesystem::path path_, target_;
+  std::filesystem::path oldest_parent_;  ///< of the target: it was there before
+  OutputRule rule_;
+  Staging staging_;  ///< none of a helper
+};
+
+/// A file that appears under its final name only when it is complete. Its folder must exist.
+class OutputFile {
+ public:
+  /// As for OutputFolder.
+  static Result<void> check(const std::filesystem::path& target, const OutputRule& rule);
+  static Result<OutputFile> create(const std::filesystem::path& target, OutputRule rule);
+
+  /// Appends to the file. A file_mark() in its first bytes is completed by commit(). Errors:
+  /// ErrorKind::output.
+  Result<void> write(std::string_view text);
+  /// Waits until the file is on the disk and gives it its final name. Errors: ErrorKind::output.
+  Result<void> commit();
+
+ private:
+  OutputFile(std::filesystem::path target, OutputRule rule, Staging staging, File file)
+      : target_(std::move(target)),
+        rule_(std::move(rule)),
+        staging_(std::move(staging)),
+        file_(std::move(file)) {}
+  [[nodiscard]] std::filesystem::path path() const;
+  Result<void> named(Result<void> result) const;
+
+  std::filesystem::path target_;
+  OutputRule rule_;
+  Staging staging_;
+  File file_;
+  FileMark mark_;
+};
+
+/// An OutputFile with this content. Errors: as OutputFile::check(), no space, and so on.
+Result<void> write_output(const std::filesystem::path& target, std::string_view text,
+                          const OutputRule& rule = {});
+
+}  // namespace entrain

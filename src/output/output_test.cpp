@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "output/output.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/temp_folder_testing.hpp"
+
+namespace entrain {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+void put(const fs::path& path, const std::string& content = "content") {
+  std::ofstream(path) << content;
+}
+
+std::string content_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::ptrdiff_t entries(const fs::path& folder) {
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
+
+/// Writes a folder with one file.
+Result<void> make_folder(const fs::path& target, const std::string& name, bool force = false) {
+  auto output = OutputFolder::create(target, {.force = force, .inputs = {}});
+  if (!output) return tl::unexpected(output.error());
+  put(output->path() / name);
+  return output->commit();
+}
+
+/// Writes a file with a mark.
+Result<void> make_file(const fs::path& target, const std::string& text, bool force = false) {
+  return write_output(target, file_mark() + text, {.force = force, .inputs = {}});
+}
+
+TEST(OutputFolder, appears_only_on_commit) {
+  const TempFolder root;
+  auto output = OutputFolder::create(root / "out", {});
+  ASSERT_TRUE(output) << output.error().message;
+  put(output->path() / "a");
+  EXPECT_FALSE(fs::exists(root / "out"));
+  ASSERT_TRUE(output->commit());
+  EXPECT_TRUE(fs::exists(root / "out" / "a"));
+  EXPECT_EQ(entries(root.path()), 1);
+}
+
+TEST(OutputFolder, leaves_nothing_without_commit) {
+  const TempFolder root;
+  {
+    auto output = OutputFolder::create(root / "deep" / "out", {});
+    ASSERT_TRUE(output);
+    put(output->path() / "a");
+  }
+  EXPECT_TRUE(fs::is_empty(root / "deep"));
+}
+
+TEST(OutputFolder, replaces_an_unchanged_result_only_with_force) {
+  const TempFolder root;
+  ASSERT_TRUE(make_folder(root / "out", "a"));
+  const auto refused = make_folder(root / "out", "b");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::output);
+  ASSERT_TRUE(make_folder(root / "out", "b", true));
+  EXPECT_TRUE(fs::exists(root / "out" / "b"));
+  EXPECT_FALSE(fs::exists(root / "out" / "a"));
+  EXPECT_EQ(entries(root.path()), 1);
+}
+
+TEST(OutputFolder, replaces_a_copy_and_what_has_lost_files) {
+  const TempFolder root;
+  ASSERT_TRUE(make_folder(root / "out", "a"));
+  fs::rename(root / "out", root / "moved");
+  ASSERT_TRUE(make_folder(root / "moved", "b", true));
+  fs::remove(root / "moved" / "b");
+  EXPECT_TRUE(make_folder(root / "moved", "a", true));
+  fs::create_directory(root / "empty");
+  EXPECT_TRUE(make_folder(root / "empty", "a", true));
+}
+
+TEST(OutputFolder, names_what_was_added_or_changed) {
+  const TempFolder root;
+  const auto expect_refused = [&](const std::string& part) {
+    const auto refused = make_folder(root / "out", "b", true);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find(part), std::string::npos) << refused.error().message;
+    EXPECT_EQ(refused.error().message.find("partial"), std::string::npos);
+    EXPECT_EQ(entries(root.path()), 1);
+  };
+  ASSERT_TRUE(make_folder(root / "out", "a"));
+  put(root / "out" / ".secret");
+  expect_refused("out/.secret was added or changed");
+  fs::remove(root / "out" / ".secret");
+  put(root / "out" / "a", "CONTENT");  // as many bytes; some systems tell times to 4 ms only
+  fs::last_write_time(root / "out" / "a", fs::file_time_type::clock::now() + 1s);
+  expect_refused("out/a was added or changed");
+  fs::remove(root / "out" / "a");
+  fs::create_directory(root / "out" / "a");
+  expect_refused("out/a was added or changed");
+  fs::remove(root / "out" / k_folder_mark);
+  expect_refused("no mark");
+}
+
+TEST(OutputFolder, refuses_what_is_no_folder) {
+  const TempFolder root;
+  put(root / "file");
+  fs::create_symlink("nowhere", root / "dangling");
+  ASSERT_TRUE(make_folder(root / "out", "a"));
+  fs::create_directory_symlink("out", root / "link");
+  ASSERT_EQ(::mkfifo((root / "fifo").c_str(), 0600), 0);
+  for (const char* name : {"file", "dangling", "link", "fifo"}) {
+    for (const bool force : {false, true}) {
+      EXPECT_FALSE(make_folder(root / name, "a", force)) << name;
+    }
+  }
+  EXPECT_EQ(content_of(root / "file"), "content");
+  EXPECT_TRUE(fs::is_symlink(root / "link"));
+}
+
+TEST(OutputFolder, leaves_alone_what_appeared_meanwhile) {
+  for (const bool force : {false, true}) {
+    const TempFolder root;
+    auto output = OutputFolder::create(root / "out", {.force = force, .inputs = {}});
+    ASSERT_TRUE(output);
+    fs::create_directory(root / "out");
+    put(root / "out" / "mine");
+    EXPECT_FALSE(output->commit());
+    EXPECT_TRUE(fs::exists(root / "out" / "mine"));
+  }
+}
+
+TEST(OutputFolder, an_attached_folder_stays_when_its_helper_ends) {
+  const TempFolder root;
+  auto output = OutputFolder::create(root / "out", {});
+  ASSERT_TRUE(output);
+  { const auto view = OutputFolder::attach(output->path(), output->target()); }
+  EXPECT_TRUE(fs::exists(output->path()));
+}
+
+/// The folder that a process leaves which is killed before its commit.
+fs::path left_by_killed_process(const fs::path& target) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto output = OutputFolder::create(target, {});
+    if (output) put(output->path() / "a");
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  for (const auto& entry : fs::directory_iterator(target.parent_path())) return entry.path();
+  return {};
+}
+
+std::uint64_t removed_for(const fs::path& target) {
+  const auto output = OutputFolder::create(target, {.force = true, .inputs = {}});
+  return output ? output->leftovers_removed() : ~std::uint64_t{0};
+}
+
+TEST(Staging, removes_what_a_killed_process_left) {
+  const TempFolder root;
+  const fs::path left = left_by_killed_process(root / "out");
+  ASSERT_TRUE(fs::exists(left / "a"));
+  EXPECT_EQ(removed_for(root / "another"), 0u);
+  EXPECT_TRUE(fs::exists(left));
+  EXPECT_EQ(removed_for(root / "out"), 1u);
+  EXPECT_FALSE(fs::exists(left));
+}
+
+TEST(Staging, leaves_alone_what_may_be_in_use) {
+  const TempFolder root;
+  const fs::path left = left_by_killed_process(root / "out");
+  {  // somebody holds it, as the process does that another machine calls by that number
+    const File holder(::open(left.c_str(), O_RDONLY | O_DIRECTORY));
+    ASSERT_EQ(::flock(holder.descriptor(), LOCK_EX | LOCK_NB), 0);
+    EXPECT_EQ(removed_for(root / "out"), 0u);
+  }
+  const std::string name = left.filename().string();
+  const std::size_t host = name.find("partial-") + 8;
+  std::string other = name;
+  other[host] = other[host] == '0' ? '1' : '0';
+  fs::rename(left, root / other);  // of another machine
+  EXPECT_EQ(removed_for(root / "out"), 0u);
+  const std::size_t process = name.find('-', host) + 1;
+  other = name.substr(0, process) + std::to_string(::getpid()) + "-99";
+  fs::rename(*fs::directory_iterator(root.path()), root / other);  // of a living process
+  EXPECT_EQ(removed_for(root / "out"), 0u);
+  EXPECT_TRUE(fs::exists(root / other / "a"));
+}
+
+TEST(Staging, leaves_alone_what_only_has_such_a_name) {
+  const TempFolder root;
+  const fs::path left = left_by_killed_process(root / "out");
+  fs::remove(left / k_folder_mark);
+  EXPECT_EQ(removed_for(root / "out"), 0u);
+  EXPECT_TRUE(fs::exists(left / "a"));
+}
+
+TEST(Staging, keeps_a_result_that_was_set_aside_until_there_is_another) {
+  const TempFolder root;
+  const fs::path left = left_by_killed_process(root / "out");
+  const fs::path aside = left.string() + ".old";
+  ASSERT_TRUE(make_folder(root / "result", "a"));
+  fs::remove_all(left);
+  fs::rename(root / "result", aside);
+  EXPECT_EQ(removed_for(root / "out"), 0u);
+  EXPECT_TRUE(fs::exists(aside / "a"));
+  fs::create_directory(root / "out");
+  EXPECT_EQ(removed_for(root / "out"), 1u);
+  EXPECT_FALSE(fs::exists(aside));
+}
+
+TEST(OutputFile, appears_only_on_commit) {
+  const TempFolder root;
+  auto file = OutputFile::create(root / "out", {});
+  ASSERT_TRUE(file) << file.error().message;
+  ASSERT_TRUE(file->write("text"));
+  EXPECT_FALSE(fs::exists(root / "out"));
+  ASSERT_TRUE(file->commit());
+  EXPECT_EQ(content_of(root / "out"), "text");
+  { auto again = OutputFile::create(root / "other", {}); }
+}
+
+TEST(OutputFile, leaves_nothing_hidden) {
+  const TempFolder root;
+  { ASSERT_TRUE(OutputFile::create(root / "dropped", {})); }
+  ASSERT_TRUE(make_file(root / "out", "1"));
+  ASSERT_TRUE(make_file(root / "out", "2", true));
+  EXPECT_FALSE(make_file(root / "out", "3"));
+  EXPECT_EQ(entries(root.path()), 1);
+  EXPECT_EQ(content_of(root / "out").back(), '2');
+}
+
+TEST(OutputFile, replaces_marked_and_unchanged_files_only) {
+  const TempFolder root;
+  put(root / "foreign", "written by entrain 0.1.0 crc32 00000000, says somebody");
+  EXPECT_FALSE(make_file(root / "foreign", "", true));
+  put(root / "empty", "");
+  EXPECT_TRUE(make_file(root / "empty", "", true));
+  ASSERT_TRUE(make_file(root / "out", "text"));
+  std::ofstream(root / "out", std::ios::app) << "a line of mine";
+  const auto refused = make_file(root / "out", "", true);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("changed"), std::string::npos);
+  EXPECT_TRUE(content_of(root / "out").ends_with("mine"));
+}
+
+TEST(OutputFile, an_unmarked_file_is_never_replaced) {
+  const TempFolder root;
+  ASSERT_TRUE(write_output(root / "out", "no mark"));
+  EXPECT_FALSE(make_file(root / "out", "", true));
+}
+
+TEST(OutputFile, leaves_alone_what_appeared_meanwhile) {
+  for (const bool force : {false, true}) {
+    const TempFolder root;
+    auto file = OutputFile::create(root / "out", {.force = force, .inputs = {}});
+    ASSERT_TRUE(file);
+    put(root / "out", "mine");
+    EXPECT_FALSE(file->commit());
+    EXPECT_EQ(content_of(root / "out"), "mine");
+  }
+}
+
+TEST(OutputFile, refuses_what_is_no_file) {
+  const TempFolder root;
+  ASSERT_TRUE(make_file(root / "own", ""));
+  fs::create_symlink("own", root / "link");
+  fs::create_directory(root / "folder");
+  ASSERT_EQ(::mkfifo((root / "fifo").c_str(), 0600), 0);
+  for (const fs::path& path : {root / "link", root / "folder", root / "fifo", root / "folder/",
+                               root / "none" / "out", fs::path("/dev/null"), fs::path("")}) {
+    for (const bool force : {false, true}) EXPECT_FALSE(make_file(path, "", force)) << path;
+  }
+  EXPECT_TRUE(fs::is_symlink(root / "link"));
+  EXPECT_TRUE(fs::is_fifo(root / "fifo"));
+}
+
+TEST(OutputFile, takes_a_name_as_long_as_the_system_does) {
+  const TempFolder root;
+  EXPECT_TRUE(make_file(root / std::string(255, 'n'), ""));
+  EXPECT_FALSE(make_file(root / std::string(256, 'n'), ""));
+}
+
+}  // namespace
+}  // namespace entrain

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "output/staging.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "output/mark.hpp"
+
+namespace entrain {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Bytes of an output's name that its hidden name begins with: the system takes 255 in all.
+constexpr std::size_t k_longest_part = 160;
+
+std::string prefix_of(const fs::path& target) {
+  return fmt::format(".{}.partial-", target.filename().string().substr(0, k_longest_part));
+}
+
+/// A word that differs from machine to machine: FNV-1a of the host's name.
+std::string this_machine() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  std::uint64_t hash = 0xCBF29CE484222325u;
+  for (const char* c = name; *c != '\0'; ++c) {
+    hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001B3u;
+  }
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(hash ^ hash >> 32));
+}
+
+/// True for "HOST-PROCESS-NUMBER" of this machine, or one with ".old" behind it, if there is no
+/// such process.
+bool is_of_killed_process(std::string_view name) {
+  const std::string host = this_machine() + '-';
+  if (!name.starts_with(host)) return false;
+  if (name.ends_with(".old")) name.remove_suffix(4);
+  const std::size_t middle = name.find('-', host.size());
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.size() < 10 &&
+           text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (middle == std::string_view::npos || !is_number(name.substr(middle + 1))) return false;
+  const std::string process(name.substr(host.size(), middle - host.size()));
+  return is_number(process) && ::kill(std::stoi(process), 0) != 0 && errno == ESRCH;
+}
+
+/// The folder, locked as long as the file is open; not open if another process has locked it, or
+/// where the file system has no locks.
+File locked(const fs::path& folder) {
+  File file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!file.is_open() || ::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) return {};
+  return file;
+}
+
+/// True if nothing in the folder of a killed process can be missed. A complete result can, as long
+/// as nothing has its final name.
+bool may_be_removed(const fs::path& folder, bool target_exists) {
+  std::error_code error;
+  struct stat status {};
+  if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
+      status.st_uid != ::geteuid()) {
+    return false;
+  }
+  if (fs::is_empty(folder, error)) return !error;  // killed before it was marked
+  return is_unfinished(folder) || (target_exists && check_own_folder(folder).has_value());
+}
+
+/// Removes the folders of killed processes; returns how many. What cannot be looked at stays.
+std::uint64_t remove_leftovers(const fs::path& target) {
+  const std::string prefix = prefix_of(target);
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(target.parent_path(), error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with(prefix) && is_of_killed_process(name.substr(prefix.size()))) {
+      found.push_back(it->path());
+    }
+  }
+  std::uint64_t removed = 0;
+  for (const fs::path& folder : found) {
+    const File lock = locked(folder);
+    if (!lock.is_open() || !may_be_removed(folder, file_exists(target))) continue;
+    remove_tree(folder.c_str());
+    removed += file_exists(folder) ? 0 : 1;
+  }
+  return removed;
+}
+
+}  // namespace
+
+Result<Staging> Staging::create(const fs::path& target) {
+  Staging staging;
+  staging.leftovers_removed_ = remove_leftovers(target);
+  static std::atomic<unsigned> counter{0};
+  std::error_code error;
+  for (unsigned attempt = 0; attempt < 100; ++attempt) {
+    fs::path path = target.parent_path() / fmt::format("{}{}-{}-{}", prefix_of(target),
+                                                       this_machine(), ::getpid(), counter++);
+    if (fs::create_directory(path, error)) {
+      staging.path_ = std::move(path);  // needs no memory: from here on the folder has an owner
+      staging.lock_ = locked(staging.path_);
+      staging.unfinished_ = Unfinished(staging.path_);
+      TRY(under_final_name(mark_unfinished(staging.path_), staging.path_, target));
+      return staging;
+    }
+    if (error) break;
+  }
+  return fail(ErrorKind::output, fmt::format("cannot write {}: its folder takes nothing new: {}",
+                                             target.string(), error.message()));
+}
+
+Staging::Staging(Staging&& other) noexcept
+    : path_(std::exchange(other.path_, {})),
+      lock_(std::move(other.lock_)),
+      leftovers_removed_(other.leftovers_removed_),
+      unfinished_(std::move(other.unfinished_)) {}
+
+Staging& Staging::operator=(Staging&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(lock_, other.lock_);
+  std::swap(leftovers_removed_, other.leftovers_removed_);
+  std::swap(unfinished_, other.unfinished_);
+  return *this;
+}
+
+Result<void> under_final_name(Result<void> result, const fs::path& hidden, const fs::path& path) {
+  if (result) return result;
+  std::string& message = result.error().message;
+  if (const std::size_t at = message.find(hidden.string()); at != message.npos) {
+    message.replace(at, hidden.string().size(), path.string());
+  }
+  return result;
+}
+
+Staging::~Staging() {
+  if (!path_.empty()) remove_tree(path_.c_str());
+}
+
+}  // namespace entrain
