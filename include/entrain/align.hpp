@@ -129,7 +129,7 @@ struct AlignFiles {
   std::vector<std::filesystem::path> clocks{};
   std::uint64_t resolution_hz = 0;  ///< ticks per second; 0: as the clocks say, else 10^9
   std::filesystem::path output{};   ///< new folder for maps and reports; empty: nothing is written
-  bool force = false;               ///< replace an existing output folder
+  bool force = false;               ///< replace an unchanged earlier result
   std::filesystem::path apply{};    ///< table of CSV whose times are to be mapped; empty: none
   std::string time_column{};        ///< of that table: whole ticks
   std::string clock_column{};       ///< of that table: names of clocks

@@ -31,7 +31,7 @@ struct DistortOptions {
   std::uint32_t sessions = 2;
   double offset_noise_s = 1e-6;  ///< error of the recorded ClockOffset measurements, uniform +-
   DistortUnit unit = DistortUnit::process;
-  bool force = false;
+  bool force = false;  ///< replace an unchanged earlier result
   unsigned threads = 0;
 };
 

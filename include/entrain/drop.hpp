@@ -48,7 +48,7 @@ struct DropOptions {
   /// collective operation, for example Allreduce; or the name of a region, of the records written
   /// in it.
   std::vector<std::string> calls;
-  bool force = false;
+  bool force = false;  ///< replace an unchanged earlier result
   unsigned threads = 0;
 };
 

@@ -65,17 +65,18 @@ Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
 
 /// Writes the edges of an archive, a training run or spans as a table for align(): CSV, or JSON
 /// lines if the name of `output` ends in .jsonl, .ndjson or .json; and its clocks beside it
-/// (clocks_file_of()). Both must not exist, unless `force`. align() makes of those of an archive the
-/// maps that correct() without amortization makes, to the bit.
+/// (clocks_file_of()). Both must not exist; `force` replaces unchanged earlier results. align()
+/// makes of those of an archive the maps that correct() without amortization makes, to the bit.
 Result<EdgesReport> write_edges(const std::filesystem::path& archive,
                                 const std::filesystem::path& output, const CheckOptions& options,
                                 bool force = false, Progress* progress = nullptr);
 
 /// Writes a trace as a file that viewers of other projects show: calls, messages and collectives on
 /// one track per location, and what is violated. `archive` may be files of a training run or of
-/// spans, whose calls have tracks of their own. The file must not exist, unless `options.force`.
-/// Memory as check(), for the edges that are written, and for all calls of such files. Errors: those of check();
-/// ErrorKind::usage for options that contradict each other; ErrorKind::output.
+/// spans, whose calls have tracks of their own. The file must not exist; `options.force` replaces
+/// an unchanged earlier result. Memory as check(), for the edges that are written, and for all
+/// calls of such files. Errors: those of check(); ErrorKind::usage for options that contradict each
+/// other; ErrorKind::output.
 Result<ExportReport> export_trace(const std::filesystem::path& archive,
                                   const std::filesystem::path& output, const ExportOptions& options,
                                   Progress* progress = nullptr);

@@ -33,7 +33,7 @@ struct ExportOptions {
   std::uint64_t size_limit_bytes = 200'000'000;  ///< roughly; only where no part is asked for
   /// Also the times that correct() would write, as a second group of tracks.
   bool both = false;
-  bool force = false;  ///< replace an existing file
+  bool force = false;  ///< replace an unchanged earlier result
 };
 
 struct ExportReport {

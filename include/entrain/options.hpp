@@ -127,8 +127,8 @@ struct CheckOptions {
   Presync presync = Presync::automatic;
   Condensing condensing = Condensing::shortest;  ///< for regression and spline
   /// Folder of measurements by `entrain record`, with or without --clocks-only, of the same run:
-  /// they replace the ClockOffset records of the trace, or stand beside them. Empty: the trace's own. Use it for a trace
-  /// that another tracer wrote.
+  /// they replace the ClockOffset records of the trace, or stand beside them. Empty: the trace's
+  /// own. Use it for a trace that another tracer wrote.
   std::string clock_samples;
   ClockRecords clock_records = ClockRecords::replace;  ///< matters with clock_samples only
   SplineSessions spline = SplineSessions::undisturbed;
@@ -209,7 +209,7 @@ struct CorrectOptions {
   bool amortize = true;
   WriteMode mode = WriteMode::rewrite;
   LinkKind link = LinkKind::automatic;
-  bool force = false;  ///< replace an existing output folder
+  bool force = false;  ///< replace an unchanged earlier result
   bool verify = true;  ///< read the written archive back and check it
   /// Of spans of services: those that move get an attribute entrain.offset_ns, what was added to
   /// their begin, ns.

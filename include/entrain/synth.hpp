@@ -70,7 +70,7 @@ struct SynthOptions {
   double imbalance = 0.2;
   /// Processes on one node of the machine, 1 to k_most_synth_locations.
   std::uint64_t locations_per_node = 8;
-  bool force = false;    ///< replace an existing output folder
+  bool force = false;    ///< replace an unchanged earlier result
   unsigned threads = 0;  ///< worker threads; 0: all cores. The result does not depend on it.
 };
 inline constexpr std::uint64_t k_most_synth_locations = 1'000'000;

@@ -157,8 +157,8 @@ void Align::declare_output(OptionSet& set) {
            "--force). Default: only the report is shown.")
       ->group(k_output_group);
   set.flag("--force", files_.force,
-           "Replace DIR if it holds an earlier result. Use it when a script writes the same "
-           "folder again and again. Default: refuse.")
+           "Replace DIR if it is an earlier result that nobody has changed. Use it when a script "
+           "writes the same folder again and again. Anything else is refused. Default: refuse.")
       ->group(k_output_group);
   set.path("--apply", apply_, "FILE",
            "Table of CSV whose times are to be mapped: DIR gets a copy with other numbers in "
@@ -203,9 +203,10 @@ class EdgesOfArchive : public Verb {
              "yet (but see --force).")
         ->required()
         ->group(k_output_group);
-    set.flag("--force", force_,
-             "Replace the tables if they exist. Use it when a script writes the same files again "
-             "and again. Default: refuse.")
+    set.flag(
+           "--force", force_,
+           "Replace tables that are earlier results that nobody has changed. Use it when a script "
+           "writes the same files again and again. Anything else is refused. Default: refuse.")
         ->group(k_output_group);
     check_.declare(set);
     common_.declare(set, "");

@@ -69,8 +69,8 @@ void add_output(OptionSet& set, std::string& target, bool& force) {
       ->required()
       ->group("OUTPUT OPTIONS");
   set.flag("--force", force,
-           "Replace DIR if it exists. Use it when a script writes the same folder again and "
-           "again. Default: refuse.")
+           "Replace DIR if it is an earlier result that nobody has changed. Use it when a script "
+           "writes the same folder again and again. Anything else is refused. Default: refuse.")
       ->group("OUTPUT OPTIONS");
 }
 

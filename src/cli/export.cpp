@@ -61,9 +61,8 @@ class Export : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(
-        set, "ARCHIVE", archive_,
-        "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    add_archive(set, "ARCHIVE", archive_,
+                "OTF2 anchor file, or the folder that holds one. It is never touched.");
     declare_output(set);
     declare_part(set);
     check_.declare(set);
@@ -145,8 +144,8 @@ void Export::declare_output(OptionSet& set) {
            "is the one before the correction. Default: as measured only.")
       ->group(k_export_group);
   set.flag("--force", options_.force,
-           "Replace FILE if it exists. Use it when a script writes the same file again and again. "
-           "Default: refuse.")
+           "Replace FILE if it is an earlier result that nobody has changed. Use it when a script "
+           "writes the same file again and again. Anything else is refused. Default: refuse.")
       ->group(k_export_group);
 }
 

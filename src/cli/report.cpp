@@ -54,8 +54,9 @@ class ReportVerb : public Verb {
              "report.html.")
         ->group("OUTPUT OPTIONS");
     set.flag("--force", force_,
-             "Replace FILE.html if it exists. Use it when a script writes the same page again and "
-             "again. Default: refuse.")
+             "Replace FILE.html if it is an earlier page that nobody has changed. Use it when a "
+             "script writes the same page again and again. Anything else is refused. Default: "
+             "refuse.")
         ->group("OUTPUT OPTIONS");
     check_.declare(set);
     common_.declare(set, "kinds of operation without edges, and counters at 0");

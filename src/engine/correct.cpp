@@ -448,8 +448,10 @@ Result<CorrectReport> correct(const std::filesystem::path& archive,
 Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
                                       const std::filesystem::path& output,
                                       const CorrectOptions& options) {
-  const OutputRule rule = output_rule(paths, options.check, options.force);
-  TRY(run.processes.agree(OutputFolder::check(output, rule)));
+  OutputRule rule;  // rank 0 creates the folder
+  if (run.processes.rank() == 0) rule = output_rule(paths, options.check, options.force);
+  TRY(run.processes.agree(run.processes.rank() == 0 ? OutputFolder::check(output, rule)
+                                                    : Result<void>()));
   TRY_ASSIGN(const auto recording, open_recording(paths, options.check.threads));
   if (recording) return correct_recording(run, *recording, {output, rule}, options);
   if (options.mark_offsets) {

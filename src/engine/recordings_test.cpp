@@ -408,11 +408,12 @@ TEST(Recordings, files_of_an_overlay_are_unpacked) {
   }
   CorrectOptions options;
   options.mode = WriteMode::overlay;
-  const auto report = entrain::correct(folder.path(), folder / "out", options);
+  const TempFolder other;
+  const auto report = entrain::correct(folder.path(), other / "out", options);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->link, "");
-  EXPECT_EQ(json::load(folder / "out" / "rank2.json")->text, json::load(rank_file(2))->text);
-  EXPECT_FALSE(json::load(folder / "out" / "rank2.json")->packed);
+  EXPECT_EQ(json::load(other / "out" / "rank2.json")->text, json::load(rank_file(2))->text);
+  EXPECT_FALSE(json::load(other / "out" / "rank2.json")->packed);
 }
 
 TEST(Recordings, what_needs_an_archive_is_refused_in_a_sentence) {

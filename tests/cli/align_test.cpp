@@ -106,7 +106,7 @@ TEST_F(AlignTool, replaces_results_of_its_own_only) {
   ASSERT_EQ(run_tool({"align", table, "-o", at("out")}).exit_code, 0);
   EXPECT_EQ(run_tool({"align", table, "-o", at("out"), "--force"}).exit_code, 0);
   put("out/notes.txt", "mine");
-  expect_refusal(run_tool({"align", table, "-o", at("out"), "--force"}), "notes.txt is no part of");
+  expect_refusal(run_tool({"align", table, "-o", at("out"), "--force"}), "notes.txt was added");
   EXPECT_EQ(text_of(at("out/notes.txt")), "mine");
 }
 
@@ -183,7 +183,7 @@ TEST_F(AlignTool, writes_nothing_over_other_files) {
   fs::create_directory(at("mine"));
   put("mine/file", "x");
   expect_refusal(run_tool({"align", edges, "-o", at("mine"), "--force"}),
-                 "is no part of a result of align");
+                 "has no mark of a result");
   expect_refusal(run_tool({"edges", example("lulesh-8"), "-o", edges}), "exists");
   expect_refusal(run_tool({"align", edges, "--apply", edges}), "are of use together only");
   const std::string table = put("t.csv", "t,c\n1,z\n");

@@ -49,6 +49,13 @@ TEST_F(EndOfRun, says_where_the_result_is_when_nobody_takes_the_report) {
                  "complete: " +
                      output());
   EXPECT_LE(run_tool({"check", output()}).exit_code, 1);
+  for (const std::string verb : {"export", "edges", "report"}) {
+    const std::string file = output() + '.' + verb;
+    expect_refusal(
+        run_shell("\"$0\" " + verb + ' ' + archive_.string() + " -o " + file + " > /dev/full"),
+        "the result is complete: " + file);
+    EXPECT_TRUE(std::filesystem::exists(file));
+  }
   expect_refusal(run_shell("\"$0\" info " + archive_.string() + " > /dev/full"),
                  "cannot write to standard output: No space left on device\n");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/archive/folders.hpp"
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,24 @@ bool make_folders(const std::string& path) {
     }
   }
   return true;
+}
+
+/// Name of something in the folder; "" if it is empty or cannot be read.
+std::string any_entry(const std::string& folder) {
+  std::string found;
+  DIR* const entries = ::opendir(folder.c_str());
+  if (entries == nullptr) return found;
+  while (const dirent* const entry = ::readdir(entries)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") found = name;
+  }
+  ::closedir(entries);
+  return found;
+}
+
+bool is_link(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
 }
 
 }  // namespace
@@ -48,12 +67,19 @@ std::string make_archive_folders(const std::string& directory) {
   if (::access((directory + '/' + k_clock_processes).c_str(), F_OK) == 0) {
     return directory + " holds clock measurements already; give another folder";
   }
+  if (::access(unfinished_folder(directory).c_str(), F_OK) == 0) {
+    return directory + " holds an unfinished archive already; give another folder";
+  }
+  if (is_link(directory))
+    return directory + " is a symbolic link; give the folder that it leads to";
   if (!make_folders(directory)) {
     return "cannot make the folder " + directory + ": " + std::strerror(errno);
   }
+  if (const std::string other = any_entry(directory); !other.empty()) {
+    return directory + " holds " + other + " already; give another folder";
+  }
   if (::mkdir(unfinished_folder(directory).c_str(), 0777) == 0) return "";
-  return errno == EEXIST ? directory + " holds an unfinished archive already; give another folder"
-                         : "cannot write to " + directory + ": " + std::strerror(errno);
+  return "cannot write to " + directory + ": " + std::strerror(errno);
 }
 
 }  // namespace entrain::record

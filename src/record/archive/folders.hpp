@@ -28,7 +28,7 @@ std::string journal_path(const std::string& directory, std::uint64_t rank);
 std::string buffer_path(const std::string& directory, std::uint64_t location);
 
 /// Makes the folder of an archive, those above it, and the unfinished folder in it. Returns "", or
-/// a sentence without full stop on why that failed: `directory` must not hold an archive.
+/// a sentence without full stop on why that failed: `directory` must not exist, or be empty.
 std::string make_archive_folders(const std::string& directory);
 
 }  // namespace entrain::record

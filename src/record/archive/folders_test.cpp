@@ -31,6 +31,13 @@ TEST(Folders, an_archive_is_not_overwritten) {
   ASSERT_EQ(make_archive_folders(scratch / "begun"), "");
   EXPECT_THAT(make_archive_folders(scratch / "begun"),
               HasSubstr("holds an unfinished archive already"));
+  put_file(scratch / "mine/traces.def", "");
+  EXPECT_THAT(make_archive_folders(scratch / "mine"), HasSubstr("holds traces.def already"));
+  std::filesystem::create_directory(scratch / "empty");
+  EXPECT_EQ(make_archive_folders(scratch / "empty"), "");
+  std::filesystem::create_directory(scratch / "other");
+  std::filesystem::create_directory_symlink("other", scratch / "link");
+  EXPECT_THAT(make_archive_folders(scratch / "link"), HasSubstr("is a symbolic link"));
   put_file(scratch / "file", "");
   EXPECT_THAT(make_archive_folders(scratch / "file/trace"), HasSubstr("cannot make the folder"));
 }

@@ -111,7 +111,7 @@ void Record::declare(OptionSet& set) {
   set.keep_command();
   set_ = &set;
   set.path("-o,--output", output_, "DIR",
-           "The folder to write the archive to; it must not hold one. Default: "
+           "The folder to write the archive to; it must not exist, or be empty. Default: "
            "entrain-trace.")
       ->group("OUTPUT OPTIONS");
   set.path("--repair", repair_, "DIR",
