@@ -207,6 +207,18 @@ def test_correct_writes_an_archive(tmp_path):
     assert not (tmp_path / "other").exists()
 
 
+def test_force_replaces_unchanged_results_only(tmp_path):
+    out = tmp_path / "out"
+    ec.correct(LULESH, out)
+    ec.correct(LULESH, out, force=True)
+    (out / "notes.txt").write_text("mine")
+    with pytest.raises(OSError, match="notes.txt was added or changed"):
+        ec.correct(LULESH, out, force=True)
+    assert (out / "notes.txt").read_text() == "mine"
+    with pytest.raises(ValueError, match="contains the input"):
+        ec.correct(out, tmp_path, force=True)
+
+
 def test_align_finds_a_late_clock():
     aligned = ec.align(late_clock(), bounds=True)
     assert aligned.report["before"]["violations"] == 50
