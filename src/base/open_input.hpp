@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace entrain {
@@ -41,6 +43,24 @@ inline OpenedInput open_input(const char* path) {
   }
   ::close(std::exchange(input.descriptor, -1));
   return input;
+}
+
+/// Reads an opened input to the size that it had then, or to where it ends earlier, and closes it.
+/// Returns the error number of the system if that refused; `text` holds what came before.
+inline int read_and_close(const OpenedInput& input, std::string& text) {
+  text.resize(input.size);
+  std::size_t done = 0;
+  int error_number = 0;
+  while (done < text.size()) {
+    const ssize_t n = ::read(input.descriptor, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) error_number = errno;
+    if (n <= 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  text.resize(done);
+  ::close(input.descriptor);
+  return error_number;
 }
 
 }  // namespace entrain

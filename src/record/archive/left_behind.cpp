@@ -223,21 +223,10 @@ LeftBehind read_left_behind(const std::string& path) {
     return refuse("it has " + number_of(input.size, "byte") + ", more than the " +
                   std::to_string(most) + " that can be held in memory");
   }
-  file.bytes.resize(input.size);
-  std::size_t done = 0;
-  while (done < file.bytes.size()) {
-    const ssize_t n = ::read(input.descriptor, file.bytes.data() + done, file.bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      file.later = true;
-      refuse(std::strerror(errno));
-    }
-    if (n <= 0) break;
-    done += static_cast<std::size_t>(n);
-  }
-  file.bytes.resize(done);
-  ::close(input.descriptor);
-  return file;
+  const int error_number = read_and_close(input, file.bytes);
+  if (error_number == 0) return file;
+  file.later = true;
+  return refuse(std::strerror(error_number));
 }
 
 Journals read_journals(const std::string& unfinished) { return Reader().run(unfinished); }

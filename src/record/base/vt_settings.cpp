@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/base/vt_settings.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <optional>
+#include <sstream>
+
+#include "base/open_input.hpp"
 
 namespace entrain::record {
 namespace {
@@ -100,6 +103,25 @@ std::array<std::string, 2> fields_of(const std::string& line) {
   return fields;
 }
 
+/// Files of directives have some kilobytes: a larger one is something else.
+constexpr std::uint64_t k_most_config = std::uint64_t{1} << 20;
+
+/// Takes the text of a regular file; "", or why it cannot be read. A program must not wait for a
+/// pipe or a device here.
+std::string read_config(const std::string& path, std::string& text) {
+  const OpenedInput input = open_input(path.c_str());
+  if (input.descriptor < 0) {
+    return input.error_number == 0 ? "it is no regular file" : std::strerror(input.error_number);
+  }
+  if (input.size > k_most_config) {
+    ::close(input.descriptor);
+    return "it has " + std::to_string(input.size) + " bytes, more than the " +
+           std::to_string(k_most_config) + " of a file of directives";
+  }
+  const int error_number = read_and_close(input, text);
+  return error_number == 0 ? "" : std::strerror(error_number);
+}
+
 /// Collects the recorder's variables.
 class Translation {
  public:
@@ -124,13 +146,13 @@ class Translation {
   }
 
   void read_file(const std::string& path) {
-    std::ifstream in(path);
-    if (!in) {
-      complain(std::string("cannot read the file ") + path + " of " + k_config + ": " +
-               std::strerror(errno));
+    std::string all;
+    if (const std::string why = read_config(path, all); !why.empty()) {
+      complain(std::string("cannot read the file ") + path + " of " + k_config + ": " + why);
       return;
     }
     std::map<std::string, std::pair<std::string, std::string>> latest;  // the last line counts
+    std::istringstream in(std::move(all));
     std::string line;
     for (std::uint64_t number = 1; std::getline(in, line); ++number) {
       const auto [name, text] = fields_of(line);

@@ -2,7 +2,9 @@
 #include "record/base/vt_settings.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
+#include <filesystem>
 #include <vector>
 
 #include "record/base/scratch_testing.hpp"
@@ -65,6 +67,26 @@ TEST_F(VtSettings, own_variables_come_before_the_environment_and_that_before_the
   EXPECT_EQ(settings.sync.max_messages, 3u);
   EXPECT_EQ(settings.sync.max_duration_s, 2);
   EXPECT_EQ(settings.sync.period_s, 1);
+}
+
+TEST_F(VtSettings, what_is_no_regular_file_is_told_and_not_waited_for) {
+  const std::string pipe = scratch_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path : {pipe, std::string("/dev/zero"), scratch_ / ""}) {
+    problem_.clear();
+    settings_of({"VT_CONFIG=" + path});
+    EXPECT_THAT(problem_, HasSubstr("cannot read the file " + path +
+                                    " of VT_CONFIG: "
+                                    "it is no regular file"));
+  }
+}
+
+TEST_F(VtSettings, a_file_that_is_too_large_is_told_and_not_read) {
+  put_file(scratch_ / "large", "SYNC-PERIOD 1\n");
+  std::filesystem::resize_file(scratch_ / "large", std::uintmax_t{1} << 40);
+  const Settings settings = settings_of({"VT_CONFIG=" + (scratch_ / "large")});
+  EXPECT_THAT(problem_, HasSubstr("it has 1099511627776 bytes, more than the 1048576 of a file"));
+  EXPECT_EQ(settings.sync.period_s, 0);
 }
 
 TEST_F(VtSettings, bad_lines_are_told_with_their_place) {
