@@ -247,6 +247,12 @@ void BigMemory::free(void* block, std::size_t bytes) noexcept {
   ::munmap(block, mapped);
 }
 
+std::uint64_t BigMemory::anonymous() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.anonymous;
+}
+
 std::uint64_t BigMemory::most_spilled() {
   State& s = state();
   const std::lock_guard lock(s.mutex);

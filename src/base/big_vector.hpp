@@ -50,6 +50,9 @@ class BigMemory {
   /// Gives kept memory back to the system, but for `keep` bytes.
   static void release(std::uint64_t keep = 0);
 
+  /// Sum of the blocks in use that are in no file, bytes.
+  static std::uint64_t anonymous();
+
   /// Largest sum of the blocks in files at any time, bytes.
   static std::uint64_t most_spilled();
 };

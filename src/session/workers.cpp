@@ -2,10 +2,12 @@
 #include "session/workers.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 
 #include "base/big_vector.hpp"
 #include "base/executor.hpp"
+#include "base/memory_room.hpp"
 #include "base/try.hpp"
 
 namespace entrain::session {
@@ -55,17 +57,32 @@ namespace {
 /// Memory that a run needs beside its large arrays, bytes.
 constexpr std::uint64_t k_reserve = std::uint64_t{32} << 20;
 
+std::atomic<std::uint64_t> arrays_limit{0};  ///< bytes, of all arrays of the process; 0: none
+
 }  // namespace
 
 MemoryLimit::MemoryLimit(std::uint64_t bytes) : active_(bytes > 0) {
   if (!active_) return;
+  arrays_limit = std::max<std::uint64_t>(bytes > 2 * k_reserve ? bytes - k_reserve : bytes / 2, 1);
+  set_memory_room(std::max(bytes, 2 * k_reserve));
+  set_aside_what_is_read();
+}
+
+void MemoryLimit::set_aside_what_is_read() {
+  if (arrays_limit == 0) return;
   const char* folder = std::getenv("TMPDIR");
-  BigMemory::set_limit(bytes > 2 * k_reserve ? bytes - k_reserve : bytes / 2,
+  // One byte at least: 0 would be no limit.
+  const std::uint64_t most = arrays_limit - 1;
+  BigMemory::set_limit(most - std::min(most, memory_taken()) + 1,
                        folder != nullptr && *folder != '\0' ? folder : "/var/tmp");
 }
 
 MemoryLimit::~MemoryLimit() {
-  if (active_) BigMemory::set_limit(0, {});
+  if (active_) {
+    set_memory_room(0);
+    arrays_limit = 0;
+    BigMemory::set_limit(0, {});
+  }
   BigMemory::release();
 }
 

@@ -65,14 +65,19 @@ class Workers {
   unsigned threads_;
 };
 
-/// Limits the anonymous memory of large arrays while it lives (CheckOptions::memory_limit_bytes;
-/// 0: no limit). When it is destroyed, memory that they keep for later goes back to the system.
+/// Limits the anonymous memory of large arrays, and what readers of files keep, while it lives
+/// (CheckOptions::memory_limit_bytes; 0: no limit). When it is destroyed, memory that arrays keep
+/// for later goes back to the system.
 class MemoryLimit {
  public:
   explicit MemoryLimit(std::uint64_t bytes);
   ~MemoryLimit();
   MemoryLimit(const MemoryLimit&) = delete;
   MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+  /// To be called when files are read: what was taken for them is not left for arrays. Nothing
+  /// without a limit.
+  static void set_aside_what_is_read();
 
  private:
   bool active_;
