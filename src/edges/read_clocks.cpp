@@ -192,17 +192,30 @@ class ClockTables {
 }  // namespace
 
 bool is_name(std::string_view text, std::string& why) {
-  constexpr std::size_t k_longest = 1000;
+  // Two of them fit into a row of a table, escaped as JSON may be.
+  constexpr std::size_t k_longest = std::size_t{1} << 16;
   if (text.empty()) {
     why = "is missing";
   } else if (text.size() > k_longest) {
-    why = "the name is longer than 1000 bytes";
+    why = fmt::format("the name is longer than {} bytes", k_longest);
   } else if (!is_utf8(text)) {
     why = "the name is no UTF-8";
   } else {
     return true;
   }
   return false;
+}
+
+Result<void> check_names(const Clocks& clocks) {
+  std::string why;
+  for (std::size_t i = 0; i < clocks.clocks.size(); ++i) {
+    if (is_name(clocks.clocks[i].name, why)) continue;
+    return fail(
+        ErrorKind::input,
+        fmt::format("{}: clock {} of {} cannot stand in a table: {}; give it a shorter name",
+                    clocks.name, i + 1, clocks.clocks.size(), why));
+  }
+  return {};
 }
 
 Result<Clocks> read_clocks(std::span<const table::Source> sources, std::uint64_t resolution_hz) {

@@ -17,4 +17,8 @@ namespace entrain::edges {
 /// sessions at one time, several resolutions.
 Result<Clocks> read_clocks(std::span<const table::Source> sources, std::uint64_t resolution_hz);
 
+/// Refuses clocks with names that tables may not have: what is written can be read. Errors:
+/// ErrorKind::input.
+Result<void> check_names(const Clocks& clocks);
+
 }  // namespace entrain::edges

@@ -9,6 +9,7 @@
 
 #include "base/try.hpp"
 #include "edges/names.hpp"
+#include "edges/read_clocks.hpp"
 #include "output/mark.hpp"
 #include "table/reader.hpp"
 
@@ -141,6 +142,7 @@ class EdgeWriter {
 
 Result<void> write_edges(const Clocks& clocks, const Edges& edges, const Margins& margins,
                          bool json, const Sink& sink) {
+  TRY(check_names(clocks));
   return EdgeWriter(clocks, edges, margins, json, sink).run();
 }
 
@@ -205,29 +207,32 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
   if (reader.is_json()) return reader.problem(1, {table::Problem::k_whole_row, "this is no CSV"});
   Names names;
   for (const Clock& clock : clocks.clocks) names.number(clock.name);
-  Lines lines(sink);
-  lines.text() = reader.header();
-  TRY(lines.end_line());
+  TRY(sink(reader.header()));
+  std::string mapped;
   for (;;) {
     TRY_ASSIGN(const std::size_t pieces, reader.next(1));
-    if (pieces == 0) return lines.finish();
+    if (pieces == 0) return {};
+    std::string_view rest = reader.text(0);
     TRY(reader.rows(0, [&](const table::Row& row, table::Problem& problem) {
       problem.column = 0;
+      const std::string_view cell = row.cells[0];
       std::uint64_t time = 0;
-      if (!table::parse_ticks(row.cells[0], time, problem.text)) return false;
+      if (!table::parse_ticks(cell, time, problem.text)) return false;
       const std::uint32_t clock = names.find(row.cells[1]);
       if (clock == k_none) {
         problem = {1, fmt::format("there is no clock \"{}\"", row.cells[1])};
         return false;
       }
-      const auto at = static_cast<std::size_t>(row.cells[0].data() - row.text.data());
-      lines.text() += row.text.substr(0, at);
-      add(lines.text(), "{}", maps[clock](time));
-      lines.text() += row.text.substr(at + row.cells[0].size());
-      lines.text() += '\n';
+      const std::int64_t moved = maps[clock](time);
+      if (moved == static_cast<std::int64_t>(time)) return true;
+      mapped += rest.substr(0, static_cast<std::size_t>(cell.data() - rest.data()));
+      add(mapped, "{}", moved);
+      rest.remove_prefix(static_cast<std::size_t>(cell.data() + cell.size() - rest.data()));
       return true;
     }));
-    TRY(lines.finish());
+    mapped += rest;
+    TRY(sink(mapped));
+    mapped.clear();
   }
 }
 

@@ -27,7 +27,7 @@ struct Margins {
 };
 
 /// Writes a table that read_edges() reads: single edges first, then the begins and ends of
-/// instances, all in order.
+/// instances, all in order. Errors: those of check_names() and of `sink`.
 Result<void> write_edges(const Clocks& clocks, const Edges& edges, const Margins& margins,
                          bool json, const Sink& sink);
 
@@ -39,8 +39,9 @@ std::string clocks_csv(const Clocks& clocks);
 /// that keeps its times has one row.
 std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps);
 
-/// Copies a table of CSV and replaces its times by those that the maps give. Errors:
-/// ErrorKind::input with line and column, also for clocks that there are not.
+/// Copies a table of CSV byte for byte, but for the digits of its times, which become those that
+/// the maps give. Errors: ErrorKind::input with line and column, also for clocks that there are
+/// not.
 Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
                        std::span<const ClockMap> maps, const Sink& sink);
 

@@ -44,8 +44,8 @@ class CsvRow {
 
   /// Bytes of the row with the end of its line.
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(at_ - begin_); }
-  /// The row without the end of its line.
-  [[nodiscard]] std::string_view text() const { return {begin_, text_}; }
+  /// Nothing stands in the row but the end of its line.
+  [[nodiscard]] bool is_empty() const { return text_ == 0; }
   /// Lines that it takes; quoted fields may have several.
   [[nodiscard]] std::uint64_t lines() const { return lines_; }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "table/csv.hpp"
@@ -77,7 +78,6 @@ Result<void> Reader::read_header() {
   std::string why;
   while (row.next(field, why)) names.emplace_back(field);
   if (!why.empty()) return problem(line_, {Problem::k_whole_row, why});
-  header_ = row.text();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto known = std::find(columns_.begin(), columns_.end(), names[i]);
     if (known == columns_.end()) {
@@ -90,6 +90,7 @@ Result<void> Reader::read_header() {
   }
   line_ += row.lines();
   used_ += row.size();
+  header_.assign(buffer_.data(), used_);
   return {};
 }
 
@@ -137,6 +138,7 @@ std::size_t Reader::end_of_rows(std::size_t from, std::size_t least) const {
 
 Result<std::size_t> Reader::next(std::size_t most) {
   pieces_.clear();
+  TRY(check_memory_room(path_));
   std::size_t wanted = most * k_piece;
   for (;;) {
     if (filled_ - used_ < wanted) TRY(fill(wanted - (filled_ - used_)));
@@ -192,12 +194,12 @@ Result<void> Reader::csv_rows(const Piece& piece, const RowFunction& row) const 
     if (!refused.text.empty()) return problem(line, refused);
     at += csv.size();
     const std::uint64_t here = std::exchange(line, line + csv.lines());
-    if (csv.text().empty()) continue;
+    if (csv.is_empty()) continue;
     if (count != fields) {
       return problem(here, {Problem::k_whole_row,
                             fmt::format("the row has {} fields, the header {}", count, fields)});
     }
-    if (!row({cells, here, csv.text()}, refused)) return problem(here, refused);
+    if (!row({cells, here}, refused)) return problem(here, refused);
   }
   return {};
 }
@@ -214,7 +216,7 @@ Result<void> Reader::json_rows(const Piece& piece, const RowFunction& row) const
     at += text.size() + 1;
     if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     if (!parser.parse(text, refused)) return problem(line, refused);
-    if (!row({parser.cells(), line, text}, refused)) return problem(line, refused);
+    if (!row({parser.cells(), line}, refused)) return problem(line, refused);
   }
   return {};
 }

@@ -24,7 +24,6 @@ struct Row {
   /// Per column asked for; "" where the row has none. JSON numbers and truth values as written.
   std::span<const std::string_view> cells;
   std::uint64_t line = 0;  ///< number of the line on which the row begins, from 1
-  std::string_view text;   ///< the row as it stands in the file, without the end of its line
 };
 
 /// Why a row is refused.
@@ -68,15 +67,20 @@ class Reader {
   /// True if the header has the column; of JSON lines, always.
   [[nodiscard]] bool has(std::size_t column) const;
   [[nodiscard]] bool is_json() const { return json_; }
-  /// The header line of CSV as it stands in the file, without the end of the line.
+  /// What stands in the file before the first piece: of CSV, the header with the end of its line.
   [[nodiscard]] const std::string& header() const { return header_; }
   [[nodiscard]] std::uint64_t bytes() const { return size_; }
 
   /// Reads the next pieces, at most `most`; returns their number, 0 at the end. Errors:
-  /// ErrorKind::input, also for a row of more than 16 MiB.
+  /// ErrorKind::input, also for a row of more than 16 MiB; those of check_memory_room().
   Result<std::size_t> next(std::size_t most);
   /// Bytes of the pieces that next() read last.
   [[nodiscard]] std::uint64_t bytes_read() const;
+  /// A piece as it stands in the file: pieces follow each other without a gap. Cells of CSV that
+  /// hold no quotes are views of it.
+  [[nodiscard]] std::string_view text(std::size_t piece) const {
+    return {buffer_.data() + pieces_[piece].begin, pieces_[piece].end - pieces_[piece].begin};
+  }
   /// Calls `row` for the rows of a piece, in order. May run for several pieces side by side.
   /// Errors: ErrorKind::input with file, line and column, for rows that are damaged or refused.
   Result<void> rows(std::size_t piece, const RowFunction& row) const;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_room.hpp"
 #include "base/temp_folder_testing.hpp"
 
 namespace entrain::table {
@@ -101,6 +102,18 @@ TEST_F(ReaderTest, names_line_and_column_of_damage) {
               ElementsAre(HasSubstr(", line 1, column a: this is neither")));
   EXPECT_THAT(read("{\"a\": 1, \"a\": 2}\n"), ElementsAre(HasSubstr("column a: the key stands")));
   EXPECT_THAT(read("{\"a\": \"\xFF\"}\n"), ElementsAre(", line 1: the line is no UTF-8"));
+}
+
+TEST_F(ReaderTest, names_the_file_that_there_is_no_memory_for) {
+  const auto path = folder_.path() / "table";
+  std::ofstream(path, std::ios::binary) << "a,b,c\n1,2,3\n";
+  set_memory_room(std::uint64_t{4} << 20);
+  const std::string kept(std::size_t{128} << 20, 'k');  // what a caller keeps of the rows before
+  const Texts rows = read_source(path);
+  set_memory_room(0);
+  EXPECT_EQ(kept.back(), 'k');
+  EXPECT_THAT(rows,
+              ElementsAre(HasSubstr("what is read takes more memory than the 4194304 bytes")));
 }
 
 TEST(Values, say_why_they_are_none) {
