@@ -70,7 +70,8 @@ struct CompareReport {
 
 struct CompareOptions {
   unsigned threads = 0;
-  bool raw_a = false;  ///< take A's stamps as stored, ClockOffset records ignored
+  std::uint64_t max_unpacked_bytes = 0;  ///< as CheckOptions::max_unpacked_bytes
+  bool raw_a = false;                    ///< take A's stamps as stored, ClockOffset records ignored
   /// Number of events of each location in CompareReport::events: the first, the last and others
   /// at equal distances in their order, or all if there are fewer. 0: none.
   std::uint64_t events_per_location = 0;

@@ -33,6 +33,7 @@ struct DistortOptions {
   DistortUnit unit = DistortUnit::process;
   bool force = false;  ///< replace an unchanged earlier result
   unsigned threads = 0;
+  std::uint64_t max_unpacked_bytes = 0;  ///< as CheckOptions::max_unpacked_bytes
 };
 
 inline constexpr std::uint32_t k_most_distort_sessions = 100'000;

@@ -25,9 +25,9 @@
 /// at once (with different outputs). `progress` may be null.
 namespace entrain {
 
-/// Reads an archive and summarises its contents.
+/// Reads an archive and summarises its contents. `max_unpacked_bytes`: as in CheckOptions.
 Result<ArchiveInfo> inspect(const std::filesystem::path& archive, unsigned threads = 0,
-                            Progress* progress = nullptr);
+                            Progress* progress = nullptr, std::uint64_t max_unpacked_bytes = 0);
 
 /// Looks for violations of the clock condition; changes nothing.
 Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptions& options,

@@ -152,7 +152,11 @@ struct CheckOptions {
   /// without a name under $TMPDIR (else /var/tmp), which is slower. 0: no limit. It holds for the
   /// whole process: if several runs work at the same time, the last one to begin decides. Use it
   /// for traces larger than the machine; about 140 bytes per communication event are needed.
+  /// What reading files other than OTF2 takes counts, too: where it is more, they are refused.
   std::uint64_t memory_limit_bytes = 0;
+  /// The most bytes that a packed file (.json.gz) may hold when unpacked. 0: 64 GiB and, beyond 256
+  /// MiB, 250 times its size.
+  std::uint64_t max_unpacked_bytes = 0;
 };
 
 /// The form in which a corrected archive is stored.

@@ -51,6 +51,7 @@ struct Call {
 /// What one file holds.
 struct RankFile {
   std::filesystem::path path;
+  std::uint64_t max_unpacked = 0;  ///< bytes: with what limit it is read; 0: the default
   FileFacts facts;
   std::uint32_t rank = 0;
   std::uint64_t events = 0;  ///< with a time
@@ -79,7 +80,7 @@ bool is_collective_kernel(const EventText& event);
 void sort_calls(RankFile& file);
 
 /// Reads one file. Errors: those of chrome::read().
-Result<RankFile> read_file(const std::filesystem::path& path);
+Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
 
 /// Groups of calls that are one collective or one message each: per instance the number of a call
 /// at each rank that takes part, or k_absent.

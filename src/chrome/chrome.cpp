@@ -318,10 +318,11 @@ Result<void> Run::for_each_work(
   return {};
 }
 
-Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsigned threads) {
+Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsigned threads,
+                                         std::uint64_t max_unpacked) {
   std::vector<RankFile> ranks(files.size());
   TRY(parallel_for(threads, files.size(), [&](std::size_t f) -> Result<void> {
-    TRY_ASSIGN(ranks[f], read_file(files[f]));
+    TRY_ASSIGN(ranks[f], read_file(files[f], max_unpacked));
     return {};
   }));
   return ranks;
@@ -350,7 +351,8 @@ Result<void> Run::check_copy(const Run& original) const {
 Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
   std::vector<fs::path> paths;
   for (const RankFile& file : files_) paths.push_back(folder / file.path.filename());
-  TRY_ASSIGN(std::vector<RankFile> written, read_files(paths, threads_));
+  TRY_ASSIGN(std::vector<RankFile> written,
+             read_files(paths, threads_, files_.front().max_unpacked));
   auto run = std::make_unique<Run>(std::move(written), threads_);
   TRY(run->check_copy(*this));
   TRY(run->prepare());
@@ -364,14 +366,14 @@ bool may_be_trace(const fs::path& file) {
   return may_hold_events(text, text.size() < json::k_beginning);
 }
 
-bool holds_none(const fs::path& file) {
-  const Result<RankFile> read = read_file(file);
+bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
+  const Result<RankFile> read = read_file(file, max_unpacked);
   return read && read->events == 0;
 }
 
-Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files,
-                                                 unsigned threads) {
-  TRY_ASSIGN(std::vector<RankFile> ranks, read_files(files, threads));
+Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files, unsigned threads,
+                                                 std::uint64_t max_unpacked) {
+  TRY_ASSIGN(std::vector<RankFile> ranks, read_files(files, threads, max_unpacked));
   auto run = std::make_unique<Run>(std::move(ranks), threads);
   TRY(run->prepare());
   return run;

@@ -17,7 +17,7 @@ namespace entrain::chrome {
 bool may_be_trace(const std::filesystem::path& file);
 
 /// True if a file can be read and holds no event with a time: nothing that tells a clock.
-bool holds_none(const std::filesystem::path& file);
+bool holds_none(const std::filesystem::path& file, std::uint64_t max_unpacked = 0);
 
 /// Reads the files of all ranks, plain or packed, side by side on `threads` threads. A clock per
 /// file, in order of rank; files that have no event and tell no rank are left out, and notes
@@ -25,6 +25,6 @@ bool holds_none(const std::filesystem::path& file);
 /// of json::load(); ErrorKind::input for a file that is no Chrome trace, two files of one rank,
 /// files of different runs, and times that are no numbers or out of range.
 Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem::path> files,
-                                                 unsigned threads);
+                                                 unsigned threads, std::uint64_t max_unpacked = 0);
 
 }  // namespace entrain::chrome

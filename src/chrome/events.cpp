@@ -114,6 +114,11 @@ class FileWalk {
           fmt::format("{} is no Chrome trace: what stands at byte {} of its list is no event",
                       name_, window_.offset() + scanner_.position()));
     }
+    if (scanner_.too_deep()) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: byte {} lies in more than {} brackets; take this value out",
+                              name_, window_.offset() + scanner_.position(), json::k_most_depth));
+    }
     if (scanner_.failed() && !is_at_end()) {
       return fail(ErrorKind::input, fmt::format("{}: byte {} cannot stand there in JSON; write the "
                                                 "file again",
@@ -157,6 +162,7 @@ class FileWalk {
   template <class Step>
   Result<bool> take(const Step& step) {
     for (;;) {
+      scanner_.peek();  // blanks go by: there may be more than fit into the memory
       json::Scanner at = scanner_;
       const bool taken = step(at);
       if (!at.failed() || !at.at_end() || window_.ended()) {
@@ -237,8 +243,9 @@ class FileWalk {
 
 }  // namespace
 
-Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks) {
-  TRY_ASSIGN(json::Window window, json::Window::open(path));
+Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
+                                 std::uint64_t max_unpacked) {
+  TRY_ASSIGN(json::Window window, json::Window::open(path, max_unpacked));
   return FileWalk(std::move(window), path.string(), sinks).run();
 }
 

@@ -61,7 +61,8 @@ struct EventSinks {
 /// Reads a Chrome trace from begin to end, with less than 1 MB of it in memory unless an event is
 /// longer. Errors: those of json::Window; ErrorKind::input for what cannot stand in JSON before the
 /// end of the text, naming the byte.
-Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks);
+Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
+                                 std::uint64_t max_unpacked = 0);
 
 /// False if the first bytes of a text show that it is no Chrome trace: that it is empty, no JSON,
 /// or JSON of something else. `is_whole`: they are all of it.

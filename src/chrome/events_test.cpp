@@ -7,9 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "base/memory_room.hpp"
 #include "base/random.hpp"
 #include "base/temp_folder_testing.hpp"
 #include "json/document.hpp"
+#include "json/scanner.hpp"
 
 namespace entrain::chrome {
 namespace {
@@ -38,6 +40,12 @@ class Events : public ::testing::Test {
                                    return {};
                                  }});
   }
+
+  std::filesystem::path put(const std::string& name, const std::string& text) {
+    EXPECT_TRUE(json::save(folder_.path() / name, text, false));
+    return folder_.path() / name;
+  }
+  static Result<void> ignore(const EventText&) { return {}; }
 
   TempFolder folder_;
   int files_ = 0;
@@ -122,6 +130,36 @@ TEST(ParseTime, takes_19_digits_and_no_more) {
   EXPECT_EQ(parsed("0000000000000000000000012.5"), 12500);
   for (const char* none : {"", ".", "1.", ".5", "1e3", "1.2.3", "0x1", "-", "1:0", "1/0"}) {
     EXPECT_EQ(parsed(none), std::nullopt) << none;
+  }
+}
+
+/// Blanks are passed over piece by piece; an event is kept as a whole.
+TEST_F(Events, are_read_within_the_memory_that_is_allowed) {
+  constexpr std::size_t k_long = std::size_t{160} << 20;
+  const auto sparse_file = put(
+      "sparse", '[' + std::string(k_long, ' ') + R"({"ph": "X"})" + std::string(k_long, ' ') + ']');
+  const auto large_file = put("large", R"([{"name": ")" + std::string(k_long, 'n') + "\"}]");
+  set_memory_room(k_long / 2);
+  const auto sparse = for_each_event(sparse_file, {.see = ignore, .pass = {}});
+  const auto refused = for_each_event(large_file, {.see = ignore, .pass = {}});
+  set_memory_room(0);
+  EXPECT_TRUE(sparse) << sparse.error().message;
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("takes more memory than"), std::string::npos);
+}
+
+TEST_F(Events, of_very_many_levels_are_refused) {
+  const auto nested = [](std::size_t levels) {
+    return R"([{"name": "n", "args": )" + std::string(levels, '[') + std::string(levels, ']') +
+           "}]";
+  };
+  EXPECT_TRUE(read(nested(json::k_most_depth)));
+  for (const std::size_t levels : {json::k_most_depth + 1, std::size_t{3'000'000}}) {
+    const auto refused = read(nested(levels));
+    ASSERT_FALSE(refused) << levels;
+    EXPECT_NE(refused.error().message.find("byte 1047 lies in more than 1024 brackets"),
+              std::string::npos)
+        << refused.error().message;
   }
 }
 

@@ -371,9 +371,10 @@ bool is_collective_kernel(const EventText& event) {
   return (is_whole || begins) && names_kernel(event);
 }
 
-Result<RankFile> read_file(const std::filesystem::path& path) {
+Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_unpacked) {
   RankFile file;
   file.path = path;
+  file.max_unpacked = max_unpacked;
   FileReader reader(file);
   bool is_empty = true, has_phase = false;  // lists of spans are JSON as well
   const auto see = [&](const EventText& event) -> Result<void> {
@@ -386,7 +387,7 @@ Result<RankFile> read_file(const std::filesystem::path& path) {
     has_phase |= !event.phase.empty();
     return reader.see(event);
   };
-  TRY_ASSIGN(file.facts, for_each_event(path, {.see = see, .pass = {}}));
+  TRY_ASSIGN(file.facts, for_each_event(path, {.see = see, .pass = {}}, max_unpacked));
   if (!file.facts.has_events || (!is_empty && !has_phase)) {
     return fail(
         ErrorKind::input,

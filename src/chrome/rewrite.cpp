@@ -65,8 +65,9 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
     const auto length = event.has_length() ? parse_time(event.duration, cut) : std::nullopt;
     return see(event, begin, length.value_or(0));
   };
-  TRY_ASSIGN(const FileFacts facts,
-             for_each_event(file.path, {.see = see_event, .pass = std::move(pass)}));
+  TRY_ASSIGN(
+      const FileFacts facts,
+      for_each_event(file.path, {.see = see_event, .pass = std::move(pass)}, file.max_unpacked));
   if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return {};
   return has_changed(file);
 }

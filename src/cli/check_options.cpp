@@ -231,9 +231,12 @@ void CheckArguments::declare(OptionSet& set) {
       "Memory that the large arrays may take, e.g. 500M or 16G (powers of 1024). The rest lies in "
       "unnamed temporary files in the folder that the variable TMPDIR names, or /var/tmp, which is "
       "slower; the result is the same. All arrays together need about 140 bytes per "
-      "communication event. With several processes, each one has that much. Use it "
+      "communication event. With several processes, each one has that much. What is kept of JSON "
+      "files and of names in tables counts, and no file takes its place: where it is more, they "
+      "are refused. Use it "
       "when a trace is larger than the machine. Default: no limit.")
       ->group(k_group);
+  add_max_unpacked(set, options.max_unpacked_bytes)->group(k_group);
   set.flag("--strict-latency", options.strict_latency,
            "Also call it a violation, with exit status 1, if a receive is not earlier than its "
            "send, but "

@@ -62,6 +62,15 @@ Option* add_archive(OptionSet& set, const std::string& name, std::vector<std::st
                                    help));
 }
 
+Option* add_max_unpacked(OptionSet& set, std::uint64_t& target) {
+  return add_value(
+      set, "--max-unpacked", target, parse_size, "BYTES",
+      "The most bytes that a packed file (.json.gz) may hold when unpacked, e.g. 20G "
+      "(powers of 1024). Files that hold more are refused. Use it when a file that you "
+      "trust is refused, or when files come from strangers. Default: 64G, and beyond "
+      "256M no more than 250 times the file's size.");
+}
+
 void add_output(OptionSet& set, std::string& target, bool& force) {
   set.path("-o,--output", target, "DIR",
            "The folder to write the new archive to; required. It appears under this name "

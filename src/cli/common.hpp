@@ -41,6 +41,9 @@ Option* add_archive(OptionSet& set, const std::string& name, std::vector<std::st
 /// Adds -o, --output and --force of the verbs that write an archive.
 void add_output(OptionSet& set, std::string& target, bool& force);
 
+/// Adds --max-unpacked of the verbs that read packed files.
+Option* add_max_unpacked(OptionSet& set, std::uint64_t& target);
+
 /// The exit code that tells a verdict.
 int exit_code_of(Verdict verdict);
 

@@ -122,6 +122,7 @@ class Compare : public Verb {
              "Take the time stamps of A as they are stored, without its ClockOffset records. "
              "Use it when A has records that are wrong. For OTF2 archives only.")
         ->group(k_group);
+    add_max_unpacked(set, options_.max_unpacked_bytes)->group(k_group);
     common_.declare(set, "all locations instead of the ten that differ most");
     set.after_parsing([this, &set]() -> Result<void> {
       if (set.given("--points") && csv_.empty())

@@ -69,6 +69,7 @@ class Distort : public Verb {
                 "OTF2 anchor file, or the folder that holds one. It is never touched.");
     add_output(set, output_, options_.force);
     declare_clocks(set);
+    add_max_unpacked(set, options_.max_unpacked_bytes)->group("OPTIONS");
     common_.declare(set, "");
   }
 

@@ -31,13 +31,15 @@ class Info : public Verb {
   void declare(OptionSet& set) override {
     add_archive(set, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
     common_.declare(set, "records and operations that do not occur");
+    add_max_unpacked(set, max_unpacked_)->group("OPTIONS");
   }
 
   int run() override {
     return run_and_report(
         common_,
         [&](Progress* progress) {
-          return engine::inspect(engine::paths_of(archive_), common_.threads, progress);
+          return engine::inspect(engine::paths_of(archive_), common_.threads, progress,
+                                 max_unpacked_);
         },
         [](const ArchiveInfo&) { return k_exit_fine; });
   }
@@ -45,6 +47,7 @@ class Info : public Verb {
  private:
   std::vector<std::string> archive_;
   CommonOptions common_;
+  std::uint64_t max_unpacked_ = 0;
 };
 
 }  // namespace

@@ -24,12 +24,13 @@ Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptio
 }
 
 Result<CheckReport> engine::check(const Run& run, const Paths& paths, const CheckOptions& options) {
-  TRY_ASSIGN(const auto recording, open_recording(paths, options.threads));
+  const session::MemoryLimit limit(options.memory_limit_bytes);
+  TRY_ASSIGN(const auto recording,
+             open_recording(paths, options.threads, options.max_unpacked_bytes));
   if (recording) return check_recording(run, *recording, options);
   const std::filesystem::path& archive = paths.front();
   Team& processes = run.processes;
   Progress* const progress = run.progress;
-  const session::MemoryLimit limit(options.memory_limit_bytes);
   session::Workers workers(processes, options.threads);
   const TimelineUse use{.purpose = options.bounds.wanted ? Purpose::bounds : Purpose::check};
   TRY_ASSIGN(Timeline timeline, find_timeline(workers, archive, options, use, progress));

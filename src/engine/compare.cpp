@@ -224,7 +224,7 @@ Result<CompareReport> compare(const std::filesystem::path& a, const std::filesys
                               const CompareOptions& options, Progress* progress) {
   const engine::ComparedPaths paths{a, b, truth};
   TRY_ASSIGN(const engine::ComparedRecordings recordings,
-             engine::open_recordings(paths, options.threads));
+             engine::open_recordings(paths, options.threads, options.max_unpacked_bytes));
   if (recordings.a) return engine::compare_recordings(recordings, options);
   return compare_archives(paths, options, progress);
 }

@@ -178,11 +178,12 @@ void add_notes(const Recording& recording, std::vector<std::string>& notes) {
 
 }  // namespace
 
-Result<ComparedRecordings> open_recordings(const ComparedPaths& paths, unsigned threads) {
+Result<ComparedRecordings> open_recordings(const ComparedPaths& paths, unsigned threads,
+                                           std::uint64_t max_unpacked) {
   ComparedRecordings result;
-  TRY_ASSIGN(result.a, open_recording({paths.a}, threads));
+  TRY_ASSIGN(result.a, open_recording({paths.a}, threads, max_unpacked));
   const auto open = [&](const fs::path& path, std::unique_ptr<Recording>& to) -> Result<void> {
-    TRY_ASSIGN(to, open_recording({path}, threads));
+    TRY_ASSIGN(to, open_recording({path}, threads, max_unpacked));
     const std::string mine = format_of(result.a), theirs = format_of(to);
     if (mine == theirs) return {};
     if (!result.a) TRY(session::open_trace(paths.a));  // it may be nothing at all

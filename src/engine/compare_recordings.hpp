@@ -24,7 +24,8 @@ struct ComparedRecordings {
 };
 
 /// Errors: those of open_recording(); ErrorKind::input for traces of several formats.
-Result<ComparedRecordings> open_recordings(const ComparedPaths& paths, unsigned threads);
+Result<ComparedRecordings> open_recordings(const ComparedPaths& paths, unsigned threads,
+                                           std::uint64_t max_unpacked = 0);
 
 /// entrain::compare() of recordings that are there; `truth` may be null. Keeps 8 bytes per time of
 /// each. Errors: those of Recording::event_times(); ErrorKind::input for files that do not hold

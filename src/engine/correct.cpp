@@ -452,14 +452,15 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
   if (run.processes.rank() == 0) rule = output_rule(paths, options.check, options.force);
   TRY(run.processes.agree(run.processes.rank() == 0 ? OutputFolder::check(output, rule)
                                                     : Result<void>()));
-  TRY_ASSIGN(const auto recording, open_recording(paths, options.check.threads));
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  TRY_ASSIGN(const auto recording,
+             open_recording(paths, options.check.threads, options.check.max_unpacked_bytes));
   if (recording) return correct_recording(run, *recording, {output, rule}, options);
   if (options.mark_offsets) {
     return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
   }
   const std::filesystem::path& archive = paths.front();
   TRY(engine::check_options(options));
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(run, options);
   TRY(correction.compute(archive, true, Correction::Writing::yes));
   TRY(correction.explain(correction.write(output, rule)));
@@ -473,11 +474,12 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
 
 Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths,
                                               const CorrectOptions& options) {
-  TRY_ASSIGN(const auto recording, open_recording(paths, options.check.threads));
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  TRY_ASSIGN(const auto recording,
+             open_recording(paths, options.check.threads, options.check.max_unpacked_bytes));
   if (recording) return plan_recording(run, *recording, options);
   const std::filesystem::path& archive = paths.front();
   TRY(engine::check_options(options));
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(run, options);
   TRY(correction.compute(archive, true, Correction::Writing::no));
   TRY(correction.explain(correction.verify_planned()));

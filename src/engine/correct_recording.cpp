@@ -360,7 +360,6 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
                                         const Target& output, const CorrectOptions& options) {
   TRY(check_correction(run, options));
   TRY(check_names(recording));
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(run, recording, options);
   TRY(correction.compute());
   TRY_ASSIGN(OutputFolder folder, OutputFolder::create(output.path, output.rule));
@@ -374,7 +373,6 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
 Result<CorrectReport> plan_recording(const Run& run, const Recording& recording,
                                      const CorrectOptions& options) {
   TRY(check_correction(run, options));
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
   Correction correction(run, recording, options);
   TRY(correction.compute());
   correction.verify_planned();

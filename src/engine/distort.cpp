@@ -44,7 +44,8 @@ Result<DistortReport> engine::distort(const Paths& paths, const std::filesystem:
                                       const DistortOptions& options, Progress* progress) {
   const OutputRule rule = output_rule(paths, options.force);
   TRY(OutputFolder::check(output, rule));
-  TRY_ASSIGN(const auto recording, open_recording(paths, options.threads));
+  TRY_ASSIGN(const auto recording,
+             open_recording(paths, options.threads, options.max_unpacked_bytes));
   if (recording) return distort_recording(*recording, {output, rule}, options, progress);
   const std::filesystem::path& archive = paths.front();
   TRY_ASSIGN(const session::LoadedTrace loaded, session::load(archive, options.threads, progress));

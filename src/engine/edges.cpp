@@ -69,11 +69,12 @@ Result<ArchiveEdges> edges_of(const formats::Recording& recording, const CheckOp
 
 Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& options,
                                 Progress* progress) {
-  TRY_ASSIGN(const auto recording, open_recording(archive, options.threads));
+  TRY_ASSIGN(const auto recording,
+             open_recording(archive, options.threads, options.max_unpacked_bytes));
   if (recording) return edges_of(*recording, options, progress);
   session::Workers workers(options.threads);
-  TRY_ASSIGN(const Timeline t,
-             find_timeline(workers, archive.front(), options, {.purpose = Purpose::bounds}, progress));
+  TRY_ASSIGN(const Timeline t, find_timeline(workers, archive.front(), options,
+                                             {.purpose = Purpose::bounds}, progress));
   const causal::Context context = causal_context(workers, t, progress);
   const std::filesystem::path folder =
       options.clock_samples.empty() ? std::filesystem::path(t.loaded.trace.path).parent_path()

@@ -91,7 +91,8 @@ class Exporter {
         workers_(options.check.threads) {}
 
   Result<ExportReport> run(OutputFile& file) {
-    TRY_ASSIGN(recording_, engine::open_recording(archive_, options_.check.threads));
+    TRY_ASSIGN(recording_, engine::open_recording(archive_, options_.check.threads,
+                                                  options_.check.max_unpacked_bytes));
     TRY(recording_ ? take_recording() : take_archive());
     find_origin();
     choose_windows();

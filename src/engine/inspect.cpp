@@ -151,13 +151,14 @@ std::uint64_t distinct(const std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-Result<ArchiveInfo> inspect(const std::filesystem::path& path, unsigned threads,
-                            Progress* progress) {
-  return engine::inspect({path}, threads, progress);
+Result<ArchiveInfo> inspect(const std::filesystem::path& path, unsigned threads, Progress* progress,
+                            std::uint64_t max_unpacked_bytes) {
+  return engine::inspect({path}, threads, progress, max_unpacked_bytes);
 }
 
-Result<ArchiveInfo> engine::inspect(const Paths& paths, unsigned threads, Progress* progress) {
-  TRY_ASSIGN(const auto recording, open_recording(paths, threads));
+Result<ArchiveInfo> engine::inspect(const Paths& paths, unsigned threads, Progress* progress,
+                                    std::uint64_t max_unpacked_bytes) {
+  TRY_ASSIGN(const auto recording, open_recording(paths, threads, max_unpacked_bytes));
   if (recording) return inspect_recording(*recording);
   const std::filesystem::path& path = paths.front();
   TRY_ASSIGN(const session::LoadedTrace loaded, session::load(path, threads, progress));

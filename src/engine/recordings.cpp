@@ -78,17 +78,22 @@ void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
 
 /// An empty list, or an answer without spans, looks like spans and may stand beside a training run;
 /// so may a trace without events beside spans. Files of both kinds that hold something are refused.
-Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes) {
+Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes,
+                         std::uint64_t max_unpacked) {
   if (kind_of(files) == Kind::mixed) {
     leave_out(
         files,
-        [](const fs::path& file) { return spans::are_spans(file) && spans::holds_none(file); },
+        [&](const fs::path& file) {
+          return spans::are_spans(file) && spans::holds_none(file, max_unpacked);
+        },
         notes);
   }
   if (kind_of(files) == Kind::mixed) {
     leave_out(
         files,
-        [](const fs::path& file) { return !spans::are_spans(file) && chrome::holds_none(file); },
+        [&](const fs::path& file) {
+          return !spans::are_spans(file) && chrome::holds_none(file, max_unpacked);
+        },
         notes);
   }
   const Kind kind = kind_of(files);
@@ -124,7 +129,8 @@ std::vector<fs::path> recording_files(const fs::path& path) {
 
 Paths paths_of(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
 
-Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned threads) {
+Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned threads,
+                                                  std::uint64_t max_unpacked) {
   std::vector<fs::path> files;
   std::vector<std::string> notes;
   const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
@@ -144,14 +150,15 @@ Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned t
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
     return std::pair(a.filename(), a) < std::pair(b.filename(), b);
   });
-  TRY_ASSIGN(const Kind kind, choose_kind(files, notes));
+  TRY_ASSIGN(const Kind kind, choose_kind(files, notes, max_unpacked));
   double read_s = 0;
   std::unique_ptr<Recording> recording;
   {
     const Stopwatch watch(read_s);
-    TRY_ASSIGN(recording,
-               kind == Kind::spans ? spans::read(files, threads) : chrome::read(files, threads));
+    TRY_ASSIGN(recording, kind == Kind::spans ? spans::read(files, threads, max_unpacked)
+                                              : chrome::read(files, threads, max_unpacked));
   }
+  session::MemoryLimit::set_aside_what_is_read();
   recording->read_s = read_s;
   recording->notes.insert(recording->notes.end(), notes.begin(), notes.end());
   warn_of_untied_clocks(*recording);
@@ -198,7 +205,6 @@ ArchiveInfo inspect_recording(const Recording& recording) {
 Result<CheckReport> check_recording(const Run& run, const Recording& recording,
                                     const CheckOptions& options) {
   TRY(check_use(run, options));
-  const session::MemoryLimit limit(options.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<Seen> seen,
              Seen::take(run, recording, options, Purpose::bounds));
   const std::vector<ClockMap>& maps = seen->timeline.presync.maps;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -25,9 +26,11 @@ namespace entrain::engine {
 std::vector<std::filesystem::path> recording_files(const std::filesystem::path& path);
 
 /// A trace in another format; null if there is one path and recording_files() has none for it.
+/// `max_unpacked`: as CheckOptions::max_unpacked_bytes.
 /// Errors: those of chrome::read(); ErrorKind::usage for several paths of which one is no such
 /// file.
-Result<std::unique_ptr<formats::Recording>> open_recording(const Paths& paths, unsigned threads);
+Result<std::unique_ptr<formats::Recording>> open_recording(const Paths& paths, unsigned threads,
+                                                           std::uint64_t max_unpacked = 0);
 
 /// inspect() of such a trace.
 ArchiveInfo inspect_recording(const formats::Recording& recording);

@@ -36,7 +36,8 @@ using Paths = std::vector<std::filesystem::path>;
 Paths paths_of(const std::vector<std::string>& names);
 
 /// entrain::inspect().
-Result<ArchiveInfo> inspect(const Paths& archive, unsigned threads, Progress* progress);
+Result<ArchiveInfo> inspect(const Paths& archive, unsigned threads, Progress* progress,
+                            std::uint64_t max_unpacked_bytes);
 
 /// entrain::check().
 Result<CheckReport> check(const Run& run, const Paths& archive, const CheckOptions& options);

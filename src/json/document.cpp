@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "json/document.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
-#include <memory>
 
+#include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "json/text_file.hpp"
@@ -25,15 +23,17 @@ bool is_document_name(const std::filesystem::path& path) {
   return plain.ends_with(".json") || plain.ends_with(".jsonl") || plain.ends_with(".ndjson");
 }
 
-Result<Document> load(const std::filesystem::path& path) {
-  TRY_ASSIGN(TextReader reader, TextReader::open(path));
+Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpacked) {
+  TRY_ASSIGN(TextReader reader, TextReader::open(path, max_unpacked));
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   Document document;
   document.packed = reader.packed();
   if (!error) document.text.reserve(std::min<std::uint64_t>(size, k_most_text) + k_piece + k_room);
   for (bool more = true; more;) {
-    const std::size_t before = document.text.size();
+    const std::size_t before = document.text.size(), room = document.text.capacity();
+    // A string that grows takes twice its room, and is copied.
+    TRY(check_memory_room(path, before + k_piece > room ? 2 * room : k_piece));
     document.text.resize(before + k_piece);
     TRY_ASSIGN(const std::size_t read, reader.read({document.text.data() + before, k_piece}));
     document.text.resize(before + read);
@@ -45,14 +45,10 @@ Result<Document> load(const std::filesystem::path& path) {
 }
 
 std::string beginning(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return {};
-  // Packed files have no reader by the piece for C++ streams, but zlib has one for both kinds.
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
-  if (!file) return {};
+  Result<TextReader> reader = TextReader::open(path);
+  if (!reader) return {};
   std::string text(k_beginning, '\0');
-  const int size = gzread(file.get(), text.data(), static_cast<unsigned>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max(size, 0)));
+  text.resize(reader->read(text).value_or(0));
   return text;
 }
 

@@ -21,10 +21,10 @@ struct Document {
 /// True if a file of this name can hold JSON: .json, .jsonl, .ndjson, and these with .gz.
 bool is_document_name(const std::filesystem::path& path);
 
-/// Reads a regular file; gzip is told by its first two bytes, not by the name. Errors:
-/// ErrorKind::input for a file that cannot be read, is larger than k_most_text, is a damaged gzip
-/// stream, or no UTF-8. A stream that ends too early is read as far as it goes.
-Result<Document> load(const std::filesystem::path& path);
+/// Reads a regular file; gzip is told by its first two bytes, not by the name. A stream that ends
+/// too early is read as far as it goes. Errors: those of TextReader, of check_memory_room(), and
+/// ErrorKind::input for what is no UTF-8.
+Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
 
 /// As much of a text as beginning() gives.
 inline constexpr std::size_t k_beginning = std::size_t{1} << 16;

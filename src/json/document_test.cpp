@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "base/file.hpp"
+#include "base/memory_room.hpp"
 #include "base/temp_folder_testing.hpp"
 #include "json/scanner.hpp"
+#include "json/text_file.hpp"
 
 namespace entrain::json {
 namespace {
@@ -44,6 +46,46 @@ TEST(Document, zeros_behind_a_gzip_stream_are_passed_over) {
   const auto document = load(folder.path() / "b.json.gz");
   ASSERT_TRUE(document) << document.error().message;
   EXPECT_EQ(document->text, "[1]");
+}
+
+TEST(Document, no_more_is_unpacked_than_is_allowed) {
+  const TempFolder folder;
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", std::string(3'000'000, ' '), true));
+  ASSERT_TRUE(save(folder.path() / "plain.json", std::string(3'000'000, ' '), false));
+  EXPECT_TRUE(load(folder.path() / "a.json.gz"));
+  EXPECT_TRUE(load(folder.path() / "a.json.gz", 3'000'000));
+  EXPECT_TRUE(load(folder.path() / "plain.json", 1000));
+  const auto refused = load(folder.path() / "a.json.gz", 2'999'999);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("holds more than 2999999 when unpacked, which is the "
+                                         "limit; if you trust it, allow more with --max-unpacked"),
+            std::string::npos)
+      << refused.error().message;
+  EXPECT_EQ(beginning(folder.path() / "a.json.gz"), std::string(k_beginning, ' '));
+}
+
+TEST(Document, what_a_packed_file_may_hold_grows_with_its_size) {
+  EXPECT_EQ(most_unpacked(0), k_any_ratio);
+  EXPECT_EQ(most_unpacked(1 << 20), k_any_ratio);
+  EXPECT_EQ(most_unpacked(100'000'000), 25'000'000'000U);
+  EXPECT_EQ(most_unpacked(~std::uint64_t{0}), k_most_text);
+}
+
+TEST(Document, memory_is_refused_before_it_is_taken) {
+  const TempFolder folder;
+  constexpr std::size_t k_bytes = std::size_t{192} << 20;
+  for (const bool packed : {false, true}) {
+    ASSERT_TRUE(save(folder.path() / "a.json", std::string(k_bytes, ' '), packed));
+    set_memory_room(k_bytes / 4);
+    const auto refused = load(folder.path() / "a.json");
+    set_memory_room(0);
+    ASSERT_FALSE(refused) << packed;
+    EXPECT_NE(refused.error().message.find("takes more memory than the 50331648 bytes that "
+                                           "--memory leaves it"),
+              std::string::npos)
+        << refused.error().message;
+    std::filesystem::remove(folder.path() / "a.json");
+  }
 }
 
 TEST(Document, bytes_that_are_no_utf8_are_refused) {

@@ -11,6 +11,9 @@
 
 namespace entrain::json {
 
+/// Deeper values are refused: no profiler writes them, and other readers may not survive them.
+inline constexpr std::size_t k_most_depth = 1024;
+
 /// What some editors put before a text in UTF-8.
 inline constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
 
@@ -33,6 +36,8 @@ class Scanner {
   [[nodiscard]] bool at_end() const { return at_ == end_; }
   /// The position was lost: next_key() or next_element() ended for this reason, not at a bracket.
   [[nodiscard]] bool failed() const { return failed_; }
+  /// It was lost in a value with more than k_most_depth brackets around it.
+  [[nodiscard]] bool too_deep() const { return too_deep_; }
 
   /// Goes on in `text`, which begins with what comes next: the same text, moved, with more of it.
   void continue_in(std::string_view text) {
@@ -172,7 +177,8 @@ class Scanner {
           continue;
         case '{':
         case '[':
-          ++depth;
+          too_deep_ = ++depth > k_most_depth;
+          if (too_deep_) return lost();
           break;
         case '}':
         case ']':
@@ -190,7 +196,7 @@ class Scanner {
   const char* at_;
   const char* end_;
   bool first_ = true;  ///< no comma is due
-  bool failed_ = false;
+  bool failed_ = false, too_deep_ = false;
 };
 
 }  // namespace entrain::json

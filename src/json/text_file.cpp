@@ -25,6 +25,10 @@ bool all_zero(std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
+std::uint64_t most_unpacked(std::uint64_t size) {
+  return std::min(k_most_text, std::max(k_any_ratio, std::min(size, k_most_text) * k_most_ratio));
+}
+
 tl::unexpected<Error> no_utf8(const std::filesystem::path& path) {
   return fail(ErrorKind::input,
               fmt::format("{} is no UTF-8, as JSON must be; write it again", path.string()));
@@ -102,7 +106,18 @@ struct TextReader::Source {
       TRY_ASSIGN(const bool more, refill());
       cut = ended = !more;  // as of a run that was killed
     }
-    return room.size() - stream.avail_out;
+    const std::size_t size = room.size() - stream.avail_out;
+    given += size;
+    if (given > most) return too_large();
+    return size;
+  }
+
+  [[nodiscard]] tl::unexpected<Error> too_large() const {
+    const std::uint64_t packed_bytes = file.size_when_opened();
+    return fail(ErrorKind::input,
+                fmt::format("{} has {} bytes and holds more than {} when unpacked, which is the "
+                            "limit; if you trust it, allow more with --max-unpacked, or unpack it",
+                            file.path().string(), packed_bytes, most));
   }
 
   Result<std::size_t> read_plain(std::span<char> room) {
@@ -118,7 +133,8 @@ struct TextReader::Source {
   z_stream stream{};
   std::vector<std::uint8_t> piece;
   std::uint64_t at = 0;     ///< of the file
-  std::uint64_t given = 0;  ///< bytes of the text
+  std::uint64_t given = 0;  ///< bytes that were unpacked
+  std::uint64_t most = 0;   ///< of them
 };
 
 TextReader::TextReader(std::unique_ptr<Source> source) : source_(std::move(source)) {}
@@ -126,19 +142,16 @@ TextReader::TextReader(TextReader&&) noexcept = default;
 TextReader& TextReader::operator=(TextReader&&) noexcept = default;
 TextReader::~TextReader() = default;
 
-Result<TextReader> TextReader::open(const std::filesystem::path& path) {
+Result<TextReader> TextReader::open(const std::filesystem::path& path, std::uint64_t max_unpacked) {
   TRY_ASSIGN(File file, File::open_for_reading(path, k_most_text));
   auto source = std::make_unique<Source>(std::move(file));
+  source->most = max_unpacked > 0 ? max_unpacked : most_unpacked(source->file.size_when_opened());
   TRY(source->begin());
   return TextReader(std::move(source));
 }
 
 Result<std::size_t> TextReader::read(std::span<char> room) {
-  TRY_ASSIGN(const std::size_t size,
-             source_->packed ? source_->unpack(room) : source_->read_plain(room));
-  source_->given += size;
-  if (source_->given > k_most_text) return source_->damaged("is too large when unpacked");
-  return size;
+  return source_->packed ? source_->unpack(room) : source_->read_plain(room);
 }
 
 bool TextReader::packed() const { return source_->packed; }

@@ -11,8 +11,15 @@
 
 namespace entrain::json {
 
-/// The largest text that is read, bytes, also after inflation.
+/// The largest text that is read, bytes.
 inline constexpr std::uint64_t k_most_text = std::uint64_t{1} << 36;
+
+/// A packed file of `size` bytes whose reader names no limit may hold no more than k_most_text, and
+/// so many times its size: profilers' files hold 10 to 30 times, and a file that is made to fill
+/// the memory up to 1,030 times. What is smaller than k_any_ratio fills none.
+inline constexpr std::uint64_t k_most_ratio = 250;
+inline constexpr std::uint64_t k_any_ratio = std::uint64_t{1} << 28;
+std::uint64_t most_unpacked(std::uint64_t size);
 
 /// What a reader says of a file that is no UTF-8.
 tl::unexpected<Error> no_utf8(const std::filesystem::path& path);
@@ -24,15 +31,16 @@ std::string_view whole_characters(std::string_view text);
 /// is told by its first two bytes, not by the name. One thread at a time may use it.
 class TextReader {
  public:
-  /// Errors: ErrorKind::input for a file that cannot be read or is larger than k_most_text.
-  static Result<TextReader> open(const std::filesystem::path& path);
+  /// `max_unpacked`: the most bytes that are unpacked; 0: most_unpacked(). Errors: ErrorKind::input
+  /// for a file that cannot be read or is larger than k_most_text.
+  static Result<TextReader> open(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
   TextReader(TextReader&&) noexcept;
   TextReader& operator=(TextReader&&) noexcept;
   ~TextReader();
 
   /// Fills `room`, at most 1 GiB, with what comes next; returns how many bytes that were: fewer
-  /// than it takes only at the end. Errors: ErrorKind::input for a gzip stream that is damaged, and
-  /// a text that is larger than k_most_text.
+  /// than it takes only at the end. Errors: ErrorKind::input for a gzip stream that is damaged or
+  /// holds too much.
   Result<std::size_t> read(std::span<char> room);
   [[nodiscard]] bool packed() const;
   /// The file ended inside its gzip stream: what was packed until then is the text.

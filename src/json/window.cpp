@@ -5,7 +5,10 @@
 #include <cstring>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "base/flat_map.hpp"
+#include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 
@@ -36,8 +39,8 @@ std::uint64_t hash_of(std::string_view text) {
 
 }  // namespace
 
-Result<Window> Window::open(const std::filesystem::path& path) {
-  TRY_ASSIGN(TextReader reader, TextReader::open(path));
+Result<Window> Window::open(const std::filesystem::path& path, std::uint64_t max_unpacked) {
+  TRY_ASSIGN(TextReader reader, TextReader::open(path, max_unpacked));
   Window window(path, std::move(reader));
   TRY(window.advance(0));
   return window;
@@ -51,7 +54,15 @@ Result<void> Window::advance(std::size_t done) {
   // Whole pieces at the same places of the file, so that the hash does not depend on the reader.
   const std::size_t pieces = std::max<std::size_t>(size_ / k_window_piece, 1);
   const std::size_t wanted = size_ + pieces * k_window_piece;
-  if (bytes_.size() < wanted) bytes_.resize(wanted);
+  if (size_ > k_most_kept) {
+    return fail(ErrorKind::input,
+                fmt::format("{}: the value at byte {} has more than {} bytes; split it, or take it "
+                            "out",
+                            path_.string(), offset_, k_most_kept));
+  }
+  const bool grows = bytes_.size() < wanted;
+  TRY(check_memory_room(path_, grows ? wanted : 0));
+  if (grows) bytes_.resize(wanted);
   for (std::size_t i = 0; i < pieces && !ended_; ++i) {
     TRY_ASSIGN(const std::size_t read, reader_.read({bytes_.data() + size_, k_window_piece}));
     hash_ = mix(hash_ + hash_of({bytes_.data() + size_, read}));

@@ -14,15 +14,18 @@
 namespace entrain::json {
 
 /// The part of a file's text that is in memory while a reader goes from its begin to its end. Takes
-/// less than 1 MB whatever the file's size, unless the reader keeps a longer piece whole. One
-/// thread at a time may use it.
+/// less than 1 MB whatever the file's size, unless the reader keeps a longer piece whole, which may
+/// have k_most_kept bytes. One thread at a time may use it.
 ///
 /// Example: text() is `{"a": 1}, {"b"` and ended() is false. After advance(10) it begins with
 /// `{"b"`, and what follows in the file stands behind that.
 class Window {
  public:
-  /// Errors, here and in advance(): those of TextReader, and ErrorKind::input for what is no UTF-8.
-  static Result<Window> open(const std::filesystem::path& path);
+  static constexpr std::size_t k_most_kept = std::size_t{1} << 30;
+
+  /// Errors, here and in advance(): those of TextReader, of check_memory_room(), and
+  /// ErrorKind::input for what is no UTF-8.
+  static Result<Window> open(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
 
   /// Whole characters, unless the file ends inside one. Valid until the next advance().
   [[nodiscard]] std::string_view text() const { return {bytes_.data(), checked_}; }

@@ -96,6 +96,28 @@ TEST(Window, tells_a_gzip_stream_that_is_damaged_far_behind) {
   EXPECT_EQ(error_of("cut"), "");
 }
 
+/// A megabyte of these would fill gigabytes.
+TEST(Window, unpacks_no_file_that_holds_very_much_more_than_its_size) {
+  const TempFolder folder;
+  const auto path = folder.path() / "bomb.json.gz";
+  auto writer = TextWriter::create(path, true);
+  const std::string blanks(std::size_t{1} << 20, ' ');
+  for (int i = 0; i < 260; ++i) ASSERT_TRUE(writer->write(blanks));
+  ASSERT_TRUE(writer->close());
+  const auto read_with = [&](std::uint64_t max_unpacked) -> Result<void> {
+    auto window = Window::open(path, max_unpacked);
+    if (!window) return tl::unexpected(window.error());
+    Result<void> read;
+    while (read && !window->ended()) read = window->advance(window->text().size());
+    return read;
+  };
+  const auto refused = read_with(0);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("holds more than 268435456 when unpacked"),
+            std::string::npos);
+  EXPECT_TRUE(read_with(std::uint64_t{1} << 30));
+}
+
 /// At the end it may be a text that was cut off.
 TEST(Window, refuses_what_is_no_utf8_wherever_it_stands_but_at_the_end) {
   const TempFolder folder;

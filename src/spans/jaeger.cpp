@@ -86,7 +86,7 @@ bool Reader::jaeger_span(value from) {
       draft.process.empty() ? draft.place.clock() : k_number_of_process + draft.process);
   stamp_millis(draft.millis, draft.begin, clock);
   finish(draft, k_us, true, clock);
-  return whole;
+  return whole && has_room();
 }
 
 bool Reader::jaeger_process(value from, Place& place) {

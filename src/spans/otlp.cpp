@@ -104,7 +104,7 @@ bool Reader::otlp_span(value from) {
     });
   });
   finish(draft, k_ns, false, k_none);
-  return whole;
+  return whole && has_room();
 }
 
 }  // namespace entrain::spans

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/memory_room.hpp"
+#include "base/try.hpp"
 #include "spans/documents.hpp"
 #include "spans/draft.hpp"
 #include "spans/reader.hpp"
@@ -61,7 +63,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
                   std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
   constexpr std::size_t k_room = simdjson::SIMDJSON_PADDING;
   text.reserve(text.size() + k_room);
-  Reader reader(text, spans, stamps, marks);
+  Reader reader(text, name, spans, stamps, marks);
   ondemand::parser parser;
   bool any_known = false;
   const std::size_t first_stamp = stamps.size();
@@ -74,9 +76,12 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
     }
     const simdjson::padded_string_view part(own.data(), own.size(),
                                             text.capacity() - documents.begin());
+    // The parser's list of signs has some four bytes for every four of the text.
+    TRY(check_memory_room(name, own.size()));
     Rollback rollback(spans, stamps, marks);
     bool known = false;
     if (!reader.document(parser, part, known)) {
+      if (!reader.room()) return reader.room();
       const bool cut = documents.may_be_cut();
       if (cut || documents.split()) {
         rollback.back();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/memory_room.hpp"
 #include "json/excerpt.hpp"
 #include "spans/shape.hpp"
 
@@ -93,6 +94,13 @@ void Reader::stamp_millis(const Number& millis, const Number& begin, std::uint32
                      .since = k_no_length,
                      .unit = k_us,
                      .in_ms = true});
+}
+
+/// Asks the system now and then only: so many spans take some megabytes.
+bool Reader::has_room() {
+  constexpr std::uint64_t k_between = 8192;
+  if (finished_++ % k_between == 0) room_ = check_memory_room(name_);
+  return room_.has_value();
 }
 
 void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock) {

@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <entrain/error.hpp>
 
 #include "spans/draft.hpp"
 #include "spans/spans.hpp"
@@ -32,11 +35,15 @@ struct OldZipkin {
 /// Reads documents of any format, and adds what they hold.
 class Reader {
  public:
-  Reader(std::string_view text, Spans& spans, std::vector<Stamp>& stamps, std::vector<Mark>* marks)
-      : text_(text), spans_(spans), stamps_(stamps), marks_(marks) {}
+  /// `name`: of the file.
+  Reader(std::string_view text, std::string name, Spans& spans, std::vector<Stamp>& stamps,
+         std::vector<Mark>* marks)
+      : text_(text), name_(std::move(name)), spans_(spans), stamps_(stamps), marks_(marks) {}
 
   /// False for damaged JSON; `known` tells if it was one of the formats.
   bool document(ondemand::parser& parser, simdjson::padded_string_view padded, bool& known);
+  /// An error where there was no memory for more spans: document() then ended for this reason.
+  [[nodiscard]] const Result<void>& room() const { return room_; }
 
  private:
   bool member(std::string_view key, value inner, bool& known, int depth);
@@ -83,11 +90,17 @@ class Reader {
   static void note_attributes(value from, ondemand::json_type type, Draft& draft);
   void mark(const Draft& draft, std::uint64_t begin, std::uint32_t clock);
 
+  /// To be asked after every span; false where there is no memory for more.
+  bool has_room();
+
   std::string_view text_;
+  std::string name_;
   Spans& spans_;
   std::vector<Stamp>& stamps_;
   std::vector<Mark>* marks_;
   std::string id_;  ///< room for id_of()
+  std::uint64_t finished_ = 0;
+  Result<void> room_;
 };
 
 }  // namespace entrain::spans

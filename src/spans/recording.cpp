@@ -28,6 +28,7 @@ namespace {
 
 struct SourceFile {
   fs::path path;
+  std::uint64_t max_unpacked = 0;  ///< as json::load() takes it
   std::uint64_t bytes = 0;
   std::size_t hash = 0;  ///< of its text
 };
@@ -36,7 +37,7 @@ std::size_t hash_of(const std::string& text) { return std::hash<std::string>{}(t
 
 /// The text of a file that was read before.
 Result<json::Document> load_again(const SourceFile& file) {
-  TRY_ASSIGN(json::Document document, json::load(file.path));
+  TRY_ASSIGN(json::Document document, json::load(file.path, file.max_unpacked));
   if (hash_of(document.text) == file.hash) return document;
   return fail(ErrorKind::input,
               fmt::format("{} has changed while it was read", file.path.string()));
@@ -64,7 +65,8 @@ std::uint64_t hash_of(const Spans& spans, const Span& span) {
 constexpr std::size_t k_most_operations = 5;
 
 class Run;
-Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads);
+Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads,
+                                      std::uint64_t max_unpacked);
 
 class Run : public formats::Recording {
  public:
@@ -243,7 +245,7 @@ Result<void> Run::for_each_work(
 Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
   std::vector<fs::path> paths;
   for (const SourceFile& file : files_) paths.push_back(folder / file.path.filename());
-  TRY_ASSIGN(std::unique_ptr<Run> written, read_run(paths, threads_));
+  TRY_ASSIGN(std::unique_ptr<Run> written, read_run(paths, threads_, files_.front().max_unpacked));
   const auto other = [](const Edge& a, const Edge& b) {
     return a.cause != b.cause || a.effect != b.effect || a.is_end != b.is_end;
   };
@@ -263,17 +265,20 @@ std::uint64_t left_out_of(const Spans& spans) {
   return spans.without_id + spans.without_time + spans.backwards;
 }
 
-Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads) {
+Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads,
+                                      std::uint64_t max_unpacked) {
   Spans spans;
   std::vector<SourceFile> sources;
   for (const fs::path& file : files) {
-    TRY_ASSIGN(json::Document document, json::load(file));
+    TRY_ASSIGN(json::Document document, json::load(file, max_unpacked));
     std::vector<Stamp> stamps;
     const std::uint64_t cut_before = spans.cut_files;
     TRY(read(document.text, file.string(), spans, stamps));
     if (document.cut) spans.cut_files = cut_before + 1;
-    sources.push_back(
-        {.path = file, .bytes = document.text.size(), .hash = hash_of(document.text)});
+    sources.push_back({.path = file,
+                       .max_unpacked = max_unpacked,
+                       .bytes = document.text.size(),
+                       .hash = hash_of(document.text)});
   }
   join_halved_traces(spans);
   const std::uint64_t left_out = left_out_of(spans);
@@ -326,8 +331,8 @@ bool are_spans(const fs::path& file) {
   return shape != Shape::other;
 }
 
-bool holds_none(const fs::path& file) {
-  Result<json::Document> document = json::load(file);
+bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
+  Result<json::Document> document = json::load(file, max_unpacked);
   if (!document) return false;
   Spans spans;
   std::vector<Stamp> stamps;
@@ -335,9 +340,9 @@ bool holds_none(const fs::path& file) {
   return is_read && spans.all.empty() && left_out_of(spans) + spans.cut_files == 0;
 }
 
-Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files,
-                                                 unsigned threads) {
-  return read_run(files, threads);
+Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files, unsigned threads,
+                                                 std::uint64_t max_unpacked) {
+  return read_run(files, threads, max_unpacked);
 }
 
 }  // namespace entrain::spans

@@ -16,12 +16,12 @@ namespace entrain::spans {
 bool are_spans(const std::filesystem::path& file);
 
 /// True if such a file can be read and no span stands in it, not even one without a time.
-bool holds_none(const std::filesystem::path& file);
+bool holds_none(const std::filesystem::path& file, std::uint64_t max_unpacked = 0);
 
 /// Reads files of spans, plain or packed, as one run. A clock per host, in order of their first
 /// spans. Writing reads every file again, on `threads` threads. Errors: those of json::load() and
 /// read(); ErrorKind::input for files without a span.
 Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem::path> files,
-                                                 unsigned threads);
+                                                 unsigned threads, std::uint64_t max_unpacked = 0);
 
 }  // namespace entrain::spans

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_room.hpp"
 #include "spans/edges.hpp"
 #include "spans/spans_testing.hpp"
 
@@ -352,6 +353,24 @@ TEST(Spans, damaged_files_are_refused_in_a_sentence) {
   EXPECT_THAT(error_of("{\"a\":1}"), HasSubstr("these are no spans"));
   EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("damaged"));
   EXPECT_THAT(error_of(text + "x"), HasSubstr("damaged"));
+}
+
+TEST(Spans, memory_for_more_is_refused) {
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) {
+    text += zipkin_of({{.id = std::to_string(i),
+                        .parent = "",
+                        .kind = "SERVER",
+                        .host = "h",
+                        .begin = 1'600'000'000'000'000}});
+    text += '\n';
+  }
+  Read result;
+  set_memory_room(std::uint64_t{8} << 20);
+  const auto refused = read(text, "file", result.spans, result.stamps);
+  set_memory_room(0);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("file: what is read takes more memory"));
 }
 
 }  // namespace

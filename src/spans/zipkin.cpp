@@ -164,11 +164,11 @@ bool Reader::zipkin_span(value from) {
   if (old.is_old) {
     complete_places(old);
     finish_old(draft, old);
-    return whole;
+    return whole && has_room();
   }
   for (const Annotation& annotation : old.annotations) draft.instants.push_back(annotation.time);
   finish(draft, k_us, true, spans_.clocks.number(draft.place.clock()));
-  return whole;
+  return whole && has_room();
 }
 
 void Reader::finish_old(Draft& draft, const OldZipkin& old) {

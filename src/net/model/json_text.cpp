@@ -13,11 +13,20 @@ namespace entrain::net {
 
 using Json = nlohmann::json;
 
+namespace {
+
+constexpr int k_most_depth = 1024;  ///< every level takes memory, and no document here has five
+
+}  // namespace
+
 Result<Json> json_from_text(std::string_view text, std::string_view name) {
   std::vector<std::set<std::string>> open;  // keys of the objects that are not closed yet
   std::string twice;
   bool is_twice = false;
-  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
+  bool too_deep = false;
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    too_deep = too_deep || depth > k_most_depth;
+    if (too_deep) return false;
     if (event == Json::parse_event_t::object_start) open.emplace_back();
     if (event == Json::parse_event_t::object_end) open.pop_back();
     if (event == Json::parse_event_t::key && !is_twice) {
@@ -27,6 +36,9 @@ Result<Json> json_from_text(std::string_view text, std::string_view name) {
     return true;
   };
   Json document = Json::parse(text, watch, false);
+  if (too_deep)
+    return fail(ErrorKind::input,
+                fmt::format("{}: a value lies in more than {} brackets", name, k_most_depth));
   if (document.is_discarded())
     return fail(ErrorKind::input, fmt::format("{}: this is no JSON document", name));
   if (is_twice)

@@ -36,6 +36,16 @@ TEST(JsonText, a_key_stands_once_in_an_object) {
   EXPECT_EQ(json_error(R"({"a": 1, "a": 2, "b": 1, "b": 2})"), twice);
 }
 
+TEST(JsonText, has_a_limited_number_of_levels) {
+  const auto nested = [](std::size_t levels) {
+    return std::string(levels, '[') + std::string(levels, ']');
+  };
+  EXPECT_EQ(json_error(nested(1000)), "accepted");
+  for (const std::size_t levels : {std::size_t{1100}, std::size_t{3'000'000}}) {
+    EXPECT_EQ(json_error(nested(levels)), "f.json: a value lies in more than 1024 brackets");
+  }
+}
+
 TEST(JsonText, parameters_are_texts_and_whole_numbers) {
   const auto texts = parameter_texts(R"({"preset": "ib-ndr", "bl": 300, "kg": -1, "x": ""})", "f");
   EXPECT_EQ(*texts, (std::map<std::string, std::string>{
