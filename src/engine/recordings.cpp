@@ -56,21 +56,15 @@ std::vector<fs::path> chosen_files(const fs::path& path, std::vector<std::string
 }
 
 /// What the files of a run hold.
-enum class Kind : std::uint8_t { spans, trace, mixed };
+enum class Kind : std::uint8_t { spans, trace };
 
-Kind kind_of(const std::vector<fs::path>& files) {
-  const auto spans = std::count_if(files.begin(), files.end(), spans::are_spans);
-  if (spans == 0) return Kind::trace;
-  return static_cast<std::size_t>(spans) == files.size() ? Kind::spans : Kind::mixed;
-}
-
-/// Leaves out the files that `is_empty` names, if others stay.
+/// Leaves out the files that `is_empty` names.
 template <class IsEmpty>
 void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
                std::vector<std::string>& notes) {
   const auto full = [&](const fs::path& file) { return !is_empty(file); };
   const auto empty = std::stable_partition(files.begin(), files.end(), full);
-  if (empty == files.begin() || empty == files.end()) return;
+  if (empty == files.end()) return;
   notes.push_back(formats::note_of_left_out(
       std::span(files).subspan(static_cast<std::size_t>(empty - files.begin())), ""));
   files.erase(empty, files.end());
@@ -80,29 +74,26 @@ void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
 /// so may a trace without events beside spans. Files of both kinds that hold something are refused.
 Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes,
                          std::uint64_t max_unpacked) {
-  if (kind_of(files) == Kind::mixed) {
-    leave_out(
-        files,
-        [&](const fs::path& file) {
-          return spans::are_spans(file) && spans::holds_none(file, max_unpacked);
-        },
-        notes);
+  std::vector<fs::path> spans, traces;  // each file is looked at once: it may change meanwhile
+  for (fs::path& file : files) {
+    (spans::are_spans(file) ? spans : traces).push_back(std::move(file));
   }
-  if (kind_of(files) == Kind::mixed) {
-    leave_out(
-        files,
-        [&](const fs::path& file) {
-          return !spans::are_spans(file) && chrome::holds_none(file, max_unpacked);
-        },
-        notes);
+  const auto mixed = [&] { return !spans.empty() && !traces.empty(); };
+  const auto no_spans = [&](const fs::path& file) { return spans::holds_none(file, max_unpacked); };
+  const auto no_events = [&](const fs::path& file) {
+    return chrome::holds_none(file, max_unpacked);
+  };
+  if (mixed()) leave_out(spans, no_spans, notes);
+  if (mixed()) leave_out(traces, no_events, notes);
+  if (mixed()) {
+    return fail(ErrorKind::input,
+                fmt::format("{} holds spans of services, but {} does not: they are no files of one "
+                            "run; give them separately",
+                            spans.front().string(), traces.front().string()));
   }
-  const Kind kind = kind_of(files);
-  if (kind != Kind::mixed) return kind;
-  const auto other = std::stable_partition(files.begin(), files.end(), spans::are_spans);
-  return fail(ErrorKind::input,
-              fmt::format("{} holds spans of services, but {} does not: they are no files of one "
-                          "run; give them separately",
-                          files.front().string(), other->string()));
+  const Kind kind = spans.empty() ? Kind::trace : Kind::spans;
+  files = std::move(kind == Kind::spans ? spans : traces);
+  return kind;
 }
 
 }  // namespace

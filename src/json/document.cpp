@@ -6,6 +6,7 @@
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
+#include "json/memory.hpp"
 #include "json/text_file.hpp"
 
 namespace entrain::json {

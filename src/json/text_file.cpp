@@ -11,6 +11,7 @@
 
 #include "base/file.hpp"
 #include "base/try.hpp"
+#include "json/memory.hpp"
 
 namespace entrain::json {
 namespace {
@@ -59,7 +60,8 @@ struct TextReader::Source {
     std::uint8_t mark[2];
     TRY_ASSIGN(const std::size_t size, file.read_at(0, mark));
     if (size < sizeof mark || mark[0] != 0x1F || mark[1] != 0x8B) return {};
-    if (inflateInit2(&stream, k_gzip) != Z_OK) return damaged("cannot be unpacked");
+    if (unless_no_memory(inflateInit2(&stream, k_gzip)) != Z_OK)
+      return damaged("cannot be unpacked");
     packed = true;
     piece.resize(k_packed_piece);
     return {};
@@ -100,7 +102,7 @@ struct TextReader::Source {
         ended = !more;
         if (ended) break;
       }
-      state = inflate(&stream, Z_NO_FLUSH);
+      state = unless_no_memory(inflate(&stream, Z_NO_FLUSH));
       if (state == Z_OK || state == Z_STREAM_END) continue;
       if (state != Z_BUF_ERROR) return damaged("holds a damaged gzip stream");
       TRY_ASSIGN(const bool more, refill());
@@ -168,10 +170,9 @@ struct TextWriter::Target {
   }
 
   Result<void> begin() {
-    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, k_gzip, k_memory_level,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
-      return refused();
-    }
+    const int begun = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, k_gzip,
+                                   k_memory_level, Z_DEFAULT_STRATEGY);
+    if (unless_no_memory(begun) != Z_OK) return refused();
     packed = true;
     piece.resize(k_packed_piece);
     return {};

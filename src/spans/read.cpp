@@ -64,7 +64,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
   constexpr std::size_t k_room = simdjson::SIMDJSON_PADDING;
   text.reserve(text.size() + k_room);
   Reader reader(text, name, spans, stamps, marks);
-  ondemand::parser parser;
+  json::Parser parser;
   bool any_known = false;
   const std::size_t first_stamp = stamps.size();
   const bool had_odd = spans.odd_times > 0;

@@ -193,10 +193,10 @@ bool Reader::member(std::string_view key, value inner, bool& known, int depth) {
   return !is_wrapper(key) || element(inner, known, depth);
 }
 
-bool Reader::document(ondemand::parser& parser, simdjson::padded_string_view padded, bool& known) {
+bool Reader::document(json::Parser& parser, simdjson::padded_string_view padded, bool& known) {
   ondemand::document document;
   ondemand::json_type type{};
-  if (parser.iterate(padded).get(document) != simdjson::SUCCESS) return false;
+  if (!parser.begin(padded, document)) return false;
   if (document.type().get(type) != simdjson::SUCCESS) return false;
   if (type == ondemand::json_type::array || type == ondemand::json_type::object) {
     value all;

@@ -41,7 +41,7 @@ class Reader {
       : text_(text), name_(std::move(name)), spans_(spans), stamps_(stamps), marks_(marks) {}
 
   /// False for damaged JSON; `known` tells if it was one of the formats.
-  bool document(ondemand::parser& parser, simdjson::padded_string_view padded, bool& known);
+  bool document(json::Parser& parser, simdjson::padded_string_view padded, bool& known);
   /// An error where there was no memory for more spans: document() then ended for this reason.
   [[nodiscard]] const Result<void>& room() const { return room_; }
 

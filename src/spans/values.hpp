@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include <simdjson.h>
+#include "json/memory.hpp"
 
 /// Values of a JSON text, as simdjson shows them on demand: each once, in the order of the text.
 namespace entrain::spans {
 
-namespace ondemand = simdjson::ondemand;
+namespace ondemand = json::ondemand;
 using ondemand::value;
 
 inline bool is_a(value& from, ondemand::json_type type) {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <charconv>
 
-#include <simdjson.h>
+#include "json/memory.hpp"
 
 namespace entrain::table {
 namespace {
 
-namespace ondemand = simdjson::ondemand;
+namespace ondemand = json::ondemand;
 static_assert(k_padding >= simdjson::SIMDJSON_PADDING);
 
 bool refuse(Problem& problem, std::size_t column, const char* text) {
@@ -36,7 +36,7 @@ bool is_number(std::string_view text) {
 }  // namespace
 
 struct JsonLine::Parser {
-  ondemand::parser parser;
+  json::Parser parser;
 
   /// The text of a plain value; false for others and for damaged ones. Text alone is read; what
   /// else a value is its first letters tell.
@@ -91,7 +91,7 @@ bool JsonLine::parse(std::string_view text, Problem& problem) {
   if (!simdjson::validate_utf8(text.data(), text.size())) {
     return refuse(problem, k_row, "the line is no UTF-8");
   }
-  if (parser_->parser.iterate(padded).get(document) != simdjson::SUCCESS ||
+  if (!parser_->parser.begin(padded, document) ||
       document.get_object().get(object) != simdjson::SUCCESS) {
     return refuse(problem, k_row, k_no_object);
   }
@@ -110,7 +110,8 @@ bool JsonLine::parse(std::string_view text, Problem& problem) {
       return refuse(problem, column, "this is neither text nor a number, true, false or null");
     }
   }
-  if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) return refuse(problem, k_row, k_no_object);
+  if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
+    return refuse(problem, k_row, k_no_object);
   return true;
 }
 
