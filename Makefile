@@ -48,6 +48,7 @@ torture: ready ## try to make the tool fail for TORTURE_SECONDS (default 600)
 	cmake --build --preset release -j $(JOBS) --target torture_tools
 	cmake --preset asan-ubsan --log-level=WARNING
 	cmake --build --preset asan-ubsan -j $(JOBS) --target torture_tools
+	@test -e build/dev/python || echo "make torture: no Python module; make test builds it"
 	tests/torture/torture --sanitized build/asan-ubsan/bin/entrain --jobs $(JOBS) \
 	  --seconds $(TORTURE_SECONDS) --json bench/results/torture.json \
 	  --markdown bench/results/torture.md $(TORTURE_FLAGS)

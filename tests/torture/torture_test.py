@@ -20,9 +20,11 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE))
 
 from campaign import mutate, records, seeds  # noqa: E402
-from campaign.context import Case, Context  # noqa: E402
+from campaign.context import Case, Context, surface_of  # noqa: E402
+from campaign.faults import nth_of_all  # noqa: E402
 from campaign.inputs import Archives, judge_result, judge_unrepaired  # noqa: E402
 from campaign.results import as_markdown, merged  # noqa: E402
+from campaign.places import WRITERS, Places, Races  # noqa: E402
 from campaign.runner import Runner, contents, tree  # noqa: E402
 from campaign.special import Specials  # noqa: E402
 from campaign.worker import KINDS, pattern_of  # noqa: E402
@@ -97,6 +99,45 @@ class Rules(InAFolder):
         self.assertEqual(self.rules("mkdir out", writes=("out",)), set())
         self.assertEqual(self.rules("mkdir out; echo no >&2; exit 2", writes=("out",)),
                          {"half output"})
+
+    def test_what_stands_beside_an_output_is_nobodys(self):
+        for script in ("rm beside.json", "echo >> beside/.secrets.json", "rm -r beside",
+                       "> .out.keep", "mv out.partial x; mkdir out.partial; rm x"):
+            with self.subTest(script):
+                self.assertEqual(self.rules(script), {"destroyed"})
+
+    def place(self, script, thing, force, name="correct"):
+        context = self.context(script)
+        writer = next(at for at, one in enumerate(WRITERS) if one.name == name)
+        Places().run(context, Case("seed", more={"writer": writer, "thing": thing, "force": force,
+                                                 "change": 1}))
+        return {finding.rule for finding in context.findings}
+
+    def test_things_in_place_of_an_output_stay(self):
+        refuse = "[ -e $4 -o -L $4 ] && { echo 'it exists' >&2; exit 2; }; mkdir $4; echo 1 > $4/a"
+        replace = "rm -rf $4; mkdir $4; echo 1 > $4/a"
+        own = ("if [ -e $4 ]; then [ $# = 5 -a \"$(cat $4/* 2>/dev/null)\" = 1 ] || "
+               "{ echo 'not mine' >&2; exit 2; }; fi; " + replace)
+        for thing in ("text", "folder of JSON", "archive", "link", "result, other bytes",
+                      "the input"):
+            with self.subTest(thing):
+                self.assertEqual(self.place(refuse, thing, True), set())
+                self.assertEqual(self.place(own, thing, True), set())
+                rules = self.place(replace, thing, True)
+                self.assertIn("destroyed", rules)
+        self.assertEqual(self.place(own, "result, none", True), set())
+        self.assertEqual(self.place(refuse, "result, none", True), {"own result"})
+        self.assertEqual(self.place(refuse, "result, none", False), set())
+        self.assertEqual(self.place("exit 0", "text", False), {"not refused"})
+
+    def test_what_appears_meanwhile_stays(self):
+        for script, rules in (("sleep 0.3; mkdir out 2>/dev/null || { echo no >&2; exit 2; }", set()),
+                              ("sleep 0.3; rm -rf out; mkdir out", {"destroyed"})):
+            with self.subTest(script):
+                context = self.context(script)
+                Races().run(context, Case("seed", more={"writer": 0, "share": 0.3,
+                                                        "folder": False}))
+                self.assertEqual({finding.rule for finding in context.findings}, rules)
 
     def test_changed_input_is_found(self):
         for script in ("echo x >> in/file", "rm in/file", "touch in/new", "mkdir in/folder",
@@ -202,6 +243,8 @@ class Mutations(InAFolder):
         with unittest.mock.patch("campaign.seeds.EVENT_CHUNK", 2048):
             seeds.leave_unfinished(folder, 1)
         (folder / "net.json").write_text('{"links": [["a", "b"]], "n": 1}\n')
+        (folder / "e.jsonl").write_text("".join(
+            f'{{"ts": {n}, "id": "{n}", "name": "x", "list": [{n}, 2]}}\n' for n in range(9)))
         (folder / "net.dot").write_text("graph { a -- b; }\n")
         return folder
 
@@ -324,6 +367,21 @@ class FaultLibrary(InAFolder):
 
 
 class Results(unittest.TestCase):
+    def test_a_sweep_takes_each_call_once(self):
+        for count in (1, 2, 7, 100, 377, 6000):
+            self.assertEqual({nth_of_all(turn, count) for turn in range(count)},
+                             set(range(1, count + 1)))
+        self.assertLess(max(abs(a - b) for a, b in zip(
+            sorted(nth_of_all(turn, 1000) for turn in range(100)), range(1, 1000, 10))), 60)
+
+    def test_surfaces_name_verb_options_and_input(self):
+        self.assertEqual(surface_of(["correct", "in", "-o", "out", "--mode", "overlay"],
+                                    "runs/packed"), "correct --mode overlay | training run, packed")
+        self.assertEqual(surface_of(["align", "in/e.csv", "--bounds"], "edges/csv"),
+                         "align --bounds without -o | table of edges, csv")
+        self.assertEqual(surface_of(["export", "in", "--to", "\x1b"], "archives/ring"),
+                         "export | OTF2")
+
     def test_counts_of_processes_add_up(self):
         part = {"counts": {"archives": {"cases": 2, "runs": 9, "sanitized_runs": 1,
                                         "failed_cases": 1, "slowest_s": 0.5, "exits": {"0": 9},

@@ -3,6 +3,7 @@
 
 import os
 import random
+import re
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,14 @@ from . import mutate
 from .runner import WRITTEN, Finding, Outcome, Runner, judge, tree
 
 EXITS = (0, 1, 2, 3)
+# What stands beside every output and is nobody's but the user's.
+BESIDE = {"beside.json": "[1]\n", "beside/package.json": "{}\n", "beside/.secrets.json": "{}\n",
+          ".out.keep": "a\n", "out.partial": "b\n"}
+# What is in a folder of seeds, for the table of results.
+INPUTS = {"archives": "OTF2", "recordings": "OTF2 with clock tables", "skewed": "OTF2",
+          "runs": "training run", "long-run": "training run", "spans": "spans",
+          "long-spans": "spans", "edges": "table of edges", "long-edges": "table of edges",
+          "unfinished": "unfinished recording", "net": "network", "": "nothing"}
 
 
 @dataclass
@@ -37,12 +46,18 @@ class Context:
         self.longest_answer_s = 0.0
         self.references: dict = {}
         self.exits: dict[str, int] = {}
+        self.surfaces: dict[str, dict[str, int]] = {}
+        self.swept: dict[str, dict[str, int]] = {}
+        self.python: Path | None = None  # folder of the Python module
+        self.input = ""
+        self.beside: dict[str, str] = {}
 
     # ---- before the runs ----
 
     def lay(self, case: Case) -> None:
         """A fresh folder with the case's input as `in`; it becomes the working folder."""
         self.clear()
+        self.input = case.base
         if case.base:
             shutil.copytree(self.seeds / case.base, self.place / "in", symlinks=True)
             mutate.apply(self.place / "in", case.steps)
@@ -53,6 +68,18 @@ class Context:
         self.place.mkdir()
         os.chdir(self.place)
         self.findings, self.commands = [], []
+        (self.place / "beside").mkdir()
+        for name, text in BESIDE.items():
+            (self.place / name).write_text(text)
+        self.beside = self.look_beside()
+
+    def look_beside(self) -> dict[str, str]:
+        """What the user has beside the output: bytes, or nothing."""
+        return {name: _bytes_of(self.place / name) for name in BESIDE}
+
+    def names(self) -> set[str]:
+        """What runs and the campaign made in the folder of the case."""
+        return set(os.listdir(self.place)) - {name.split("/", 1)[0] for name in BESIDE}
 
     def note(self, what: str) -> None:
         self.notes[what] = self.notes.get(what, 0) + 1
@@ -68,15 +95,23 @@ class Context:
         outcome = self.runner.tool_run(args, more, act)
         self.commands.append(outcome.command())
         self.slowest_s = max(self.slowest_s, outcome.seconds)
-        key = "hang" if outcome.timed_out else str(outcome.code)
-        self.exits[key] = self.exits.get(key, 0) + 1
+        self.count(outcome)
         for rule, detail in judge(outcome, allowed, lenient):
             self.find(rule, outcome, detail)
+        if self.look_beside() != self.beside:
+            self.find("destroyed", outcome, "something beside the output")
+            self.beside = self.look_beside()
         may_stay = set(writes) if outcome.code in WRITTEN else set()
         left = set(os.listdir(".")) - before - may_stay
         if not lenient:
             self.judge_left(outcome, left)
         return outcome
+
+    def count(self, outcome: Outcome) -> None:
+        key = "hang" if outcome.timed_out else str(outcome.code)
+        self.exits[key] = self.exits.get(key, 0) + 1
+        counts = self.surfaces.setdefault(surface_of(outcome.args[1:], self.input), {})
+        counts[key] = counts.get(key, 0) + 1
 
     def judge_left(self, outcome: Outcome, left: set[str]) -> None:
         for name in sorted(left):
@@ -99,6 +134,7 @@ class Context:
     def find(self, rule: str, outcome: Outcome | None, detail: str) -> None:
         args = outcome.args[1:] if outcome else ["?"]
         verb = args[0] if args and not args[0].startswith("-") else "tool"
+        verb = "Python" if verb.endswith("python_calls.py") else verb
         if verb == "net" and len(args) > 1:
             verb = "net " + args[1]
         if "overlay" in args:
@@ -112,6 +148,39 @@ class Context:
                            if before.get(name) != after.get(name))
             self.findings.append(Finding("changed input", "any", ", ".join(names[:5]),
                                          "; ".join(self.commands)))
+
+
+def _bytes_of(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("latin-1")
+    except OSError as error:
+        return f"gone: {error.strerror}"
+
+
+def surface_of(args: list[str], base: str) -> str:
+    """What a run used, in a few words: the verb, the options that lead elsewhere, and the input."""
+    verb = args[0] if args else ""
+    if verb.endswith("python_calls.py"):
+        words = ["Python module"]
+    elif base.startswith("unfinished") and verb == "in":
+        words = ["entrain-record-repair"]
+    else:
+        words = [verb if re.fullmatch(r"[a-z]+", verb) else "tool"]
+    if verb == "net" and len(args) > 1:
+        words.append(args[1])
+    for option in ("--mode", "--to", "--format"):
+        at = args.index(option) + 1 if option in args else len(args)
+        if at < len(args) and re.fullmatch(r"[a-z0-9]+", args[at]):
+            words.append(f"{option} {args[at]}")
+    words += [name for name in ("--apply", "--bounds", "--bounds-csv", "--report", "--mark-offsets",
+                                "--truth", "--csv", "--both", "--repair") if name in args]
+    if verb == "align" and "-o" not in args:
+        words.append("without -o")
+    if verb == "edges" and any(name.endswith(".jsonl") for name in args):
+        words.append("JSON lines")
+    top, _, rest = base.partition("/")
+    kind = INPUTS.get(top, top)
+    return f"{' '.join(words)} | {kind}{', ' + rest if top in ('spans', 'edges', 'runs') else ''}"
 
 
 def remove(path: Path) -> None:

@@ -31,11 +31,11 @@ LINK = ("--link",)
 NOT_CORRECT = ("--json", "--verbose")
 
 
-def _only(case: Case, pool: list[list[str]]) -> list[str]:
+def only(case: Case, pool: list[list[str]]) -> list[str]:
     return [word for group in case.options if group in pool for word in group]
 
 
-def _judge_json(context: Context, outcome) -> None:
+def judge_json(context: Context, outcome) -> None:
     if "--json" in outcome.args and outcome.code in WRITTEN and len(outcome.out) < LONGEST_JSON:
         try:
             json.loads(outcome.out)
@@ -102,16 +102,16 @@ class Archives:
         before = tree(context.place / "in")
         options = case.words()
         said = [["--json"], ["--verbose"]]
-        _judge_json(context, context.tool(["info", "in"] + _only(case, said)))
-        checked = context.tool(["check", "in"] + _only(case, CHECK))
-        _judge_json(context, checked)
+        judge_json(context, context.tool(["info", "in"] + only(case, said)))
+        checked = context.tool(["check", "in"] + only(case, CHECK))
+        judge_json(context, checked)
         made = {}
         for mode, folder in (("rewrite", "out"), ("overlay", "over")):
             made[mode] = context.tool(["correct", "in", "-o", folder, "--mode", mode, *options],
                                       writes=(folder,))
-            _judge_json(context, made[mode])
+            judge_json(context, made[mode])
             if made[mode].code in WRITTEN:
-                judge_result(context, folder, made[mode], _only(case, VERDICT))
+                judge_result(context, folder, made[mode], only(case, VERDICT))
         self._compare(context, made)
         self._rest(context, case, checked)
         context.unchanged(before)
@@ -156,9 +156,9 @@ class Archives:
                 self._judge_other(context, made)
 
     def _report(self, context: Context, case: Case, checked) -> None:
-        made = context.tool(["report", "in", "-o", "page.html", *_only(case, CHECK)],
+        made = context.tool(["report", "in", "-o", "page.html", *only(case, CHECK)],
                             writes=("page.html",))
-        _judge_json(context, made)
+        judge_json(context, made)
         if ["--presync", "causal"] in case.options:
             return  # the page has the trace by the clocks as measured, check by bent ones
         if made.code in WRITTEN and checked.code in WRITTEN and made.code != checked.code:
@@ -189,7 +189,7 @@ class Tables(Archives):
 
     def _rest(self, context: Context, case: Case, checked) -> None:
         if case.more.get("rest") == "bounds":
-            context.tool(["check", "in", "--bounds-csv", "b.csv", *_only(case, CHECK)],
+            context.tool(["check", "in", "--bounds-csv", "b.csv", *only(case, CHECK)],
                          writes=("b.csv",))
 
 
@@ -254,11 +254,11 @@ class Networks:
                  for word in group]
         place = ["single:4", "--parameters", file] if "parameters" in file else [file]
         if "parameters" in file:
-            _judge_json(context, context.tool(["net", "bound", "--parameters", file, *bound]))
+            judge_json(context, context.tool(["net", "bound", "--parameters", file, *bound]))
         plan = "plan.csv" if len(case.steps) % 2 else "plan.json"
-        _judge_json(context, context.tool(["net", "schedule", *place, *options, "-o", plan],
+        judge_json(context, context.tool(["net", "schedule", *place, *options, "-o", plan],
                                           writes=(plan,)))
-        _judge_json(context, context.tool(["net", "simulate", *place, *options,
+        judge_json(context, context.tool(["net", "simulate", *place, *options,
                                            "--synchronisations", "1"]))
         context.unchanged(before)
 
@@ -267,7 +267,7 @@ class Arguments:
     """Command lines that nobody would type."""
     name, weight = "arguments", 6
     verbs = (["info"], ["check"], ["correct"], ["report"], ["compare"], ["distort"], ["drop"], ["synth"],
-             ["net", "bound"], ["net", "schedule"], ["net", "simulate"])
+             ["align"], ["edges"], ["export"], ["net", "bound"], ["net", "schedule"], ["net", "simulate"])
     # What takes long, writes where it likes or wants more processes is no matter of this kind.
     left_out = ("--limit", "--output", "--csv", "--bounds-csv", "--report", "--svg", "--events", "--locations",
                 "--synchronisations", "--help")
@@ -276,7 +276,8 @@ class Arguments:
     def draw(self, draw: random.Random, number: int, context: Context) -> Case:
         verb = draw.choice(self.verbs)
         known = self._options(context, verb)
-        case = Case("archives/ring", more={"verb": verb})
+        base = draw.choice(("archives/ring", "archives/ring", "runs/synth", "spans/otlp"))
+        case = Case("edges/csv" if verb == ["align"] else base, more={"verb": verb})
         for _ in range(draw.randrange(5)):
             name, values = draw.choice(known)
             words = values.split("|") if "|" in values else list(self.numbers)
@@ -300,9 +301,11 @@ class Arguments:
         before = tree(context.place / "in")
         verb = case.more["verb"]
         fixed = {"info": ["in"], "check": ["in"], "correct": ["in", "-o", "out"],
-                 "report": ["in", "-o", "out"], "compare": ["in", "in"], "distort": ["in", "-o", "out"],
+                 "report": ["in", "-o", "out"], "edges": ["in", "-o", "out"],
+                 "export": ["in", "-o", "out"], "align": ["in/e.csv", "-o", "out"],
+                 "compare": ["in", "in"], "distort": ["in", "-o", "out"],
                  "drop": ["in", "-o", "out"], "synth": ["-o", "out", "--events", "500"],
                  "schedule": ["single:4"], "simulate": ["single:4", "--synchronisations", "1"]}
-        context.tool([*verb, *fixed.get(verb[-1], []), *case.words()], writes=("out",),
-                     allowed=EXITS)
+        context.tool([*verb, *fixed.get(verb[-1], []), *case.words()], allowed=EXITS,
+                     writes=("out", "out.clocks.csv"))
         context.unchanged(before)

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mutations of archives, tables and texts.
+"""Mutations of archives, tables, texts, and the JSON of training runs and spans.
 
 A mutation is a function (folder, draw) that changes files of a folder; draw is a random.Random, so
 that name and seed repeat it. apply() runs a list of (name, seed).
 """
 
+import gzip
 import json
 import os
 import random
 import re
+import zlib
 from pathlib import Path
 from typing import Callable
 
@@ -485,7 +487,173 @@ NET: dict[str, Mutation] = {
     "net-nest": of_bytes(nest_deep, ".json"),
 }
 
-ALL: dict[str, Mutation] = {**ARCHIVE, **TABLES, **JOURNALS, **NET}
+
+# ---- training runs and spans: documents, or one per line, plain or packed ----
+
+TIME_KEYS = ("ts", "dur", "timestamp", "duration", "startTime", "startTimeMillis", "timeUnixNano",
+             "startTimeUnixNano", "endTimeUnixNano", "baseTimeNanoseconds", "cause_time",
+             "effect_time", "min_delay", "time", "offset", "half_width")
+ID_KEYS = ("id", "parentId", "traceId", "traceID", "spanID", "spanId", "parentSpanId", "refType",
+           "processID", "pid", "tid", "External id", "correlation", "bp", "ph", "kind", "name",
+           "serviceName", "stream", "Collective name", "Process Group Name", "Seq", "rank",
+           "cause_clock", "effect_clock", "clock", "role", "instance", "domain")
+TIMES = (0, 1, -1, 0.5, 1e15, 1.5e300, -1e300, 2**53 + 1, 2**62, 2**62 - 1, 2**63, 2**64 - 1, 2**64,
+         "0", "-1", "1e15", "1e400", "9" * 40, "1.25", "nan", "", None, True, [], {})
+STRANGE = ("\ud800", "\u202e", "\0", "\x1b[31m", "x" * 5000, "\u20ac" * 300, "</script>", "a\nb")
+
+
+def of_documents(change) -> Callable[[bytes, random.Random], bytes]:
+    """Changes some documents of a text, each of which is a line or the whole."""
+    def of_text(data: bytes, draw: random.Random) -> bytes:
+        lines = [data] if _document(data) is not None else data.split(b"\n")
+        for _ in range(draw.choice((1, 1, 2, 5))):
+            at = draw.randrange(len(lines))
+            document = _document(lines[at])
+            if document is not None:
+                change(document, draw)
+                lines[at] = json.dumps(document).encode()
+        return b"\n".join(lines)
+    return of_text
+
+
+def _document(data: bytes):
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, (dict, list)) else None
+
+
+def _places_of(document, keys) -> list:
+    return [(holder, key) for holder, key in _places(document) if key in keys]
+
+
+def json_times(document, draw):
+    """A clock that is strange, jumps or is far away; or one time that is none."""
+    places = _places_of(document, TIME_KEYS)
+    how = draw.randrange(3)
+    by = draw.choice((1, -1, 1000, 10**6, 10**9, -10**6, 10**15, 2**60))
+    for holder, key in draw.sample(places, min(len(places), draw.choice((1, 1, 5, len(places))))):
+        if how == 0:
+            holder[key] = draw.choice(TIMES)
+            continue
+        try:
+            value = int(float(holder[key])) if how == 1 else float(holder[key]) * 1.001
+            holder[key] = type(holder[key])(value + by)
+        except (TypeError, ValueError, OverflowError):
+            holder[key] = by
+
+
+def json_ids(document, draw):
+    """Ids, parents and names that are those of others: cycles, doubles, orphans."""
+    places = _places_of(document, ID_KEYS)
+    for _ in range(draw.choice((1, 1, 3, 20))):
+        if places:
+            (a, key), (b, other) = draw.choice(places), draw.choice(places)
+            alike = [(c, k) for c, k in places if k == key]
+            c, _ = draw.choice(alike)
+            a[key] = draw.choice((c[key], c[key], b[other], draw.choice(STRANGE + WORDS)))
+
+
+def json_types(document, draw):
+    places = list(_places(document))
+    if places:
+        holder, key = draw.choice(places)
+        value = holder[key]
+        holder[key] = draw.choice((str(value), [value], {"a": value}, {"intValue": value}, None,
+                                   False, -1.5, draw.choice(STRANGE)))
+
+
+def json_lists(document, draw):
+    """Elements that are lost, repeated or out of order."""
+    lists = [holder[key] for holder, key in _places(document) if isinstance(holder[key], list)]
+    lists = [one for one in lists + [document] if isinstance(one, list) and one]
+    if not lists:
+        return
+    chosen = draw.choice(lists)
+    at = draw.randrange(len(chosen))
+    how = draw.randrange(4)
+    if how == 0:
+        del chosen[at:at + draw.choice((1, 5, len(chosen)))]
+    elif how == 1:
+        chosen[at:at] = chosen[at:at + draw.choice((1, 5))] * draw.choice((1, 3, 100))
+    elif how == 2:
+        draw.shuffle(chosen)
+    else:
+        chosen.append(draw.choice((None, 1, "", [], {}, chosen[at])))
+
+
+def double_member(data, draw):
+    """A key that stands twice in its object."""
+    found = list(re.finditer(rb'"[^"\\]{1,40}":\s*(?:"[^"\\]{0,80}"|[-0-9.e+]+)', data))
+    if not found:
+        return data
+    one = draw.choice(found)
+    member = one.group()
+    if draw.random() < 0.5:
+        member = member.split(b":", 1)[0] + b":" + draw.choice((b"0", b'""', b"[]", b"{}", b"-"))
+    return data[:one.start()] + member + b"," + data[one.start():]
+
+
+def long_text(data, draw):
+    """Blanks, or letters in a text, as many as no writer puts there."""
+    at = data.find(b'"', draw.randrange(len(data) + 1)) + 1
+    return data[:at] + draw.choice((b" ", b"a", b"\\u0041", b"\\n")) * 100_000 + data[at:]
+
+
+DOCUMENTS = {"values": change_json, "times": of_documents(json_times), "ids": of_documents(json_ids),
+             "types": of_documents(json_types), "lists": of_documents(json_lists),
+             "double": double_member, "long": long_text, "nest": nest_deep}
+
+
+def of_unpacked(change) -> Callable[[bytes, random.Random], bytes]:
+    """Changes what is inside a gzip file, or a plain file."""
+    def of_file(data: bytes, draw: random.Random) -> bytes:
+        if data[:2] != b"\x1f\x8b":
+            return change(data, draw)
+        stream = zlib.decompressobj(31)
+        try:
+            text = stream.decompress(data, LARGEST)
+        except zlib.error:
+            return change(data, draw)
+        return gzip.compress(change(text, draw)[:LARGEST], 1, mtime=0)
+    return of_file
+
+
+def pack_oddly(data, draw):
+    """Streams one after the other, cut off, with zeros behind, or mostly blanks."""
+    packed = data if data[:2] == b"\x1f\x8b" else gzip.compress(data, 1, mtime=0)
+    return draw.choice((packed, packed + packed, packed + b"\0" * 600, packed + b"\0" * 9 + packed,
+                        packed[:draw.randrange(len(packed) + 1)], packed[:10] + b"\xff" * 40,
+                        packed[:3] + b"\xff" + packed[4:], gzip.compress(packed, 1, mtime=0),
+                        gzip.compress(b" " * (32 << 20) + data[:1000], 1, mtime=0)))
+
+
+def rename_file(folder, draw):
+    path = pick_file(folder, draw)
+    if path is not None:
+        name = draw.choice((path.name + ".gz", path.stem + ".jsonl", "rank7.json", ".json", "a b.json",
+                            "x\x1b.json", "\u202ea.json", "x" * 240 + ".json", "rank0.ndjson"))
+        path.rename(path.with_name(name))
+
+
+RECORDINGS: dict[str, Mutation] = {
+    **{f"json-{name}": of_bytes(of_unpacked(change)) for name, change in (DOCUMENTS | TEXT).items()},
+    **{f"file-{name}": of_bytes(change) for name, change in BYTES.items()},
+    "json-pack": of_bytes(pack_oddly), "json-rename": rename_file, "json-lose": lose_file,
+    "json-copy": copy_file, "json-strange": strange_file,
+}
+# What readers take in is drawn more often than what they refuse.
+RECORDINGS_WEIGHTS = {name: 6 if name in ("json-times", "json-ids", "json-lists", "json-nudge") else
+                      3 if name in ("json-values", "json-types") else 1 for name in RECORDINGS}
+EDGES: dict[str, Mutation] = {
+    **{f"edges-{name}": of_bytes(change, ".csv", ".jsonl") for name, change in TEXT.items()},
+    **{f"edges-json-{name}": of_bytes(change, ".jsonl") for name, change in DOCUMENTS.items()},
+}
+EDGES_WEIGHTS = {name: 5 if name in ("edges-nudge", "edges-cells", "edges-swap-lines") else 1
+                 for name in EDGES}
+
+ALL: dict[str, Mutation] = {**ARCHIVE, **TABLES, **JOURNALS, **NET, **RECORDINGS, **EDGES}
 
 
 def apply(folder: Path, steps: list[Step]) -> None:

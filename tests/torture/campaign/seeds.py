@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The small inputs that get mutated: made by the tool itself, and an example of the repository."""
 
+import gzip
 import json
 import os
 import random
@@ -21,7 +22,8 @@ class CannotMake(Exception):
 
 
 def make_seeds(runner: Runner, folder: Path, examples: Path) -> None:
-    """Fills `folder`: archives, recordings, unfinished and net, each with one folder per seed."""
+    """Fills `folder`: archives, recordings, unfinished, net, runs, spans and edges, each with one
+    folder per seed; and long ones, for runs that are disturbed."""
     folder.mkdir(parents=True)
     _make_archives(runner, folder, examples)
     recording = folder / "recordings"
@@ -32,6 +34,101 @@ def make_seeds(runner: Runner, folder: Path, examples: Path) -> None:
     for processes in (1, 3):
         leave_unfinished(folder / "unfinished" / f"p{processes}", processes)
     _write_topologies(folder / "net")
+    _make_runs(runner, folder, examples)
+    _make_spans(runner, folder, examples)
+    _make_edges(runner, folder)
+
+
+def _distorted(runner: Runner, folder: Path, name: str, *synth: str) -> None:
+    """A synthetic trace with wrong clocks, and its truth."""
+    truth, to = folder / "truths" / name, folder / name
+    for place in (truth, to):
+        place.parent.mkdir(parents=True, exist_ok=True)
+    _must(runner, ["synth", "-o", os.fspath(truth), "--seed", "7", "-q", *synth])
+    _must(runner, ["distort", os.fspath(truth), "-o", os.fspath(to), "--seed", "5", "-q"])
+
+
+def _packed(source: Path, to: Path) -> None:
+    to.mkdir()
+    for path in sorted(source.iterdir()):
+        if path.suffix in (".json", ".jsonl"):
+            (to / (path.name + ".gz")).write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+
+
+def _make_runs(runner: Runner, folder: Path, examples: Path) -> None:
+    _distorted(runner, folder, "runs/synth", "--format", "chrome", "--locations", "3", "--events",
+               "400")
+    _packed(folder / "runs" / "synth", folder / "runs" / "packed")
+    _distorted(runner, folder, "long-run", "--format", "chrome", "--locations", "8", "--events",
+               "60000")
+    if (examples / "training").is_dir():
+        (folder / "runs" / "example").mkdir()
+        for path in sorted((examples / "training").glob("*.json")):
+            shutil.copy(path, folder / "runs" / "example")
+
+
+def _make_spans(runner: Runner, folder: Path, examples: Path) -> None:
+    _distorted(runner, folder, "spans/otlp", "--format", "otlp", "--locations", "3", "--events",
+               "240")
+    _packed(folder / "spans" / "otlp", folder / "spans" / "packed")
+    _distorted(runner, folder, "long-spans", "--format", "otlp", "--locations", "8", "--events",
+               "60000")
+    (folder / "spans" / "jaeger").mkdir()
+    (folder / "spans" / "jaeger" / "trace.json").write_text(json.dumps(_jaeger()))
+    if (examples / "services" / "ascend.json").is_file():
+        (folder / "spans" / "zipkin").mkdir()
+        shutil.copy(examples / "services" / "ascend.json", folder / "spans" / "zipkin")
+
+
+def _jaeger() -> dict:
+    """Calls between three services, one of whose clocks is late."""
+    draw, spans = random.Random(3), []
+    services = ("front", "back", "store")
+    for call in range(20):
+        begin = 1_690_000_000_000_000 + 5000 * call
+        client, server = draw.sample(range(3), 2)
+        late = 3000 if server == 2 else 0
+        tag = [{"key": "span.kind", "type": "string", "value": "client"}]
+        spans.append({"traceID": "a", "spanID": f"{2 * call + 1:x}", "operationName": "get",
+                      "startTime": begin, "duration": 900, "processID": f"p{client}", "tags": tag,
+                      "references": [], "logs": [{"timestamp": begin + 5, "fields": []}]})
+        spans.append({"traceID": "a", "spanID": f"{2 * call + 2:x}", "operationName": "get",
+                      "startTime": begin + 200 - late, "duration": 400,
+                      "processID": f"p{server}", "references": [
+                          {"refType": "CHILD_OF", "traceID": "a", "spanID": f"{2 * call + 1:x}"}],
+                      "tags": [{"key": "span.kind", "type": "string", "value": "server"}]})
+    processes = {f"p{at}": {"serviceName": name, "tags": []} for at, name in enumerate(services)}
+    return {"data": [{"traceID": "a", "spans": spans, "processes": processes}]}
+
+
+def _make_edges(runner: Runner, folder: Path) -> None:
+    """Tables of edges, and of events whose times are to be mapped."""
+    edges, archive = folder / "edges", os.fspath(folder / "archives" / "mixed")
+    for name, ending in (("csv", ".csv"), ("jsonl", ".jsonl")):
+        (edges / name).mkdir(parents=True)
+        _must(runner, ["edges", archive, "-o", os.fspath(edges / name / ("e" + ending)), "-q"])
+        _write_events(edges / name)
+    (folder / "long-edges").mkdir()
+    _must(runner, ["edges", os.fspath(folder / "skewed"), "-o",
+                   os.fspath(folder / "long-edges" / "e.csv"), "-q"])
+
+
+def _write_events(folder: Path) -> None:
+    """Events of the clocks of the edges, with cells that have to stay as they are."""
+    clocks, draw = sorted(_clock_names(folder)), random.Random(2)
+    lines = ["when,what,where\n"]
+    lines += [f'{1000 * row},"a, ""b"" {row}",{draw.choice(clocks)}\n' for row in range(200)]
+    (folder / "v.csv").write_text("".join(lines))
+
+
+def _clock_names(folder: Path) -> set[str]:
+    table = folder / "e.csv"
+    if table.is_file():
+        lines = table.read_text().splitlines()
+        at = lines[0].split(",").index("cause_clock")
+        return {line.split(",")[at].strip('"') for line in lines[1:60]} - {""}
+    lines = (folder / "e.jsonl").read_text().splitlines()
+    return {str(json.loads(line).get("cause_clock", "")) for line in lines[:60]} - {""}
 
 
 def _make_archives(runner: Runner, folder: Path, examples: Path) -> None:

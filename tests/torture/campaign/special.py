@@ -62,6 +62,12 @@ PLACES = {
     "net/a.dot": ("net.dot",), "net/b.json": ("net.json",),
     "net/c.parameters": ("parameters.json",),
     "archives/ring": ("../out", "../t.csv", "../out/x"),
+    "runs/synth": ("rank0.json", "rank1.json", "rank7.json", "perfetto_manifest.json", "../out",
+                   "../page.html", "../out/x"),
+    "runs/packed": ("rank0.json.gz",),
+    "spans/otlp": ("host0.jsonl", "host2.jsonl", "x.json", "../out"),
+    "edges/csv": ("e.csv", "e.clocks.csv", "v.csv", "../out", "../page.html"),
+    "edges/jsonl": ("e.jsonl",),
 }
 RUNS = {
     "recordings/mixed": (["info", "in"], ["check", "in", "--presync", "regression"],
@@ -77,8 +83,36 @@ RUNS = {
     "archives/ring": (["correct", "in", "-o", "out"], ["correct", "in", "-o", "out", "--force"],
                       ["distort", "in", "-o", "out", "--force"], ["compare", "in", "in", "--csv",
                                                                   "t.csv"],
-                      ["check", "in", "--bounds-csv", "t.csv"], ["correct", "in", "-o", "out/x"]),
+                      ["check", "in", "--bounds-csv", "t.csv"], ["correct", "in", "-o", "out/x"],
+                      ["edges", "in", "-o", "out"], ["export", "in", "-o", "out", "--force"],
+                      ["report", "in", "-o", "out", "--force"]),
+    "runs/synth": (["info", "in"], ["check", "in"], ["check", "in/rank0.json", "in/rank1.json"],
+                   ["correct", "in", "-o", "out"], ["correct", "in", "-o", "out", "--force"],
+                   ["correct", "in", "-o", "out", "--mode", "overlay"],
+                   ["distort", "in", "-o", "out"], ["correct", "in", "-o", "out/x"],
+                   ["report", "in", "-o", "page.html", "--force"]),
+    "runs/packed": (["check", "in"], ["correct", "in", "-o", "out"]),
+    "spans/otlp": (["check", "in"], ["correct", "in", "-o", "out"],
+                   ["export", "in", "--to", "chrome", "-o", "out", "--force"]),
+    "edges/csv": (["align", "in/e.csv"], ["align", "in/e.csv", "--clocks", "in/e.clocks.csv", "-o",
+                                          "out"],
+                  ["align", "in/e.csv", "-o", "out", "--force", "--apply", "in/v.csv",
+                   "--time-column", "when", "--clock-column", "where"],
+                  ["align", "in/e.csv", "--report", "page.html"]),
+    "edges/jsonl": (["align", "in/e.jsonl", "--bounds"],),
 }
+WRITES = ("out", "t.csv", "page.html", "out.clocks.csv")
+
+
+def _look(path: Path):
+    """What lies there: its kind, number and size, or where it leads."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    target = os.readlink(path) if path.is_symlink() else ""
+    inside = sorted(os.listdir(path)) if path.is_dir() and not path.is_symlink() else []
+    return status.st_mode, status.st_ino, status.st_size if not inside else 0, target, inside
 
 
 def combinations() -> list[tuple[str, str, str, list[str]]]:
@@ -105,7 +139,12 @@ class Specials:
             remove(path)
             KINDS[case.more["kind"]](path)
         before = tree(context.place / "in")
-        outcome = context.tool(case.more["run"], writes=("out", "t.csv"))
+        there = _look(path)
+        outcome = context.tool(case.more["run"], writes=WRITES)
+        is_free = case.more["kind"] == "missing" or (
+            case.more["kind"] in ("folder", "empty") and "--force" in case.more["run"])
+        if not is_free and case.more["place"].startswith("../") and _look(path) != there:
+            context.find("destroyed", outcome, "what lay in place of the output")
         for finding in context.findings:
             finding.detail += f" ({case.more['kind']} for {case.more['place']})"
         if case.base != "unfinished/p3":

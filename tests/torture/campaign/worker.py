@@ -14,15 +14,19 @@ from pathlib import Path
 from . import mutate
 from .context import Case, Context
 from .ends import Kills, Signals
-from .faults import Allocations, SystemCalls
+from .faults import Allocations, Sweep, SystemCalls
 from .inputs import Archives, Arguments, Networks, Repairs, Tables
+from .places import Places, Races
+from .python import Python
 from .runner import Finding, Runner
 from .special import Specials
+from .traces import EdgeTables, Runs, Spans
 
-KINDS = (Archives, Tables, Repairs, Networks, Arguments, SystemCalls, Allocations, Kills, Signals,
-         Specials)
-NEVER_SANITIZED = ("allocations",)  # the sanitizers bring an allocator of their own
-BY_CHANCE = ("kills", "signals")  # another run need not show the same
+KINDS = (Archives, Tables, Runs, Spans, EdgeTables, Repairs, Networks, Arguments, Python, SystemCalls,
+         Allocations, Sweep, Kills, Signals, Specials, Places, Races)
+# The sanitizers bring an allocator of their own, and no interpreter.
+NEVER_SANITIZED = ("allocations", "sweep", "Python")
+BY_CHANCE = ("kills", "signals", "races")  # another run need not show the same
 ROOT = Path(__file__).resolve().parents[3]  # where "again" is to be typed
 KEEP_PER_SIGNATURE = 2
 MINIMISE_S = 20
@@ -45,6 +49,8 @@ class Plan:
     seeds: Path
     suppressions: Path | None
     shims: dict[str, Path | None]
+    first: int = 0  # case of the campaign
+    python: Path | None = None  # folder of the Python module
 
 
 @dataclass
@@ -56,6 +62,7 @@ class KindCounts:
     slowest_s: float = 0.0
     exits: dict[str, int] = field(default_factory=dict)
     notes: dict[str, int] = field(default_factory=dict)
+    surfaces: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 def is_instrumented(tool: Path) -> bool:
@@ -83,21 +90,27 @@ class Worker:
         for index, tool in enumerate(tools):
             runner = Runner(tool, folder / str(index), is_instrumented(tool), plan.suppressions)
             self.contexts.append(Context(runner, plan.seeds, plan.shims, plan.seed))
+            self.contexts[-1].python = plan.python
         self.longest_answer_s = 0.0
+        self.next = 0
 
     def run(self) -> dict:
         end = time.monotonic() + self.plan.seconds
-        turn = self.number
-        while time.monotonic() < end and (self.plan.cases is None or turn < self.plan.cases):
+        turn = self.plan.first + self.number
+        self.next = turn
+        while time.monotonic() < end and (self.plan.cases is None or
+                                           turn < self.plan.first + self.plan.cases):
             if self.plan.one_case is not None:
                 self.one(self.kinds[0], self.plan.one_case)
                 break
             kind, number = self.case_at(turn)
             self.one(kind, number)
             turn += self.plan.jobs
+            self.next = turn
         os.chdir("/")
         return {"counts": {name: asdict(counts) for name, counts in self.counts.items()},
-                "found": self.found, "longest_answer_s": self.longest_answer_s}
+                "found": self.found, "longest_answer_s": self.longest_answer_s,
+                "swept": self.contexts[0].swept, "next": self.next}
 
     def case_at(self, turn: int):
         """The kind of the turn-th case of the campaign, and which of its kind it is."""
@@ -114,6 +127,7 @@ class Worker:
         case = kind.draw(draw, number, context)
         runs = context.runner.runs
         context.notes, context.exits, context.slowest_s = counts.notes, counts.exits, 0.0
+        context.surfaces = counts.surfaces
         context.longest_answer_s = self.longest_answer_s
         findings = self.attempt(kind, context, case)
         self.longest_answer_s = context.longest_answer_s
@@ -123,7 +137,7 @@ class Worker:
             counts.sanitized_runs += context.runner.runs - runs
         counts.slowest_s = max(counts.slowest_s, context.slowest_s)
         if findings:
-            context.notes, context.exits = {}, {}  # repetitions do not count
+            context.notes, context.exits, context.surfaces = {}, {}, {}  # repetitions do not count
             if self.keep(kind, context, case, number, findings):
                 counts.failed_cases += 1
         self.progress[3 * self.number] = sum(one.cases for one in self.counts.values())
@@ -190,7 +204,7 @@ class Worker:
         if folder.exists():
             shutil.rmtree(folder)
         folder.mkdir(parents=True)
-        if case.base and case.base != "skewed" and finding.rule != "campaign":
+        if case.base and "/" in case.base and finding.rule != "campaign":
             shutil.copytree(context.seeds / case.base, folder / "in", symlinks=True)
             mutate.apply(folder / "in", case.steps)
         text = {"finding": asdict(findings[0]), "case": asdict(case), "again": again,
