@@ -52,6 +52,16 @@ def _ticks(values, name):
     return _np.ascontiguousarray(array, dtype=_np.int64)
 
 
+def _shown(value):
+    """A value in a sentence: short, and on one line."""
+    try:
+        text = repr(value)
+    except ValueError:  # a number of thousands of digits
+        text = type(value).__name__
+    text = text if text.isprintable() else ascii(text)[1:-1]
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def _seconds_apart(array):
     return None if array is None else list(array)
 
@@ -224,7 +234,7 @@ class Alignment:
         ends = _np.cumsum(_np.bincount(number, minlength=len(kinds)))
         for name, here in zip(kinds.tolist(), _np.split(order, ends[:-1])):
             if name not in self.maps:
-                raise ValueError(f"there is no clock {name!r}")
+                raise ValueError(f"there is no clock {_shown(name)}")
             result[here] = self.maps[name](stamps[here])
         return result
 
@@ -241,9 +251,9 @@ def _whole(value, name, most):
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, (int, _np.integer)):
-        raise ValueError(f"{name} is {value!r}; give a whole number")
+        raise ValueError(f"{name} is {_shown(value)}; give a whole number")
     if not 0 <= value <= most:
-        raise ValueError(f"{name} is {value}; give a number from 0 to {most}")
+        raise ValueError(f"{name} is {_shown(value)}; give a number from 0 to {most}")
     return int(value)
 
 
@@ -273,7 +283,7 @@ def _needed(table, name, what):
     """A column that must be there."""
     values = _column(table, name)
     if values is None:
-        raise ValueError(f"{what} have no column {name}")
+        raise ValueError(f"{what} have no column {_shown(name).strip(chr(39))}")
     return values
 
 
@@ -285,7 +295,7 @@ def _names(values, name):
     names = array.tolist()
     for one in names if array.dtype == object else ():
         if not isinstance(one, (str, int, float, bytes, type(None))) and _cell(one) != "":
-            raise ValueError(f"{name} has the name {one!r}; names are texts or numbers")
+            raise ValueError(f"{name} has the name {_shown(one)}; names are texts or numbers")
     return names
 
 
@@ -368,7 +378,7 @@ def _clock_names(table, causes, effects):
         known = set()
         for name in names:
             if name in known:
-                raise ValueError(f"clock {name!r} is described twice")
+                raise ValueError(f"clock {_shown(name)} is described twice")
             known.add(name)
         return names
     return _in_order(_distinct(causes, "cause_clock") | _distinct(effects, "effect_clock"))
@@ -394,7 +404,7 @@ def _numbers(values, place):
         names = names.tolist()
     unknown = [name for name in names if name not in place]
     if unknown:
-        raise ValueError(f"clock {unknown[0]!r} is not in the table of clocks")
+        raise ValueError(f"clock {_shown(unknown[0])} is not in the table of clocks")
     return _np.array([place[n] for n in names], dtype=_np.uint32)[inverse]
 
 
@@ -414,7 +424,7 @@ def _core_clocks(names, table, sessions, resolution_hz):
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"the name of clock {text!r} is no UTF-8") from None
+            raise ValueError(f"the name of clock {_shown(text)} is no UTF-8") from None
     clocks.names = texts
     clocks.resolution_hz = resolution_hz
     if table is not None:

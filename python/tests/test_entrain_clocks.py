@@ -115,6 +115,16 @@ def test_missing_columns_of_a_mapped_table_are_told():
         ec.align(late_clock()).apply({"c": ["a"]}, clock="c", time="t")
 
 
+@pytest.mark.parametrize("value", (10**400, 10**5000, "x" * 1000, ["a\nb"] * 100, np.zeros((9, 9))),
+                         ids=("long", "longer", "text", "list", "array"))
+def test_messages_about_any_value_are_one_short_line(value):
+    edges = {"cause_clock": ["a"], "cause_time": [1], "effect_clock": ["b"], "effect_time": [2]}
+    with pytest.raises(ValueError) as raised:
+        ec.align(edges, resolution_hz=value)
+    text = str(raised.value)
+    assert len(text) < 200 and text.isprintable()
+
+
 def test_clocks_of_another_resolution_are_refused():
     with pytest.raises(ValueError, match="one resolution"):
         ec.align(late_clock(), {"clock": ["a", "b"], "resolution_hz": [1000, 10]})
