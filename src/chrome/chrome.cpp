@@ -361,8 +361,8 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
 
 }  // namespace
 
-bool may_be_trace(const fs::path& file) {
-  const std::string text = json::beginning(file);
+Result<bool> may_be_trace(const fs::path& file) {
+  TRY_ASSIGN(const std::string text, json::beginning(file));
   return may_hold_events(text, text.size() < json::k_beginning);
 }
 

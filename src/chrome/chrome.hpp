@@ -14,7 +14,7 @@
 namespace entrain::chrome {
 
 /// False if the begin of a file shows that it is no Chrome trace: a stray file among others.
-bool may_be_trace(const std::filesystem::path& file);
+Result<bool> may_be_trace(const std::filesystem::path& file);
 
 /// True if a file can be read and holds no event with a time: nothing that tells a clock.
 bool holds_none(const std::filesystem::path& file, std::uint64_t max_unpacked = 0);

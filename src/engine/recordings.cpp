@@ -37,22 +37,25 @@ tl::unexpected<Error> useless(std::string sentence) {
   return fail(ErrorKind::usage, std::move(sentence));
 }
 
-bool may_be_recording(const fs::path& file) {
-  return spans::are_spans(file) || chrome::may_be_trace(file);
+Result<bool> may_be_recording(const fs::path& file) {
+  TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
+  if (are_spans) return true;
+  return chrome::may_be_trace(file);
 }
 
 /// The files of a path, without those of a folder that hold something else; a note names these. If
 /// all do, all are kept: their reader says what is wrong.
-std::vector<fs::path> chosen_files(const fs::path& path, std::vector<std::string>& notes) {
-  std::vector<fs::path> files = recording_files(path);
+Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std::string>& notes) {
+  TRY_ASSIGN(std::vector<fs::path> files, recording_files(path));
   if (files.size() < 2) return files;
-  const auto others = std::stable_partition(files.begin(), files.end(), may_be_recording);
-  if (others == files.begin() || others == files.end()) return files;
-  notes.push_back(formats::note_of_left_out(
-      std::span(files).subspan(static_cast<std::size_t>(others - files.begin())),
-      " of " + path.string()));
-  files.erase(others, files.end());
-  return files;
+  std::vector<fs::path> chosen, others;
+  for (const fs::path& file : files) {
+    TRY_ASSIGN(const bool is_chosen, may_be_recording(file));
+    (is_chosen ? chosen : others).push_back(file);
+  }
+  if (chosen.empty() || others.empty()) return files;
+  notes.push_back(formats::note_of_left_out(others, " of " + path.string()));
+  return chosen;
 }
 
 /// What the files of a run hold.
@@ -76,7 +79,8 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
                          std::uint64_t max_unpacked) {
   std::vector<fs::path> spans, traces;  // each file is looked at once: it may change meanwhile
   for (fs::path& file : files) {
-    (spans::are_spans(file) ? spans : traces).push_back(std::move(file));
+    TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
+    (are_spans ? spans : traces).push_back(std::move(file));
   }
   const auto mixed = [&] { return !spans.empty() && !traces.empty(); };
   const auto no_spans = [&](const fs::path& file) { return spans::holds_none(file, max_unpacked); };
@@ -98,21 +102,26 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
 
 }  // namespace
 
-std::vector<fs::path> recording_files(const fs::path& path) {
+Result<std::vector<fs::path>> recording_files(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
-    return json::is_document_name(path) || spans::are_spans(path) ? std::vector<fs::path>{path}
-                                                                  : std::vector<fs::path>{};
+    // What cannot be read is told by the reader of archives.
+    const bool is_one = json::is_document_name(path) || spans::are_spans(path).value_or(false);
+    return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
   }
   std::vector<fs::path> files;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".otf2") return {};
+    if (it->path().extension() == ".otf2") return std::vector<fs::path>();
     const fs::path name = it->path().filename();
     std::error_code unknown;
     if (json::is_document_name(name) && name != chrome::k_manifest_name &&
         !it->is_directory(unknown)) {
       files.push_back(it->path());
     }
+  }
+  if (error) {
+    return fail(ErrorKind::input,
+                fmt::format("cannot read {}: {}", path.string(), error.message()));
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -126,7 +135,7 @@ Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned t
   std::vector<std::string> notes;
   const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
   for (const fs::path& path : paths) {
-    const std::vector<fs::path> own = chosen_files(path, notes);
+    TRY_ASSIGN(const std::vector<fs::path> own, chosen_files(path, notes));
     if (own.empty()) other_kind = &path;
     files.insert(files.end(), own.begin(), own.end());
   }

@@ -22,8 +22,9 @@
 namespace entrain::engine {
 
 /// The files of such a trace: a file of JSON, or those of a folder that holds no OTF2 anchor, in
-/// order of their names. Empty: the path is to be read as an OTF2 archive.
-std::vector<std::filesystem::path> recording_files(const std::filesystem::path& path);
+/// order of their names. Empty: the path is to be read as an OTF2 archive. Errors: ErrorKind::input
+/// for a folder that cannot be read.
+Result<std::vector<std::filesystem::path>> recording_files(const std::filesystem::path& path);
 
 /// A trace in another format; null if there is one path and recording_files() has none for it.
 /// `max_unpacked`: as CheckOptions::max_unpacked_bytes.

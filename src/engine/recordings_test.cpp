@@ -196,6 +196,16 @@ TEST(Recordings, stray_files_of_a_folder_are_left_out_and_named) {
   EXPECT_NE(last.find("package.json, rank2.json"), std::string::npos) << last;
 }
 
+TEST(Recordings, a_file_that_the_system_cannot_read_is_not_left_out) {
+  TempFolder folder;
+  put_calls(folder, 0, {0, 7, 9, 20, 33, 37});
+  put_calls(folder, 1, {0, 7, 9, 20, 33, 37});
+  fs::create_symlink("rank2.json", folder / "rank2.json");
+  const auto report = entrain::check(folder.path(), {});
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().message.find("rank2.json"), std::string::npos) << report.error().message;
+}
+
 TEST(Recordings, lists_and_answers_without_a_span_are_left_out_of_a_training_run) {
   TempFolder folder;
   put_calls(folder, 0, {0, 7, 9, 20, 33, 37});

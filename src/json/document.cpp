@@ -6,7 +6,6 @@
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
-#include "json/memory.hpp"
 #include "json/text_file.hpp"
 
 namespace entrain::json {
@@ -45,11 +44,17 @@ Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpac
   return document;
 }
 
-std::string beginning(const std::filesystem::path& path) {
-  Result<TextReader> reader = TextReader::open(path);
-  if (!reader) return {};
+Result<std::string> beginning(const std::filesystem::path& path) {
+  using std::filesystem::file_type;
+  std::error_code error;
+  const file_type type = std::filesystem::status(path, error).type();
+  if (type != file_type::regular && type != file_type::none) return std::string();
+  TRY_ASSIGN(TextReader reader, TextReader::open(path));
   std::string text(k_beginning, '\0');
-  text.resize(reader->read(text).value_or(0));
+  const Result<std::size_t> size = reader.read(text);
+  if (!size && !reader.damaged()) return tl::unexpected(size.error());
+  // Before a damage stands what could be unpacked; behind it the zeros are that were there before.
+  text.resize(size ? *size : std::min(text.find('\0'), text.size()));
   return text;
 }
 

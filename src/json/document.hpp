@@ -29,9 +29,9 @@ Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpac
 /// As much of a text as beginning() gives.
 inline constexpr std::size_t k_beginning = std::size_t{1} << 16;
 
-/// The first 64 KiB of the text of a regular file, plain or packed; less where it is shorter or
-/// damaged, and empty where it cannot be read.
-std::string beginning(const std::filesystem::path& path);
+/// The first 64 KiB of the text of a file, plain or packed; less where it is shorter or damaged,
+/// and empty where it is no regular file. Errors: ErrorKind::input where the system cannot read it.
+Result<std::string> beginning(const std::filesystem::path& path);
 
 /// A piece of a text and what stands there instead.
 struct Replacement {

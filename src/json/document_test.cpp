@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
 #include "base/file.hpp"
 #include "base/memory_room.hpp"
 #include "base/temp_folder_testing.hpp"
@@ -61,7 +66,7 @@ TEST(Document, no_more_is_unpacked_than_is_allowed) {
                                          "limit; if you trust it, allow more with --max-unpacked"),
             std::string::npos)
       << refused.error().message;
-  EXPECT_EQ(beginning(folder.path() / "a.json.gz"), std::string(k_beginning, ' '));
+  EXPECT_EQ(beginning(folder.path() / "a.json.gz").value(), std::string(k_beginning, ' '));
 }
 
 TEST(Document, what_a_packed_file_may_hold_grows_with_its_size) {
@@ -86,6 +91,23 @@ TEST(Document, memory_is_refused_before_it_is_taken) {
         << refused.error().message;
     std::filesystem::remove(folder.path() / "a.json");
   }
+}
+
+TEST(Document, the_beginning_is_there_unless_the_system_cannot_read_the_file) {
+  const TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += std::to_string(i) + ",";
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", text, true));
+  EXPECT_EQ(beginning(folder.path() / "a.json.gz").value(), text.substr(0, k_beginning));
+  auto bytes = *read_file(folder.path() / "a.json.gz", 1 << 20);
+  std::fill(bytes.begin() + 9'000, bytes.end(), std::uint8_t{0xFF});
+  ASSERT_TRUE(write_file(folder.path() / "damaged.json.gz", bytes));
+  const std::string damaged = beginning(folder.path() / "damaged.json.gz").value();
+  EXPECT_EQ(damaged.substr(0, 9'000), text.substr(0, 9'000));  // what follows may be anything
+  EXPECT_EQ(beginning(folder.path()).value(), "");
+  EXPECT_EQ(beginning(folder.path() / "none.json").value(), "");
+  std::filesystem::create_symlink("loop.json", folder.path() / "loop.json");
+  EXPECT_FALSE(beginning(folder.path() / "loop.json"));
 }
 
 TEST(Document, bytes_that_are_no_utf8_are_refused) {

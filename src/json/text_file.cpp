@@ -51,7 +51,8 @@ struct TextReader::Source {
     if (packed) inflateEnd(&stream);
   }
 
-  [[nodiscard]] tl::unexpected<Error> damaged(const char* how) const {
+  [[nodiscard]] tl::unexpected<Error> damaged(const char* how) {
+    is_damaged = true;
     return fail(ErrorKind::input, fmt::format("{} {}; unpack it with gzip to see how much is left",
                                               file.path().string(), how));
   }
@@ -130,7 +131,7 @@ struct TextReader::Source {
   }
 
   File file;
-  bool packed = false, ended = false, cut = false;
+  bool packed = false, ended = false, cut = false, is_damaged = false;
   int state = Z_OK;
   z_stream stream{};
   std::vector<std::uint8_t> piece;
@@ -158,6 +159,7 @@ Result<std::size_t> TextReader::read(std::span<char> room) {
 
 bool TextReader::packed() const { return source_->packed; }
 bool TextReader::cut() const { return source_->cut; }
+bool TextReader::damaged() const { return source_->is_damaged; }
 
 struct TextWriter::Target {
   explicit Target(File created) : file(std::move(created)) {}

@@ -45,6 +45,8 @@ class TextReader {
   [[nodiscard]] bool packed() const;
   /// The file ended inside its gzip stream: what was packed until then is the text.
   [[nodiscard]] bool cut() const;
+  /// What read() refused is what the file holds, and not that the system could not read it.
+  [[nodiscard]] bool damaged() const;
 
  private:
   struct Source;

@@ -314,8 +314,8 @@ std::size_t inside_wrapper(std::string_view object) {
 
 }  // namespace
 
-bool are_spans(const fs::path& file) {
-  const std::string text = json::beginning(file);
+Result<bool> are_spans(const fs::path& file) {
+  TRY_ASSIGN(const std::string text, json::beginning(file));
   json::Scanner scanner(text);
   for (int depth = 0; depth < 2 && scanner.peek() == '['; ++depth) {
     scanner.open('[');

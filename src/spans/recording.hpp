@@ -13,7 +13,7 @@ namespace entrain::spans {
 
 /// True if a file begins as spans in OTLP JSON, Jaeger JSON or Zipkin JSON do, whatever its name
 /// is. Reads at most its first 64 KiB; plain or packed.
-bool are_spans(const std::filesystem::path& file);
+Result<bool> are_spans(const std::filesystem::path& file);
 
 /// True if such a file can be read and no span stands in it, not even one without a time.
 bool holds_none(const std::filesystem::path& file, std::uint64_t max_unpacked = 0);
