@@ -262,6 +262,9 @@ Target target_of(const std::string& name) {
   if (name == "definitions") return definitions;
   if (name == "correction") return correction;
   if (name == "edge_table") return edge_table;
+  if (name == "mapped_table") return mapped_table;
+  if (name == "packed_text") return packed_text;
+  if (name == "vt_config") return vt_config;
   if (name == "training_run") return training_run;
   if (name == "spans") return spans;
   if (name == "net_json") return net_json;

@@ -5,6 +5,7 @@
 #include <entrain/entrain.hpp>
 
 #include "fuzz/targets.hpp"
+#include "json/document.hpp"
 #include "net/model/generators.hpp"
 #include "net/model/topology_dot.hpp"
 #include "support/all_records.hpp"
@@ -153,6 +154,42 @@ void add_tables(Seeds& seeds) {
   }
 }
 
+/// An input with a few bytes changed, six times.
+void add_damaged(Seeds& seeds, const fs::path& name, const Bytes& bytes, std::size_t from) {
+  seeds[name] = bytes;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    test::Random random(seed + 50);
+    Bytes damaged = bytes;
+    const std::size_t at = from + random.below(damaged.size() - from);
+    damaged[at] = static_cast<std::uint8_t>(random.below(256));
+    seeds[name.string() + "-damaged-" + std::to_string(seed)] = damaged;
+  }
+}
+
+void add_texts(Seeds& seeds, const fs::path& folder) {
+  add_damaged(seeds, "mapped_table/plain",
+              bytes_of("c,t,other\na,100,x\n0,2,\"a, \"\"b\"\"\"\r\n\n\"x, \"\"y\"\"\",7,\n"), 0);
+  add_damaged(seeds, "mapped_table/wide", bytes_of("u,t,c,c2\n,\"18\",\"a\",\n1,9,a,\n2,10,a"), 0);
+  const std::string text = R"({"traceEvents":[{"ph":"X","ts":1,"dur":2,"name":"\u00e9"}]})";
+  if (!json::save(folder / "packed", text, true)) return;
+  const Bytes packed = test::read_bytes(folder / "packed");
+  add_damaged(seeds, "packed_text/packed", packed, 0);
+  add_damaged(seeds, "packed_text/twice", packed + packed, 10);
+  seeds["packed_text/zeros"] = packed + Bytes(40, 0);
+  seeds["packed_text/cut"] = {packed.begin(), packed.end() - 12};
+  seeds["packed_text/plain"] = bytes_of(text);
+  add_damaged(
+      seeds, "vt_config/file",
+      bytes_of("0# SYNC-MAX-MESSAGES 1\nLOGFILE-NAME \"my trace.stf\"\nsync-max-messages 17\r\n"
+               "  SYNC-MAX-DURATION\t\"1m+30s\"\nSYNC-PERIOD 500l\nSYNCED-HOST off\n"
+               "SYNCED-CLUSTER auto\nSYNC-X\nSYNCED-CLUSTER\n"),
+      1);
+  add_damaged(seeds, "vt_config/variables",
+              bytes_of("1VT_SYNC_PERIOD=1s+\nENTRAIN_SYNC_PERIOD=\nVT_SYNCED_HOST=perhaps\n"
+                       "ENTRAIN_RECORD_BUFFER=1e3M\nENTRAIN_SYNC_MAX_DURATION=-1\n@X=y\n"),
+              1);
+}
+
 /// The files of a folder as one input.
 Bytes joined_files(const fs::path& folder) {
   Bytes all;
@@ -273,6 +310,7 @@ Seeds seeds(const fs::path& examples) {
   add_programs(result);
   add_networks(result);
   add_tables(result);
+  add_texts(result, scratch.path());
   add_recordings(result, examples.parent_path(), scratch.path());
   return result;
 }

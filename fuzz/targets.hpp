@@ -39,6 +39,18 @@ void correction(Input input, Compare compare);
 /// read it makes no difference.
 void edge_table(Input input, Compare compare);
 
+/// The table of --apply, with times in column t and clocks in column c: refused in a sentence that
+/// names it, or copied. A copy whose times stay is copied as it is.
+void mapped_table(Input input, Compare compare);
+
+/// A file, plain or packed: refused in a sentence that names it, or the same text however it is
+/// read, also when it is written again.
+void packed_text(Input input, Compare compare);
+
+/// The first byte chooses: a file of VT_CONFIG, or lines of variables. What is added are
+/// variables of clock synchronisation.
+void vt_config(Input input, Compare compare);
+
 /// Files of Chrome JSON, or of spans, separated by k_cut: refused in a sentence, or checked and
 /// corrected, which leaves no violation, unless times lie too far apart. Written with other clocks,
 /// they differ in times only and come back with these.

@@ -183,7 +183,7 @@ class Translation {
     add(k_origin_mark + std::string(directive.own), origin);
   }
   void add(const std::string& name, const std::string& text) {
-    variables_ += name + '=' + text + '\0';
+    variables_ += name + '=' + text.c_str() + '\0';  // a null in it would begin another variable
   }
   void complain(const std::string& clause) {
     if (!problem_.empty()) problem_ += "; ";

@@ -110,6 +110,11 @@ TEST_F(VtSettings, a_file_that_is_not_there_is_told) {
                                   " of VT_CONFIG: No such file"));
 }
 
+TEST_F(VtSettings, a_null_begins_no_variable) {
+  const std::string text("SYNC-PERIOD 1\0ENTRAIN_SYNC_MAX_MESSAGES=7\n", 42);
+  EXPECT_EQ(settings_of_file(text).sync.max_messages, 100u);
+}
+
 TEST_F(VtSettings, less_than_no_time_is_none) {
   EXPECT_EQ(settings_of({"VT_SYNC_PERIOD=-1"}).sync.period_s, 0);
   EXPECT_THAT(problem_, IsEmpty());

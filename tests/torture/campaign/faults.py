@@ -261,7 +261,7 @@ class Sweep(Faults):
     """Every scenario with every call failing once: the first, second, third, ... of each, in an order
     that is spread over all of them at any time. A case is one scenario, one way to fail and one k, so
     that a later campaign goes on where an earlier one ended (--first)."""
-    name, weight = "sweep", 24
+    name, weight = "sweep", 60
     modes = (("m", errno.ENOMEM, 0), ("c", errno.EIO, 0), ("c", 0, 0), ("c", errno.ENOMEM, 0),
              ("m", errno.ENOMEM, 1), ("c", errno.ENOSPC, 1))
 
