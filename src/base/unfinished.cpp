@@ -11,7 +11,10 @@
 #include <climits>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <utility>
+
+#include "base/printable.hpp"
 
 namespace entrain {
 
@@ -143,7 +146,12 @@ void Unfinished::forget_all() noexcept {
 
 void note_result(const std::filesystem::path& path) noexcept {
   result.known = false;
-  result.known = copy_path(path, result.path);
+  constexpr std::size_t k_longest = 1000;  // code points: less than PATH_MAX bytes
+  try {
+    result.known = copy_path(shortened(printable(path.native()), k_longest), result.path);
+  } catch (const std::bad_alloc&) {
+    result.known = copy_path(path, result.path);
+  }
 }
 
 const char* noted_result() noexcept { return result.known ? result.path.data() : ""; }

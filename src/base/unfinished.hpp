@@ -45,7 +45,7 @@ class Unfinished {
 /// Notes that the result of the run stands complete in its place. If a later step fails (standard
 /// output is closed, there is no memory), the user must hear that nothing has to be done again.
 void note_result(const std::filesystem::path& path) noexcept;
-/// The path noted last, or "". Safe in a signal handler.
+/// The path noted last, printable, or "". Safe in a signal handler.
 const char* noted_result() noexcept;
 
 }  // namespace entrain

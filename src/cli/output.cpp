@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/output.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -13,35 +12,13 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/printable.hpp"
 #include "base/start_thread.hpp"
 #include "base/unfinished.hpp"
 #include "cli/processes.hpp"
 #include "cli/verb.hpp"
-#include "report/text.hpp"
 
 namespace entrain::cli {
-
-namespace {
-
-constexpr std::size_t k_longest_word = 200;      ///< code points: a long path is still known
-constexpr std::size_t k_longest_sentence = 380;  ///< code points
-
-/// A sentence without control characters and of limited length: arguments and names in files, which
-/// it may repeat, can be anything.
-std::string presentable(std::string_view sentence) {
-  const std::string text = report::printable(sentence);
-  if (report::width_of(text) <= k_longest_word) return text;
-  std::string result;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    result += report::shortened(std::string_view(text).substr(at, end - at), k_longest_word);
-    if (end < text.size()) result += ' ';
-    at = end + 1;
-  }
-  return report::shortened(result, k_longest_sentence);
-}
-
-}  // namespace
 
 void occupy_standard_descriptors() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {

@@ -159,7 +159,7 @@ TEST(ExitCode, depends_on_the_kind_of_error) {
   EXPECT_EQ(exit_code_of({ErrorKind::input, "bad\nnews"}), 2);
   EXPECT_EQ(exit_code_of({ErrorKind::output, "full"}), 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "entrain: stopped\nentrain: no\nentrain: bad?news\nentrain: full\n");
+            "entrain: stopped\nentrain: no\nentrain: bad\\u000anews\nentrain: full\n");
 }
 
 }  // namespace

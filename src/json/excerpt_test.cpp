@@ -8,7 +8,7 @@ namespace {
 
 TEST(Excerpt, a_piece_of_a_text_is_one_short_line) {
   EXPECT_EQ(excerpt(""), "''");
-  EXPECT_EQ(excerpt("so\non\x1B[1m"), "'so?on?[1m'");
+  EXPECT_EQ(excerpt("so\non\x1B[1m"), "'so\\u000aon\\u001b[1m'");
   EXPECT_EQ(excerpt(std::string(50, 'a')), "'" + std::string(40, 'a') + "'");
   EXPECT_EQ(excerpt(std::string(39, 'a') + "\u00e4"), "'" + std::string(39, 'a') + "'");
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.hpp"
 #include "report/text.hpp"
 #include "report/units.hpp"
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.hpp"
 #include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
 #include "report/parts.hpp"

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "base/printable.hpp"
+
 namespace entrain::report {
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -23,19 +25,7 @@ Json counters(const Counters& counts) {
 }
 
 std::string dump(const Json& document) {
-  const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  // JSON may hold this control character as it is; a terminal would not show it.
-  constexpr char k_delete = '\x7F';
-  if (text.find(k_delete) == std::string::npos) return text;
-  std::string shown;
-  for (const char c : text) {
-    if (c == k_delete) {
-      shown += "\\u007f";
-    } else {
-      shown += c;
-    }
-  }
-  return shown;
+  return printable(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", "\n");
 }
 
 }  // namespace entrain::report

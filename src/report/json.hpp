@@ -17,7 +17,8 @@ Json number(double value);
 Json counters(const Counters& counts);
 
 /// The document as text with a final newline. Strings of a trace may be any bytes: what is not
-/// UTF-8 is replaced by U+FFFD, so this does not throw.
+/// UTF-8 is replaced by U+FFFD, so this does not throw; what a terminal may obey or nobody sees is
+/// escaped (printable()), which changes no string.
 std::string dump(const Json& document);
 
 }  // namespace entrain::report

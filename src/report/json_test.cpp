@@ -29,6 +29,14 @@ void expect_members(const Json& object, const std::vector<std::string>& names) {
   for (const std::string& name : names) EXPECT_TRUE(object.contains(name)) << name;
 }
 
+TEST(Json, texts_are_exact_and_show_what_they_hold) {
+  const std::string name = "a\u202E\u200B\x1B\x7F\U000E0041\\u202e\u00e4";
+  const std::string text = dump({{"name", name}});
+  EXPECT_EQ(Json::parse(text)["name"], name);
+  EXPECT_EQ(text,
+            "{\n  \"name\": \"a\\u202e\\u200b\\u001b\\u007f\\udb40\\udc41\\\\u202e\u00e4\"\n}\n");
+}
+
 TEST(Json, check_has_the_documented_members) {
   const Json json = to_json(samples::check());
   EXPECT_EQ(json["schema"], "entrain.check/1");

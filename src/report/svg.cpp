@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "report/text.hpp"
+#include "base/printable.hpp"
 
 namespace entrain::report {
 namespace {

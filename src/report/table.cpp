@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/printable.hpp"
 #include "report/text.hpp"
 
 namespace entrain::report {
@@ -42,7 +43,7 @@ std::string toned(std::string_view text, Tone tone, const Style& style) {
 }
 
 Table& Table::column(std::string heading, Align align) {
-  columns_.push_back({std::move(heading), align});
+  columns_.push_back({printable(heading), align});
   return *this;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/printable.hpp"
 #include "report/text.hpp"
 
 namespace entrain::report {
@@ -54,7 +55,7 @@ TEST(Table, makes_cells_printable) {
   Table table;
   table.column("name", Align::left);
   table.row({"\x1b[2Jline\nbreak\xFF"});
-  EXPECT_EQ(table.text({}), "name\n?[2Jline?break\xEF\xBF\xBD\n");
+  EXPECT_EQ(table.text({}), "name\n\\u001b[2Jline\\u000abreak\xEF\xBF\xBD\n");
 }
 
 TEST(FieldList, wraps_values_under_themselves) {
@@ -62,23 +63,6 @@ TEST(FieldList, wraps_values_under_themselves) {
   style.columns = 20;
   EXPECT_EQ(FieldList().field("a", "one two three four").field("long", "x").text(style),
             "a     one two three\n      four\nlong  x\n");
-}
-
-TEST(Printable, replaces_what_is_not_utf8) {
-  EXPECT_EQ(printable("gr\xC3\xBC\xC3\x9F"), "gr\xC3\xBC\xC3\x9F");
-  EXPECT_EQ(printable("\xC3"), "\xEF\xBF\xBD");                       // cut short
-  EXPECT_EQ(printable("\xC0\xAF"), "\xEF\xBF\xBD\xEF\xBF\xBD");       // overlong
-  EXPECT_EQ(printable("\xED\xA0\x80").find("\xEF\xBF\xBD"), 0u);      // surrogate
-  EXPECT_EQ(printable("\xF4\x90\x80\x80").find("\xEF\xBF\xBD"), 0u);  // beyond U+10FFFF
-  EXPECT_EQ(printable("\xF0\x9F\x98\x80"), "\xF0\x9F\x98\x80");
-  EXPECT_EQ(printable("\xC2\x9B"), "?");  // C1: starts an escape
-}
-
-TEST(Shortened, keeps_both_ends) {
-  EXPECT_EQ(shortened("MPI_Allreduce", 13), "MPI_Allreduce");
-  EXPECT_EQ(shortened("MPI_Allreduce", 10), "MPI_A...ce");
-  EXPECT_EQ(shortened("MPI_Allreduce", 2), "MP");
-  EXPECT_EQ(shortened("\xC3\xA4\xC3\xB6\xC3\xBC", 1), "\xC3\xA4");
 }
 
 TEST(Wrapped, breaks_at_blanks) {

@@ -7,8 +7,8 @@
 #include <fmt/core.h>
 
 #include "base/memory_room.hpp"
+#include "base/printable.hpp"
 #include "base/try.hpp"
-#include "base/utf8.hpp"
 #include "table/csv.hpp"
 #include "table/json_lines.hpp"
 
@@ -21,12 +21,7 @@ constexpr std::size_t k_longest_row = std::size_t{16} << 20;
 /// Cell or name for a sentence: short, and free of what a terminal would obey.
 std::string shown(std::string_view text) {
   constexpr std::size_t k_most = 60;
-  std::string result;
-  for (const char c : text.substr(0, k_most)) {
-    result += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
-  }
-  if (!is_utf8(result)) result = "(bytes that are no UTF-8)";
-  return text.size() > k_most ? result + "..." : result;
+  return shortened(printable(text), k_most);
 }
 
 }  // namespace

@@ -6,14 +6,17 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "base/utf8.hpp"
 #include "table/reader.hpp"
 
 namespace entrain::table {
 namespace {
 
+constexpr std::size_t k_most_shown = 24;  ///< code points
+
 bool refuse(std::string_view text, const char* reason, std::string& why) {
-  why = fmt::format("\"{}\" {}", text.substr(0, 24), reason);
+  why = fmt::format("\"{}\" {}", shortened(printable(text), k_most_shown), reason);
   return false;
 }
 

@@ -120,12 +120,12 @@ TEST(Check, refuses_what_is_no_archive) {
 TEST(Check, survives_names_that_are_not_utf8) {
   const TempFolder folder;
   const std::string odd = (folder / "caf\xE9\x1b[2J").string();
-  expect_refusal(run_tool({"check", odd}), "caf\xEF\xBF\xBD?[2J");
+  expect_refusal(run_tool({"check", odd}), "caf\xEF\xBF\xBD\\u001b[2J");
   copy_tree(example("allops-4"), odd);
   const Json json = json_of(run_tool({"check", "--json", odd}));
   EXPECT_THAT(json["archive"].get<std::string>(), HasSubstr("caf\xEF\xBF\xBD"));
   const std::string table = run_tool({"check", odd}).out;
-  EXPECT_THAT(table, HasSubstr("caf\xEF\xBF\xBD?[2J"));
+  EXPECT_THAT(table, HasSubstr("caf\xEF\xBF\xBD\\u001b[2J"));
   EXPECT_THAT(table, Not(HasSubstr("\x1b")));
 }
 

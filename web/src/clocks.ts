@@ -1,6 +1,6 @@
 // View 5: the clocks in a table.
 import { type Page, count, duration, offsetAt, ppm } from "./data";
-import { type Store, el, name, section } from "./ui";
+import { type Store, el, isolated, name, section } from "./ui";
 
 interface Row { clock: number; name: string; node: string; offset: number; rate: number; bound: number | null; unbounded: boolean; sessions: number; moved: number }
 type Key = Exclude<keyof Row, "clock" | "unbounded">;
@@ -30,7 +30,7 @@ export function clocks(page: Page, store: Store): HTMLElement {
       ...used.map(([key, , kind]) => cell(r, key, kind)))));
     more.hidden = found.length <= shown;
     foot.replaceChildren(`${count(Math.min(shown, found.length))} of ${count(rows.length)} clocks${found.length < rows.length ? `, ${count(found.length)} found` : ""}. Offset: at the first event of the clock, and rate over its events, `
-      + `against ${c.names[reference]}${page.corrected ? " and after the correction" : ""}. Bound: the largest error possible${rows.some((r) => r.bound !== null) ? "" : " (proved with --bounds)"}. Sessions: measurements of the clock. ${page.corrected ? "Moved by: the largest change that the correction makes to a time." : ""}`);
+      + `against ${isolated(c.names[reference])}${page.corrected ? " and after the correction" : ""}. Bound: the largest error possible${rows.some((r) => r.bound !== null) ? "" : " (proved with --bounds)"}. Sessions: measurements of the clock. ${page.corrected ? "Moved by: the largest change that the correction makes to a time." : ""}`);
   };
   const cell = (r: Row, key: Key, kind: string): HTMLElement => {
     if (key === "name") return el("th", { scope: "row" }, el("button", { type: "button", class: "link", "aria-pressed": String(r.clock === store.state.clock), onclick: (e: Event) => { e.stopPropagation(); store.pick(r.clock); } }, name(r.name)),

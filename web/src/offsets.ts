@@ -1,7 +1,7 @@
 // View 2: the offset of every clock over time.
 import uPlot from "uplot";
 import { type Curve, type Page, count, duration, marginOf, offsetAt } from "./data";
-import { type Store, css, el, name, onWidth, palette, section, segmented } from "./ui";
+import { type Store, css, el, isolated, name, onWidth, palette, section, segmented } from "./ui";
 
 type Mode = "change" | "offset";
 
@@ -70,7 +70,7 @@ export class Offsets {
     const rest = this.page.clocks.used.filter((u) => u).length - this.page.curves.length;
     const band = this.page.curves.some((c) => c.band[0].length > 0);
     return "Detail: against the straight line through each clock as measured; whole offset: against the reference clock, "
-      + this.page.clocks.names[this.page.clocks.reference] + ". "
+      + isolated(this.page.clocks.names[this.page.clocks.reference]) + ". "
       + (band ? "Band of a picked clock: the interval in which it is proved to lie. " : "With --bounds, a band shows where each clock is proved to lie. ")
       + (this.page.corrected ? "Dashed: the other side of the switch. " : "")
       + "Circles: measurements of the clock. Triangles: limits that the tightest edges of a picked clock set (\u25B2 not below, \u25BC not above). "

@@ -1,6 +1,6 @@
 // View 6: the worst edges, with the calls around them.
 import { type Page, type When, duration, kindText, marginOf } from "./data";
-import { type Store, css, el, hideTip, name, onWidth, section, showTip, svg } from "./ui";
+import { type Store, css, el, hideTip, isolated, name, onWidth, section, showTip, svg } from "./ui";
 
 interface Box { text: string; begin: number; end: number; depth: number; open: boolean }
 type Record4 = [number, number, number, number];
@@ -106,7 +106,7 @@ export class TimeLines {
     chart.append(svg("defs", {}, svg("marker", { id, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { d: "M0,0L10,5L0,10z", fill: colour }))));
     const lanes: [number, number, number][] = [[top, edge.from, edge.sent[when]], [top + lane + gap, edge.to, edge.received[when]]];
     for (const [y, place, time] of lanes) {
-      const label = svg("text", { x: 8, y: y - 7, class: "lane" }); label.textContent = `${page.places[place].name} \u2014 ${y === top ? "sends" : "receives"}`; label.setAttribute("direction", "ltr");
+      const label = svg("text", { x: 8, y: y - 7, class: "lane" }); label.textContent = `${isolated(page.places[place].name)} \u2014 ${y === top ? "sends" : "receives"}`; label.setAttribute("direction", "ltr");
       chart.append(label, svg("rect", { x: 8, y, width: width - 16, height: lane - 8, class: "lane-bg" }));
       const side = y === top ? 0 : 1, shift = Math.max(0, deepest[side] - k_deep + 1);
       for (const c of calls[side]) {

@@ -24,6 +24,8 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 }
 /** A name from the trace: its direction of writing stays inside. */
 export const name = (text: string): HTMLElement => el("bdi", { class: "name", title: text }, text);
+/** The same inside of plain text: between an isolate (U+2068) and its end. */
+export const isolated = (text: string): string => `\u2068${text}\u2069`;
 
 export interface State {
   when: When;

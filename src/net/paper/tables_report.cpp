@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
 
@@ -90,7 +91,7 @@ std::string to_text(const TablesReport& report, const Style& style) {
     text += fmt::format("\n{}: {} ({})\n", figure.name, figure.title, figure.y_label) +
             data.text(style);
   }
-  for (const std::string& file : report.written) text += "\n" + file;
+  for (const std::string& file : report.written) text += "\n" + printable(file);
   return report.written.empty() ? text : text + "\n";
 }
 

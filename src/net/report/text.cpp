@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "report/units.hpp"
 
 namespace entrain::net {
@@ -161,11 +162,11 @@ std::string to_text(const ScheduleReport& report, const Style& style) {
     text += fmt::format("Least overhead: {}.\n", name_of(least->method));
   for (const MethodRow& row : report.methods) {
     if (row.verification.holds()) continue;
-    text += fmt::format("\n{}: {}\n", name_of(row.method), row.verification.sentence());
+    text += fmt::format("\n{}: {}\n", name_of(row.method), printable(row.verification.sentence()));
   }
   if (!report.written.empty())
     text += fmt::format("\nThe schedule by {} is in {}.\n", name_of(report.choice.method),
-                        report.written);
+                        printable(report.written));
   return text;
 }
 

@@ -37,12 +37,12 @@ TEST(Html, names_of_a_trace_are_cut_and_printable) {
   Data data;
   data.layout.nodes = {std::string(10'000, 'x'), "\xFF\x1B[31m"};
   CheckReport report;
-  report.archive = "a\"</script>";
+  report.archive = "a\"</script>\u202E";
   const report::Json json = page_json(report, data, {.command = "check"});
   EXPECT_LE(json["nodes"][0].get<std::string>().size(), 130u);
   EXPECT_EQ(json["nodes"][1].get<std::string>().find('\x1B'), std::string::npos);
   EXPECT_EQ(json["schema"], "entrain.page/1");
-  EXPECT_EQ(json["check"]["archive"], "a\"</script>");
+  EXPECT_EQ(json["check"]["archive"], "a\"</script>\\u202e");
   if (can_write_pages()) {
     const std::string page = html(report, data, {.command = "check"}).value();
     EXPECT_EQ(page.find("a\\\"</script>"), std::string::npos);

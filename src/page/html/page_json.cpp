@@ -10,9 +10,9 @@
 #include <entrain/entrain.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.hpp"
 #include "report/align_report.hpp"
 #include "report/report.hpp"
-#include "report/text.hpp"
 #include "report/units.hpp"
 #include "report/verdict_report.hpp"
 
@@ -26,9 +26,7 @@ constexpr std::size_t k_longest_name = 120;
 constexpr std::int64_t k_x_steps = 1 << 20;  ///< curves are drawn on a grid of so many times
 
 /// A name of the trace, safe and short enough to be shown.
-std::string shown(const std::string& name) {
-  return report::shortened(report::printable(name), k_longest_name);
-}
+std::string shown(const std::string& name) { return shortened(printable(name), k_longest_name); }
 
 /// One sentence, on one line.
 template <class Report>
@@ -303,6 +301,13 @@ Json common_json(const Data& data, const Origin& origin) {
   return json;
 }
 
+/// Makes all texts printable: names that stand in a report as they are in the trace.
+void make_printable(Json& json) {
+  if (json.is_string()) json = printable(json.get_ref<const std::string&>());
+  if (!json.is_structured()) return;
+  for (Json& part : json) make_printable(part);
+}
+
 /// Leaves out the lists with an entry per clock, as the page has a table of its own, and what
 /// differs from run to run.
 Json without_lists(Json report) {
@@ -315,6 +320,7 @@ Json without_lists(Json report) {
       report[part] = without_lists(std::move(report[part]));
     }
   }
+  make_printable(report);
   return report;
 }
 
