@@ -18,6 +18,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/printable.hpp"
 #include "engine/align.hpp"
 #include "engine/edges.hpp"
 #include "report/align_report.hpp"
@@ -300,7 +301,8 @@ py::tuple align_tables(const PythonTable& edges, const std::vector<PythonTable>&
 }
 
 void translate(const Failure& failure) {
-  const char* const text = failure.error.message.c_str();
+  const std::string sentence = presentable(failure.error.message);
+  const char* const text = sentence.c_str();
   switch (failure.error.kind) {
     case ErrorKind::output:
       PyErr_SetString(PyExc_OSError, text);

@@ -94,6 +94,14 @@ def test_tables_that_are_none_are_refused(arguments, text):
         ec.align(*arguments)
 
 
+def test_messages_are_printable_and_short():
+    with pytest.raises(ValueError) as raised:
+        ec.check("/nowhere/\x1b[31m\u202e" + 100_000 * "x")
+    text = str(raised.value)
+    assert "\\u001b[31m\\u202exxx" in text
+    assert text.isprintable() and len(text) < 400
+
+
 @pytest.mark.parametrize("option", [{"resolution_hz": -5}, {"resolution_hz": 1.5},
                                     {"resolution_hz": 2**70}, {"threads": -1}, {"presync": "x"}])
 @pytest.mark.parametrize("table", [late_clock, barriers])

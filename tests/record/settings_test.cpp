@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the recorder is told: one word for all processes, however they come by it.
+#include <sstream>
+
 #include <gmock/gmock.h>
 
 #include "record/recorded.hpp"
@@ -97,6 +99,24 @@ TEST_P(RecordSettings, every_bad_variable_is_told) {
   EXPECT_THAT(outcome.err, HasSubstr("ENTRAIN_SYNC_DROP is '2'"));
   EXPECT_THAT(outcome.err, HasSubstr("ENTRAIN_SYNC_MAX_MESSAGES is '1.5'"));
   EXPECT_THAT(outcome.err, Not(HasSubstr("differ")));
+}
+
+/// Values may be anything: what they hold must not reach the terminal, nor fill it.
+TEST_P(RecordSettings, bad_values_are_told_printable_and_short) {
+  std::string value;
+  for (int i = 0; i < 300; ++i) value += "a\x1B[31m\u202E";
+  const std::map<std::string, std::string> variables{{"ENTRAIN_SYNC_DROP", value},
+                                                     {"ENTRAIN_SYNC_FANOUT", value},
+                                                     {"ENTRAIN_RECORD_BUFFER", value}};
+  const WithVariables with(variables);
+  const ChildOutcome outcome = record(mpi_, 2, trace(), {program("ring"), "20"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary() << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("ENTRAIN_SYNC_DROP is 'a\\u001b[31m\\u202e"));
+  EXPECT_THAT(outcome.err, HasSubstr("ENTRAIN_RECORD_BUFFER is 'a\\u001b"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("\x1B")));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("\u202E")));
+  std::istringstream lines(outcome.err);
+  for (std::string line; std::getline(lines, line);) EXPECT_LT(line.size(), 400u) << line;
 }
 
 INSTANTIATE_TEST_SUITE_P(Mpi, RecordSettings, testing::Values("openmpi", "mpich"),

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/printable.hpp"
 #include "record/archive/folders.hpp"
 #include "record/archive/repair.hpp"
 
@@ -53,13 +54,15 @@ int main(int argc, char** argv) {
   RepairReport report;
   const std::string problem = repair_archive(argv[1], report);
   if (!problem.empty()) {
-    std::fprintf(stderr, "entrain: %s\n", problem.c_str());
+    std::fprintf(stderr, "entrain: %s\n", entrain::presentable(problem).c_str());
     return 2;
   }
   const std::string directory = argv[1];
   const std::string table = directory + '/' + k_clock_processes;
-  std::printf("repaired  %s\n", (report.clocks_only ? table : anchor_path(directory)).c_str());
-  if (report.truth) std::printf("and       %s\n", anchor_path(truth_folder(directory)).c_str());
+  std::printf("repaired  %s\n",
+              entrain::printable(report.clocks_only ? table : anchor_path(directory)).c_str());
+  if (report.truth)
+    std::printf("and       %s\n", entrain::printable(anchor_path(truth_folder(directory))).c_str());
   std::printf("processes %llu found, %llu missing\n",
               static_cast<unsigned long long>(report.processes),
               static_cast<unsigned long long>(report.missing));
@@ -67,7 +70,8 @@ int main(int argc, char** argv) {
     std::printf("limited   %llu, whose recording ended at --max-size or --max-locations\n",
                 static_cast<unsigned long long>(report.limited));
   }
-  for (const std::string& what : report.left_out) std::printf("left out  %s\n", what.c_str());
+  for (const std::string& what : report.left_out)
+    std::printf("left out  %s\n", entrain::printable(what).c_str());
   if (report.clocks_only) return 0;
   std::printf("events    %llu of %llu locations\n", static_cast<unsigned long long>(report.events),
               static_cast<unsigned long long>(report.locations));

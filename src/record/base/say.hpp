@@ -5,8 +5,8 @@
 
 namespace entrain::record {
 
-/// Writes `sentence` to standard error, as one line that begins with "entrain record: ". Any thread
-/// may call it: a line is one write.
+/// Writes `sentence`, made presentable(), to standard error, as one line that begins with "entrain
+/// record: ". Any thread may call it: a line is one write.
 void say(const std::string& sentence);
 
 }  // namespace entrain::record

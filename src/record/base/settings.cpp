@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "record/base/vt_settings.hpp"
 
 namespace entrain::record {
@@ -101,7 +102,9 @@ class Environment {
   void complain(const char* name, const std::string& given, const std::string& wanted) {
     if (!problem_.empty()) problem_ += "; ";
     const std::string origin = text((k_origin_mark + std::string(name)).c_str());
-    problem_ += (origin.empty() ? name : origin) + " is '" + given + "', but must be " + wanted;
+    constexpr std::size_t k_most_shown = 60;  // code points: room for several complaints
+    problem_ += (origin.empty() ? name : origin) + " is '" +
+                shortened(printable(given), k_most_shown) + "', but must be " + wanted;
   }
 
  private:

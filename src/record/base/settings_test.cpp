@@ -57,6 +57,14 @@ TEST(Settings, every_bad_value_is_told_and_the_default_stays) {
   EXPECT_EQ(settings.buffer_bytes, 16u << 20);
 }
 
+TEST(Settings, bad_values_are_told_printable_and_short) {
+  std::string problem, value = "\x1B[31m\u202E";
+  value += std::string(100'000, 'x');
+  settings_of({"ENTRAIN_SYNC_DROP=" + value}, problem);
+  EXPECT_THAT(problem, HasSubstr("ENTRAIN_SYNC_DROP is '\\u001b[31m\\u202exxx"));
+  EXPECT_LT(problem.size(), 200u);
+}
+
 TEST(Settings, a_clock_that_may_be_set_back_stamps_no_events) {
   std::string problem;
   EXPECT_EQ(settings_of({"ENTRAIN_RECORD_TIMER=realtime"}, problem).timer,

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -42,6 +43,14 @@ void look_at_error_handler() {
   if (errors_return && handler != MPI_ERRORS_RETURN) real.MPI_Errhandler_free(&handler);
 }
 
+/// One sentence per complaint about settings: together they may be too long for one.
+void say_each(const std::string& complaints) {
+  for (std::size_t at = 0, end = 0; at < complaints.size(); at = end + 2) {
+    end = std::min(complaints.find("; ", at), complaints.size());
+    say(complaints.substr(at, end - at) + "; the default is used");
+  }
+}
+
 bool several_threads_may_call_mpi() {
   int level = MPI_THREAD_SINGLE;
   real.MPI_Query_thread(&level);
@@ -69,7 +78,7 @@ void Recorder::start() {
   // A process with settings of its own would wait for the others for ever.
   std::string problem;
   settings_ = read_settings(agree_on_variables(problem), problem);
-  if (!problem.empty() && world_.rank() == 0) say(problem + "; the default is used");
+  if (world_.rank() == 0) say_each(problem);
   look_at_error_handler();
   handles_.expect_several_threads(several_threads_may_call_mpi());
   set_up_clock();
