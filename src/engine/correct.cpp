@@ -453,8 +453,8 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
   TRY(run.processes.agree(run.processes.rank() == 0 ? OutputFolder::check(output, rule)
                                                     : Result<void>()));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
-  TRY_ASSIGN(const auto recording,
-             open_recording(paths, options.check.threads, options.check.max_unpacked_bytes));
+  TRY_ASSIGN(const auto recording, open_recording(run.processes, paths, options.check.threads,
+                                                  options.check.max_unpacked_bytes));
   if (recording) return correct_recording(run, *recording, {output, rule}, options);
   if (options.mark_offsets) {
     return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
@@ -475,8 +475,8 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
 Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths,
                                               const CorrectOptions& options) {
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
-  TRY_ASSIGN(const auto recording,
-             open_recording(paths, options.check.threads, options.check.max_unpacked_bytes));
+  TRY_ASSIGN(const auto recording, open_recording(run.processes, paths, options.check.threads,
+                                                  options.check.max_unpacked_bytes));
   if (recording) return plan_recording(run, *recording, options);
   const std::filesystem::path& archive = paths.front();
   TRY(engine::check_options(options));

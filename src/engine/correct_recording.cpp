@@ -33,9 +33,9 @@ using formats::Recording;
 constexpr double k_percentile = 0.99;
 constexpr int k_most_rounds = 8;  ///< of pairing again by corrected times
 
-Result<void> check_correction(const Run& run, const CorrectOptions& options) {
+Result<void> check_correction(const CorrectOptions& options) {
   TRY(check_options(options));
-  TRY(check_use(run, options.check));
+  TRY(check_use(options.check));
   if (options.mode == WriteMode::overlay && options.mark_offsets) {
     return fail(ErrorKind::usage,
                 "--mark-offsets needs --mode rewrite: an overlay leaves files as they are");
@@ -358,7 +358,7 @@ class Correction {
 
 Result<CorrectReport> correct_recording(const Run& run, const Recording& recording,
                                         const Target& output, const CorrectOptions& options) {
-  TRY(check_correction(run, options));
+  TRY(check_correction(options));
   TRY(check_names(recording));
   Correction correction(run, recording, options);
   TRY(correction.compute());
@@ -372,7 +372,7 @@ Result<CorrectReport> correct_recording(const Run& run, const Recording& recordi
 
 Result<CorrectReport> plan_recording(const Run& run, const Recording& recording,
                                      const CorrectOptions& options) {
-  TRY(check_correction(run, options));
+  TRY(check_correction(options));
   Correction correction(run, recording, options);
   TRY(correction.compute());
   correction.verify_planned();
@@ -382,7 +382,7 @@ Result<CorrectReport> plan_recording(const Run& run, const Recording& recording,
 
 Result<std::vector<ClockMap>> corrected_maps(const Run& run, const Recording& recording,
                                              const CorrectOptions& options) {
-  TRY(check_correction(run, options));
+  TRY(check_correction(options));
   Correction correction(run, recording, options);
   TRY(correction.compute());
   return correction.take_maps();

@@ -42,9 +42,9 @@ void add_anchor(Inputs& inputs, const fs::path& anchor) {
 void add_trace(Inputs& inputs, const fs::path& path) {
   std::error_code error;
   const bool is_folder = fs::is_directory(path, error);
-  if (const auto files = recording_files(path); !files.empty()) {
+  if (const auto files = recording_files(path); files && !files->empty()) {
     if (is_folder) inputs.add_folder(path);
-    for (const fs::path& file : files) inputs.add_file(file);
+    for (const fs::path& file : *files) inputs.add_file(file);
   } else if (is_folder) {
     visit_folder(path, [&](const fs::directory_entry& entry) {
       if (entry.path().extension() == otf2::ending::anchor) add_anchor(inputs, entry.path());

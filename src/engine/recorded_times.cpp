@@ -37,10 +37,7 @@ void complete(const Recording& recording, const CheckOptions& options, CheckRepo
 
 }  // namespace
 
-Result<void> check_use(const Run& run, const CheckOptions& options) {
-  if (run.processes.size() > 1) {
-    return fail(ErrorKind::usage, "only OTF2 archives are shared among processes");
-  }
+Result<void> check_use(const CheckOptions& options) {
   if (options.clock_domain != ClockDomain::automatic &&
       options.clock_domain != ClockDomain::location) {
     return fail(

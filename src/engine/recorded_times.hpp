@@ -18,7 +18,7 @@
 namespace entrain::engine {
 
 /// Errors: ErrorKind::usage for options that concern archives only.
-Result<void> check_use(const Run& run, const CheckOptions& options);
+Result<void> check_use(const CheckOptions& options);
 
 /// The options with what is known of the clocks of recordings.
 CheckOptions with_kind(CheckOptions options);

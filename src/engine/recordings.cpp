@@ -174,6 +174,17 @@ Result<std::unique_ptr<Recording>> open_recording(const Paths& paths, unsigned t
   return recording;
 }
 
+Result<std::unique_ptr<Recording>> open_recording(Team& processes, const Paths& paths,
+                                                  unsigned threads, std::uint64_t max_unpacked) {
+  TRY_ASSIGN(auto recording, agree(processes, open_recording(paths, threads, max_unpacked)));
+  Result<void> shared;
+  if (recording && processes.size() > 1) {
+    shared = useless("only OTF2 archives are shared among processes");
+  }
+  TRY(processes.agree(std::move(shared)));
+  return recording;
+}
+
 ArchiveInfo inspect_recording(const Recording& recording) {
   ArchiveInfo info;
   info.archive = recording.clocks.name;
@@ -204,7 +215,7 @@ ArchiveInfo inspect_recording(const Recording& recording) {
 
 Result<CheckReport> check_recording(const Run& run, const Recording& recording,
                                     const CheckOptions& options) {
-  TRY(check_use(run, options));
+  TRY(check_use(options));
   TRY_ASSIGN(const std::unique_ptr<Seen> seen,
              Seen::take(run, recording, options, Purpose::bounds));
   const std::vector<ClockMap>& maps = seen->timeline.presync.maps;
@@ -229,7 +240,7 @@ Result<CheckReport> check_recording(const Run& run, const Recording& recording,
 
 Result<TimedRecording> time_recording(const Run& run, const Recording& recording,
                                       const CheckOptions& options) {
-  TRY(check_use(run, options));
+  TRY(check_use(options));
   TRY_ASSIGN(const std::unique_ptr<Seen> seen,
              Seen::take(run, recording, options, Purpose::bounds));
   session::begin_phase(run.progress, "check");

@@ -13,6 +13,7 @@
 #include <entrain/options.hpp>
 #include <entrain/report.hpp>
 
+#include "base/team.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "formats/recording.hpp"
@@ -31,6 +32,12 @@ Result<std::vector<std::filesystem::path>> recording_files(const std::filesystem
 /// Errors: those of chrome::read(); ErrorKind::usage for several paths of which one is no such
 /// file.
 Result<std::unique_ptr<formats::Recording>> open_recording(const Paths& paths, unsigned threads,
+                                                           std::uint64_t max_unpacked = 0);
+
+/// The same for the processes of a run, of which several share no such trace. Collective: they get
+/// the same errors, also where one of them sees other files. Errors: those above; ErrorKind::usage.
+Result<std::unique_ptr<formats::Recording>> open_recording(Team& processes, const Paths& paths,
+                                                           unsigned threads,
                                                            std::uint64_t max_unpacked = 0);
 
 /// inspect() of such a trace.
