@@ -91,6 +91,7 @@ struct OptionSet::Parser {
 
   CLI::App app;
   std::deque<Option> options;
+  std::vector<const CLI::Option*> paths;  ///< those of the options that take paths
   bool help_wanted = false;
 };
 
@@ -109,27 +110,25 @@ OptionSet::~OptionSet() = default;
 
 Option* OptionSet::own(CLI::Option& option) { return &parser_->options.emplace_back(option); }
 
+Option* OptionSet::own_path(CLI::Option& option) {
+  parser_->paths.push_back(&option);
+  return own(*option.check(reject_empty));
+}
+
 Option* OptionSet::argument(const std::string& name, std::string& target, const std::string& help) {
-  return own(*parser_->app.add_option(name, target, help)
-                  ->required()
-                  ->check(reject_empty)
-                  ->group("ARGUMENTS"));
+  return own_path(*parser_->app.add_option(name, target, help)->required()->group("ARGUMENTS"));
 }
 
 Option* OptionSet::arguments(const std::string& name, std::vector<std::string>& target,
                              const std::string& help) {
-  return own(*parser_->app.add_option(name, target, help)
-                  ->required()
-                  ->check(reject_empty)
-                  ->group("ARGUMENTS"));
+  return own_path(*parser_->app.add_option(name, target, help)->required()->group("ARGUMENTS"));
 }
 
 Option* OptionSet::path(const std::string& names, std::string& target, const std::string& type,
                         const std::string& help) {
-  return own(*parser_->app.add_option(names, target, help)
-                  ->type_name(type)
-                  ->check(reject_empty)
-                  ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast));
+  return own_path(*parser_->app.add_option(names, target, help)
+                       ->type_name(type)
+                       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast));
 }
 
 Option* OptionSet::flag(const std::string& names, bool& target, const std::string& help) {
@@ -196,6 +195,14 @@ Result<void> OptionSet::parse(int argc, char** argv) {
     return fail(ErrorKind::usage, parser_->reason_of(error));
   }
   return {};
+}
+
+bool OptionSet::has_relative_path() const {
+  const auto is_relative = [](const std::string& path) { return !path.starts_with('/'); };
+  return std::any_of(parser_->paths.begin(), parser_->paths.end(), [&](const CLI::Option* option) {
+    const std::vector<std::string> given = option->results();
+    return std::any_of(given.begin(), given.end(), is_relative);
+  });
 }
 
 bool OptionSet::asked_for_help() const { return parser_->help_wanted; }

@@ -75,6 +75,8 @@ class OptionSet {
 
   /// `argv[0]` is the verb. ErrorKind::usage with the beginning of a sentence.
   Result<void> parse(int argc, char** argv);
+  /// True if the command line has a path that depends on the working folder.
+  [[nodiscard]] bool has_relative_path() const;
   /// True if parse() met -h or --help.
   [[nodiscard]] bool asked_for_help() const;
   /// The manual page.
@@ -83,6 +85,7 @@ class OptionSet {
  private:
   struct Parser;
   Option* own(CLI::Option& option);
+  Option* own_path(CLI::Option& option);
   std::unique_ptr<Parser> parser_;
 };
 

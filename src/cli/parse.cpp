@@ -5,6 +5,8 @@
 
 #include "cli/common.hpp"
 #include "cli/output.hpp"
+#include "cli/processes.hpp"
+#include "cli/same_start.hpp"
 
 namespace entrain::cli {
 
@@ -18,6 +20,9 @@ int parse_and_run(Verb& verb, int argc, char** argv) {
   }
   if (set.asked_for_help()) return write_out(set.help_page()) ? k_exit_fine : k_exit_failure;
   if (!speaks() && !verb.in_common()) return k_exit_fine;
+  if (verb.in_common() && set.has_relative_path()) {
+    if (const auto same = check_same_folder(processes()); !same) return exit_code_of(same.error());
+  }
   return verb.run();
 }
 

@@ -8,18 +8,18 @@ namespace entrain::cli {
 namespace {
 
 Solo alone;
-Team* team = &alone;
+Team* all_processes = &alone;
 /// Asked after the team has gone, too: by the thread that ends an interrupted run.
-std::atomic<bool> first{true};
+std::atomic<bool> is_first{true};
 
 }  // namespace
 
-Team& processes() { return *team; }
+Team& processes() { return *all_processes; }
 void set_processes(Team& all) {
-  team = &all;
-  first = all.rank() == 0;
+  all_processes = &all;
+  is_first = all.rank() == 0;
 }
-bool speaks() { return first; }
-void fall_silent() { first = false; }
+bool speaks() { return is_first; }
+void fall_silent() { is_first = false; }
 
 }  // namespace entrain::cli

@@ -24,6 +24,7 @@
 #include "cli/prepared.hpp"
 #include "cli/processes.hpp"
 #include "cli/report.hpp"
+#include "cli/same_start.hpp"
 #include "cli/signals.hpp"
 #include "cli/synth.hpp"
 #include "net/cli/verbs.hpp"
@@ -167,6 +168,11 @@ int main(int argc, char** argv) {
         "an MPI launcher started several processes, but this entrain was built without MPI; "
         "start one, or build it where MPI is found");
     return k_exit_failure;
+  }
+  if (const auto same = check_same_start(*mpi.everybody(), words_of_start(argc, argv)); !same) {
+    const int exit_code = mpi.rests() ? k_exit_failure : exit_code_of(same.error());
+    fall_silent();
+    return exit_code;
   }
   if (mpi.rests()) return k_exit_fine;
   if (mpi.resting() > 0) {

@@ -414,6 +414,137 @@ TEST_F(Failures, unmatched_and_truncated_traces_do_not_block) {
   EXPECT_EQ(digest_tree(scratch_ / "shared"), digest_tree(scratch_ / "alone"));
 }
 
+/// Processes of one run that are started with a command each.
+ChildOutcome run_started(const std::vector<Arguments>& commands) {
+  prepare_mpi();
+  Arguments command{ENTRAIN_MPIEXEC};
+  for (const Arguments& one : commands) {
+    if (command.size() > 1) command.push_back(":");
+    command.insert(command.end(), {"-n", "1"});
+    command.insert(command.end(), one.begin(), one.end());
+  }
+  return run_program(command, {.timeout_s = k_timeout_s});
+}
+
+class Starts : public Failures {
+ protected:
+  /// Processes with these arguments end with code 2 and one sentence with these words.
+  void expect_told(const std::vector<Arguments>& arguments, const std::string& words) {
+    std::vector<Arguments> commands = arguments;
+    for (Arguments& command : commands) command.insert(command.begin(), ENTRAIN_BINARY);
+    expect_refused_start(commands, words);
+  }
+  void expect_refused_start(const std::vector<Arguments>& commands, const std::string& words) {
+    const ChildOutcome outcome = run_started(commands);
+    expect_refused(outcome, words);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.summary();
+    EXPECT_EQ(outcome.out, "");
+  }
+
+  const std::string in_ = scratch_ / "in", out_ = scratch_ / "out";
+};
+
+TEST_F(Starts, other_options) {
+  const Arguments correct{"correct", in_, "-o", out_};
+  Arguments other = correct;
+  other.insert(other.end(), {"--mu", "1e-3"});
+  expect_told({correct, other}, "process 1 has '--mu 1e-3' where process 0 has nothing");
+  expect_told({other, correct}, "process 1 has nothing where process 0 has '--mu 1e-3'");
+  Arguments third = correct;
+  third.insert(third.end(), {"--mu", "2e-3"});
+  expect_told({other, other, third}, "process 2 has '--mu 2e-3' where process 0 has '--mu 1e-3'");
+}
+
+TEST_F(Starts, other_verbs) {
+  expect_told({{"correct", in_, "-o", out_}, {"check", in_}}, "process 1 has 'check");
+  expect_told({{"check", in_}, {"info", in_}}, "process 1 has 'info' where process 0 has 'check'");
+  expect_told({{"info", in_}, {"info", in_, "--json"}}, "process 1 has '--json'");  // done by one
+  expect_told({{"info", in_}, {"check", in_}}, "process 1 has 'check' where process 0 has 'info'");
+}
+
+TEST_F(Starts, wrong_usage_of_one_process) {
+  expect_told({{"check", in_}, {"check", in_, "--frobnicate"}}, "process 1 has '--frobnicate'");
+  expect_told({{"check", "--frobnicate"}, {"check", in_}}, "process 1 has '" + in_);
+  expect_told({{"check", in_}, {"chekc", in_}},
+              "process 1 has 'chekc' where process 0 has 'check'");
+  expect_told({{"check", in_}, {"check"}}, "process 1 has nothing where process 0 has '" + in_);
+  expect_told({{"check", in_}, {}}, "process 1 has nothing");
+  expect_told({{"check", in_}, {"check", "--help"}}, "process 1 has '--help'");
+  expect_told({{"--help"}, {"check", in_}}, "where process 0 has '--help'");
+}
+
+TEST_F(Starts, other_inputs) {
+  expect_told({{"check", in_}, {"check", in_, in_}}, "process 1 has '" + in_);
+  expect_told({{"check", in_}, {"check", in_ + "/none"}}, "/none' where process 0 has '");
+}
+
+TEST_F(Starts, other_settings_and_folders) {
+  expect_refused_start({{ENTRAIN_BINARY, "check", in_},
+                        {"env", "-u", "ENTRAIN_PROCESSES", ENTRAIN_BINARY, "check", in_}},
+                       "process 1 has nothing where process 0 has 'ENTRAIN_PROCESSES=all'");
+  const std::string here = scratch_.path();
+  expect_refused_start({{"env", "-C", here, ENTRAIN_BINARY, "check", "in"},
+                        {"env", "-C", in_, ENTRAIN_BINARY, "check", "in"}},
+                       "process 1 was started in ");
+  const ChildOutcome outcome = run_started({{"env", "-C", here, ENTRAIN_BINARY, "check", in_},
+                                            {"env", "-C", in_, ENTRAIN_BINARY, "check", in_}});
+  EXPECT_EQ(own_lines(outcome.err).size(), 0u) << outcome.summary();  // absolute paths are the same
+}
+
+/// One path, under which the processes see different files.
+TEST_F(Starts, one_process_misses_the_input_or_sees_another) {
+  const std::string seen = "/proc/self/cwd/seen";
+  fs::create_directory(scratch_ / "in/json");
+  const Arguments places{scratch_ / "in", scratch_ / "in/traces", scratch_ / "in/json"};
+  fs::create_directory_symlink("..", scratch_ / "in/traces/seen");  // the archive
+  copy_tree(fs::path(ENTRAIN_EXAMPLES_DIR) / "services", scratch_ / "in/json/seen");
+  for (const Arguments& verb : {Arguments{"check", seen}, Arguments{"correct", seen, "-o", out_}}) {
+    for (std::size_t first = 0; first < places.size(); ++first) {
+      for (std::size_t second = 0; second < places.size(); ++second) {
+        if (first == second) continue;
+        std::vector<Arguments> commands{{"env", "-C", places[first], ENTRAIN_BINARY},
+                                        {"env", "-C", places[second], ENTRAIN_BINARY}};
+        for (Arguments& command : commands) {
+          command.insert(command.end(), verb.begin(), verb.end());
+        }
+        expect_refused_start(commands, "entrain: ");
+      }
+    }
+  }
+}
+
+/// A process that dies takes the others with it; what is there under the final name is complete.
+TEST_F(Failures, a_process_that_is_killed) {
+  const fs::path alone = scratch_ / "alone", output = scratch_ / "out";
+  ASSERT_TRUE(corrects(run_alone({"correct", (scratch_ / "in").string(), "-o", alone.string()})));
+  for (const char* seconds : {"0", "0.15", "0.4"}) {
+    for (const char* victim : {"0", "1", "2"}) {
+      const std::string script = fmt::format(
+          "test \"${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\" != {} || (sleep {}; kill -9 $$) & "
+          "exec \"$0\" \"$@\"",
+          victim, seconds);
+      prepare_mpi();
+      const ChildOutcome outcome =
+          run_program({ENTRAIN_MPIEXEC, "-n", "3", "sh", "-c", script, ENTRAIN_BINARY, "correct",
+                       scratch_ / "in", "-o", output},
+                      {.timeout_s = k_timeout_s});
+      EXPECT_FALSE(outcome.timed_out) << outcome.summary();
+      if (fs::exists(output)) {
+        EXPECT_EQ(digest_tree(output), digest_tree(alone)) << outcome.summary();
+        fs::remove_all(output);
+      } else {
+        EXPECT_NE(outcome.exit_code, 0) << outcome.summary();
+      }
+    }
+  }
+  ASSERT_TRUE(corrects(correct(3)));
+  EXPECT_EQ(digest_tree(output), digest_tree(alone));
+  std::vector<std::string> left = entries_of(scratch_.path());
+  // What a killed run left stays as long as the system knows its process.
+  std::erase_if(left, [](const std::string& name) { return name.starts_with(".out.partial-"); });
+  EXPECT_EQ(left, (std::vector<std::string>{"alone", "in", "out"}));
+}
+
 /// Three processes of the tool, all of which the system keeps on one core.
 ChildOutcome run_on_one_core(const Arguments& arguments) {
   prepare_mpi();

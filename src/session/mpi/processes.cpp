@@ -213,6 +213,13 @@ MpiProcesses::MpiProcesses() : team_(std::make_unique<Solo>()) {
   if (team->size() > 1) team_ = std::move(team);
 }
 
+std::unique_ptr<Team> MpiProcesses::everybody() const {
+  if (!initialised_) return std::make_unique<Solo>();
+  MPI_Comm all = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &all);
+  return std::make_unique<MpiTeam>(all, true);
+}
+
 MpiProcesses::~MpiProcesses() {
   if (!initialised_) return;
   team_.reset();

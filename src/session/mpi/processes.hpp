@@ -26,6 +26,8 @@ class MpiProcesses {
   MpiProcesses(const MpiProcesses&) = delete;
   MpiProcesses& operator=(const MpiProcesses&) = delete;
 
+  /// All processes, also those that rest. Making it and its end are collective.
+  [[nodiscard]] std::unique_ptr<Team> everybody() const;
   /// The processes that work; that of one process alone where this one rests.
   [[nodiscard]] Team& team() { return *team_; }
 
