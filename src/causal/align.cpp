@@ -405,7 +405,8 @@ Result<std::string> settle_on_reference(ConstrainedClocks& clocks,
   clocks.collect(nullptr);
   if (!wanted.consensus) return "";
   const auto stay = std::count(found.stays.begin(), found.stays.end(), 1);
-  return fmt::format("{} of {} clocks can stay as they are; ", stay, found.stays.size());
+  return fmt::format("{}{} of {} clocks can stay as they are; ", found.complete ? "" : "at least ",
+                     stay, found.stays.size());
 }
 
 }  // namespace

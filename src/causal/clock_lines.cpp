@@ -145,8 +145,8 @@ void find_line(Corridor& corridor) {
 
 /// Where the corridor leaves rates open, as after few messages or in a short part of the run: takes
 /// the mean over all lines that fit and have at most the usual rate. Else nothing, as the clocks
-/// are aligned.
-void settle_rate(Corridor& corridor, const KnownClocks& known) {
+/// are aligned. `samples`: lines that the mean is of.
+void settle_rate(Corridor& corridor, const KnownClocks& known, int samples) {
   corridor.offset = corridor.rate = 0;
   const auto room = [&](double rate) {
     const auto [top, bottom] = gap(corridor, rate);
@@ -170,10 +170,9 @@ void settle_rate(Corridor& corridor, const KnownClocks& known) {
   const double low = std::max(least, corridor.usual_rate - known.usual_rate);
   const double high = std::min(most, corridor.usual_rate + known.usual_rate);
   if (most - least < 2 * known.typical_rate || !(high > low)) return;
-  constexpr int k_steps = 4096;
   double weights = 0, rates = 0;
-  for (int i = 0; i < k_steps; ++i) {
-    const double rate = low + (high - low) * (i + 0.5) / k_steps;
+  for (int i = 0; i < samples; ++i) {
+    const double rate = low + (high - low) * (i + 0.5) / samples;
     const double weight = std::max(room(rate), 0.0) * usualness(corridor, rate, known);
     weights += weight;
     rates += weight * rate;
@@ -182,6 +181,14 @@ void settle_rate(Corridor& corridor, const KnownClocks& known) {
   corridor.rate = rates / weights;
   const auto [top, bottom] = gap(corridor, corridor.rate);
   corridor.offset = bottom + (top - bottom) / 2;
+}
+
+/// Samples of each of so many corridors: of more than 16,384 fewer, so that they take some seconds
+/// at most. 64 are exact to a thousandth of the range.
+int samples_of_each(std::size_t corridors) {
+  constexpr std::size_t k_of_all = std::size_t{1} << 26;
+  return static_cast<int>(
+      std::clamp<std::size_t>(k_of_all / std::max<std::size_t>(corridors, 1), 64, 4096));
 }
 
 std::uint32_t group_of(const KnownClocks& known, std::uint32_t clock) {
@@ -215,11 +222,12 @@ std::vector<Corridor> corridors_of(std::span<const ClockConstraint> constraints,
       corridor.ceiling.push_back({x, slack});
     }
   }
+  const int samples = samples_of_each(by_pair.size());
   std::vector<Corridor> corridors;
   for (auto& [pair, corridor] : by_pair) {
     if (corridor.floor.empty() || corridor.ceiling.empty()) continue;
     find_line(corridor);
-    if (!known.rates.empty()) settle_rate(corridor, known);
+    if (!known.rates.empty()) settle_rate(corridor, known, samples);
     corridors.push_back(std::move(corridor));
   }
   std::sort(corridors.begin(), corridors.end(), [](const Corridor& a, const Corridor& b) {

@@ -10,11 +10,16 @@
 #include <tuple>
 #include <utility>
 
+#include "base/ids.hpp"
 #include "base/try.hpp"
+#include "causal/due_edges.hpp"
 
 namespace entrain::causal {
 namespace {
 
+/// Steps after which no other clock is asked whether it can stay: those of some 4,000 clocks that
+/// meet a few others each, a second.
+constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 27;
 constexpr double k_unbounded = std::numeric_limits<double>::infinity();
 
 /// The room between two clocks, for each of them moving (0) or staying (1): index from * 2 + to.
@@ -49,6 +54,10 @@ class Search {
   Result<Consensus> run(const std::function<Result<void>()>& check) && {
     for (const std::uint32_t c : by_distance()) {
       TRY(check());
+      if (steps_ > k_most_steps) {
+        result_.complete = false;
+        break;
+      }
       result_.stays[c] = 1;
       if (c != result_.reference && !possible()) result_.stays[c] = 0;
     }
@@ -107,20 +116,30 @@ class Search {
 
   /// shift[from] - shift[to] <= room: lowers `latest` until it holds. False if it never does.
   [[nodiscard]] bool settle(std::vector<double>& latest, bool reversed) const {
-    for (std::size_t round = 0; round <= moved_.size(); ++round) {
-      bool fell = false;
-      for (const Pair& pair : pairs_) {
-        const std::uint32_t from = reversed ? pair.from : pair.to;
-        const std::uint32_t to = reversed ? pair.to : pair.from;
-        // Rounded sums must not fall for ever.
-        if (!(latest[from] + room(pair) < latest[to] - 1e-3)) continue;
-        if (result_.stays[to] != 0) return false;
-        latest[to] = latest[from] + room(pair);
-        fell = true;
-      }
-      if (!fell) return true;
+    std::vector<std::uint32_t> begins;
+    begins.reserve(pairs_.size());
+    for (const Pair& pair : pairs_) begins.push_back(reversed ? pair.from : pair.to);
+    DueEdges due(begins, moved_.size());
+    for (std::uint32_t c = 0; c < latest.size(); ++c) {
+      if (latest[c] < k_unbounded) due.moved(c);
     }
-    return false;
+    bool staying_fell = false;
+    const auto step = [&](std::uint32_t p) {
+      const Pair& pair = pairs_[p];
+      const std::uint32_t from = begins[p], to = reversed ? pair.to : pair.from;
+      // Rounded sums must not fall for ever.
+      if (staying_fell || !(latest[from] + room(pair) < latest[to] - 1e-3)) return k_none;
+      staying_fell = result_.stays[to] != 0;
+      if (staying_fell) return k_none;
+      latest[to] = latest[from] + room(pair);
+      return to;
+    };
+    bool ended = false;
+    for (std::size_t round = 0; round <= moved_.size() && !ended && !staying_fell; ++round) {
+      ended = !due.round(step);
+    }
+    steps_ += moved_.size() + pairs_.size() + due.steps();
+    return ended && !staying_fell;
   }
 
   /// Whether the clocks that do not stay can be placed, given those that do.
@@ -171,6 +190,7 @@ class Search {
   std::span<const Moved> moved_;
   std::int64_t middle_;
   std::vector<Pair> pairs_;
+  mutable std::uint64_t steps_ = 0;  ///< clocks and pairs that were looked at
   Consensus result_;
 };
 

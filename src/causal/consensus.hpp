@@ -32,6 +32,7 @@ struct Consensus {
   /// Per clock that does not stay: what to add to its aligned time, besides the line of the
   /// reference, ticks.
   std::vector<double> shift;
+  bool complete = true;  ///< false: that of some clocks took too long to find out, so they do not
 };
 
 /// Finds a consensus of aligned clocks that told the same time before, more or less.
@@ -46,7 +47,8 @@ struct Consensus {
 ///
 /// `constraints` are by aligned times, between all clocks; `moved`: one per clock. `middle`: of the
 /// run. `check`: asked for every clock whether to go on; its errors end the work. Deterministic;
-/// O(clocks * pairs of clocks), mostly less.
+/// O(clocks * pairs of clocks), mostly less, and never more than about 2^27 steps: then the clocks
+/// that are left do not stay.
 Result<Consensus> find_consensus(std::span<const ClockConstraint> constraints,
                                  std::span<const Moved> moved, std::int64_t middle,
                                  std::optional<std::uint32_t> reference,

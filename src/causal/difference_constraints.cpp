@@ -2,11 +2,13 @@
 #include "causal/difference_constraints.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
 #include "base/exact.hpp"
 #include "base/ids.hpp"
+#include "causal/due_edges.hpp"
 
 namespace entrain::causal {
 
@@ -19,6 +21,10 @@ constexpr std::int64_t k_most_ticks = std::int64_t{1} << 46;
 constexpr std::int64_t k_most_distance = std::int64_t{1} << 50;
 /// A label below this can only come from a circle.
 constexpr std::int64_t k_lowest = -(std::int64_t{1} << 61);
+/// Steps that a system may take: at least, and per edge and node. Most take fewer than 10 per edge
+/// and node, hard ones 50.
+constexpr std::uint64_t k_least_steps = std::uint64_t{1} << 24;
+constexpr std::uint64_t k_steps_each = 256;
 
 /// distance * rate in parts of a tick, rounded up.
 std::int64_t parts(std::int64_t distance, std::int64_t rate_ppb) {
@@ -74,6 +80,8 @@ DifferenceConstraints::DifferenceConstraints(const ConstraintGrid& problem)
     edges_[next[problem.window_of(constraint.to_time)]++] = {constraint.from, constraint.to,
                                                              constraint.slack, from, to};
   }
+  const std::size_t size = edges_.size() + std::size_t{grid_.windows} * grid_.clocks;
+  most_steps_ = std::max(k_least_steps, k_steps_each * size);
 }
 
 /// Bellman-Ford, window by window, forward and back: labels fall until no edge is too short. Goes
@@ -81,11 +89,19 @@ DifferenceConstraints::DifferenceConstraints(const ConstraintGrid& problem)
 class DifferenceConstraints::Paths {
  public:
   Paths(const DifferenceConstraints& graph, const RateLimits& limits, bool reversed)
-      : graph_(graph), g_(graph.grid_), limits_(limits), reversed_(reversed) {
+      : graph_(graph),
+        g_(graph.grid_),
+        limits_(limits),
+        reversed_(reversed),
+        due_(begins(), std::size_t{g_.windows} * g_.clocks + 1),
+        fallen_{Fallen(g_.windows), Fallen(g_.windows)} {
     for (std::uint32_t c = 0; c < g_.clocks; ++c) steps_.push_back(parts(g_.width, limits.of(c)));
     label_.resize(std::size_t{g_.windows} * g_.clocks + 1);
     parent_.resize(label_.size());
+    is_listed_.resize(label_.size(), {false, false});
+    seen_.resize(label_.size(), 0);
     stale_.resize(g_.windows, true);
+    reference_falls_.resize(g_.windows, 0);
     costs_.reserve(graph_.edges_.size());
     for (const Edge& edge : graph_.edges_) {
       costs_.push_back(edge.slack * k_parts + parts(edge.from_distance, limits.of(edge.from)) +
@@ -96,6 +112,7 @@ class DifferenceConstraints::Paths {
   /// Starts at all nodes at once. Returns the nodes of a circle below 0; empty: there is none.
   std::vector<std::size_t> circle() {
     std::fill(label_.begin(), label_.end(), 0);
+    due_.all_are_due();
     return settle();
   }
   /// Distances from the reference, ticks, rounded up. Nodes that are not reached keep
@@ -153,76 +170,155 @@ class DifferenceConstraints::Paths {
   }
 
  private:
-  static constexpr std::size_t k_reference = 0;
+  static constexpr std::uint32_t k_reference = 0;
   static constexpr std::uint32_t k_beside = k_none - 1;  ///< same clock, next or previous window
   struct Parent {
     std::size_t node = 0;
     std::uint32_t edge = k_none;  ///< k_none: never reached
   };
 
-  [[nodiscard]] std::size_t node(std::uint32_t clock, std::uint32_t window) const {
-    return clock == g_.reference ? k_reference : 1 + std::size_t{window} * g_.clocks + clock;
+  /// Where a path goes on from a window.
+  enum Way : std::uint8_t { later, earlier };
+  /// Per window, clocks whose labels there fell since they were carried that way.
+  using Fallen = std::vector<std::vector<std::uint32_t>>;
+
+  [[nodiscard]] std::uint32_t node(std::uint32_t clock, std::uint32_t window) const {
+    return clock == g_.reference ? k_reference : 1 + window * g_.clocks + clock;
   }
   [[nodiscard]] std::uint32_t clock_of(std::size_t node) const {
     return node == k_reference ? g_.reference : static_cast<std::uint32_t>((node - 1) % g_.clocks);
   }
+  [[nodiscard]] std::uint32_t begin_of(const Edge& edge) const {
+    return reversed_ ? edge.to : edge.from;
+  }
+  [[nodiscard]] std::uint32_t end_of(const Edge& edge) const {
+    return reversed_ ? edge.from : edge.to;
+  }
+
+  /// Per edge the node where it begins.
+  [[nodiscard]] std::vector<std::uint32_t> begins() const {
+    std::vector<std::uint32_t> nodes;
+    nodes.reserve(graph_.edges_.size());
+    for (std::uint32_t w = 0; w < g_.windows; ++w) {
+      for (std::uint32_t e = graph_.first_edge_[w]; e < graph_.first_edge_[w + 1]; ++e) {
+        nodes.push_back(node(begin_of(graph_.edges_[e]), w));
+      }
+    }
+    return nodes;
+  }
+  [[nodiscard]] EdgeRange edges_of(std::uint32_t w) const {
+    return {graph_.first_edge_[w], graph_.first_edge_[w + 1]};
+  }
+
   /// True if the label of `to` fell.
-  bool relax(std::size_t from, std::size_t to, std::int64_t cost, std::uint32_t edge) {
+  bool relax(std::uint32_t from, std::uint32_t to, std::int64_t cost, std::uint32_t edge) {
     if (cost > k_most_ticks * k_parts) return false;
     if (label_[from] == ErrorIntervals::k_unbounded || label_[from] < k_lowest) return false;
     const std::int64_t label = label_[from] + cost;
     if (label >= label_[to]) return false;
     label_[to] = label;
     parent_[to] = {from, edge};
-    if (to == k_reference) std::fill(stale_.begin(), stale_.end(), true);
+    if (moved_.size() <= label_.size()) moved_.push_back(to);
     return true;
+  }
+
+  /// A label is to be carried to both neighbours of its window.
+  void list(std::uint32_t clock, std::uint32_t w) {
+    for (const Way way : {later, earlier}) {
+      bool& is_listed = is_listed_[node(clock, w)][way];
+      if (!is_listed) fallen_[way][w].push_back(clock);
+      is_listed = true;
+    }
   }
 
   /// Follows the edges inside a window until no label falls; false if that does not end.
   bool settle_window(std::uint32_t w) {
-    for (std::uint32_t round = 0; round <= g_.clocks + 1; ++round) {
-      bool fell = false;
-      for (std::uint32_t e = graph_.first_edge_[w]; e < graph_.first_edge_[w + 1]; ++e) {
-        const Edge& edge = graph_.edges_[e];
-        const std::uint32_t from = reversed_ ? edge.to : edge.from;
-        const std::uint32_t to = reversed_ ? edge.from : edge.to;
-        fell = relax(node(from, w), node(to, w), costs_[e], e) || fell;
-      }
+    const auto step = [&](std::uint32_t e) {
+      const Edge& edge = graph_.edges_[e];
+      const std::uint32_t clock = end_of(edge), to = node(clock, w);
+      if (!relax(node(begin_of(edge), w), to, costs_[e], e)) return k_none;
+      to == k_reference ? static_cast<void>(++falls_of_reference_) : list(clock, w);
+      return to;
+    };
+    for (std::uint32_t round = 0; round <= g_.clocks + 1 && !graph_.is_exhausted(); ++round) {
+      const std::uint64_t before = due_.steps();
+      const bool fell = due_.round(step, edges_of(w));
+      graph_.steps_ += 1 + due_.steps() - before;
       if (!fell) return true;
     }
     return false;
   }
 
   void carry(std::uint32_t from, std::uint32_t to) {
-    for (std::uint32_t c = 0; c < g_.clocks; ++c) {
-      if (c != g_.reference && relax(node(c, from), node(c, to), steps_[c], k_beside)) {
-        stale_[to] = true;
-      }
+    const Way way = from < to ? later : earlier;
+    for (const std::uint32_t c : fallen_[way][from]) {
+      is_listed_[node(c, from)][way] = false;
+      if (!relax(node(c, from), node(c, to), steps_[c], k_beside)) continue;
+      stale_[to] = true;
+      due_.moved(node(c, to), edges_of(to));
+      list(c, to);
     }
+    graph_.steps_ += fallen_[way][from].size();
+    fallen_[way][from].clear();
+  }
+
+  /// Settles a window where something fell. False if that does not end.
+  bool visit(std::uint32_t w) {
+    stale_[w] = false;
+    if (reference_falls_[w] != falls_of_reference_) {
+      due_.moved(k_reference, edges_of(w));
+    }
+    const bool ended = settle_window(w);
+    reference_falls_[w] = falls_of_reference_;
+    return ended;
   }
 
   std::vector<std::size_t> settle() {
     while (true) {
       bool ended = true, moved = false;
-      const auto visit = [&](std::uint32_t w) {
-        if (!stale_[w]) return;
+      const auto visit_stale = [&](std::uint32_t w) {
+        if (!stale_[w] && reference_falls_[w] == falls_of_reference_) return;
         moved = true;
-        stale_[w] = false;
-        ended = settle_window(w) && ended;
+        ended = visit(w) && ended;
       };
       for (std::uint32_t w = 0; w < g_.windows; ++w) {
         if (w > 0) carry(w - 1, w);
-        visit(w);
+        visit_stale(w);
       }
       for (std::uint32_t w = g_.windows - 1; w-- > 0;) {
         carry(w + 1, w);
-        visit(w);
+        visit_stale(w);
       }
-      if (!moved) return {};
+      if (!moved || graph_.is_exhausted()) return {};
       // Parents close a circle only if the sum around it is below 0.
-      if (auto circle = circle_of_parents(); !circle.empty()) return circle;
+      if (auto circle = new_circle(); !circle.empty()) return circle;
       if (!ended) std::fill(stale_.begin(), stale_.end(), true);
     }
+  }
+
+  /// A circle of parents, if there is one since labels moved. Where looking costs much beside the
+  /// moves, it looks less often.
+  std::vector<std::size_t> new_circle() {
+    const bool is_cheap = walked_ <= k_walks * label_.size();
+    if (!is_cheap && graph_.steps_ - looked_at_ < label_.size()) return {};
+    looked_at_ = graph_.steps_;
+    const bool all = !is_cheap || moved_.size() > label_.size();
+    const bool found = all || moved_close_a_circle();
+    moved_.clear();
+    return found ? circle_of_parents() : std::vector<std::size_t>();
+  }
+  bool moved_close_a_circle() {
+    const std::uint64_t before = walks_;
+    for (const std::size_t start : moved_) {
+      ++walks_;
+      std::size_t at = start;
+      for (; seen_[at] <= before && parent_[at].edge != k_none; at = parent_[at].node) {
+        seen_[at] = walks_;
+        ++walked_;
+      }
+      if (parent_[at].edge != k_none && seen_[at] == walks_) return true;
+    }
+    return false;
   }
 
   [[nodiscard]] std::vector<std::size_t> circle_of_parents() const {
@@ -241,6 +337,9 @@ class DifferenceConstraints::Paths {
     return {};
   }
 
+  /// Nodes that are looked at for circles after every sweep, as a multiple of all.
+  static constexpr std::uint64_t k_walks = 64;
+
   const DifferenceConstraints& graph_;
   const ConstraintGrid& g_;
   const RateLimits& limits_;
@@ -249,7 +348,16 @@ class DifferenceConstraints::Paths {
   std::vector<std::int64_t> label_;
   std::vector<Parent> parent_;
   std::vector<std::int64_t> costs_;  ///< per edge, likewise
-  std::vector<char> stale_;          ///< per window: labels fell since it was settled
+  DueEdges due_;
+  std::array<Fallen, 2> fallen_;                ///< by Way
+  std::vector<std::array<bool, 2>> is_listed_;  ///< per node: it is among these
+  std::vector<char> stale_;                     ///< per window: labels fell since it was settled
+  std::uint64_t falls_of_reference_ = 1;
+  std::vector<std::uint64_t> reference_falls_;  ///< per window: when it was settled
+  std::vector<std::size_t> moved_;              ///< nodes with new parents; more than all: all
+  std::vector<std::uint64_t> seen_;             ///< per node: in this walk
+  std::uint64_t walks_ = 0, walked_ = 0;        ///< walks along parents, and nodes on them
+  std::uint64_t looked_at_ = 0;                 ///< after so many steps
 };
 
 std::optional<Contradiction> DifferenceConstraints::contradiction(const RateLimits& limits) const {

@@ -88,7 +88,9 @@ struct Contradiction {
 ///    Moved by 20 ticks: e_1 >= -13.2.
 /// In whole ticks the proved interval of e_1 at time 50 is [-14, 19].
 ///
-/// Deterministic. Memory: O(constraints + clocks * windows).
+/// Deterministic. Memory: O(constraints + clocks * windows). Time is about that, too, mostly, but
+/// constraints can be such that labels fall again and again: so steps are counted. Not for several
+/// threads at once.
 class DifferenceConstraints {
  public:
   /// Constraints of more than 2^46 ticks are left out. `problem.constraints` need not outlive this.
@@ -96,6 +98,11 @@ class DifferenceConstraints {
 
   /// The problem without its constraints.
   [[nodiscard]] const ConstraintGrid& grid() const { return grid_; }
+
+  /// True if all that was asked for took more steps than it may: then nothing that was found since
+  /// means anything. A step is an edge that is tried or is to be tried.
+  [[nodiscard]] bool is_exhausted() const { return steps_ > most_steps_; }
+  [[nodiscard]] std::uint64_t most_steps() const { return most_steps_; }
 
   /// A contradiction under limits on rates; empty if there is none.
   [[nodiscard]] std::optional<Contradiction> contradiction(const RateLimits& limits) const;
@@ -124,6 +131,8 @@ class DifferenceConstraints {
   ConstraintGrid grid_;                    ///< without constraints
   std::vector<std::uint32_t> first_edge_;  ///< per window, and the end
   std::vector<Edge> edges_;
+  std::uint64_t most_steps_ = 0;
+  mutable std::uint64_t steps_ = 0;  ///< so far
 };
 
 /// distance * rate, in ticks, rounded up.

@@ -81,6 +81,34 @@ TEST(DifferenceConstraints, chains_tie_clocks_that_never_talk_to_the_reference) 
   EXPECT_FALSE(found.of(3, 0).bounded());
 }
 
+/// A chain of clocks from the reference in the order that Bellman and Ford like least.
+std::vector<ClockConstraint> long_chain(std::uint32_t clocks, std::int64_t slack) {
+  std::vector<ClockConstraint> constraints;
+  for (std::uint32_t c = clocks; --c > 0;) {
+    constraints.push_back({c - 1, c, 50, 50, slack});
+    constraints.push_back({c, c - 1, 50, 50, 7});
+  }
+  return constraints;
+}
+
+TEST(DifferenceConstraints, long_chains_in_the_worst_order_take_few_steps) {
+  constexpr std::uint32_t k_clocks = 40'000;
+  const auto constraints = long_chain(k_clocks, 5);
+  const DifferenceConstraints proof(problem(k_clocks, 1, constraints));
+  EXPECT_FALSE(proof.contradiction({}));
+  const ErrorIntervals found = proof.intervals({});
+  EXPECT_FALSE(proof.is_exhausted());
+  EXPECT_EQ(of(found, k_clocks - 1, 0), Pair(-7 * 39'999, 5 * 39'999));
+}
+
+TEST(DifferenceConstraints, what_takes_too_many_steps_ends) {
+  constexpr std::uint32_t k_clocks = 10'000;
+  const auto constraints = long_chain(k_clocks, -5);  // all labels fall, again and again
+  const DifferenceConstraints proof(problem(k_clocks, 1, constraints));
+  EXPECT_FALSE(proof.contradiction({}));
+  EXPECT_TRUE(proof.is_exhausted());
+}
+
 TEST(DifferenceConstraints, what_contradicts_tells_the_rate_that_it_takes) {
   // At least 0 at one time, at most -10 200 ticks later.
   const std::vector<ClockConstraint> constraints{{1, 0, 50, 50, 0}, {0, 1, 250, 250, -10}};

@@ -2,22 +2,49 @@
 #include "causal/find_offsets.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+
+#include "base/ids.hpp"
+#include "causal/due_edges.hpp"
 
 namespace entrain::causal {
 namespace {
 
 constexpr std::int64_t k_farthest = std::int64_t{1} << 55;  ///< so that sums never overflow
+/// Slacks that are tried at most, one after the other: a second.
+constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 27;
 
-/// Applies all slacks until nothing moves; false if a circle of clocks goes on for ever.
-template <class Step>
-bool settle(std::size_t clocks, const TightestSlacks& tightest, const Step& step) {
-  for (std::size_t round = 0; round <= clocks; ++round) {
-    bool changed = false;
-    for (const auto& [pair, slack] : tightest) changed |= step(pair.first, pair.second, slack);
-    if (!changed) return true;
+/// The least offsets, all at least 0, that keep every slack; empty if a circle of clocks goes on
+/// for ever. `away`: with the opposite sign, if clocks are moved earlier.
+std::optional<std::vector<std::int64_t>> least_moves(std::size_t clocks,
+                                                     const TightestSlacks& tightest, bool away) {
+  std::vector<std::uint32_t> begins, ends;
+  std::vector<std::int64_t> slacks;
+  for (const auto& [pair, slack] : tightest) {
+    begins.push_back(away ? pair.second : pair.first);
+    ends.push_back(away ? pair.first : pair.second);
+    slacks.push_back(slack);
   }
-  return false;
+  std::vector<std::int64_t> moved(clocks, 0);
+  std::vector<std::uint32_t> parents(clocks, k_none);
+  DueEdges due(begins, clocks);
+  due.all_are_due();
+  bool far = false;
+  const auto step = [&](std::uint32_t e) {
+    const std::int64_t least = moved[begins[e]] - slacks[e];
+    if (far || moved[ends[e]] >= least) return k_none;
+    far = least > k_farthest;
+    moved[ends[e]] = least;
+    parents[ends[e]] = begins[e];
+    return ends[e];
+  };
+  std::uint64_t next_look = clocks;
+  while (due.round(step)) {
+    if (far || due.steps() > k_most_steps) return std::nullopt;
+    if (due.steps() < next_look) continue;
+    if (any_circle(parents)) return std::nullopt;
+    next_look = due.steps() + clocks;
+  }
+  return moved;
 }
 
 }  // namespace
@@ -34,27 +61,12 @@ void keep_tightest(TightestSlacks& tightest, std::span<const ClockConstraint> co
 
 std::optional<std::vector<std::int64_t>> find_offsets(std::size_t clocks,
                                                       const TightestSlacks& tightest) {
-  std::vector<std::int64_t> later(clocks, 0), earlier(clocks, 0);
-  bool far = false;
-  const auto moves = [&](std::int64_t& offset, std::int64_t to) {
-    far |= std::abs(to) > k_farthest;
-    if (far) return false;
-    offset = to;
-    return true;
-  };
-  const bool good =
-      settle(clocks, tightest,
-             [&](std::uint32_t from, std::uint32_t to, std::int64_t slack) {
-               const std::int64_t least = later[from] - slack;
-               return later[to] < least && moves(later[to], least);
-             }) &&
-      settle(clocks, tightest, [&](std::uint32_t from, std::uint32_t to, std::int64_t slack) {
-        const std::int64_t most = earlier[to] + slack;
-        return earlier[from] > most && moves(earlier[from], most);
-      });
-  if (!good || far) return std::nullopt;
+  auto later = least_moves(clocks, tightest, false);
+  if (!later) return std::nullopt;
+  const auto earlier = least_moves(clocks, tightest, true);
+  if (!earlier) return std::nullopt;
   // Rounding down keeps what both ends keep.
-  for (std::size_t c = 0; c < clocks; ++c) later[c] = (later[c] + earlier[c]) >> 1;
+  for (std::size_t c = 0; c < clocks; ++c) (*later)[c] = ((*later)[c] - (*earlier)[c]) >> 1;
   return later;
 }
 

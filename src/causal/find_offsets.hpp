@@ -22,7 +22,7 @@ void keep_tightest(TightestSlacks& tightest, std::span<const ClockConstraint> co
 
 /// What to add to the times of each clock so that nothing is violated, with a single offset per
 /// clock: the middle between moving clocks later only and moving them earlier only. Empty if no
-/// offsets do. Deterministic; O(clocks * pairs), mostly less.
+/// offsets do, or if 2^27 steps do not find them. Deterministic; mostly about O(pairs).
 ///
 /// Example: from clock 0 to 1 the slack is -10 and back it is 30: clock 1 is moved by 10 at the
 /// least and by 30 at the most. Moving later adds 10 to clock 1, moving earlier takes 10 from clock

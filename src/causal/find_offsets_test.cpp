@@ -26,6 +26,20 @@ TEST(FindOffsets, are_none_if_a_circle_contradicts_itself) {
             std::nullopt);
 }
 
+/// Every round over all slacks moves one clock: the time must not grow with the square.
+TEST(FindOffsets, long_chains_in_the_worst_order_take_little_time) {
+  constexpr std::uint32_t k_clocks = 100'000;
+  TightestSlacks tightest;
+  for (std::uint32_t c = 1; c < k_clocks; ++c) tightest[{c, c - 1}] = 10;
+  tightest[{k_clocks - 1, k_clocks - 2}] = -50'000;
+  const auto found = find_offsets(k_clocks, tightest);
+  ASSERT_TRUE(found);
+  EXPECT_EQ((*found)[k_clocks - 2], 25'000);
+  EXPECT_EQ((*found)[k_clocks - 3], 25'000 - 5);
+  tightest[{0, k_clocks - 1}] = -2'000'000;  // closes a circle
+  EXPECT_EQ(find_offsets(k_clocks, tightest), std::nullopt);
+}
+
 TEST(FindOffsets, slacks_are_those_of_clocks_before_they_moved) {
   TightestSlacks tightest{{{0, 1}, 5}};
   const std::vector<ClockConstraint> constraints{{.from = 0, .to = 1, .slack = 7},

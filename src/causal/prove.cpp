@@ -282,11 +282,13 @@ class Prover {
     // The first pass shows how wide the windows may be and which constraints are tight.
     for (int round = 0; round < 2; ++round) {
       const auto least = system_->least_rate();
+      if (system_->is_exhausted()) return without(takes_too_long());
       if (least.contradiction) return without(contradicts(*least.contradiction));
       result_.about.least_rate_ppm = static_cast<double>(least.rate_ppb) / 1e3;
       const std::int64_t wander =
           option_.max_rate_ppm ? given_rate() : rate_of_trace(least.rate_ppb);
       narrow(wander);
+      if (system_->is_exhausted()) return without(takes_too_long());
       if (narrowed_.contradiction) return refuse(*narrowed_.contradiction);
       if (round == 1) break;
       TRY(Cancel(context_.progress).agree(context_.team()));
@@ -460,6 +462,10 @@ class Prover {
                        names_of_clocks(trace_.definitions, facts_, result_.clock_of, found.clocks),
                        seconds(found.begin - result_.width / 2),
                        seconds(found.end + result_.width / 2));
+  }
+  [[nodiscard]] std::string takes_too_long() const {
+    return fmt::format("to prove any for {} clocks takes more than {} steps", clocks_,
+                       system_->most_steps());
   }
   [[nodiscard]] std::string contradicts(const Contradiction& found) const {
     return fmt::format(

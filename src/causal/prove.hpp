@@ -43,8 +43,9 @@ struct ProvenIntervals {
 /// reference's; where the trace contradicts it, a larger limit is found. Sessions count only with a
 /// half-width, and against the location whose own records are all 0; without such a location the
 /// clock of the sessions is one more clock. There are no intervals, and `about.reason` says why, if
-/// the constraints contradict each other under any limit on rates, or if a correction rewrote the
-/// archive's time stamps.
+/// the constraints contradict each other under any limit on rates, if to prove them takes too many
+/// steps (DifferenceConstraints::is_exhausted()), or if a correction rewrote the archive's time
+/// stamps.
 ///
 /// Errors: ErrorKind::input if the limit given in `option` is too small for the trace;
 /// ErrorKind::interrupted. Collective over the processes.

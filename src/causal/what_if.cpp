@@ -67,8 +67,9 @@ std::optional<Narrowed> with_more(const SolvedProblem& solved,
   all.insert(all.end(), more.begin(), more.end());
   ConstraintGrid grid = solved.grid;
   grid.constraints = all;
-  Narrowed narrowed = narrow_limits(DifferenceConstraints(grid), solved.lives, solved.limits, true);
-  if (narrowed.contradiction) return std::nullopt;
+  const DifferenceConstraints system(grid);
+  Narrowed narrowed = narrow_limits(system, solved.lives, solved.limits, true);
+  if (narrowed.contradiction || system.is_exhausted()) return std::nullopt;
   return narrowed;
 }
 

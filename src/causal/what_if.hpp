@@ -19,7 +19,8 @@ struct SolvedProblem {
   const ErrorIntervals& intervals;
 };
 
-/// Limits and intervals with further constraints; empty if these contradict what is proved.
+/// Limits and intervals with further constraints; empty if these contradict what is proved, or if
+/// they take too many steps to find.
 [[nodiscard]] std::optional<Narrowed> with_more(const SolvedProblem& solved,
                                                 std::span<const ClockConstraint> more);
 

@@ -30,6 +30,9 @@ Result<std::unique_ptr<RecordedWork>> RecordedWork::read(const formats::Recordin
     skeleton.first = clock.first;
     skeleton.last = clock.last;
   }
+  for (const trace::Location& location : trace.definitions.locations) {
+    work->last_id_ = std::max(work->last_id_, location.id);
+  }
   edges::Names rows;
   std::map<std::pair<LocationIndex, std::uint32_t>, std::vector<Call>> calls;
   TRY(recording.for_each_work([&](const formats::Work& one) -> Result<void> {
@@ -71,8 +74,6 @@ void RecordedWork::add_row(LocationIndex clock, const std::string& name, std::ve
     lanes_[first + lane].push_back(call);
   }
   trace::Definitions& definitions = trace_.definitions;
-  std::uint64_t id = 0;
-  for (const trace::Location& location : definitions.locations) id = std::max(id, location.id);
   const std::string shown = name.empty() ? "spans" : "thread " + name;
   for (std::size_t lane = first; lane < lanes_.size(); ++lane) {
     trace::LocationSkeleton& skeleton = trace_.locations.emplace_back();
@@ -82,7 +83,7 @@ void RecordedWork::add_row(LocationIndex clock, const std::string& name, std::ve
     for (const Call& call : lanes_[lane]) skeleton.last = std::max(skeleton.last, call.end);
     clock_of_.push_back(clock);
     definitions.locations.push_back(
-        {.id = ++id,
+        {.id = ++last_id_,
          .name = lane == first ? shown : fmt::format("{} ({})", shown, lane - first + 1),
          .type = trace::LocationType::cpu_thread,
          .group = definitions.locations[clock].group});

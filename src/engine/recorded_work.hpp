@@ -70,6 +70,7 @@ class RecordedWork : public trace::Source {
   std::vector<Lane> lanes_;  ///< of the locations behind the clocks
   std::vector<LocationIndex> clock_of_;
   std::uint64_t left_out_ = 0;
+  std::uint64_t last_id_ = 0;  ///< the largest of all locations
 };
 
 }  // namespace entrain::engine
