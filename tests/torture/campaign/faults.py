@@ -6,13 +6,14 @@ import math
 import os
 import random
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .context import Case, Context, remove
 from .runner import WRITTEN, contents, tree
 
 NO_SECCOMP = 99  # exit code of faults.c
+COMPLAINT = 200  # at least as many allocations as a complaint of an option takes
 GOLDEN = 0.6180339887498949  # steps of this share of a range visit it evenly
 # System calls of x86-64: rename and remove in all forms, and write.
 REMOVES = {82, 84, 87, 263, 264, 316}
@@ -284,13 +285,28 @@ class Sweep(Faults):
         reference = self._reference(context, scenario, case)
         if reference is None:
             return
-        count, turn = reference["count"], case.more["turn"]
+        skipped = self._start_up(context, scenario, case)
+        count, turn = reference["count"] - skipped, case.more["turn"]
         if turn < count:
             name = f"{scenario.name} | {self._mode_name(case)}"
             swept = context.swept.setdefault(name, {"done": 0, "most": 0})
             swept["done"] += 1
             swept["most"] = max(count, swept["most"])
-            self._fail(context, scenario, case, reference, nth_of_all(turn, count))
+            self._fail(context, scenario, case, reference, skipped + nth_of_all(turn, count))
+
+    def _start_up(self, context: Context, scenario: Scenario, case: Case) -> int:
+        """How many allocations a verb makes until it knows its options. They are the same for each of
+        its runs, so only the first run of a verb lets them fail."""
+        verb = scenario.args[0]
+        first = next(one for one in SCENARIOS if one.args[0] == verb)
+        if self.letter != "m" or first is scenario:
+            return 0
+        key = ("start-up", verb)
+        if key not in context.references:
+            unknown = replace(scenario, args=(verb, "--no-such-option"), writes=())
+            _, (count, _, _) = self._start(context, unknown, case, 0)
+            context.references[key] = max(0, count - COMPLAINT)
+        return context.references[key]
 
     def _mode_name(self, case: Case) -> str:
         error = errno.errorcode.get(case.more["error"], "short")
