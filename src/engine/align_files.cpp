@@ -149,8 +149,7 @@ Result<EdgesReport> engine::write_edges(const Paths& archive, const fs::path& ou
                          {.edges = edges.edge_margins, .members = edges.member_margins},
                          is_json_name(output),
                          [&](std::string_view text) { return edges_file.write(text); }));
-  TRY(clocks_file.commit());
-  TRY(edges_file.commit());
+  TRY(OutputFile::commit_both(clocks_file, edges_file));
   note_result(output);
   EdgesReport report;
   report.edges_file = output.string();

@@ -236,6 +236,7 @@ Result<OutputFile> OutputFile::create(const fs::path& target, OutputRule rule) {
 }
 
 fs::path OutputFile::path() const { return staging_.path() / k_file_in_staging; }
+fs::path OutputFile::aside() const { return staging_.path() / "old"; }
 
 Result<void> OutputFile::named(Result<void> result) const {
   return under_final_name(std::move(result), path(), target_);
@@ -247,17 +248,49 @@ Result<void> OutputFile::write(std::string_view text) {
   return named(file_.write({bytes, text.size()}));
 }
 
-Result<void> OutputFile::commit() {
+Result<void> OutputFile::finish() {
   if (const std::size_t at = mark_.position(); at != std::string_view::npos) {
     const std::string digits = mark_.digits();
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(digits.data());
     TRY(named(file_.write_at(at, {bytes, digits.size()})));
   }
   TRY(named(file_.close()));
-  TRY(named(make_durable(path())));
+  return named(make_durable(path()));
+}
+
+Result<void> OutputFile::take_name() {
   const fs::path target = absolute_path(target_), made = path();
-  TRY(give_name({made, target, staging_.path() / "old", Kind::file, rule_}, staging_));
+  return give_name({made, target, aside(), Kind::file, rule_}, staging_);
+}
+
+/// Undoes take_name(): the hidden name or the name aside holds an old file, if there was one.
+void OutputFile::give_name_back() {
+  const fs::path target = absolute_path(target_);
+  if (rename_with(path(), target, RENAME_EXCHANGE)) return;
+  ::rename(target.c_str(), path().c_str());
+  if (file_exists(aside())) rename_to_free_name(aside(), target, Kind::file);
+}
+
+Result<void> OutputFile::commit() {
+  TRY(finish());
+  TRY(take_name());
+  const fs::path target = absolute_path(target_);
   return make_name_durable(target, target.parent_path());
+}
+
+Result<void> OutputFile::commit_both(OutputFile& first, OutputFile& second) {
+  TRY(first.finish());
+  TRY(second.finish());
+  TRY(first.take_name());
+  if (Result<void> named = second.take_name(); !named) {
+    first.give_name_back();
+    return named;
+  }
+  for (const OutputFile* file : {&first, &second}) {
+    const fs::path target = absolute_path(file->target_);
+    TRY(make_name_durable(target, target.parent_path()));
+  }
+  return {};
 }
 
 Result<void> write_output(const fs::path& target, std::string_view text, const OutputRule& rule) {

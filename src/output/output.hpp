@@ -72,6 +72,9 @@ class OutputFile {
   Result<void> write(std::string_view text);
   /// Waits until the file is on the disk and gives it its final name. Errors: ErrorKind::output.
   Result<void> commit();
+  /// As commit() of two files that belong together: none appears alone. After an error both places
+  /// are as they were, unless only the last step failed, waiting for the names to be on the disk.
+  static Result<void> commit_both(OutputFile& first, OutputFile& second);
 
  private:
   OutputFile(std::filesystem::path target, OutputRule rule, Staging staging, File file)
@@ -80,6 +83,10 @@ class OutputFile {
         staging_(std::move(staging)),
         file_(std::move(file)) {}
   [[nodiscard]] std::filesystem::path path() const;
+  [[nodiscard]] std::filesystem::path aside() const;  ///< of an old file, as in Move
+  Result<void> finish();                              ///< the hidden file is on the disk
+  Result<void> take_name();
+  void give_name_back();
   Result<void> named(Result<void> result) const;
 
   std::filesystem::path target_;

@@ -274,6 +274,29 @@ TEST(OutputFile, leaves_alone_what_appeared_meanwhile) {
   }
 }
 
+TEST(OutputFile, of_two_files_none_appears_alone) {
+  for (const bool replaces : {false, true}) {
+    const TempFolder root;
+    if (replaces) ASSERT_TRUE(make_file(root / "first", "old"));
+    const OutputRule rule{.force = true, .inputs = {}};
+    auto first = OutputFile::create(root / "first", rule);
+    auto second = OutputFile::create(root / "second", rule);
+    ASSERT_TRUE(first && first->write("new") && second);
+    put(root / "second", "mine");
+    EXPECT_FALSE(OutputFile::commit_both(*first, *second));
+    EXPECT_EQ(fs::exists(root / "first"), replaces);
+    EXPECT_EQ(content_of(root / "first").ends_with("old"), replaces);
+    EXPECT_EQ(content_of(root / "second"), "mine");
+    fs::remove(root / "second");
+    auto again = OutputFile::create(root / "first", rule);
+    auto pair = OutputFile::create(root / "second", rule);
+    ASSERT_TRUE(again && again->write("new") && pair);
+    EXPECT_TRUE(OutputFile::commit_both(*again, *pair));
+    EXPECT_EQ(content_of(root / "first"), "new");
+    EXPECT_TRUE(fs::exists(root / "second"));
+  }
+}
+
 TEST(OutputFile, refuses_what_is_no_file) {
   const TempFolder root;
   ASSERT_TRUE(make_file(root / "own", ""));

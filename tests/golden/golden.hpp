@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/printable.hpp"
 #include "report/json.hpp"
-#include "report/text.hpp"
 
 /// Comparison with the text files of this folder. After a change that is meant, run with
 /// ENTRAIN_UPDATE_GOLDEN=1 and look at the difference.

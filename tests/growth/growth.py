@@ -3,10 +3,10 @@
 """Holds the tool to time that grows with the size of its input: runs verbs on hostile inputs of one
 size and of four times that size, and compares the CPU time of both.
 
-    tests/growth/growth.py --tool build/dev/bin/entrain [--all] [--only ring] [--sizes 1000000 4000000]
+    tests/growth/growth.py --tool build/dev/bin/entrain [--all] [--only ring] [--sizes SMALL LARGE]
 
-Time is user CPU time of the process (getrusage), so neither other work nor the disk counts. A pair of
-runs that fails is repeated, and the least times of all count.
+Time is user CPU time of the process (getrusage), so neither other work nor the disk counts. A pair
+of runs that fails is repeated, and the least times of all count.
 
 Exit codes: 0 all is well, 1 something grows too fast or the tool fails, 2 it could not be tried.
 """
@@ -46,7 +46,7 @@ HEADER = "cause_clock,cause_time,effect_clock,effect_time"
 
 
 def ring(size: int) -> str:
-    """Clocks in a ring: each meets the next one, once in each direction; half of all is violated."""
+    """Clocks in a ring: each meets the next, once in each direction; half of all is violated."""
     count = size // 56
     rows = [HEADER]
     for i in range(count):
