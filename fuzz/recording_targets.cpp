@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 namespace {
 
 using formats::Recording;
-using Reader = Result<std::unique_ptr<Recording>> (*)(std::span<const fs::path>, unsigned);
+using Reader = Result<std::unique_ptr<Recording>> (*)(std::span<const fs::path>, unsigned,
+                                                      std::uint64_t);
 
 /// The kind of a recording and what its format does to times.
 struct Format {
@@ -140,7 +141,7 @@ void recording(Input input, const Format& format) {
     if (cut == input.end()) break;
     input = input.subspan(static_cast<std::size_t>(cut - input.begin()) + k_cut_size);
   }
-  const auto read = format.read(files, 1);
+  const auto read = format.read(files, 1, 0);
   if (!read) return expect_good(read.error());
   const StampRange range = range_of(**read);
   if (range.last >= k_last) return;

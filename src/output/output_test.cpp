@@ -277,7 +277,9 @@ TEST(OutputFile, leaves_alone_what_appeared_meanwhile) {
 TEST(OutputFile, of_two_files_none_appears_alone) {
   for (const bool replaces : {false, true}) {
     const TempFolder root;
-    if (replaces) ASSERT_TRUE(make_file(root / "first", "old"));
+    if (replaces) {
+      ASSERT_TRUE(make_file(root / "first", "old"));
+    }
     const OutputRule rule{.force = true, .inputs = {}};
     auto first = OutputFile::create(root / "first", rule);
     auto second = OutputFile::create(root / "second", rule);
