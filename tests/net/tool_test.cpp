@@ -147,7 +147,7 @@ TEST(NetTool, tables_match) {
     EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
   }
   const ChildOutcome again = run_tool({"net", "tables", "--svg", figures});
-  expect_refusal(again, figures + " exists; remove it or choose another name");
+  expect_refusal(again, figures + " exists already; choose another name, or remove it");
   const Json json = json_of(run_tool({"net", "tables", "--json"}));
   EXPECT_EQ(json["differing"], 0);
   EXPECT_EQ(json["figures"].size(), 4u);
@@ -351,9 +351,9 @@ INSTANTIATE_TEST_SUITE_P(
         {{"simulate", "single:4", "--phase", "1ms"}, "more than a slot"},
         {{"simulate", "single:4", "--drift", "0ppm"}, "say with --interval"},
         {{"simulate", "single:4", "--csv", "/nonexistent/a.csv"},
-         "cannot create /nonexistent/a.csv: there is no folder /nonexistent"},
-        {{"schedule", "single:4", "-o", "/proc/a.csv"}, "cannot create /proc/a.csv: "},
-        {{"tables", "--svg", "/nonexistent/a"}, "there is no folder /nonexistent"},
+         "cannot write /nonexistent/a.csv: there is no folder /nonexistent"},
+        {{"schedule", "single:4", "-o", "/proc/a.csv"}, "cannot write /proc/a.csv: "},
+        {{"tables", "--svg", "/dev/null/a"}, "cannot create folder /dev/null: "},
     }));
 
 TEST(NetTool, bad_files_are_one_sentence) {

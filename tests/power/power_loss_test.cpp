@@ -129,11 +129,19 @@ class Disk {
     }
     nodes_[place.folder].states.push_back(std::move(names));
   }
-  /// Both names change at once: the two places are in one folder.
+  /// Both names of one folder change at once. Of two folders one may be on the disk without the
+  /// other.
   void exchange(const std::string& a, const std::string& b) {
     const Place first = find(a), second = find(b);
+    const std::size_t first_node = node_at(first), second_node = node_at(second);
+    if (first.folder != second.folder) {
+      set(first, second_node);
+      set(second, first_node);
+      return;
+    }
     Names names = nodes_[first.folder].states.back();
-    std::swap(names[first.name], names[second.name]);
+    names[first.name] = second_node;
+    names[second.name] = first_node;
     nodes_[first.folder].states.push_back(std::move(names));
   }
 
@@ -185,6 +193,16 @@ class PowerLoss : public testing::Test {
   std::vector<Call> record(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"-o", output().string(), "--threads", "1"});
     return record_calls(arguments);
+  }
+
+  /// The output of an earlier run, as it is on the disk: `arguments` write it.
+  Disk disk_with(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), ENTRAIN_BINARY);
+    arguments.insert(arguments.end(), {"-o", output().string()});
+    EXPECT_EQ(run_program(arguments, {}).exit_code, 0);
+    Disk disk(top());
+    disk.add(output());
+    return disk;
   }
 
   /// Runs the tool; returns its calls.
@@ -261,9 +279,7 @@ TEST_F(PowerLoss, many_files_leave_nothing_or_all) {
 }
 
 TEST_F(PowerLoss, an_archive_that_is_replaced_stays_until_the_new_one_is_certain) {
-  copy_tree(k_archive, output());
-  Disk disk(top());
-  disk.add(output());
+  const Disk disk = disk_with({"distort", k_archive});
   const std::vector<Call> calls = record({"correct", k_archive, "--force"});
   EXPECT_TRUE(std::any_of(calls.begin(), calls.end(),
                           [](const Call& call) { return call.what == "exchange"; }));
@@ -281,9 +297,7 @@ TEST_F(PowerLoss, a_page_that_is_replaced_stays_until_the_new_one_is_certain) {
   const std::string truth = (folder_ / "truth").string();
   ASSERT_EQ(run_program({ENTRAIN_BINARY, "synth", "-o", truth, "--events", "1000"}, {}).exit_code,
             0);
-  std::ofstream(output()) << "old";
-  Disk disk(top());
-  disk.add(output());
+  const Disk disk = disk_with({"report", truth});
   EXPECT_EQ(bad_moments(record_calls({"report", truth, "-o", output().string(), "--force",
                                       "--threads", "1"}),
                         disk),
@@ -292,13 +306,12 @@ TEST_F(PowerLoss, a_page_that_is_replaced_stays_until_the_new_one_is_certain) {
 
 /// The model must find what a run without its waits would risk.
 TEST_F(PowerLoss, the_model_misses_no_wait) {
-  copy_tree(k_archive, output());
-  Disk disk(top());
-  disk.add(output());
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"correct", k_archive, "--force"},
         {"synth", "--events", "10000", "--locations", "64", "--force"}}) {
     fs::remove(folder_ / "calls");
+    fs::remove_all(output());
+    const Disk disk = disk_with({"distort", k_archive});
     const std::vector<Call> calls = record(command);
     int waits = 0;
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -309,8 +322,6 @@ TEST_F(PowerLoss, the_model_misses_no_wait) {
       EXPECT_GT(bad_moments(without, disk), 0) << calls[i].path;
     }
     EXPECT_GT(waits, 1);
-    fs::remove_all(output());
-    copy_tree(k_archive, output());
   }
 }
 
