@@ -216,7 +216,8 @@ TEST(Services, a_folder_of_files_is_one_run_packed_or_plain_in_any_of_the_format
   const ChildOutcome run = run_tool({"correct", "--json", in, "-o", out});
   EXPECT_EQ(run.exit_code, 0) << run.summary();
   EXPECT_EQ(json_of(run)["before"]["locations"], 13);
-  EXPECT_THAT(entries_of(out), testing::ElementsAre("a.jsonl", "b.json.gz", "c.json"));
+  EXPECT_THAT(entries_of(out),
+              testing::ElementsAre(".entrain-result", "a.jsonl", "b.json.gz", "c.json"));
   EXPECT_EQ(run_tool({"check", out}).exit_code, 0);
   EXPECT_EQ(digest_tree(in), digest);
 }
