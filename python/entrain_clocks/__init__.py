@@ -185,22 +185,22 @@ KINDS = tuple(_KINDS)
 def check(path, *, presync="auto", threads=0, progress=None):
     """Looks for violations in an archive, and changes nothing. Returns a :class:`Report`."""
     options = {"presync": presync, "threads": threads, "progress": progress}
-    text, _ = _core.check(str(path), presync, False, threads, progress)
-    return Report(str(path), options, _json.loads(text))
+    text, _ = _core.check(_os.fsdecode(path), presync, False, threads, progress)
+    return Report(_os.fsdecode(path), options, _json.loads(text))
 
 
 def correct(path, out, *, presync="auto", mode="rewrite", force=False, verify=True, threads=0,
             progress=None):
     """Writes a corrected archive into the new folder ``out``. Returns the report, a dict."""
-    return _json.loads(_core.correct(str(path), str(out), presync, mode, force, verify, threads,
-                                     progress))
+    return _json.loads(_core.correct(_os.fsdecode(path), _os.fsdecode(out), presync, mode, force,
+                                     verify, threads, progress))
 
 
 def clock_maps(path, *, presync="auto", amortize=True, threads=0, progress=None):
     """The maps of a correction without writing. Returns :class:`ArchiveMaps`."""
     options = {"presync": presync, "threads": threads, "progress": progress}
-    core = _core.clock_maps(str(path), presync, amortize, threads, progress)
-    return ArchiveMaps(str(path), options, core)
+    core = _core.clock_maps(_os.fsdecode(path), presync, amortize, threads, progress)
+    return ArchiveMaps(_os.fsdecode(path), options, core)
 
 
 class Alignment:

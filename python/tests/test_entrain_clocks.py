@@ -218,6 +218,8 @@ def test_correct_writes_an_archive(tmp_path):
     report = ec.correct(LULESH, tmp_path / "out")
     assert report["verdict"] == "clean"
     assert (tmp_path / "out" / "traces.otf2").exists()
+    with pytest.raises(TypeError):
+        ec.correct(LULESH, None)
     with pytest.raises(OSError):
         ec.correct(LULESH, tmp_path / "out")
     with pytest.raises(ValueError):

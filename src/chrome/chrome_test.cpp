@@ -62,6 +62,16 @@ TEST_F(Chrome, what_follows_a_trace_is_told) {
   EXPECT_EQ(error(), "");
 }
 
+TEST_F(Chrome, what_follows_a_trace_is_told_also_where_the_packed_text_is_cut) {
+  const std::filesystem::path packed = folder_ / "rank0.json.gz";
+  std::string more;
+  for (int i = 0; i < 1'000; ++i) more += kernel(1000 + i) + "\n";
+  ASSERT_TRUE(json::save(packed, file_of({kernel(1000)}) + more, true));
+  std::filesystem::resize_file(packed, std::filesystem::file_size(packed) / 2);
+  files_.push_back(packed);
+  EXPECT_NE(error().find("something else follows; give every trace"), std::string::npos) << error();
+}
+
 TEST_F(Chrome, bytes_that_are_0_are_no_end) {
   add("[" + kernel(1000) + std::string(1, '\0') + ", " + kernel(2000) + "]");
   EXPECT_NE(error().find("cannot stand there in JSON"), std::string::npos) << error();

@@ -124,8 +124,9 @@ class FileWalk {
                                                 "file again",
                                                 name_, window_.offset() + scanner_.position()));
     }
-    facts_.truncated = scanner_.failed() || window_.cut();
-    TRY(pass_rest());
+    const bool ended = !scanner_.failed();
+    facts_.truncated = !ended || window_.cut();
+    TRY(pass_rest(ended));
     facts_.packed = window_.packed();
     facts_.bytes = window_.total();
     facts_.hash = window_.hash();
@@ -136,10 +137,11 @@ class FileWalk {
   /// No text is left in the window but blanks. A byte that is 0 is none.
   bool is_at_end() { return scanner_.peek() == '\0' && scanner_.at_end(); }
 
-  /// Behind the trace there may be blanks. What holds no events is refused elsewhere.
-  Result<void> pass_rest() {
+  /// Behind the trace there may be blanks, also where the packed file is cut. What holds no events
+  /// is refused elsewhere. `ended`: the text has the trace's end.
+  Result<void> pass_rest(bool ended) {
     for (;;) {
-      if (!facts_.truncated && facts_.has_events && !is_at_end()) {
+      if (ended && facts_.has_events && !is_at_end()) {
         return fail(ErrorKind::input,
                     fmt::format("{}: its trace ends before byte {}, and something else follows; "
                                 "give every trace as a file of its own",

@@ -106,6 +106,19 @@ Result<void> visit_entries(const fs::path& folder, const Visit& visit) {
   return {};
 }
 
+/// The text of a mark with a last line that tells whether somebody edited it.
+std::string sealed(std::string text) {
+  const std::uint32_t crc = add_to_crc(0, text);
+  return text += fmt::format("crc32 {:08x}\n", crc);
+}
+
+/// The text of a mark without its last line; "" if that does not fit.
+std::string_view unsealed(std::string_view mark) {
+  const std::size_t line = std::string_view("crc32 \n").size() + k_digits;
+  const std::string_view text = mark.substr(0, mark.size() - std::min(mark.size(), line));
+  return sealed(std::string(text)) == mark ? text : std::string_view();
+}
+
 std::string title() { return fmt::format("entrain {}\n", version()); }
 
 Result<void> write_mark(const fs::path& folder, std::string_view text) {
@@ -119,7 +132,7 @@ Result<void> write_mark(const fs::path& folder, std::string_view text) {
 std::string read_mark(const fs::path& folder) {
   const auto bytes = read_file(folder / k_folder_mark, k_largest_mark);
   if (!bytes) return {};
-  const std::string_view text = text_of(*bytes, bytes->size());
+  const std::string_view text = unsealed(text_of(*bytes, bytes->size()));
   const std::size_t first = text.find('\n');
   if (!text.starts_with("entrain ") || first == text.npos) return {};
   return std::string(text.substr(first + 1));
@@ -142,7 +155,7 @@ std::size_t FileMark::position() const {
 std::string FileMark::digits() const { return fmt::format("{:08x}", crc_); }
 
 Result<void> mark_unfinished(const fs::path& folder) {
-  return write_mark(folder, title() + std::string(k_unfinished));
+  return write_mark(folder, sealed(title() + std::string(k_unfinished)));
 }
 
 Result<void> mark_finished(const fs::path& folder) {
@@ -161,7 +174,7 @@ Result<void> mark_finished(const fs::path& folder) {
   TRY(listed);
   std::string text = title() + std::string(k_finished);
   for (const std::string& line : lines) text += line;
-  TRY(write_mark(folder, text));
+  TRY(write_mark(folder, sealed(std::move(text))));
   // Another machine, whose clock is fast, may have written a file: nothing is newer than the mark.
   const fs::path path = folder / k_folder_mark;
   struct stat status {};

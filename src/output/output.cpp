@@ -25,8 +25,6 @@ namespace {
 
 enum class Kind : std::uint8_t { file, folder };
 
-constexpr const char* k_file_in_staging = "result";
-
 template <class... T>
 tl::unexpected<Error> refuse(fmt::format_string<T...> sentence, T&&... values) {
   return fail(ErrorKind::output, fmt::format(sentence, std::forward<T>(values)...));
@@ -130,7 +128,7 @@ bool rename_to_free_name(const fs::path& from, const fs::path& to, Kind kind) {
 struct Move {
   const fs::path& made;    ///< its hidden name
   const fs::path& target;  ///< its final name
-  fs::path aside;          ///< a hidden name for an old result, where two cannot be exchanged
+  const fs::path& aside;   ///< a hidden name for an old result, where two cannot be exchanged
   Kind kind;
   const OutputRule& rule;
 };
@@ -142,12 +140,24 @@ Result<void> cannot_name(const fs::path& target, int error_number) {
   return refuse("cannot give the result its name {}: {}", target.string(), reason(error_number));
 }
 
+/// Two names that were exchanged, and are exchanged back unless that is to stay: also where there is
+/// no memory for what follows.
+struct Exchanged {
+  const Move& move;
+  bool stays = false;
+  ~Exchanged() {
+    if (!stays) rename_with(move.made, move.target, RENAME_EXCHANGE);
+  }
+};
+
 /// Takes the place of an old result, which `staging` removes in the end. What turns out to be none
 /// goes back to its place.
 Result<void> replace(const Move& move, Staging& staging) {
   TRY(check_existing(move.target, move.target, move.kind, move.rule));
   if (rename_with(move.made, move.target, RENAME_EXCHANGE)) {
+    Exchanged exchanged{move};
     Result<void> accepted = check_existing(move.made, move.target, move.kind, move.rule);
+    exchanged.stays = true;
     if (accepted || rename_with(move.made, move.target, RENAME_EXCHANGE)) return accepted;
     staging.release();
     return refuse("{} was written over something that appeared meanwhile, which is now {}",
@@ -217,7 +227,8 @@ OutputFolder OutputFolder::attach(fs::path path, fs::path target) {
 Result<void> OutputFolder::commit() {
   TRY(under_final_name(mark_finished(path_), path_, target_));
   TRY(under_final_name(make_tree_durable(path_), path_, target_));
-  TRY(give_name({path_, target_, path_.string() + ".old", Kind::folder, rule_}, staging_));
+  const fs::path aside = path_.string() + ".old";
+  TRY(give_name({path_, target_, aside, Kind::folder, rule_}, staging_));
   note_result(target_);
   // An old folder is removed only when it is certain that the new one has its name.
   return make_name_durable(target_, oldest_parent_);
@@ -227,19 +238,27 @@ Result<void> OutputFile::check(const fs::path& target, const OutputRule& rule) {
   return check_place(target, Kind::file, rule);
 }
 
+OutputFile::OutputFile(fs::path target, fs::path place, OutputRule rule, Staging staging)
+    : target_(std::move(target)),
+      place_(std::move(place)),
+      made_(staging.path() / "result"),
+      aside_(staging.path() / "old"),
+      rule_(std::move(rule)),
+      staging_(std::move(staging)) {}
+
 Result<OutputFile> OutputFile::create(const fs::path& target, OutputRule rule) {
   TRY(check(target, rule));
-  TRY_ASSIGN(Staging staging, Staging::create(absolute_path(target)));
-  auto file = File::create(staging.path() / k_file_in_staging);
+  fs::path place = absolute_path(target);
+  TRY_ASSIGN(Staging staging, Staging::create(place));
+  OutputFile output(target, std::move(place), std::move(rule), std::move(staging));
+  auto file = File::create(output.made_);
   if (!file) return refuse("cannot write {}: its folder takes no new file", target.string());
-  return OutputFile(target, std::move(rule), std::move(staging), *std::move(file));
+  output.file_ = *std::move(file);
+  return output;
 }
 
-fs::path OutputFile::path() const { return staging_.path() / k_file_in_staging; }
-fs::path OutputFile::aside() const { return staging_.path() / "old"; }
-
 Result<void> OutputFile::named(Result<void> result) const {
-  return under_final_name(std::move(result), path(), target_);
+  return under_final_name(std::move(result), made_, target_);
 }
 
 Result<void> OutputFile::write(std::string_view text) {
@@ -255,40 +274,52 @@ Result<void> OutputFile::finish() {
     TRY(named(file_.write_at(at, {bytes, digits.size()})));
   }
   TRY(named(file_.close()));
-  return named(make_durable(path()));
+  return named(make_durable(made_));
 }
 
 Result<void> OutputFile::take_name() {
-  const fs::path target = absolute_path(target_), made = path();
-  return give_name({made, target, aside(), Kind::file, rule_}, staging_);
+  return give_name({made_, place_, aside_, Kind::file, rule_}, staging_);
 }
 
 /// Undoes take_name(): the hidden name or the name aside holds an old file, if there was one.
-void OutputFile::give_name_back() {
-  const fs::path target = absolute_path(target_);
-  if (rename_with(path(), target, RENAME_EXCHANGE)) return;
-  ::rename(target.c_str(), path().c_str());
-  if (file_exists(aside())) rename_to_free_name(aside(), target, Kind::file);
+/// Needs no memory.
+void OutputFile::give_name_back() noexcept {
+  if (rename_with(made_, place_, RENAME_EXCHANGE)) return;
+  ::rename(place_.c_str(), made_.c_str());
+  if (file_exists(aside_)) rename_to_free_name(aside_, place_, Kind::file);
 }
 
 Result<void> OutputFile::commit() {
   TRY(finish());
   TRY(take_name());
-  const fs::path target = absolute_path(target_);
-  return make_name_durable(target, target.parent_path());
+  return make_name_durable(place_, place_.parent_path());
 }
+
+/// The name that a file has taken, which it gives back unless it keeps it: also where there is no
+/// memory for what follows.
+class OutputFile::TakenName {
+ public:
+  explicit TakenName(OutputFile& file) : file_(&file) {}
+  TakenName(const TakenName&) = delete;
+  TakenName& operator=(const TakenName&) = delete;
+  ~TakenName() {
+    if (file_ != nullptr) file_->give_name_back();
+  }
+  void keep() { file_ = nullptr; }
+
+ private:
+  OutputFile* file_;
+};
 
 Result<void> OutputFile::commit_both(OutputFile& first, OutputFile& second) {
   TRY(first.finish());
   TRY(second.finish());
   TRY(first.take_name());
-  if (Result<void> named = second.take_name(); !named) {
-    first.give_name_back();
-    return named;
-  }
+  TakenName taken(first);
+  TRY(second.take_name());
+  taken.keep();
   for (const OutputFile* file : {&first, &second}) {
-    const fs::path target = absolute_path(file->target_);
-    TRY(make_name_durable(target, target.parent_path()));
+    TRY(make_name_durable(file->place_, file->place_.parent_path()));
   }
   return {};
 }

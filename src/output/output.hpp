@@ -77,19 +77,18 @@ class OutputFile {
   static Result<void> commit_both(OutputFile& first, OutputFile& second);
 
  private:
-  OutputFile(std::filesystem::path target, OutputRule rule, Staging staging, File file)
-      : target_(std::move(target)),
-        rule_(std::move(rule)),
-        staging_(std::move(staging)),
-        file_(std::move(file)) {}
-  [[nodiscard]] std::filesystem::path path() const;
-  [[nodiscard]] std::filesystem::path aside() const;  ///< of an old file, as in Move
-  Result<void> finish();                              ///< the hidden file is on the disk
+  class TakenName;
+
+  OutputFile(std::filesystem::path target, std::filesystem::path place, OutputRule rule,
+             Staging staging);
+  Result<void> finish();  ///< the hidden file is on the disk
   Result<void> take_name();
-  void give_name_back();
+  void give_name_back() noexcept;
   Result<void> named(Result<void> result) const;
 
-  std::filesystem::path target_;
+  std::filesystem::path target_;        ///< as the user names it
+  std::filesystem::path place_;         ///< the same, absolute
+  std::filesystem::path made_, aside_;  ///< hidden names: of the file, and as in Move
   OutputRule rule_;
   Staging staging_;
   File file_;

@@ -115,6 +115,22 @@ TEST(OutputFolder, names_what_was_added_or_changed) {
   expect_refused("no mark");
 }
 
+TEST(OutputFolder, an_edited_mark_is_none) {
+  const TempFolder root;
+  const fs::path mark = root / "out" / ".entrain-result";
+  ASSERT_TRUE(make_folder(root / "out", "a"));
+  const std::string written = content_of(mark);
+  const std::string bytes = std::to_string(fs::file_size(root / "out" / "a"));
+  for (const std::string& edited :
+       {written + "\n", written.substr(1), bytes + " b\n" + written, std::string()}) {
+    put(mark, edited);
+    EXPECT_FALSE(make_folder(root / "out", "b", true)) << edited;
+    EXPECT_EQ(content_of(mark), edited);
+  }
+  put(mark, written);
+  EXPECT_TRUE(make_folder(root / "out", "b", true));
+}
+
 TEST(OutputFolder, refuses_what_is_no_folder) {
   const TempFolder root;
   put(root / "file");

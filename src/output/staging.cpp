@@ -150,7 +150,9 @@ Result<void> under_final_name(Result<void> result, const fs::path& hidden, const
 }
 
 Staging::~Staging() {
-  if (!path_.empty()) remove_tree(path_.c_str());
+  for (int attempt = 0; attempt < 2 && !path_.empty() && file_exists(path_); ++attempt) {
+    remove_tree(path_.c_str());  // again, should the system have failed once
+  }
 }
 
 }  // namespace entrain

@@ -198,9 +198,11 @@ class Places:
         outcome = context.tool(args + (["--force"] if case.more["force"] else []),
                                writes=(writer.out, *writer.beside))
         own = thing == "result, none" and case.more["force"]
+        # Nothing can be lost that is not there any more: --force may replace it.
+        less = thing == "result, less" and case.more["force"]
         nothing = thing in EMPTY and case.more["force"]
         what = f"{thing} in place of {writer.out}" + (", --force" if case.more["force"] else "")
-        written = (writer.out, *writer.beside) if own or nothing else ()
+        written = (writer.out, *writer.beside) if own or less or nothing else ()
         after = tree(context.place)
         lost = [name for name, was in before.items()
                 if after.get(name) != was and name.split("/")[1] not in written]
@@ -208,7 +210,7 @@ class Places:
             context.find("destroyed", outcome, f"{what}: {', '.join(lost[:4])}")
         elif own and outcome.code not in WRITTEN:
             context.find("own result", outcome, f"is not replaced: {outcome.err.strip()[:160]}")
-        elif not own and not nothing and outcome.code != 2:
+        elif not own and not less and not nothing and outcome.code != 2:
             context.find("not refused", outcome, f"{what}: exit code {outcome.code}")
 
     def _lay_thing(self, context: Context, case: Case, writer: Writer, thing: str):

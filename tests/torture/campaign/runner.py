@@ -91,10 +91,11 @@ def _add_tree(path: str, name: str, found: dict[str, str]) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The bytes behind every name, links followed."""
+    """The bytes behind every name, links followed; but for the tool's mark, which tells links from
+    files."""
     return {os.path.relpath(path, folder): Path(path).read_bytes()
             for base, _, names in os.walk(folder, followlinks=True)
-            for path in (os.path.join(base, name) for name in names)}
+            for path in (os.path.join(base, name) for name in names if name != ".entrain-result")}
 
 
 class Runner:
