@@ -12,12 +12,12 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "causal/align.hpp"
 #include "causal/constrained_clocks.hpp"
 #include "causal/evidence.hpp"
 #include "causal/fit.hpp"
-#include "causal/fit_at_one.hpp"
+#include "causal/fit_at_root.hpp"
 #include "causal/latency_scale.hpp"
+#include "causal/lines_from_edges.hpp"
 
 namespace entrain::causal {
 
@@ -161,9 +161,9 @@ class Bender {
   /// 2 us one way and 50 us the other, so that 48 us remain. One look at a window does not show it:
   /// where programs wait for each other, the way back of a moment is wide, and narrow the next
   /// time.
-  void keep_held(bool measured, const ClockErrors* errors) {
+  void keep_two_sided(bool measured, const ClockErrors* errors) {
     const auto keep_within = [&](std::int64_t width, double most_slack) {
-      clocks_.keep(held_both_ways(
+      clocks_.keep(two_sided_constraints(
           clocks_.take_constraints(), clocks_.clocks(), clocks_.begin(), width,
           {.most_slack = most_slack, .errors = errors, .threads = context_.threads}));
     };
@@ -179,7 +179,7 @@ class Bender {
       TRY(clocks_.check_cancelled());
       const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
       clocks_.collect(errors);
-      keep_held(measured, errors);
+      keep_two_sided(measured, errors);
       const std::uint32_t windows = round == 0 ? ConstrainedClocks::k_windows : k_wide_windows;
       const double latency = latency_scale(constraints, clocks_.begin(), clocks_.width_of(windows),
                                            errors, context_.threads);
@@ -204,11 +204,11 @@ class Bender {
       const std::size_t most_knots =
           std::clamp<std::size_t>(k_many_unknowns / clocks_.clocks(), 33, k_most_knots);
       CausalFit next =
-          fit_at_one(context_.team(), [&] { return choose_fit(problem, most_knots, found); });
+          fit_at_root(context_.team(), [&] { return choose_fit(problem, most_knots, found); });
       TRY(clocks_.check_cancelled());
       if (!next.converged) return next;
       found = std::move(next);
-      found.errors = without_common(found.errors, clocks_.clocks(), constraints);
+      found.errors = without_common_mode(found.errors, clocks_.clocks(), constraints);
       if (found.active == 0) break;
       if (round + 1 == k_rounds) {
         const HeldOut held = hold_out(context_.team(), problem, found,

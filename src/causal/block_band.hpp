@@ -81,7 +81,7 @@ class BlockBand {
   std::vector<double> middle_;
 };
 
-// Called for every limit of a fit in every step.
+// Called for every constraint of a fit in every step.
 
 inline void BlockBand::add(const Value& one, const Value& other, double value) {
   // What knots of the middle have in common counts on the left.

@@ -24,7 +24,7 @@ struct Point {
 /// The corridor of the offset of clock `high` against clock `low`, over the time of `high`.
 struct Corridor {
   std::uint32_t low = 0, high = 0;
-  double usual_rate = 0;              ///< if the stamps of both run alike
+  double expected_rate = 0;
   std::int64_t base = 0;              ///< time at x = 0
   std::vector<Point> floor, ceiling;  ///< the offset lies above the first and below the second
 
@@ -91,8 +91,8 @@ Line middle_line(const Corridor& corridor, double fastest) {
 
 /// How much rates count as those of a corridor's clocks, relative to the most usual one: Student's
 /// distribution with four degrees of freedom, which lets single clocks be far from all others.
-double usualness(const Corridor& corridor, double rate, const KnownClocks& known) {
-  const double off = (rate - corridor.usual_rate) / known.typical_rate;
+double rate_weight(const Corridor& corridor, double rate, const KnownClocks& known) {
+  const double off = (rate - corridor.expected_rate) / known.typical_rate;
   return std::pow(1 + off * off / 4, -2.5);
 }
 
@@ -146,34 +146,35 @@ void find_line(Corridor& corridor) {
 /// Where the corridor leaves rates open, as after few messages or in a short part of the run: takes
 /// the mean over all lines that fit and have at most the usual rate. Else nothing, as the clocks
 /// are aligned. `samples`: lines that the mean is of.
-void settle_rate(Corridor& corridor, const KnownClocks& known, int samples) {
+void take_mean_rate(Corridor& corridor, const KnownClocks& known, int samples) {
   corridor.offset = corridor.rate = 0;
-  const auto room = [&](double rate) {
+  const auto width = [&](double rate) {
     const auto [top, bottom] = gap(corridor, rate);
     return top - bottom;
   };
   // The room is concave in the rate: what fits is one range around the widest.
   // The lines so far may be far too steep: the usual rate must be within reach.
-  const double fastest = std::max(std::abs(corridor.usual_rate) + known.usual_rate, k_fastest[1]);
+  const double fastest =
+      std::max(std::abs(corridor.expected_rate) + known.usual_rate, k_fastest[1]);
   const double widest = middle_line(corridor, fastest).rate;
-  const auto last_with_room = [&](double outside) {
+  const auto last_that_fits = [&](double outside) {
     double inside = widest;
-    if (room(outside) >= 0) return outside;
+    if (width(outside) >= 0) return outside;
     for (int i = 0; i < 60; ++i) {
       const double middle = (inside + outside) / 2;
-      (room(middle) >= 0 ? inside : outside) = middle;
+      (width(middle) >= 0 ? inside : outside) = middle;
     }
     return inside;
   };
-  if (room(widest) < 0) return;
-  const double least = last_with_room(-fastest), most = last_with_room(fastest);
-  const double low = std::max(least, corridor.usual_rate - known.usual_rate);
-  const double high = std::min(most, corridor.usual_rate + known.usual_rate);
+  if (width(widest) < 0) return;
+  const double least = last_that_fits(-fastest), most = last_that_fits(fastest);
+  const double low = std::max(least, corridor.expected_rate - known.usual_rate);
+  const double high = std::min(most, corridor.expected_rate + known.usual_rate);
   if (most - least < 2 * known.typical_rate || !(high > low)) return;
   double weights = 0, rates = 0;
   for (int i = 0; i < samples; ++i) {
     const double rate = low + (high - low) * (i + 0.5) / samples;
-    const double weight = std::max(room(rate), 0.0) * usualness(corridor, rate, known);
+    const double weight = std::max(width(rate), 0.0) * rate_weight(corridor, rate, known);
     weights += weight;
     rates += weight * rate;
   }
@@ -211,7 +212,7 @@ std::vector<Corridor> corridors_of(std::span<const ClockConstraint> constraints,
       corridor.high = high;
       corridor.base = time;
       if (!known.rates.empty()) {
-        corridor.usual_rate = (1 + known.rates[low]) / (1 + known.rates[high]) - 1;
+        corridor.expected_rate = (1 + known.rates[low]) / (1 + known.rates[high]) - 1;
       }
     }
     const auto x = static_cast<double>(time - corridor.base);
@@ -227,7 +228,7 @@ std::vector<Corridor> corridors_of(std::span<const ClockConstraint> constraints,
   for (auto& [pair, corridor] : by_pair) {
     if (corridor.floor.empty() || corridor.ceiling.empty()) continue;
     find_line(corridor);
-    if (!known.rates.empty()) settle_rate(corridor, known, samples);
+    if (!known.rates.empty()) take_mean_rate(corridor, known, samples);
     corridors.push_back(std::move(corridor));
   }
   std::sort(corridors.begin(), corridors.end(), [](const Corridor& a, const Corridor& b) {
@@ -240,8 +241,8 @@ std::int64_t aligned(const ClockLine& line, std::int64_t t) {
   return t + line.offset + std::llround(line.rate * static_cast<double>(t - line.base));
 }
 
-/// Moves whole components later until nothing between them arrives before it was sent. Circles of
-/// components would move for ever: then all stay.
+/// Moves whole components later until nothing between them arrives before it was sent.
+/// StrongComponents of components would move for ever: then all stay.
 void order_components(std::vector<ClockLine>& lines, std::span<const ClockConstraint> constraints) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> slacks;  // smallest
   for (const ClockConstraint& constraint : constraints) {

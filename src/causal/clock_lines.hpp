@@ -46,7 +46,7 @@ struct KnownClocks {
 /// method of Duda et al., 1987). A spanning tree of the tightest corridors gives every clock its
 /// line relative to the first clock of its component. Traffic in one direction aligns nothing: it
 /// only moves a whole component later, until nothing arrives before it was sent. If such moves
-/// would go around in a circle, the components stay. Deterministic.
+/// would go around in a cycle, the components stay. Deterministic.
 [[nodiscard]] std::vector<ClockLine> find_clock_lines(std::size_t clocks,
                                                       std::span<const ClockConstraint> constraints,
                                                       const KnownClocks& known = {});

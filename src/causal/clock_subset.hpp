@@ -51,7 +51,7 @@ class ClockSubset {
     std::size_t most_sessions = std::numeric_limits<std::size_t>::max());
 
 /// True if a fit of so many clocks of a problem instead of all saves enough.
-[[nodiscard]] inline bool spare_many(std::size_t clocks, const CausalProblem& problem) {
+[[nodiscard]] inline bool is_much_smaller(std::size_t clocks, const CausalProblem& problem) {
   return clocks > 0 && clocks < problem.clocks - problem.clocks / 8;
 }
 

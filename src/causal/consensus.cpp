@@ -12,7 +12,7 @@
 
 #include "base/ids.hpp"
 #include "base/try.hpp"
-#include "causal/due_edges.hpp"
+#include "causal/edge_worklist.hpp"
 
 namespace entrain::causal {
 namespace {
@@ -30,7 +30,7 @@ struct Pair {
 
 class Search {
  public:
-  Search(std::span<const ClockConstraint> constraints, std::span<const Moved> moved,
+  Search(std::span<const ClockConstraint> constraints, std::span<const ClockShift> moved,
          std::int64_t middle, std::optional<std::uint32_t> reference)
       : moved_(moved), middle_(middle) {
     result_.reference = reference.value_or(median());
@@ -59,7 +59,7 @@ class Search {
         break;
       }
       result_.stays[c] = 1;
-      if (c != result_.reference && !possible()) result_.stays[c] = 0;
+      if (c != result_.reference && !is_feasible()) result_.stays[c] = 0;
     }
     place();
     return std::move(result_);
@@ -115,13 +115,13 @@ class Search {
   }
 
   /// shift[from] - shift[to] <= room: lowers `latest` until it holds. False if it never does.
-  [[nodiscard]] bool settle(std::vector<double>& latest, bool reversed) const {
+  [[nodiscard]] bool relax(std::vector<double>& latest, bool reversed) const {
     std::vector<std::uint32_t> begins;
     begins.reserve(pairs_.size());
     for (const Pair& pair : pairs_) begins.push_back(reversed ? pair.from : pair.to);
-    DueEdges due(begins, moved_.size());
+    EdgeWorklist worklist(begins, moved_.size());
     for (std::uint32_t c = 0; c < latest.size(); ++c) {
-      if (latest[c] < k_unbounded) due.moved(c);
+      if (latest[c] < k_unbounded) worklist.moved(c);
     }
     bool staying_fell = false;
     const auto step = [&](std::uint32_t p) {
@@ -136,19 +136,19 @@ class Search {
     };
     bool ended = false;
     for (std::size_t round = 0; round <= moved_.size() && !ended && !staying_fell; ++round) {
-      ended = !due.round(step);
+      ended = !worklist.round(step);
     }
-    steps_ += moved_.size() + pairs_.size() + due.steps();
+    steps_ += moved_.size() + pairs_.size() + worklist.steps();
     return ended && !staying_fell;
   }
 
   /// Whether the clocks that do not stay can be placed, given those that do.
-  [[nodiscard]] bool possible() const {
+  [[nodiscard]] bool is_feasible() const {
     std::vector<double> latest(moved_.size(), k_unbounded);
     for (std::size_t c = 0; c < moved_.size(); ++c) {
       if (result_.stays[c] != 0) latest[c] = 0;
     }
-    return settle(latest, false);
+    return relax(latest, false);
   }
 
   /// Latest places of all clocks, and earliest ones with the opposite sign.
@@ -158,7 +158,7 @@ class Search {
       if (result_.stays[c] != 0) latest[c] = 0;
     }
     earliest = latest;
-    return settle(latest, false) && settle(earliest, true);
+    return relax(latest, false) && relax(earliest, true);
   }
 
   void place() {
@@ -171,7 +171,7 @@ class Search {
       const bool between = low > -k_unbounded && high < k_unbounded;
       result_.shift[c] = between ? low + (high - low) / 2 : low > 0 ? low : high;
     }
-    if (holds()) return;
+    if (is_satisfied()) return;
     // Where some stand in the middle and others where they were, they may contradict each other.
     // Those that are no farther from where they were than they have to be never do.
     for (std::uint32_t c = 0; c < moved_.size(); ++c) {
@@ -181,13 +181,13 @@ class Search {
     }
   }
   /// Whether the shifts violate nothing.
-  [[nodiscard]] bool holds() const {
+  [[nodiscard]] bool is_satisfied() const {
     return std::all_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
       return result_.shift[pair.from] - result_.shift[pair.to] <= room(pair) + 1e-3;
     });
   }
 
-  std::span<const Moved> moved_;
+  std::span<const ClockShift> moved_;
   std::int64_t middle_;
   std::vector<Pair> pairs_;
   mutable std::uint64_t steps_ = 0;  ///< clocks and pairs that were looked at
@@ -197,7 +197,7 @@ class Search {
 }  // namespace
 
 Result<Consensus> find_consensus(std::span<const ClockConstraint> constraints,
-                                 std::span<const Moved> moved, std::int64_t middle,
+                                 std::span<const ClockShift> moved, std::int64_t middle,
                                  std::optional<std::uint32_t> reference,
                                  const std::function<Result<void>()>& check) {
   return Search(constraints, moved, middle, reference).run(check);
@@ -205,7 +205,7 @@ Result<Consensus> find_consensus(std::span<const ClockConstraint> constraints,
 
 std::vector<double> find_centres(std::span<const ClockConstraint> constraints,
                                  std::span<const char> fixed) {
-  const std::vector<Moved> nothing(fixed.size());
+  const std::vector<ClockShift> nothing(fixed.size());
   return Search(constraints, nothing, 0, std::nullopt).centres(fixed);
 }
 

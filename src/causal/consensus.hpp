@@ -15,7 +15,7 @@ namespace entrain::causal {
 
 /// How far a clock has been moved by an alignment: time as shown minus time as aligned, straight
 /// over aligned time. Ticks.
-struct Moved {
+struct ClockShift {
   std::int64_t base = 0;  ///< aligned time
   double offset = 0;      ///< there
   double rate = 0;
@@ -50,7 +50,7 @@ struct Consensus {
 /// O(clocks * pairs of clocks), mostly less, and never more than about 2^27 steps: then the clocks
 /// that are left do not stay.
 Result<Consensus> find_consensus(std::span<const ClockConstraint> constraints,
-                                 std::span<const Moved> moved, std::int64_t middle,
+                                 std::span<const ClockShift> moved, std::int64_t middle,
                                  std::optional<std::uint32_t> reference,
                                  const std::function<Result<void>()>& check);
 

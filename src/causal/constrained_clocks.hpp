@@ -9,9 +9,9 @@
 
 #include "base/big_vector.hpp"
 #include "causal/clock_errors.hpp"
-#include "causal/common_ends.hpp"
 #include "causal/constraint.hpp"
 #include "causal/context.hpp"
+#include "causal/simultaneous_ends.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::causal {

@@ -8,7 +8,7 @@
 
 #include "base/exact.hpp"
 #include "base/ids.hpp"
-#include "causal/due_edges.hpp"
+#include "causal/edge_worklist.hpp"
 
 namespace entrain::causal {
 
@@ -19,7 +19,7 @@ constexpr std::int64_t k_parts = 256;
 /// Constraints beyond this many ticks are no limit.
 constexpr std::int64_t k_most_ticks = std::int64_t{1} << 46;
 constexpr std::int64_t k_most_distance = std::int64_t{1} << 50;
-/// A label below this can only come from a circle.
+/// A label below this can only come from a cycle.
 constexpr std::int64_t k_lowest = -(std::int64_t{1} << 61);
 /// Steps that a system may take: at least, and per edge and node. Most take fewer than 10 per edge
 /// and node, hard ones 50.
@@ -93,7 +93,7 @@ class DifferenceConstraints::Paths {
         g_(graph.grid_),
         limits_(limits),
         reversed_(reversed),
-        due_(begins(), std::size_t{g_.windows} * g_.clocks + 1),
+        worklist_(begins(), std::size_t{g_.windows} * g_.clocks + 1),
         fallen_{Fallen(g_.windows), Fallen(g_.windows)} {
     for (std::uint32_t c = 0; c < g_.clocks; ++c) steps_.push_back(parts(g_.width, limits.of(c)));
     label_.resize(std::size_t{g_.windows} * g_.clocks + 1);
@@ -109,10 +109,10 @@ class DifferenceConstraints::Paths {
     }
   }
 
-  /// Starts at all nodes at once. Returns the nodes of a circle below 0; empty: there is none.
-  std::vector<std::size_t> circle() {
+  /// Starts at all nodes at once. Returns the nodes of a cycle below 0; empty: there is none.
+  std::vector<std::size_t> cycle() {
     std::fill(label_.begin(), label_.end(), 0);
-    due_.all_are_due();
+    worklist_.mark_all();
     return settle();
   }
   /// Distances from the reference, ticks, rounded up. Nodes that are not reached keep
@@ -132,7 +132,7 @@ class DifferenceConstraints::Paths {
     return result;
   }
 
-  [[nodiscard]] Contradiction describe(const std::vector<std::size_t>& circle) const {
+  [[nodiscard]] Contradiction describe(const std::vector<std::size_t>& cycle) const {
     Contradiction found;
     // `fixed`: the part of its cost that does not depend on the limit for all clocks, in billionths
     // of ticks.
@@ -142,9 +142,9 @@ class DifferenceConstraints::Paths {
       fixed += static_cast<Int128>(ticks) * (limits_.of(clock) - limits_.wander_ppb);
     };
     std::uint32_t first = g_.windows, last = 0;
-    for (const std::size_t node : circle) {
+    for (const std::size_t node : cycle) {
       const Parent& parent = parent_[node];
-      if (parent.edge == k_beside) {
+      if (parent.edge == k_next_window) {
         move(g_.width, clock_of(node));
       } else {
         const Edge& edge = graph_.edges_[parent.edge];
@@ -171,14 +171,15 @@ class DifferenceConstraints::Paths {
 
  private:
   static constexpr std::uint32_t k_reference = 0;
-  static constexpr std::uint32_t k_beside = k_none - 1;  ///< same clock, next or previous window
+  static constexpr std::uint32_t k_next_window =
+      k_none - 1;  ///< same clock, next or previous window
   struct Parent {
     std::size_t node = 0;
     std::uint32_t edge = k_none;  ///< k_none: never reached
   };
 
   /// Where a path goes on from a window.
-  enum Way : std::uint8_t { later, earlier };
+  enum Direction : std::uint8_t { later, earlier };
   /// Per window, clocks whose labels there fell since they were carried that way.
   using Fallen = std::vector<std::vector<std::uint32_t>>;
 
@@ -224,7 +225,7 @@ class DifferenceConstraints::Paths {
 
   /// A label is to be carried to both neighbours of its window.
   void list(std::uint32_t clock, std::uint32_t w) {
-    for (const Way way : {later, earlier}) {
+    for (const Direction way : {later, earlier}) {
       bool& is_listed = is_listed_[node(clock, w)][way];
       if (!is_listed) fallen_[way][w].push_back(clock);
       is_listed = true;
@@ -241,21 +242,21 @@ class DifferenceConstraints::Paths {
       return to;
     };
     for (std::uint32_t round = 0; round <= g_.clocks + 1 && !graph_.is_exhausted(); ++round) {
-      const std::uint64_t before = due_.steps();
-      const bool fell = due_.round(step, edges_of(w));
-      graph_.steps_ += 1 + due_.steps() - before;
+      const std::uint64_t before = worklist_.steps();
+      const bool fell = worklist_.round(step, edges_of(w));
+      graph_.steps_ += 1 + worklist_.steps() - before;
       if (!fell) return true;
     }
     return false;
   }
 
   void carry(std::uint32_t from, std::uint32_t to) {
-    const Way way = from < to ? later : earlier;
+    const Direction way = from < to ? later : earlier;
     for (const std::uint32_t c : fallen_[way][from]) {
       is_listed_[node(c, from)][way] = false;
-      if (!relax(node(c, from), node(c, to), steps_[c], k_beside)) continue;
+      if (!relax(node(c, from), node(c, to), steps_[c], k_next_window)) continue;
       stale_[to] = true;
-      due_.moved(node(c, to), edges_of(to));
+      worklist_.moved(node(c, to), edges_of(to));
       list(c, to);
     }
     graph_.steps_ += fallen_[way][from].size();
@@ -266,7 +267,7 @@ class DifferenceConstraints::Paths {
   bool visit(std::uint32_t w) {
     stale_[w] = false;
     if (reference_falls_[w] != falls_of_reference_) {
-      due_.moved(k_reference, edges_of(w));
+      worklist_.moved(k_reference, edges_of(w));
     }
     const bool ended = settle_window(w);
     reference_falls_[w] = falls_of_reference_;
@@ -290,24 +291,24 @@ class DifferenceConstraints::Paths {
         visit_stale(w);
       }
       if (!moved || graph_.is_exhausted()) return {};
-      // Parents close a circle only if the sum around it is below 0.
-      if (auto circle = new_circle(); !circle.empty()) return circle;
+      // Parents close a cycle only if the sum around it is below 0.
+      if (auto cycle = new_cycle(); !cycle.empty()) return cycle;
       if (!ended) std::fill(stale_.begin(), stale_.end(), true);
     }
   }
 
-  /// A circle of parents, if there is one since labels moved. Where looking costs much beside the
+  /// A cycle of parents, if there is one since labels moved. Where looking costs much beside the
   /// moves, it looks less often.
-  std::vector<std::size_t> new_circle() {
+  std::vector<std::size_t> new_cycle() {
     const bool is_cheap = walked_ <= k_walks * label_.size();
     if (!is_cheap && graph_.steps_ - looked_at_ < label_.size()) return {};
     looked_at_ = graph_.steps_;
     const bool all = !is_cheap || moved_.size() > label_.size();
-    const bool found = all || moved_close_a_circle();
+    const bool found = all || moved_close_a_cycle();
     moved_.clear();
-    return found ? circle_of_parents() : std::vector<std::size_t>();
+    return found ? cycle_of_parents() : std::vector<std::size_t>();
   }
-  bool moved_close_a_circle() {
+  bool moved_close_a_cycle() {
     const std::uint64_t before = walks_;
     for (const std::size_t start : moved_) {
       ++walks_;
@@ -321,7 +322,7 @@ class DifferenceConstraints::Paths {
     return false;
   }
 
-  [[nodiscard]] std::vector<std::size_t> circle_of_parents() const {
+  [[nodiscard]] std::vector<std::size_t> cycle_of_parents() const {
     std::vector<std::uint32_t> seen(label_.size(), k_none);
     for (std::size_t start = 0; start < label_.size(); ++start) {
       std::size_t at = start;
@@ -330,14 +331,14 @@ class DifferenceConstraints::Paths {
         at = parent_[at].node;
       }
       if (parent_[at].edge == k_none || seen[at] != start) continue;
-      std::vector<std::size_t> circle;
-      for (std::size_t n = at; circle.empty() || n != at; n = parent_[n].node) circle.push_back(n);
-      return circle;
+      std::vector<std::size_t> cycle;
+      for (std::size_t n = at; cycle.empty() || n != at; n = parent_[n].node) cycle.push_back(n);
+      return cycle;
     }
     return {};
   }
 
-  /// Nodes that are looked at for circles after every sweep, as a multiple of all.
+  /// Nodes that are looked at for cycles after every sweep, as a multiple of all.
   static constexpr std::uint64_t k_walks = 64;
 
   const DifferenceConstraints& graph_;
@@ -348,8 +349,8 @@ class DifferenceConstraints::Paths {
   std::vector<std::int64_t> label_;
   std::vector<Parent> parent_;
   std::vector<std::int64_t> costs_;  ///< per edge, likewise
-  DueEdges due_;
-  std::array<Fallen, 2> fallen_;                ///< by Way
+  EdgeWorklist worklist_;
+  std::array<Fallen, 2> fallen_;                ///< by direction
   std::vector<std::array<bool, 2>> is_listed_;  ///< per node: it is among these
   std::vector<char> stale_;                     ///< per window: labels fell since it was settled
   std::uint64_t falls_of_reference_ = 1;
@@ -362,16 +363,16 @@ class DifferenceConstraints::Paths {
 
 std::optional<Contradiction> DifferenceConstraints::contradiction(const RateLimits& limits) const {
   Paths paths(*this, limits, false);
-  const std::vector<std::size_t> circle = paths.circle();
-  if (circle.empty()) return std::nullopt;
-  return paths.describe(circle);
+  const std::vector<std::size_t> cycle = paths.cycle();
+  if (cycle.empty()) return std::nullopt;
+  return paths.describe(cycle);
 }
 
 DifferenceConstraints::LeastRate DifferenceConstraints::least_rate() const {
   LeastRate least;
   while (auto found = contradiction({least.rate_ppb, {}})) {
     if (!found->needed_ppb) return {least.rate_ppb, std::move(found)};
-    // Go a step further than this circle asks for: others like it need a little more.
+    // Go a step further than this cycle asks for: others like it need a little more.
     least.rate_ppb = *found->needed_ppb + *found->needed_ppb / 16;
   }
   return least;

@@ -67,12 +67,12 @@ struct ErrorIntervals {
   }
 };
 
-/// Constraints that cannot hold together: around a circle of clocks and times their slacks add up
+/// Constraints that cannot hold together: around a cycle of clocks and times their slacks add up
 /// to less than 0.
 struct Contradiction {
-  std::vector<std::uint32_t> clocks;  ///< on the circle, increasing
+  std::vector<std::uint32_t> clocks;  ///< on the cycle, increasing
   std::int64_t begin = 0, end = 0;    ///< middles of its first and last window, ticks
-  /// Limit on wander, ppb, above which this circle is no contradiction; empty: it is one under any
+  /// Limit on wander, ppb, above which this cycle is no contradiction; empty: it is one under any
   /// limit.
   std::optional<std::int64_t> needed_ppb;
 };

@@ -74,7 +74,7 @@ class Collector {
   }
 
   void offer(const Endpoint& from, const Endpoint& to, std::int64_t mu) {
-    edges_.look_at(to.time);
+    edges_.select_window(to.time);
     edges_.keep({.constraint = {.from = from.clock,
                                 .to = to.clock,
                                 .from_time = from.time,

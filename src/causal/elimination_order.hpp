@@ -12,8 +12,9 @@ namespace entrain::causal {
 /// appear: that of an approximate minimum degree (Amestoy, Davis, Duff 1996). Returns the place of
 /// every unknown.
 ///
-/// Two unknowns in a row that have much the same neighbours, as two knots that one limit touches,
-/// count as one, which they would become anyway: half the unknowns have a quarter of the entries.
+/// Two unknowns in a row that have much the same neighbours, as two knots that one constraint
+/// touches, count as one, which they would become anyway: half the unknowns have a quarter of the
+/// entries.
 ///
 /// `lower`: the lower half, the whole diagonal included, compressed.
 [[nodiscard]] std::vector<std::int32_t> elimination_order(const Eigen::SparseMatrix<double>& lower);

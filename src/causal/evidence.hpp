@@ -15,27 +15,26 @@
 namespace entrain::causal {
 
 /// What counts as a way back.
-struct HeldBy {
+struct TwoSidedOptions {
   double most_slack = std::numeric_limits<double>::infinity();  ///< of a constraint, ticks
   const ClockErrors* errors = nullptr;  ///< as far as they are known; null: 0
   unsigned threads = 1;                 ///< 0: all cores; what is held does not depend on it
 };
 
-/// The constraints whose clocks limit each other in both directions, directly or around a circle of
+/// The constraints whose clocks limit each other in both directions, directly or around a cycle of
 /// clocks, within one window of `width` ticks and the next one, counted from `begin`. Traffic in
 /// one direction says how far a clock must move at least, but not how far at most; nor does a
 /// constraint that leaves too much slack, given the errors, on the way back. In the order given;
 /// O(constraints).
-[[nodiscard]] std::vector<ClockConstraint> held_both_ways(std::vector<ClockConstraint> constraints,
-                                                          std::size_t clocks, std::int64_t begin,
-                                                          std::int64_t width,
-                                                          const HeldBy& by = {});
+[[nodiscard]] std::vector<ClockConstraint> two_sided_constraints(
+    std::vector<ClockConstraint> constraints, std::size_t clocks, std::int64_t begin,
+    std::int64_t width, const TwoSidedOptions& by = {});
 
 /// The errors minus their mean over each group of clocks that constraints connect. No constraint
 /// determines that mean, and between the sessions of soft clocks a fit may put it anywhere; presync
 /// goes through the sessions and is better there.
-[[nodiscard]] ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
-                                         std::span<const ClockConstraint> constraints);
+[[nodiscard]] ClockErrors without_common_mode(const ClockErrors& errors, std::size_t clocks,
+                                              std::span<const ClockConstraint> constraints);
 
 /// Violations, as sums of squares in ticks^2, of constraints that a fit did not see.
 struct HeldOut {
@@ -54,7 +53,7 @@ struct HeldOut {
 /// Fits to the constraints of every other window of `width` ticks with the amplitude and knots of
 /// `fit`, and measures the violation of those in between; then the other way round. If such a fit
 /// does not converge, takes a stiffer one that does; if there is none, nothing is predicted. Of
-/// many clocks, some are judged by (SomeClocks).
+/// many clocks, some are judged by (ClockSample).
 [[nodiscard]] HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit,
                                std::int64_t width);
 

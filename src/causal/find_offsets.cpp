@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/ids.hpp"
-#include "causal/due_edges.hpp"
+#include "causal/edge_worklist.hpp"
 
 namespace entrain::causal {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::int64_t k_farthest = std::int64_t{1} << 55;  ///< so that sums ne
 /// Slacks that are tried at most, one after the other: a second.
 constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 27;
 
-/// The least offsets, all at least 0, that keep every slack; empty if a circle of clocks goes on
+/// The least offsets, all at least 0, that keep every slack; empty if a cycle of clocks goes on
 /// for ever. `away`: with the opposite sign, if clocks are moved earlier.
 std::optional<std::vector<std::int64_t>> least_moves(std::size_t clocks,
                                                      const TightestSlacks& tightest, bool away) {
@@ -26,8 +26,8 @@ std::optional<std::vector<std::int64_t>> least_moves(std::size_t clocks,
   }
   std::vector<std::int64_t> moved(clocks, 0);
   std::vector<std::uint32_t> parents(clocks, k_none);
-  DueEdges due(begins, clocks);
-  due.all_are_due();
+  EdgeWorklist worklist(begins, clocks);
+  worklist.mark_all();
   bool far = false;
   const auto step = [&](std::uint32_t e) {
     const std::int64_t least = moved[begins[e]] - slacks[e];
@@ -38,11 +38,11 @@ std::optional<std::vector<std::int64_t>> least_moves(std::size_t clocks,
     return ends[e];
   };
   std::uint64_t next_look = clocks;
-  while (due.round(step)) {
-    if (far || due.steps() > k_most_steps) return std::nullopt;
-    if (due.steps() < next_look) continue;
-    if (any_circle(parents)) return std::nullopt;
-    next_look = due.steps() + clocks;
+  while (worklist.round(step)) {
+    if (far || worklist.steps() > k_most_steps) return std::nullopt;
+    if (worklist.steps() < next_look) continue;
+    if (any_cycle(parents)) return std::nullopt;
+    next_look = worklist.steps() + clocks;
   }
   return moved;
 }

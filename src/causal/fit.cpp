@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/executor.hpp"
+#include "causal/clock_sample.hpp"
 #include "causal/clock_subset.hpp"
 #include "causal/fit_by_groups.hpp"
 #include "causal/fit_solver.hpp"
-#include "causal/some_clocks.hpp"
 
 namespace entrain::causal {
 
@@ -62,49 +62,50 @@ ClockErrors on_knots(const ClockErrors& errors, const CausalProblem& problem) {
 /// Where constraints determine much, a fit tells which amplitude it makes likelier, and a few fits
 /// are enough. Where they determine little, the evidence is rough: each constraint that lets go
 /// makes a step in it. Then amplitudes are tried one by one.
-class Amplitudes {
+class AmplitudeSearch {
  public:
-  /// `hurried`: takes the first amplitude where the fit is strained. More knots will change it.
-  Amplitudes(const CausalProblem& problem, double worst, bool hurried)
-      : problem_(problem), worst_(worst), hurried_(hurried) {}
+  /// `allow_approximate`: takes the first amplitude where the fit is underresolved. More knots will
+  /// change it.
+  AmplitudeSearch(const CausalProblem& problem, double worst, bool allow_approximate)
+      : problem_(problem), worst_(worst), allow_approximate_(allow_approximate) {}
 
   /// The best fit, and what it tells of the amplitude.
   struct Found {
     CausalFit fit;
-    FitSolver::Likelier likelier;
+    FitSolver::Reestimate reestimate;
   };
 
   /// Begins at an amplitude of the worst violation.
-  Found scan() && {
-    if (!attempt(0)) return std::move(*this).scan_from_stiffest();
+  Found search() && {
+    if (!attempt(0)) return std::move(*this).search_from_stiffest();
     if (!is_settled()) {
-      walk(k_stride);
-      step_aside();
+      hill_climb(k_stride);
+      try_neighbours();
     }
     return std::move(*this).found();
   }
 
-  /// Begins at a strained fit that was found in a hurry.
-  Found go_on(Found strained) && {
-    start_ = strained.fit.errors;
-    best_at_ = number_of(strained.fit.amplitude);
-    best_ = std::move(strained.fit);
-    likelier_ = strained.likelier;
+  /// Begins at a underresolved fit that was found in a hurry.
+  Found resume(Found underresolved) && {
+    start_ = underresolved.fit.errors;
+    best_at_ = number_of(underresolved.fit.amplitude);
+    best_ = std::move(underresolved.fit);
+    reestimate_ = underresolved.reestimate;
     if (!is_settled()) {
-      settle();
-      walk(1);
+      refine_best();
+      hill_climb(1);
     }
-    settle();
+    refine_best();
     return std::move(*this).found();
   }
 
   /// Begins at an amplitude that is about right; `start`: errors of a fit with about this
   /// amplitude. Goes nowhere if the evidence there is less than `hopeless`.
-  Found climb(double amplitude, ClockErrors start, double hopeless) && {
+  Found search_from(double amplitude, ClockErrors start, double hopeless) && {
     start_ = std::move(start);
     attempt(number_of(amplitude));
-    if (!best_.converged) return std::move(*this).scan_from_stiffest();
-    if (best_.log_evidence >= hopeless && !is_settled()) walk(1);
+    if (!best_.converged) return std::move(*this).search_from_stiffest();
+    if (best_.log_evidence >= hopeless && !is_settled()) hill_climb(1);
     return std::move(*this).found();
   }
 
@@ -117,37 +118,37 @@ class Amplitudes {
   static constexpr double k_much = 200;
 
   /// Begins with the stiffest clocks and goes on as long as the evidence grows.
-  Found scan_from_stiffest() && {
+  Found search_from_stiffest() && {
     start_ = {};
-    hurried_ = false;
+    allow_approximate_ = false;
     for (int at = k_first, falls = 0; at <= k_last && falls < 2; at += k_stride)
       falls = attempt(at) ? 0 : falls + 1;
-    if (best_.converged) step_aside();
+    if (best_.converged) try_neighbours();
     return std::move(*this).found();
   }
 
-  Found found() && { return {std::move(best_), likelier_}; }
+  Found found() && { return {std::move(best_), reestimate_}; }
 
   /// Finds the minimum itself, if the best fit is about there.
-  void settle() {
-    if (!best_.is_rough) return;
+  void refine_best() {
+    if (!best_.is_approximate) return;
     best_.converged = false;
     attempt(best_at_);
   }
 
   /// True if the best amplitude need not be looked for any further.
   bool is_settled() {
-    if (hurried_ && is_strained(best_)) return true;
-    if (likelier_.determined < k_much) return false;
-    improve();
+    if (allow_approximate_ && is_underresolved(best_)) return true;
+    if (reestimate_.determined < k_much) return false;
+    follow_reestimates();
     return true;
   }
 
   /// Goes to likelier amplitudes until there is none; less far where that went too far.
-  void improve() {
+  void follow_reestimates() {
     int most = k_furthest;
     while (most > 0) {
-      const int wanted = best_at_ + steps_between(best_.amplitude, likelier_.amplitude);
+      const int wanted = best_at_ + steps_between(best_.amplitude, reestimate_.amplitude);
       const int at =
           std::clamp(std::clamp(wanted, best_at_ - most, best_at_ + most), k_first, k_last);
       if (at == best_at_) return;
@@ -157,18 +158,18 @@ class Amplitudes {
 
   /// Goes uphill from the best one, to either side; nowhere if softer clocks hardly meet more
   /// limits: then there are too few knots.
-  void walk(int stride) {
+  void hill_climb(int stride) {
     const int first = best_at_;
     const double cost = best_.cost;
-    const bool strained = is_strained(best_);
+    const bool underresolved = is_underresolved(best_);
     const int side = attempt_sides(stride, false);
-    if (side == 0 || (strained && best_.cost > cost / 2)) return;
+    if (side == 0 || (underresolved && best_.cost > cost / 2)) return;
     for (int at = first + 2 * side * stride; in_range(at) && attempt(at); at += side * stride) {
     }
   }
 
   /// Tries what strides left out.
-  void step_aside() { attempt_sides(1, true); }
+  void try_neighbours() { attempt_sides(1, true); }
 
   static bool in_range(int at) { return at >= k_first && at <= k_last; }
 
@@ -200,10 +201,10 @@ class Amplitudes {
   /// Fits with the amplitude of number `at`, or less if that does not settle. True if that is
   /// better than all others.
   bool attempt(int at) {
-    CausalFit fit = solver(0).run(amplitude(at), start_, hurried_);
+    CausalFit fit = solver(0).run(amplitude(at), start_, allow_approximate_);
     const bool converged = fit.converged;
     if (!take(at, std::move(fit))) return false;
-    if (converged) likelier_ = solver(0).likelier(best_);
+    if (converged) reestimate_ = solver(0).reestimate(best_);
     return true;
   }
 
@@ -236,28 +237,29 @@ class Amplitudes {
   const CausalProblem& problem_;
   std::array<std::optional<FitSolver>, 2> solvers_;  ///< for two threads
   double worst_;
-  bool hurried_;
+  bool allow_approximate_;
   CausalFit best_;
   int best_at_ = 0;
-  FitSolver::Likelier likelier_;  ///< than the best one, as attempt() found it
+  FitSolver::Reestimate reestimate_;  ///< than the best one, as attempt() found it
   ClockErrors start_;
 };
 
 /// Searches the likeliest number of knots among 2^n + 1.
-class Knots {
+class KnotSearch {
  public:
-  Knots(CausalProblem problem, double worst) : problem_(problem), worst_(worst) {}
+  KnotSearch(CausalProblem problem, double worst) : problem_(problem), worst_(worst) {}
 
   /// Fits with so many knots and the amplitude of the best fit, or, if there is none, of the worst
   /// violation. True if that is better than all others.
   bool attempt(std::size_t knots) {
     problem_.knots = knots;
-    Amplitudes amplitudes(problem_, worst_, true);
-    Amplitudes::Found found =
-        best.converged ? std::move(amplitudes)
-                             .climb(best.amplitude, on_knots(best.errors, problem_),
-                                    best_is_this_problems_ ? best.log_evidence - k_certain : k_none)
-                       : std::move(amplitudes).scan();
+    AmplitudeSearch amplitudes(problem_, worst_, true);
+    AmplitudeSearch::Found found =
+        best.converged
+            ? std::move(amplitudes)
+                  .search_from(best.amplitude, on_knots(best.errors, problem_),
+                               best_is_this_problems_ ? best.log_evidence - k_certain : k_none)
+            : std::move(amplitudes).search();
     if (!found.fit.converged) return false;
     const bool better = !best_is_this_problems_ || found.fit.log_evidence > best.log_evidence;
     if (better) take(std::move(found));
@@ -268,14 +270,14 @@ class Knots {
   /// Finds the amplitude where a hurry left it open; with fewer knots if no fit settles: one that
   /// was left about its minimum may have more than its work allows.
   void finish() {
-    if (!best_is_this_problems_ || !is_strained(best)) return;
+    if (!best_is_this_problems_ || !is_underresolved(best)) return;
     problem_.knots = best.errors.knots();
-    CausalFit found = Amplitudes(problem_, worst_, false).go_on({best, likelier_}).fit;
+    CausalFit found = AmplitudeSearch(problem_, worst_, false).resume({best, reestimate_}).fit;
     found.gain = best.gain;
     while (!found.converged && problem_.knots > k_fewest_knots) {
       problem_.knots = problem_.knots / 2 + 1;
-      found = Amplitudes(problem_, worst_, false)
-                  .climb(best.amplitude, on_knots(best.errors, problem_), k_none)
+      found = AmplitudeSearch(problem_, worst_, false)
+                  .search_from(best.amplitude, on_knots(best.errors, problem_), k_none)
                   .fit;
     }
     best = std::move(found);
@@ -284,11 +286,11 @@ class Knots {
   CausalFit best;
 
  private:
-  void take(Amplitudes::Found found) {
+  void take(AmplitudeSearch::Found found) {
     const bool half = best_is_this_problems_ && best.errors.knots() < found.fit.errors.knots();
     found.fit.gain = half ? found.fit.log_evidence - best.log_evidence : 0;
     best = std::move(found.fit);
-    likelier_ = found.likelier;
+    reestimate_ = found.reestimate;
   }
 
   /// Knots whose evidence is less by that are not looked at any further: neighbouring amplitudes
@@ -299,11 +301,11 @@ class Knots {
   CausalProblem problem_;
   double worst_;
   bool best_is_this_problems_ = false;
-  FitSolver::Likelier likelier_;  ///< than the best one
+  FitSolver::Reestimate reestimate_;  ///< than the best one
 };
 
 /// True if errors are so large that a fit to all clocks had better not begin without any.
-bool is_far(const CausalFit& fit, double sigma) {
+bool exceeds_softness(const CausalFit& fit, double sigma) {
   constexpr double k_far = 64;
   const auto values = fit.errors.values();
   return std::any_of(values.begin(), values.end(),
@@ -317,7 +319,7 @@ constexpr double k_clear_gain = 1e4;
 /// The likeliest fit; `worst`: the violation that amplitudes are counted from.
 CausalFit choose_among_all(const CausalProblem& problem, double worst, std::size_t most_knots,
                            const CausalFit& before) {
-  Knots search(problem, worst);
+  KnotSearch search(problem, worst);
   search.best = before;
   const std::size_t first = before.converged
                                 ? std::clamp(before.errors.knots(), k_fewest_knots, most_knots)
@@ -337,7 +339,7 @@ CausalFit choose_among_all(const CausalProblem& problem, double worst, std::size
 CausalFit choose_among_joined(const CausalProblem& problem, double worst, std::size_t most_knots,
                               const CausalFit& before) {
   std::vector<std::uint32_t> clocks = joined_clocks(problem, 2);
-  if (!spare_many(clocks.size(), problem))
+  if (!is_much_smaller(clocks.size(), problem))
     return choose_among_all(problem, worst, most_knots, before);
   const ClockSubset joined(problem, std::move(clocks));
   CausalFit of_joined = before;
@@ -367,9 +369,10 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   }
   if (worst <= 0) return no_error(problem);
   const double tolerance = std::exchange(problem.tolerance, 0.0);
-  const SomeClocks some(problem, k_searched_pairs);
-  if (!some.are_worth_it()) return choose_among_joined(problem, worst, most_knots, before);
-  if (some.meet_each_other()) most_knots = std::min(most_knots, knots_that_settle(problem.clocks));
+  const ClockSample some(problem, k_searched_pairs);
+  if (!some.is_useful()) return choose_among_joined(problem, worst, most_knots, before);
+  if (some.is_nearly_complete())
+    most_knots = std::min(most_knots, knots_that_settle(problem.clocks));
   CausalFit before_some = before;
   if (before.converged) before_some.errors = some.errors(before.errors);
   const CausalFit chosen = choose_among_all(some.problem(), worst, most_knots, before_some);
@@ -377,7 +380,7 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   problem.knots = chosen.errors.knots();
   problem.tolerance = tolerance;
   ClockErrors start = on_knots(before.errors, problem);
-  if (!before.converged && is_far(chosen, problem.sigma)) start = some.extend(chosen);
+  if (!before.converged && exceeds_softness(chosen, problem.sigma)) start = some.extend(chosen);
   CausalFit fit = fit_all_clocks(problem, chosen.amplitude, start);
   fit.gain = chosen.gain;
   return fit;

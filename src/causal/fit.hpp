@@ -39,7 +39,8 @@ struct CausalFit {
   double worst_violation = 0;  ///< of a constraint, ticks
   int steps = 0;               ///< of Newton's method
   bool converged = false;
-  bool is_rough = false;  ///< near the minimum, far from meeting the constraints: see choose_fit()
+  bool is_approximate =
+      false;        ///< near the minimum, far from meeting the constraints: see choose_fit()
   double gain = 0;  ///< of evidence over half the knots, where choose_fit() tried these; 0: unknown
 };
 

@@ -328,7 +328,7 @@ CausalFit fit_joined(const CausalProblem& problem, double amplitude, const Clock
 
 CausalFit fit_all_clocks(const CausalProblem& problem, double amplitude, const ClockErrors& start) {
   std::vector<std::uint32_t> clocks = joined_clocks(problem);
-  if (!spare_many(clocks.size(), problem)) return fit_joined(problem, amplitude, start);
+  if (!is_much_smaller(clocks.size(), problem)) return fit_joined(problem, amplitude, start);
   const ClockSubset joined(problem, std::move(clocks));
   CausalFit fit = fit_joined(joined.problem(), amplitude, joined.errors(start));
   fit.errors = joined.of_all(fit.errors);

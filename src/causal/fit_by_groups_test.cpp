@@ -24,8 +24,8 @@ struct RingOfClocks : SwingingClocks {
   }
   /// Root of the mean square of a difference, but for what all clocks have in common.
   [[nodiscard]] double apart(const ClockErrors& a, const ClockErrors& b) const {
-    const ClockErrors one = without_common(a, problem.clocks, constraints);
-    const ClockErrors other = without_common(b, problem.clocks, constraints);
+    const ClockErrors one = without_common_mode(a, problem.clocks, constraints);
+    const ClockErrors other = without_common_mode(b, problem.clocks, constraints);
     double sum = 0;
     for (std::size_t i = 0; i < one.values().size(); ++i)
       sum += std::pow(one.values()[i] - other.values()[i], 2);

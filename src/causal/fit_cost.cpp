@@ -37,13 +37,13 @@ FitTerm FitCost::term(std::uint32_t clock, std::int64_t time, double scale) cons
 }
 
 void FitCost::begin() {
-  limits_.clear();
-  near_.look_among(limits_);
+  constraints_.clear();
+  near_.reset(constraints_);
 }
 
-void FitCost::take(std::span<const FitLimit> limits) {
-  limits_.insert(limits_.end(), limits.begin(), limits.end());
-  near_.look_among(limits_);
+void FitCost::add(std::span<const FitConstraint> constraints) {
+  constraints_.insert(constraints_.end(), constraints.begin(), constraints.end());
+  near_.reset(constraints_);
 }
 
 void FitCost::add_sessions() {
@@ -95,7 +95,7 @@ double FitCost::value(std::span<const double> v) {
     cost += r * r;
   }
   for (const std::uint32_t i : near_.at(v)) {
-    const double r = scale() * std::max(0.0, limits_[i].over(v));
+    const double r = scale() * std::max(0.0, constraints_[i].excess(v));
     cost += r * r;
   }
   return cost / 2;
@@ -121,10 +121,10 @@ std::vector<double> FitCost::gradient(std::span<const double> v) {
   std::vector<double> gradient = fixed_gradient(v);
   const double weight = scale() * scale();
   for (const std::uint32_t i : near_.at(v)) {
-    const FitLimit& limit = limits_[i];
-    const double over = limit.over(v);
+    const FitConstraint& constraint = constraints_[i];
+    const double over = constraint.excess(v);
     if (!(over > 0)) continue;
-    limit.push(gradient, weight * over);
+    constraint.push(gradient, weight * over);
   }
   return gradient;
 }
@@ -174,12 +174,12 @@ double FitCost::best_length(std::span<const double> v, std::span<const double> s
   over_.assign((near.size() + 3) / 4 * 4, -1.0);
   change_.assign(over_.size(), 0.0);
   for (std::size_t n = 0; n < near.size(); ++n) {
-    const FitLimit& limit = limits_[near[n]];
-    over_[n] = limit.over(v);
-    change_[n] = limit.over(step) + limit.limit;
+    const FitConstraint& constraint = constraints_[near[n]];
+    over_[n] = constraint.excess(v);
+    change_[n] = constraint.excess(step) + constraint.bound;
   }
   const double weight = scale() * scale(), bend = fixed_bend(step);
-  // The slope of all but the limits at the start follows from that of all.
+  // The slope of all but the constraints at the start follows from that of all.
   const double rest = slope - weight * derivatives_at(0, over_, change_).first;
   const auto at = [&](double length) -> Derivatives {
     const auto [first, second] = derivatives_at(length, over_, change_);
@@ -200,14 +200,14 @@ double FitCost::best_length(std::span<const double> v, std::span<const double> s
 
 double FitCost::worst(std::span<const double> v) {
   double worst = 0;
-  for (const std::uint32_t i : near_.at(v)) worst = std::max(worst, limits_[i].over(v));
+  for (const std::uint32_t i : near_.at(v)) worst = std::max(worst, constraints_[i].excess(v));
   return worst;
 }
 
 std::vector<std::uint32_t> FitCost::active(std::span<const double> v) {
   std::vector<std::uint32_t> active;
   for (const std::uint32_t i : near_.at(v)) {
-    if (limits_[i].over(v) > 0) active.push_back(i);
+    if (constraints_[i].excess(v) > 0) active.push_back(i);
   }
   return active;
 }

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "causal/constraint_cache.hpp"
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
 #include "causal/knot_places.hpp"
-#include "causal/near_limits.hpp"
 
 namespace entrain::causal {
 
@@ -22,8 +22,8 @@ class FitCost {
 
   /// Begins a fit: no constraint takes part.
   void begin();
-  /// From now on these limits take part too.
-  void take(std::span<const FitLimit> limits);
+  /// From now on these constraints take part too.
+  void add(std::span<const FitConstraint> constraints);
   /// Sets how far clocks are expected to bend over the run, ticks. Call it before the others.
   void set_amplitude(double amplitude);
 
@@ -31,7 +31,7 @@ class FitCost {
   [[nodiscard]] std::vector<double> gradient(std::span<const double> v);
   /// Twice the part of value() that bends make.
   [[nodiscard]] double bend(std::span<const double> v) const;
-  /// The gradient of all terms but the limits.
+  /// The gradient of all terms but the constraints.
   [[nodiscard]] std::vector<double> fixed_gradient(std::span<const double> v) const;
   /// The share of `step`, at most 1, after which the value is least. `slope`: of the value at `v`
   /// along the step, below 0.
@@ -47,11 +47,11 @@ class FitCost {
   [[nodiscard]] double stiffness() const { return stiffness_; }
   [[nodiscard]] double spacing() const { return spacing_; }  ///< between knots, ticks
   [[nodiscard]] std::size_t size() const { return problem_.clocks * problem_.knots; }
-  [[nodiscard]] const std::vector<FitLimit>& limits() const { return limits_; }
+  [[nodiscard]] const std::vector<FitConstraint>& constraints() const { return constraints_; }
   /// The terms that always count: sessions, and a prior that only keeps the fit well-posed.
   [[nodiscard]] const std::vector<FitTerm>& fixed() const { return fixed_; }
-  [[nodiscard]] double scale() const { return 1 / problem_.sigma; }  ///< of all limits
-  /// By how much `v` exceeds a limit at most, ticks, at least 0.
+  [[nodiscard]] double scale() const { return 1 / problem_.sigma; }  ///< of all constraints
+  /// By how much `v` exceeds a constraint at most, ticks, at least 0.
   [[nodiscard]] double worst(std::span<const double> v);
 
  private:
@@ -67,10 +67,10 @@ class FitCost {
   double spacing_;
   double stiffness_ = 1;
   KnotPlaces places_;
-  std::vector<FitLimit> limits_;  ///< the constraints that take part
-  NearLimits near_;
+  std::vector<FitConstraint> constraints_;  ///< the constraints that take part
+  ConstraintCache near_;
   std::vector<FitTerm> fixed_;
-  std::vector<double> over_, change_;  ///< of the limits near a step, see best_length()
+  std::vector<double> over_, change_;  ///< of the constraints near a step, see best_length()
 };
 
 }  // namespace entrain::causal

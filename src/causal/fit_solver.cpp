@@ -15,30 +15,30 @@ namespace {
 
 /// Multiplications that a fit may take: about a second.
 constexpr double k_most_work = 2e9;
-/// Those of them that may go through the inside of the limits.
+/// Those of them that may go through the inside of the constraints.
 constexpr double k_most_inside_work = 1e9;
 /// Steps through the inside that a fit hardly ever exceeds.
 constexpr double k_many_inside_steps = 60;
 /// Relative residual at which conjugate gradients stop; the next Newton step corrects the rest.
 constexpr double k_tolerance = 1e-3;
 constexpr int k_most_steps = 30, k_most_rough_steps = 15;  ///< with one stiffness
-/// Steps after which a descent tries another way; where the inside of the limits is none.
+/// Steps after which a descent tries another way; where the inside of the constraints is none.
 constexpr int k_patience = 4, k_long_patience = 20;
-/// So it does at once where a limit is exceeded by so many times its softness.
+/// So it does at once where a constraint is exceeded by so many times its softness.
 constexpr double k_far = 64;
 /// It goes on as long if each step has so many times less to gain than the one before.
 constexpr double k_fast = 2;
-/// Limits that a fit begins with: missed by less than so many times the worst violation, and so
-/// many times the softness.
+/// Constraints that a fit begins with: missed by less than so many times the worst violation, and
+/// so many times the softness.
 constexpr double k_reach = 4, k_least_reach = 16;
-/// Amplitudes that lead there then, in shares: 10^(-n/2).
+/// AmplitudeSearch that lead there then, in shares: 10^(-n/2).
 constexpr std::array<double, 5> k_stages{0.01, 0.0316227766016838, 0.1, 0.316227766016838, 1};
 /// What a step must gain, as a share of the cost: with the amplitude in question, and before.
 constexpr double k_exact = 1e-12, k_rough = 1e-2;
 /// Errors that change faster than this, ticks per tick, are no clock's: constraints are also met by
 /// squeezing all times together.
 constexpr double k_steepest = 0.1;
-/// A fit that is strained so many times over is left where the minimum is about; and also without
+/// A fit that is stop_early so many times over is left where the minimum is about; and also without
 /// the constraints that are violated there, of those that it did not look at.
 constexpr double k_clearly = 1.25, k_hopeless = 16;
 /// Factors of the curvature of bends between which its share is measured, and the least number of
@@ -51,15 +51,16 @@ FitSolver::FitSolver(const CausalProblem& problem)
     : problem_(problem),
       cost_(problem),
       table_(problem),
-      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.limits(), cost_.scale(),
+      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.constraints(), cost_.scale(),
                  problem.threads),
-      picker_(table_, &curvature_.halves()),
-      inside_(cost_, curvature_, [this](const Vector& v, double reach) { take(v, reach); }) {
+      selector_(table_, &curvature_.halves()),
+      interior_point_(cost_, curvature_,
+                      [this](const Vector& v, double margin) { activate(v, margin); }) {
   curvature_.stop_with(problem.progress);
 }
 
-CausalFit FitSolver::run(double amplitude, const ClockErrors& start, bool hurried) {
-  hurried_ = hurried;
+CausalFit FitSolver::run(double amplitude, const ClockErrors& start, bool allow_approximate) {
+  allow_approximate_ = allow_approximate;
   CausalFit fit;
   fit.amplitude = amplitude;
   if (Cancel(problem_.progress).asked()) return fit;
@@ -80,63 +81,65 @@ FitSolver::Vector FitSolver::values_of(const ClockErrors& start) const {
   return v;
 }
 
-/// Looks for the minimum from `v`, which follows: among some limits, then with those that are
+/// Looks for the minimum from `v`, which follows: among some constraints, then with those that are
 /// violated there, until none is, or until they cost less than the tolerance. False if that was
 /// given up; the curvature is that of `v` otherwise, without those.
 bool FitSolver::descend(Vector& v, CausalFit& fit) {
   cost_.begin();
-  picker_.begin();
-  curvature_.set_limits({});
-  take(v, k_reach * picker_.worst(v) + k_least_reach / cost_.scale());
+  selector_.begin();
+  curvature_.set_constraints({});
+  activate(v, k_reach * selector_.worst(v) + k_least_reach / cost_.scale());
   for (;;) {
-    if (!descend_among(v, fit)) return fit.converged = false;
-    if (!fit.converged || (fit.is_rough && is_strained(v, k_hopeless))) return true;
+    if (!descend_on_active_set(v, fit)) return fit.converged = false;
+    if (!fit.converged || (fit.is_approximate && is_underresolved(v, k_hopeless))) return true;
     const double most = problem_.tolerance > 0 ? (1 + problem_.tolerance) * cost_.value(v) : 0;
-    if (take(v, 0) == 0 || cost_.value(v) < most) return true;
+    if (activate(v, 0) == 0 || cost_.value(v) < most) return true;
   }
 }
 
-/// Takes in the tightest limits that `v` exceeds or misses by less than `reach`, ticks. Returns
-/// their number.
-std::size_t FitSolver::take(const Vector& v, double reach) {
-  std::vector<FitLimit> picked;
-  for (const std::uint32_t number : picker_.pick(v, reach)) picked.push_back(table_.limit(number));
-  cost_.take(picked);
-  curvature_.set_limits(cost_.limits());
+/// Takes in the tightest constraints that `v` exceeds or misses by less than `margin`, ticks.
+/// Returns their number.
+std::size_t FitSolver::activate(const Vector& v, double margin) {
+  std::vector<FitConstraint> picked;
+  for (const std::uint32_t number : selector_.select(v, margin))
+    picked.push_back(table_.constraint_at(number));
+  cost_.add(picked);
+  curvature_.set_constraints(cost_.constraints());
   return picked.size();
 }
 
-/// The same for the limits that were taken. Lowers the amplitude if clocks as soft as that do not
-/// settle.
+/// The same for the constraints that were taken. Lowers the amplitude if clocks as soft as that do
+/// not settle.
 ///
-/// Newton's method goes from limit to limit where bent clocks exceed many by far. Stiff clocks
-/// exceed them anyway and are settled soon; each minimum is close to that of clocks a little less
-/// stiff.
-bool FitSolver::descend_among(Vector& v, CausalFit& fit) {
-  fit.is_rough = false;  // a descent before may have ended about the minimum
+/// Newton's method goes from constraint to constraint where bent clocks exceed many by far. Stiff
+/// clocks exceed them anyway and are settled soon; each minimum is close to that of clocks a little
+/// less stiff.
+bool FitSolver::descend_on_active_set(Vector& v, CausalFit& fit) {
+  fit.is_approximate = false;  // a descent before may have ended about the minimum
   cost_.set_amplitude(fit.amplitude);
   End end = End::steps;
   if (cost_.worst(v) * cost_.scale() < k_far) end = minimise(v, k_exact, k_patience, fit);
-  if (end == End::steps) end = descend_inside(v, fit);
-  if (end == End::steps) end = descend_by_stages(v, fit);
+  if (end == End::steps) end = descend_by_interior_point(v, fit);
+  if (end == End::steps) end = descend_by_continuation(v, fit);
   if (end == End::given_up) return false;
   fit.converged = end == End::minimum;
   return fit.converged || factorize(v);
 }
 
-/// Through the inside of the limits, and from there to the minimum itself. `v` follows only to the
-/// minimum: many clocks that hang together closely make a matrix that costs too much there.
-FitSolver::End FitSolver::descend_inside(Vector& v, CausalFit& fit) {
+/// Through the inside of the constraints, and from there to the minimum itself. `v` follows only to
+/// the minimum: many clocks that hang together closely make a matrix that costs too much there.
+FitSolver::End FitSolver::descend_by_interior_point(Vector& v, CausalFit& fit) {
   if (curvature_.is_clearly_costly()) return End::steps;
   Vector there = v;
-  InteriorPoint::Strained strained;
-  if (hurried_) strained = [&](const Vector& near) { return is_strained(near, k_clearly); };
-  const std::optional<int> steps =
-      inside_.run(there, k_most_inside_work, problem_.progress, strained, problem_.tolerance);
+  InteriorPoint::StopEarly stop_early;
+  if (allow_approximate_)
+    stop_early = [&](const Vector& near) { return is_underresolved(near, k_clearly); };
+  const std::optional<int> steps = interior_point_.run(there, k_most_inside_work, problem_.progress,
+                                                       stop_early, problem_.tolerance);
   if (!steps) return End::steps;
   fit.steps += *steps;
-  fit.is_rough = inside_.ended_strained();
-  if (fit.is_rough || problem_.tolerance > 0) {
+  fit.is_approximate = interior_point_.stopped_early();
+  if (fit.is_approximate || problem_.tolerance > 0) {
     v = std::move(there);
     return factorize(v) ? End::minimum : End::given_up;
   }
@@ -145,14 +148,14 @@ FitSolver::End FitSolver::descend_inside(Vector& v, CausalFit& fit) {
   return end;
 }
 
-bool FitSolver::is_strained(const Vector& v, double times) {
+bool FitSolver::is_underresolved(const Vector& v, double times) {
   CausalFit fit;
   fit.cost = cost_.value(v);
   fit.active = cost_.active(v).size();
-  return causal::is_strained(fit, times);
+  return causal::is_underresolved(fit, times);
 }
 
-FitSolver::End FitSolver::descend_by_stages(Vector& v, CausalFit& fit) {
+FitSolver::End FitSolver::descend_by_continuation(Vector& v, CausalFit& fit) {
   const double asked = fit.amplitude;
   std::vector<std::pair<double, Vector>> stages;  // amplitudes, and about their minima
   End end = End::minimum;
@@ -232,7 +235,7 @@ void FitSolver::describe(const Vector& v, CausalFit& fit) {
   if (is_too_steep(fit.errors) || !std::isfinite(fit.log_evidence)) fit.converged = false;
 }
 
-FitSolver::Likelier FitSolver::likelier(const CausalFit& fit) {
+FitSolver::Reestimate FitSolver::reestimate(const CausalFit& fit) {
   const double bend = cost_.stiffness() * cost_.stiffness();
   const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
   if (curvature_.is_iterative()) return {fit.amplitude, 0};

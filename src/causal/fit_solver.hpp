@@ -5,17 +5,17 @@
 #include <span>
 #include <vector>
 
+#include "causal/active_set_selector.hpp"
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
 #include "causal/fit_cost.hpp"
 #include "causal/interior_point.hpp"
-#include "causal/limit_picker.hpp"
 
 namespace entrain::causal {
 
 /// True if softness does not explain the cost of a fit, many times over: then there are too few
 /// knots.
-[[nodiscard]] inline bool is_strained(const CausalFit& fit, double times = 1) {
+[[nodiscard]] inline bool is_underresolved(const CausalFit& fit, double times = 1) {
   constexpr double k_most_per_constraint = 25;
   return fit.cost > times * k_most_per_constraint * static_cast<double>(fit.active);
 }
@@ -29,12 +29,14 @@ class FitSolver {
   FitSolver(const FitSolver&) = delete;
   FitSolver& operator=(const FitSolver&) = delete;
 
-  /// `hurried`: where constraints cannot be met by far, about the minimum is enough (is_rough).
-  [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start, bool hurried = false);
+  /// `allow_approximate`: where constraints cannot be met by far, about the minimum is enough
+  /// (is_approximate).
+  [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start,
+                              bool allow_approximate = false);
   /// From now on fits stay on the thread that calls, or not.
   void work_alone(bool alone) { curvature_.halves().work_alone(alone); }
   /// What a fit tells of the amplitude.
-  struct Likelier {
+  struct Reestimate {
     double amplitude = 0;   ///< likelier than that of the fit, ticks
     double determined = 0;  ///< how many second differences the constraints determine
   };
@@ -46,7 +48,7 @@ class FitSolver {
   /// (MacKay, Bayesian interpolation, 1992). It would be greatest at A sqrt(S / g) if the
   /// constraints that hold the clocks did not change. Example: 20 differences are determined, and S
   /// is 80: twice the amplitude.
-  [[nodiscard]] Likelier likelier(const CausalFit& fit);
+  [[nodiscard]] Reestimate reestimate(const CausalFit& fit);
 
   /// True if a fit of clocks that all meet each other keeps within its work on so many knots.
   [[nodiscard]] static bool settles_in_band(std::size_t clocks, std::size_t knots);
@@ -59,11 +61,11 @@ class FitSolver {
 
   [[nodiscard]] Vector values_of(const ClockErrors& start) const;
   bool descend(Vector& v, CausalFit& fit);
-  std::size_t take(const Vector& v, double reach);
-  bool descend_among(Vector& v, CausalFit& fit);
-  End descend_inside(Vector& v, CausalFit& fit);
-  [[nodiscard]] bool is_strained(const Vector& v, double times);
-  End descend_by_stages(Vector& v, CausalFit& fit);
+  std::size_t activate(const Vector& v, double margin);
+  bool descend_on_active_set(Vector& v, CausalFit& fit);
+  End descend_by_interior_point(Vector& v, CausalFit& fit);
+  [[nodiscard]] bool is_underresolved(const Vector& v, double times);
+  End descend_by_continuation(Vector& v, CausalFit& fit);
   End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
   [[nodiscard]] double search_line(Vector& v, const Vector& step, double slope);
   void describe(const Vector& v, CausalFit& fit);
@@ -72,11 +74,11 @@ class FitSolver {
 
   const CausalProblem& problem_;
   FitCost cost_;
-  LimitTable table_;
+  ConstraintTable table_;
   Curvature curvature_;
-  LimitPicker picker_;
-  InteriorPoint inside_;
-  bool hurried_ = false;               ///< see run()
+  ActiveSetSelector selector_;
+  InteriorPoint interior_point_;
+  bool allow_approximate_ = false;     ///< see run()
   std::vector<std::uint32_t> active_;  ///< constraints in the matrix of the last factorize()
 };
 

@@ -311,13 +311,13 @@ TEST(CausalFit, tells_which_amplitude_is_likelier) {
   problem.knots = 33;
   FitSolver solver(problem);
   for (double amplitude : {5e3, 5e6}) {
-    FitSolver::Likelier likelier;
-    for (int round = 0; round < 6; ++round, amplitude = likelier.amplitude) {
+    FitSolver::Reestimate reestimate;
+    for (int round = 0; round < 6; ++round, amplitude = reestimate.amplitude) {
       const CausalFit fit = solver.run(amplitude, {});
       ASSERT_TRUE(fit.converged);
-      likelier = solver.likelier(fit);
-      EXPECT_GT(likelier.determined, 10);
-      EXPECT_LT(likelier.determined, 8 * 31);
+      reestimate = solver.reestimate(fit);
+      EXPECT_GT(reestimate.determined, 10);
+      EXPECT_LT(reestimate.determined, 8 * 31);
     }
     const double evidence = solver.run(amplitude, {}).log_evidence;
     EXPECT_GT(evidence, solver.run(amplitude * 4, {}).log_evidence);
@@ -351,18 +351,18 @@ TEST(CausalFit, is_left_about_the_minimum_where_knots_are_far_too_few) {
   const CausalFit exact = solver.run(1e6, {}), rough = solver.run(1e6, {}, true);
   ASSERT_TRUE(exact.converged);
   ASSERT_TRUE(rough.converged);
-  EXPECT_FALSE(exact.is_rough);
-  EXPECT_TRUE(rough.is_rough);
+  EXPECT_FALSE(exact.is_approximate);
+  EXPECT_TRUE(rough.is_approximate);
   EXPECT_LT(rough.steps, exact.steps);
-  EXPECT_TRUE(is_strained(rough, 2));
-  EXPECT_FALSE(choose_fit(bent.problem, 33).is_rough);
+  EXPECT_TRUE(is_underresolved(rough, 2));
+  EXPECT_FALSE(choose_fit(bent.problem, 33).is_approximate);
   // Clocks that bend little are in no need of more.
   Cluster calm(8, 1'000, 2);
   const auto met = calm.messages(40'000, 100);
   bent.problem.constraints = met;
   const CausalFit whole = FitSolver(bent.problem).run(1e3, {}, true);
   ASSERT_TRUE(whole.converged);
-  EXPECT_FALSE(whole.is_rough);
+  EXPECT_FALSE(whole.is_approximate);
 }
 
 TEST(CausalFit, with_a_tolerance_costs_a_little_more_in_fewer_steps) {
@@ -380,7 +380,7 @@ TEST(CausalFit, with_a_tolerance_costs_a_little_more_in_fewer_steps) {
   EXPECT_LT(about.steps, exact.steps);
   EXPECT_GE(about.cost, exact.cost);
   EXPECT_LT(about.cost, 1.05 * exact.cost);
-  EXPECT_FALSE(about.is_rough);
+  EXPECT_FALSE(about.is_approximate);
   const double left = cluster.rms(exact.errors).first;
   EXPECT_NEAR(cluster.rms(about.errors).first, left, left / 10);
 }

@@ -18,10 +18,10 @@
 #include "causal/clock_domains.hpp"
 #include "causal/clock_facts.hpp"
 #include "causal/edge_constraints.hpp"
+#include "causal/helpful_session.hpp"
 #include "causal/mean_rates.hpp"
 #include "causal/node_times.hpp"
 #include "causal/rate_limits.hpp"
-#include "causal/what_if.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::causal {
@@ -56,7 +56,7 @@ class Prover {
         domains_(domains),
         presync_(presync),
         option_(option),
-        assume_(context.prior.limited),
+        assume_mean_(context.prior.limited),
         mean_ppb_(context.prior.mean_ppb) {}
 
   Result<ProvenIntervals> run() {
@@ -209,15 +209,15 @@ class Prover {
       constraint.slack = constraint.to_time - constraint.from_time;
       if (session.half_width == 0) {
         if (bare && std::abs(constraint.slack) <= k_most_error)
-          bare_sessions_.push_back(constraint);
+          sessions_without_width_.push_back(constraint);
         continue;
       }
       add_both_ways(constraint, session.half_width, sessions_);
       ++result_.about.sessions;
     }
-    std::stable_sort(bare_sessions_.begin(), bare_sessions_.end(), [](auto& a, auto& b) {
-      return std::pair(a.to, a.to_time) < std::pair(b.to, b.to_time);
-    });
+    std::stable_sort(
+        sessions_without_width_.begin(), sessions_without_width_.end(),
+        [](auto& a, auto& b) { return std::pair(a.to, a.to_time) < std::pair(b.to, b.to_time); });
   }
 
   /// Adds a session as two constraints.
@@ -295,14 +295,14 @@ class Prover {
       const ClockErrors errors = middles();
       constrain(windows_for(most), &errors, typical_rate());
     }
-    look_beyond();
+    evaluate_more_sessions();
     result_.limits = std::move(narrowed_.limits);
     result_.intervals = std::move(narrowed_.intervals);
-    tell();
+    fill_report();
     return std::move(result_);
   }
 
-  void tell() {
+  void fill_report() {
     ClockBounds& about = result_.about;
     about.max_rate_ppm = static_cast<double>(result_.limits.wander_ppb) / 1e3;
     about.max_rate_source = option_.max_rate_ppm ? "given" : "trace";
@@ -310,7 +310,7 @@ class Prover {
     about.clock_kind_source = context_.prior.kind_given ? "given" : "stamps";
     about.mean_rate_source = context_.prior.mean_given ? "given" : "kind";
     if (!context_.prior.limited) about.mean_rate_source = "off";
-    if (assume_) about.mean_rate_ppm = static_cast<double>(mean_ppb_) / 1e3;
+    if (assume_mean_) about.mean_rate_ppm = static_cast<double>(mean_ppb_) / 1e3;
     if (least_mean_ppb_) {
       about.mean_rate_source = "trace";
       about.least_mean_rate_ppm = static_cast<double>(*least_mean_ppb_) / 1e3;
@@ -323,11 +323,11 @@ class Prover {
   /// it, under twice the smallest that is possible: that is only the least which the trace shows.
   void narrow(std::int64_t wander_ppb) {
     narrow_as_assumed(wander_ppb);
-    while (narrowed_.contradiction && assume_) {
+    while (narrowed_.contradiction && assume_mean_) {
       const auto least = least_mean_rate(*system_, result_.lines, wander_ppb, mean_ppb_);
       least_mean_ppb_ = least.value_or(mean_ppb_);
       mean_ppb_ = k_margin * *least_mean_ppb_;
-      assume_ = least && mean_ppb_ < k_most_rate_ppb;
+      assume_mean_ = least && mean_ppb_ < k_most_rate_ppb;
       narrow_as_assumed(wander_ppb);
     }
   }
@@ -336,16 +336,16 @@ class Prover {
     RateLimits start = std::move(narrowed_.limits);
     // The limits of the first pass hold under the same wander or a lower one.
     if (start.extra_ppb.empty() || wander_ppb > start.wander_ppb || narrowed_.contradiction) {
-      start.extra_ppb =
-          limits_by_mean(result_.lines, reference_clock_, assume_ ? mean_ppb_ : k_most_rate_ppb);
+      start.extra_ppb = limits_by_mean(result_.lines, reference_clock_,
+                                       assume_mean_ ? mean_ppb_ : k_most_rate_ppb);
     }
     start.wander_ppb = wander_ppb;
     narrowed_ = narrow_limits(*system_, lives(), std::move(start),
-                              assume_ || option_.max_rate_ppm.has_value());
+                              assume_mean_ || option_.max_rate_ppm.has_value());
   }
 
   /// What sessions without half-widths would add, and a session that is not there.
-  void look_beyond() {
+  void evaluate_more_sessions() {
     const std::vector<Lifetime> lives = this->lives();
     const SolvedProblem solved{problem_, lives, narrowed_.limits, narrowed_.intervals};
     if (const auto help = helpful_session(solved)) {
@@ -356,9 +356,9 @@ class Prover {
       told.after_ticks = help->after;
       result_.about.helpful = told;
     }
-    const std::vector<std::int64_t> widths = probable_half_widths(solved, bare_sessions_);
+    const std::vector<std::int64_t> widths = probable_half_widths(solved, sessions_without_width_);
     std::vector<ClockConstraint> more;
-    for (const ClockConstraint& session : bare_sessions_) {
+    for (const ClockConstraint& session : sessions_without_width_) {
       if (widths[session.to] > 0) add_both_ways(session, widths[session.to], more);
     }
     if (more.empty()) return;
@@ -494,14 +494,14 @@ class Prover {
   std::uint32_t reference_clock_ = 0;
   std::optional<std::uint32_t> session_clock_;  ///< if sessions have intervals
   bool reference_is_master_ = false;            ///< the sessions measured against it
-  bool assume_ = false;                         ///< a limit on mean rates
+  bool assume_mean_ = false;                    ///< a limit on mean rates
   std::int64_t mean_ppb_ = 0;                   ///< that limit
   std::optional<std::int64_t> least_mean_ppb_;  ///< if the trace contradicts what is assumed
   bool corrected_ = false;      ///< clock offsets are a correction, not measurements
   std::vector<ClockMap> maps_;  ///< per location: the best there are
   std::int64_t begin_ = 0, end_ = 0;
   BigVector<std::int64_t> times_;  ///< per node, ghosts too; along the lines
-  std::vector<ClockConstraint> sessions_, bare_sessions_, constraints_;
+  std::vector<ClockConstraint> sessions_, sessions_without_width_, constraints_;
   ConstraintGrid problem_;
   std::optional<DifferenceConstraints> system_;
   Narrowed narrowed_;  ///< so far

@@ -82,12 +82,12 @@ class OpenRates {
 }  // namespace
 
 Narrowed narrow_limits(const DifferenceConstraints& constraints, std::span<const Lifetime> lives,
-                       RateLimits start, bool doubtful) {
+                       RateLimits start, bool may_contradict) {
   const ConstraintGrid& grid = constraints.grid();
   Narrowed result;
   result.limits = std::move(start);
   for (int round = 0; round < k_rounds; ++round) {
-    if (doubtful) {
+    if (may_contradict) {
       result.contradiction = constraints.contradiction(result.limits);
       if (result.contradiction) return result;
     }

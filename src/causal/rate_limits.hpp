@@ -29,9 +29,9 @@ struct Narrowed {
 /// windows, where the rate may differ from the mean by the wander. Intervals follow from any limits
 /// that are large enough, and smaller limits follow from the intervals; this is repeated a few
 /// times. `start.extra_ppb` must be large enough, as k_most_rate_ppb is for all clocks that Entrain
-/// deals with. Contradictions are searched only if `doubtful`. Deterministic.
+/// deals with. Contradictions are searched only if `may_contradict`. Deterministic.
 [[nodiscard]] Narrowed narrow_limits(const DifferenceConstraints& constraints,
                                      std::span<const Lifetime> lives, RateLimits start,
-                                     bool doubtful);
+                                     bool may_contradict);
 
 }  // namespace entrain::causal

@@ -63,7 +63,7 @@ class TightestEdges {
       : latest_(clocks), windows_(windows) {}
 
   /// Makes the window in work the one that holds a time.
-  void look_at(std::int64_t time) {
+  void select_window(std::int64_t time) {
     if (time >= begin_ && time < end_) return;
     const std::uint64_t window = windows_.of(time);
     middle_ = windows_.begin_of(window) + windows_.width / 2;
@@ -75,12 +75,12 @@ class TightestEdges {
 
   /// Keeps an edge if it is the tightest one so far.
   void keep(const LimitingEdge& edge) {
-    look_at(edge.constraint.to_time);
+    select_window(edge.constraint.to_time);
     std::uint32_t& latest = latest_.of(edge.constraint);
-    if (latest == k_nobody || !is_in_window(latest)) {
+    if (latest == k_no_edge || !is_in_window(latest)) {
       latest = move_along(latest);
-      if (latest == k_nobody || !is_in_window(latest)) {
-        latest = insert_beside(latest, edge);
+      if (latest == k_no_edge || !is_in_window(latest)) {
+        latest = insert_next_to(latest, edge);
         return;
       }
     }
@@ -95,12 +95,12 @@ class TightestEdges {
                                                           std::uint32_t clocks, unsigned threads);
 
  private:
-  static constexpr std::uint32_t k_nobody = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t k_no_edge = std::numeric_limits<std::uint32_t>::max();
 
   /// Those of a pair are linked in order of their windows.
   struct Known {
     LimitingEdge edge;
-    std::uint32_t earlier = k_nobody, later = k_nobody;
+    std::uint32_t earlier = k_no_edge, later = k_no_edge;
 
     /// Of another part, there is a tighter one. Tightness is no number then.
     void drop() { edge.tightness = std::numeric_limits<double>::quiet_NaN(); }
@@ -113,18 +113,18 @@ class TightestEdges {
    public:
     explicit Latest(std::uint32_t clocks)
         : clocks_(clocks),
-          of_pairs_(clocks <= k_clocks_by_pair ? std::size_t{clocks} * clocks : 0, k_nobody) {}
+          of_pairs_(clocks <= k_clocks_by_pair ? std::size_t{clocks} * clocks : 0, k_no_edge) {}
 
-    /// k_nobody for a pair that was not met yet. Valid until the next call.
+    /// k_no_edge for a pair that was not met yet. Valid until the next call.
     [[nodiscard]] std::uint32_t& of(const ClockConstraint& constraint) {
       const std::uint64_t pair = pair_of(constraint);
-      return of_pairs_.empty() ? *of_some_.insert(pair, k_nobody).first : of_pairs_[pair];
+      return of_pairs_.empty() ? *of_some_.insert(pair, k_no_edge).first : of_pairs_[pair];
     }
     [[nodiscard]] std::uint32_t find(const ClockConstraint& constraint) const {
       const std::uint64_t pair = pair_of(constraint);
       if (!of_pairs_.empty()) return of_pairs_[pair];
       const std::uint32_t* const known = of_some_.find(pair);
-      return known == nullptr ? k_nobody : *known;
+      return known == nullptr ? k_no_edge : *known;
     }
 
    private:
@@ -147,9 +147,9 @@ class TightestEdges {
     return time_of(number) >= begin_ && time_of(number) < end_;
   }
   [[nodiscard]] std::uint32_t move_along(std::uint32_t at) const;
-  std::uint32_t insert_beside(std::uint32_t at, const LimitingEdge& edge);
+  std::uint32_t insert_next_to(std::uint32_t at, const LimitingEdge& edge);
   void drop_looser(std::uint32_t first, TightestEdges& other);
-  static void drop_doubles(std::span<TightestEdges> parts, std::size_t groups, unsigned threads);
+  static void drop_duplicates(std::span<TightestEdges> parts, std::size_t groups, unsigned threads);
   [[nodiscard]] std::vector<std::size_t> received_by(std::uint32_t clocks) const;
   [[nodiscard]] std::uint32_t first_of(const ClockConstraint& pair) const;
 
