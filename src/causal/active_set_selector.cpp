@@ -11,18 +11,18 @@ namespace entrain::causal {
 
 namespace {
 
-/// Constraints that one thread looks at in a row.
-constexpr std::size_t k_row_block = std::size_t{1} << 15;
-/// Rounding errors of a row, in shares of the largest unknown and of the constraint.
-constexpr double k_row_rounding = 1e-6;
-
-/// Constraints near the unknowns that are too many, if they were looked for so much too far off.
-constexpr std::size_t k_many_near = 1024;
-constexpr double k_too_wide = 4;
-
+/// Evaluation of all constraints; active_set_selector_test.cpp holds that none is missed.
+struct SelectorThresholds {
+  static constexpr std::size_t block = std::size_t{1} << 15;  ///< constraints per task of a thread
+  /// Rounding of Row::excess(), as a share of the largest unknown and of the bound.
+  static constexpr double rounding = 1e-6;
+  /// The cache is thinned out if it has more constraints than this,
+  static constexpr std::size_t many_near = 1024;
+  static constexpr double too_wide = 4;  ///< and its margin is this multiple of what is needed
+};
 constexpr double k_nothing = -std::numeric_limits<double>::infinity();
 
-/// The tightest constraint per clock and piece.
+/// Tightest constraint per clock and piece.
 class TightestPerPiece {
  public:
   explicit TightestPerPiece(std::size_t places) : over_(places, k_nothing), number_(places) {}
@@ -48,9 +48,10 @@ class TightestPerPiece {
 
 ConstraintTable::ConstraintTable(const CausalProblem& problem)
     : problem_(problem), places_(problem), rows_(problem.constraints.size()) {
-  std::vector<double> largest(rows_.size() / k_row_block + 1, 2.0);
+  std::vector<double> largest(rows_.size() / SelectorThresholds::block + 1, 2.0);
   for_each_in_parallel(problem.threads, largest.size(), [&](std::size_t b) {
-    for (std::size_t i = b * k_row_block; i < std::min((b + 1) * k_row_block, rows_.size()); ++i) {
+    for (std::size_t i = b * SelectorThresholds::block;
+         i < std::min((b + 1) * SelectorThresholds::block, rows_.size()); ++i) {
       const FitConstraint exact = constraint_at(i);
       rows_[i] = {exact.to, exact.from, static_cast<float>(exact.to_share),
                   static_cast<float>(exact.from_share), static_cast<float>(exact.bound)};
@@ -87,7 +88,8 @@ void ActiveSetSelector::look(std::span<const double> v, double margin) {
     margin_ = 2 * needed;
     seen_.assign(v.begin(), v.end());
     look_at_all(margin_);
-  } else if (near_.size() > k_many_near && margin_ > k_too_wide * needed) {
+  } else if (near_.size() > SelectorThresholds::many_near &&
+             margin_ > SelectorThresholds::too_wide * needed) {
     margin_ = 2 * needed;
     seen_.assign(v.begin(), v.end());
     const float least = least_over(margin_);
@@ -113,21 +115,23 @@ void ActiveSetSelector::look(std::span<const double> v, double margin) {
   found_.insert(found_.end(), found_later_.begin(), found_later_.end());
 }
 
-/// A row that is exceeded by no more than that is missed by more than `margin`, whatever its
-/// rounding errors are.
+/// Least Row::excess() of a constraint that may be missed by less than `margin`, given the
+/// rounding.
 float ActiveSetSelector::least_over(double margin) const {
   float largest = 0;
   for (const float x : single_) largest = std::max(largest, std::abs(x));
-  return static_cast<float>(
-      -margin - k_row_rounding * (table_.sensitivity() * static_cast<double>(largest) + margin));
+  return static_cast<float>(-margin -
+                            SelectorThresholds::rounding *
+                                (table_.sensitivity() * static_cast<double>(largest) + margin));
 }
 
 void ActiveSetSelector::look_at_all(double margin) {
   const std::span<const ConstraintTable::Row> rows = table_.rows();
   const float least = least_over(margin);
-  std::vector<std::vector<std::uint32_t>> found(rows.size() / k_row_block + 1);
+  std::vector<std::vector<std::uint32_t>> found(rows.size() / SelectorThresholds::block + 1);
   for_each_in_parallel(table_.problem().threads, found.size(), [&](std::size_t b) {
-    for (std::size_t i = b * k_row_block; i < std::min((b + 1) * k_row_block, rows.size()); ++i) {
+    for (std::size_t i = b * SelectorThresholds::block;
+         i < std::min((b + 1) * SelectorThresholds::block, rows.size()); ++i) {
       if (rows[i].excess(single_) > least) found[b].push_back(static_cast<std::uint32_t>(i));
     }
   });
@@ -140,7 +144,7 @@ std::vector<std::uint32_t> ActiveSetSelector::select(std::span<const double> v, 
   TightestPerPiece above(v.size()), below(v.size());
   for (const Slot& slot : found_) {
     if (is_selected_[slot.number] != 0) continue;
-    // Which of those that are not exceeded comes first may depend on rounding.
+    // The order of constraints that are not exceeded may depend on rounding.
     const double over = margin > 0 ? slot.over : table_.constraint_at(slot.number).excess(v);
     if (!(over > -margin)) continue;
     const ConstraintTable::Row& row = table_.rows()[slot.number];

@@ -13,10 +13,10 @@
 
 namespace entrain::causal {
 
-/// All constraints of a fit, in single precision: to look at all of them fast.
+/// All constraints of a fit in single precision, for fast evaluation.
 class ConstraintTable {
  public:
-  /// A constraint between two places of the unknowns, as FitConstraint.
+  /// Single-precision FitConstraint.
   struct Row {
     std::uint32_t to = 0, from = 0;
     float to_share = 0, from_share = 0;
@@ -33,7 +33,7 @@ class ConstraintTable {
   [[nodiscard]] std::span<const Row> rows() const { return rows_; }
   /// The same constraint in full precision.
   [[nodiscard]] FitConstraint constraint_at(std::size_t number) const;
-  /// A constraint is exceeded by so many times more, at most, if no unknown moves by more than 1.
+  /// Largest FitConstraint::sensitivity().
   [[nodiscard]] double sensitivity() const { return sensitivity_; }
   [[nodiscard]] const CausalProblem& problem() const { return problem_; }
 
@@ -44,32 +44,32 @@ class ConstraintTable {
   std::vector<Row> rows_;
 };
 
-/// Picks the constraints that a fit has to look at. Of hundreds of thousands some hundred hold the
-/// clocks in the end, and nobody knows which. So a fit takes those that are tightest where it
-/// begins, finds the minimum among them, and takes in the tightest of those that are violated
-/// there. When none is violated, the minimum is that of all constraints.
+/// Active-set selection. Of hundreds of thousands of constraints some hundred are active at the
+/// minimum, and which ones is unknown. So a fit starts with those that are tightest at its start,
+/// finds the minimum among them, and adds the tightest of those violated there. When none is
+/// violated, the minimum is that of all constraints (constraint generation).
 ///
-/// Of every clock and piece between two knots, the tightest one that holds it from above counts,
-/// and the tightest one that holds it from below.
+/// Selects, per clock and piece between two knots, the tightest constraint from above and the
+/// tightest from below.
 ///
-/// One thread per object; it uses several.
+/// Not thread safe; uses several threads.
 class ActiveSetSelector {
  public:
   /// Both must outlive this. `halves`: may be null.
   explicit ActiveSetSelector(const ConstraintTable& table, Halves* halves = nullptr)
       : table_(table), halves_(halves) {}
 
-  /// Begins a fit: nothing is selected or known.
+  /// Starts a fit: nothing is selected or known.
   void begin();
-  /// Picks the tightest constraints of those that the unknowns `v` (FitCost) exceed, or miss by
+  /// Selects the tightest of the constraints that the unknowns `v` (FitCost) exceed, or miss by
   /// less than `margin`, ticks, and that were not selected before. Returns their numbers,
   /// ascending.
   [[nodiscard]] std::vector<std::uint32_t> select(std::span<const double> v, double margin);
-  /// By how much `v` exceeds a constraint of all at most, ticks, at least 0.
+  /// Largest excess of `v` over any constraint, ticks, at least 0.
   [[nodiscard]] double worst(std::span<const double> v);
 
  private:
-  /// A constraint, and by how much it is exceeded, about.
+  /// A constraint and its approximate excess.
   struct Slot {
     double over = 0;
     std::uint32_t number = 0;
@@ -81,11 +81,12 @@ class ActiveSetSelector {
 
   const ConstraintTable& table_;
   Halves* halves_;
-  std::vector<float> single_;  ///< `v` of the last look()
-  std::vector<double> seen_;   ///< the unknowns at which all constraints were looked at
-  double margin_ = 0;          ///< those further below than that were left out
+  std::vector<float> single_;  ///< `v` of the last look(), single precision
+  std::vector<double> seen_;   ///< unknowns at which all constraints were evaluated
+  double margin_ = 0;          ///< constraints missed by more were left out, ticks
   std::vector<std::uint32_t> near_;
-  std::vector<Slot> found_, found_later_;  ///< of the last look(); the second half of them
+  /// Results of the last look(); those of the second thread.
+  std::vector<Slot> found_, found_later_;
   std::vector<std::uint8_t> is_selected_;
 };
 

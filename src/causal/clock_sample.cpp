@@ -7,19 +7,22 @@
 #include <utility>
 
 #include "base/flat_map.hpp"
+#include "causal/fit_solver.hpp"
 
 namespace entrain::causal {
 
 namespace {
 
-/// Pairs of clocks that are enough, constraints that are looked at to find them, and the share of
-/// all clocks from which on all are taken.
-constexpr std::size_t k_looked_at = std::size_t{1} << 16;
-constexpr double k_most_clocks = 0.75;
-/// Pairs that meet, as a share of all, where clocks meet each other.
-constexpr double k_nearly_all = 0.8;
+/// Choice of the sample; clock_sample_test.cpp.
+struct SampleThresholds {
+  static constexpr std::size_t most_constraints = std::size_t{1}
+                                                  << 16;  ///< looked at to count pairs
+  static constexpr double most_clocks = 0.75;     ///< share of all clocks at which all are taken
+  static constexpr double nearly_complete = 0.8;  ///< coupled pairs as a share of all in the sample
+  static constexpr double fixed_sigma = 0.01;     ///< half-width of the exact clock, units of sigma
+};
 
-/// How many constraints join each pair of clocks, of every so manieth constraint.
+/// Number of constraints per pair of clocks, from every k-th constraint.
 class PairCounts {
  public:
   explicit PairCounts(const CausalProblem& problem) : of_(problem.clocks), total_(problem.clocks) {
@@ -28,7 +31,7 @@ class PairCounts {
       std::uint32_t low = 0, high = 0, count = 0;
     };
     std::vector<Pair> pairs;
-    const std::size_t stride = problem.constraints.size() / k_looked_at + 1;
+    const std::size_t stride = problem.constraints.size() / SampleThresholds::most_constraints + 1;
     for (std::size_t i = 0; i < problem.constraints.size(); i += stride) {
       const ClockConstraint& constraint = problem.constraints[i];
       const auto [low, high] = std::minmax(constraint.from, constraint.to);
@@ -49,7 +52,7 @@ class PairCounts {
     std::uint32_t clock = 0, count = 0;
   };
   [[nodiscard]] const std::vector<Neighbour>& of(std::uint32_t clock) const { return of_[clock]; }
-  /// The clock with most constraints; the first one of several.
+  /// The clock with most constraints; the first of several.
   [[nodiscard]] std::uint32_t busiest() const {
     return static_cast<std::uint32_t>(std::max_element(total_.begin(), total_.end()) -
                                       total_.begin());
@@ -65,7 +68,7 @@ class PairCounts {
 ClockSample::ClockSample(const CausalProblem& problem, std::size_t pairs)
     : whole_(problem), enough_(pairs), sample_(problem, choose()) {}
 
-/// Takes the clock that shares most constraints with those taken, again and again.
+/// Adds the clock that shares most constraints with the sample, until there are enough pairs.
 std::vector<std::uint32_t> ClockSample::choose() {
   std::vector<std::uint32_t> clocks;
   if (whole_.clocks == 0) return clocks;
@@ -95,20 +98,20 @@ std::vector<std::uint32_t> ClockSample::choose() {
 bool ClockSample::is_useful() const {
   return pairs_ >= enough_ &&
          static_cast<double>(problem().clocks) <
-             k_most_clocks * static_cast<double>(whole_.clocks) &&
+             SampleThresholds::most_clocks * static_cast<double>(whole_.clocks) &&
          std::any_of(problem().constraints.begin(), problem().constraints.end(),
                      [](const ClockConstraint& constraint) { return constraint.slack < 0; });
 }
 
 bool ClockSample::is_nearly_complete() const {
   const auto count = static_cast<double>(problem().clocks);
-  return static_cast<double>(pairs_) >= k_nearly_all * count * (count - 1) / 2;
+  return static_cast<double>(pairs_) >= SampleThresholds::nearly_complete * count * (count - 1) / 2;
 }
 
 namespace {
 
-/// Constraints between other clocks and those that are known, who all become one clock that is
-/// right: what is known of their errors goes into the slack.
+/// Problem of the other clocks, given the errors of the sample: all clocks of the sample become one
+/// exact clock, and their errors go into the slacks.
 class ConditionalProblem {
  public:
   ConditionalProblem(const CausalProblem& whole, std::span<const std::uint32_t> number,
@@ -126,8 +129,8 @@ class ConditionalProblem {
       sessions_.push_back(session);
     }
     for (std::size_t k = 0; k < known.knots(); ++k) {
-      sessions_.push_back(
-          {exact_, whole.begin + std::llround(known.distance(k)), whole.sigma * k_firmness});
+      sessions_.push_back({exact_, whole.begin + std::llround(known.distance(k)),
+                           whole.sigma * SampleThresholds::fixed_sigma});
     }
     problem_.clocks = others_.size() + 1;
     problem_.knots = known.knots();
@@ -142,9 +145,6 @@ class ConditionalProblem {
   [[nodiscard]] std::uint32_t other(std::uint32_t clock) const { return other_[clock]; }
 
  private:
-  /// How firmly the clock that is right is held, in softnesses of a constraint.
-  static constexpr double k_firmness = 0.01;
-
   void add(ClockConstraint constraint) {
     if (is_known(constraint.from) == is_known(constraint.to)) return;
     if (is_known(constraint.from)) {

@@ -11,40 +11,40 @@
 
 namespace entrain::causal {
 
-/// Some clocks of a problem, and what constraints and sessions say of these alone. How far clocks
-/// bend, and how often, is common to all, so some clocks tell as well as many; and a fit of many
-/// clocks that meet each other costs the third power of their number.
+/// Sample of the clocks of a problem, with the constraints and sessions between them. Amplitude and
+/// knots are common to all clocks, so a sample determines them; and a fit of many coupled clocks
+/// costs the third power of their number.
 class ClockSample {
  public:
-  /// Takes clocks that share many constraints, one after the other, until `pairs` pairs of them
-  /// share any. Example: 300 pairs are 25 clocks that all meet, or some 160 on a grid. `problem`
+  /// Adds the clock that shares most constraints with the sample, until `pairs` pairs in it share
+  /// any. Example: 300 pairs are 25 clocks that are all coupled, or some 160 on a grid. `problem`
   /// must outlive this.
   ClockSample(const CausalProblem& problem, std::size_t pairs);
   ClockSample(const ClockSample&) = delete;
   ClockSample& operator=(const ClockSample&) = delete;
 
-  /// False if most clocks would be taken anyway, if too few pairs share any, or if those taken
-  /// violate nothing.
+  /// False if the sample has most clocks anyway, too few pairs in it share constraints, or nothing
+  /// in it is violated.
   [[nodiscard]] bool is_useful() const;
-  /// True if nearly all of the clocks taken meet each other, so that they tell as much of
-  /// themselves as all clocks do. On a grid, clocks at the rim lack neighbours.
+  /// True if the graph of the sample is nearly complete: then its clocks are as well determined as
+  /// in a fit of all. On a grid, clocks at the rim lack neighbours.
   [[nodiscard]] bool is_nearly_complete() const;
-  /// The problem of these clocks, by numbers of their own.
+  /// Problem of the sample; its clocks are renumbered.
   [[nodiscard]] const CausalProblem& problem() const { return sample_.problem(); }
-  /// The errors of these clocks among those of all.
+  /// Errors of the sample, taken from those of all clocks.
   [[nodiscard]] ClockErrors errors(const ClockErrors& of_all) const {
     return sample_.errors(of_all);
   }
-  /// About the errors of all clocks, given a fit to these: every other clock is fitted to what
-  /// holds it to these alone.
+  /// Approximate errors of all clocks, given a fit of the sample: every other clock is fitted to
+  /// the sample alone.
   [[nodiscard]] ClockErrors extend(const CausalFit& fit) const;
 
  private:
   [[nodiscard]] std::vector<std::uint32_t> choose();
 
   const CausalProblem& whole_;
-  std::size_t enough_;     ///< pairs
-  std::size_t pairs_ = 0;  ///< of the clocks taken, that meet
+  std::size_t enough_;     ///< pairs wanted
+  std::size_t pairs_ = 0;  ///< pairs in the sample that share constraints
   ClockSubset sample_;
 };
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "causal/evidence.hpp"
+#include "causal/fit_solver.hpp"
 #include "causal/swinging_testing.hpp"
 
 namespace entrain::causal {

@@ -28,10 +28,10 @@ struct Pair {
   std::array<double, 4> room{k_unbounded, k_unbounded, k_unbounded, k_unbounded};
 };
 
-class Search {
+class ConsensusSearch {
  public:
-  Search(std::span<const ClockConstraint> constraints, std::span<const ClockShift> moved,
-         std::int64_t middle, std::optional<std::uint32_t> reference)
+  ConsensusSearch(std::span<const ClockConstraint> constraints, std::span<const ClockShift> moved,
+                  std::int64_t middle, std::optional<std::uint32_t> reference)
       : moved_(moved), middle_(middle) {
     result_.reference = reference.value_or(median());
     result_.stays.assign(moved.size(), 0);
@@ -200,13 +200,13 @@ Result<Consensus> find_consensus(std::span<const ClockConstraint> constraints,
                                  std::span<const ClockShift> moved, std::int64_t middle,
                                  std::optional<std::uint32_t> reference,
                                  const std::function<Result<void>()>& check) {
-  return Search(constraints, moved, middle, reference).run(check);
+  return ConsensusSearch(constraints, moved, middle, reference).run(check);
 }
 
 std::vector<double> find_centres(std::span<const ClockConstraint> constraints,
                                  std::span<const char> fixed) {
   const std::vector<ClockShift> nothing(fixed.size());
-  return Search(constraints, nothing, 0, std::nullopt).centres(fixed);
+  return ConsensusSearch(constraints, nothing, 0, std::nullopt).centres(fixed);
 }
 
 }  // namespace entrain::causal

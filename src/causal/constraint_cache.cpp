@@ -11,14 +11,13 @@ namespace entrain::causal {
 
 namespace {
 
-/// Constraints that one thread looks at in a row; fewer do not pay for a thread.
-constexpr std::size_t k_block = std::size_t{1} << 16;
-/// Rounding errors of a constraint, in shares of the largest unknown.
-constexpr double k_rounding = 1e-12;
+constexpr std::size_t k_cache_block = std::size_t{1} << 16;  ///< constraints per task of a thread
+constexpr double k_cache_rounding = 1e-12;  ///< rounding of excess(), share of the largest unknown
 
-/// The numbers of constraints in [begin, end) that `v` exceeds, or misses by less than `margin`.
-std::vector<std::uint32_t> near(std::span<const FitConstraint> constraints, std::size_t begin,
-                                std::size_t end, std::span<const double> v, double margin) {
+/// Numbers of the constraints in [begin, end) that `v` exceeds, or misses by less than `margin`.
+std::vector<std::uint32_t> constraints_near(std::span<const FitConstraint> constraints,
+                                            std::size_t begin, std::size_t end,
+                                            std::span<const double> v, double margin) {
   std::vector<std::uint32_t> found;
   for (std::size_t i = begin; i < end; ++i) {
     if (constraints[i].excess(v) > -margin) found.push_back(static_cast<std::uint32_t>(i));
@@ -36,10 +35,10 @@ void ConstraintCache::reset(std::span<const FitConstraint> constraints) {
     sensitivity_ = std::max(sensitivity_, constraint.sensitivity());
 }
 
-/// True if all constraints that count are known where no unknown is further than `move` from those
-/// seen.
+/// True if the cache holds all constraints that are active where no unknown is further than `move`
+/// from `seen_`.
 bool ConstraintCache::covers(double move, double largest) const {
-  return move == 0 || sensitivity_ * move + k_rounding * (largest + move) < margin_;
+  return move == 0 || sensitivity_ * move + k_cache_rounding * (largest + move) < margin_;
 }
 
 std::span<const std::uint32_t> ConstraintCache::at(std::span<const double> v) {
@@ -62,7 +61,7 @@ std::span<const std::uint32_t> ConstraintCache::along(std::span<const double> v,
     length = std::max(length, std::abs(step[i]));
   }
   if (seen_.empty() || !covers(move, largest))
-    look(v, 2 * (sensitivity_ * length + k_rounding * largest));
+    look(v, 2 * (sensitivity_ * length + k_cache_rounding * largest));
   return near_;
 }
 
@@ -74,10 +73,10 @@ void ConstraintCache::expect(std::span<const double> v, double step) {
 void ConstraintCache::look(std::span<const double> v, double margin) {
   seen_.assign(v.begin(), v.end());
   margin_ = margin;
-  std::vector<std::vector<std::uint32_t>> found(constraints_.size() / k_block + 1);
+  std::vector<std::vector<std::uint32_t>> found(constraints_.size() / k_cache_block + 1);
   for_each_in_parallel(threads_, found.size(), [&](std::size_t b) {
-    found[b] = near(constraints_, b * k_block, std::min((b + 1) * k_block, constraints_.size()), v,
-                    margin);
+    found[b] = constraints_near(constraints_, b * k_cache_block,
+                                std::min((b + 1) * k_cache_block, constraints_.size()), v, margin);
   });
   near_.clear();
   for (const std::vector<std::uint32_t>& of_block : found)

@@ -9,25 +9,24 @@
 
 namespace entrain::causal {
 
-/// Spares a solver the constraints that are far from counting. Looks at all of them now and then,
-/// and keeps those that a clock might exceed if the unknowns move a little. As long as they move
-/// less than that, no other one can count, so sums over those that count are the same to the bit.
-/// One thread may use an object; it uses several.
+/// Cache of the constraints near the unknowns, so that a solver need not evaluate all of them. It
+/// keeps those that may become active if the unknowns move by less than a margin, and evaluates all
+/// constraints only after a larger move. Sums over active constraints are the same to the bit. One
+/// thread may use an object; it uses several.
 class ConstraintCache {
  public:
-  /// `threads`: to look at all constraints with; 0: all cores.
+  /// `threads`: used to evaluate all constraints; 0: all cores.
   explicit ConstraintCache(unsigned threads) : threads_(threads) {}
 
-  /// Forgets all that was seen. From now on these are all constraints there are; they must stay.
+  /// Replaces the constraints, which must stay, and empties the cache.
   void reset(std::span<const FitConstraint> constraints);
-  /// The numbers of all constraints that are exceeded at `v`, and of some more, ascending. Valid
-  /// until the next call.
+  /// Numbers of all constraints that are exceeded at `v`, and of some more, ascending. Valid until
+  /// the next call.
   [[nodiscard]] std::span<const std::uint32_t> at(std::span<const double> v);
   /// The same for all points of the way from `v` to `v` + `step`.
   [[nodiscard]] std::span<const std::uint32_t> along(std::span<const double> v,
                                                      std::span<const double> step);
-  /// Looks for fewer of them at `v`, given that no unknown moves by much more than `step` from now
-  /// on.
+  /// Shrinks the cache around `v`, given that no unknown will move by much more than `step`.
   void expect(std::span<const double> v, double step);
 
  private:
@@ -36,9 +35,9 @@ class ConstraintCache {
 
   std::span<const FitConstraint> constraints_;
   unsigned threads_;
-  double sensitivity_ = 2;  ///< a constraint moves by so many times as much as any unknown, at most
-  std::vector<double> seen_;  ///< unknowns at which all constraints were looked at
-  double margin_ = 0;         ///< constraints further below than that were left out
+  double sensitivity_ = 2;    ///< largest FitConstraint::sensitivity()
+  std::vector<double> seen_;  ///< unknowns at which all constraints were evaluated
+  double margin_ = 0;         ///< constraints missed by more were left out, ticks
   std::vector<std::uint32_t> near_;
 };
 

@@ -10,24 +10,26 @@
 
 namespace entrain::causal {
 
-/// Which clocks meet in the constraints of a fit, to tell how its equations are solved best.
+/// Graph of the clocks that the constraints of a fit couple. Its density decides how the equations
+/// are solved.
 class CouplingGraph {
  public:
   CouplingGraph(std::size_t clocks, std::size_t knots);
 
-  /// Begins anew: no constraint is known.
+  /// Forgets all constraints.
   void forget();
-  /// Some more constraints.
+  /// Adds constraints.
   void take(std::span<const FitConstraint> more);
-  /// True if a band of dense blocks (BlockBand) holds all constraints, and costs less than to find
-  /// an order of elimination: where clocks are few, or most of them meet most others.
+  /// True if a band of dense blocks (BlockBand) holds all constraints, and is cheaper than a sparse
+  /// factorisation: if clocks are few, or most are coupled with most others.
   [[nodiscard]] bool is_dense() const;
 
  private:
   std::size_t clocks_, knots_;
-  std::vector<std::uint8_t> meet_;  ///< per pair of clocks: some constraint joins them
-  std::size_t pairs_ = 0;           ///< that meet
-  bool fit_band_ = false;           ///< it is not too large, and no constraint joins distant knots
+  std::vector<std::uint8_t>
+      coupled_;             ///< 1 if a constraint couples the pair, one per pair of clocks
+  std::size_t pairs_ = 0;   ///< number of coupled pairs
+  bool fits_band_ = false;  ///< the band is affordable, and no constraint couples distant knots
 };
 
 }  // namespace entrain::causal

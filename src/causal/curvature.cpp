@@ -17,15 +17,19 @@ namespace entrain::causal {
 
 namespace {
 
-/// Multiplications of a direct factorisation above which conjugate gradients are cheaper.
-constexpr double k_most_direct_work = 1e8;
-/// By how much an estimate must exceed it to be believed.
-constexpr double k_clearly = 8;
-/// How multiplications in a band of dense blocks count: they are that much faster.
-constexpr double k_band_speed = 0.25;
-constexpr int k_most_iterations = 5'000;
-constexpr std::size_t k_probes = 8;
-
+/// Choice of the method. Decisions 10, 37 and 45 have measurements; curvature_test.cpp holds that
+/// all methods agree.
+struct CurvatureThresholds {
+  /// Multiplications of a factorisation above which conjugate gradients are used.
+  static constexpr double most_direct_work = 1e8;
+  /// An estimate (work_estimate.hpp) is trusted if it exceeds that by this factor.
+  static constexpr double clearly = 8;
+  /// Time of a multiplication in a band of dense blocks, relative to a sparse factorisation.
+  static constexpr double band_cost = 0.25;
+  static constexpr int most_iterations = 5'000;  ///< of conjugate gradients
+  /// Random vectors of the quadrature (the_determinant_is_estimated_well_enough_to_choose_by).
+  static constexpr std::size_t probes = 8;
+};
 constexpr std::uint32_t k_no_row = std::numeric_limits<std::uint32_t>::max();
 
 using Vector = Eigen::VectorXd;
@@ -57,8 +61,9 @@ void Curvature::Matrices::set_constraints(std::span<const FitConstraint> constra
   for (std::size_t i = constraints_.size(); i < constraints.size(); ++i)
     halves_of_constraints_.push_back(half_of(constraints[i]));
   coupling_.take(constraints.subspan(constraints_.size()));
-  if (estimated_work_ && *estimated_work_ <= k_clearly * k_most_direct_work)
-    estimated_work_.reset();  // more of them may be too many
+  if (estimated_work_ &&
+      *estimated_work_ <= CurvatureThresholds::clearly * CurvatureThresholds::most_direct_work)
+    estimated_work_.reset();  // with more constraints it may exceed the limit
   constraints_ = constraints;
 }
 
@@ -76,7 +81,7 @@ void Curvature::Matrices::add_to_band(const FitConstraint& constraint, double we
   band_.add(high_to, high_from, -weight * to.second * from.second);
 }
 
-/// The matrix as a band of dense blocks.
+/// Factorises the matrix as a band of dense blocks.
 bool Curvature::Matrices::factorize_band(std::span<const std::uint32_t> active,
                                          std::span<const double> shares) {
   const auto clocks = static_cast<std::size_t>(clocks_);
@@ -140,9 +145,9 @@ Curvature::Matrices::Block& Curvature::Matrices::block_at(Eigen::Index low, Eige
   return blocks_[*place];
 }
 
-/// Adds up the blocks of the active constraints. Keeps those of constraints that are active no
-/// longer, as zeros: an order of elimination holds for them too. Drops them where a new one has to
-/// be found anyway.
+/// Adds up the blocks of the active constraints. Blocks of constraints that are no longer active
+/// stay as zeros, so that the order of elimination stays valid. They are dropped when a new order
+/// is needed anyway.
 void Curvature::Matrices::add_all(std::span<const std::uint32_t> active,
                                   std::span<const double> shares) {
   for (Block& block : blocks_) block = {.low = block.low, .high = block.high};
@@ -162,7 +167,7 @@ void Curvature::Matrices::add_all(std::span<const std::uint32_t> active,
   }
 }
 
-/// Begins the matrices of the clocks: bends, and the terms that always count.
+/// Initialises the matrices of the clocks: bends and fixed terms.
 void Curvature::Matrices::add_clocks(double bend) {
   diagonal_ = sub1_ = sub2_ = Vector::Zero(size_);
   const Eigen::Index n = clocks_;
@@ -198,10 +203,10 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
   return factorize_clocks(bend);
 }
 
-/// Nothing if that costs too much.
+/// Empty if that costs too much.
 std::optional<bool> Curvature::Matrices::factorize_whole(double bend, SolveMethod method) {
   const bool limited = method == SolveMethod::automatic;
-  // Nobody would want the factors of that: not even an order is looked for.
+  // Too expensive by far: saves the search for an order of elimination.
   if (limited && !is_analysed_ && blocks_.size() > static_cast<std::size_t>(size_) &&
       is_clearly_costly())
     return {};
@@ -211,13 +216,13 @@ std::optional<bool> Curvature::Matrices::factorize_whole(double bend, SolveMetho
   assemble();
   if (!is_analysed_) factor_.analyse(schur_);
   const double work = factor_.work() + chains_.work();
-  if (limited && work > k_most_direct_work) return {};
+  if (limited && work > CurvatureThresholds::most_direct_work) return {};
   is_analysed_ = true;
   work_ += work;
   return factor_.factorise(schur_);
 }
 
-/// The clocks without constraints stay as they are from step to step.
+/// Sets the matrices of the clocks, which do not change between steps.
 void Curvature::Matrices::set_chains(double bend) {
   if (bend_of_chains_ == bend) return;
   bend_of_chains_ = bend;
@@ -232,10 +237,10 @@ bool Curvature::Matrices::is_clearly_costly() {
     estimated_work_ = estimate_work(static_cast<std::size_t>(clocks_),
                                     static_cast<std::size_t>(knots_), constraints_);
   }
-  return *estimated_work_ > k_clearly * k_most_direct_work;
+  return *estimated_work_ > CurvatureThresholds::clearly * CurvatureThresholds::most_direct_work;
 }
 
-/// The knots that blocks touch are eliminated last, in an order that is looked for.
+/// Marks the knots of blocks as interface: they are eliminated last.
 void Curvature::Matrices::find_interface() {
   std::vector<std::uint8_t> touched(static_cast<std::size_t>(size_), 0);
   for (const Block& block : blocks_) {
@@ -247,8 +252,8 @@ void Curvature::Matrices::find_interface() {
   chains_.keep(touched);
 }
 
-/// Calls `body` with row, column and value of the entries of the joints, the lower half. Blocks of
-/// two neighbouring pairs of pieces share entries, so all are to be added up.
+/// Calls `body` with row, column and value of the lower half of the Schur complement. Entries may
+/// repeat: they are to be added up.
 template <class Body>
 void Curvature::Matrices::for_schur_entries(Body body) const {
   chains_.for_schur_entries(body);
@@ -277,7 +282,7 @@ void Curvature::Matrices::assemble() {
       [&](std::size_t, std::size_t, double value) { schur_.valuePtr()[places_[n++]] += value; });
 }
 
-/// Gives the matrix of the joints its pattern, and every entry its place there.
+/// Finds the pattern of the Schur complement, and the place of every entry in it.
 void Curvature::Matrices::find_places() {
   struct Entry {
     std::uint32_t row = 0, number = 0;
@@ -310,7 +315,7 @@ void Curvature::Matrices::find_places() {
   schur_.finalize();
 }
 
-/// By an elimination of the whole matrix.
+/// Solves by static condensation and the factor of the Schur complement.
 Vector Curvature::Matrices::solve_whole(const Vector& right) const {
   std::vector<double> v = to_std(right);
   const std::vector<double> joints = chains_.condense(v);
@@ -334,7 +339,8 @@ Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
   Vector direction = near;
   double product = residual.dot(near);
   const double enough = tolerance * tolerance * product;
-  for (int i = 0; i < k_most_iterations && product > enough && !cancel_.asked(); ++i) {
+  for (int i = 0; i < CurvatureThresholds::most_iterations && product > enough && !cancel_.asked();
+       ++i) {
     const Vector image = times(direction);
     const double length = product / direction.dot(image);
     solution += length * direction;
@@ -353,8 +359,9 @@ double Curvature::Matrices::log_determinant() {
   if (in_band_) return band_.log_determinant();
   if (direct_) return chains_.log_determinant() + factor_.log_determinant();
   double rest = 0;
-  for (std::size_t probe = 0; probe < k_probes; ++probe) rest += quadrature(probe);
-  return rest / static_cast<double>(k_probes) - 2 * inverse_.array().log().sum();
+  for (std::size_t probe = 0; probe < CurvatureThresholds::probes; ++probe)
+    rest += quadrature(probe);
+  return rest / static_cast<double>(CurvatureThresholds::probes) - 2 * inverse_.array().log().sum();
 }
 
 double inner_product(std::span<const double> a, std::span<const double> b) {
@@ -402,7 +409,7 @@ bool Curvature::is_clearly_costly() { return matrices_->is_clearly_costly(); }
 double Curvature::work() const { return matrices_->work(); }
 
 double Curvature::work_in_band(std::size_t clocks, std::size_t knots) {
-  return BlockBand::work(clocks, knots) * k_band_speed;
+  return BlockBand::work(clocks, knots) * CurvatureThresholds::band_cost;
 }
 
 }  // namespace entrain::causal

@@ -14,13 +14,13 @@ namespace entrain::causal {
 
 namespace {
 
-constexpr int k_lanczos_steps = 40;
+constexpr int k_lanczos_steps = 40;  ///< per probe; curvature_test.cpp
 
 using Vector = Eigen::VectorXd;
 
 }  // namespace
 
-/// Cholesky's method on five diagonals, of all clocks side by side.
+/// Cholesky factors of five diagonals, for all clocks side by side.
 bool Curvature::Matrices::factorize_clocks(double bend) {
   const Eigen::Index n = clocks_;
   add_clocks(bend);

@@ -22,7 +22,7 @@
 
 namespace entrain::causal {
 
-/// The matrices of a Curvature, in the types of Eigen.
+/// Matrices of a Curvature, in the types of Eigen.
 class Curvature::Matrices {
  public:
   using Vector = Eigen::VectorXd;
@@ -56,20 +56,20 @@ class Curvature::Matrices {
   }
 
  private:
-  /// The products between two neighbouring knots of one clock and two of another one.
+  /// Contribution of the constraints between two neighbouring knots of one clock and two of
+  /// another.
   struct Block {
-    Eigen::Index low = 0, high = 0;  ///< the first ones
+    Eigen::Index low = 0, high = 0;  ///< first knots, unknowns
     std::array<double, 4> value{};   ///< low x high, low + 1 x high, low x high + 1, ...
-    /// What constraints add to each clock: low x low, low x low + 1, low + 1 x low + 1; high x
-    /// high, ...
+    /// Contribution to each clock: low x low, low x low + 1, low + 1 x low + 1; high x high, ...
     std::array<double, 3> low_square{}, high_square{};
-    bool is_used = false;  ///< by an active constraint
+    bool is_used = false;  ///< some active constraint contributes
   };
 
-  /// A value of a clock between two knots, in the numbers of this class.
+  /// A point between two knots, with the unknowns of this class.
   struct Point {
     Eigen::Index at = 0;
-    double first = 0, second = 0;  ///< weights of the knots
+    double first = 0, second = 0;  ///< weights of the two knots
   };
   [[nodiscard]] Point point(std::uint32_t at, double share) const {
     return {by_knot(at), 1 - share, share};
@@ -107,33 +107,35 @@ class Curvature::Matrices {
   [[nodiscard]] Vector times(const Vector& v);         ///< the matrix itself
   void solve_lower(Vector& v);                         ///< v = L^-1 v
   void solve_upper(Vector& v);                         ///< v = L^-T v
-  [[nodiscard]] double quadrature(std::size_t probe);  ///< of z' log(L^-1 H L^-T) z
+  [[nodiscard]] double quadrature(std::size_t probe);  ///< estimates z' log(L^-1 H L^-T) z
 
   Eigen::Index clocks_, knots_, size_;
   std::span<const FitTerm> fixed_;
   std::span<const FitConstraint> constraints_;
-  double weight_;              ///< of a constraint
-  std::vector<Block> blocks_;  ///< of the active constraints, and of some that were
-  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> place_;  ///< of every block in `blocks_`
-  /// The matrices of the clocks: the diagonal, and beside it by one knot and by two.
+  double weight_;              ///< 1 / sigma^2 of the constraints
+  std::vector<Block> blocks_;  ///< blocks of active and formerly active constraints
+  /// Number in `blocks_` by pair of unknowns.
+  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> place_;
+  /// Matrices of the clocks: main diagonal, and the subdiagonals at distance one and two.
   Vector diagonal_, sub1_, sub2_;
-  /// L of these: left of the diagonal by one knot and by two, and 1 / diagonal.
+  /// Their Cholesky factors: subdiagonals at distance one and two, and 1 / diagonal.
   Vector left1_, left2_, inverse_;
   Cancel cancel_{nullptr};
   double work_ = 0;
   bool direct_ = true;
-  std::size_t costly_ = std::numeric_limits<std::size_t>::max();  ///< so many blocks cost too much
-  bool is_analysed_ = false;  ///< the joints have the pattern of the last ones
+  /// Number of blocks known to cost too much.
+  std::size_t costly_ = std::numeric_limits<std::size_t>::max();
+  bool is_analysed_ = false;  ///< `schur_` has the pattern of the last analysis
   StaticCondensation chains_;
   std::optional<double> bend_of_chains_;
-  Matrix schur_;                       ///< the lower half of their matrix
-  std::vector<std::uint32_t> places_;  ///< in `schur_`, in the order of for_schur_entries()
+  Matrix schur_;                       ///< lower half of the Schur complement
+  std::vector<std::uint32_t> places_;  ///< place of every entry of for_schur_entries() in `schur_`
   SparseFactor factor_;
   Halves halves_;
   std::vector<std::uint8_t> halves_of_constraints_;
   CouplingGraph coupling_;
-  std::optional<double> estimated_work_;  ///< with all constraints, if anybody asked
-  bool in_band_ = false;                  ///< the matrix of the last compute() is
+  std::optional<double> estimated_work_;  ///< work with all constraints; empty: not yet estimated
+  bool in_band_ = false;                  ///< the last compute() used the band
   BlockBand band_;
 };
 

@@ -19,14 +19,13 @@ namespace {
 
 constexpr std::uint32_t k_unseen = std::numeric_limits<std::uint32_t>::max();
 
-/// Groups of clocks in which each can be reached from each along constraints: strongly connected
-/// components (Tarjan 1972, without recursion).
+/// Strongly connected components of the graph of constraints (Tarjan 1972, without recursion).
 class StrongComponents {
  public:
   explicit StrongComponents(std::size_t clocks)
       : first_(clocks + 1), order_(clocks), low_(clocks), component_(clocks), next_edge_(clocks) {}
 
-  /// Finds the groups by these constraints only.
+  /// Finds the components of these constraints.
   template <class Constraints>
   void find(const Constraints& constraints) {
     std::fill(first_.begin(), first_.end(), 0u);
@@ -89,7 +88,7 @@ class StrongComponents {
   std::uint32_t counted_ = 0;
 };
 
-/// By how much clocks with these errors (null: none) violate a constraint, ticks; below 0: not.
+/// Violation of a constraint by clocks with these errors (null: none), ticks; below 0: slack.
 double overshoot(const ClockConstraint& constraint, const ClockErrors* errors) {
   const double over = -static_cast<double>(constraint.slack);
   return errors == nullptr ? over
@@ -97,7 +96,7 @@ double overshoot(const ClockConstraint& constraint, const ClockErrors* errors) {
                                  (*errors)(constraint.from, constraint.from_time);
 }
 
-/// The same squared, ticks^2; 0 where nothing is violated.
+/// Squared violation, ticks^2; 0 if the constraint holds.
 double violation(const ClockConstraint& constraint, const ClockErrors* errors) {
   const double over = overshoot(constraint, errors);
   return over > 0 ? over * over : 0;
@@ -132,7 +131,7 @@ class ByWindow {
   }
 
   [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
-  /// Those of a window and, if there is one, the next.
+  /// Constraints of a window and the next one.
   [[nodiscard]] std::span<const std::uint32_t> of_two(std::size_t window) const {
     const std::size_t end = std::min(window + 2, size());
     return std::span(numbers_).subspan(first_[window], first_[end] - first_[window]);
@@ -143,8 +142,7 @@ class ByWindow {
   std::vector<std::uint32_t> numbers_;
 };
 
-/// Windows that one thread looks at in a row, each with the next one.
-constexpr std::size_t k_windows_at_once = 4;
+constexpr std::size_t k_windows_at_once = 4;  ///< windows per task of a thread
 
 }  // namespace
 
@@ -163,7 +161,7 @@ std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> 
     }
     components.find(seen);
     for (const std::uint32_t n : windows.of_two(window)) {
-      // Two threads may say so of one that lies between their windows.
+      // Two threads may mark the same constraint.
       if (components.contains(constraints[n]))
         std::atomic_ref(held[n]).store(1, std::memory_order_relaxed);
     }
@@ -176,7 +174,7 @@ std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> 
     for (std::size_t w = first; w < std::min(first + k_windows_at_once, windows.size()); ++w)
       look_at(w, components, seen);
   });
-  // In place: a second copy of millions of them costs more than to look at them.
+  // In place: a second copy of millions costs more than the search.
   std::size_t kept = 0;
   for (std::size_t n = 0; n < constraints.size(); ++n) {
     if (held[n] != 0) constraints[kept++] = constraints[n];
@@ -211,10 +209,13 @@ ClockErrors without_common_mode(const ClockErrors& errors, std::size_t clocks,
 
 namespace {
 
-/// A judgement needs no more of a fit than its cost to that share.
-constexpr double k_judged_tolerance = 0.01;
+/// Hold-out; docs/decisions/37.
+struct HoldOutThresholds {
+  static constexpr double tolerance = 0.01;         ///< CausalProblem::tolerance of its fits
+  static constexpr std::size_t sample_pairs = 300;  ///< coupled pairs in the sample of clocks
+};
 
-/// Fits to the constraints of every other window, and measures the others.
+/// Fits to one half of the windows and measures the other.
 HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t width,
                       std::int64_t fold) {
   const std::span<const ClockConstraint> all = problem.constraints;
@@ -228,9 +229,9 @@ HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t 
     if (is_seen[i] != 0) seen.push_back(all[i]);
   }
   problem.constraints = seen;
-  problem.tolerance = k_judged_tolerance;
+  problem.tolerance = HoldOutThresholds::tolerance;
   problem.knots = fit.errors.knots();
-  // The errors are about right already. The result hardly depends on them: there is one minimum.
+  // A good start only: the minimum is unique.
   const CausalFit found = fit_all_clocks(problem, fit.amplitude, fit.errors);
   HeldOut result;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -242,14 +243,11 @@ HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t 
   return result;
 }
 
-/// Pairs of clocks that are enough to judge by.
-constexpr std::size_t k_judged_pairs = 300;
-
-/// What a fit is judged by: some of the clocks where these tell as much as all.
+/// Problem of the hold-out: a sample of the clocks if it is nearly complete, else all.
 class HoldOutSample {
  public:
   HoldOutSample(const CausalProblem& problem, const CausalFit& fit)
-      : problem_(problem), some_(problem, k_judged_pairs), fit_(fit) {
+      : problem_(problem), some_(problem, HoldOutThresholds::sample_pairs), fit_(fit) {
     if (are_some()) fit_.errors = some_.errors(fit.errors);
   }
   [[nodiscard]] HeldOut half(std::int64_t width, std::int64_t fold, unsigned threads) const {

@@ -9,12 +9,10 @@
 
 namespace entrain::causal {
 
-/// Fits have the same input at every member of a team, so one member computes them, and the others
-/// leave it their share of the machine. Both functions are collective; the result is the same at
-/// every member.
+/// Fits have the same input at every member of a team, so rank 0 computes them and has the whole
+/// machine. Both functions are collective, with the same result at every member.
 
-/// The result of `compute`, which rank 0 calls and sends to all: a value of a trivially copyable
-/// type.
+/// Calls `compute` at rank 0 and broadcasts the result, of a trivially copyable type.
 template <class Compute>
 [[nodiscard]] auto at_root(Team& team, Compute compute) {
   std::vector<decltype(compute())> result;
@@ -22,7 +20,7 @@ template <class Compute>
   return gather_everywhere(team, result).front();
 }
 
-/// The same for a fit.
+/// Calls `compute` at rank 0 and broadcasts the fit.
 template <class Compute>
 [[nodiscard]] CausalFit fit_at_root(Team& team, Compute compute) {
   if (team.size() == 1) return compute();

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "causal/evidence.hpp"
+#include "causal/fit_solver.hpp"
 #include "causal/swinging_testing.hpp"
 
 namespace entrain::causal {

@@ -10,10 +10,10 @@ namespace entrain::causal {
 
 namespace {
 
-/// The best length of a step is found when the slope there is less than that share of the first
-/// one.
+/// The line search ends when the slope is below this share of the initial one. Chosen, not
+/// measured.
 constexpr double k_flat = 1e-3;
-constexpr int k_most_lengths = 50;
+constexpr int k_most_lengths = 50;  ///< line search steps
 
 double second_difference(std::span<const double> v, std::size_t i) {
   return v[i - 1] - 2 * v[i] + v[i + 1];
@@ -51,8 +51,8 @@ void FitCost::add_sessions() {
     fixed_.push_back(term(session.clock, session.time, 1 / session.half_width));
 }
 
-/// The fit must not fail where nothing is known of a clock's offset and rate: this prior makes it
-/// well-posed, and is so wide that it says nothing.
+/// Adds a prior on offset and rate that makes the fit well-posed where nothing is known of a clock.
+/// Its half-width is 10^4 times the worst violation.
 void FitCost::add_prior() {
   double worst = problem_.sigma;
   for (const ClockConstraint& constraint : problem_.constraints) {
@@ -71,7 +71,7 @@ void FitCost::set_amplitude(double amplitude) {
   stiffness_ = std::sqrt(lambda / (spacing_ * spacing_ * spacing_));
 }
 
-/// Calls `body` with the number of every unknown that is not the first or last of its clock.
+/// Calls `body` with every unknown that is not the first or last of its clock.
 template <class Body>
 void FitCost::for_inner_knots(Body body) const {
   for (std::size_t c = 0; c < problem_.clocks; ++c) {
@@ -129,7 +129,7 @@ std::vector<double> FitCost::gradient(std::span<const double> v) {
   return gradient;
 }
 
-/// Second derivative of the terms that always count, along a step.
+/// Second derivative of the fixed terms and bends along a step.
 double FitCost::fixed_bend(std::span<const double> step) const {
   double sum = 0;
   for_inner_knots([&](std::size_t i) {
@@ -179,13 +179,13 @@ double FitCost::best_length(std::span<const double> v, std::span<const double> s
     change_[n] = constraint.excess(step) + constraint.bound;
   }
   const double weight = scale() * scale(), bend = fixed_bend(step);
-  // The slope of all but the constraints at the start follows from that of all.
+  // Initial slope without the constraints.
   const double rest = slope - weight * derivatives_at(0, over_, change_).first;
   const auto at = [&](double length) -> Derivatives {
     const auto [first, second] = derivatives_at(length, over_, change_);
     return {rest + length * bend + weight * first, bend + weight * second};
   };
-  // The slope grows along the step, piece by piece straight: Newton's method between bounds.
+  // The slope is increasing and piecewise linear: Newton's method within a bracket.
   double low = 0, high = 1, length = 1;
   for (int i = 0; i < k_most_lengths; ++i) {
     const auto [first, second] = at(length);

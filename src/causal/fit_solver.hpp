@@ -13,15 +13,28 @@
 
 namespace entrain::causal {
 
-/// True if softness does not explain the cost of a fit, many times over: then there are too few
-/// knots.
+/// Minimises over e, straight between knots,
+///
+///     lambda sum_i integral e_i''^2 dt + sum_sessions (e / half_width)^2
+///       + sum_constraints max(0, e_to - e_from - slack)^2 / sigma^2,   lambda = T^3 / (12 A^2)
+///
+/// by semi-smooth Newton steps with a line search, from `start` (ClockErrors of the same knots, or
+/// empty: 0), and by an interior-point method where these are many. Exactly 0 if no constraint is
+/// violated at 0. If that does not converge, the amplitude is lowered by 10^(n/2), n up to 4, and
+/// the result says so. Deterministic. (docs/method.md, section 8)
+[[nodiscard]] CausalFit fit_causal(const CausalProblem& problem, double amplitude,
+                                   const ClockErrors& start = {});
+
+/// True if the cost per active constraint exceeds `times` the limit: knots are too few
+/// (underresolved).
 [[nodiscard]] inline bool is_underresolved(const CausalFit& fit, double times = 1) {
-  constexpr double k_most_per_constraint = 25;
+  constexpr double k_most_per_constraint = 25;  // violation of 7 sigma; fit_test.cpp
   return fit.cost > times * k_most_per_constraint * static_cast<double>(fit.active);
 }
 
-/// Solves one problem for any number of amplitudes: see fit_causal(). Every fit has a budget of
-/// work, and does not converge if it would need more. The fits do not depend on each other.
+/// Solves one problem for any number of amplitudes (fit_causal()): active-set selection around
+/// Newton's method and an interior-point method. Every fit has a budget of work, and does not
+/// converge if it would need more. The fits do not depend on each other.
 class FitSolver {
  public:
   /// `problem` must outlive this.
@@ -29,34 +42,34 @@ class FitSolver {
   FitSolver(const FitSolver&) = delete;
   FitSolver& operator=(const FitSolver&) = delete;
 
-  /// `allow_approximate`: where constraints cannot be met by far, about the minimum is enough
-  /// (is_approximate).
+  /// `allow_approximate`: an underresolved fit may end near the minimum
+  /// (CausalFit::is_approximate).
   [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start,
                               bool allow_approximate = false);
-  /// From now on fits stay on the thread that calls, or not.
+  /// Confines the following fits to the calling thread, or no longer.
   void work_alone(bool alone) { curvature_.halves().work_alone(alone); }
-  /// What a fit tells of the amplitude.
+  /// Re-estimate of the amplitude from a fit.
   struct Reestimate {
-    double amplitude = 0;   ///< likelier than that of the fit, ticks
-    double determined = 0;  ///< how many second differences the constraints determine
+    double amplitude = 0;   ///< amplitude of greater evidence than that of the fit, ticks
+    double determined = 0;  ///< g: number of second differences that the constraints determine
   };
-  /// `fit`: what the last run() returned; it has converged. Nothing is known to be determined where
-  /// equations are left to conjugate gradients.
+  /// `fit`: the result of the last run(), converged. `determined` is 0 if conjugate gradients
+  /// solved the equations.
   ///
-  /// Of the second differences of all clocks, constraints determine g. If the sum of their squares
-  /// is S, in units of what the amplitude A lets expect, the evidence grows with A while S > g
-  /// (MacKay, Bayesian interpolation, 1992). It would be greatest at A sqrt(S / g) if the
-  /// constraints that hold the clocks did not change. Example: 20 differences are determined, and S
-  /// is 80: twice the amplitude.
+  /// Let g be the number of well-determined second differences, and S the sum of the squares of all
+  /// second differences in units of what the amplitude A lets expect. The evidence grows with A
+  /// while S > g (MacKay, Bayesian interpolation, 1992). It would be greatest at A sqrt(S / g) if
+  /// the active set did not change. Example: g = 20 and S = 80: twice the amplitude.
   [[nodiscard]] Reestimate reestimate(const CausalFit& fit);
 
-  /// True if a fit of clocks that all meet each other keeps within its work on so many knots.
+  /// True if a fit of so many clocks, all coupled with each other, stays within its budget on so
+  /// many knots.
   [[nodiscard]] static bool settles_in_band(std::size_t clocks, std::size_t knots);
 
  private:
   using Vector = std::vector<double>;
 
-  /// How a descent ended.
+  /// Why a descent ended.
   enum class End { minimum, steps, given_up };
 
   [[nodiscard]] Vector values_of(const ClockErrors& start) const;
@@ -78,7 +91,7 @@ class FitSolver {
   Curvature curvature_;
   ActiveSetSelector selector_;
   InteriorPoint interior_point_;
-  bool allow_approximate_ = false;     ///< see run()
+  bool allow_approximate_ = false;     ///< argument of the present run()
   std::vector<std::uint32_t> active_;  ///< constraints in the matrix of the last factorize()
 };
 

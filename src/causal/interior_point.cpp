@@ -12,36 +12,39 @@ namespace entrain::causal {
 
 namespace {
 
-constexpr int k_most_inner_steps = 70;
-/// About what it takes: a first step that is dearer than that share of all work is the last one.
-constexpr int k_usual_inner_steps = 25;
-/// The slack of a constraint that is just met, at first: a share of the worst violation, or of
-/// softness.
-constexpr double k_first_room = 0.3, k_least_room = 2;
-/// Constraints that are known come in where they are missed by less than so many of these slacks.
-constexpr double k_room_reach = 100;
-/// New ones are looked for that are missed by less than so many. Fewer at once make shorter work of
-/// a step; too few are found late.
-constexpr double k_more_reach = 5;
-/// Constraints that took part leave where they are missed by so many times as much.
-constexpr double k_leave = 30;
-/// Constraints with less than that share of the weight of an exceeded one are left out of the
-/// matrix: steps become a little too long there, which longest_step() sees to.
-constexpr double k_least_share = 1e-9;
-/// How close a step may come to where a dual or a slack would be 0.
-constexpr double k_stay_inside = 0.995;
-/// The sum of all products, in units of the cost, that decides which constraints are met.
-constexpr double k_least_products = 1e-9;
-/// Products, and duals that nothing balances, as a share of the cost, where the minimum is about
-/// known.
-constexpr double k_about = 0.01;
-/// Correctors of a step that is shorter than so much of what it was meant to be; how far off a
-/// product may be from all others before they care; and what they must gain.
-constexpr int k_most_correctors = 2;
-constexpr double k_long_step = 0.9, k_apart = 10, k_least_gain = 0.1;
-/// A step so short gets nowhere. Rooms are then made so many times larger.
-constexpr double k_short_step = 0.3, k_widen = 30;
+/// Values without a decision beside them were chosen, not measured. interior_point_test.cpp holds
+/// the number of steps and the minimum that they lead to.
+struct InteriorPointThresholds {
+  static constexpr int most_steps = 70;
+  /// Usual number of steps: a first step that costs more than this part of the budget is the last.
+  static constexpr int usual_steps = 25;
+  /// Initial slack of a constraint just met: multiple of the worst violation, at least so many
+  /// sigma.
+  static constexpr double first_slack = 0.3, least_first_slack = 2;
 
+  // Multiples of the central slack (central_slack()). Decision 37 lists the values that were tried.
+  static constexpr double enter = 100;        ///< known constraints missed by less take part
+  static constexpr double activate = 5;       ///< unknown ones missed by less are looked for
+  static constexpr double leave_factor = 30;  ///< multiple of `enter` beyond which they leave
+
+  /// Least share of the weight of an exceeded constraint that enters the matrix. Without it steps
+  /// become a little too long, which longest_step() corrects.
+  static constexpr double least_share = 1e-9;
+  static constexpr double stay_inside = 0.995;  ///< share of the step to the boundary
+
+  /// Sum of all products, in units of the cost, at which the active set is that of the minimum.
+  static constexpr double least_complementarity = 1e-9;
+  /// Products and unbalanced duals, as a share of the cost, at which stop_early is asked.
+  static constexpr double near_minimum = 0.01;
+
+  static constexpr int most_correctors = 2;  ///< per step (Gondzio 1996)
+  static constexpr double long_step = 0.9;   ///< longer steps get no corrector
+  static constexpr double apart = 10;        ///< correctors pull products within this factor
+  static constexpr double least_gain = 0.1;  ///< share of the hoped gain a corrector must bring
+
+  static constexpr double short_step = 0.3;  ///< shorter steps start the constraints again,
+  static constexpr double widen = 30;        ///< with this multiple of the central slack
+};
 }  // namespace
 
 std::size_t InteriorPoint::near_count() const {
@@ -55,7 +58,7 @@ void InteriorPoint::for_parts(const Body& body) {
   body(parts_[2]);
 }
 
-/// The sum of what `body` returns for the states of a part; in a fixed order.
+/// Sum of the results of `body` for the states of all parts, in a fixed order.
 template <class Body>
 double InteriorPoint::sum_of_parts(const Body& body) const {
   std::array<double, 3> sums{};
@@ -69,18 +72,18 @@ void InteriorPoint::drop_all() {
   is_near_.assign(cost_.constraints().size(), 0);
 }
 
-/// Takes in constraints that are missed by less than many slacks, or than the unknowns `move` by,
-/// ticks. A product of weight * middle^2 is that of a constraint that is just met and leaves the
-/// slack `middle`. Returns what the duals of those that came or left cost, which nothing balances
-/// yet.
+/// Adds constraints missed by less than a multiple of `middle`, or than the largest `move` of an
+/// unknown, ticks. Their product is weight * middle^2: a constraint just met then has the slack
+/// `middle`. Returns the cost of the duals that came or went, which nothing balances yet.
 double InteriorPoint::activate_near(const Vector& v, double middle, double move) {
-  activate_(v, k_more_reach * middle);
-  const double margin = std::max(k_room_reach * middle, move);
+  activate_(v, InteriorPointThresholds::activate * middle);
+  const double margin = std::max(InteriorPointThresholds::enter * middle, move);
   const std::vector<FitConstraint>& constraints = cost_.constraints();
   is_near_.resize(constraints.size(), 0);
   std::array<double, 3> left{};
   for_parts([&](Part& part) {
-    left[static_cast<std::size_t>(&part - parts_.data())] = drop_far(v, k_leave * margin, part);
+    left[static_cast<std::size_t>(&part - parts_.data())] =
+        drop_far(v, InteriorPointThresholds::leave_factor * margin, part);
   });
   double squares = left[0] + left[1] + left[2];
   for (std::size_t i = 0; i < constraints.size(); ++i) {
@@ -92,7 +95,7 @@ double InteriorPoint::activate_near(const Vector& v, double middle, double move)
     part.constraints.push_back(constraints[i]);
     part.numbers.push_back(static_cast<std::uint32_t>(i));
     const double root = std::sqrt(over * over + 4 * middle * middle);
-    // The smaller one by the product: as a difference it would be rounded off.
+    // The smaller one follows from the product: a difference would cancel.
     const double large = (root + std::abs(over)) / 2, small = middle * middle / large;
     State& state = part.states.emplace_back();
     state.dual = weight_ * (over > 0 ? large : small);
@@ -123,7 +126,7 @@ double InteriorPoint::drop_far(const Vector& v, double margin, Part& part) {
   return squares;
 }
 
-/// What is left of all duals: 0 at the minimum.
+/// Residual of the stationarity condition: 0 at the minimum.
 InteriorPoint::Vector InteriorPoint::gradient(const Vector& v) {
   Vector gradient = cost_.fixed_gradient(v);
   for_parts([&](const Part& part) {
@@ -140,7 +143,7 @@ bool InteriorPoint::factorize() {
     for (std::size_t i = 0; i < part.constraints.size(); ++i) {
       const State& state = part.states[i];
       const double share = state.dual / (weight_ * state.slack + state.dual);
-      if (share < k_least_share) continue;
+      if (share < InteriorPointThresholds::least_share) continue;
       part.active.push_back(part.numbers[i]);
       part.shares.push_back(share);
     }
@@ -156,7 +159,7 @@ bool InteriorPoint::factorize() {
          !curvature_.is_iterative();
 }
 
-/// The step of Newton's method towards no gradient and the targets of all products.
+/// Newton step towards a gradient of 0 and the targets of all products.
 InteriorPoint::Vector InteriorPoint::find_step(Vector gradient) {
   for_parts([&](const Part& part) {
     for (std::size_t i = 0; i < part.constraints.size(); ++i) {
@@ -179,7 +182,7 @@ InteriorPoint::Vector InteriorPoint::find_step(Vector gradient) {
   return step;
 }
 
-/// How many times the step can be made until a dual or a slack is 0.
+/// Multiple of the step at which a dual or a slack becomes 0.
 double InteriorPoint::longest_step() const {
   std::array<double, 3> longest{};
   const auto find = [&](unsigned part) {
@@ -195,7 +198,7 @@ double InteriorPoint::longest_step() const {
   return *std::min_element(longest.begin(), longest.end());
 }
 
-/// The sum of all products after so much of the step.
+/// Sum of all products dual * slack after `length` of the step.
 double InteriorPoint::complementarity(double length) const {
   return sum_of_parts([&](const std::vector<State>& states) {
     double sum = 0;
@@ -206,12 +209,12 @@ double InteriorPoint::complementarity(double length) const {
   });
 }
 
-/// The slack of a constraint that is just met, if its product is that of all others on average.
+/// Slack of a constraint just met whose product is the average of all (point on the central path).
 double InteriorPoint::central_slack() const {
   return std::sqrt(complementarity(0) / static_cast<double>(near_count()) / weight_);
 }
 
-/// What constraints cost if duals are those of the minimum.
+/// Cost of all constraints with the present duals.
 double InteriorPoint::cost_of_duals() const {
   const double squares = sum_of_parts([](const std::vector<State>& states) {
     double sum = 0;
@@ -221,9 +224,9 @@ double InteriorPoint::cost_of_duals() const {
   return squares / (2 * weight_);
 }
 
-/// The step to smaller products, with the gradient and the sum of all products as they are.
+/// Predictor and correctors towards smaller products; `sum`: of all present products.
 InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum) {
-  // The predictor goes for products of 0. How far it gets tells what to go for.
+  // The predictor aims at products of 0. Its length determines the target of the corrector.
   for_parts([](Part& part) {
     for (State& state : part.states) state.target = 0;
   });
@@ -233,15 +236,18 @@ InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum)
   for_parts([&](Part& part) {
     for (State& state : part.states) state.target = aimed - state.dual_step * state.slack_step;
   });
-  Step step{find_step(gradient), std::min(1.0, k_stay_inside * longest_step())};
-  for (int n = 0; n < k_most_correctors && step.length < k_long_step; ++n) {
+  Step step{find_step(gradient),
+            std::min(1.0, InteriorPointThresholds::stay_inside * longest_step())};
+  for (int n = 0; n < InteriorPointThresholds::most_correctors &&
+                  step.length < InteriorPointThresholds::long_step;
+       ++n) {
     if (!correct(gradient, aimed, step)) break;
   }
   return step;
 }
 
-/// Makes a step longer by bringing products nearer to each other that would come apart. False, with
-/// all as before, if that gains little.
+/// Lengthens a step by pulling outlying products together. False, with all as before, if that gains
+/// little.
 bool InteriorPoint::correct(const Vector& gradient, double aimed, Step& step) {
   const double wanted = std::min(1.0, 1.08 * step.length + 0.08);
   for_parts([&](Part& part) {
@@ -249,12 +255,15 @@ bool InteriorPoint::correct(const Vector& gradient, double aimed, Step& step) {
     for (State& state : part.states) {
       const double there =
           (state.dual + wanted * state.dual_step) * (state.slack + wanted * state.slack_step);
-      const double change = std::clamp(there, aimed / k_apart, aimed * k_apart) - there;
-      state.target += std::max(change, -aimed * k_apart);
+      const double change = std::clamp(there, aimed / InteriorPointThresholds::apart,
+                                       aimed * InteriorPointThresholds::apart) -
+                            there;
+      state.target += std::max(change, -aimed * InteriorPointThresholds::apart);
     }
   });
-  Step other{find_step(gradient), std::min(1.0, k_stay_inside * longest_step())};
-  if (other.length < step.length + k_least_gain * (wanted - step.length)) {
+  Step other{find_step(gradient),
+             std::min(1.0, InteriorPointThresholds::stay_inside * longest_step())};
+  if (other.length < step.length + InteriorPointThresholds::least_gain * (wanted - step.length)) {
     for (Part& part : parts_) std::swap(part.states, part.states_before);
     return false;
   }
@@ -262,7 +271,7 @@ bool InteriorPoint::correct(const Vector& gradient, double aimed, Step& step) {
   return true;
 }
 
-/// Makes a step, and returns by how much it moves an unknown at most.
+/// Makes a step. Returns the largest move of an unknown.
 double InteriorPoint::advance(Vector& v, const Step& step) {
   double move = 0;
   for (std::size_t i = 0; i < v.size(); ++i) {
@@ -284,34 +293,36 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
   const Cancel cancel(progress);
   weight_ = cost_.scale() * cost_.scale();
   drop_all();
-  const double first_slack = std::max(k_first_room * cost_.worst(v), k_least_room / cost_.scale());
+  const double first_slack = std::max(InteriorPointThresholds::first_slack * cost_.worst(v),
+                                      InteriorPointThresholds::least_first_slack / cost_.scale());
   static_cast<void>(activate_near(v, first_slack, 0));
   const double work_before = curvature_.work();
   stopped_early_ = false;
   bool ask = static_cast<bool>(stop_early);
-  double unbalanced = 1;      // what is left of the first gradient
-  double unbalanced_new = 0;  // and of the duals of constraints that came or left later: their cost
-  for (int steps = 0; steps < k_most_inner_steps; ++steps) {
+  double unbalanced = 1;      // share of the first gradient that is left
+  double unbalanced_new = 0;  // cost of the duals that came or went later
+  for (int steps = 0; steps < InteriorPointThresholds::most_steps; ++steps) {
     const double sum = complementarity(0);
     const double left = std::max({sum, unbalanced * cost_of_duals(), unbalanced_new});
-    // With a tolerance nobody goes on from here.
-    if ((tolerance > 0 ? left : sum) < k_least_products) return steps;
+    // With a tolerance no Newton steps follow.
+    if ((tolerance > 0 ? left : sum) < InteriorPointThresholds::least_complementarity) return steps;
     if (tolerance > 0 && left < tolerance * cost_.value(v)) return steps;
-    if (ask && left < k_about * cost_of_duals()) {
+    if (ask && left < InteriorPointThresholds::near_minimum * cost_of_duals()) {
       ask = false;
       stopped_early_ = stop_early(v);
       if (stopped_early_) return steps;
     }
     if (cancel.asked() || !factorize()) return {};
     const double work = curvature_.work() - work_before;
-    if (work > most_work || (steps == 0 && work * k_usual_inner_steps > most_work)) return {};
+    if (work > most_work || (steps == 0 && work * InteriorPointThresholds::usual_steps > most_work))
+      return {};
     const Step step = best_step(gradient(v), sum);
     const double move = advance(v, step);
     unbalanced *= 1 - step.length;
     unbalanced_new *= 1 - step.length;
     double middle = central_slack();
-    if (step.length < k_short_step) {
-      middle *= k_widen;
+    if (step.length < InteriorPointThresholds::short_step) {
+      middle *= InteriorPointThresholds::widen;
       drop_all();
     }
     unbalanced_new += activate_near(v, middle, move);

@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "causal/active_set_selector.hpp"
 #include "causal/fit.hpp"
+#include "causal/fit_solver.hpp"
 
 namespace entrain::causal {
 namespace {

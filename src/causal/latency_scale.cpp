@@ -12,17 +12,17 @@ namespace entrain::causal {
 
 namespace {
 
-/// Each part goes through all constraints, for the pairs of clocks that are its own.
+/// Parts that run in parallel. Each scans all constraints for its own pairs of clocks.
 constexpr unsigned k_most_parts = 4;
 
-/// One number for two clocks and a window.
+/// Key of two clocks and a window.
 std::uint64_t key_of(std::uint64_t low, std::uint64_t high, std::uint64_t window) {
   return (low << 40) ^ (high << 16) ^ window;
 }
 
 constexpr double k_none = std::numeric_limits<double>::infinity();
 
-/// The shortest round trips of the pairs of clocks whose numbers leave `rest` when divided.
+/// Shortest round trip of the pairs of clocks whose sum modulo `parts` is `rest`.
 double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t begin,
                      std::int64_t width, const ClockErrors* errors, std::size_t parts,
                      std::size_t rest) {
@@ -50,7 +50,7 @@ double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t 
   }
   double shortest = k_none;
   for (const Trip& trip : trips) {
-    // Below a tick per way the clocks bend within the window, and the sum says nothing.
+    // Below 4 ticks the clocks bend within the window, and the sum means nothing.
     if (trip.up + trip.down >= 4) shortest = std::min(shortest, trip.up + trip.down);
   }
   return shortest;

@@ -7,14 +7,14 @@
 
 namespace entrain::causal {
 
-/// Of two in the middle the lower one; `values`, at least one, are put into another order.
+/// Lower median; reorders `values`, which must not be empty.
 inline std::int64_t lower_median(std::span<std::int64_t> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
-/// The middle between the two in the middle, rounded down; `values` as above.
+/// Mean of the lower and the upper median, rounded down; reorders `values`.
 inline std::int64_t middle_median(std::span<std::int64_t> values) {
   const std::int64_t low = lower_median(values);
   const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

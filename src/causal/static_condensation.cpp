@@ -28,10 +28,10 @@ void StaticCondensation::keep(std::span<const std::uint8_t> touched) {
   for (std::size_t begin = 0; begin < touched.size(); begin += knots_) keep(begin, touched);
 }
 
-/// The same for the unknowns of one clock.
+/// Sets the interface of one clock.
 void StaticCondensation::keep(std::size_t begin, std::span<const std::uint8_t> touched) {
   const std::size_t end = begin + knots_;
-  std::uint8_t neighbours = 0;  // joints right before
+  std::uint8_t neighbours = 0;  // interface knots right before
   for (std::size_t i = begin; i < end;) {
     if (touched[i] != 0) {
       number_[i] = static_cast<std::uint32_t>(interface_.size());
@@ -52,7 +52,7 @@ void StaticCondensation::keep(std::size_t begin, std::span<const std::uint8_t> t
   }
 }
 
-/// Looks whether the chain was one before.
+/// Reuses the result of the chain if it existed before.
 void StaticCondensation::close_chain(std::size_t end, bool before_interface) {
   Chain& chain = chains_.back();
   chain.end = end;
@@ -64,7 +64,7 @@ void StaticCondensation::close_chain(std::size_t end, bool before_interface) {
 }
 
 double StaticCondensation::work() const {
-  constexpr double k_each = 14;  // of an unknown
+  constexpr double k_each = 14;  // multiplications per unknown
   return k_each * static_cast<double>(number_.size() - interface_.size());
 }
 
@@ -75,8 +75,8 @@ bool StaticCondensation::eliminate() {
 
 bool StaticCondensation::eliminate(Chain& chain) {
   const auto& [middle, sub1, sub2] = diagonals_;
-  // Of the next knot: its pivot, and its entries with the one after it and the two joints;
-  // and of the one after it.
+  // Pivot of the next knot, its entry with the one after it, and its entries u, v with the two
+  // interface knots before the chain; the same of the knot after it.
   double pivot = middle[chain.first], pivot_after = middle[chain.first + 1];
   double next = sub1[chain.first + 1];
   double u = 0, v = 0, u_after = 0, v_after = 0;
@@ -130,14 +130,14 @@ std::vector<double> StaticCondensation::condense(std::vector<double>& v) const {
     v[chain.first - 2] -= to2;
     v[chain.first - 1] -= to1;
   }
-  std::vector<double> joints;
-  joints.reserve(interface_.size());
-  for (const std::uint32_t i : interface_) joints.push_back(v[i]);
-  return joints;
+  std::vector<double> interface;
+  interface.reserve(interface_.size());
+  for (const std::uint32_t i : interface_) interface.push_back(v[i]);
+  return interface;
 }
 
-void StaticCondensation::expand(std::span<const double> joints, std::vector<double>& v) const {
-  for (std::size_t n = 0; n < joints.size(); ++n) v[interface_[n]] = joints[n];
+void StaticCondensation::expand(std::span<const double> interface, std::vector<double>& v) const {
+  for (std::size_t n = 0; n < interface.size(); ++n) v[interface_[n]] = interface[n];
   for (const Chain& chain : chains_) {
     const double x2 = chain.after_interface ? v[chain.first - 2] : 0;
     const double x1 = chain.after_interface ? v[chain.first - 1] : 0;

@@ -14,15 +14,15 @@ namespace entrain::causal {
 
 namespace {
 
-/// Knots of a clock that count as one, at least, and unknowns that are left then, about.
-constexpr std::size_t k_as_one = 8, k_rough_size = 1024;
+constexpr std::size_t k_as_one = 8;  ///< least knots merged into one; work_estimate_test.cpp
+constexpr std::size_t k_coarse_size = 1024;  ///< about the unknowns left after merging
 
 }  // namespace
 
 double estimate_work(std::size_t clocks, std::size_t knots,
                      std::span<const FitConstraint> constraints) {
   const std::size_t as_one =
-      std::clamp(clocks * knots / k_rough_size, std::min(k_as_one, knots), knots);
+      std::clamp(clocks * knots / k_coarse_size, std::min(k_as_one, knots), knots);
   const std::size_t pieces = (knots + as_one - 1) / as_one;
   const std::size_t size = clocks * pieces;
   std::vector<Eigen::Triplet<double>> entries;

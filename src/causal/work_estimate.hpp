@@ -8,10 +8,9 @@
 
 namespace entrain::causal {
 
-/// Multiplications of a factorisation with all these constraints in the matrix, about: eight knots
-/// of a clock count as one unknown, or more where clocks are many. That is a small part of the work
-/// of finding out exactly, and comes close where constraints are so many that each knot meets
-/// others. Where they are few it is far too much.
+/// Estimates the multiplications of a factorisation with all these constraints: eight or more knots
+/// of a clock count as one unknown. It takes a small part of the time of an exact count. The
+/// estimate is close if constraints touch most knots, and far too large if they are few.
 [[nodiscard]] double estimate_work(std::size_t clocks, std::size_t knots,
                                    std::span<const FitConstraint> constraints);
 
