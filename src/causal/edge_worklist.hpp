@@ -12,28 +12,28 @@
 
 namespace entrain::causal {
 
-/// Numbers of edges, from one to before another.
+/// Half-open range of edge numbers.
 struct EdgeRange {
   std::size_t begin = 0, end = std::numeric_limits<std::uint32_t>::max();
 };
 
-/// Tries edges in their order, round by round, as Bellman and Ford do, but only those whose
-/// beginning moved since they were tried last: the others would move nothing. So the result is that
-/// of trying all, and a round costs what it moves.
+/// Worklist for Bellman-Ford: a round relaxes edges in their order, but only those whose beginning
+/// moved since they were last relaxed. The others would change nothing, so the result is that of
+/// relaxing all, and a round costs what it moves.
 ///
-/// Example: edges 0 -> 1, 1 -> 2, 2 -> 0. If the first one moves node 1, the second one is tried in
-/// the same round. If the third one moves node 0, the first one is tried in the next round.
+/// Example: edges 0 -> 1, 1 -> 2, 2 -> 0. If the first one moves node 1, the second one is relaxed
+/// in the same round. If the third one moves node 0, the first one is relaxed in the next round.
 class EdgeWorklist {
  public:
-  /// `begins`: per edge its beginning, a number below `nodes`.
+  /// `begins`: the node where each edge begins, below `nodes`.
   EdgeWorklist(std::span<const std::uint32_t> begins, std::size_t nodes);
 
   void mark_all();
-  /// A node moved outside of a round: its edges in the range are due.
+  /// Announces that a node moved outside of a round: its edges in the range become pending.
   void moved(std::uint32_t node, EdgeRange range = {}) { mark(node, range); }
 
-  /// One round over the due edges in the range. `step(edge)` returns the node at the end of an edge
-  /// if it moved, else k_none. True if any did.
+  /// Runs a round over the pending edges in the range. `step(edge)` returns the node at the end of
+  /// an edge if it moved, else k_none. True if any did.
   template <class Step>
   bool round(const Step& step, EdgeRange range = {}) {
     bool any = false;
@@ -49,11 +49,11 @@ class EdgeWorklist {
     return any;
   }
 
-  /// Edges that were tried, and that were found to be due, so far.
+  /// Edges relaxed or marked as pending so far.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
  private:
-  /// When a node moved last: at an edge, in a round.
+  /// Round and edge at which a node moved last.
   struct Move {
     std::uint64_t round = 0;
     std::size_t edge = 0;
@@ -66,16 +66,15 @@ class EdgeWorklist {
   void moved_at(std::uint32_t node, std::size_t edge, EdgeRange range);
 
   std::size_t edges_;
-  std::vector<std::uint32_t> from_;       ///< edges by their beginning
-  std::vector<std::uint32_t> first_;      ///< per node, and the end: the first of its edges
-  std::vector<std::uint64_t> due_;        ///< a bit per edge
-  std::vector<std::uint64_t> due_words_;  ///< a bit per word of these
-  std::vector<Move> move_;                ///< per node
+  std::vector<std::uint32_t> from_;           ///< edges sorted by their beginning
+  std::vector<std::uint32_t> first_;          ///< offset in `from_` per node, and the end
+  std::vector<std::uint64_t> pending_;        ///< one bit per edge
+  std::vector<std::uint64_t> pending_words_;  ///< one bit per word of `pending_`
+  std::vector<Move> move_;                    ///< one per node
   std::uint64_t round_ = 0, steps_ = 0;
 };
 
-/// True if one comes from a node back to it along parents; `parents`: one per node, k_none without.
-/// O(nodes).
+/// True if parents form a cycle; `parents`: one per node, k_none without. O(nodes).
 [[nodiscard]] bool any_cycle(std::span<const std::uint32_t> parents);
 
 }  // namespace entrain::causal

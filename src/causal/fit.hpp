@@ -39,9 +39,8 @@ struct CausalFit {
   double worst_violation = 0;  ///< largest violation of a constraint, ticks
   int steps = 0;               ///< Newton and interior-point steps
   bool converged = false;
-  bool is_approximate =
-      false;        ///< near the minimum, far from meeting the constraints: see choose_fit()
-  double gain = 0;  ///< evidence gained by the last doubling of knots; 0: unknown
+  bool is_approximate = false;  ///< ended near the minimum, since knots are too few
+  double gain = 0;              ///< evidence gained by the last doubling of knots; 0: unknown
 };
 
 /// Returns the fit with the amplitude and the number of knots of greatest evidence (MacKay,

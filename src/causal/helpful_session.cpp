@@ -39,7 +39,7 @@ Widest widest_interval(const SolvedProblem& solved, const ErrorIntervals& interv
   return widest;
 }
 
-/// How far outside of its intervals the straight line between two sessions of a clock lies.
+/// Largest distance from its intervals of the straight line between two sessions of a clock.
 std::int64_t excess(const SolvedProblem& solved, const ClockConstraint& a,
                     const ClockConstraint& b) {
   const std::uint32_t first = solved.grid.window_of(a.to_time);

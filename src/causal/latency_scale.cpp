@@ -20,7 +20,7 @@ std::uint64_t key_of(std::uint64_t low, std::uint64_t high, std::uint64_t window
   return (low << 40) ^ (high << 16) ^ window;
 }
 
-constexpr double k_none = std::numeric_limits<double>::infinity();
+constexpr double k_no_trip = std::numeric_limits<double>::infinity();
 
 /// Shortest round trip of the pairs of clocks whose sum modulo `parts` is `rest`.
 double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t begin,
@@ -28,7 +28,7 @@ double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t 
                      std::size_t rest) {
   /// The tightest constraint of each direction between two clocks in a window.
   struct Trip {
-    double up = k_none, down = k_none;
+    double up = k_no_trip, down = k_no_trip;
   };
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> numbers;
   std::vector<Trip> trips;
@@ -48,7 +48,7 @@ double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t 
     double& way = constraint.from == low ? trip.up : trip.down;
     way = std::min(way, slack);
   }
-  double shortest = k_none;
+  double shortest = k_no_trip;
   for (const Trip& trip : trips) {
     // Below 4 ticks the clocks bend within the window, and the sum means nothing.
     if (trip.up + trip.down >= 4) shortest = std::min(shortest, trip.up + trip.down);
@@ -60,12 +60,12 @@ double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t 
 
 double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t begin,
                      std::int64_t width, const ClockErrors* errors, unsigned threads) {
-  std::vector<double> shortest(std::min(worker_count(threads), k_most_parts), k_none);
+  std::vector<double> shortest(std::min(worker_count(threads), k_most_parts), k_no_trip);
   for_each_in_parallel(threads, shortest.size(), [&](std::size_t part) {
     shortest[part] = shortest_trip(constraints, begin, width, errors, shortest.size(), part);
   });
   const double least = *std::min_element(shortest.begin(), shortest.end());
-  return least == k_none ? 1 : least / 4;
+  return least == k_no_trip ? 1 : least / 4;
 }
 
 }  // namespace entrain::causal
