@@ -16,15 +16,19 @@ namespace {
 using Bend = SimultaneousEnds::Bend;
 using BendsOfClocks = std::vector<std::vector<Bend>>;
 
-constexpr std::size_t k_ends_per_point = 4;
-constexpr std::size_t k_most_points = 4096;
-constexpr int k_bend_rounds = 12;
-constexpr int k_patience = 6;        ///< doublings of the points that predict no better
-constexpr double k_better = 0.9;     ///< of the spread before, to be taken
-constexpr double k_wandering = 0.6;  ///< share of neighbours on one side, of noise 0.5
-constexpr double k_rate_of_noise = 2e-5;
+/// Knots from ends; tests: bends_from_ends_test.cpp, measurements: docs/decisions/41.
+struct WanderThresholds {
+  static constexpr std::size_t ends_per_point = 4;  ///< least ends per knot
+  static constexpr std::size_t most_points = 4096;  ///< knots per clock
+  static constexpr int rounds = 12;                 ///< iterations of medians per number of knots
+  static constexpr int patience = 6;     ///< doublings of the knots without a better prediction
+  static constexpr double better = 0.9;  ///< least factor on the error of prediction
+  /// Share of neighbouring residuals with equal sign above which clocks wander; noise gives 0.5.
+  static constexpr double wandering = 0.6;
+  static constexpr double rate_of_noise = 2e-5;  ///< largest rate that noise between knots feigns
+};
 
-/// `next`: the first point behind.
+/// `next`: first knot after `time`.
 double between(std::span<const Bend> bends, std::size_t next, std::uint64_t time) {
   if (bends.empty()) return 0;
   if (next == 0) return bends.front().offset;
@@ -33,9 +37,8 @@ double between(std::span<const Bend> bends, std::size_t next, std::uint64_t time
   return a.offset + (b.offset - a.offset) * stamp_distance(a.at, time) / stamp_distance(a.at, b.at);
 }
 
-/// Ends are met in two orders: call by call for the middle of each, and clock by clock in order of
-/// time for the medians of a clock. Both are gone through from the begin to the end, so each rest
-/// is kept where its clock finds it.
+/// Ends are visited in two orders: by call for the middle of each call, and by clock and time for
+/// the medians of a clock. Residuals are stored by clock and time.
 class FitBends {
  public:
   FitBends(const CallEnds& calls, std::span<const SimultaneousEnds::Line> lines,
@@ -44,7 +47,7 @@ class FitBends {
         control_(control),
         order_(calls.ends.size()),
         place_(calls.ends.size()),
-        rest_(calls.ends.size()),
+        residual_(calls.ends.size()),
         scratch_(calls.ends.size()),
         used_(lines.size()),
         bends_(lines.size()) {
@@ -70,11 +73,12 @@ class FitBends {
     std::size_t best_points = 0;
     int failed = 0;
     use(true);
-    for (std::size_t points = 2; points <= most && failed < k_patience; points *= 2) {
+    for (std::size_t points = 2; points <= most && failed < WanderThresholds::patience;
+         points *= 2) {
       TRY(fit(points));
       const double found = score();
       ++failed;
-      if (found >= k_better * best) continue;
+      if (found >= WanderThresholds::better * best) continue;
       best = found;
       best_points = points;
       failed = 0;
@@ -83,8 +87,8 @@ class FitBends {
     bends_.assign(bends_.size(), {});
     use(false);
     for (std::size_t points = 2; points <= best_points; points *= 2) TRY(fit(points));
-    for (std::int64_t& rest : rest_) rest = std::abs(rest);
-    const std::int64_t spread = lower_median(rest_);
+    for (std::int64_t& residual : residual_) residual = std::abs(residual);
+    const std::int64_t spread = lower_median(residual_);
     return BendsFromEnds{.of_clock = std::move(bends_), .spread = spread};
   }
 
@@ -108,8 +112,10 @@ class FitBends {
       for (std::size_t k = first_[c]; k < first_[c + 1]; ++k) place_[order_[k]] = k;
     });
   }
-  /// Clocks with few ends keep their lines, and do not hold up the others.
-  [[nodiscard]] bool may_bend(std::size_t c) const { return size_of(c) >= 4 * k_ends_per_point; }
+  /// Clocks with few ends keep their lines, and do not limit the others.
+  [[nodiscard]] bool may_bend(std::size_t c) const {
+    return size_of(c) >= 4 * WanderThresholds::ends_per_point;
+  }
   [[nodiscard]] std::size_t size_of(std::size_t c) const { return first_[c + 1] - first_[c]; }
 
   template <class Body>
@@ -117,8 +123,7 @@ class FitBends {
     for_each_in_parallel(threads_for(control_, calls_.ends.size()), clocks(), body);
   }
 
-  /// The bend of an end that follows others of its clock, mostly. `next`: the first point behind
-  /// the end before.
+  /// Bend at an end, mostly after the previous end of its clock. `next`: first knot after that.
   [[nodiscard]] double bend_of(const CallEnds::End& end, std::size_t& next) const {
     const std::vector<Bend>& bends = bends_[end.clock];
     while (next < bends.size() && bends[next].at <= end.time) ++next;
@@ -126,7 +131,7 @@ class FitBends {
     return between(bends, next, end.time);
   }
 
-  /// Distances of all ends from the middle of their calls, by the present bends.
+  /// Computes the distances of all ends from the middle of their calls, with the present bends.
   void measure() {
     for_each_block(control_, calls_.first, [&](std::size_t first_call, std::size_t last_call) {
       std::vector<std::size_t> next(clocks(), 0);
@@ -140,36 +145,36 @@ class FitBends {
         copy = times;
         const std::int64_t middle = middle_median(copy);  // also of two ends
         for (std::size_t k = 0; k < times.size(); ++k) {
-          rest_[place_[calls_.first[i] + k]] = times[k] - middle;
+          residual_[place_[calls_.first[i] + k]] = times[k] - middle;
         }
       }
     });
   }
 
-  /// Noise stands on either side of a line as often as a coin falls.
+  /// Sign test: residuals of pure noise have equal signs with probability 1/2.
   [[nodiscard]] bool wanders() const {
     std::size_t same = 0, all = 0;
     for (std::size_t c = 0; c < clocks(); ++c) {
       for (std::size_t k = first_[c] + 1; k < first_[c + 1]; ++k) {
-        const std::int64_t a = rest_[k - 1], b = rest_[k];
+        const std::int64_t a = residual_[k - 1], b = residual_[k];
         if (a == 0 || b == 0) continue;
         same += (a > 0) == (b > 0) ? 1 : 0;
         ++all;
       }
     }
-    return all >= 8 * k_ends_per_point &&
-           static_cast<double>(same) > k_wandering * static_cast<double>(all);
+    return all >= 8 * WanderThresholds::ends_per_point &&
+           static_cast<double>(same) > WanderThresholds::wandering * static_cast<double>(all);
   }
 
-  /// How well the ends are met that were left out: squares of each clock's median are added, so
-  /// that one clock that wanders counts beside many that do not.
+  /// Error of prediction of the held-out ends: root of the sum of squared medians per clock, so
+  /// that one wandering clock counts among many that do not.
   [[nodiscard]] double score() {
     std::vector<double> medians(clocks());
     for_each_clock([&](std::size_t c) {
       std::size_t count = 0;
       const std::span<std::int64_t> scratch = std::span(scratch_).subspan(first_[c], size_of(c));
       for (std::size_t k = first_[c]; k < first_[c + 1]; ++k) {
-        if (is_even_[k] == 0) scratch[count++] = std::abs(rest_[k]);
+        if (is_even_[k] == 0) scratch[count++] = std::abs(residual_[k]);
       }
       medians[c] = count == 0 ? 0 : static_cast<double>(lower_median(scratch.first(count)));
     });
@@ -178,12 +183,12 @@ class FitBends {
     return std::sqrt(sum);
   }
 
-  /// Of ends from one call to the next: wander changes these little.
+  /// Noise of ends: median change between calls, which wander hardly affects.
   [[nodiscard]] double noise() {
     std::size_t count = 0;
     for (std::size_t c = 0; c < clocks(); ++c) {
       for (std::size_t k = first_[c] + 1; k < first_[c + 1]; ++k) {
-        scratch_[count++] = std::abs(rest_[k] - rest_[k - 1]);
+        scratch_[count++] = std::abs(residual_[k] - residual_[k - 1]);
       }
     }
     if (count == 0) return 1;
@@ -192,17 +197,18 @@ class FitBends {
 
   [[nodiscard]] std::size_t most_points() {
     const double noise_of_ends = noise();
-    std::size_t most = k_most_points;
+    std::size_t most = WanderThresholds::most_points;
     for (std::size_t c = 0; c < clocks(); ++c) {
       if (!may_bend(c)) continue;
       const double span = stamp_distance(time_at(first_[c]), time_at(first_[c + 1] - 1));
-      const auto apart = static_cast<std::size_t>(span * k_rate_of_noise / noise_of_ends);
-      most = std::min({most, size_of(c) / 2 / k_ends_per_point, apart});
+      const auto apart =
+          static_cast<std::size_t>(span * WanderThresholds::rate_of_noise / noise_of_ends);
+      most = std::min({most, size_of(c) / 2 / WanderThresholds::ends_per_point, apart});
     }
     return most;
   }
 
-  /// Fits by these ends of each clock: of every other call, or of all.
+  /// Selects the ends to fit: those of every other call, or all.
   void use(bool even_only) {
     for (std::size_t c = 0; c < clocks(); ++c) {
       used_[c].clear();
@@ -212,12 +218,12 @@ class FitBends {
     }
   }
 
-  /// New points at the middle of equal shares of each clock's ends, then medians again and again.
+  /// Places knots at the middle of equal shares of each clock's ends, then iterates medians.
   Result<void> fit(std::size_t points) {
     for (std::size_t c = 0; c < clocks(); ++c) {
       if (may_bend(c)) place(c, points);
     }
-    for (int round = 0; round < k_bend_rounds; ++round) {
+    for (int round = 0; round < WanderThresholds::rounds; ++round) {
       TRY(control_.check());
       measure();
       if (draw_nearer() <= 1) break;
@@ -226,14 +232,14 @@ class FitBends {
     return {};
   }
 
-  /// Takes from each point the median of its ends. The largest of these.
+  /// Subtracts the median residual at each knot. Returns the largest one.
   std::int64_t draw_nearer() {
     std::vector<std::int64_t> largest(clocks());
     for_each_clock([&](std::size_t c) {
       for (std::size_t k = 0; k < bends_[c].size(); ++k) {
-        const std::int64_t rest = median_in(c, share(c, k, bends_[c].size()));
-        bends_[c][k].offset -= static_cast<double>(rest);
-        largest[c] = std::max(largest[c], std::abs(rest));
+        const std::int64_t residual = median_in(c, share(c, k, bends_[c].size()));
+        bends_[c][k].offset -= static_cast<double>(residual);
+        largest[c] = std::max(largest[c], std::abs(residual));
       }
     });
     return *std::max_element(largest.begin(), largest.end());
@@ -260,19 +266,19 @@ class FitBends {
 
   std::int64_t median_in(std::size_t c, std::span<const std::size_t> part) {
     const std::span<std::int64_t> scratch = std::span(scratch_).subspan(first_[c], part.size());
-    for (std::size_t k = 0; k < part.size(); ++k) scratch[k] = rest_[part[k]];
+    for (std::size_t k = 0; k < part.size(); ++k) scratch[k] = residual_[part[k]];
     return part.empty() ? 0 : lower_median(scratch);
   }
 
   const CallEnds& calls_;
   const FitControl& control_;
-  std::vector<std::int64_t> lined_;             ///< per end its time by its line
-  std::vector<std::size_t> first_;              ///< per clock its first place
-  std::vector<std::size_t> order_, place_;      ///< per place its end, and per end its place
-  std::vector<std::uint8_t> is_even_;           ///< per place: of every other call
-  std::vector<std::int64_t> rest_;              ///< per place: distance from the middle of the call
-  std::vector<std::int64_t> scratch_;           ///< per place
-  std::vector<std::vector<std::size_t>> used_;  ///< per clock the places it is fitted by
+  std::vector<std::int64_t> lined_;         ///< time by its line, one per end
+  std::vector<std::size_t> first_;          ///< offset of each clock in `order_`
+  std::vector<std::size_t> order_, place_;  ///< ends by clock and time, and the inverse
+  std::vector<std::uint8_t> is_even_;   ///< 1 if its call is fitted, 0 if held out; one per place
+  std::vector<std::int64_t> residual_;  ///< distance from the middle of the call, one per place
+  std::vector<std::int64_t> scratch_;   ///< one per place
+  std::vector<std::vector<std::size_t>> used_;  ///< places fitted, one list per clock
   BendsOfClocks bends_;
 };
 

@@ -14,29 +14,28 @@
 
 namespace entrain::causal {
 
-/// How clocks wander about lines.
+/// Wander of clocks about their lines.
 struct BendsFromEnds {
   std::vector<std::vector<SimultaneousEnds::Bend>> of_clock;
-  std::int64_t spread = 0;  ///< as SimultaneousEnds, with these bends, ticks
+  std::int64_t spread = 0;  ///< SimultaneousEnds::spread with these bends, ticks
 };
 
-/// How clocks wander about their lines, as far as ends of calls that coincide show it: per clock of
-/// `lines` points between which it wanders evenly. Each point is the median of some
-/// ends. There are as many points as predict best when every other call is left out. Empty
-/// unless they predict at least a tenth better than lines do. Points lie so far apart that the
-/// noise of ends looks like a rate of 20 ppm at most.
+/// Finds the wander of clocks about their lines from simultaneous ends of calls: knots per clock of
+/// `lines`, linear in between. Each knot is the median of some ends. The number of knots is the one
+/// that best predicts every other call, held out. Empty unless the prediction is at least a tenth
+/// better than by lines. Knots lie so far apart that the noise of ends looks like a rate of 20 ppm
+/// at most.
 ///
-/// Linear in the number of ends, some hundred passes where
-/// clocks wander, one where they do not. Deterministic.
+/// Linear in the number of ends: some hundred passes if clocks wander, else one. Deterministic.
 ///
 /// Example: two clocks end calls together each second; the second one ends them 0, 10, 20, 10, 0 us
-/// late beside its line. Its points are (0 s, 0), (2 s, -20 us), (4 s, 0) or close to it, or those
-/// of the first one are the opposite.
+/// late relative to its line. Its knots are (0 s, 0), (2 s, -20 us), (4 s, 0) or close to it, or
+/// those of the first one are the opposite.
 Result<std::optional<BendsFromEnds>> find_bends(const CallEnds& calls,
                                                 std::span<const SimultaneousEnds::Line> lines,
                                                 const FitControl& control);
 
-/// What is to be added at a stamp: straight between points, as at the nearest one beyond them.
+/// Value at a stamp: linear between knots, constant beyond them.
 double bend_at(std::span<const SimultaneousEnds::Bend> bends, std::uint64_t stamp);
 
 }  // namespace entrain::causal

@@ -54,7 +54,7 @@ class BlockBand {
   /// middle.
   struct Side {
     std::size_t clocks = 0, count = 0;  ///< numbers of clocks, and of knots without the middle
-    /// One per knot: columns are its clocks, rows those of three knots.
+    /// Panel of each knot: columns are its clocks, rows those of three knots.
     std::vector<double> panels;
     std::vector<double> middle;
 

@@ -21,19 +21,19 @@ struct Point {
   double x = 0, y = 0;
 };
 
-/// The corridor of the offset of clock `high` against clock `low`, over the time of `high`.
+/// Corridor of the offset of clock `high` against clock `low`, over the time of `high`.
 struct Corridor {
   std::uint32_t low = 0, high = 0;
-  double expected_rate = 0;
+  double expected_rate = 0;           ///< rate if the stamps of both had equal rates
   std::int64_t base = 0;              ///< time at x = 0
   std::vector<Point> floor, ceiling;  ///< the offset lies above the first and below the second
 
-  // The line in it: offset + rate * x.
+  // The line inside it: offset + rate * x.
   double offset = 0, rate = 0;
-  double looseness = 0;  ///< how far its constraints are from it, mean of logarithms
+  double looseness = 0;  ///< mean logarithm of the distances of the constraints
 };
 
-/// Keeps the corners of the lower hull (sign 1) or the upper one (sign -1), in order of x.
+/// Keeps the vertices of the lower hull (sign 1) or the upper one (sign -1), in order of x.
 void keep_hull(std::vector<Point>& points, double sign) {
   std::sort(points.begin(), points.end(), [&](const Point& a, const Point& b) {
     return a.x != b.x ? a.x < b.x : sign * a.y < sign * b.y;
@@ -64,12 +64,12 @@ struct Line {
   double offset = 0, rate = 0;
 };
 
-/// Limits on the rate of one clock against another, tried in this order. Quartz is within the
-/// first. Few constraints leave room for much steeper lines, so a limit is tried only if no line
-/// fits within the limits before it.
+/// Limits on the rate of one clock against another, relative, tried in this order. Quartz is within
+/// the first. Few constraints allow much steeper lines, so a limit is tried only if no line fits
+/// within the limits before it.
 constexpr std::array<double, 4> k_fastest{2.5e-4, 1e-3, 1e-2, 5e-2};
 
-/// The middle of the widest gap. The gap is concave in the rate: ternary search finds its maximum.
+/// Middle of the widest gap. Its width is concave in the rate: ternary search finds the maximum.
 Line middle_line(const Corridor& corridor, double fastest) {
   const auto width = [&](double rate) {
     const auto [top, bottom] = gap(corridor, rate);
@@ -89,15 +89,15 @@ Line middle_line(const Corridor& corridor, double fastest) {
   return {bottom + (top - bottom) / 2, rate};
 }
 
-/// How much rates count as those of a corridor's clocks, relative to the most usual one: Student's
-/// distribution with four degrees of freedom, which lets single clocks be far from all others.
+/// Weight of a rate relative to the expected one: Student's distribution with four degrees of
+/// freedom, which tolerates outliers.
 double rate_weight(const Corridor& corridor, double rate, const KnownClocks& known) {
   const double off = (rate - corridor.expected_rate) / known.typical_rate;
   return std::pow(1 + off * off / 4, -2.5);
 }
 
-/// Mean logarithm of the distances of these points from a line; a line goes through two points,
-/// which do not count.
+/// Mean logarithm of the distances of these points from a line. The two points on the line do not
+/// count.
 double looseness_of(const std::vector<Point>& points, const Line& line) {
   double sum = 0;
   for (const Point& p : points) sum += std::log1p(std::abs(p.y - line.offset - line.rate * p.x));
@@ -105,9 +105,9 @@ double looseness_of(const std::vector<Point>& points, const Line& line) {
                            : std::numeric_limits<double>::max();
 }
 
-/// Takes the middle line, or an edge of either hull to which constraints are twice as close. The
-/// middle line is wrong where one of two processes always waits for the other: it receives at once
-/// every time, but its own messages are received late, by as much as the work differs.
+/// Chooses the middle line, or an edge of either hull if constraints are twice as close to it. The
+/// middle line is wrong where one of two processes always waits for the other: its receives come at
+/// once, but its own messages are received late, by the difference of the work.
 void find_line(Corridor& corridor) {
   std::vector<Point> all = corridor.floor;
   all.insert(all.end(), corridor.ceiling.begin(), corridor.ceiling.end());
@@ -129,7 +129,7 @@ void find_line(Corridor& corridor) {
     fastest = rate;
     middle = middle_line(corridor, fastest);
     const auto [top, bottom] = gap(corridor, middle.rate);
-    // A rate inside the range is the maximum, whether or not its gap is open.
+    // A rate inside the range is the maximum, even if no line fits.
     if (top >= bottom || std::abs(middle.rate) < 0.999 * fastest) break;
   }
   attempt(middle);
@@ -143,17 +143,17 @@ void find_line(Corridor& corridor) {
   }
 }
 
-/// Where the corridor leaves rates open, as after few messages or in a short part of the run: takes
-/// the mean over all lines that fit and have at most the usual rate. Else nothing, as the clocks
-/// are aligned. `samples`: lines that the mean is of.
+/// Replaces the line by the weighted mean of all lines that fit and have at most the usual rate, if
+/// the corridor leaves rates open (after few messages, or in a short part of the run). Otherwise by
+/// no line, since the clocks are aligned. `samples`: number of rates of the mean.
 void take_mean_rate(Corridor& corridor, const KnownClocks& known, int samples) {
   corridor.offset = corridor.rate = 0;
   const auto width = [&](double rate) {
     const auto [top, bottom] = gap(corridor, rate);
     return top - bottom;
   };
-  // The room is concave in the rate: what fits is one range around the widest.
-  // The lines so far may be far too steep: the usual rate must be within reach.
+  // The width is concave in the rate: all that fit are one interval around the widest. Lines so far
+  // may be far too steep: the usual rate must be within reach.
   const double fastest =
       std::max(std::abs(corridor.expected_rate) + known.usual_rate, k_fastest[1]);
   const double widest = middle_line(corridor, fastest).rate;
@@ -184,12 +184,12 @@ void take_mean_rate(Corridor& corridor, const KnownClocks& known, int samples) {
   corridor.offset = bottom + (top - bottom) / 2;
 }
 
-/// Samples of each of so many corridors: of more than 16,384 fewer, so that they take some seconds
-/// at most. 64 are exact to a thousandth of the range.
+/// Samples per corridor: fewer for more than 16,384 corridors, to limit the time to some seconds.
+/// 64 are exact to a thousandth of the range.
 int samples_of_each(std::size_t corridors) {
-  constexpr std::size_t k_of_all = std::size_t{1} << 26;
+  constexpr std::size_t k_all_samples = std::size_t{1} << 26;
   return static_cast<int>(
-      std::clamp<std::size_t>(k_of_all / std::max<std::size_t>(corridors, 1), 64, 4096));
+      std::clamp<std::size_t>(k_all_samples / std::max<std::size_t>(corridors, 1), 64, 4096));
 }
 
 std::uint32_t group_of(const KnownClocks& known, std::uint32_t clock) {
@@ -241,8 +241,8 @@ std::int64_t aligned(const ClockLine& line, std::int64_t t) {
   return t + line.offset + std::llround(line.rate * static_cast<double>(t - line.base));
 }
 
-/// Moves whole components later until nothing between them arrives before it was sent.
-/// StrongComponents of components would move for ever: then all stay.
+/// Moves whole components later until nothing between them arrives before it was sent. If moves do
+/// not end, all components stay.
 void order_components(std::vector<ClockLine>& lines, std::span<const ClockConstraint> constraints) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> slacks;  // smallest
   for (const ClockConstraint& constraint : constraints) {
@@ -254,16 +254,16 @@ void order_components(std::vector<ClockLine>& lines, std::span<const ClockConstr
     const auto [found, is_new] = slacks.try_emplace(between, constraint.slack + moved);
     if (!is_new) found->second = std::min(found->second, constraint.slack + moved);
   }
-  constexpr std::size_t k_steps = 100;
-  constexpr std::int64_t k_farthest = std::int64_t{1} << 61;  // no time is later
-  std::vector<std::int64_t> shift(lines.size(), 0);           // per component
+  constexpr std::size_t k_most_passes = 100;
+  constexpr std::int64_t k_latest = std::int64_t{1} << 61;  // no time is later
+  std::vector<std::int64_t> shift(lines.size(), 0);         // per component
   bool changed = !slacks.empty();
-  for (std::size_t step = 0; changed && step < k_steps; ++step) {
+  for (std::size_t step = 0; changed && step < k_most_passes; ++step) {
     changed = false;
     for (const auto& [between, slack] : slacks) {
       const Int128 least = Int128{shift[between.first]} - slack;
       if (shift[between.second] >= least) continue;
-      if (least > k_farthest) return;
+      if (least > k_latest) return;
       shift[between.second] = static_cast<std::int64_t>(least);
       changed = true;
     }

@@ -68,7 +68,7 @@ TEST(ClockSample, errors_of_the_others_follow) {
   const ClockSample some(all.problem, 300);
   const CausalFit fit = fit_causal(some.problem(), 30'000);
   ASSERT_TRUE(fit.converged);
-  // What all clocks have in common is open.
+  // The common mode of all clocks is undetermined.
   const auto apart = [&](const ClockErrors& errors) {
     return without_common_mode(errors, all.problem.clocks, all.problem.constraints);
   };

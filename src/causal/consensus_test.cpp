@@ -126,7 +126,7 @@ TEST(Consensus, clocks_without_messages_stay) {
   EXPECT_THAT(found.stays, ElementsAre(1, 1, 1));
 }
 
-TEST(Consensus, what_the_alignment_violates_holds_nobody) {
+TEST(Consensus, violations_of_the_alignment_are_no_constraints) {
   Clocks clocks({0, 0, 0});
   clocks.talk(0, 1, -7, 40);
   clocks.talk(1, 2, -5, -5);

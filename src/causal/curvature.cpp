@@ -26,7 +26,7 @@ struct CurvatureThresholds {
   static constexpr double clearly = 8;
   /// Time of a multiplication in a band of dense blocks, relative to a sparse factorisation.
   static constexpr double band_cost = 0.25;
-  static constexpr int most_iterations = 5'000;  ///< of conjugate gradients
+  static constexpr int most_iterations = 5'000;  ///< conjugate gradients
   /// Random vectors of the quadrature (the_determinant_is_estimated_well_enough_to_choose_by).
   static constexpr std::size_t probes = 8;
 };

@@ -141,7 +141,7 @@ TEST(Curvature, the_determinant_is_estimated_well_enough_to_choose_by) {
     Curvature iterative = p.curvature();
     ASSERT_TRUE(direct.compute(p.bend, p.active, SolveMethod::direct));
     ASSERT_TRUE(iterative.compute(p.bend, p.active, SolveMethod::iterative));
-    // Of 510 unknowns: the evidence of neighbouring amplitudes differs by some per unknown.
+    // 510 unknowns: the evidence of neighbouring amplitudes differs by some per unknown.
     EXPECT_NEAR(iterative.log_determinant(), direct.log_determinant(), 0.05 * 510) << round;
   }
 }

@@ -11,8 +11,8 @@ namespace {
 /// Columns that are factorised before the others are updated.
 constexpr std::ptrdiff_t k_panel_columns = 8;
 
-/// Four numbers for one instruction, or for two on older machines. The compiler would not find them
-/// by itself. The attributes stand behind the name: before it clang takes no alignment from them.
+/// Four numbers per instruction, or per two on older machines. Compilers do not find them alone.
+/// The attributes follow the name: before it clang ignores the alignment.
 using Four [[gnu::vector_size(32), gnu::aligned(8)]] = double;
 static_assert(alignof(Four) == alignof(double));
 

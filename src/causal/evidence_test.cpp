@@ -49,12 +49,12 @@ TEST(TwoSidedConstraints, needs_a_way_back) {
   EXPECT_EQ(held({}, 3), Numbers{});
 }
 
-TEST(TwoSidedConstraints, a_way_back_with_much_room_holds_nobody) {
+TEST(TwoSidedConstraints, a_way_back_with_much_slack_does_not_count) {
   std::vector<ClockConstraint> constraints{constraint(0, 1, 10), constraint(1, 0, 20)};
   constraints[1].slack = 100;
   EXPECT_EQ(two_sided_constraints(constraints, 2, 0, k_width, {.most_slack = 100}).size(), 2u);
   EXPECT_TRUE(two_sided_constraints(constraints, 2, 0, k_width, {.most_slack = 99}).empty());
-  // A clock that is known to be 50 late has less room.
+  // A clock with a known error of 50 has less slack.
   const ClockErrors errors(0, 1'000, 2, {0, 0, -50, -50});
   EXPECT_EQ(two_sided_constraints(constraints, 2, 0, k_width, {.most_slack = 99, .errors = &errors})
                 .size(),

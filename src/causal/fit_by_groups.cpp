@@ -21,7 +21,7 @@ namespace {
 
 /// Block coordinate descent; tests: fit_by_groups_test.cpp, values: docs/decisions/37.
 struct GroupThresholds {
-  static constexpr std::size_t clocks = 11;        ///< per group: with the fixed clock a dense band
+  static constexpr std::size_t clocks = 11;  ///< group size; one dense band with the fixed clock
   static constexpr std::size_t most_colours = 64;  ///< beyond, hardly any groups are independent
   static constexpr int most_sweeps = 4;
   /// Change of an error that ends the sweeps: in units of sigma, and as a share of the largest

@@ -386,8 +386,8 @@ TEST(CausalFit, with_a_tolerance_costs_a_little_more_in_fewer_steps) {
 }
 
 TEST(CausalFit, with_a_tolerance_does_not_end_at_limits_that_came_last) {
-  // Fits to every second constraint, from the errors of a fit to all: limits that nobody asked of
-  // before are exceeded on the way.
+  // Fits to every second constraint, from the errors of a fit to all: constraints not active before
+  // are exceeded on the way.
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
     Cluster cluster(12, 1'000'000, seed);
     const auto constraints = cluster.messages(3'000, 1'500);

@@ -37,13 +37,13 @@ struct InteriorPointThresholds {
   /// Products and unbalanced duals, as a share of the cost, at which stop_early is asked.
   static constexpr double near_minimum = 0.01;
 
-  static constexpr int most_correctors = 2;  ///< per step (Gondzio 1996)
+  static constexpr int most_correctors = 2;  ///< correctors per step (Gondzio 1996)
   static constexpr double long_step = 0.9;   ///< longer steps get no corrector
   static constexpr double apart = 10;        ///< correctors pull products within this factor
   static constexpr double least_gain = 0.1;  ///< share of the hoped gain a corrector must bring
 
-  static constexpr double short_step = 0.3;  ///< shorter steps start the constraints again,
-  static constexpr double widen = 30;        ///< with this multiple of the central slack
+  static constexpr double short_step = 0.3;  ///< shorter steps start all constraints again
+  static constexpr double widen = 30;        ///< multiple of the central slack they then get
 };
 }  // namespace
 

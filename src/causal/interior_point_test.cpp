@@ -60,7 +60,7 @@ struct Swings {
   CausalProblem problem;
 };
 
-/// A fit's cost, and the way through the inside of its constraints.
+/// Cost of a fit, and its interior-point solver.
 struct Solver {
   Solver(const CausalProblem& problem, double amplitude)
       : cost(problem),
@@ -135,7 +135,7 @@ TEST(InteriorPoint, where_nothing_is_violated_nothing_moves) {
 }
 
 TEST(InteriorPoint, a_fit_of_soft_clocks_keeps_its_amplitude) {
-  // By Newton's method alone such fits did not settle, and took stiffer clocks.
+  // With Newton's method alone such fits did not converge, and took stiffer clocks.
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const Swings swings(8, 20'000, 200'000, seed);
     const CausalFit fit = fit_causal(swings.problem, 3e6);

@@ -24,28 +24,30 @@ namespace entrain::causal {
 
 namespace {
 
-/// Clocks that can be aligned are so after fewer rounds.
-constexpr int k_most_rounds = 64;
-/// Rates that change show other edges to be the tightest.
-constexpr int k_rate_rounds = 2;
-/// A further round is worth it if it left less than this share of the violation.
-constexpr double k_worth_a_round = 0.7;
-constexpr int k_consensus_rounds = 8;
-/// Clocks are set by the ends of about so many collectives, or by fewer, with so many ends.
-constexpr std::size_t k_most_calls = 2048, k_most_ends = std::size_t{1} << 19, k_least_calls = 16;
-/// Offsets are rounded to ticks at both clocks of an edge.
-constexpr double k_rounding = 2;
-/// Of every clock, where lines through ends are to replace what edges said of all of them.
-constexpr std::size_t k_least_ends = 4;
+/// Rounds and samples of the alignment; lines_from_edges_test.cpp. Chosen, not measured.
+struct AlignmentThresholds {
+  static constexpr int most_rounds = 64;  ///< bound only: clocks that can be aligned need fewer
+  static constexpr int rate_rounds = 2;   ///< new rates show other edges to be the tightest
+  /// Another round needs a violation below this share of the one before.
+  static constexpr double worthwhile = 0.7;
+  static constexpr int consensus_rounds = 8;
+  /// Sample of collectives whose ends are used: at most so many calls and ends, at least so many.
+  static constexpr std::size_t most_calls = 2048, most_ends = std::size_t{1} << 19,
+                               least_calls = 16;
+  /// Rounding of offsets at both clocks of an edge, ticks.
+  static constexpr double rounding = 2;
+  /// Ends that every clock needs before lines through ends replace those from edges.
+  static constexpr std::size_t least_ends = 4;
+};
 
-/// In ticks. Lines through edges that contradict each other may lead far away: as far as offsets
-/// can be added, which are refused then.
+/// Rounds to ticks, clamped to 2^61. Lines through contradicting edges may lead further than
+/// offsets can be added; such offsets are refused later.
 std::int64_t ticks_of(double distance) {
-  constexpr double k_farthest = 0x1p61;
-  return std::llround(std::clamp(distance, -k_farthest, k_farthest));
+  constexpr double k_largest = 0x1p61;
+  return std::llround(std::clamp(distance, -k_largest, k_largest));
 }
 
-/// What is known of the clocks by their present maps. Collective.
+/// Rates of the clocks by their present maps, and the prior. Collective.
 struct CurrentRates {
   explicit CurrentRates(const ConstrainedClocks& clocks) : rates(clocks.clocks(), 0) {
     struct Own {
@@ -71,8 +73,7 @@ struct CurrentRates {
   KnownClocks known;
 };
 
-/// Moves all clocks along their lines. False, with all maps as before, if an offset becomes too
-/// large.
+/// Moves all clocks along their lines. False, with all maps as before, if an offset is too large.
 bool follow(ConstrainedClocks& clocks, const std::vector<ClockLine>& lines) {
   std::vector<ClockMap> maps = clocks.maps();
   bool good = true;
@@ -97,12 +98,12 @@ bool follow(ConstrainedClocks& clocks, const std::vector<ClockLine>& lines) {
   return true;
 }
 
-/// Aligns groups of clocks, round by round. `group_of`: per clock the first one of the clocks that
-/// it is aligned with, before and after. A collective gives constraints of the latest and the
-/// earliest clock only, and clocks that are far off distort the windows. Clocks that were aligned
-/// give better constraints, and go on as one group.
+/// Aligns groups of clocks, round by round. `group_of`: first clock of the group that each clock is
+/// aligned with, before and after. A collective gives constraints of the latest and the earliest
+/// clock only, and clocks that are far off distort the windows. Aligned clocks give better
+/// constraints, and continue as one group.
 Result<void> align_groups(ConstrainedClocks& clocks, std::vector<std::uint32_t>& group_of) {
-  for (int round = 0; round < k_most_rounds; ++round) {
+  for (int round = 0; round < AlignmentThresholds::most_rounds; ++round) {
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
     const std::vector<ClockLine> lines =
@@ -116,12 +117,12 @@ Result<void> align_groups(ConstrainedClocks& clocks, std::vector<std::uint32_t>&
   return {};
 }
 
-/// Moves single clocks along lines of their own, as long as that lowers the violation. Joins the
-/// groups of clocks that this aligns.
+/// Moves single clocks along their own lines while that lowers the violation. Joins the groups that
+/// this aligns.
 Result<void> refine(ConstrainedClocks& clocks, DisjointSets& groups) {
   clocks.collect(nullptr);
   double before = clocks.sum_of_squared_violations();
-  for (int round = 0; round < k_most_rounds && before > 0; ++round) {
+  for (int round = 0; round < AlignmentThresholds::most_rounds && before > 0; ++round) {
     TRY(clocks.check_cancelled());
     const std::vector<ClockMap> maps = clocks.maps();
     const std::vector<ClockLine> lines = find_clock_lines(clocks.clocks(), clocks.constraints());
@@ -134,17 +135,17 @@ Result<void> refine(ConstrainedClocks& clocks, DisjointSets& groups) {
       return {};
     }
     for (std::uint32_t c = 0; c < lines.size(); ++c) groups.join(c, lines[c].component);
-    if (after > k_worth_a_round * before) return {};
+    if (after > AlignmentThresholds::worthwhile * before) return {};
     before = after;
   }
   return {};
 }
 
-/// Messages in a short part of the run leave rates open. Gives such clocks usual ones, unless that
-/// adds to the violation.
+/// Messages in a short part of the run leave rates undetermined. Gives such clocks typical rates,
+/// unless that raises the violation.
 Result<void> resolve_open_rates(ConstrainedClocks& clocks) {
   std::vector<char> fixed(clocks.clocks(), 1);
-  for (int round = 0; round < k_rate_rounds; ++round) {
+  for (int round = 0; round < AlignmentThresholds::rate_rounds; ++round) {
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
     const double before = clocks.sum_of_squared_violations();
@@ -163,8 +164,8 @@ Result<void> resolve_open_rates(ConstrainedClocks& clocks) {
       if (lines[c].offset != 0 || lines[c].rate != 0) fixed[c] = 0;
     }
   }
-  // Lines come from a tree of corridors; the centre, from all of them. A consensus places the
-  // clocks by itself.
+  // Lines follow a tree of corridors; the centre follows from all of them. A consensus moves the
+  // clocks itself.
   const bool open = std::any_of(fixed.begin(), fixed.end(), [](char is) { return is == 0; });
   if (!open || clocks.reference().consensus) return {};
   const std::vector<double> shifts = find_centres(clocks.constraints(), fixed);
@@ -174,7 +175,7 @@ Result<void> resolve_open_rates(ConstrainedClocks& clocks) {
   const std::vector<ClockMap> maps = clocks.maps();
   const bool followed = follow(clocks, lines);
   clocks.collect(nullptr);
-  // Clocks that are bounded on one side only did not move along.
+  // Clocks with a one-sided bound did not move.
   if (followed && clocks.sum_of_squared_violations() > before) {
     clocks.set_maps(maps);
     clocks.collect(nullptr);
@@ -182,10 +183,10 @@ Result<void> resolve_open_rates(ConstrainedClocks& clocks) {
   return {};
 }
 
-/// Corridors of clocks that came together one by one may contradict each other by little, which a
-/// short trace explains by steep lines. Where lines are steeper than clocks run apart, and offsets
-/// alone leave no violation, the trace does not prove rates: clocks get offsets.
-/// `before`: the maps of clocks that run alike.
+/// Corridors of clocks that were aligned one by one may contradict each other slightly, which a
+/// short trace explains by steep lines. If lines are steeper than clocks can differ, and offsets
+/// alone leave no violation, the trace does not prove rates: clocks get offsets only. `before`:
+/// maps with equal rates.
 Result<void> reject_steep_lines(ConstrainedClocks& clocks, const std::vector<ClockMap>& before) {
   const CurrentRates present(clocks);
   const auto [least, most] = std::minmax_element(present.rates.begin(), present.rates.end());
@@ -194,7 +195,7 @@ Result<void> reject_steep_lines(ConstrainedClocks& clocks, const std::vector<Clo
   std::vector<std::int64_t> offsets(clocks.clocks(), 0);
   TightestSlacks tightest;
   clocks.set_maps(before);
-  for (int round = 0; round < k_most_rounds; ++round) {
+  for (int round = 0; round < AlignmentThresholds::most_rounds; ++round) {
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
     if (clocks.sum_of_squared_violations() == 0) return {};
@@ -212,8 +213,8 @@ Result<void> reject_steep_lines(ConstrainedClocks& clocks, const std::vector<Clo
   return {};
 }
 
-/// Aligns clocks by their edges, from the present maps on. `groups`: clocks that are aligned
-/// already, and afterwards. `before`: the maps of clocks that run alike.
+/// Aligns clocks by their edges, starting from the present maps. `groups`: aligned clocks, before
+/// and after. `before`: maps with equal rates.
 Result<void> align_by_edges(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
                             DisjointSets& groups) {
   std::vector<std::uint32_t> group_of(clocks.clocks());
@@ -226,12 +227,13 @@ Result<void> align_by_edges(ConstrainedClocks& clocks, const std::vector<ClockMa
 }
 
 CallEnds sample_ends(const ConstrainedClocks& clocks) {
-  const std::size_t calls = std::max(k_most_ends / clocks.clocks(), k_least_calls);
-  return clocks.ends_of_calls(std::min(calls, k_most_calls));
+  const std::size_t calls =
+      std::max(AlignmentThresholds::most_ends / clocks.clocks(), AlignmentThresholds::least_calls);
+  return clocks.ends_of_calls(std::min(calls, AlignmentThresholds::most_calls));
 }
 
-/// How badly the present maps explain the trace: the spread of ends times the mean violation, of
-/// which both are to be small. Collective.
+/// Misfit of the present maps: spread of ends times root of the sum of squared violations.
+/// Collective.
 double misfit(ConstrainedClocks& clocks) {
   clocks.collect(nullptr);
   const double violation = clocks.sum_of_squared_violations();
@@ -240,14 +242,14 @@ double misfit(ConstrainedClocks& clocks) {
              : std::sqrt(violation) * static_cast<double>(spread_of(sample_ends(clocks)));
 }
 
-/// Begins the alignment anew with lines through the ends of collectives, and keeps what it finds if
-/// that explains the trace better: where the spread of the ends falls by more than violations grow.
+/// Repeats the alignment with lines through the ends of collectives, and keeps the result if the
+/// misfit is smaller: if the spread of the ends falls by more than violations grow. True if it is
+/// kept.
 ///
-/// Collectives alone tell little between clocks that are seconds apart, since only the latest and
-/// the earliest member count. Where messages go both ways between neighbours, they know better.
-/// True if it keeps them.
-/// Ends tell nothing on a machine where members leave a collective when they happen to get a core;
-/// then lines through them violate edges.
+/// Collectives alone bound clocks loosely that are seconds apart, since only the latest and the
+/// earliest member count. Where two-sided messages connect the clocks, they are better. Ends are
+/// useless on a machine where members leave a collective when they get a core; lines through them
+/// then violate edges.
 ///
 /// Example: 64 clocks and 187 calls of Allreduce. By edges ends are 23 us apart (median) and
 /// violations 2.6 ms (root of the sum of squares), by ends 18 us and 2.8 ms: ends it is.
@@ -259,9 +261,9 @@ Result<bool> align_by_ends(ConstrainedClocks& clocks, const std::vector<ClockMap
   const std::vector<ClockMap> aligned = clocks.maps();
   clocks.set_maps(before);
   TRY_ASSIGN(const std::optional<SimultaneousEnds> ends,
-             find_simultaneous_ends(
-                 clocks.clocks(), sample_ends(clocks),
-                 {.least_ends = k_least_ends, .check = [&] { return clocks.check_cancelled(); }}));
+             find_simultaneous_ends(clocks.clocks(), sample_ends(clocks),
+                                    {.least_ends = AlignmentThresholds::least_ends,
+                                     .check = [&] { return clocks.check_cancelled(); }}));
   const std::vector<ClockLine> lines = ends ? lines_of(*ends) : std::vector<ClockLine>();
   if (ends && follow(clocks, lines)) {
     DisjointSets ended(clocks.clocks());
@@ -277,7 +279,7 @@ Result<bool> align_by_ends(ConstrainedClocks& clocks, const std::vector<ClockMap
   return false;
 }
 
-/// How the alignment has moved every clock. `before`: the maps that it began with.
+/// Shift of every clock by the alignment. `before`: the initial maps.
 std::vector<ClockShift> moves_since(const ConstrainedClocks& clocks,
                                     const std::vector<ClockMap>& before) {
   struct Own {
@@ -303,7 +305,7 @@ std::vector<ClockShift> moves_since(const ConstrainedClocks& clocks,
   return moves;
 }
 
-/// Only the reference shows what it did before; all others move along with it.
+/// Consensus in which only the reference stays, and all others move along with it.
 Consensus all_follow(std::uint32_t reference, std::size_t clocks) {
   Consensus found;
   found.reference = reference;
@@ -314,7 +316,7 @@ Consensus all_follow(std::uint32_t reference, std::size_t clocks) {
 }
 
 /// Moves aligned clocks to their places. False, with all maps as before, if an offset becomes too
-/// large. `before`: the maps of clocks that stay.
+/// large. `before`: maps of clocks that stay.
 bool move_clocks(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
                  const std::vector<ClockShift>& moves, const Consensus& found) {
   std::vector<ClockMap> maps = clocks.maps();
@@ -342,14 +344,14 @@ bool move_clocks(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
   return true;
 }
 
-/// A constraint between clocks at their places, as one of them by aligned times.
+/// Converts a constraint between clocks at their places to aligned times.
 ClockConstraint by_aligned_times(ClockConstraint one, const std::vector<ClockShift>& moves,
                                  const Consensus& found) {
   const auto aligned = [&](std::uint32_t c, std::int64_t time) {
     const bool stays = found.stays[c] != 0;
     const ClockShift& line = moves[stays ? c : found.reference];
     const double shift = stays ? 0 : found.shift[c];
-    // The time there differs from the aligned one by little, which the rate makes less.
+    // A fixed-point step: the two times differ by little, and the rate is small.
     const auto near = time - ticks_of(line.at(time) + shift);
     return time - ticks_of(line.at(near) + shift);
   };
@@ -361,18 +363,18 @@ ClockConstraint by_aligned_times(ClockConstraint one, const std::vector<ClockShi
   return one;
 }
 
-/// Places clocks by a consensus. The constraints of collectives are those of the latest and the
-/// earliest clock only: clocks that go elsewhere show others, which count from then on. If a few
-/// rounds do not end in places that violate nothing more, all move along with the reference.
+/// Places clocks by a consensus. Only the latest and the earliest clock of a collective give
+/// constraints, so clocks at new places show others, which are added. If a few rounds do not end
+/// without new violations, all clocks move along with the reference.
 Result<Consensus> place_by_consensus(ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
                                      const std::vector<ClockShift>& moves) {
   const std::vector<ClockMap> aligned = clocks.maps();
   clocks.collect_all();
-  const double allowed = clocks.worst_violation() + k_rounding;
+  const double allowed = clocks.worst_violation() + AlignmentThresholds::rounding;
   std::vector<ClockConstraint> seen = clocks.constraints();
   const std::int64_t middle = (clocks.begin() + clocks.end()) / 2;
   Consensus found;
-  for (int round = 0; round < k_consensus_rounds; ++round) {
+  for (int round = 0; round < AlignmentThresholds::consensus_rounds; ++round) {
     TRY_ASSIGN(found,
                find_consensus(seen, moves, middle, {}, [&] { return clocks.check_cancelled(); }));
     if (!move_clocks(clocks, before, moves, found)) break;
@@ -388,9 +390,8 @@ Result<Consensus> place_by_consensus(ConstrainedClocks& clocks, const std::vecto
   return found;
 }
 
-/// Moves all clocks along with the reference, so that it shows what it did before; if a consensus
-/// is wanted, others do as well, as many as can. Returns a sentence about it, if there is something
-/// to say.
+/// Moves all clocks along with the reference, so that it shows what it did before. With a
+/// consensus, as many others as possible do as well. Returns a sentence of the report, or none.
 Result<std::string> apply_reference(ConstrainedClocks& clocks,
                                     const std::vector<ClockMap>& before) {
   const clocks::Reference& wanted = clocks.reference();

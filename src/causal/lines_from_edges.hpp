@@ -9,7 +9,7 @@ namespace entrain::causal {
 
 /// How clocks were aligned.
 struct Alignment {
-  std::string sentence;  ///< for the report
+  std::string sentence;  ///< sentence of the report
   bool by_ends = false;  ///< lines go through the ends of collectives
 };
 

@@ -18,7 +18,7 @@ struct Lifetime {
 struct Narrowed {
   RateLimits limits;
   ErrorIntervals intervals;
-  std::optional<Contradiction> contradiction;  ///< if set, the rest is meaningless
+  std::optional<Contradiction> contradiction;  ///< makes the rest meaningless
 };
 
 /// Derives limits on the rate of errors along base lines from a limit on wander

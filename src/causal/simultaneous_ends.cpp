@@ -16,25 +16,31 @@
 namespace entrain::causal {
 namespace {
 
-constexpr std::size_t k_ends_of_rate = 4;    ///< of a clock, to tell a rate
-constexpr std::size_t k_ends_of_offset = 3;  ///< whose median bears one late end
-constexpr int k_most_offset_rounds = 200;
-constexpr int k_end_rate_rounds = 8;
-constexpr std::int64_t k_spread_per_jump = 8;
-constexpr double k_usual_rate = 1e-4;  ///< of wall clocks against each other: 100 ppm
-constexpr double k_noise = 1.4826;     ///< standard deviation over median distance
-constexpr double k_stands_out = 4;     ///< standard errors
+/// Lines through ends; simultaneous_ends_test.cpp. Chosen, not measured.
+struct EndLineThresholds {
+  static constexpr std::size_t ends_of_rate = 4;  ///< least ends of a clock that show a rate
+  static constexpr std::size_t ends_of_offset =
+      3;  ///< least ends: their median tolerates a late one
+  static constexpr int most_offset_rounds = 200;
+  static constexpr int rate_rounds = 8;
+  /// Without convergence, offsets are accepted if they jump by less than 1 / this of the spread.
+  static constexpr std::int64_t spread_per_jump = 8;
+  static constexpr double usual_rate = 1e-4;  ///< wall clocks against each other: 100 ppm
+  /// Standard deviation of a normal distribution over its median absolute deviation.
+  static constexpr double sigma_per_mad = 1.4826;
+  static constexpr double significant = 4;  ///< standard errors
+};
 
 struct End {
   std::uint32_t clock = 0;
-  std::int64_t time = 0;  ///< since the first end of all
-  std::int64_t rest = 0;  ///< distance from the middle of its instance
+  std::int64_t time = 0;      ///< ticks since the first end of all
+  std::int64_t residual = 0;  ///< distance from the middle of its instance
 };
 
 struct EndLine {
   std::int64_t offset = 0;  ///< ticks at `anchor`
   double rate = 0;
-  std::int64_t anchor = 0;  ///< since the first end of all
+  std::int64_t anchor = 0;  ///< ticks since the first end of all
 
   [[nodiscard]] std::int64_t at(std::int64_t time) const {
     return offset + (rate == 0 ? 0 : std::llrint(rate * static_cast<double>(time - anchor)));
@@ -52,12 +58,12 @@ class FitEnds {
     std::size_t rich = 0;
     for (std::size_t c = 0; c < lines_.size(); ++c) {
       if (of_clock(c).size() < control_.least_ends) return std::nullopt;
-      rich += of_clock(c).size() >= k_ends_of_offset ? 1 : 0;
+      rich += of_clock(c).size() >= EndLineThresholds::ends_of_offset ? 1 : 0;
     }
     if (rich < 2) return std::nullopt;
     TRY_ASSIGN(bool settled, set_offsets());
-    // What drifts looks like noise at first.
-    for (int round = 0; settled && round < k_end_rate_rounds; ++round) {
+    // Drift looks like noise at first.
+    for (int round = 0; settled && round < EndLineThresholds::rate_rounds; ++round) {
       find_noise();
       for (std::size_t c = 0; c < lines_.size(); ++c) set_rate(c);
       TRY_ASSIGN(settled, set_offsets());
@@ -91,46 +97,48 @@ class FitEnds {
     scratch_.resize(ends_.size());
   }
 
-  /// Numbers of a clock's ends.
+  /// Numbers of the ends of a clock.
   [[nodiscard]] std::span<const std::size_t> of_clock(std::size_t c) const {
     return std::span(by_clock_).subspan(first_of_clock_[c],
                                         first_of_clock_[c + 1] - first_of_clock_[c]);
   }
 
-  /// Offsets under which ends are in the middle of their instances; false if it does not settle.
+  /// Finds offsets under which the median end of each clock is in the middle of its instance; false
+  /// without convergence.
   Result<bool> set_offsets() {
     std::int64_t largest = 0;
-    for (int round = 0; round < k_most_offset_rounds; ++round) {
+    for (int round = 0; round < EndLineThresholds::most_offset_rounds; ++round) {
       TRY(control_.check());
       measure();
-      const std::vector<std::int64_t> rests = middle_rests();
+      const std::vector<std::int64_t> residuals = median_residuals();
       largest = 0;
       for (std::size_t c = 0; c < lines_.size(); ++c) {
-        lines_[c].offset -= rests[c];
-        largest = std::max(largest, std::abs(rests[c]));
+        lines_[c].offset -= residuals[c];
+        largest = std::max(largest, std::abs(residuals[c]));
       }
       if (largest <= 1) {
         measure();
         return true;
       }
     }
-    // Where clocks wander, medians of calls jump from one to another for ever, but not far.
+    // Where clocks wander, the medians of calls keep jumping, but not far.
     measure();
     find_noise();
-    return largest <= spread_ / k_spread_per_jump;
+    return largest <= spread_ / EndLineThresholds::spread_per_jump;
   }
 
-  /// The middle one of each clock's rests.
-  std::vector<std::int64_t> middle_rests() {
-    std::vector<std::int64_t> rests(lines_.size());
+  /// Median residual of each clock.
+  std::vector<std::int64_t> median_residuals() {
+    std::vector<std::int64_t> residuals(lines_.size());
     for_each_in_parallel(threads_for(control_, ends_.size()), lines_.size(), [&](std::size_t c) {
       const std::size_t size = of_clock(c).size();
-      if (size > 0) rests[c] = lower_median(std::span(scratch_).subspan(first_of_clock_[c], size));
+      if (size > 0)
+        residuals[c] = lower_median(std::span(scratch_).subspan(first_of_clock_[c], size));
     });
-    return rests;
+    return residuals;
   }
 
-  /// Leaves the rests in scratch_ as well, where clocks find them.
+  /// Computes the residuals, also in scratch_, where clocks find them.
   void measure() {
     for_each_block(control_, first_of_instance_, [&](std::size_t first_call, std::size_t last) {
       std::vector<std::int64_t> times;
@@ -139,25 +147,25 @@ class FitEnds {
             first_of_instance_[i], first_of_instance_[i + 1] - first_of_instance_[i]);
         times.clear();
         for (End& end : own) {
-          end.rest = end.time + lines_[end.clock].at(end.time);
-          times.push_back(end.rest);
+          end.residual = end.time + lines_[end.clock].at(end.time);
+          times.push_back(end.residual);
         }
         const std::int64_t middle = lower_median(times);
         for (std::size_t k = 0; k < own.size(); ++k) {
-          own[k].rest -= middle;
-          scratch_[place_[first_of_instance_[i] + k]] = own[k].rest;
+          own[k].residual -= middle;
+          scratch_[place_[first_of_instance_[i] + k]] = own[k].residual;
         }
       }
     });
   }
 
   void find_noise() {
-    for (std::size_t e = 0; e < ends_.size(); ++e) scratch_[e] = std::abs(ends_[e].rest);
+    for (std::size_t e = 0; e < ends_.size(); ++e) scratch_[e] = std::abs(ends_[e].residual);
     spread_ = lower_median(scratch_);
-    noise_ = std::max(1.0, k_noise * static_cast<double>(spread_));
+    noise_ = std::max(1.0, EndLineThresholds::sigma_per_mad * static_cast<double>(spread_));
   }
 
-  /// The slope of the rests over time, drawn to 0 as far as the noise explains it.
+  /// Slope of the residuals over time, with a prior of 0 (ridge regression).
   void set_rate(std::size_t c) {
     const std::span<const std::size_t> own = of_clock(c);
     if (own.empty()) return;
@@ -165,17 +173,18 @@ class FitEnds {
     for (const std::size_t e : own) mean += static_cast<double>(ends_[e].time);
     mean /= static_cast<double>(own.size());
     lines_[c].anchor = static_cast<std::int64_t>(mean);
-    if (own.size() < k_ends_of_rate) return;
+    if (own.size() < EndLineThresholds::ends_of_rate) return;
     for (const std::size_t e : own) {
       const double x = static_cast<double>(ends_[e].time) - mean;
       square += x * x;
-      product += x * static_cast<double>(ends_[e].rest);
+      product += x * static_cast<double>(ends_[e].residual);
     }
-    const double prior = noise_ * noise_ / (k_usual_rate * k_usual_rate);
+    const double prior =
+        noise_ * noise_ / (EndLineThresholds::usual_rate * EndLineThresholds::usual_rate);
     lines_[c].rate = (lines_[c].rate * square - product) / (square + prior);
   }
 
-  /// Per clock the first of the clocks that calls connect with it.
+  /// First clock that calls connect each clock with.
   [[nodiscard]] std::vector<std::uint32_t> components() const {
     DisjointSets sets(lines_.size());
     for (std::size_t i = 0; i + 1 < first_of_instance_.size(); ++i) {
@@ -217,13 +226,14 @@ class FitEnds {
     return result;
   }
 
-  const std::vector<std::size_t>& first_of_instance_;  ///< in ends_, and the end
+  /// Offset in ends_ of each instance, and the end.
+  const std::vector<std::size_t>& first_of_instance_;
   const FitControl& control_;
   std::vector<EndLine> lines_;
-  std::vector<End> ends_;                    ///< those of an instance stand together
+  std::vector<End> ends_;                    ///< grouped by instance
   std::vector<std::size_t> by_clock_;        ///< numbers of ends
-  std::vector<std::size_t> place_;           ///< per end its place in by_clock_
-  std::vector<std::size_t> first_of_clock_;  ///< in by_clock_, and the end
+  std::vector<std::size_t> place_;           ///< place in by_clock_, one per end
+  std::vector<std::size_t> first_of_clock_;  ///< offset in by_clock_ of each clock, and the end
   std::vector<std::int64_t> scratch_;
   std::uint64_t origin_ = 0;
   std::int64_t spread_ = 0;
@@ -232,7 +242,7 @@ class FitEnds {
 
 using Bends = std::span<const SimultaneousEnds::Bend>;
 
-/// A clock's line against that of a clock that keeps its time, with the bends of both.
+/// Line of a clock relative to that of a clock that keeps its time, with the bends of both.
 struct Relative {
   Relative(const SimultaneousEnds::Line& line_, const SimultaneousEnds::Line& still,
            Bends bends_ = {}, Bends bends_of_still_ = {})
@@ -243,7 +253,7 @@ struct Relative {
                (1 + still.rate)),
         rate((line.rate - still.rate) / (1 + still.rate)) {}
 
-  /// By the lines alone.
+  /// Without bends.
   [[nodiscard]] double lined_at(std::uint64_t stamp) const {
     return offset + rate * stamp_distance(line.at, stamp);
   }
@@ -254,7 +264,7 @@ struct Relative {
     return straight + bend_at(bends, stamp) - bend_at(bends_of_still, there);
   }
 
-  /// Where its map has knots: at both ends of the events, and where it or the other one bends.
+  /// Stamps of the knots of its map: both ends of the events, and the knots of both clocks.
   [[nodiscard]] std::vector<std::uint64_t> stamps() const {
     const StampRange range{line.events.first, std::max(line.events.last, line.events.first + 1)};
     std::vector<std::uint64_t> all{range.first, range.last};
@@ -271,21 +281,22 @@ struct Relative {
     return all;
   }
 
-  /// True if a clock that needs no correction may have such a line. Toward its ends a line is
-  /// twice as uncertain as in its middle.
+  /// True if the line is within the noise of a clock that needs no correction. Near its ends a line
+  /// is twice as uncertain as in its middle.
   [[nodiscard]] bool is_noise(double spread) const {
-    const double error =
-        std::max(1.0, k_noise * spread) / std::sqrt(static_cast<double>(line.number));
+    const double error = std::max(1.0, EndLineThresholds::sigma_per_mad * spread) /
+                         std::sqrt(static_cast<double>(line.number));
     const auto within = [&](double value, double errors) {
       return std::abs(value) <= errors * error + spread;
     };
     const std::vector<std::uint64_t> all = stamps();
-    return within(at(line.at), k_stands_out) &&
-           std::all_of(all.begin(), all.end(),
-                       [&](std::uint64_t stamp) { return within(at(stamp), 2 * k_stands_out); });
+    return within(at(line.at), EndLineThresholds::significant) &&
+           std::all_of(all.begin(), all.end(), [&](std::uint64_t stamp) {
+             return within(at(stamp), 2 * EndLineThresholds::significant);
+           });
   }
 
-  /// True if the map between two knots gains or loses more than that per tick.
+  /// True if the rate of the map between two knots exceeds `most_rate`.
   [[nodiscard]] bool is_faster_than(double most_rate) const {
     const std::vector<std::uint64_t> all = stamps();
     for (std::size_t i = 1; i < all.size(); ++i) {

@@ -15,7 +15,7 @@ namespace entrain::causal {
 namespace {
 
 constexpr std::size_t k_as_one = 8;  ///< least knots merged into one; work_estimate_test.cpp
-constexpr std::size_t k_coarse_size = 1024;  ///< about the unknowns left after merging
+constexpr std::size_t k_coarse_size = 1024;  ///< unknowns left after merging, approximately
 
 }  // namespace
 
