@@ -22,7 +22,6 @@ struct SelectorThresholds {
 };
 constexpr double k_nothing = -std::numeric_limits<double>::infinity();
 
-/// Tightest constraint per clock and piece.
 class TightestPerPiece {
  public:
   explicit TightestPerPiece(std::size_t places) : over_(places, k_nothing), number_(places) {}

@@ -14,7 +14,6 @@
 
 namespace entrain::causal {
 
-/// Wander of clocks about their lines.
 struct BendsFromEnds {
   std::vector<std::vector<SimultaneousEnds::Bend>> of_clock;
   std::int64_t spread = 0;  ///< SimultaneousEnds::spread with these bends, ticks

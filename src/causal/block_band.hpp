@@ -32,7 +32,6 @@ class BlockBand {
 
   /// Starts a matrix of zeros.
   void clear(std::size_t clocks, std::size_t knots, Halves& halves);
-  /// An unknown.
   struct Value {
     std::size_t knot = 0, clock = 0;
   };

@@ -14,7 +14,6 @@
 
 namespace entrain::causal {
 
-/// Clock domains, and the reasons.
 struct DomainChoice {
   trace::ClockDomains domains;
   bool automatic = false;          ///< result of ClockDomain::automatic: may be split later

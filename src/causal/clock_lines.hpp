@@ -24,7 +24,6 @@ struct ClockLine {
   std::uint32_t component = 0;  ///< clocks of one component are aligned with each other
 };
 
-/// Prior knowledge of the clocks.
 struct KnownClocks {
   /// Empty, or one per clock: first clock of the group that it is already aligned with. Clocks of a
   /// group get one line.

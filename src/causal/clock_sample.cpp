@@ -68,7 +68,6 @@ class PairCounts {
 ClockSample::ClockSample(const CausalProblem& problem, std::size_t pairs)
     : whole_(problem), enough_(pairs), sample_(problem, choose()) {}
 
-/// Adds the clock that shares most constraints with the sample, until there are enough pairs.
 std::vector<std::uint32_t> ClockSample::choose() {
   std::vector<std::uint32_t> clocks;
   if (whole_.clocks == 0) return clocks;

@@ -29,9 +29,7 @@ class ClockSample {
   /// True if the graph of the sample is nearly complete: then its clocks are as well determined as
   /// in a fit of all. On a grid, clocks at the rim lack neighbours.
   [[nodiscard]] bool is_nearly_complete() const;
-  /// Problem of the sample; its clocks are renumbered.
   [[nodiscard]] const CausalProblem& problem() const { return sample_.problem(); }
-  /// Errors of the sample, taken from those of all clocks.
   [[nodiscard]] ClockErrors errors(const ClockErrors& of_all) const {
     return sample_.errors(of_all);
   }

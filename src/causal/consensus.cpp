@@ -184,7 +184,6 @@ class ConsensusSearch {
       }
     }
   }
-  /// True if the shifts violate nothing.
   [[nodiscard]] bool is_satisfied() const {
     return std::all_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
       return result_.shift[pair.from] - result_.shift[pair.to] <=

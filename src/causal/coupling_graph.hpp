@@ -16,9 +16,7 @@ class CouplingGraph {
  public:
   CouplingGraph(std::size_t clocks, std::size_t knots);
 
-  /// Forgets all constraints.
   void forget();
-  /// Adds constraints.
   void take(std::span<const FitConstraint> more);
   /// True if a band of dense blocks (BlockBand) holds all constraints, and is cheaper than a sparse
   /// factorisation: if clocks are few, or most are coupled with most others.

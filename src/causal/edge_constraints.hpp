@@ -13,7 +13,6 @@
 
 namespace entrain::causal {
 
-/// Arguments of collect_constraints().
 struct ConstraintOptions {
   std::span<const std::int64_t> times;      ///< presynchronised times of all nodes, ghosts too
   std::span<const std::uint32_t> clock_of;  ///< clock of each location

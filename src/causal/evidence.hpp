@@ -13,7 +13,6 @@
 /// Which part of a fit the data support.
 namespace entrain::causal {
 
-/// Options of two_sided_constraints().
 struct TwoSidedOptions {
   /// Largest slack of a constraint that counts, ticks.
   double most_slack = std::numeric_limits<double>::infinity();

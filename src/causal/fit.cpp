@@ -25,7 +25,6 @@ struct FitSearchThresholds {
   static constexpr std::size_t most_knots = 4097;  ///< bound of knots_within_budget()
   /// Coupled pairs in the sample of clocks that is searched; with 45, errors grew by up to 16 %.
   static constexpr std::size_t sample_pairs = 60;
-
   /// Amplitudes are 10^(n/4) times the worst violation, n from `first` to `last`.
   static constexpr int first = -8, last = 12;
   static constexpr int stride = 2;     ///< first step of the hill climb, in n

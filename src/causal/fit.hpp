@@ -29,9 +29,8 @@ struct CausalProblem {
   const Progress* progress = nullptr;  ///< fits do not converge once it is cancelled; may be null
 };
 
-/// Result of a fit with one amplitude.
-struct CausalFit {
-  ClockErrors errors;
+/// Figures of a fit with one amplitude.
+struct FitFigures {
   double amplitude = 0;     ///< A: expected bend of a clock over the run, ticks
   double cost = 0;          ///< half of the function that fit_causal() (fit_solver.hpp) minimises
   double log_evidence = 0;  ///< evidence of A, up to a constant of the problem
@@ -41,6 +40,10 @@ struct CausalFit {
   bool converged = false;
   bool is_approximate = false;  ///< ended near the minimum, since knots are too few
   double gain = 0;              ///< evidence gained by the last doubling of knots; 0: unknown
+};
+
+struct CausalFit : FitFigures {
+  ClockErrors errors;
 };
 
 /// Returns the fit with the amplitude and the number of knots of greatest evidence (MacKay,

@@ -24,44 +24,20 @@ template <class Compute>
 template <class Compute>
 [[nodiscard]] CausalFit fit_at_root(Team& team, Compute compute) {
   if (team.size() == 1) return compute();
-  struct Figures {
+  struct Sent {
+    FitFigures figures;
     std::int64_t begin = 0;
     double spacing = 1;
     std::size_t knots = 0;
-    double amplitude = 0, cost = 0, log_evidence = 0, worst_violation = 0, gain = 0;
-    std::size_t active = 0;
-    int steps = 0;
-    bool converged = false;
   };
-  CausalFit fit;
   std::vector<double> values;
-  const Figures found = at_root(team, [&]() -> Figures {
-    fit = compute();
+  const Sent sent = at_root(team, [&]() -> Sent {
+    const CausalFit fit = compute();
     values.assign(fit.errors.values().begin(), fit.errors.values().end());
-    return {.begin = fit.errors.begin(),
-            .spacing = fit.errors.spacing(),
-            .knots = fit.errors.knots(),
-            .amplitude = fit.amplitude,
-            .cost = fit.cost,
-            .log_evidence = fit.log_evidence,
-            .worst_violation = fit.worst_violation,
-            .gain = fit.gain,
-            .active = fit.active,
-            .steps = fit.steps,
-            .converged = fit.converged};
+    return {fit, fit.errors.begin(), fit.errors.spacing(), fit.errors.knots()};
   });
   values = gather_everywhere(team, values);
-  if (team.rank() == 0) return fit;
-  fit.errors = ClockErrors(found.begin, found.spacing, found.knots, std::move(values));
-  fit.amplitude = found.amplitude;
-  fit.cost = found.cost;
-  fit.log_evidence = found.log_evidence;
-  fit.active = found.active;
-  fit.worst_violation = found.worst_violation;
-  fit.gain = found.gain;
-  fit.steps = found.steps;
-  fit.converged = found.converged;
-  return fit;
+  return {sent.figures, ClockErrors(sent.begin, sent.spacing, sent.knots, std::move(values))};
 }
 
 }  // namespace entrain::causal

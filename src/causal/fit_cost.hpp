@@ -22,7 +22,6 @@ class FitCost {
 
   /// Starts a fit without constraints.
   void begin();
-  /// Adds constraints.
   void add(std::span<const FitConstraint> constraints);
   /// Sets the expected bend of a clock over the run, ticks. To be called before the others.
   void set_amplitude(double amplitude);

@@ -14,16 +14,13 @@ namespace entrain::causal {
 namespace {
 
 /// Newton's method, the active set and continuation. Tests: fit_test.cpp, interior_point_test.cpp;
-/// a value without a test or a decision beside it was chosen, not measured.
+/// values without a decision (docs/decisions) were chosen, not measured.
 struct NewtonThresholds {
-  static constexpr double most_work =
-      2e9;  ///< budget of a fit, multiplications; about 1 s (decision 10)
+  static constexpr double most_work = 2e9;  ///< budget, multiplications; about 1 s (decision 10)
   static constexpr double most_interior_work = 1e9;        ///< part of it for the interior point
   static constexpr double usual_most_interior_steps = 60;  ///< hardly ever exceeded
-
-  static constexpr double residual =
-      1e-3;                              ///< relative, ends conjugate gradients; next step corrects
-  static constexpr int most_steps = 30;  ///< Newton steps with one amplitude
+  static constexpr double residual = 1e-3;           ///< relative, at which conjugate gradients end
+  static constexpr int most_steps = 30;              ///< Newton steps with one amplitude
   static constexpr int most_approximate_steps = 15;  ///< the same for a stage of the continuation
   static constexpr int patience = 4;  ///< Newton steps before another method is tried
   /// Newton steps where no other method is affordable, or convergence is fast (decisions 37, 45).
@@ -34,23 +31,19 @@ struct NewtonThresholds {
   static constexpr double far = 64;
   /// A step must lower the cost by this share: for the amplitude asked for, and for earlier stages.
   static constexpr double exact_gain = 1e-12, approximate_gain = 1e-2;
-
   /// Initial active set: constraints missed by less than this multiple of the worst violation, plus
   /// this multiple of sigma.
   static constexpr double initial_margin = 4, initial_margin_sigmas = 16;
-  /// Stages of the continuation: shares 10^(-n/2) of the amplitude (clocks_that_cannot_settle_...).
+  /// Stages of the continuation: shares 10^(-n/2) of the amplitude.
   static constexpr std::array<double, 5> stages{0.01, 0.0316227766016838, 0.1, 0.316227766016838,
                                                 1};
   /// Largest rate of an error, ticks per tick. Squeezing all times together also meets constraints.
   static constexpr double most_rate = 0.1;
-
   /// An underresolved fit ends near its minimum if its cost per active constraint exceeds the limit
-  /// of is_underresolved() this many times (is_left_about_the_minimum_...); beyond the second
-  /// factor without activating the constraints that are violated there.
+  /// of is_underresolved() by this factor; by the second one, without activating the constraints
+  /// violated there.
   static constexpr double clearly = 1.25, hopeless = 16;
-  /// Factor on the curvature of bends by which reestimate() measures their share of the
-  /// determinant.
-  static constexpr double more_bend = 1.05;
+  static constexpr double more_bend = 1.05;        ///< factor of the difference in reestimate()
   static constexpr double least_determined = 0.1;  ///< lower bound of g, second differences
 };
 

@@ -69,7 +69,6 @@ class FitSolver {
  private:
   using Vector = std::vector<double>;
 
-  /// Why a descent ended.
   enum class End { minimum, steps, given_up };
 
   [[nodiscard]] Vector values_of(const ClockErrors& start) const;

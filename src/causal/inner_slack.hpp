@@ -20,7 +20,6 @@ struct InnerSlack {
   std::int64_t out_of = k_no_slack;  ///< least slack of edges that begin in the unit
 };
 
-/// Arguments of inner_slacks().
 struct InnerSlackOptions {
   std::span<const std::int64_t> times;      ///< times of all nodes, ghosts too; within +-2^61
   std::span<const std::uint32_t> unit_of;   ///< unit of each location; a unit lies in one group

@@ -12,39 +12,33 @@ namespace entrain::causal {
 
 namespace {
 
-/// Values without a decision beside them were chosen, not measured. interior_point_test.cpp holds
-/// the number of steps and the minimum that they lead to.
+/// Test: interior_point_test.cpp. Values without a decision were chosen, not measured.
 struct InteriorPointThresholds {
   static constexpr int most_steps = 70;
   /// Usual number of steps: a first step that costs more than this part of the budget is the last.
   static constexpr int usual_steps = 25;
-  /// Initial slack of a constraint just met: multiple of the worst violation, at least so many
-  /// sigma.
+  /// Initial slack of a constraint just met: multiple of the worst violation, and least of sigma.
   static constexpr double first_slack = 0.3, least_first_slack = 2;
-
   // Multiples of the central slack (central_slack()). Decision 37 lists the values that were tried.
   static constexpr double enter = 100;        ///< known constraints missed by less take part
   static constexpr double activate = 5;       ///< unknown ones missed by less are looked for
   static constexpr double leave_factor = 30;  ///< multiple of `enter` beyond which they leave
-
   /// Least share of the weight of an exceeded constraint that enters the matrix. Without it steps
   /// become a little too long, which longest_step() corrects.
   static constexpr double least_share = 1e-9;
   static constexpr double stay_inside = 0.995;  ///< share of the step to the boundary
-
   /// Sum of all products, in units of the cost, at which the active set is that of the minimum.
   static constexpr double least_complementarity = 1e-9;
   /// Products and unbalanced duals, as a share of the cost, at which stop_early is asked.
   static constexpr double near_minimum = 0.01;
-
   static constexpr int most_correctors = 2;  ///< correctors per step (Gondzio 1996)
   static constexpr double long_step = 0.9;   ///< longer steps get no corrector
   static constexpr double apart = 10;        ///< correctors pull products within this factor
   static constexpr double least_gain = 0.1;  ///< share of the hoped gain a corrector must bring
-
   static constexpr double short_step = 0.3;  ///< shorter steps start all constraints again
   static constexpr double widen = 30;        ///< multiple of the central slack they then get
 };
+
 }  // namespace
 
 std::size_t InteriorPoint::near_count() const {

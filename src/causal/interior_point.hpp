@@ -62,7 +62,6 @@ class InteriorPoint {
  private:
   using Vector = std::vector<double>;
 
-  /// Variables of a constraint, and their change by a step.
   struct State {
     double dual = 0, slack = 0;
     double dual_step = 0, slack_step = 0;

@@ -7,7 +7,6 @@
 
 namespace entrain::causal {
 
-/// How clocks were aligned.
 struct Alignment {
   std::string sentence;  ///< sentence of the report
   bool by_ends = false;  ///< lines go through the ends of collectives

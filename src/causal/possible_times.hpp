@@ -11,7 +11,6 @@
 
 namespace entrain::causal {
 
-/// Range of values, ticks.
 struct TickRange {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   std::int64_t most = std::numeric_limits<std::int64_t>::min();

@@ -218,7 +218,6 @@ class Prover {
         [](auto& a, auto& b) { return std::pair(a.to, a.to_time) < std::pair(b.to, b.to_time); });
   }
 
-  /// Adds a session as two constraints.
   static void add_both_ways(ClockConstraint constraint, std::int64_t half_width,
                             std::vector<ClockConstraint>& sessions) {
     // Margin of 0.1 %: the sessions' clock does not run exactly at common time.

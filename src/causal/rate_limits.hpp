@@ -14,7 +14,6 @@ struct Lifetime {
   std::int64_t first = 0, last = -1;
 };
 
-/// Limits on rates, with the intervals that follow from them.
 struct Narrowed {
   RateLimits limits;
   ErrorIntervals intervals;

@@ -97,7 +97,6 @@ class FitEnds {
     scratch_.resize(ends_.size());
   }
 
-  /// Numbers of the ends of a clock.
   [[nodiscard]] std::span<const std::size_t> of_clock(std::size_t c) const {
     return std::span(by_clock_).subspan(first_of_clock_[c],
                                         first_of_clock_[c + 1] - first_of_clock_[c]);
@@ -127,7 +126,6 @@ class FitEnds {
     return largest <= spread_ / EndLineThresholds::spread_per_jump;
   }
 
-  /// Median residual of each clock.
   std::vector<std::int64_t> median_residuals() {
     std::vector<std::int64_t> residuals(lines_.size());
     for_each_in_parallel(threads_for(control_, ends_.size()), lines_.size(), [&](std::size_t c) {
@@ -253,7 +251,6 @@ struct Relative {
                (1 + still.rate)),
         rate((line.rate - still.rate) / (1 + still.rate)) {}
 
-  /// Without bends.
   [[nodiscard]] double lined_at(std::uint64_t stamp) const {
     return offset + rate * stamp_distance(line.at, stamp);
   }

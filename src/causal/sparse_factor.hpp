@@ -34,7 +34,6 @@ class SparseFactor {
   /// Factorises a matrix of the pattern that was analysed. False if it is not positive definite.
   bool factorise(const Matrix& lower);
 
-  /// Solves after factorise().
   [[nodiscard]] Vector solve(const Vector& right) const;
   [[nodiscard]] double log_determinant() const;
 
@@ -50,7 +49,6 @@ class SparseFactor {
     std::size_t entries_begin = 0, entries_end = 0;  ///< range in entries_
     [[nodiscard]] Index below() const { return rows - columns; }
   };
-  /// Place of an entry of the matrix.
   struct Entry {
     std::size_t value = 0, place = 0;  ///< indices in the matrix and in the panel
   };

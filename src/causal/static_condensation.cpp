@@ -28,7 +28,6 @@ void StaticCondensation::keep(std::span<const std::uint8_t> touched) {
   for (std::size_t begin = 0; begin < touched.size(); begin += knots_) keep(begin, touched);
 }
 
-/// Sets the interface of one clock.
 void StaticCondensation::keep(std::size_t begin, std::span<const std::uint8_t> touched) {
   const std::size_t end = begin + knots_;
   std::uint8_t neighbours = 0;  // interface knots right before

@@ -37,7 +37,6 @@ class StaticCondensation {
   /// Eliminates all chains. False if the matrix is not positive definite.
   [[nodiscard]] bool eliminate();
 
-  /// Number of unknowns of the interface.
   [[nodiscard]] std::size_t interface_count() const { return interface_.size(); }
   /// Number of an unknown within the interface; it must belong to it.
   [[nodiscard]] std::size_t interface_number(std::size_t unknown) const { return number_[unknown]; }

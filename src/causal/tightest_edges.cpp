@@ -86,7 +86,6 @@ void TightestEdges::drop_duplicates(std::span<TightestEdges> parts, std::size_t 
   }
 }
 
-/// Number of edges of this part that each clock receives.
 std::vector<std::size_t> TightestEdges::received_by(std::uint32_t clocks) const {
   std::vector<std::size_t> counts(clocks, 0);
   for (const Known& known : known_) {

@@ -31,13 +31,11 @@ struct TimeWindows {
     return time <= begin ? 0
                          : std::min(static_cast<std::uint64_t>((time - begin) / width), count - 1);
   }
-  /// First tick of a window.
   [[nodiscard]] std::int64_t begin_of(std::uint64_t window) const {
     return begin + static_cast<std::int64_t>(window) * width;
   }
 };
 
-/// An edge between two clocks, and its tightness.
 struct LimitingEdge {
   ClockConstraint constraint;
   double tightness = 0;  ///< slack given the known errors, ticks; less is tighter
@@ -58,11 +56,9 @@ struct LimitingEdge {
 /// kept edge. Not thread safe.
 class TightestEdges {
  public:
-  /// `clocks`: number of clocks.
   TightestEdges(std::uint32_t clocks, const TimeWindows& windows)
       : latest_(clocks), windows_(windows) {}
 
-  /// Selects the window that holds a time.
   void select_window(std::int64_t time) {
     if (time >= begin_ && time < end_) return;
     const std::uint64_t window = windows_.of(time);
