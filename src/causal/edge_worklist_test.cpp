@@ -11,7 +11,7 @@
 namespace entrain::causal {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 struct Graph {
   std::size_t nodes = 0;

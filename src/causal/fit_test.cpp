@@ -274,17 +274,17 @@ TEST(CausalFit, can_be_interrupted) {
 }
 
 TEST(CausalFit, an_interruption_is_answered_at_once) {
-  using Clock = std::chrono::steady_clock;
+  using SteadyClock = std::chrono::steady_clock;
   struct Impatient : Progress {
     explicit Impatient(int patience) : left(patience) {}
     void begin(std::string_view, std::uint64_t, std::string_view) override {}
     void advance(std::uint64_t) override {}
     [[nodiscard]] bool cancelled() const override {
-      if (--left == 0) since = Clock::now();
+      if (--left == 0) since = SteadyClock::now();
       return left <= 0;
     }
     mutable int left;
-    mutable Clock::time_point since;
+    mutable SteadyClock::time_point since;
   } patient(std::numeric_limits<int>::max());
   Cluster cluster(64, 500'000, 3);
   const auto constraints = cluster.messages(100'000, 1'500);
@@ -298,7 +298,7 @@ TEST(CausalFit, an_interruption_is_answered_at_once) {
     problem.progress = &impatient;
     static_cast<void>(choose_fit(problem, 257));
     ASSERT_LE(impatient.left, 0);
-    EXPECT_LT(std::chrono::duration<double>(Clock::now() - impatient.since).count(), 1)
+    EXPECT_LT(std::chrono::duration<double>(SteadyClock::now() - impatient.since).count(), 1)
         << patience;  // 0.2 s are wanted; this may be a machine at work
   }
 }

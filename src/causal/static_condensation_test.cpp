@@ -17,16 +17,16 @@ namespace {
 using Dense = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-/// Clocks as they are in a fit: bends, and something that holds every knot a little.
-struct Clocks {
+/// ClockMatrices as they are in a fit: bends, and something that holds every knot a little.
+struct ClockMatrices {
   std::size_t clocks = 0, knots = 0;
   StaticCondensation::Diagonals diagonals;
   Dense dense;  ///< the same matrix
 };
 
-Clocks random_clocks(RandomStream& random, std::size_t clocks, std::size_t knots) {
+ClockMatrices random_clocks(RandomStream& random, std::size_t clocks, std::size_t knots) {
   const std::size_t size = clocks * knots;
-  Clocks all{clocks, knots, {}, Dense::Zero(static_cast<int>(size), static_cast<int>(size))};
+  ClockMatrices all{clocks, knots, {}, Dense::Zero(static_cast<int>(size), static_cast<int>(size))};
   for (std::size_t i = 0; i < size; ++i) {
     const auto at = static_cast<Eigen::Index>(i);
     all.dense(at, at) += random.uniform(0.01, 1);
@@ -49,7 +49,7 @@ Clocks random_clocks(RandomStream& random, std::size_t clocks, std::size_t knots
 }
 
 /// Pairs of neighbouring knots.
-std::vector<std::uint8_t> random_touched(RandomStream& random, const Clocks& all,
+std::vector<std::uint8_t> random_touched(RandomStream& random, const ClockMatrices& all,
                                          std::size_t pairs) {
   std::vector<std::uint8_t> touched(all.clocks * all.knots, 0);
   for (std::size_t n = 0; n < pairs; ++n) {
@@ -60,7 +60,7 @@ std::vector<std::uint8_t> random_touched(RandomStream& random, const Clocks& all
 }
 
 /// Solves for the joints by a dense matrix, and compares with the whole as one.
-void expect_solved(StaticCondensation& chains, const Clocks& all,
+void expect_solved(StaticCondensation& chains, const ClockMatrices& all,
                    const std::vector<std::uint8_t>& touched, RandomStream& random) {
   chains.keep(touched);
   ASSERT_TRUE(chains.eliminate());
@@ -90,7 +90,7 @@ void expect_solved(StaticCondensation& chains, const Clocks& all,
     EXPECT_NEAR(v[i], expected[static_cast<Eigen::Index>(i)], 1e-8 * (1 + expected.norm())) << i;
 }
 
-void expect_solved(const Clocks& all, const std::vector<std::uint8_t>& touched,
+void expect_solved(const ClockMatrices& all, const std::vector<std::uint8_t>& touched,
                    RandomStream& random) {
   StaticCondensation chains;
   chains.set(all.knots, all.diagonals);
@@ -100,21 +100,21 @@ void expect_solved(const Clocks& all, const std::vector<std::uint8_t>& touched,
 TEST(StaticCondensation, joints_have_the_solution_of_the_whole) {
   RandomStream random(21, 0);
   for (int round = 0; round < 60; ++round) {
-    const Clocks all = random_clocks(random, 1 + random.below(4), 3 + random.below(20));
+    const ClockMatrices all = random_clocks(random, 1 + random.below(4), 3 + random.below(20));
     expect_solved(all, random_touched(random, all, random.below(12)), random);
   }
 }
 
 TEST(StaticCondensation, no_knot_or_every_knot_may_be_a_joint) {
   RandomStream random(22, 0);
-  const Clocks all = random_clocks(random, 3, 7);
+  const ClockMatrices all = random_clocks(random, 3, 7);
   expect_solved(all, std::vector<std::uint8_t>(21, 0), random);
   expect_solved(all, std::vector<std::uint8_t>(21, 1), random);
 }
 
 TEST(StaticCondensation, the_joints_are_the_knots_that_are_touched) {
   RandomStream random(23, 0);
-  const Clocks all = random_clocks(random, 2, 33);
+  const ClockMatrices all = random_clocks(random, 2, 33);
   std::vector<std::uint8_t> touched(66, 0);
   for (const std::size_t i : {10u, 11u, 20u, 21u, 33u + 5, 33u + 6}) touched[i] = 1;
   StaticCondensation chains;
@@ -130,7 +130,7 @@ TEST(StaticCondensation, what_was_known_of_a_chain_holds_until_the_matrix_change
   RandomStream random(24, 0);
   StaticCondensation chains;
   for (int matrix = 0; matrix < 5; ++matrix) {
-    const Clocks all = random_clocks(random, 3, 20);
+    const ClockMatrices all = random_clocks(random, 3, 20);
     chains.set(all.knots, all.diagonals);
     std::vector<std::uint8_t> touched(60, 0);
     for (int step = 0; step < 12; ++step) {  // pairs of knots come, and all go now and then
