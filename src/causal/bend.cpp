@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -130,13 +129,8 @@ class Bender {
     for (const auto& parcel : exchange(context_.team(), std::move(parcels))) {
       all.insert(all.end(), parcel.begin(), parcel.end());
     }
-    std::sort(all.begin(), all.end(), [](const SessionConstraint& a, const SessionConstraint& b) {
-      return std::tie(a.clock, a.time, a.half_width) < std::tie(b.clock, b.time, b.half_width);
-    });
-    const auto same = [](const SessionConstraint& a, const SessionConstraint& b) {
-      return a.clock == b.clock && a.time == b.time && a.half_width == b.half_width;
-    };
-    all.erase(std::unique(all.begin(), all.end(), same), all.end());  // locations share records
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());  // locations share records
     // Edges do not determine the common offset and rate: the first clock does.
     if (!measured) {
       std::set<std::uint32_t> references;

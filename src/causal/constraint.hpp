@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace entrain::causal {
@@ -23,6 +24,8 @@ struct SessionConstraint {
   std::uint32_t clock = 0;
   std::int64_t time = 0;
   double half_width = 1;  ///< > 0
+
+  friend auto operator<=>(const SessionConstraint&, const SessionConstraint&) = default;
 };
 
 }  // namespace entrain::causal

@@ -78,13 +78,8 @@ CausalFit FitSolver::run(double amplitude, const ClockErrors& start, bool allow_
 
 /// Initial unknowns; 0 if `start` has other knots.
 FitSolver::Vector FitSolver::values_of(const ClockErrors& start) const {
-  Vector v(cost_.size(), 0.0);
-  if (start.knots() != problem_.knots) return v;
-  for (std::uint32_t c = 0; c < problem_.clocks; ++c) {
-    const auto values = start.of(c);
-    for (std::size_t k = 0; k < values.size(); ++k) v[c * problem_.knots + k] = values[k];
-  }
-  return v;
+  if (start.knots() != problem_.knots) return Vector(cost_.size(), 0.0);
+  return {start.values().begin(), start.values().end()};
 }
 
 /// Finds the minimum from `v`, which follows, by constraint generation: minimises over the active
