@@ -24,8 +24,7 @@ namespace entrain::causal {
 /// the middle, to which both sides contribute.
 class BlockBand {
  public:
-  /// Largest distance of knots with common entries.
-  static constexpr std::size_t k_reach = 2;
+  static constexpr std::size_t k_reach = 2;  ///< largest distance of knots with common entries
 
   /// Multiplications of a factorisation, about. `knots`: at least 3.
   [[nodiscard]] static double work(std::size_t clocks, std::size_t knots);
