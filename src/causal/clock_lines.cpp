@@ -64,10 +64,22 @@ struct Line {
   double offset = 0, rate = 0;
 };
 
-/// Limits on the rate of one clock against another, relative, tried in this order. Quartz is within
-/// the first. Few constraints allow much steeper lines, so a limit is tried only if no line fits
-/// within the limits before it.
-constexpr std::array<double, 4> k_fastest{2.5e-4, 1e-3, 1e-2, 5e-2};
+/// Lines through corridors; clock_lines_test.cpp. Chosen, not measured.
+struct CorridorThresholds {
+  /// Limits on the rate between two clocks, relative. Quartz is within the first. Few constraints
+  /// allow much steeper lines, so a limit is tried only if no line fits within those before it.
+  static constexpr std::array<double, 4> most_rates{2.5e-4, 1e-3, 1e-2, 5e-2};
+  static constexpr int search_steps = 200;       ///< ternary search of the widest gap
+  static constexpr int bisections = 60;          ///< search of the steepest line that fits
+  static constexpr double at_the_limit = 0.999;  ///< share of a limit that counts as reached
+  /// Least gain in looseness of a hull edge over the middle line: half the distances.
+  static constexpr double closer = std::numbers::ln2;
+  /// Samples of rates over all corridors, some seconds; and per corridor. 64 are exact to a
+  /// thousandth of the range.
+  static constexpr std::size_t all_samples = std::size_t{1} << 26;
+  static constexpr std::size_t least_samples = 64, most_samples = 4096;
+  static constexpr std::size_t most_passes = 100;  ///< over the slacks between components
+};
 
 /// Middle of the widest gap. Its width is concave in the rate: ternary search finds the maximum.
 Line middle_line(const Corridor& corridor, double fastest) {
@@ -76,7 +88,7 @@ Line middle_line(const Corridor& corridor, double fastest) {
     return top - bottom;
   };
   double low = -fastest, high = fastest;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < CorridorThresholds::search_steps; ++i) {
     const double a = low + (high - low) / 3, b = high - (high - low) / 3;
     if (width(a) < width(b)) {
       low = a;
@@ -125,15 +137,15 @@ void find_line(Corridor& corridor) {
   };
   double fastest = 0;
   Line middle;
-  for (const double rate : k_fastest) {
+  for (const double rate : CorridorThresholds::most_rates) {
     fastest = rate;
     middle = middle_line(corridor, fastest);
     const auto [top, bottom] = gap(corridor, middle.rate);
     // A rate inside the range is the maximum, even if no line fits.
-    if (top >= bottom || std::abs(middle.rate) < 0.999 * fastest) break;
+    if (top >= bottom || std::abs(middle.rate) < CorridorThresholds::at_the_limit * fastest) break;
   }
   attempt(middle);
-  farther = std::numbers::ln2;
+  farther = CorridorThresholds::closer;
   for (const auto* hull : {&corridor.floor, &corridor.ceiling}) {
     for (std::size_t i = 1; i < hull->size(); ++i) {
       const Point &a = (*hull)[i - 1], &b = (*hull)[i];
@@ -154,13 +166,13 @@ void take_mean_rate(Corridor& corridor, const KnownClocks& known, int samples) {
   };
   // The width is concave in the rate: all that fit are one interval around the widest. Lines so far
   // may be far too steep: the usual rate must be within reach.
-  const double fastest =
-      std::max(std::abs(corridor.expected_rate) + known.usual_rate, k_fastest[1]);
+  const double fastest = std::max(std::abs(corridor.expected_rate) + known.usual_rate,
+                                  CorridorThresholds::most_rates[1]);
   const double widest = middle_line(corridor, fastest).rate;
   const auto last_that_fits = [&](double outside) {
     double inside = widest;
     if (width(outside) >= 0) return outside;
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < CorridorThresholds::bisections; ++i) {
       const double middle = (inside + outside) / 2;
       (width(middle) >= 0 ? inside : outside) = middle;
     }
@@ -184,12 +196,11 @@ void take_mean_rate(Corridor& corridor, const KnownClocks& known, int samples) {
   corridor.offset = bottom + (top - bottom) / 2;
 }
 
-/// Samples per corridor: fewer for more than 16,384 corridors, to limit the time to some seconds.
-/// 64 are exact to a thousandth of the range.
+/// Samples per corridor: fewer if there are many corridors.
 int samples_of_each(std::size_t corridors) {
-  constexpr std::size_t k_all_samples = std::size_t{1} << 26;
   return static_cast<int>(
-      std::clamp<std::size_t>(k_all_samples / std::max<std::size_t>(corridors, 1), 64, 4096));
+      std::clamp<std::size_t>(CorridorThresholds::all_samples / std::max<std::size_t>(corridors, 1),
+                              CorridorThresholds::least_samples, CorridorThresholds::most_samples));
 }
 
 std::uint32_t group_of(const KnownClocks& known, std::uint32_t clock) {
@@ -254,11 +265,10 @@ void order_components(std::vector<ClockLine>& lines, std::span<const ClockConstr
     const auto [found, is_new] = slacks.try_emplace(between, constraint.slack + moved);
     if (!is_new) found->second = std::min(found->second, constraint.slack + moved);
   }
-  constexpr std::size_t k_most_passes = 100;
   constexpr std::int64_t k_latest = std::int64_t{1} << 61;  // no time is later
   std::vector<std::int64_t> shift(lines.size(), 0);         // per component
   bool changed = !slacks.empty();
-  for (std::size_t step = 0; changed && step < k_most_passes; ++step) {
+  for (std::size_t step = 0; changed && step < CorridorThresholds::most_passes; ++step) {
     changed = false;
     for (const auto& [between, slack] : slacks) {
       const Int128 least = Int128{shift[between.first]} - slack;
