@@ -16,9 +16,9 @@ struct SelectorThresholds {
   static constexpr std::size_t block = std::size_t{1} << 15;  ///< constraints per task of a thread
   /// Rounding of Row::excess(), as a share of the largest unknown and of the bound.
   static constexpr double rounding = 1e-6;
-  /// The cache is thinned out if it has more constraints than this,
+  /// A cache of more constraints is thinned out,
   static constexpr std::size_t many_near = 1024;
-  static constexpr double too_wide = 4;  ///< and its margin is this multiple of what is needed
+  static constexpr double too_wide = 4;  ///< if its margin is this multiple of the need
 };
 constexpr double k_nothing = -std::numeric_limits<double>::infinity();
 

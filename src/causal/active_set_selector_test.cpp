@@ -58,7 +58,7 @@ TEST(ConstraintTable, knows_every_constraint) {
   }
 }
 
-TEST(ActiveSetSelector, picks_until_none_is_violated) {
+TEST(ActiveSetSelector, selects_until_none_is_violated) {
   const Anywhere some(20'000);
   const ConstraintTable table(some.problem);
   RandomStream random(3, 0);
@@ -137,7 +137,7 @@ TEST(ActiveSetSelector, the_tightest_come_first) {
   EXPECT_EQ(selector.select(v, 8), std::vector<std::uint32_t>{2});
 }
 
-TEST(ActiveSetSelector, threads_pick_the_same) {
+TEST(ActiveSetSelector, threads_select_the_same) {
   Anywhere some(200'000);
   const ConstraintTable one_table(some.problem);
   CausalProblem by_three = some.problem;

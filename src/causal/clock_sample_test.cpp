@@ -38,7 +38,7 @@ TEST(ClockSample, few_stand_for_many) {
   EXPECT_EQ(some.problem().sessions.size(), 2 * some.problem().clocks);
 }
 
-TEST(ClockSample, neighbours_on_a_ring_do_not_meet_each_other) {
+TEST(ClockSample, neighbours_on_a_ring_are_not_nearly_complete) {
   const Swinging all(1000, 2, 60'000, 30'000);
   const ClockSample some(all.problem, 300);
   EXPECT_TRUE(some.is_useful());

@@ -19,7 +19,7 @@ constexpr std::size_t k_unknowns = 40;
 
 /// Constraints between any two pieces; some shares lie outside of their piece, as at the ends of a
 /// run.
-std::vector<FitConstraint> random_limits(RandomStream& random, std::size_t count) {
+std::vector<FitConstraint> random_constraints(RandomStream& random, std::size_t count) {
   std::vector<FitConstraint> constraints;
   for (std::size_t i = 0; i < count; ++i) {
     constraints.push_back({.to = static_cast<std::uint32_t>(random.below(k_unknowns - 1)),
@@ -49,7 +49,7 @@ void expect_all(std::span<const FitConstraint> constraints, std::span<const std:
 
 TEST(ConstraintCache, none_that_counts_is_missed_wherever_the_unknowns_go) {
   RandomStream random(1, 1);
-  const std::vector<FitConstraint> constraints = random_limits(random, 2'000);
+  const std::vector<FitConstraint> constraints = random_constraints(random, 2'000);
   ConstraintCache near(1);
   near.reset(constraints);
   std::vector<double> v(k_unknowns, 0.0);
@@ -71,9 +71,9 @@ TEST(ConstraintCache, none_that_counts_is_missed_wherever_the_unknowns_go) {
   }
 }
 
-TEST(ConstraintCache, where_unknowns_hardly_move_most_limits_are_left_out) {
+TEST(ConstraintCache, where_unknowns_hardly_move_most_constraints_are_left_out) {
   RandomStream random(2, 2);
-  const std::vector<FitConstraint> constraints = random_limits(random, 2'000);
+  const std::vector<FitConstraint> constraints = random_constraints(random, 2'000);
   ConstraintCache near(1);
   near.reset(constraints);
   const std::vector<double> v(k_unknowns, 0.0), step = random_vector(random, 1);
@@ -82,7 +82,7 @@ TEST(ConstraintCache, where_unknowns_hardly_move_most_limits_are_left_out) {
 
 TEST(ConstraintCache, threads_find_the_same) {
   RandomStream random(3, 3);
-  const std::vector<FitConstraint> constraints = random_limits(random, 300'000);
+  const std::vector<FitConstraint> constraints = random_constraints(random, 300'000);
   ConstraintCache one(1), three(3);
   one.reset(constraints);
   three.reset(constraints);

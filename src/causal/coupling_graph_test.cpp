@@ -36,7 +36,7 @@ TEST(CouplingGraph, a_ring_of_many_is_not) {
   EXPECT_FALSE(is_dense(40, constraints_to_neighbours(40, 1)));
 }
 
-TEST(CouplingGraph, many_that_meet_most_others_are) {
+TEST(CouplingGraph, many_coupled_with_most_others_are) {
   EXPECT_TRUE(is_dense(40, constraints_to_neighbours(40, 15)));
 }
 

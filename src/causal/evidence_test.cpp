@@ -18,7 +18,7 @@ ClockConstraint constraint(std::uint32_t from, std::uint32_t to, std::int64_t ti
   return {from, to, time, time, 0};
 }
 
-/// Numbers of the constraints that are held both ways.
+/// Numbers of the two-sided constraints.
 std::vector<std::size_t> held(const std::vector<ClockConstraint>& constraints, std::size_t clocks) {
   const auto kept = two_sided_constraints(constraints, clocks, 0, k_width);
   std::vector<std::size_t> numbers;

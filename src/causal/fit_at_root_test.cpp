@@ -45,7 +45,7 @@ TEST(FitAtRoot, every_member_gets_the_fit_of_one) {
   }
 }
 
-TEST(FitAtRoot, a_fit_that_did_not_settle_has_no_errors_to_send) {
+TEST(FitAtRoot, a_fit_without_convergence_has_no_errors_to_send) {
   const Result<void> done = run_team(2, [](Team& team) -> Result<void> {
     const CausalFit fit = fit_at_root(team, [] { return CausalFit(); });
     EXPECT_FALSE(fit.converged);

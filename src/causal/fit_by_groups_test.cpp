@@ -74,7 +74,7 @@ TEST(FitByGroups, any_number_of_threads_finds_the_same) {
   }
 }
 
-TEST(FitByGroups, clocks_that_all_meet_have_no_groups_apart) {
+TEST(FitByGroups, clocks_that_are_all_coupled_have_no_independent_groups) {
   const RingOfClocks ring(1'000, 499, 60'000);
   EXPECT_FALSE(fit_by_groups(ring.problem, 30'000).converged);
 }

@@ -242,7 +242,7 @@ TEST(CausalFit, any_number_of_threads_and_processes_finds_the_same) {
   }
 }
 
-TEST(CausalFit, clocks_that_cannot_settle_become_stiffer) {
+TEST(CausalFit, clocks_that_do_not_converge_become_stiffer) {
   // Bends of 1 ms, seen within 1 us: more than 33 knots follow.
   Cluster cluster(4, 1'000'000, 8);
   const auto constraints = cluster.messages(20'000, 100);
@@ -303,7 +303,7 @@ TEST(CausalFit, an_interruption_is_answered_at_once) {
   }
 }
 
-TEST(CausalFit, tells_which_amplitude_is_likelier) {
+TEST(CausalFit, reestimates_the_amplitude) {
   Cluster cluster(8, 50'000, 1);
   const auto constraints = cluster.messages(20'000, 1'500);
   const auto sessions = cluster.sessions(1'000);
@@ -344,7 +344,7 @@ TEST(CausalFit, knots_that_are_far_too_few_are_passed_over) {
   EXPECT_LT(left, before / 100);
 }
 
-TEST(CausalFit, is_left_about_the_minimum_where_knots_are_far_too_few) {
+TEST(CausalFit, ends_near_the_minimum_where_knots_are_far_too_few) {
   FarBent bent;
   bent.problem.knots = 33;
   FitSolver solver(bent.problem);
@@ -385,7 +385,7 @@ TEST(CausalFit, with_a_tolerance_costs_a_little_more_in_fewer_steps) {
   EXPECT_NEAR(cluster.rms(about.errors).first, left, left / 10);
 }
 
-TEST(CausalFit, with_a_tolerance_does_not_end_at_limits_that_came_last) {
+TEST(CausalFit, with_a_tolerance_does_not_end_at_constraints_that_came_last) {
   // Fits to every second constraint, from the errors of a fit to all: constraints not active before
   // are exceeded on the way.
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
@@ -407,13 +407,13 @@ TEST(CausalFit, with_a_tolerance_does_not_end_at_limits_that_came_last) {
   }
 }
 
-TEST(CausalFit, tells_what_the_last_doubling_of_knots_gained) {
+TEST(CausalFit, reports_what_the_last_doubling_of_knots_gained) {
   const FarBent bent;
   EXPECT_EQ(choose_fit(bent.problem, 33).gain, 0);
   EXPECT_GT(choose_fit(bent.problem, 65).gain, 1'000);
 }
 
-TEST(CausalFit, many_clocks_that_meet_have_fewer_knots) {
+TEST(CausalFit, many_coupled_clocks_have_fewer_knots) {
   EXPECT_TRUE(FitSolver::settles_in_band(16, 257));
   EXPECT_TRUE(FitSolver::settles_in_band(64, 65));
   EXPECT_FALSE(FitSolver::settles_in_band(64, 257));

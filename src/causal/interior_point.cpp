@@ -17,7 +17,7 @@ struct InteriorPointThresholds {
   static constexpr int most_steps = 70;
   /// Usual number of steps: a first step that costs more than this part of the budget is the last.
   static constexpr int usual_steps = 25;
-  /// Initial slack of a constraint just met: multiple of the worst violation, and least of sigma.
+  /// Initial slack of a constraint just met: multiple of the worst violation, at least of sigma.
   static constexpr double first_slack = 0.3, least_first_slack = 2;
   // Multiples of the central slack (central_slack()). Decision 37 lists the values that were tried.
   static constexpr double enter = 100;        ///< known constraints missed by less take part

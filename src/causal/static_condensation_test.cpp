@@ -59,7 +59,7 @@ std::vector<std::uint8_t> random_touched(RandomStream& random, const ClockMatric
   return touched;
 }
 
-/// Solves for the joints by a dense matrix, and compares with the whole as one.
+/// Solves for the interface by a dense matrix, and compares with the whole.
 void expect_solved(StaticCondensation& chains, const ClockMatrices& all,
                    const std::vector<std::uint8_t>& touched, RandomStream& random) {
   chains.keep(touched);
@@ -97,7 +97,7 @@ void expect_solved(const ClockMatrices& all, const std::vector<std::uint8_t>& to
   expect_solved(chains, all, touched, random);
 }
 
-TEST(StaticCondensation, joints_have_the_solution_of_the_whole) {
+TEST(StaticCondensation, the_interface_has_the_solution_of_the_whole) {
   RandomStream random(21, 0);
   for (int round = 0; round < 60; ++round) {
     const ClockMatrices all = random_clocks(random, 1 + random.below(4), 3 + random.below(20));
@@ -105,14 +105,14 @@ TEST(StaticCondensation, joints_have_the_solution_of_the_whole) {
   }
 }
 
-TEST(StaticCondensation, no_knot_or_every_knot_may_be_a_joint) {
+TEST(StaticCondensation, no_knot_or_every_knot_may_be_in_the_interface) {
   RandomStream random(22, 0);
   const ClockMatrices all = random_clocks(random, 3, 7);
   expect_solved(all, std::vector<std::uint8_t>(21, 0), random);
   expect_solved(all, std::vector<std::uint8_t>(21, 1), random);
 }
 
-TEST(StaticCondensation, the_joints_are_the_knots_that_are_touched) {
+TEST(StaticCondensation, the_interface_is_the_knots_that_are_touched) {
   RandomStream random(23, 0);
   const ClockMatrices all = random_clocks(random, 2, 33);
   std::vector<std::uint8_t> touched(66, 0);
