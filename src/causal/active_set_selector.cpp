@@ -18,7 +18,7 @@ struct SelectorThresholds {
   static constexpr double rounding = 1e-6;
   /// A cache of more constraints is thinned out,
   static constexpr std::size_t many_near = 1024;
-  static constexpr double too_wide = 4;  ///< if its margin is this multiple of the need
+  static constexpr double too_wide = 4;  ///< and only if its margin is this multiple of the need
 };
 constexpr double k_nothing = -std::numeric_limits<double>::infinity();
 

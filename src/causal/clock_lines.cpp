@@ -78,7 +78,7 @@ struct CorridorThresholds {
   /// thousandth of the range.
   static constexpr std::size_t all_samples = std::size_t{1} << 26;
   static constexpr std::size_t least_samples = 64, most_samples = 4096;
-  static constexpr std::size_t most_passes = 100;  ///< over the slacks between components
+  static constexpr std::size_t most_passes = 100;  ///< passes over the slacks between components
 };
 
 /// Middle of the widest gap. Its width is concave in the rate: ternary search finds the maximum.
