@@ -11,10 +11,10 @@ namespace entrain::causal {
 
 namespace {
 
-constexpr std::int64_t k_most = std::int64_t{1} << 61;
+constexpr std::int64_t k_most_time = std::int64_t{1} << 61;  ///< largest time, ticks
 
-std::int64_t held(Int128 time) {
-  return static_cast<std::int64_t>(std::clamp<Int128>(time, -k_most, k_most));
+std::int64_t clamped(Int128 time) {
+  return static_cast<std::int64_t>(std::clamp<Int128>(time, -k_most_time, k_most_time));
 }
 
 /// rint() of a product that need not fit into an integer.
@@ -27,7 +27,7 @@ Int128 rounded(double value) {
 
 std::int64_t BaseLine::operator()(std::uint64_t local) const {
   const Int128 distance = static_cast<Int128>(local) - anchor;
-  return held(value + distance + rounded(rate * static_cast<double>(distance)));
+  return clamped(value + distance + rounded(rate * static_cast<double>(distance)));
 }
 
 std::uint64_t BaseLine::local_at(std::int64_t time) const {
@@ -35,16 +35,17 @@ std::uint64_t BaseLine::local_at(std::int64_t time) const {
   // x = d / (1 + rate) = d - d * rate / (1 + rate): the second part is small.
   const Int128 local =
       distance + anchor - rounded(static_cast<double>(distance) * (rate / (1 + rate)));
-  return static_cast<std::uint64_t>(std::clamp<Int128>(local, 0, static_cast<Int128>(k_most) * 2));
+  return static_cast<std::uint64_t>(
+      std::clamp<Int128>(local, 0, static_cast<Int128>(k_most_time) * 2));
 }
 
 BaseLine chord(const ClockMap& map, std::uint64_t first, std::uint64_t last) {
   BaseLine line;
   line.anchor = first;
-  line.value = held(map(first));
+  line.value = clamped(map(first));
   if (last > first) {
     const Int128 length = static_cast<Int128>(last) - first;
-    const Int128 change = static_cast<Int128>(held(map(last))) - line.value - length;
+    const Int128 change = static_cast<Int128>(clamped(map(last))) - line.value - length;
     line.rate = std::max(static_cast<double>(change) / static_cast<double>(length), -0.5);
   }
   return line;

@@ -16,12 +16,12 @@ namespace entrain::causal {
 ///
 /// Example: anchor 1000, value 5000, rate 0.01. line(1000) = 5000 and line(1200) = 5202.
 struct BaseLine {
-  std::uint64_t anchor = 0;  ///< stored stamp
-  std::int64_t value = 0;    ///< common time there, ticks
-  double rate = 0;           ///< of common time against the clock, minus one
+  std::uint64_t anchor = 0;  ///< stamp
+  std::int64_t value = 0;    ///< common time at `anchor`, ticks
+  double rate = 0;           ///< rate of common time against the clock, minus one
 
   [[nodiscard]] std::int64_t operator()(std::uint64_t local) const;
-  /// The stamp whose time is `time`, to within two ticks; 0 and 2^62 at the least and most.
+  /// Inverse to within two ticks, clamped to [0, 2^62].
   [[nodiscard]] std::uint64_t local_at(std::int64_t time) const;
 
   friend bool operator==(const BaseLine&, const BaseLine&) = default;

@@ -5,37 +5,40 @@
 #include <cmath>
 #include <limits>
 #include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "causal/align.hpp"
 #include "causal/constrained_clocks.hpp"
 #include "causal/evidence.hpp"
 #include "causal/fit.hpp"
-#include "causal/fit_at_one.hpp"
+#include "causal/fit_at_root.hpp"
 #include "causal/latency_scale.hpp"
+#include "causal/lines_from_edges.hpp"
 
 namespace entrain::causal {
 
 namespace {
 
-/// Wider windows, to see both directions of a pair in one, when the errors are about known.
-constexpr std::uint32_t k_wide_windows = 16;
-constexpr std::size_t k_most_knots = 257;
-/// Unknowns above which no finer knots are tried.
-constexpr std::size_t k_many_unknowns = std::size_t{1} << 17;
-/// The first round is not finer than so much of the worst violation, nor the next one than so much
-/// of the first. Where clocks wander by more than a latency within a window, round trips come out
-/// too short, and limits as hard as that contradict each other.
-constexpr double k_first_precision = 1.0 / 4096, k_next_precision = 1.0 / 4;
-/// The errors decide which edge is the tightest, so the fit is repeated with the errors it found.
-constexpr int k_rounds = 2;
-/// A fit of a round before the last one may cost more than the best by that share.
-constexpr double k_first_tolerance = 1e-3;
+/// Rounds of the fit; tests: bend_test.cpp, tests/bounds/bend_test.cpp; values: docs/decisions/37.
+struct BendThresholds {
+  /// Windows once errors are roughly known: wide enough to hold both directions of a pair.
+  static constexpr std::uint32_t wide_windows = 16;
+  static constexpr std::size_t most_knots = 257, fewest_knots = 33;  ///< knots per clock
+  /// Unknowns above which no finer knots are tried. Chosen, not measured.
+  static constexpr std::size_t most_unknowns = std::size_t{1} << 17;
+  /// Least scale of the first round as a share of the worst violation, and of the next round as a
+  /// share of the first scale. Where clocks wander by more than a latency within a window, round
+  /// trips come out too short, and constraints as hard as that contradict each other.
+  static constexpr double first_precision = 1.0 / 4096, next_precision = 1.0 / 4;
+  /// The tightest edges depend on the errors, so a second round uses the errors of the first.
+  static constexpr int rounds = 2;
+  /// CausalProblem::tolerance of the rounds before the last.
+  static constexpr double first_tolerance = 1e-3;
+  static constexpr double straight = 0.5;  ///< ticks; clocks with smaller errors stay
+};
 
 class Bender {
  public:
@@ -90,15 +93,16 @@ class Bender {
     }));
   }
 
-  /// Says of a clock that was measured once how far it may be off at both ends of the run: a fit
-  /// could turn it freely otherwise. The master of the sessions is right there.
+  /// Adds sessions at both ends of the run for a clock that was measured once, which a fit could
+  /// turn freely otherwise. Half-widths grow with the distance from the measurement; the master of
+  /// the sessions has none of that.
   void add_ends(LocationIndex l, double rate, double least,
                 std::vector<SessionConstraint>& sessions) const {
     const trace::ClockOffset& record = context_.trace().locations[l].clock_offsets.front();
     const bool master = record.offset == 0 && record.stddev == 0;
     const std::int64_t measured = presync_.maps[l](record.time);
     for (const std::int64_t time : {clocks_.begin(), clocks_.end()}) {
-      // Without a sign: a damaged record may lie anywhere.
+      // Unsigned: a damaged record may hold any time.
       const std::uint64_t away =
           time > measured ? static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(measured)
                           : static_cast<std::uint64_t>(measured) - static_cast<std::uint64_t>(time);
@@ -107,7 +111,7 @@ class Bender {
     }
   }
 
-  /// All sessions of all clocks, in a fixed order. A session says that the presync is right there.
+  /// Sessions of all clocks, in a fixed order. A session means that the presync is right there.
   [[nodiscard]] std::vector<SessionConstraint> sessions(double scale, bool measured) const {
     const double rate = context_.prior.mean();
     std::vector<SessionConstraint> own;
@@ -125,14 +129,9 @@ class Bender {
     for (const auto& parcel : exchange(context_.team(), std::move(parcels))) {
       all.insert(all.end(), parcel.begin(), parcel.end());
     }
-    std::sort(all.begin(), all.end(), [](const SessionConstraint& a, const SessionConstraint& b) {
-      return std::tie(a.clock, a.time, a.half_width) < std::tie(b.clock, b.time, b.half_width);
-    });
-    const auto same = [](const SessionConstraint& a, const SessionConstraint& b) {
-      return a.clock == b.clock && a.time == b.time && a.half_width == b.half_width;
-    };
-    all.erase(std::unique(all.begin(), all.end(), same), all.end());  // locations share records
-    // Edges say nothing of the offset and rate that all clocks share: the first clock holds them.
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());  // locations share records
+    // Edges do not determine the common offset and rate: the first clock does.
     if (!measured) {
       std::set<std::uint32_t> references;
       for (const ClockConstraint& constraint : clocks_.constraints()) {
@@ -142,7 +141,7 @@ class Bender {
         for (const std::int64_t time : {clocks_.begin(), clocks_.end()})
           all.push_back({reference, time, scale / 2});
       }
-      // The lines are about as wrong as the worst violation. Without this the fit is ill-posed.
+      // The worst violation estimates the error of the lines. It keeps the fit well-posed.
       const double wrong = std::max(clocks_.worst_violation(), 1.0);
       for (std::uint32_t c = 0; c < clocks_.clocks(); ++c) {
         if (references.contains(c)) continue;
@@ -153,41 +152,42 @@ class Bender {
     return all;
   }
 
-  /// Leaves out the constraints that limit clocks on one side alone: they must not bend any.
+  /// Keeps only two-sided constraints: one-sided ones must not bend clocks.
   ///
-  /// A way back that never in the run leaves less than the worst violation says nothing of how far
-  /// a clock may bend either: the clock would end at the edge of what is possible, wherever the
-  /// truth is, and is better left as it was measured. Example: lines are off by 2 us, messages take
-  /// 2 us one way and 50 us the other, so that 48 us remain. One look at a window does not show it:
-  /// where programs wait for each other, the way back of a moment is wide, and narrow the next
-  /// time.
-  void keep_held(bool measured, const ClockErrors* errors) {
+  /// With sessions, a way back whose slack exceeds the worst violation in the whole run does not
+  /// count either: the clock would end at the edge of what is possible, wherever the truth is, and
+  /// is better left as it was measured. Example: lines are off by 2 us, messages take 2 us one way
+  /// and 50 us the other, so that 48 us remain. The whole run counts and not each window: where
+  /// programs wait for each other, the way back is wide in one moment and narrow in the next.
+  void keep_two_sided(bool measured, const ClockErrors* errors) {
     const auto keep_within = [&](std::int64_t width, double most_slack) {
-      clocks_.keep(held_both_ways(
+      clocks_.keep(two_sided_constraints(
           clocks_.take_constraints(), clocks_.clocks(), clocks_.begin(), width,
           {.most_slack = most_slack, .errors = errors, .threads = context_.threads}));
     };
     if (measured) keep_within(clocks_.width_of(1), clocks_.worst_violation());
-    keep_within(clocks_.width_of(k_wide_windows), std::numeric_limits<double>::infinity());
+    keep_within(clocks_.width_of(BendThresholds::wide_windows),
+                std::numeric_limits<double>::infinity());
   }
 
   Result<CausalFit> fit(bool measured) {
     const std::vector<ClockConstraint>& constraints = clocks_.constraints();
     CausalFit found;
     double scale = 0;
-    for (int round = 0; round < k_rounds; ++round) {
+    for (int round = 0; round < BendThresholds::rounds; ++round) {
       TRY(clocks_.check_cancelled());
       const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
       clocks_.collect(errors);
-      keep_held(measured, errors);
-      const std::uint32_t windows = round == 0 ? ConstrainedClocks::k_windows : k_wide_windows;
+      keep_two_sided(measured, errors);
+      const std::uint32_t windows =
+          round == 0 ? ConstrainedClocks::k_windows : BendThresholds::wide_windows;
       const double latency = latency_scale(constraints, clocks_.begin(), clocks_.width_of(windows),
                                            errors, context_.threads);
-      // Few messages, or latencies with long tails, leave no short round trip. A scale coarser than
-      // the violations must not count as a latency, nor make the sessions softer than they are.
+      // Few messages, or latencies with long tails, show no short round trip. A scale coarser than
+      // the violations is no latency, and must not soften the sessions.
       const double fine = std::max(clocks_.worst_violation() / 4, 1.0);
-      const double coarse =
-          round == 0 ? clocks_.worst_violation() * k_first_precision : scale * k_next_precision;
+      const double coarse = round == 0 ? clocks_.worst_violation() * BendThresholds::first_precision
+                                       : scale * BendThresholds::next_precision;
       scale = std::max(std::min(latency, fine), coarse);
       const std::vector<SessionConstraint> all = sessions(scale, measured);
       CausalProblem problem;
@@ -198,19 +198,20 @@ class Bender {
       problem.latency = latency <= fine ? latency : 0;
       problem.constraints = constraints;
       problem.sessions = all;
-      problem.tolerance = round + 1 < k_rounds ? k_first_tolerance : 0;
+      problem.tolerance = round + 1 < BendThresholds::rounds ? BendThresholds::first_tolerance : 0;
       problem.threads = context_.threads;
       problem.progress = context_.progress;
       const std::size_t most_knots =
-          std::clamp<std::size_t>(k_many_unknowns / clocks_.clocks(), 33, k_most_knots);
+          std::clamp<std::size_t>(BendThresholds::most_unknowns / clocks_.clocks(),
+                                  BendThresholds::fewest_knots, BendThresholds::most_knots);
       CausalFit next =
-          fit_at_one(context_.team(), [&] { return choose_fit(problem, most_knots, found); });
+          fit_at_root(context_.team(), [&] { return choose_fit(problem, most_knots, found); });
       TRY(clocks_.check_cancelled());
       if (!next.converged) return next;
       found = std::move(next);
-      found.errors = without_common(found.errors, clocks_.clocks(), constraints);
+      found.errors = without_common_mode(found.errors, clocks_.clocks(), constraints);
       if (found.active == 0) break;
-      if (round + 1 == k_rounds) {
+      if (round + 1 == BendThresholds::rounds) {
         const HeldOut held = hold_out(context_.team(), problem, found,
                                       clocks_.width_of(ConstrainedClocks::k_windows));
         TRY(clocks_.check_cancelled());
@@ -226,8 +227,9 @@ class Bender {
     bool good = true;
     for (const std::uint32_t clock : clocks_.own_clocks()) {
       const auto values = errors.of(clock);
-      const bool straight =
-          std::all_of(values.begin(), values.end(), [](double e) { return std::abs(e) < 0.5; });
+      const bool straight = std::all_of(values.begin(), values.end(), [](double e) {
+        return std::abs(e) < BendThresholds::straight;
+      });
       const trace::LocationSkeleton stamps = clocks_.extent(clock);
       if (straight || stamps.event_count == 0) continue;
       const auto map = bent_map(clock, stamps, errors);
@@ -289,7 +291,7 @@ class Bender {
   const Context& context_;
   ConstrainedClocks clocks_;
   clocks::Presynchronised& presync_;
-  bool by_ends_ = false;   ///< lines through the ends of collectives aligned the clocks
+  bool by_ends_ = false;   ///< clocks were aligned by the ends of collectives
   bool predicted_ = true;  ///< a fit to half of the edges predicts the other half
 };
 

@@ -10,11 +10,10 @@ namespace entrain::causal {
 
 namespace {
 
-/// Blocks have a multiple of so many clocks, for the vector unit. Those that are not there are 1 on
-/// the diagonal.
-constexpr std::size_t k_lanes = 4;
+/// Clocks per block are a multiple of this, for the vector unit. Padding has 1 on the diagonal.
+constexpr std::size_t k_band_lanes = 4;
 
-/// Sum of the products of two rows of numbers, in four lanes.
+/// Inner product of two rows, in four lanes.
 double product(const double* a, const double* b, std::size_t size) {
   std::array<double, 4> sum{};
   std::size_t i = 0;
@@ -25,8 +24,8 @@ double product(const double* a, const double* b, std::size_t size) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/// Solves L x = v for the first `columns` of a panel, in place, and takes what they contribute from
-/// the rows below.
+/// Solves L x = v for the first `columns` of a panel, in place, and subtracts their contribution
+/// from the rows below.
 void solve_panel_lower(const double* panel, std::size_t rows, std::size_t columns, double* v) {
   for (std::size_t j = 0; j < columns; ++j, panel += rows) {
     const double x = v[j] /= panel[j];
@@ -57,7 +56,7 @@ double BlockBand::work(std::size_t clocks, std::size_t knots) {
 
 void BlockBand::clear(std::size_t clocks, std::size_t knots, Halves& halves) {
   all_clocks_ = clocks;
-  clocks_ = (clocks + k_lanes - 1) / k_lanes * k_lanes;
+  clocks_ = (clocks + k_band_lanes - 1) / k_band_lanes * k_band_lanes;
   knots_ = knots;
   const std::size_t left = (knots - k_reach) / 2;
   halves(size(), [&](unsigned side) {
@@ -86,8 +85,8 @@ bool BlockBand::Side::factorise() {
   return true;
 }
 
-/// Adds what both sides contribute to the knots of the middle. They come in the opposite order from
-/// the right.
+/// Adds the contributions of both sides to the middle. The right side has its knots in the opposite
+/// order.
 void BlockBand::join_middle() {
   middle_ = sides_[0].middle;
   const std::vector<double>& right = sides_[1].middle;
@@ -115,7 +114,7 @@ void BlockBand::solve(std::span<double> values, Halves& halves) const {
   std::vector<double> v(n * knots_, 0.0);
   for (std::size_t k = 0; k < knots_; ++k)
     std::copy_n(values.data() + k * all_clocks_, all_clocks_, v.data() + k * n);
-  // The right side sees its knots in the opposite order, and what it leaves for the middle.
+  // Values of the right side in its (opposite) order, and its contribution to the middle.
   std::vector<double> right((sides_[1].count + 2) * n, 0.0);
   const auto for_right = [&](auto body) {
     for (std::size_t at = 0; at < sides_[1].count; ++at) {

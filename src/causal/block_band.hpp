@@ -12,34 +12,32 @@
 
 namespace entrain::causal {
 
-/// Cholesky's factor of a symmetric positive definite matrix over the values of clocks at knots in
-/// which only knots at most two apart have entries in common.
+/// Cholesky factor of a block-banded symmetric positive definite matrix: unknowns are the values of
+/// clocks at knots, and only knots at most two apart have common entries.
 ///
 /// All clocks of a knot are one dense block. Knots are eliminated from both ends of the run towards
-/// its middle, so two threads can do it, and nothing fills up that would not by going one way. This
-/// is for clocks of which most meet most others: it needs no order of elimination, and all work is
-/// on dense panels. Deterministic: the same for any number of threads.
+/// its middle, so two threads can work on it without additional fill-in. It suits clocks that are
+/// mostly coupled with each other: no order of elimination is needed, and all work is on dense
+/// panels. Deterministic for any number of threads.
 ///
 /// Example: of 6 knots, 0 and 1 are eliminated from the left, 5 and 4 from the right; 2 and 3 are
 /// the middle, to which both sides contribute.
 class BlockBand {
  public:
-  /// Knots may be apart by that much.
-  static constexpr std::size_t k_reach = 2;
+  static constexpr std::size_t k_reach = 2;  ///< largest distance of knots with common entries
 
   /// Multiplications of a factorisation, about. `knots`: at least 3.
   [[nodiscard]] static double work(std::size_t clocks, std::size_t knots);
 
-  /// Begins a matrix of zeros.
+  /// Starts a matrix of zeros.
   void clear(std::size_t clocks, std::size_t knots, Halves& halves);
-  /// An unknown.
   struct Value {
     std::size_t knot = 0, clock = 0;
   };
-  /// Adds to the entry of two unknowns, and to the one mirrored.
+  /// Adds to the entry of two unknowns and to the mirrored one.
   void add(const Value& one, const Value& other, double value);
-  /// What is added to entries of knots before this one concerns the left side alone, and what is
-  /// added to those from it on the right one: two threads may do so at once.
+  /// First knot of the right side. add() to knots before it touches the left side alone, and add()
+  /// to later knots the right one: two threads may call it at once.
   [[nodiscard]] static std::size_t middle_end(std::size_t knots) {
     return (knots - k_reach) / 2 + k_reach;
   }
@@ -50,11 +48,12 @@ class BlockBand {
   [[nodiscard]] double log_determinant() const;
 
  private:
-  /// The knots of one side in the order of elimination, and what they contribute to the two of the
+  /// Knots of one side in the order of elimination, and their contribution to the two knots of the
   /// middle.
   struct Side {
-    std::size_t clocks = 0, count = 0;  ///< count: of knots, without the middle
-    std::vector<double> panels;  ///< per knot: its clocks as columns, those of three knots as rows
+    std::size_t clocks = 0, count = 0;  ///< numbers of clocks, and of knots without the middle
+    /// Panel of each knot: columns are its clocks, rows those of three knots.
+    std::vector<double> panels;
     std::vector<double> middle;
 
     void clear(std::size_t clocks, std::size_t count);
@@ -65,26 +64,25 @@ class BlockBand {
     [[nodiscard]] std::size_t panel_size() const { return 3 * clocks * clocks; }
     void add(Value one, Value other, double value);
     bool factorise();
-    /// Where the block of a knot is that was or will be eliminated, and the distance of its
-    /// columns.
+    /// Diagonal block of a knot, and the distance between its columns.
     [[nodiscard]] double* diagonal_block(std::size_t at);
     [[nodiscard]] std::ptrdiff_t distance(std::size_t at) const;
   };
   [[nodiscard]] std::size_t middle_end() const { return sides_[0].count + k_reach; }
-  /// Numbers that a pass over both sides touches.
+  /// Matrix entries that a pass over both sides touches.
   [[nodiscard]] std::size_t size() const { return 3 * clocks_ * clocks_ * knots_; }
   void join_middle();
 
-  std::size_t all_clocks_ = 0;  ///< clocks that there are
+  std::size_t all_clocks_ = 0;  ///< clocks without padding
   std::size_t clocks_ = 0, knots_ = 0;
   std::array<Side, 2> sides_;
   std::vector<double> middle_;
 };
 
-// Called for every limit of a fit in every step.
+// Called for every constraint of a fit in every step.
 
 inline void BlockBand::add(const Value& one, const Value& other, double value) {
-  // What knots of the middle have in common counts on the left.
+  // Entries between knots of the middle belong to the left side.
   if (std::max(one.knot, other.knot) < middle_end()) {
     sides_[0].add(one, other, value);
   } else {
@@ -93,7 +91,7 @@ inline void BlockBand::add(const Value& one, const Value& other, double value) {
   }
 }
 
-/// Knots are numbered in the order of this side here.
+/// Knots are numbered in the order of this side.
 inline void BlockBand::Side::add(Value one, Value other, double value) {
   if (one.knot > other.knot || (one.knot == other.knot && one.clock > other.clock)) {
     std::swap(one, other);

@@ -17,17 +17,17 @@ namespace entrain::causal::testing {
 /// Events of one location, of which the truth is known; all lists have the same length.
 struct KnownEvents {
   std::uint64_t location = 0;         ///< OTF2 id
-  std::vector<std::uint64_t> stamps;  ///< as stored, increasing
+  std::vector<std::uint64_t> stamps;  ///< stored stamps, increasing
   std::vector<std::uint64_t> truth;   ///< true times, ticks
 };
 
 /// How stated bounds compare with true errors.
 struct Contained {
-  std::uint64_t events = 0;   ///< that were compared: while the reference had events
-  std::uint64_t bounded = 0;  ///< of these: with a bound
-  std::uint64_t beyond = 0;   ///< of these: with an error larger than it
-  double worst_excess = 0;    ///< of an error beyond its bound, ticks
-  double worst_error = 0;     ///< of any event, ticks
+  std::uint64_t events = 0;   ///< compared events: those while the reference had events
+  std::uint64_t bounded = 0;  ///< events with a bound
+  std::uint64_t beyond = 0;   ///< events with an error larger than the bound
+  double worst_excess = 0;    ///< largest excess of an error over its bound, ticks
+  double worst_error = 0;     ///< largest error, ticks
   bool in_windows = true;     ///< false: an event lay in no window
 };
 

@@ -28,8 +28,8 @@ namespace {
 
 /// Summary of the clock offsets of a location, to decide whether two clocks are one.
 struct Measured {
-  std::uint64_t count = 0;  ///< of records; 0: not measured
-  std::uint64_t hash = 0;   ///< of all of them
+  std::uint64_t count = 0;  ///< number of records; 0: not measured
+  std::uint64_t hash = 0;   ///< hash of all records
   trace::ClockOffset first, last;
 
   [[nodiscard]] bool is_reference() const {
@@ -114,7 +114,7 @@ class Chooser {
                        [&](LocationIndex l) { return proved_[l] == proved_[members.front()]; });
   }
 
-  /// Locations that are known to share a clock get equal keys, and take those of equal keys along.
+  /// Gives locations with a proven common clock equal keys, and all locations of these keys too.
   void join_proved(std::vector<std::uint32_t>& key) const {
     DisjointSets sets(locations_);
     std::map<std::uint32_t, LocationIndex> first_with_key, first_proved;
@@ -155,8 +155,8 @@ class Chooser {
     return {};
   }
 
-  /// Per group: true if nothing says that its units have different clocks. `unit_of`: per location,
-  /// the number of its entry in measured_.
+  /// True per group if nothing contradicts one clock of its units. `unit_of`: per location, the
+  /// index in measured_.
   std::vector<bool> agree(const std::vector<std::uint32_t>& unit_of,
                           const trace::ClockDomains& groups, const char* what) {
     const auto slacks = inner_slacks(context_.team(), context_.graph,
@@ -248,15 +248,14 @@ class Chooser {
   const Context& context_;
   const trace::Definitions& definitions_;
   std::size_t locations_;
-  std::vector<std::uint32_t>
-      proved_;                      ///< per location: set that is known to share a clock, or k_none
-  std::vector<Measured> measured_;  ///< per unit
-  BigVector<std::int64_t> stamps_;  ///< per node, ghosts too
+  std::vector<std::uint32_t> proved_;  ///< proven clock of each location, or k_none
+  std::vector<Measured> measured_;     ///< one per unit
+  BigVector<std::int64_t> stamps_;     ///< one per node, ghosts too
   std::vector<std::string> notes_;
 };
 
-/// How little is known of a clock: whether it was measured only once, so that its rate is unknown,
-/// then the half-width of its sessions; infinite if that is unknown. Less is better.
+/// Uncertainty of a clock, less is better: whether its rate is unknown (one measurement), then the
+/// half-width of its sessions; infinite if unknown.
 std::pair<bool, double> uncertainty(const trace::LocationSkeleton& location) {
   const Measured measured = summary_of(location);
   if (measured.is_reference()) return {false, 0};

@@ -14,26 +14,25 @@
 
 namespace entrain::causal {
 
-/// Which locations share a clock, and why others do not.
 struct DomainChoice {
   trace::ClockDomains domains;
-  bool automatic = false;          ///< found by ClockDomain::automatic: may be split later
-  bool proved = false;             ///< by the tracer, all of them: nothing splits them
+  bool automatic = false;          ///< result of ClockDomain::automatic: may be split later
+  bool proved = false;             ///< the tracer proved all domains: nothing splits them
   std::vector<std::string> notes;  ///< contradictions, for people
 };
 
 /// Decides which locations share a clock. ClockDomain::automatic assumes one clock per machine or
-/// process, and drops that assumption where the trace contradicts it. Two clocks are not one
+/// process, and drops that assumption where the trace contradicts it. Two clocks differ
 ///  * if, taken as one, a message or collective between their locations would arrive before it was
 ///    sent (mu included), or
 ///  * if their ClockOffset records differ by more than their half-widths; where half-widths are
 ///    unknown, by more than the messages between them leave open.
-/// Clocks that the tracer proved to be one (trace::proved_clocks) stay one: what contradicts that
-/// is no fault of the clocks. The other rules are followed even where the trace contradicts them.
-/// Collective; the same at every process.
+/// Clocks that the tracer proved to be one (trace::proved_clocks) stay one, whatever contradicts
+/// it. The other rules are followed even where the trace contradicts them. Collective; the same at
+/// every process.
 DomainChoice choose_domains(const Context& context, ClockDomain rule);
 
-/// The domains by the definitions alone. ClockDomain::automatic: every location by itself.
+/// Domains by the definitions alone. ClockDomain::automatic: every location by itself.
 trace::ClockDomains defined_domains(const trace::Definitions& definitions, ClockDomain rule);
 
 /// True if some edge is violated (mu included) by the times of `maps`, by more than `tolerance`

@@ -70,7 +70,7 @@ TEST(ChooseDomains, what_the_tracer_proved_is_not_split) {
   EXPECT_FALSE(half.proved);  // the other node is a guess
   b.trace().definitions.properties = {{"ENTRAIN::CLOCKS", "0-1 2,3"}};
   EXPECT_TRUE(choose(b).proved);
-  // One clock of two nodes, although nothing else says so.
+  // Both nodes have one clock, although nothing else says so.
   b.trace().definitions.properties = {{"ENTRAIN::CLOCKS", "0,2"}};
   EXPECT_THAT(choose(b).domains.of, ElementsAre(0, 1, 0, 0));
 }

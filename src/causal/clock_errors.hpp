@@ -11,8 +11,8 @@
 
 namespace entrain::causal {
 
-/// A smooth error function per clock: straight between knots at equal distances. The first and the
-/// last piece go on outside of the knots.
+/// Error function of each clock: linear between knots at equal distances. The first and the last
+/// piece extend beyond the knots.
 ///
 /// Example: one clock, begin 1000, spacing 100, values {0, 20, 10}. The error is 0 at time 1000,
 /// 10 at 1050, 20 at 1100, 10 at 1200, and 0 at 1300 by the last piece.

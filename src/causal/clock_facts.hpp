@@ -13,19 +13,19 @@
 
 namespace entrain::causal {
 
-/// The facts about a location with events that every process must know.
+/// Facts about a location with events, known to every process.
 struct ClockFacts {
   LocationIndex location = k_none;
-  std::uint32_t records = 0;          ///< clock offsets
-  bool has_interval = false;          ///< one of them has a half-width
-  bool is_zero = false;               ///< there are records, all 0 and exact: the sessions' master
+  std::uint32_t records = 0;          ///< number of clock offsets
+  bool has_interval = false;          ///< a clock offset has a half-width
+  bool is_zero = false;               ///< all records are 0 and exact: the sessions' master
   std::uint64_t first = 0, last = 0;  ///< stamps of its first and last event
-  std::uint64_t granule = 0;          ///< all its stamps are multiples of it
-  BaseLine line;                      ///< chord of its map
+  std::uint64_t granule = 0;          ///< common divisor of all stamps
+  BaseLine line;                      ///< chord of the map
 };
 
-/// The facts of all locations with events, in order of location. `maps`: one per location; only
-/// those of this process are read. Collective; the same at every process.
+/// Returns the facts of all locations with events, in order of location. `maps`: one per location;
+/// only those of this process are read. Collective; the same at every process.
 [[nodiscard]] std::vector<ClockFacts> gather_clock_facts(const trace::Share& share,
                                                          std::span<const ClockMap> maps);
 
@@ -40,12 +40,12 @@ struct MeasuredOffset {
   friend auto operator<=>(const MeasuredOffset&, const MeasuredOffset&) = default;
 };
 
-/// The measured offsets of all locations, with half-widths or without, in a fixed order.
-/// Collective; the same at every process.
+/// Returns the measured offsets of all locations, in a fixed order. Collective; the same at every
+/// process.
 [[nodiscard]] std::vector<MeasuredOffset> gather_measured_offsets(const trace::Share& share);
 
-/// A list of clocks for people, each named by its first location: "MPI Rank 1, MPI Rank 3, MPI Rank
-/// 4 and 2 more". `clock_of`: per location. A clock without location is that of the sessions.
+/// Describes clocks by their first locations: "MPI Rank 1, MPI Rank 3, MPI Rank 4 and 2 more".
+/// `clock_of`: one per location. A clock without location is that of the sessions.
 [[nodiscard]] std::string names_of_clocks(const trace::Definitions& definitions,
                                           std::span<const ClockFacts> facts,
                                           std::span<const std::uint32_t> clock_of,

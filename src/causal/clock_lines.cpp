@@ -21,19 +21,19 @@ struct Point {
   double x = 0, y = 0;
 };
 
-/// The corridor of the offset of clock `high` against clock `low`, over the time of `high`.
+/// Corridor of the offset of clock `high` against clock `low`, over the time of `high`.
 struct Corridor {
   std::uint32_t low = 0, high = 0;
-  double usual_rate = 0;              ///< if the stamps of both run alike
+  double expected_rate = 0;           ///< rate if the stamps of both had equal rates
   std::int64_t base = 0;              ///< time at x = 0
   std::vector<Point> floor, ceiling;  ///< the offset lies above the first and below the second
 
-  // The line in it: offset + rate * x.
+  // The line inside it: offset + rate * x.
   double offset = 0, rate = 0;
-  double looseness = 0;  ///< how far its constraints are from it, mean of logarithms
+  double looseness = 0;  ///< mean logarithm of the distances of the constraints
 };
 
-/// Keeps the corners of the lower hull (sign 1) or the upper one (sign -1), in order of x.
+/// Keeps the vertices of the lower hull (sign 1) or the upper one (sign -1), in order of x.
 void keep_hull(std::vector<Point>& points, double sign) {
   std::sort(points.begin(), points.end(), [&](const Point& a, const Point& b) {
     return a.x != b.x ? a.x < b.x : sign * a.y < sign * b.y;
@@ -64,19 +64,31 @@ struct Line {
   double offset = 0, rate = 0;
 };
 
-/// Limits on the rate of one clock against another, tried in this order. Quartz is within the
-/// first. Few constraints leave room for much steeper lines, so a limit is tried only if no line
-/// fits within the limits before it.
-constexpr std::array<double, 4> k_fastest{2.5e-4, 1e-3, 1e-2, 5e-2};
+/// Lines through corridors; clock_lines_test.cpp. Chosen, not measured.
+struct CorridorThresholds {
+  /// Limits on the rate between two clocks, relative. Quartz is within the first. Few constraints
+  /// allow much steeper lines, so a limit is tried only if no line fits within those before it.
+  static constexpr std::array<double, 4> most_rates{2.5e-4, 1e-3, 1e-2, 5e-2};
+  static constexpr int search_steps = 200;       ///< ternary search of the widest gap
+  static constexpr int bisections = 60;          ///< search of the steepest line that fits
+  static constexpr double at_the_limit = 0.999;  ///< share of a limit that counts as reached
+  /// Least gain in looseness of a hull edge over the middle line: half the distances.
+  static constexpr double closer = std::numbers::ln2;
+  /// Samples of rates over all corridors, some seconds; and per corridor. 64 are exact to a
+  /// thousandth of the range.
+  static constexpr std::size_t all_samples = std::size_t{1} << 26;
+  static constexpr std::size_t least_samples = 64, most_samples = 4096;
+  static constexpr std::size_t most_passes = 100;  ///< passes over the slacks between components
+};
 
-/// The middle of the widest gap. The gap is concave in the rate: ternary search finds its maximum.
+/// Middle of the widest gap. Its width is concave in the rate: ternary search finds the maximum.
 Line middle_line(const Corridor& corridor, double fastest) {
   const auto width = [&](double rate) {
     const auto [top, bottom] = gap(corridor, rate);
     return top - bottom;
   };
   double low = -fastest, high = fastest;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < CorridorThresholds::search_steps; ++i) {
     const double a = low + (high - low) / 3, b = high - (high - low) / 3;
     if (width(a) < width(b)) {
       low = a;
@@ -89,15 +101,15 @@ Line middle_line(const Corridor& corridor, double fastest) {
   return {bottom + (top - bottom) / 2, rate};
 }
 
-/// How much rates count as those of a corridor's clocks, relative to the most usual one: Student's
-/// distribution with four degrees of freedom, which lets single clocks be far from all others.
-double usualness(const Corridor& corridor, double rate, const KnownClocks& known) {
-  const double off = (rate - corridor.usual_rate) / known.typical_rate;
+/// Weight of a rate relative to the expected one: Student's distribution with four degrees of
+/// freedom, which tolerates outliers.
+double rate_weight(const Corridor& corridor, double rate, const KnownClocks& known) {
+  const double off = (rate - corridor.expected_rate) / known.typical_rate;
   return std::pow(1 + off * off / 4, -2.5);
 }
 
-/// Mean logarithm of the distances of these points from a line; a line goes through two points,
-/// which do not count.
+/// Mean logarithm of the distances of these points from a line. The two points on the line do not
+/// count.
 double looseness_of(const std::vector<Point>& points, const Line& line) {
   double sum = 0;
   for (const Point& p : points) sum += std::log1p(std::abs(p.y - line.offset - line.rate * p.x));
@@ -105,9 +117,9 @@ double looseness_of(const std::vector<Point>& points, const Line& line) {
                            : std::numeric_limits<double>::max();
 }
 
-/// Takes the middle line, or an edge of either hull to which constraints are twice as close. The
-/// middle line is wrong where one of two processes always waits for the other: it receives at once
-/// every time, but its own messages are received late, by as much as the work differs.
+/// Chooses the middle line, or an edge of either hull if constraints are twice as close to it. The
+/// middle line is wrong where one of two processes always waits for the other: its receives come at
+/// once, but its own messages are received late, by the difference of the work.
 void find_line(Corridor& corridor) {
   std::vector<Point> all = corridor.floor;
   all.insert(all.end(), corridor.ceiling.begin(), corridor.ceiling.end());
@@ -125,15 +137,15 @@ void find_line(Corridor& corridor) {
   };
   double fastest = 0;
   Line middle;
-  for (const double rate : k_fastest) {
+  for (const double rate : CorridorThresholds::most_rates) {
     fastest = rate;
     middle = middle_line(corridor, fastest);
     const auto [top, bottom] = gap(corridor, middle.rate);
-    // A rate inside the range is the maximum, whether or not its gap is open.
-    if (top >= bottom || std::abs(middle.rate) < 0.999 * fastest) break;
+    // A rate inside the range is the maximum, even if no line fits.
+    if (top >= bottom || std::abs(middle.rate) < CorridorThresholds::at_the_limit * fastest) break;
   }
   attempt(middle);
-  farther = std::numbers::ln2;
+  farther = CorridorThresholds::closer;
   for (const auto* hull : {&corridor.floor, &corridor.ceiling}) {
     for (std::size_t i = 1; i < hull->size(); ++i) {
       const Point &a = (*hull)[i - 1], &b = (*hull)[i];
@@ -143,37 +155,38 @@ void find_line(Corridor& corridor) {
   }
 }
 
-/// Where the corridor leaves rates open, as after few messages or in a short part of the run: takes
-/// the mean over all lines that fit and have at most the usual rate. Else nothing, as the clocks
-/// are aligned. `samples`: lines that the mean is of.
-void settle_rate(Corridor& corridor, const KnownClocks& known, int samples) {
+/// Replaces the line by the weighted mean of all lines that fit and have at most the usual rate, if
+/// the corridor leaves rates open (after few messages, or in a short part of the run). Otherwise by
+/// no line, since the clocks are aligned. `samples`: number of rates of the mean.
+void take_mean_rate(Corridor& corridor, const KnownClocks& known, int samples) {
   corridor.offset = corridor.rate = 0;
-  const auto room = [&](double rate) {
+  const auto width = [&](double rate) {
     const auto [top, bottom] = gap(corridor, rate);
     return top - bottom;
   };
-  // The room is concave in the rate: what fits is one range around the widest.
-  // The lines so far may be far too steep: the usual rate must be within reach.
-  const double fastest = std::max(std::abs(corridor.usual_rate) + known.usual_rate, k_fastest[1]);
+  // The width is concave in the rate: all that fit are one interval around the widest. Lines so far
+  // may be far too steep: the usual rate must be within reach.
+  const double fastest = std::max(std::abs(corridor.expected_rate) + known.usual_rate,
+                                  CorridorThresholds::most_rates[1]);
   const double widest = middle_line(corridor, fastest).rate;
-  const auto last_with_room = [&](double outside) {
+  const auto last_that_fits = [&](double outside) {
     double inside = widest;
-    if (room(outside) >= 0) return outside;
-    for (int i = 0; i < 60; ++i) {
+    if (width(outside) >= 0) return outside;
+    for (int i = 0; i < CorridorThresholds::bisections; ++i) {
       const double middle = (inside + outside) / 2;
-      (room(middle) >= 0 ? inside : outside) = middle;
+      (width(middle) >= 0 ? inside : outside) = middle;
     }
     return inside;
   };
-  if (room(widest) < 0) return;
-  const double least = last_with_room(-fastest), most = last_with_room(fastest);
-  const double low = std::max(least, corridor.usual_rate - known.usual_rate);
-  const double high = std::min(most, corridor.usual_rate + known.usual_rate);
+  if (width(widest) < 0) return;
+  const double least = last_that_fits(-fastest), most = last_that_fits(fastest);
+  const double low = std::max(least, corridor.expected_rate - known.usual_rate);
+  const double high = std::min(most, corridor.expected_rate + known.usual_rate);
   if (most - least < 2 * known.typical_rate || !(high > low)) return;
   double weights = 0, rates = 0;
   for (int i = 0; i < samples; ++i) {
     const double rate = low + (high - low) * (i + 0.5) / samples;
-    const double weight = std::max(room(rate), 0.0) * usualness(corridor, rate, known);
+    const double weight = std::max(width(rate), 0.0) * rate_weight(corridor, rate, known);
     weights += weight;
     rates += weight * rate;
   }
@@ -183,12 +196,11 @@ void settle_rate(Corridor& corridor, const KnownClocks& known, int samples) {
   corridor.offset = bottom + (top - bottom) / 2;
 }
 
-/// Samples of each of so many corridors: of more than 16,384 fewer, so that they take some seconds
-/// at most. 64 are exact to a thousandth of the range.
+/// Samples per corridor: fewer if there are many corridors.
 int samples_of_each(std::size_t corridors) {
-  constexpr std::size_t k_of_all = std::size_t{1} << 26;
   return static_cast<int>(
-      std::clamp<std::size_t>(k_of_all / std::max<std::size_t>(corridors, 1), 64, 4096));
+      std::clamp<std::size_t>(CorridorThresholds::all_samples / std::max<std::size_t>(corridors, 1),
+                              CorridorThresholds::least_samples, CorridorThresholds::most_samples));
 }
 
 std::uint32_t group_of(const KnownClocks& known, std::uint32_t clock) {
@@ -211,7 +223,7 @@ std::vector<Corridor> corridors_of(std::span<const ClockConstraint> constraints,
       corridor.high = high;
       corridor.base = time;
       if (!known.rates.empty()) {
-        corridor.usual_rate = (1 + known.rates[low]) / (1 + known.rates[high]) - 1;
+        corridor.expected_rate = (1 + known.rates[low]) / (1 + known.rates[high]) - 1;
       }
     }
     const auto x = static_cast<double>(time - corridor.base);
@@ -227,7 +239,7 @@ std::vector<Corridor> corridors_of(std::span<const ClockConstraint> constraints,
   for (auto& [pair, corridor] : by_pair) {
     if (corridor.floor.empty() || corridor.ceiling.empty()) continue;
     find_line(corridor);
-    if (!known.rates.empty()) settle_rate(corridor, known, samples);
+    if (!known.rates.empty()) take_mean_rate(corridor, known, samples);
     corridors.push_back(std::move(corridor));
   }
   std::sort(corridors.begin(), corridors.end(), [](const Corridor& a, const Corridor& b) {
@@ -240,8 +252,8 @@ std::int64_t aligned(const ClockLine& line, std::int64_t t) {
   return t + line.offset + std::llround(line.rate * static_cast<double>(t - line.base));
 }
 
-/// Moves whole components later until nothing between them arrives before it was sent. Circles of
-/// components would move for ever: then all stay.
+/// Moves whole components later until nothing between them arrives before it was sent. If moves do
+/// not end, all components stay.
 void order_components(std::vector<ClockLine>& lines, std::span<const ClockConstraint> constraints) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> slacks;  // smallest
   for (const ClockConstraint& constraint : constraints) {
@@ -253,16 +265,15 @@ void order_components(std::vector<ClockLine>& lines, std::span<const ClockConstr
     const auto [found, is_new] = slacks.try_emplace(between, constraint.slack + moved);
     if (!is_new) found->second = std::min(found->second, constraint.slack + moved);
   }
-  constexpr std::size_t k_steps = 100;
-  constexpr std::int64_t k_farthest = std::int64_t{1} << 61;  // no time is later
-  std::vector<std::int64_t> shift(lines.size(), 0);           // per component
+  constexpr std::int64_t k_latest = std::int64_t{1} << 61;  // no time is later
+  std::vector<std::int64_t> shift(lines.size(), 0);         // per component
   bool changed = !slacks.empty();
-  for (std::size_t step = 0; changed && step < k_steps; ++step) {
+  for (std::size_t step = 0; changed && step < CorridorThresholds::most_passes; ++step) {
     changed = false;
     for (const auto& [between, slack] : slacks) {
       const Int128 least = Int128{shift[between.first]} - slack;
       if (shift[between.second] >= least) continue;
-      if (least > k_farthest) return;
+      if (least > k_latest) return;
       shift[between.second] = static_cast<std::int64_t>(least);
       changed = true;
     }

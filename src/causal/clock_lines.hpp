@@ -10,7 +10,8 @@
 
 namespace entrain::causal {
 
-/// Timers are that close to each other, relative: at most, and typically (clocks::RatePrior).
+/// Rates of timers against each other, relative: largest usual one, and typical one
+/// (clocks::RatePrior).
 inline constexpr double k_usual_rate = 2e-4, k_typical_rate = 3e-5;
 
 /// A straight line that aligns a clock: aligned(t) = t + offset + rate * (t - base). Ticks.
@@ -23,19 +24,18 @@ struct ClockLine {
   std::uint32_t component = 0;  ///< clocks of one component are aligned with each other
 };
 
-/// What is known of the clocks before.
 struct KnownClocks {
-  /// Empty or one per clock: the first of the clocks that it is aligned with already. Clocks of a
-  /// group count as one, and get one line.
+  /// Empty, or one per clock: first clock of the group that it is already aligned with. Clocks of a
+  /// group get one line.
   std::span<const std::uint32_t> group_of{};
-  /// Empty, or one per clock that was aligned already: the rate at which its times leave its
-  /// stamps, relative. Then lines only settle what the constraints leave open: where they allow
-  /// rates that differ by twice the typical one or more, the centre of all lines that fit is taken,
-  /// of which those of smaller rates between the stamps count more. Other corridors are left alone.
+  /// Empty, or one per aligned clock: rate of its times against its stamps, relative. Lines then
+  /// only fill in what the constraints leave open: where a corridor allows rates that differ by at
+  /// least twice the typical one, the line is the weighted mean of all lines that fit; rates near
+  /// that of the stamps weigh more. Other corridors keep their line.
   std::span<const double> rates{};
-  /// For that: the largest rate that the stamps of two clocks are expected to be apart, relative.
+  /// Largest usual rate between the stamps of two clocks, relative.
   double usual_rate = k_usual_rate;
-  /// And the rate that they are typically apart; some much more. Above 0, at most `usual_rate`.
+  /// Typical rate between them; some differ by much more. Above 0, at most `usual_rate`.
   double typical_rate = k_typical_rate;
 };
 
@@ -44,9 +44,9 @@ struct KnownClocks {
 /// For every pair of clocks with edges in both directions, the constraints form a corridor for the
 /// offset of one clock against the other; the middle line of the corridor relates them (convex hull
 /// method of Duda et al., 1987). A spanning tree of the tightest corridors gives every clock its
-/// line relative to the first clock of its component. Traffic in one direction aligns nothing: it
-/// only moves a whole component later, until nothing arrives before it was sent. If such moves
-/// would go around in a circle, the components stay. Deterministic.
+/// line relative to the first clock of its component. One-sided traffic only moves a whole
+/// component later, until nothing arrives before it was sent. If such moves form a cycle, the
+/// components stay. Deterministic.
 [[nodiscard]] std::vector<ClockLine> find_clock_lines(std::size_t clocks,
                                                       std::span<const ClockConstraint> constraints,
                                                       const KnownClocks& known = {});

@@ -35,7 +35,7 @@ std::int64_t aligned(const ClockLine& line, std::int64_t t) {
   return t + line.offset + std::llround(line.rate * static_cast<double>(t - line.base));
 }
 
-TEST(AlignByLines, brings_clocks_together_that_are_seconds_off_and_drift) {
+TEST(ClockLines, brings_clocks_together_that_are_seconds_off_and_drift) {
   std::mt19937_64 random(5);
   const std::vector<Clock> clocks{{0, 0}, {1e10, 1e-4}, {-7e9, -8e-5}, {3e9, 2e-5}};
   std::vector<ClockConstraint> constraints;
@@ -58,7 +58,7 @@ TEST(AlignByLines, brings_clocks_together_that_are_seconds_off_and_drift) {
   }
 }
 
-TEST(AlignByLines, one_way_traffic_aligns_nothing) {
+TEST(ClockLines, one_way_traffic_aligns_nothing) {
   std::mt19937_64 random(6);
   const std::vector<Clock> clocks{{0, 0}, {1e10, 1e-4}, {5e6, 0}};
   std::vector<ClockConstraint> constraints = messages(clocks, 0, 1, 100, random);
@@ -74,7 +74,7 @@ TEST(AlignByLines, one_way_traffic_aligns_nothing) {
   EXPECT_NEAR(static_cast<double>(lines[2].offset), -5e6, 2e3);
 }
 
-TEST(AlignByLines, groups_between_which_messages_go_one_way_are_moved_until_none_is_early) {
+TEST(ClockLines, groups_between_which_messages_go_one_way_are_moved_until_none_is_early) {
   std::mt19937_64 random(7);
   // Both ways between 0 and 1, and between 2 and 3, but only from these to those.
   const std::vector<Clock> clocks{{0, 0}, {2e6, 1e-5}, {5e9, 0}, {5.001e9, -1e-5}};
@@ -98,13 +98,13 @@ TEST(AlignByLines, groups_between_which_messages_go_one_way_are_moved_until_none
   EXPECT_NEAR(static_cast<double>(lines[0].offset), 5e9, 1e5);
 }
 
-TEST(AlignByLines, what_goes_around_in_circles_one_way_moves_nothing) {
+TEST(ClockLines, what_goes_around_in_cycles_one_way_moves_nothing) {
   const std::vector<ClockConstraint> constraints{
       {0, 1, 1'000, 500, -500}, {1, 2, 2'000, 1'500, -500}, {2, 0, 3'000, 2'500, -500}};
   for (const ClockLine& line : find_clock_lines(3, constraints)) EXPECT_EQ(line.offset, 0);
 }
 
-TEST(AlignByLines, groups_move_as_one) {
+TEST(ClockLines, groups_move_as_one) {
   // 0 and 1 are aligned already. Clock 2 is held by one of them from each side.
   std::vector<ClockConstraint> constraints;
   for (std::int64_t t = 0; t < 10'000'000; t += 500'000) {
@@ -119,7 +119,7 @@ TEST(AlignByLines, groups_move_as_one) {
   EXPECT_NEAR(static_cast<double>(aligned(lines[2], 6'000'000)), 5e6, 1'000);
 }
 
-TEST(AlignByLines, few_messages_do_not_make_clocks_drift_more_than_they_can) {
+TEST(ClockLines, few_messages_do_not_make_clocks_drift_more_than_they_can) {
   // Between the first pair of messages and the last one goes anything from -1 % to 1 %.
   const std::vector<ClockConstraint> constraints{{0, 1, 0, 5'000'000, 5'000'000},
                                                  {1, 0, 1'000, 5'001'000, 5'000'000},
@@ -129,7 +129,7 @@ TEST(AlignByLines, few_messages_do_not_make_clocks_drift_more_than_they_can) {
   EXPECT_LE(std::abs(lines[1].rate), 2.5e-4);
 }
 
-TEST(AlignByLines, nothing_is_known_without_edges) {
+TEST(ClockLines, nothing_is_known_without_edges) {
   const auto lines = find_clock_lines(2, {});
   EXPECT_EQ(lines[1].component, 1u);
   EXPECT_EQ(lines[1].offset, 0);
@@ -147,14 +147,14 @@ std::vector<ClockConstraint> a_short_exchange() {
   return constraints;
 }
 
-TEST(AlignByLines, few_messages_do_not_turn_a_clock) {
+TEST(ClockLines, few_messages_do_not_turn_a_clock) {
   const std::vector<double> rates(2, 0);
   const auto lines = find_clock_lines(2, a_short_exchange(), {.rates = rates});
   EXPECT_LT(std::abs(lines[1].rate), 1e-6);
   EXPECT_LE(std::abs(lines[1].offset), 1);
 }
 
-TEST(AlignByLines, the_usual_rate_is_that_of_stamps) {
+TEST(ClockLines, the_usual_rate_is_that_of_stamps) {
   // The map of clock 1 is already 150 ppm too fast.
   const std::vector<double> rates{0, 1.5e-4};
   const auto lines = find_clock_lines(2, a_short_exchange(), {.rates = rates});

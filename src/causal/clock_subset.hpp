@@ -12,8 +12,7 @@
 
 namespace entrain::causal {
 
-/// Some clocks of a problem, by numbers of their own, and what constraints and sessions say of
-/// these alone.
+/// Some clocks of a problem, renumbered, with the constraints and sessions between them.
 class ClockSubset {
  public:
   /// `clocks`: ascending. `problem` must outlive this as far as its spans go.
@@ -22,13 +21,13 @@ class ClockSubset {
   ClockSubset& operator=(const ClockSubset&) = delete;
 
   [[nodiscard]] const CausalProblem& problem() const { return part_; }
-  /// Per clock of the whole: its number among these, or `none`.
+  /// Number in the subset per clock of the whole, or `none`.
   [[nodiscard]] std::span<const std::uint32_t> numbers() const { return number_; }
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-  /// The errors of these clocks among those of all. Without knots if these have none.
+  /// Errors of the subset, taken from those of all clocks. Without knots if these have none.
   [[nodiscard]] ClockErrors errors(const ClockErrors& of_all) const;
-  /// The errors of all clocks: those of others are 0.
+  /// Errors of all clocks: 0 outside the subset.
   [[nodiscard]] ClockErrors of_all(const ClockErrors& errors) const;
 
  private:
@@ -39,19 +38,18 @@ class ClockSubset {
   std::vector<SessionConstraint> sessions_;
 };
 
-/// The clocks that some constraint joins, or that have more than `most_sessions`; the others need
-/// no fit.
+/// Clocks with a constraint, or with more than `most_sessions`; the others need no fit.
 ///
-/// A fit leaves a clock without a constraint as it is: its error is 0. If it has two sessions at
-/// most, it also says nothing of the amplitude: two values hold offset and rate, and each of its
-/// other unknowns adds the same to the evidence of all amplitudes. Example: of 4,096 processes,
-/// only those of three racks ever exchange messages both ways; the fit is one of these.
+/// A clock without a constraint keeps the error 0. If it has at most two sessions, it does not
+/// affect the amplitude either: two values determine offset and rate, and each of its other
+/// unknowns adds the same to the evidence of all amplitudes. Example: of 4,096 processes, only
+/// those of three racks ever exchange messages both ways; only these are fitted.
 [[nodiscard]] std::vector<std::uint32_t> joined_clocks(
     const CausalProblem& problem,
     std::size_t most_sessions = std::numeric_limits<std::size_t>::max());
 
-/// True if a fit of so many clocks of a problem instead of all saves enough.
-[[nodiscard]] inline bool spare_many(std::size_t clocks, const CausalProblem& problem) {
+/// True if a fit of so many clocks instead of all saves enough: an eighth. Chosen, not measured.
+[[nodiscard]] inline bool is_much_smaller(std::size_t clocks, const CausalProblem& problem) {
   return clocks > 0 && clocks < problem.clocks - problem.clocks / 8;
 }
 

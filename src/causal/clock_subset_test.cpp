@@ -11,6 +11,7 @@
 
 #include "causal/evidence.hpp"
 #include "causal/fit_by_groups.hpp"
+#include "causal/fit_solver.hpp"
 #include "causal/swinging_testing.hpp"
 
 namespace entrain::causal {

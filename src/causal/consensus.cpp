@@ -12,26 +12,29 @@
 
 #include "base/ids.hpp"
 #include "base/try.hpp"
-#include "causal/due_edges.hpp"
+#include "causal/edge_worklist.hpp"
 
 namespace entrain::causal {
 namespace {
 
-/// Steps after which no other clock is asked whether it can stay: those of some 4,000 clocks that
-/// meet a few others each, a second.
-constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 27;
-constexpr double k_unbounded = std::numeric_limits<double>::infinity();
+/// Search for places; consensus_test.cpp. Chosen, not measured.
+struct ConsensusThresholds {
+  /// Steps after which no further clock is tried; about a second, 4,000 clocks with few neighbours.
+  static constexpr std::uint64_t most_steps = std::uint64_t{1} << 27;
+  static constexpr double rounding = 1e-3;  ///< error of sums of slacks, ticks
+};
+constexpr double k_no_bound = std::numeric_limits<double>::infinity();
 
-/// The room between two clocks, for each of them moving (0) or staying (1): index from * 2 + to.
+/// Least slack between two clocks, for each of them moving (0) or staying (1): index from * 2 + to.
 struct Pair {
   std::uint32_t from = 0, to = 0;
-  std::array<double, 4> room{k_unbounded, k_unbounded, k_unbounded, k_unbounded};
+  std::array<double, 4> slack{k_no_bound, k_no_bound, k_no_bound, k_no_bound};
 };
 
-class Search {
+class ConsensusSearch {
  public:
-  Search(std::span<const ClockConstraint> constraints, std::span<const Moved> moved,
-         std::int64_t middle, std::optional<std::uint32_t> reference)
+  ConsensusSearch(std::span<const ClockConstraint> constraints, std::span<const ClockShift> moved,
+                  std::int64_t middle, std::optional<std::uint32_t> reference)
       : moved_(moved), middle_(middle) {
     result_.reference = reference.value_or(median());
     result_.stays.assign(moved.size(), 0);
@@ -39,13 +42,13 @@ class Search {
     measure(constraints);
   }
 
-  /// Places all clocks but these, in the middle.
+  /// Moves all clocks that are not fixed to the centre.
   std::vector<double> centres(std::span<const char> fixed) && {
     result_.stays.assign(fixed.begin(), fixed.end());
     std::vector<double> latest, earliest;
     if (!find_places(latest, earliest)) return std::move(result_.shift);
     for (std::size_t c = 0; c < moved_.size(); ++c) {
-      const bool between = earliest[c] < k_unbounded && latest[c] < k_unbounded;
+      const bool between = earliest[c] < k_no_bound && latest[c] < k_no_bound;
       if (between && result_.stays[c] == 0) result_.shift[c] = (latest[c] - earliest[c]) / 2;
     }
     return std::move(result_.shift);
@@ -54,12 +57,12 @@ class Search {
   Result<Consensus> run(const std::function<Result<void>()>& check) && {
     for (const std::uint32_t c : by_distance()) {
       TRY(check());
-      if (steps_ > k_most_steps) {
+      if (steps_ > ConsensusThresholds::most_steps) {
         result_.complete = false;
         break;
       }
       result_.stays[c] = 1;
-      if (c != result_.reference && !possible()) result_.stays[c] = 0;
+      if (c != result_.reference && !is_feasible()) result_.stays[c] = 0;
     }
     place();
     return std::move(result_);
@@ -75,7 +78,7 @@ class Search {
     return order.empty() ? 0 : order[(order.size() - 1) / 2];
   }
 
-  /// What a clock must be moved by to show what it did, seen from the reference.
+  /// Move that makes a clock show what it did, relative to the reference.
   [[nodiscard]] double back(std::uint32_t clock, std::int64_t time) const {
     return moved_[clock].at(time) - moved_[result_.reference].at(time);
   }
@@ -86,13 +89,13 @@ class Search {
       const auto [found, is_new] =
           numbers.try_emplace({constraint.from, constraint.to}, pairs_.size());
       if (is_new) pairs_.push_back({constraint.from, constraint.to});
-      // What the alignment violates may stay violated.
-      const double slack = std::max(static_cast<double>(constraint.slack), 0.0);
+      // A violation by the alignment may remain.
+      const double aligned = std::max(static_cast<double>(constraint.slack), 0.0);
       const double from = back(constraint.from, constraint.from_time);
       const double to = back(constraint.to, constraint.to_time);
-      auto& room = pairs_[found->second].room;
-      for (std::size_t i = 0; i < room.size(); ++i) {
-        room[i] = std::min(room[i], slack - (i / 2 == 1 ? from : 0) + (i % 2 == 1 ? to : 0));
+      auto& slack = pairs_[found->second].slack;
+      for (std::size_t i = 0; i < slack.size(); ++i) {
+        slack[i] = std::min(slack[i], aligned - (i / 2 == 1 ? from : 0) + (i % 2 == 1 ? to : 0));
       }
     }
   }
@@ -109,56 +112,58 @@ class Search {
     return order;
   }
 
-  [[nodiscard]] double room(const Pair& pair) const {
+  [[nodiscard]] double slack(const Pair& pair) const {
     return pair
-        .room[static_cast<std::size_t>(result_.stays[pair.from] * 2 + result_.stays[pair.to])];
+        .slack[static_cast<std::size_t>(result_.stays[pair.from] * 2 + result_.stays[pair.to])];
   }
 
-  /// shift[from] - shift[to] <= room: lowers `latest` until it holds. False if it never does.
-  [[nodiscard]] bool settle(std::vector<double>& latest, bool reversed) const {
+  /// Lowers `latest` until shift[from] - shift[to] <= slack for all pairs. False if it never does.
+  [[nodiscard]] bool relax(std::vector<double>& latest, bool reversed) const {
     std::vector<std::uint32_t> begins;
     begins.reserve(pairs_.size());
     for (const Pair& pair : pairs_) begins.push_back(reversed ? pair.from : pair.to);
-    DueEdges due(begins, moved_.size());
+    EdgeWorklist worklist(begins, moved_.size());
     for (std::uint32_t c = 0; c < latest.size(); ++c) {
-      if (latest[c] < k_unbounded) due.moved(c);
+      if (latest[c] < k_no_bound) worklist.moved(c);
     }
     bool staying_fell = false;
     const auto step = [&](std::uint32_t p) {
       const Pair& pair = pairs_[p];
       const std::uint32_t from = begins[p], to = reversed ? pair.to : pair.from;
-      // Rounded sums must not fall for ever.
-      if (staying_fell || !(latest[from] + room(pair) < latest[to] - 1e-3)) return k_none;
+      // Rounding must not lower sums for ever.
+      if (staying_fell ||
+          !(latest[from] + slack(pair) < latest[to] - ConsensusThresholds::rounding))
+        return k_none;
       staying_fell = result_.stays[to] != 0;
       if (staying_fell) return k_none;
-      latest[to] = latest[from] + room(pair);
+      latest[to] = latest[from] + slack(pair);
       return to;
     };
     bool ended = false;
     for (std::size_t round = 0; round <= moved_.size() && !ended && !staying_fell; ++round) {
-      ended = !due.round(step);
+      ended = !worklist.round(step);
     }
-    steps_ += moved_.size() + pairs_.size() + due.steps();
+    steps_ += moved_.size() + pairs_.size() + worklist.steps();
     return ended && !staying_fell;
   }
 
-  /// Whether the clocks that do not stay can be placed, given those that do.
-  [[nodiscard]] bool possible() const {
-    std::vector<double> latest(moved_.size(), k_unbounded);
+  /// True if the clocks that do not stay can be placed.
+  [[nodiscard]] bool is_feasible() const {
+    std::vector<double> latest(moved_.size(), k_no_bound);
     for (std::size_t c = 0; c < moved_.size(); ++c) {
       if (result_.stays[c] != 0) latest[c] = 0;
     }
-    return settle(latest, false);
+    return relax(latest, false);
   }
 
-  /// Latest places of all clocks, and earliest ones with the opposite sign.
+  /// Finds the latest places of all clocks, and the earliest ones with the opposite sign.
   [[nodiscard]] bool find_places(std::vector<double>& latest, std::vector<double>& earliest) const {
-    latest.assign(moved_.size(), k_unbounded);
+    latest.assign(moved_.size(), k_no_bound);
     for (std::size_t c = 0; c < moved_.size(); ++c) {
       if (result_.stays[c] != 0) latest[c] = 0;
     }
     earliest = latest;
-    return settle(latest, false) && settle(earliest, true);
+    return relax(latest, false) && relax(earliest, true);
   }
 
   void place() {
@@ -167,46 +172,45 @@ class Search {
     for (std::uint32_t c = 0; c < moved_.size(); ++c) {
       if (result_.stays[c] != 0) continue;
       const double low = -earliest[c], high = latest[c];
-      if (low <= 0 && high >= 0) continue;  // where the alignment has put it
-      const bool between = low > -k_unbounded && high < k_unbounded;
+      if (low <= 0 && high >= 0) continue;  // keeps its aligned place
+      const bool between = low > -k_no_bound && high < k_no_bound;
       result_.shift[c] = between ? low + (high - low) / 2 : low > 0 ? low : high;
     }
-    if (holds()) return;
-    // Where some stand in the middle and others where they were, they may contradict each other.
-    // Those that are no farther from where they were than they have to be never do.
+    if (is_satisfied()) return;
+    // Centres and unmoved clocks may contradict each other. The smallest possible moves never do.
     for (std::uint32_t c = 0; c < moved_.size(); ++c) {
       if (result_.stays[c] == 0) {
         result_.shift[c] = std::max(-earliest[c], std::min(0.0, latest[c]));
       }
     }
   }
-  /// Whether the shifts violate nothing.
-  [[nodiscard]] bool holds() const {
+  [[nodiscard]] bool is_satisfied() const {
     return std::all_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
-      return result_.shift[pair.from] - result_.shift[pair.to] <= room(pair) + 1e-3;
+      return result_.shift[pair.from] - result_.shift[pair.to] <=
+             slack(pair) + ConsensusThresholds::rounding;
     });
   }
 
-  std::span<const Moved> moved_;
+  std::span<const ClockShift> moved_;
   std::int64_t middle_;
   std::vector<Pair> pairs_;
-  mutable std::uint64_t steps_ = 0;  ///< clocks and pairs that were looked at
+  mutable std::uint64_t steps_ = 0;  ///< clocks and pairs visited
   Consensus result_;
 };
 
 }  // namespace
 
 Result<Consensus> find_consensus(std::span<const ClockConstraint> constraints,
-                                 std::span<const Moved> moved, std::int64_t middle,
+                                 std::span<const ClockShift> moved, std::int64_t middle,
                                  std::optional<std::uint32_t> reference,
                                  const std::function<Result<void>()>& check) {
-  return Search(constraints, moved, middle, reference).run(check);
+  return ConsensusSearch(constraints, moved, middle, reference).run(check);
 }
 
 std::vector<double> find_centres(std::span<const ClockConstraint> constraints,
                                  std::span<const char> fixed) {
-  const std::vector<Moved> nothing(fixed.size());
-  return Search(constraints, nothing, 0, std::nullopt).centres(fixed);
+  const std::vector<ClockShift> nothing(fixed.size());
+  return ConsensusSearch(constraints, nothing, 0, std::nullopt).centres(fixed);
 }
 
 }  // namespace entrain::causal

@@ -13,11 +13,11 @@
 
 namespace entrain::causal {
 
-/// How far a clock has been moved by an alignment: time as shown minus time as aligned, straight
-/// over aligned time. Ticks.
-struct Moved {
+/// Shift of a clock by an alignment: time as shown minus time as aligned, linear in aligned time.
+/// Ticks.
+struct ClockShift {
   std::int64_t base = 0;  ///< aligned time
-  double offset = 0;      ///< there
+  double offset = 0;      ///< shift at `base`
   double rate = 0;
 
   [[nodiscard]] double at(std::int64_t time) const {
@@ -25,39 +25,36 @@ struct Moved {
   }
 };
 
-/// Where aligned clocks go so that most of them show what they showed before.
+/// Places of aligned clocks such that most of them show what they showed before.
 struct Consensus {
-  std::uint32_t reference = 0;  ///< it shows what it showed before
-  std::vector<char> stays;      ///< per clock: it does, too
-  /// Per clock that does not stay: what to add to its aligned time, besides the line of the
-  /// reference, ticks.
+  std::uint32_t reference = 0;  ///< clock that shows what it showed before
+  std::vector<char> stays;  ///< 1 if the clock shows what it showed before, else 0; one per clock
+  /// Ticks to add to the aligned time of a clock that does not stay, besides the shift of the
+  /// reference; one per clock.
   std::vector<double> shift;
-  bool complete = true;  ///< false: that of some clocks took too long to find out, so they do not
+  bool complete = true;  ///< false: too many steps; clocks not decided do not stay
 };
 
-/// Finds a consensus of aligned clocks that told the same time before, more or less.
+/// Finds a consensus of aligned clocks that showed roughly the same time before.
 ///
-/// The reference, if none is given, is the clock whose move in the middle of the run is the median
-/// of all. Clocks are taken in order of their distance from it, and each one stays if the others
-/// can then still be placed so that no constraint is violated by more than it is by the alignment.
-/// The others, which cannot have been right, stay where the alignment has put them, seen from the
-/// reference, if that violates nothing. Else they come to the centre of what the constraints leave:
-/// the middle between their earliest and latest places, given those that stay; or to the end, if
-/// only one is known.
+/// The reference, if none is given, is the clock with the median shift in the middle of the run.
+/// Clocks are taken in order of their distance from it, and each one stays if the others can then
+/// still be placed so that no constraint is violated by more than it is by the alignment. The
+/// others keep their aligned distance from the reference, if that violates nothing. Otherwise they
+/// move to the centre of the feasible range, given those that stay, or to its end if only one is
+/// known.
 ///
-/// `constraints` are by aligned times, between all clocks; `moved`: one per clock. `middle`: of the
-/// run. `check`: asked for every clock whether to go on; its errors end the work. Deterministic;
-/// O(clocks * pairs of clocks), mostly less, and never more than about 2^27 steps: then the clocks
-/// that are left do not stay.
+/// `constraints` are by aligned times, between all clocks; `moved`: one per clock; `middle`: of the
+/// run. `check` is called for every clock; its errors end the work. Deterministic; O(clocks * pairs
+/// of clocks), mostly less, and at most about 2^27 steps: clocks not decided by then do not stay.
 Result<Consensus> find_consensus(std::span<const ClockConstraint> constraints,
-                                 std::span<const Moved> moved, std::int64_t middle,
+                                 std::span<const ClockShift> moved, std::int64_t middle,
                                  std::optional<std::uint32_t> reference,
                                  const std::function<Result<void>()>& check);
 
-/// Per clock, what to add to its times so that it comes to the centre of what the constraints
-/// leave: the middle between its earliest and latest place, given the clocks that are `fixed` (not
-/// 0, one per clock). 0 for those, for clocks that are not bounded both ways, and if the
-/// constraints contradict each other by more than they are violated. Ticks.
+/// Returns the ticks to add to the times of each clock to reach the centre of its feasible range,
+/// given the clocks that are `fixed` (not 0, one per clock). 0 for those, for clocks without a
+/// two-sided bound, and if the constraints contradict each other by more than they are violated.
 [[nodiscard]] std::vector<double> find_centres(std::span<const ClockConstraint> constraints,
                                                std::span<const char> fixed);
 

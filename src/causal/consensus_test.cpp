@@ -45,7 +45,7 @@ class Clocks {
   }
 
  private:
-  std::vector<Moved> moved_;
+  std::vector<ClockShift> moved_;
   std::vector<ClockConstraint> constraints_;
 };
 
@@ -83,7 +83,7 @@ TEST(Consensus, who_moves_goes_where_the_alignment_says_if_it_can) {
 }
 
 TEST(Consensus, a_clock_that_only_receives_goes_no_farther_than_it_must) {
-  const std::vector<Moved> moved{{0, 0, 0}, {0, -500, 0}, {0, 0, 0}};
+  const std::vector<ClockShift> moved{{0, 0, 0}, {0, -500, 0}, {0, 0, 0}};
   const std::vector<ClockConstraint> constraints{{0, 1, 1'000, 1'040, 40}};
   const Consensus found = find_consensus(constraints, moved, 1'000, 0, go_on).value();
   ASSERT_THAT(found.stays, ElementsAre(1, 0, 1));
@@ -126,7 +126,7 @@ TEST(Consensus, clocks_without_messages_stay) {
   EXPECT_THAT(found.stays, ElementsAre(1, 1, 1));
 }
 
-TEST(Consensus, what_the_alignment_violates_holds_nobody) {
+TEST(Consensus, violations_of_the_alignment_are_no_constraints) {
   Clocks clocks({0, 0, 0});
   clocks.talk(0, 1, -7, 40);
   clocks.talk(1, 2, -5, -5);
@@ -143,7 +143,7 @@ TEST(FindCentres, clocks_that_are_not_fixed_come_to_the_middle) {
 }
 
 TEST(Consensus, ends_when_it_is_asked_to) {
-  const std::vector<Moved> moved(3);
+  const std::vector<ClockShift> moved(3);
   const auto stop = [] { return fail(ErrorKind::interrupted, "stop"); };
   const auto found = find_consensus({}, moved, 1'000, {}, stop);
   ASSERT_FALSE(found);

@@ -69,7 +69,7 @@ void ConstrainedClocks::find_constraints(const ClockErrors* errors) {
   options.windows = k_windows;
   options.errors = errors;
   options.threads = context_.threads;
-  constraints_ = {};  // both sets together would be the most memory there is
+  constraints_ = {};  // frees memory first: both sets together would be the peak
   constraints_ = collect_constraints(team(), context_.graph, options);
 }
 
@@ -103,22 +103,24 @@ trace::LocationSkeleton ConstrainedClocks::extent(std::uint32_t clock) const {
 }
 
 bool ConstrainedClocks::messages_connect() const {
-  struct Way {
+  struct Direction {
     std::uint32_t from = 0, to = 0;
   };
-  const auto key_of = [&](const Way& way) { return std::uint64_t{way.from} * clocks_ + way.to; };
+  const auto key_of = [&](const Direction& way) {
+    return std::uint64_t{way.from} * clocks_ + way.to;
+  };
   FlatMap<std::uint64_t, char, IntegerHash> known;
-  std::vector<Way> own;
+  std::vector<Direction> own;
   const std::span<const std::int64_t> times = times_;
   match::for_edges(context_.graph, {context_.graph.edges, {}}, times,
                    [&](const match::Edge&, LocationIndex from, LocationIndex to) {
-                     const Way way{clock_of(from), clock_of(to)};
+                     const Direction way{clock_of(from), clock_of(to)};
                      if (known.insert(key_of(way), 0).second) own.push_back(way);
                    });
   DisjointSets sets(clocks_);
   std::size_t parts = clocks_;
   known = {};
-  for (const Way& way : gather_everywhere(team(), own)) {
+  for (const Direction& way : gather_everywhere(team(), own)) {
     known.insert(key_of(way), 0);
     if (known.find(key_of({way.to, way.from})) == nullptr) continue;
     if (sets.join(way.from, way.to)) --parts;
@@ -128,7 +130,7 @@ bool ConstrainedClocks::messages_connect() const {
 
 CallEnds ConstrainedClocks::ends_of_calls(std::size_t most) const {
   const match::Graph& graph = context_.graph;
-  /// Calls `body` with the participants that leave, and the first time at which one does.
+  /// Calls `body` with the participants that leave, and the first time of leaving.
   const auto for_calls = [&](auto body) {
     for (const match::Exchange& exchange : graph.exchanges) {
       if (exchange.kind != EdgeKind::n_to_n || exchange.ordered) continue;
@@ -147,8 +149,8 @@ CallEnds ConstrainedClocks::ends_of_calls(std::size_t most) const {
   std::vector<std::int64_t> taken;
   for (std::size_t i = 0; i < all.size(); i += step) taken.push_back(all[i]);
   struct End {
-    std::int64_t call = 0;     ///< the first end
-    std::uint32_t number = 0;  ///< of the call here, to tell calls of one time apart
+    std::int64_t call = 0;     ///< first end of the call
+    std::uint32_t number = 0;  ///< local number of the call, separates calls of one time
     CallEnds::End end;
   };
   std::vector<End> ends;
@@ -161,7 +163,7 @@ CallEnds ConstrainedClocks::ends_of_calls(std::size_t most) const {
           {first, number, {clock_of(one.location), static_cast<std::uint64_t>(times_[one.node])}});
     }
   });
-  // Calls in order of time, and those of one time in an order that no process has a part in.
+  // Calls in order of time, independent of the processes.
   std::vector<std::vector<CallEnds::End>> calls;
   const End* before = nullptr;
   const std::vector<End> gathered = gather_everywhere(team(), ends);

@@ -9,18 +9,19 @@
 
 #include "base/big_vector.hpp"
 #include "causal/clock_errors.hpp"
-#include "causal/common_ends.hpp"
 #include "causal/constraint.hpp"
 #include "causal/context.hpp"
+#include "causal/simultaneous_ends.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::causal {
 
-/// The clocks of a trace with their present maps, and the constraints of its edges on their errors.
+/// Clocks of a trace with their present maps, and the constraints of its edges on their errors.
 /// Every process has the maps of its own clocks and the constraints of all clocks.
 class ConstrainedClocks {
  public:
-  /// Windows in which the tightest edge of every pair of clocks is kept.
+  /// Windows in which the tightest edge of every pair of clocks is kept (docs/decisions/37: with
+  /// half as many, errors on grids grew by 35 %).
   static constexpr std::uint32_t k_windows = 512;
 
   /// All must outlive this. `maps`: one per location, the same for all locations of a domain.
@@ -29,68 +30,67 @@ class ConstrainedClocks {
   ConstrainedClocks(const ConstrainedClocks&) = delete;
   ConstrainedClocks& operator=(const ConstrainedClocks&) = delete;
 
-  /// Computes the times of all nodes and the span of all events by the present maps. Call it before
-  /// all that follows. Collective.
+  /// Computes the times of all nodes and the span of all events by the present maps. To be called
+  /// first. Collective.
   void evaluate();
-  /// Finds the constraints between clocks that are aligned with each other, unless they are known
-  /// already. `errors`: as far as they are known (null: 0). Collective.
+  /// Collects the constraints between clocks that are aligned with each other, unless they are up
+  /// to date. `errors`: known errors (null: 0). Collective.
   void collect(const ClockErrors* errors);
-  /// The same between all clocks. Collective.
+  /// Collects the constraints between all clocks. Collective.
   void collect_all();
   /// Replaces the maps, moved so that no time is negative, and evaluates them. Collective.
   void set_maps(std::vector<ClockMap> maps);
   /// ErrorKind::interrupted if the user wants to stop. Collective.
   [[nodiscard]] Result<void> check_cancelled() const;
 
-  [[nodiscard]] std::int64_t begin() const { return begin_; }  ///< of all events, ticks
+  [[nodiscard]] std::int64_t begin() const { return begin_; }  ///< first time of all events, ticks
   [[nodiscard]] std::int64_t end() const { return end_; }
   [[nodiscard]] std::int64_t width_of(std::uint32_t windows) const {
     return (end_ - begin_) / windows + 1;
   }
-  /// Sums over all constraints by the present maps, ticks^2.
+  /// Sum over all constraints by the present maps, ticks^2.
   [[nodiscard]] double sum_of_squared_violations() const;
-  [[nodiscard]] double worst_violation() const;  ///< ticks, at least 0
+  [[nodiscard]] double worst_violation() const;  ///< largest violation, ticks, at least 0
 
   [[nodiscard]] Team& team() const { return context_.team(); }
   [[nodiscard]] const clocks::RatePrior& prior() const { return context_.prior; }
   [[nodiscard]] std::size_t clocks() const { return clocks_; }
   [[nodiscard]] std::uint32_t clock_of(LocationIndex l) const { return domains_.of[l]; }
-  /// How the clocks are to be set; `location` may be k_none.
+  /// Choice of the reference; `location` may be k_none.
   [[nodiscard]] const clocks::Reference& reference() const { return context_.reference; }
-  /// The clocks whose locations this process owns.
+  /// Clocks whose locations this process owns.
   [[nodiscard]] const std::vector<std::uint32_t>& own_clocks() const { return own_clocks_; }
   /// Number of events, first and last stamp, and flushes of all locations of the clock together.
   [[nodiscard]] trace::LocationSkeleton extent(std::uint32_t clock) const;
   [[nodiscard]] const std::vector<ClockMap>& maps() const { return maps_; }
   [[nodiscard]] const ClockMap& map_of(std::uint32_t clock) const { return map_of(clock, maps_); }
-  /// That of a clock of this process among `maps`, one per location.
+  /// Map of a clock of this process among `maps`, one per location.
   [[nodiscard]] const ClockMap& map_of(std::uint32_t clock,
                                        const std::vector<ClockMap>& maps) const {
     return maps[domains_.members[clock].front()];
   }
-  /// True if messages that go both ways between two clocks, and chains of such, connect all clocks.
-  /// Collective.
+  /// True if two-sided messages, directly or in chains, connect all clocks. Collective.
   [[nodiscard]] bool messages_connect() const;
-  /// The ends, by the present maps, of collectives that nobody leaves before all have come (none
-  /// where the clocks are one): all of them, or about `most` that are spread evenly over the run,
-  /// the same for any number of processes. Collective.
+  /// Returns the ends, by the present maps, of collectives that nobody leaves before all have come
+  /// (none if all share one clock): all of them, or about `most` spread evenly over the run, the
+  /// same for any number of processes. Collective.
   [[nodiscard]] CallEnds ends_of_calls(std::size_t most) const;
   /// Gives all locations of a clock this map, in `maps`.
   void set_map(std::vector<ClockMap>& maps, std::uint32_t clock, const ClockMap& map) const;
 
-  /// As the last collect() or collect_all() found them.
+  /// Constraints of the last collect() or collect_all().
   [[nodiscard]] const std::vector<ClockConstraint>& constraints() const { return constraints_; }
-  /// Hands them over, for keep().
+  /// Moves the constraints out, for keep().
   [[nodiscard]] std::vector<ClockConstraint> take_constraints() {
     current_ = false;
     return std::exchange(constraints_, {});
   }
-  /// Some of them count from now on.
+  /// Restricts the constraints to a part of them.
   void keep(std::vector<ClockConstraint> some) {
     constraints_ = std::move(some);
     current_ = false;
   }
-  /// Per clock: the first one of the clocks that it is aligned with. At first all are aligned.
+  /// First clock of the group that each clock is aligned with. Initially all are aligned.
   std::vector<std::uint32_t> component_of;
 
  private:
@@ -101,11 +101,12 @@ class ConstrainedClocks {
   std::vector<ClockMap>& maps_;
   std::size_t clocks_;
   std::vector<std::uint32_t> own_clocks_;
-  BigVector<std::int64_t> times_;  ///< per node, ghosts too
+  BigVector<std::int64_t> times_;  ///< one per node, ghosts too
   std::int64_t begin_ = 0, end_ = 0;
   std::vector<ClockConstraint> constraints_;
-  bool current_ = false;  ///< they are those of the present maps, without errors, of components_
-  std::vector<std::uint32_t> components_;  ///< component_of when they were found
+  /// The constraints are those of the present maps and `components_`, without errors.
+  bool current_ = false;
+  std::vector<std::uint32_t> components_;  ///< component_of at the last collection
 };
 
 }  // namespace entrain::causal

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace entrain::causal {
 
-/// A limit on the errors e of two clocks (reading minus truth), as an edge or a clock session gives
-/// it: e_to(to_time) - e_from(from_time) <= slack. All in ticks.
+/// Difference constraint on the errors e of two clocks (reading minus truth), from an edge or a
+/// clock session: e_to(to_time) - e_from(from_time) <= slack. Ticks.
 ///
 /// Example: clock 0 reads 100 when it sends a message, clock 1 reads 95 when it receives it, and mu
 /// is 3. The message took at least 3 ticks of true time, so clock 1 is at least 8 ticks behind
@@ -15,14 +16,16 @@ namespace entrain::causal {
 struct ClockConstraint {
   std::uint32_t from = 0, to = 0;           ///< clocks, different ones
   std::int64_t from_time = 0, to_time = 0;  ///< presynchronised times of the two events
-  std::int64_t slack = 0;                   ///< of an edge: to_time - from_time - mu
+  std::int64_t slack = 0;                   ///< to_time - from_time - mu for an edge
 };
 
-/// A clock session as a soft constraint of a fit: e(time) = 0, give or take `half_width`. Ticks.
+/// Clock session as a soft constraint of a fit: e(time) = 0 +- half_width. Ticks.
 struct SessionConstraint {
   std::uint32_t clock = 0;
   std::int64_t time = 0;
   double half_width = 1;  ///< > 0
+
+  friend auto operator<=>(const SessionConstraint&, const SessionConstraint&) = default;
 };
 
 }  // namespace entrain::causal

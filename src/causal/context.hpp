@@ -10,16 +10,16 @@
 
 namespace entrain::causal {
 
-/// The trace that the functions of this room work on, its edges, and how to work. Holds references,
+/// Arguments that the functions of this folder share: trace, edges and execution. Holds references,
 /// which must outlive it. Cheap to copy.
 struct Context {
-  trace::Share share;                  ///< of this process; the team is that of the run's processes
-  const match::Graph& graph;           ///< edges of the trace, with the nodes of this process
+  trace::Share share;                  ///< locations of this process, and the team of all processes
+  const match::Graph& graph;           ///< edges between the nodes of this process
   MuTicks mu{};                        ///< least latency of a message per latency class, ticks
-  clocks::RatePrior prior{};           ///< what is assumed of clocks
-  clocks::Reference reference{};       ///< by which unmeasured clocks are set
-  unsigned threads = 1;                ///< for loops inside this process; 0: all cores
-  const Progress* progress = nullptr;  ///< asked whether to stop; may be null
+  clocks::RatePrior prior{};           ///< assumed limits on clock rates
+  clocks::Reference reference{};       ///< choice of the reference for unmeasured clocks
+  unsigned threads = 1;                ///< threads of this process; 0: all cores
+  const Progress* progress = nullptr;  ///< cancellation; may be null
 
   [[nodiscard]] Team& team() const { return share.team; }
   [[nodiscard]] const trace::Trace& trace() const { return share.trace; }

@@ -11,21 +11,25 @@
 #include <vector>
 
 #include "causal/curvature_matrices.hpp"
-#include "causal/rough_work.hpp"
+#include "causal/work_estimate.hpp"
 
 namespace entrain::causal {
 
 namespace {
 
-/// Multiplications of a direct factorisation above which conjugate gradients are cheaper.
-constexpr double k_most_direct_work = 1e8;
-/// By how much an estimate must exceed it to be believed.
-constexpr double k_clearly = 8;
-/// How multiplications in a band of dense blocks count: they are that much faster.
-constexpr double k_band_speed = 0.25;
-constexpr int k_most_iterations = 5'000;
-constexpr std::size_t k_probes = 8;
-
+/// Choice of the method. Decisions 10, 37 and 45 have measurements; curvature_test.cpp holds that
+/// all methods agree.
+struct CurvatureThresholds {
+  /// Multiplications of a factorisation above which conjugate gradients are used.
+  static constexpr double most_direct_work = 1e8;
+  /// An estimate (work_estimate.hpp) is trusted if it exceeds that by this factor.
+  static constexpr double clearly = 8;
+  /// Time of a multiplication in a band of dense blocks, relative to a sparse factorisation.
+  static constexpr double band_cost = 0.25;
+  static constexpr int most_iterations = 5'000;  ///< conjugate gradients
+  /// Random vectors of the quadrature (the_determinant_is_estimated_well_enough_to_choose_by).
+  static constexpr std::size_t probes = 8;
+};
 constexpr std::uint32_t k_no_row = std::numeric_limits<std::uint32_t>::max();
 
 using Vector = Eigen::VectorXd;
@@ -35,34 +39,37 @@ std::vector<double> to_std(const Vector& v) { return {v.data(), v.data() + v.siz
 }  // namespace
 
 Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-                              std::span<const FitLimit> limits, double scale, unsigned threads)
+                              std::span<const FitConstraint> constraints, double scale,
+                              unsigned threads)
     : clocks_(static_cast<Eigen::Index>(clocks)),
       knots_(static_cast<Eigen::Index>(knots)),
       size_(clocks_ * knots_),
       fixed_(fixed),
       weight_(scale * scale),
       halves_(threads),
-      meeting_(clocks, knots) {
-  set_limits(limits);
+      coupling_(clocks, knots) {
+  set_constraints(constraints);
 }
 
-void Curvature::Matrices::set_limits(std::span<const FitLimit> limits) {
-  if (limits.size() < limits_.size()) {
-    rough_work_.reset();
-    limits_ = {};
-    halves_of_limits_.clear();
-    meeting_.forget();
+void Curvature::Matrices::set_constraints(std::span<const FitConstraint> constraints) {
+  if (constraints.size() < constraints_.size()) {
+    estimated_work_.reset();
+    constraints_ = {};
+    halves_of_constraints_.clear();
+    coupling_.forget();
   }
-  for (std::size_t i = limits_.size(); i < limits.size(); ++i)
-    halves_of_limits_.push_back(half_of(limits[i]));
-  meeting_.take(limits.subspan(limits_.size()));
-  if (rough_work_ && *rough_work_ <= k_clearly * k_most_direct_work)
-    rough_work_.reset();  // more of them may be too many
-  limits_ = limits;
+  for (std::size_t i = constraints_.size(); i < constraints.size(); ++i)
+    halves_of_constraints_.push_back(half_of(constraints[i]));
+  coupling_.take(constraints.subspan(constraints_.size()));
+  if (estimated_work_ &&
+      *estimated_work_ <= CurvatureThresholds::clearly * CurvatureThresholds::most_direct_work)
+    estimated_work_.reset();  // with more constraints it may exceed the limit
+  constraints_ = constraints;
 }
 
-void Curvature::Matrices::add_to_band(const FitLimit& limit, double weight) {
-  const Point to = point(limit.to, limit.to_share), from = point(limit.from, limit.from_share);
+void Curvature::Matrices::add_to_band(const FitConstraint& constraint, double weight) {
+  const Point to = point(constraint.to, constraint.to_share),
+              from = point(constraint.from, constraint.from_share);
   add_square(to, weight);
   add_square(from, weight);
   const BlockBand::Value low_to = value_at(to.at), low_from = value_at(from.at);
@@ -74,7 +81,7 @@ void Curvature::Matrices::add_to_band(const FitLimit& limit, double weight) {
   band_.add(high_to, high_from, -weight * to.second * from.second);
 }
 
-/// The matrix as a band of dense blocks.
+/// Factorises the matrix as a band of dense blocks.
 bool Curvature::Matrices::factorize_band(std::span<const std::uint32_t> active,
                                          std::span<const double> shares) {
   const auto clocks = static_cast<std::size_t>(clocks_);
@@ -82,8 +89,8 @@ bool Curvature::Matrices::factorize_band(std::span<const std::uint32_t> active,
   band_.clear(clocks, knots, halves_);
   const auto add = [&](unsigned half) {
     for (std::size_t n = 0; n < active.size(); ++n) {
-      if (halves_of_limits_[active[n]] != half) continue;
-      add_to_band(limits_[active[n]], shares.empty() ? weight_ : shares[n] * weight_);
+      if (halves_of_constraints_[active[n]] != half) continue;
+      add_to_band(constraints_[active[n]], shares.empty() ? weight_ : shares[n] * weight_);
     }
   };
   halves_(active.size(), add);
@@ -93,8 +100,8 @@ bool Curvature::Matrices::factorize_band(std::span<const std::uint32_t> active,
     for (Eigen::Index i = half == 0 ? 0 : middle; i < (half == 0 ? middle : size_); ++i) {
       const BlockBand::Value value = value_at(i);
       band_.add(value, value, diagonal_[i]);
-      if (value.knot >= 1) band_.add(value, {value.knot - 1, value.clock}, beside1_[i]);
-      if (value.knot >= 2) band_.add(value, {value.knot - 2, value.clock}, beside2_[i]);
+      if (value.knot >= 1) band_.add(value, {value.knot - 1, value.clock}, sub1_[i]);
+      if (value.knot >= 2) band_.add(value, {value.knot - 2, value.clock}, sub2_[i]);
     }
   });
   direct_ = true;
@@ -106,12 +113,13 @@ void Curvature::Matrices::add_square(const Point& point, double weight) {
   const auto [i, a, b] = point;
   diagonal_[i] += weight * a * a;
   diagonal_[i + clocks_] += weight * b * b;
-  beside1_[i + clocks_] += weight * a * b;
+  sub1_[i + clocks_] += weight * a * b;
 }
 
-void Curvature::Matrices::add(const FitLimit& limit, double weight) {
-  const Point to = point(limit.to, limit.to_share), from = point(limit.from, limit.from_share);
-  const bool to_is_low = limit.to < limit.from;
+void Curvature::Matrices::add(const FitConstraint& constraint, double weight) {
+  const Point to = point(constraint.to, constraint.to_share),
+              from = point(constraint.from, constraint.from_share);
+  const bool to_is_low = constraint.to < constraint.from;
   const Point &low = to_is_low ? to : from, &high = to_is_low ? from : to;
   Block& block = block_at(low.at, high.at);
   block.is_used = true;
@@ -137,15 +145,15 @@ Curvature::Matrices::Block& Curvature::Matrices::block_at(Eigen::Index low, Eige
   return blocks_[*place];
 }
 
-/// Adds up the blocks of the active limits. Keeps those of limits that are active no longer, as
-/// zeros: an order of elimination holds for them too. Drops them where a new one has to be found
-/// anyway.
+/// Adds up the blocks of the active constraints. Blocks of constraints that are no longer active
+/// stay as zeros, so that the order of elimination stays valid. They are dropped when a new order
+/// is needed anyway.
 void Curvature::Matrices::add_all(std::span<const std::uint32_t> active,
                                   std::span<const double> shares) {
   for (Block& block : blocks_) block = {.low = block.low, .high = block.high};
   const std::size_t known = blocks_.size();
   for (std::size_t n = 0; n < active.size(); ++n)
-    add(limits_[active[n]], shares.empty() ? weight_ : shares[n] * weight_);
+    add(constraints_[active[n]], shares.empty() ? weight_ : shares[n] * weight_);
   const auto used = static_cast<std::size_t>(std::count_if(
       blocks_.begin(), blocks_.end(), [](const Block& block) { return block.is_used; }));
   if (blocks_.size() == known && 2 * used >= known) return;
@@ -159,33 +167,34 @@ void Curvature::Matrices::add_all(std::span<const std::uint32_t> active,
   }
 }
 
-/// Begins the matrices of the clocks: bends, and the terms that always count.
+/// Initialises the matrices of the clocks: bends and fixed terms.
 void Curvature::Matrices::add_clocks(double bend) {
-  diagonal_ = beside1_ = beside2_ = Vector::Zero(size_);
+  diagonal_ = sub1_ = sub2_ = Vector::Zero(size_);
   const Eigen::Index n = clocks_;
   for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
     const auto at = [&](Vector& v, Eigen::Index knot) { return v.segment(knot * n, n).array(); };
     at(diagonal_, k - 1) += bend;
     at(diagonal_, k) += 4 * bend;
     at(diagonal_, k + 1) += bend;
-    at(beside1_, k) -= 2 * bend;
-    at(beside1_, k + 1) -= 2 * bend;
-    at(beside2_, k + 1) += bend;
+    at(sub1_, k) -= 2 * bend;
+    at(sub1_, k + 1) -= 2 * bend;
+    at(sub2_, k + 1) += bend;
   }
   for (const FitTerm& term : fixed_)
     add_square(point(term.at, term.share), term.scale * term.scale);
 }
 
-bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> active, Way way,
-                                  std::span<const double> shares) {
-  in_band_ = way == Way::automatic && meeting_.are_dense();
+bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> active,
+                                  SolveMethod method, std::span<const double> shares) {
+  in_band_ = method == SolveMethod::automatic && coupling_.is_dense();
   if (in_band_) {
     add_clocks(bend);
     return factorize_band(active, shares);
   }
   add_all(active, shares);
-  if (way == Way::direct || (way == Way::automatic && blocks_.size() < costly_)) {
-    const std::optional<bool> definite = factorize_whole(bend, way);
+  if (method == SolveMethod::direct ||
+      (method == SolveMethod::automatic && blocks_.size() < costly_)) {
+    const std::optional<bool> definite = factorize_whole(bend, method);
     direct_ = definite.has_value();
     if (direct_) return *definite;
     costly_ = blocks_.size();
@@ -194,46 +203,45 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
   return factorize_clocks(bend);
 }
 
-/// Nothing if that costs too much.
-std::optional<bool> Curvature::Matrices::factorize_whole(double bend, Way way) {
-  const bool limited = way == Way::automatic;
-  // Nobody would want the factors of that: not even an order is looked for.
+/// Empty if that costs too much.
+std::optional<bool> Curvature::Matrices::factorize_whole(double bend, SolveMethod method) {
+  const bool limited = method == SolveMethod::automatic;
+  // Too expensive by far: saves the search for an order of elimination.
   if (limited && !is_analysed_ && blocks_.size() > static_cast<std::size_t>(size_) &&
       is_clearly_costly())
     return {};
   set_chains(bend);
-  if (!is_analysed_) find_joints();
+  if (!is_analysed_) find_interface();
   if (!chains_.eliminate()) return false;
   assemble();
-  if (!is_analysed_) factor_.analyse(joints_);
+  if (!is_analysed_) factor_.analyse(schur_);
   const double work = factor_.work() + chains_.work();
-  if (limited && work > k_most_direct_work) return {};
+  if (limited && work > CurvatureThresholds::most_direct_work) return {};
   is_analysed_ = true;
   work_ += work;
-  return factor_.factorise(joints_);
+  return factor_.factorise(schur_);
 }
 
-/// The clocks without limits stay as they are from step to step.
+/// Sets the matrices of the clocks, which do not change between steps.
 void Curvature::Matrices::set_chains(double bend) {
   if (bend_of_chains_ == bend) return;
   bend_of_chains_ = bend;
   add_clocks(bend);
-  chains_.set(
-      static_cast<std::size_t>(knots_),
-      {to_std(by_clocks(diagonal_)), to_std(by_clocks(beside1_)), to_std(by_clocks(beside2_))});
+  chains_.set(static_cast<std::size_t>(knots_),
+              {to_std(by_clocks(diagonal_)), to_std(by_clocks(sub1_)), to_std(by_clocks(sub2_))});
 }
 
 bool Curvature::Matrices::is_clearly_costly() {
-  if (meeting_.are_dense()) return false;
-  if (!rough_work_) {
-    rough_work_ =
-        rough_work(static_cast<std::size_t>(clocks_), static_cast<std::size_t>(knots_), limits_);
+  if (coupling_.is_dense()) return false;
+  if (!estimated_work_) {
+    estimated_work_ = estimate_work(static_cast<std::size_t>(clocks_),
+                                    static_cast<std::size_t>(knots_), constraints_);
   }
-  return *rough_work_ > k_clearly * k_most_direct_work;
+  return *estimated_work_ > CurvatureThresholds::clearly * CurvatureThresholds::most_direct_work;
 }
 
-/// The knots that blocks touch are eliminated last, in an order that is looked for.
-void Curvature::Matrices::find_joints() {
+/// Marks the knots of blocks as interface: they are eliminated last.
+void Curvature::Matrices::find_interface() {
   std::vector<std::uint8_t> touched(static_cast<std::size_t>(size_), 0);
   for (const Block& block : blocks_) {
     for (const Eigen::Index i : {block.low, block.high}) {
@@ -244,19 +252,19 @@ void Curvature::Matrices::find_joints() {
   chains_.keep(touched);
 }
 
-/// Calls `body` with row, column and value of the entries of the joints, the lower half. Blocks of
-/// two neighbouring pairs of pieces share entries, so all are to be added up.
+/// Calls `body` with row, column and value of the lower half of the Schur complement. Entries may
+/// repeat: they are to be added up.
 template <class Body>
-void Curvature::Matrices::for_joint_entries(Body body) const {
-  chains_.for_joint_entries(body);
+void Curvature::Matrices::for_schur_entries(Body body) const {
+  chains_.for_schur_entries(body);
   const auto add_square = [&](std::size_t at, const std::array<double, 3>& square) {
     body(at, at, square[0]);
     body(at + 1, at, square[1]);
     body(at + 1, at + 1, square[2]);
   };
   for (const Block& block : blocks_) {
-    const std::size_t low = chains_.joint_number(by_clock(block.low));
-    const std::size_t high = chains_.joint_number(by_clock(block.high));
+    const std::size_t low = chains_.interface_number(by_clock(block.low));
+    const std::size_t high = chains_.interface_number(by_clock(block.high));
     body(high, low, block.value[0]);
     body(high, low + 1, block.value[1]);
     body(high + 1, low, block.value[2]);
@@ -268,52 +276,52 @@ void Curvature::Matrices::for_joint_entries(Body body) const {
 
 void Curvature::Matrices::assemble() {
   if (!is_analysed_) find_places();
-  joints_.coeffs().setZero();
+  schur_.coeffs().setZero();
   std::size_t n = 0;
-  for_joint_entries(
-      [&](std::size_t, std::size_t, double value) { joints_.valuePtr()[places_[n++]] += value; });
+  for_schur_entries(
+      [&](std::size_t, std::size_t, double value) { schur_.valuePtr()[places_[n++]] += value; });
 }
 
-/// Gives the matrix of the joints its pattern, and every entry its place there.
+/// Finds the pattern of the Schur complement, and the place of every entry in it.
 void Curvature::Matrices::find_places() {
   struct Entry {
     std::uint32_t row = 0, number = 0;
   };
-  const std::size_t size = chains_.joint_count();
+  const std::size_t size = chains_.interface_count();
   std::vector<std::uint32_t> next(size + 1, 0);  // per column
-  for_joint_entries([&](std::size_t, std::size_t column, double) { ++next[column + 1]; });
+  for_schur_entries([&](std::size_t, std::size_t column, double) { ++next[column + 1]; });
   std::partial_sum(next.begin(), next.end(), next.begin());
   std::vector<Entry> entries(next.back());
   std::uint32_t number = 0;
-  for_joint_entries([&](std::size_t row, std::size_t column, double) {
+  for_schur_entries([&](std::size_t row, std::size_t column, double) {
     entries[next[column]++] = {static_cast<std::uint32_t>(row), number++};
   });
-  joints_.resize(static_cast<Eigen::Index>(size), static_cast<Eigen::Index>(size));
-  joints_.reserve(static_cast<Eigen::Index>(entries.size()));
+  schur_.resize(static_cast<Eigen::Index>(size), static_cast<Eigen::Index>(size));
+  schur_.reserve(static_cast<Eigen::Index>(entries.size()));
   places_.resize(entries.size());
   auto entry = entries.begin();
   for (std::size_t column = 0; column < size; ++column) {
     const auto end = entries.begin() + next[column];
     std::sort(entry, end, [](const Entry& a, const Entry& b) { return a.row < b.row; });
-    joints_.startVec(static_cast<Eigen::Index>(column));
+    schur_.startVec(static_cast<Eigen::Index>(column));
     for (std::uint32_t last = k_no_row; entry != end; ++entry) {
       if (std::exchange(last, entry->row) != entry->row) {
-        joints_.insertBack(static_cast<Eigen::Index>(entry->row),
-                           static_cast<Eigen::Index>(column)) = 0;
+        schur_.insertBack(static_cast<Eigen::Index>(entry->row),
+                          static_cast<Eigen::Index>(column)) = 0;
       }
-      places_[entry->number] = static_cast<std::uint32_t>(joints_.data().size() - 1);
+      places_[entry->number] = static_cast<std::uint32_t>(schur_.data().size() - 1);
     }
   }
-  joints_.finalize();
+  schur_.finalize();
 }
 
-/// By an elimination of the whole matrix.
+/// Solves by static condensation and the factor of the Schur complement.
 Vector Curvature::Matrices::solve_whole(const Vector& right) const {
   std::vector<double> v = to_std(right);
-  const std::vector<double> joints = chains_.right_of_joints(v);
+  const std::vector<double> joints = chains_.condense(v);
   const Vector solution = factor_.solve(
       Eigen::Map<const Vector>(joints.data(), static_cast<Eigen::Index>(joints.size())));
-  chains_.solve_chains({solution.data(), joints.size()}, v);
+  chains_.expand({solution.data(), joints.size()}, v);
   return Eigen::Map<const Vector>(v.data(), size_);
 }
 
@@ -331,7 +339,8 @@ Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
   Vector direction = near;
   double product = residual.dot(near);
   const double enough = tolerance * tolerance * product;
-  for (int i = 0; i < k_most_iterations && product > enough && !cancel_.asked(); ++i) {
+  for (int i = 0; i < CurvatureThresholds::most_iterations && product > enough && !cancel_.asked();
+       ++i) {
     const Vector image = times(direction);
     const double length = product / direction.dot(image);
     solution += length * direction;
@@ -350,8 +359,9 @@ double Curvature::Matrices::log_determinant() {
   if (in_band_) return band_.log_determinant();
   if (direct_) return chains_.log_determinant() + factor_.log_determinant();
   double rest = 0;
-  for (std::size_t probe = 0; probe < k_probes; ++probe) rest += quadrature(probe);
-  return rest / static_cast<double>(k_probes) - 2 * inverse_.array().log().sum();
+  for (std::size_t probe = 0; probe < CurvatureThresholds::probes; ++probe)
+    rest += quadrature(probe);
+  return rest / static_cast<double>(CurvatureThresholds::probes) - 2 * inverse_.array().log().sum();
 }
 
 double inner_product(std::span<const double> a, std::span<const double> b) {
@@ -360,14 +370,14 @@ double inner_product(std::span<const double> a, std::span<const double> b) {
 }
 
 Curvature::Curvature(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-                     std::span<const FitLimit> limits, double scale, unsigned threads)
-    : matrices_(std::make_unique<Matrices>(clocks, knots, fixed, limits, scale, threads)) {}
+                     std::span<const FitConstraint> constraints, double scale, unsigned threads)
+    : matrices_(std::make_unique<Matrices>(clocks, knots, fixed, constraints, scale, threads)) {}
 
 Curvature::~Curvature() = default;
 
-bool Curvature::compute(double bend, std::span<const std::uint32_t> active, Way way,
+bool Curvature::compute(double bend, std::span<const std::uint32_t> active, SolveMethod method,
                         std::span<const double> shares) {
-  return matrices_->compute(bend, active, way, shares);
+  return matrices_->compute(bend, active, method, shares);
 }
 
 std::vector<double> Curvature::solve(std::span<const double> right, double tolerance) {
@@ -380,13 +390,17 @@ double Curvature::log_determinant() { return matrices_->log_determinant(); }
 
 void Curvature::stop_with(const Progress* progress) { matrices_->stop_with(progress); }
 
-void Curvature::set_limits(std::span<const FitLimit> limits) { matrices_->set_limits(limits); }
+void Curvature::set_constraints(std::span<const FitConstraint> constraints) {
+  matrices_->set_constraints(constraints);
+}
 
 void Curvature::begin() { matrices_->begin(); }
 
 Halves& Curvature::halves() const { return matrices_->halves(); }
 
-std::uint8_t Curvature::half_of(const FitLimit& limit) const { return matrices_->half_of(limit); }
+std::uint8_t Curvature::half_of(const FitConstraint& constraint) const {
+  return matrices_->half_of(constraint);
+}
 
 bool Curvature::is_iterative() const { return matrices_->is_iterative(); }
 
@@ -395,7 +409,7 @@ bool Curvature::is_clearly_costly() { return matrices_->is_clearly_costly(); }
 double Curvature::work() const { return matrices_->work(); }
 
 double Curvature::work_in_band(std::size_t clocks, std::size_t knots) {
-  return BlockBand::work(clocks, knots) * k_band_speed;
+  return BlockBand::work(clocks, knots) * CurvatureThresholds::band_cost;
 }
 
 }  // namespace entrain::causal

@@ -14,11 +14,10 @@
 
 namespace entrain::causal {
 
-/// A weighted term of the fit that always counts, of one clock at one time, between two knots:
-/// (scale * value)^2.
+/// A quadratic term of the cost: (scale * value)^2 of one clock at one time, between two knots.
 struct FitTerm {
-  std::uint32_t at = 0;  ///< the unknown of the first of two neighbouring knots
-  double share = 0;      ///< distance from there, 1 at the next knot
+  std::uint32_t at = 0;  ///< unknown of the first of two neighbouring knots
+  double share = 0;      ///< position between the knots: 0 at `at`, 1 at the next
   double scale = 1;
 
   [[nodiscard]] double value(std::span<const double> v) const {
@@ -26,92 +25,93 @@ struct FitTerm {
   }
 };
 
-/// A term that counts where one clock exceeds another one by more than a limit:
-/// scale^2 * max(0, over)^2, with one scale for all.
-struct FitLimit {
-  std::uint32_t to = 0, from = 0;       ///< as FitTerm::at
-  double to_share = 0, from_share = 0;  ///< as FitTerm::share
-  double limit = 0;
+/// A one-sided term of the cost: scale^2 * max(0, excess)^2, where excess = e_to - e_from - bound.
+/// All have one scale.
+struct FitConstraint {
+  std::uint32_t to = 0, from = 0;       ///< see FitTerm::at
+  double to_share = 0, from_share = 0;  ///< see FitTerm::share
+  double bound = 0;
 
-  [[nodiscard]] double over(std::span<const double> v) const {
+  [[nodiscard]] double excess(std::span<const double> v) const {
     return (1 - to_share) * v[to] + to_share * v[to + 1] - (1 - from_share) * v[from] -
-           from_share * v[from + 1] - limit;
+           from_share * v[from + 1] - bound;
   }
-  /// By how much over() changes at most if no unknown moves by more than 1.
-  [[nodiscard]] double reach() const {
+  /// Largest change of excess() if no unknown moves by more than 1.
+  [[nodiscard]] double sensitivity() const {
     return std::abs(1 - to_share) + std::abs(to_share) + std::abs(1 - from_share) +
            std::abs(from_share);
   }
-  /// Adds to a gradient what a force on this limit adds.
-  void push(std::span<double> gradient, double force) const {
-    gradient[to] += force * (1 - to_share);
-    gradient[to + 1] += force * to_share;
-    gradient[from] -= force * (1 - from_share);
-    gradient[from + 1] -= force * from_share;
+  /// Adds the contribution of this constraint with a dual variable to a gradient.
+  void push(std::span<double> gradient, double dual) const {
+    gradient[to] += dual * (1 - to_share);
+    gradient[to + 1] += dual * to_share;
+    gradient[from] -= dual * (1 - from_share);
+    gradient[from + 1] -= dual * from_share;
   }
 };
 
-/// Sum of the products of two vectors of one length. Adds in the order of the solver's vector unit,
-/// which a plain loop would not.
+/// Inner product of two vectors of one length. Adds in the order of the vector unit, unlike a plain
+/// loop.
 [[nodiscard]] double inner_product(std::span<const double> a, std::span<const double> b);
 
-/// The second derivative of a causal fit's cost: bends of every clock, and the terms in force.
+/// How Curvature solves its equations. `automatic`: a band of dense blocks, a sparse factorisation
+/// or conjugate gradients, whichever takes the fewest multiplications.
+enum class SolveMethod { automatic, direct, iterative };
+
+/// Hessian of the cost of a fit: bends of every clock, fixed terms and active constraints.
 ///
-/// The matrix has five diagonals per clock. Any two pieces of clocks that constraints join add a
-/// block of two by two, however many constraints do. The matrix is factorised as a whole where that
-/// costs little: as a band of dense blocks where most clocks meet most others, else clock by clock
-/// as far as no constraint joins them (ClockChains), and the rest in an order of elimination. The
-/// factors of many clocks that hang together fill up: then only the matrix of every clock by itself
-/// is factorised, as a preconditioner of conjugate gradients, and the determinant is estimated by
-/// stochastic Lanczos quadrature with probes that are always the same (Ubaru, Chen, Saad, 2017).
+/// The matrix has five diagonals per clock. All constraints between two pieces of clocks share one
+/// block of two by two. The matrix is factorised as a whole where that is cheap: as a band of dense
+/// blocks if most clocks are coupled with most others, else by static condensation of the knots
+/// without constraints and a sparse factorisation of the rest. Where the factors would fill up,
+/// conjugate gradients are preconditioned by the factors of every clock by itself, and stochastic
+/// Lanczos quadrature with fixed probes estimates the determinant (Ubaru, Chen, Saad, 2017).
 /// Deterministic; one thread.
 class Curvature {
  public:
-  /// `knots` unknowns per clock, one clock after the other. The terms must outlive this. `scale`:
-  /// of the limits. `threads`: 0: all cores.
+  /// `knots` unknowns per clock, one clock after the other. The terms must outlive this. `scale`: 1
+  /// / sigma of the constraints. `threads`: 0: all cores.
   Curvature(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-            std::span<const FitLimit> limits, double scale, unsigned threads = 1);
+            std::span<const FitConstraint> constraints, double scale, unsigned threads = 1);
   ~Curvature();
   Curvature(const Curvature&) = delete;
   Curvature& operator=(const Curvature&) = delete;
 
-  /// From now on compute() means these limits; they must stay.
-  void set_limits(std::span<const FitLimit> limits);
+  /// Sets the constraints that compute() numbers; they must stay. The previous ones are a prefix of
+  /// them.
+  void set_constraints(std::span<const FitConstraint> constraints);
 
-  /// Begins a fit: counts work anew, and forgets what costs too much to factorise.
+  /// Starts a fit: resets work() and the methods found too expensive.
   void begin();
 
-  /// From now on solve() and log_determinant() end early, with any result, once `progress` (may be
-  /// null) is cancelled.
+  /// Lets solve() and log_determinant() end early, with any result, once `progress` (may be null)
+  /// is cancelled.
   void stop_with(const Progress* progress);
 
-  /// How to solve; `automatic` by the cost of the factors, or as a band of dense blocks.
-  enum class Way { automatic, direct, iterative };
-
   /// Builds and factorises bend * (second difference)^2 of all inner knots, all fixed terms, and
-  /// the limits with the numbers `active`, each times its share (none given: 1). False if the
-  /// matrix is not positive definite.
-  bool compute(double bend, std::span<const std::uint32_t> active, Way way = Way::automatic,
-               std::span<const double> shares = {});
+  /// the constraints `active`, each times its share (none given: 1). False if the matrix is not
+  /// positive definite.
+  bool compute(double bend, std::span<const std::uint32_t> active,
+               SolveMethod method = SolveMethod::automatic, std::span<const double> shares = {});
 
-  /// Solves exactly, or, where that costs too much, until the residual is `tolerance` of what it
-  /// was, weighed by the matrices of the single clocks.
+  /// Solves directly, or by conjugate gradients until the preconditioned residual is `tolerance` of
+  /// the initial one.
   [[nodiscard]] std::vector<double> solve(std::span<const double> right, double tolerance = 1e-7);
   [[nodiscard]] double log_determinant();
 
   /// True if the matrix of the last compute() is not factorised as a whole.
   [[nodiscard]] bool is_iterative() const;
-  /// True if a matrix with all limits would cost so much that nothing but conjugate gradients is
-  /// left, many times over: what needs factors of it need not be tried.
+  /// True if the factorisation with all constraints would cost many times the limit, so that
+  /// methods that need it need not be tried.
   [[nodiscard]] bool is_clearly_costly();
-  /// Multiplications since begin(), about: the same on every machine.
+  /// Approximate multiplications since begin(); the same on every machine.
   [[nodiscard]] double work() const;
-  /// Two threads for those who work with this; only the one that uses this asks.
+  /// The pair of threads of this fit. Only the thread that owns this may call it.
   [[nodiscard]] Halves& halves() const;
-  /// Where the unknowns of a limit lie: 0 or 1 if all are of one half of the run, 2 else. What is
-  /// done to unknowns by limits of 0 and of 1 may be done at once.
-  [[nodiscard]] std::uint8_t half_of(const FitLimit& limit) const;
-  /// Those of one compute() where all clocks meet.
+  /// Half of the run that holds all unknowns of a constraint: 0 or 1; 2 if both do. Two threads may
+  /// update the unknowns of halves 0 and 1 at once.
+  [[nodiscard]] std::uint8_t half_of(const FitConstraint& constraint) const;
+  /// Multiplications of one compute() in a band of dense blocks.
   [[nodiscard]] static double work_in_band(std::size_t clocks, std::size_t knots);
 
  private:

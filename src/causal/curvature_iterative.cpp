@@ -14,27 +14,27 @@ namespace entrain::causal {
 
 namespace {
 
-constexpr int k_lanczos_steps = 40;
+constexpr int k_lanczos_steps = 40;  ///< per probe; curvature_test.cpp
 
 using Vector = Eigen::VectorXd;
 
 }  // namespace
 
-/// Cholesky's method on five diagonals, of all clocks side by side.
+/// Cholesky factors of five diagonals, for all clocks side by side.
 bool Curvature::Matrices::factorize_clocks(double bend) {
   const Eigen::Index n = clocks_;
   add_clocks(bend);
   const auto add_square = [&](Eigen::Index at, const std::array<double, 3>& square) {
     diagonal_[at] += square[0];
-    beside1_[at + n] += square[1];
+    sub1_[at + n] += square[1];
     diagonal_[at + n] += square[2];
   };
   for (const Block& block : blocks_) {
     add_square(block.low, block.low_square);
     add_square(block.high, block.high_square);
   }
-  left1_ = beside1_;
-  left2_ = beside2_;
+  left1_ = sub1_;
+  left2_ = sub2_;
   inverse_ = diagonal_;
   for (Eigen::Index i = 0; i < size_; ++i) {
     if (i >= 2 * n) left2_[i] *= inverse_[i - 2 * n];
@@ -60,7 +60,7 @@ Vector Curvature::Matrices::by_clocks(const Vector& by_knots) const {
 Vector Curvature::Matrices::times(const Vector& v) {
   const Eigen::Index n = clocks_;
   Vector product = diagonal_.cwiseProduct(v);
-  for (const auto& [beside, distance] : {std::pair(&beside1_, n), std::pair(&beside2_, 2 * n)}) {
+  for (const auto& [beside, distance] : {std::pair(&sub1_, n), std::pair(&sub2_, 2 * n)}) {
     const Eigen::Index rest = size_ - distance;
     product.tail(rest) += beside->tail(rest).cwiseProduct(v.head(rest));
     product.head(rest) += beside->tail(rest).cwiseProduct(v.tail(rest));

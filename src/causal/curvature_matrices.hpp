@@ -15,23 +15,23 @@
 #include "base/cancel.hpp"
 #include "base/flat_map.hpp"
 #include "causal/block_band.hpp"
-#include "causal/clock_chains.hpp"
+#include "causal/coupling_graph.hpp"
 #include "causal/curvature.hpp"
-#include "causal/meeting_clocks.hpp"
 #include "causal/sparse_factor.hpp"
+#include "causal/static_condensation.hpp"
 
 namespace entrain::causal {
 
-/// The matrices of a Curvature, in the types of Eigen.
+/// Matrices of a Curvature, in the types of Eigen.
 class Curvature::Matrices {
  public:
   using Vector = Eigen::VectorXd;
   using Matrix = Eigen::SparseMatrix<double>;
 
   Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-           std::span<const FitLimit> limits, double scale, unsigned threads);
-  void set_limits(std::span<const FitLimit> limits);
-  bool compute(double bend, std::span<const std::uint32_t> active, Way way,
+           std::span<const FitConstraint> constraints, double scale, unsigned threads);
+  void set_constraints(std::span<const FitConstraint> constraints);
+  bool compute(double bend, std::span<const std::uint32_t> active, SolveMethod method,
                std::span<const double> shares);
   [[nodiscard]] Vector solve(const Vector& right, double tolerance);
   [[nodiscard]] double log_determinant();
@@ -39,9 +39,9 @@ class Curvature::Matrices {
   [[nodiscard]] bool is_clearly_costly();
   [[nodiscard]] double work() const { return work_; }
   [[nodiscard]] Halves& halves() { return halves_; }
-  [[nodiscard]] std::uint8_t half_of(const FitLimit& limit) const {
-    const std::size_t to = limit.to % static_cast<std::size_t>(knots_);
-    const std::size_t from = limit.from % static_cast<std::size_t>(knots_);
+  [[nodiscard]] std::uint8_t half_of(const FitConstraint& constraint) const {
+    const std::size_t to = constraint.to % static_cast<std::size_t>(knots_);
+    const std::size_t from = constraint.from % static_cast<std::size_t>(knots_);
     const std::size_t middle = BlockBand::middle_end(static_cast<std::size_t>(knots_));
     if (std::min(to, from) >= middle) return 1;
     return std::max(to, from) + 1 < middle ? 0 : 2;
@@ -56,19 +56,20 @@ class Curvature::Matrices {
   }
 
  private:
-  /// The products between two neighbouring knots of one clock and two of another one.
+  /// Contribution of the constraints between two neighbouring knots of one clock and two of
+  /// another.
   struct Block {
-    Eigen::Index low = 0, high = 0;  ///< the first ones
+    Eigen::Index low = 0, high = 0;  ///< first knots, unknowns
     std::array<double, 4> value{};   ///< low x high, low + 1 x high, low x high + 1, ...
-    /// What limits add to each clock: low x low, low x low + 1, low + 1 x low + 1; high x high, ...
+    /// Contribution to each clock: low x low, low x low + 1, low + 1 x low + 1; high x high, ...
     std::array<double, 3> low_square{}, high_square{};
-    bool is_used = false;  ///< by an active limit
+    bool is_used = false;  ///< some active constraint contributes
   };
 
-  /// A value of a clock between two knots, in the numbers of this class.
+  /// A point between two knots, with the unknowns of this class.
   struct Point {
     Eigen::Index at = 0;
-    double first = 0, second = 0;  ///< weights of the knots
+    double first = 0, second = 0;  ///< weights of the two knots
   };
   [[nodiscard]] Point point(std::uint32_t at, double share) const {
     return {by_knot(at), 1 - share, share};
@@ -77,20 +78,20 @@ class Curvature::Matrices {
     return {static_cast<std::size_t>(at / clocks_), static_cast<std::size_t>(at % clocks_)};
   }
   void add_square(const Point& point, double weight);
-  void add(const FitLimit& limit, double weight);
-  void add_to_band(const FitLimit& limit, double weight);
+  void add(const FitConstraint& constraint, double weight);
+  void add_to_band(const FitConstraint& constraint, double weight);
   bool factorize_band(std::span<const std::uint32_t> active, std::span<const double> shares);
-  std::optional<bool> factorize_whole(double bend, Way way);
+  std::optional<bool> factorize_whole(double bend, SolveMethod method);
   void set_chains(double bend);
   bool factorize_clocks(double bend);
   void add_all(std::span<const std::uint32_t> active, std::span<const double> shares);
   Block& block_at(Eigen::Index low, Eigen::Index high);
   void add_clocks(double bend);
-  void find_joints();
+  void find_interface();
   void find_places();
   void assemble();
   template <class Body>
-  void for_joint_entries(Body body) const;
+  void for_schur_entries(Body body) const;
   [[nodiscard]] Vector solve_whole(const Vector& right) const;
 
   // Unknowns are numbered knot by knot here, all clocks of a knot side by side.
@@ -106,33 +107,35 @@ class Curvature::Matrices {
   [[nodiscard]] Vector times(const Vector& v);         ///< the matrix itself
   void solve_lower(Vector& v);                         ///< v = L^-1 v
   void solve_upper(Vector& v);                         ///< v = L^-T v
-  [[nodiscard]] double quadrature(std::size_t probe);  ///< of z' log(L^-1 H L^-T) z
+  [[nodiscard]] double quadrature(std::size_t probe);  ///< estimates z' log(L^-1 H L^-T) z
 
   Eigen::Index clocks_, knots_, size_;
   std::span<const FitTerm> fixed_;
-  std::span<const FitLimit> limits_;
-  double weight_;              ///< of a limit
-  std::vector<Block> blocks_;  ///< of the active limits, and of some that were
-  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> place_;  ///< of every block in `blocks_`
-  /// The matrices of the clocks: the diagonal, and beside it by one knot and by two.
-  Vector diagonal_, beside1_, beside2_;
-  /// L of these: left of the diagonal by one knot and by two, and 1 / diagonal.
+  std::span<const FitConstraint> constraints_;
+  double weight_;              ///< 1 / sigma^2 of the constraints
+  std::vector<Block> blocks_;  ///< blocks of active and formerly active constraints
+  /// Number in `blocks_` by pair of unknowns.
+  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> place_;
+  /// Matrices of the clocks: main diagonal, and the subdiagonals at distance one and two.
+  Vector diagonal_, sub1_, sub2_;
+  /// Their Cholesky factors: subdiagonals at distance one and two, and 1 / diagonal.
   Vector left1_, left2_, inverse_;
   Cancel cancel_{nullptr};
   double work_ = 0;
   bool direct_ = true;
-  std::size_t costly_ = std::numeric_limits<std::size_t>::max();  ///< so many blocks cost too much
-  bool is_analysed_ = false;  ///< the joints have the pattern of the last ones
-  ClockChains chains_;
+  /// Number of blocks known to cost too much.
+  std::size_t costly_ = std::numeric_limits<std::size_t>::max();
+  bool is_analysed_ = false;  ///< `schur_` has the pattern of the last analysis
+  StaticCondensation chains_;
   std::optional<double> bend_of_chains_;
-  Matrix joints_;                      ///< the lower half of their matrix
-  std::vector<std::uint32_t> places_;  ///< in `joints_`, in the order of for_joint_entries()
+  Matrix schur_;                       ///< lower half of the Schur complement
+  std::vector<std::uint32_t> places_;  ///< place of every entry of for_schur_entries() in `schur_`
   SparseFactor factor_;
   Halves halves_;
-  std::vector<std::uint8_t> halves_of_limits_;
-  MeetingClocks meeting_;
-  std::optional<double> rough_work_;  ///< with all limits, if anybody asked
-  bool in_band_ = false;              ///< the matrix of the last compute() is
+  std::vector<std::uint8_t> halves_of_constraints_;
+  CouplingGraph coupling_;
+  std::optional<double> estimated_work_;  ///< work with all constraints; empty: not yet estimated
+  bool in_band_ = false;                  ///< the last compute() used the band
   BlockBand band_;
 };
 

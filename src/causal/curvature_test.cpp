@@ -18,11 +18,11 @@ struct Problem {
   std::size_t clocks = 0, knots = 0;
   double bend = 1, scale = 1;
   std::vector<FitTerm> fixed;
-  std::vector<FitLimit> limits;
+  std::vector<FitConstraint> constraints;
   std::vector<std::uint32_t> active;
 
   [[nodiscard]] std::size_t size() const { return clocks * knots; }
-  [[nodiscard]] Curvature curvature() const { return {clocks, knots, fixed, limits, scale}; }
+  [[nodiscard]] Curvature curvature() const { return {clocks, knots, fixed, constraints, scale}; }
 };
 
 /// The value of a clock between two knots.
@@ -56,7 +56,7 @@ Problem random_problem(RandomStream& random, std::size_t clocks, std::size_t kno
     const double position = random.uniform(0, last);
     const FitTerm a = term_at(knots, from, position);
     const FitTerm b = term_at(knots, (from + 1 + random.below(clocks - 1)) % clocks, position);
-    p.limits.push_back({b.at, a.at, b.share, a.share, 0});
+    p.constraints.push_back({b.at, a.at, b.share, a.share, 0});
     if (random.below(5) != 0) p.active.push_back(static_cast<std::uint32_t>(i));
   }
   return p;
@@ -76,8 +76,8 @@ TEST(Curvature, both_ways_solve_the_same_equations) {
     const Problem p = random_problem(random, clocks, knots, random.below(200));
     Curvature direct = p.curvature();
     Curvature iterative = p.curvature();
-    ASSERT_TRUE(direct.compute(p.bend, p.active, Curvature::Way::direct));
-    ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
+    ASSERT_TRUE(direct.compute(p.bend, p.active, SolveMethod::direct));
+    ASSERT_TRUE(iterative.compute(p.bend, p.active, SolveMethod::iterative));
     std::vector<double> right(p.size());
     for (double& value : right) value = random.uniform(-1, 1);
     const std::vector<double> expected = direct.solve(right);
@@ -94,7 +94,7 @@ TEST(Curvature, a_band_of_dense_blocks_solves_the_same_equations) {
     for (const bool all : {true, false}) {
       if (!all) p.active.resize(p.active.size() / 2);
       Curvature sparse = p.curvature(), band = p.curvature();
-      ASSERT_TRUE(sparse.compute(p.bend, p.active, Curvature::Way::direct));
+      ASSERT_TRUE(sparse.compute(p.bend, p.active, SolveMethod::direct));
       ASSERT_TRUE(band.compute(p.bend, p.active));
       const std::vector<double> right = random_right(random, p.size());
       const std::vector<double> a = sparse.solve(right), b = band.solve(right);
@@ -106,27 +106,27 @@ TEST(Curvature, a_band_of_dense_blocks_solves_the_same_equations) {
   }
 }
 
-TEST(Curvature, limits_between_knots_that_are_far_apart_are_solved_too) {
+TEST(Curvature, constraints_between_knots_that_are_far_apart_are_solved_too) {
   RandomStream random(18, 0);
   Problem p = random_problem(random, 4, 17, 200);
-  p.limits.push_back({0, 2 * 17 + 9, 0.5, 0.25, 0});
-  p.active.push_back(static_cast<std::uint32_t>(p.limits.size() - 1));
+  p.constraints.push_back({0, 2 * 17 + 9, 0.5, 0.25, 0});
+  p.active.push_back(static_cast<std::uint32_t>(p.constraints.size() - 1));
   Curvature sparse = p.curvature(), automatic = p.curvature();
-  ASSERT_TRUE(sparse.compute(p.bend, p.active, Curvature::Way::direct));
+  ASSERT_TRUE(sparse.compute(p.bend, p.active, SolveMethod::direct));
   ASSERT_TRUE(automatic.compute(p.bend, p.active));
   const std::vector<double> right = random_right(random, p.size());
   const std::vector<double> a = sparse.solve(right), b = automatic.solve(right);
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-8 * norm_of(a));
 }
 
-TEST(Curvature, limits_that_come_later_take_part) {
+TEST(Curvature, constraints_that_come_later_take_part) {
   RandomStream random(19, 0);
   const Problem p = random_problem(random, 6, 9, 300);
-  const std::span<const FitLimit> all = p.limits;
+  const std::span<const FitConstraint> all = p.constraints;
   Curvature later(p.clocks, p.knots, p.fixed, {}, p.scale), fresh = p.curvature();
-  later.set_limits(all.first(100));
+  later.set_constraints(all.first(100));
   ASSERT_TRUE(later.compute(p.bend, {}));
-  later.set_limits(all);
+  later.set_constraints(all);
   ASSERT_TRUE(later.compute(p.bend, p.active));
   ASSERT_TRUE(fresh.compute(p.bend, p.active));
   const std::vector<double> right = random_right(random, p.size());
@@ -139,9 +139,9 @@ TEST(Curvature, the_determinant_is_estimated_well_enough_to_choose_by) {
     const Problem p = random_problem(random, 30, 17, 600);
     Curvature direct = p.curvature();
     Curvature iterative = p.curvature();
-    ASSERT_TRUE(direct.compute(p.bend, p.active, Curvature::Way::direct));
-    ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
-    // Of 510 unknowns: the evidence of neighbouring amplitudes differs by some per unknown.
+    ASSERT_TRUE(direct.compute(p.bend, p.active, SolveMethod::direct));
+    ASSERT_TRUE(iterative.compute(p.bend, p.active, SolveMethod::iterative));
+    // 510 unknowns: the evidence of neighbouring amplitudes differs by some per unknown.
     EXPECT_NEAR(iterative.log_determinant(), direct.log_determinant(), 0.05 * 510) << round;
   }
 }
@@ -150,8 +150,8 @@ TEST(Curvature, without_couplings_the_clocks_are_all_there_is) {
   RandomStream random(5, 5);
   const Problem p = random_problem(random, 5, 20, 0);
   Curvature direct = p.curvature(), iterative = p.curvature();
-  ASSERT_TRUE(direct.compute(p.bend, p.active, Curvature::Way::direct));
-  ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
+  ASSERT_TRUE(direct.compute(p.bend, p.active, SolveMethod::direct));
+  ASSERT_TRUE(iterative.compute(p.bend, p.active, SolveMethod::iterative));
   EXPECT_NEAR(iterative.log_determinant(), direct.log_determinant(), 1e-6);
 }
 
@@ -165,7 +165,7 @@ TEST(Curvature, ends_early_once_cancelled) {
   RandomStream random(6, 6);
   const Problem p = random_problem(random, 30, 33, 600);
   Curvature iterative = p.curvature();
-  ASSERT_TRUE(iterative.compute(p.bend, p.active, Curvature::Way::iterative));
+  ASSERT_TRUE(iterative.compute(p.bend, p.active, SolveMethod::iterative));
   iterative.stop_with(&impatient);
   static_cast<void>(iterative.solve(std::vector<double>(p.size(), 1.0)));
   EXPECT_EQ(impatient.asked, 3);
@@ -179,13 +179,13 @@ TEST(Curvature, an_order_that_was_kept_solves_the_same_equations) {
   Curvature kept = p.curvature();
   for (int round = 0; round < 20; ++round) {
     p.active.clear();
-    for (std::uint32_t i = 0; i < p.limits.size(); ++i) {
+    for (std::uint32_t i = 0; i < p.constraints.size(); ++i) {
       if (random.below(3) != 0) p.active.push_back(i);
     }
     p.bend = random.uniform(0.1, 100);
     Curvature fresh = p.curvature();
-    ASSERT_TRUE(kept.compute(p.bend, p.active, Curvature::Way::direct));
-    ASSERT_TRUE(fresh.compute(p.bend, p.active, Curvature::Way::direct));
+    ASSERT_TRUE(kept.compute(p.bend, p.active, SolveMethod::direct));
+    ASSERT_TRUE(fresh.compute(p.bend, p.active, SolveMethod::direct));
     const std::vector<double> right(p.size(), 1.0), expected = fresh.solve(right);
     std::vector<double> difference = kept.solve(right);
     for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= expected[i];
@@ -196,7 +196,7 @@ TEST(Curvature, an_order_that_was_kept_solves_the_same_equations) {
 
 TEST(Curvature, a_matrix_that_is_not_definite_is_refused) {
   Curvature iterative(1, 5, {}, {}, 1);  // offset and rate of the clock are free
-  EXPECT_FALSE(iterative.compute(0, {}, Curvature::Way::iterative));
+  EXPECT_FALSE(iterative.compute(0, {}, SolveMethod::iterative));
 }
 
 }  // namespace

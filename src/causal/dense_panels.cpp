@@ -8,11 +8,11 @@ namespace entrain::causal {
 
 namespace {
 
-/// Columns that are factorised one by one before the others are brought up to date.
-constexpr std::ptrdiff_t k_block = 8;
+/// Columns that are factorised before the others are updated.
+constexpr std::ptrdiff_t k_panel_columns = 8;
 
-/// Four numbers for one instruction, or for two on older machines. The compiler would not find them
-/// by itself. The attributes stand behind the name: before it clang takes no alignment from them.
+/// Four numbers per instruction, or per two on older machines. Compilers do not find them alone.
+/// The attributes follow the name: before it clang ignores the alignment.
 using Four [[gnu::vector_size(32), gnu::aligned(8)]] = double;
 static_assert(alignof(Four) == alignof(double));
 
@@ -70,8 +70,8 @@ void subtract_rest(double* c, std::ptrdiff_t ldc, std::ptrdiff_t rows, std::ptrd
 
 [[gnu::always_inline]] inline bool factorise_all(double* panel, std::ptrdiff_t rows,
                                                  std::ptrdiff_t columns) {
-  for (std::ptrdiff_t first = 0; first < columns; first += k_block) {
-    const std::ptrdiff_t end = std::min(first + k_block, columns);
+  for (std::ptrdiff_t first = 0; first < columns; first += k_panel_columns) {
+    const std::ptrdiff_t end = std::min(first + k_panel_columns, columns);
     subtract_all(panel + first * rows + first, rows, rows - first, end - first, panel + first, rows,
                  first);
     for (std::ptrdiff_t j = first; j < end; ++j) {

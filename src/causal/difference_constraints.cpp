@@ -8,28 +8,32 @@
 
 #include "base/exact.hpp"
 #include "base/ids.hpp"
-#include "causal/due_edges.hpp"
+#include "causal/edge_worklist.hpp"
 
 namespace entrain::causal {
 
 namespace {
 
-/// Costs are counted in parts of a tick, since a step from window to window may cost less than one.
-constexpr std::int64_t k_parts = 256;
-/// Constraints beyond this many ticks are no limit.
-constexpr std::int64_t k_most_ticks = std::int64_t{1} << 46;
-constexpr std::int64_t k_most_distance = std::int64_t{1} << 50;
-/// A label below this can only come from a circle.
-constexpr std::int64_t k_lowest = -(std::int64_t{1} << 61);
-/// Steps that a system may take: at least, and per edge and node. Most take fewer than 10 per edge
-/// and node, hard ones 50.
-constexpr std::uint64_t k_least_steps = std::uint64_t{1} << 24;
-constexpr std::uint64_t k_steps_each = 256;
+/// Units and bounds of the search for shortest paths; difference_constraints_test.cpp.
+struct PathBounds {
+  /// Parts of a tick in which costs are counted: a step between windows may cost less than a tick.
+  static constexpr std::int64_t parts_of_tick = 256;
+  static constexpr std::int64_t most_slack = std::int64_t{1} << 46;     ///< ticks; larger: ignored
+  static constexpr std::int64_t most_distance = std::int64_t{1} << 50;  ///< ticks
+  /// Labels below this, in parts, come from a negative cycle.
+  static constexpr std::int64_t least_label = -(std::int64_t{1} << 61);
+  /// Budget of steps: at least so many, and so many per edge and node. Most systems take fewer than
+  /// 10 per edge and node, hard ones 50 (what_takes_too_many_steps_ends).
+  static constexpr std::uint64_t least_steps = std::uint64_t{1} << 24, steps_each = 256;
+  /// Nodes visited per search for cycles over all sweeps, as a multiple of all. Chosen, not
+  /// measured.
+  static constexpr std::uint64_t walks = 64;
+};
 
 /// distance * rate in parts of a tick, rounded up.
 std::int64_t parts(std::int64_t distance, std::int64_t rate_ppb) {
   return static_cast<std::int64_t>(
-      ceil_div(static_cast<Int128>(distance) * rate_ppb * k_parts, k_ppb));
+      ceil_div(static_cast<Int128>(distance) * rate_ppb * PathBounds::parts_of_tick, k_ppb));
 }
 
 std::int64_t magnitude(std::int64_t a, std::int64_t b) {
@@ -38,8 +42,8 @@ std::int64_t magnitude(std::int64_t a, std::int64_t b) {
       std::min<Int128>(distance < 0 ? -distance : distance, std::int64_t{1} << 61));
 }
 
-/// How far the two ends of a constraint are moved. The reference is right at all times: moving it
-/// costs nothing.
+/// Distances by which the two ends of a constraint are moved; 0 for the reference, which has no
+/// error.
 std::pair<std::int64_t, std::int64_t> distances_of(const ConstraintGrid& problem,
                                                    const ClockConstraint& constraint) {
   const std::int64_t middle = problem.middle(problem.window_of(constraint.to_time));
@@ -65,8 +69,9 @@ DifferenceConstraints::DifferenceConstraints(const ConstraintGrid& problem)
   grid_.constraints = {};
   const auto counts = [&](const ClockConstraint& constraint) {
     const auto [from, to] = distances_of(problem, constraint);
-    return constraint.from != constraint.to && constraint.slack <= k_most_ticks &&
-           constraint.slack >= -k_most_ticks && from <= k_most_distance && to <= k_most_distance;
+    return constraint.from != constraint.to && constraint.slack <= PathBounds::most_slack &&
+           constraint.slack >= -PathBounds::most_slack && from <= PathBounds::most_distance &&
+           to <= PathBounds::most_distance;
   };
   for (const ClockConstraint& constraint : problem.constraints) {
     if (counts(constraint)) ++first_edge_[problem.window_of(constraint.to_time) + 1];
@@ -81,11 +86,10 @@ DifferenceConstraints::DifferenceConstraints(const ConstraintGrid& problem)
                                                              constraint.slack, from, to};
   }
   const std::size_t size = edges_.size() + std::size_t{grid_.windows} * grid_.clocks;
-  most_steps_ = std::max(k_least_steps, k_steps_each * size);
+  most_steps_ = std::max(PathBounds::least_steps, PathBounds::steps_each * size);
 }
 
-/// Bellman-Ford, window by window, forward and back: labels fall until no edge is too short. Goes
-/// along the edges, or (`reversed`) against them.
+/// Bellman-Ford, window by window, forward and back, along the edges or (`reversed`) against them.
 class DifferenceConstraints::Paths {
  public:
   Paths(const DifferenceConstraints& graph, const RateLimits& limits, bool reversed)
@@ -93,7 +97,7 @@ class DifferenceConstraints::Paths {
         g_(graph.grid_),
         limits_(limits),
         reversed_(reversed),
-        due_(begins(), std::size_t{g_.windows} * g_.clocks + 1),
+        worklist_(begins(), std::size_t{g_.windows} * g_.clocks + 1),
         fallen_{Fallen(g_.windows), Fallen(g_.windows)} {
     for (std::uint32_t c = 0; c < g_.clocks; ++c) steps_.push_back(parts(g_.width, limits.of(c)));
     label_.resize(std::size_t{g_.windows} * g_.clocks + 1);
@@ -104,18 +108,19 @@ class DifferenceConstraints::Paths {
     reference_falls_.resize(g_.windows, 0);
     costs_.reserve(graph_.edges_.size());
     for (const Edge& edge : graph_.edges_) {
-      costs_.push_back(edge.slack * k_parts + parts(edge.from_distance, limits.of(edge.from)) +
+      costs_.push_back(edge.slack * PathBounds::parts_of_tick +
+                       parts(edge.from_distance, limits.of(edge.from)) +
                        parts(edge.to_distance, limits.of(edge.to)));
     }
   }
 
-  /// Starts at all nodes at once. Returns the nodes of a circle below 0; empty: there is none.
-  std::vector<std::size_t> circle() {
+  /// Starts at all nodes at once. Returns the nodes of a negative cycle, or none.
+  std::vector<std::size_t> cycle() {
     std::fill(label_.begin(), label_.end(), 0);
-    due_.all_are_due();
+    worklist_.mark_all();
     return settle();
   }
-  /// Distances from the reference, ticks, rounded up. Nodes that are not reached keep
+  /// Distances from the reference, ticks, rounded up. Unreached nodes keep
   /// ErrorIntervals::k_unbounded.
   std::vector<std::int64_t> distances() {
     std::fill(label_.begin(), label_.end(), ErrorIntervals::k_unbounded);
@@ -124,7 +129,7 @@ class DifferenceConstraints::Paths {
     std::vector<std::int64_t> result(label_.begin() + 1, label_.end());
     for (std::int64_t& distance : result) {
       if (distance == ErrorIntervals::k_unbounded) continue;
-      distance = static_cast<std::int64_t>(ceil_div(distance, k_parts));
+      distance = static_cast<std::int64_t>(ceil_div(distance, PathBounds::parts_of_tick));
     }
     for (std::uint32_t w = 0; w < g_.windows; ++w) {
       result[std::size_t{w} * g_.clocks + g_.reference] = 0;
@@ -132,19 +137,18 @@ class DifferenceConstraints::Paths {
     return result;
   }
 
-  [[nodiscard]] Contradiction describe(const std::vector<std::size_t>& circle) const {
+  [[nodiscard]] Contradiction describe(const std::vector<std::size_t>& cycle) const {
     Contradiction found;
-    // `fixed`: the part of its cost that does not depend on the limit for all clocks, in billionths
-    // of ticks.
+    // `fixed`: part of its cost that does not depend on the wander, in billionths of ticks.
     Int128 fixed = 0, distance = 0;
     const auto move = [&](std::int64_t ticks, std::uint32_t clock) {
       distance += ticks;
       fixed += static_cast<Int128>(ticks) * (limits_.of(clock) - limits_.wander_ppb);
     };
     std::uint32_t first = g_.windows, last = 0;
-    for (const std::size_t node : circle) {
+    for (const std::size_t node : cycle) {
       const Parent& parent = parent_[node];
-      if (parent.edge == k_beside) {
+      if (parent.edge == k_next_window) {
         move(g_.width, clock_of(node));
       } else {
         const Edge& edge = graph_.edges_[parent.edge];
@@ -171,15 +175,16 @@ class DifferenceConstraints::Paths {
 
  private:
   static constexpr std::uint32_t k_reference = 0;
-  static constexpr std::uint32_t k_beside = k_none - 1;  ///< same clock, next or previous window
+  static constexpr std::uint32_t k_next_window =
+      k_none - 1;  ///< a step to the next or previous window
   struct Parent {
     std::size_t node = 0;
     std::uint32_t edge = k_none;  ///< k_none: never reached
   };
 
-  /// Where a path goes on from a window.
-  enum Way : std::uint8_t { later, earlier };
-  /// Per window, clocks whose labels there fell since they were carried that way.
+  /// Direction of a step between windows.
+  enum Direction : std::uint8_t { later, earlier };
+  /// Clocks per window whose labels fell since they were carried in that direction.
   using Fallen = std::vector<std::vector<std::uint32_t>>;
 
   [[nodiscard]] std::uint32_t node(std::uint32_t clock, std::uint32_t window) const {
@@ -195,7 +200,7 @@ class DifferenceConstraints::Paths {
     return reversed_ ? edge.from : edge.to;
   }
 
-  /// Per edge the node where it begins.
+  /// Node where each edge begins.
   [[nodiscard]] std::vector<std::uint32_t> begins() const {
     std::vector<std::uint32_t> nodes;
     nodes.reserve(graph_.edges_.size());
@@ -212,8 +217,9 @@ class DifferenceConstraints::Paths {
 
   /// True if the label of `to` fell.
   bool relax(std::uint32_t from, std::uint32_t to, std::int64_t cost, std::uint32_t edge) {
-    if (cost > k_most_ticks * k_parts) return false;
-    if (label_[from] == ErrorIntervals::k_unbounded || label_[from] < k_lowest) return false;
+    if (cost > PathBounds::most_slack * PathBounds::parts_of_tick) return false;
+    if (label_[from] == ErrorIntervals::k_unbounded || label_[from] < PathBounds::least_label)
+      return false;
     const std::int64_t label = label_[from] + cost;
     if (label >= label_[to]) return false;
     label_[to] = label;
@@ -222,16 +228,16 @@ class DifferenceConstraints::Paths {
     return true;
   }
 
-  /// A label is to be carried to both neighbours of its window.
+  /// Marks a label to be carried to both neighbours of its window.
   void list(std::uint32_t clock, std::uint32_t w) {
-    for (const Way way : {later, earlier}) {
+    for (const Direction way : {later, earlier}) {
       bool& is_listed = is_listed_[node(clock, w)][way];
       if (!is_listed) fallen_[way][w].push_back(clock);
       is_listed = true;
     }
   }
 
-  /// Follows the edges inside a window until no label falls; false if that does not end.
+  /// Relaxes the edges inside a window until no label falls; false if that does not end.
   bool settle_window(std::uint32_t w) {
     const auto step = [&](std::uint32_t e) {
       const Edge& edge = graph_.edges_[e];
@@ -241,32 +247,32 @@ class DifferenceConstraints::Paths {
       return to;
     };
     for (std::uint32_t round = 0; round <= g_.clocks + 1 && !graph_.is_exhausted(); ++round) {
-      const std::uint64_t before = due_.steps();
-      const bool fell = due_.round(step, edges_of(w));
-      graph_.steps_ += 1 + due_.steps() - before;
+      const std::uint64_t before = worklist_.steps();
+      const bool fell = worklist_.round(step, edges_of(w));
+      graph_.steps_ += 1 + worklist_.steps() - before;
       if (!fell) return true;
     }
     return false;
   }
 
   void carry(std::uint32_t from, std::uint32_t to) {
-    const Way way = from < to ? later : earlier;
+    const Direction way = from < to ? later : earlier;
     for (const std::uint32_t c : fallen_[way][from]) {
       is_listed_[node(c, from)][way] = false;
-      if (!relax(node(c, from), node(c, to), steps_[c], k_beside)) continue;
+      if (!relax(node(c, from), node(c, to), steps_[c], k_next_window)) continue;
       stale_[to] = true;
-      due_.moved(node(c, to), edges_of(to));
+      worklist_.moved(node(c, to), edges_of(to));
       list(c, to);
     }
     graph_.steps_ += fallen_[way][from].size();
     fallen_[way][from].clear();
   }
 
-  /// Settles a window where something fell. False if that does not end.
+  /// Relaxes a window where a label fell. False if that does not end.
   bool visit(std::uint32_t w) {
     stale_[w] = false;
     if (reference_falls_[w] != falls_of_reference_) {
-      due_.moved(k_reference, edges_of(w));
+      worklist_.moved(k_reference, edges_of(w));
     }
     const bool ended = settle_window(w);
     reference_falls_[w] = falls_of_reference_;
@@ -290,24 +296,24 @@ class DifferenceConstraints::Paths {
         visit_stale(w);
       }
       if (!moved || graph_.is_exhausted()) return {};
-      // Parents close a circle only if the sum around it is below 0.
-      if (auto circle = new_circle(); !circle.empty()) return circle;
+      // Parents close a cycle only if the sum around it is below 0.
+      if (auto cycle = new_cycle(); !cycle.empty()) return cycle;
       if (!ended) std::fill(stale_.begin(), stale_.end(), true);
     }
   }
 
-  /// A circle of parents, if there is one since labels moved. Where looking costs much beside the
-  /// moves, it looks less often.
-  std::vector<std::size_t> new_circle() {
-    const bool is_cheap = walked_ <= k_walks * label_.size();
+  /// Returns a cycle of parents that recent moves closed. Looks less often where looking costs much
+  /// compared to the moves.
+  std::vector<std::size_t> new_cycle() {
+    const bool is_cheap = walked_ <= PathBounds::walks * label_.size();
     if (!is_cheap && graph_.steps_ - looked_at_ < label_.size()) return {};
     looked_at_ = graph_.steps_;
     const bool all = !is_cheap || moved_.size() > label_.size();
-    const bool found = all || moved_close_a_circle();
+    const bool found = all || moved_close_a_cycle();
     moved_.clear();
-    return found ? circle_of_parents() : std::vector<std::size_t>();
+    return found ? cycle_of_parents() : std::vector<std::size_t>();
   }
-  bool moved_close_a_circle() {
+  bool moved_close_a_cycle() {
     const std::uint64_t before = walks_;
     for (const std::size_t start : moved_) {
       ++walks_;
@@ -321,7 +327,7 @@ class DifferenceConstraints::Paths {
     return false;
   }
 
-  [[nodiscard]] std::vector<std::size_t> circle_of_parents() const {
+  [[nodiscard]] std::vector<std::size_t> cycle_of_parents() const {
     std::vector<std::uint32_t> seen(label_.size(), k_none);
     for (std::size_t start = 0; start < label_.size(); ++start) {
       std::size_t at = start;
@@ -330,48 +336,45 @@ class DifferenceConstraints::Paths {
         at = parent_[at].node;
       }
       if (parent_[at].edge == k_none || seen[at] != start) continue;
-      std::vector<std::size_t> circle;
-      for (std::size_t n = at; circle.empty() || n != at; n = parent_[n].node) circle.push_back(n);
-      return circle;
+      std::vector<std::size_t> cycle;
+      for (std::size_t n = at; cycle.empty() || n != at; n = parent_[n].node) cycle.push_back(n);
+      return cycle;
     }
     return {};
   }
-
-  /// Nodes that are looked at for circles after every sweep, as a multiple of all.
-  static constexpr std::uint64_t k_walks = 64;
 
   const DifferenceConstraints& graph_;
   const ConstraintGrid& g_;
   const RateLimits& limits_;
   bool reversed_;
-  std::vector<std::int64_t> steps_;  ///< per clock: cost from window to window, parts of a tick
+  std::vector<std::int64_t> steps_;  ///< cost from window to window, parts of a tick; one per clock
   std::vector<std::int64_t> label_;
   std::vector<Parent> parent_;
-  std::vector<std::int64_t> costs_;  ///< per edge, likewise
-  DueEdges due_;
-  std::array<Fallen, 2> fallen_;                ///< by Way
-  std::vector<std::array<bool, 2>> is_listed_;  ///< per node: it is among these
-  std::vector<char> stale_;                     ///< per window: labels fell since it was settled
+  std::vector<std::int64_t> costs_;  ///< cost, parts of a tick; one per edge
+  EdgeWorklist worklist_;
+  std::array<Fallen, 2> fallen_;                ///< indexed by Direction
+  std::vector<std::array<bool, 2>> is_listed_;  ///< member of `fallen_`, one per node
+  std::vector<char> stale_;  ///< a label fell since the window was relaxed; one per window
   std::uint64_t falls_of_reference_ = 1;
-  std::vector<std::uint64_t> reference_falls_;  ///< per window: when it was settled
-  std::vector<std::size_t> moved_;              ///< nodes with new parents; more than all: all
-  std::vector<std::uint64_t> seen_;             ///< per node: in this walk
-  std::uint64_t walks_ = 0, walked_ = 0;        ///< walks along parents, and nodes on them
-  std::uint64_t looked_at_ = 0;                 ///< after so many steps
+  std::vector<std::uint64_t> reference_falls_;  ///< value at the last visit; one per window
+  std::vector<std::size_t> moved_;              ///< nodes with new parents; if too many: all
+  std::vector<std::uint64_t> seen_;             ///< last walk that visited it; one per node
+  std::uint64_t walks_ = 0, walked_ = 0;        ///< walks along parents, and nodes visited
+  std::uint64_t looked_at_ = 0;                 ///< steps at the last search for a cycle
 };
 
 std::optional<Contradiction> DifferenceConstraints::contradiction(const RateLimits& limits) const {
   Paths paths(*this, limits, false);
-  const std::vector<std::size_t> circle = paths.circle();
-  if (circle.empty()) return std::nullopt;
-  return paths.describe(circle);
+  const std::vector<std::size_t> cycle = paths.cycle();
+  if (cycle.empty()) return std::nullopt;
+  return paths.describe(cycle);
 }
 
 DifferenceConstraints::LeastRate DifferenceConstraints::least_rate() const {
   LeastRate least;
   while (auto found = contradiction({least.rate_ppb, {}})) {
     if (!found->needed_ppb) return {least.rate_ppb, std::move(found)};
-    // Go a step further than this circle asks for: others like it need a little more.
+    // A little more than this cycle needs: similar cycles need slightly more.
     least.rate_ppb = *found->needed_ppb + *found->needed_ppb / 16;
   }
   return least;

@@ -11,24 +11,24 @@
 
 namespace entrain::causal {
 
-/// Limits on clock rates are whole billionths, so that all that follows from them is exact.
+/// Parts per billion: limits on clock rates are whole numbers of them, so that all conclusions are
+/// exact.
 inline constexpr std::int64_t k_ppb = 1'000'000'000;
-/// The largest limit that is considered: a tenth.
+/// Largest limit on rates that is considered: 10 %.
 inline constexpr std::int64_t k_most_rate_ppb = k_ppb / 10;
 
 /// Clock errors in windows of time, and constraints between them.
 ///
 /// The error e_i of clock i is its time (along its base line) minus that of the reference. Every
-/// ClockConstraint limits e_to - e_from at two times; a limit R_i on rates says |e_i(t) - e_i(u)|
+/// ClockConstraint bounds e_to - e_from at two times; a limit R_i on rates means |e_i(t) - e_i(u)|
 /// <= R_i |t - u|. Both ends of a constraint are moved to the middle of the window that holds its
-/// `to_time`. That costs R_i times their distance from the middle, rounded up (to 1/256 tick), so
-/// everything that follows is true of the clocks if the constraints and limits are. The reference
-/// never has an error.
+/// `to_time`. This adds R_i times their distance from the middle, rounded up (to 1/256 tick), to
+/// the slack, so all conclusions hold if the constraints and limits do. The reference has no error.
 struct ConstraintGrid {
   std::uint32_t clocks = 0;
   std::uint32_t reference = 0;
-  std::int64_t begin = 0;  ///< of the first window, ticks
-  std::int64_t width = 1;  ///< of a window, ticks, >= 1
+  std::int64_t begin = 0;  ///< begin of the first window, ticks
+  std::int64_t width = 1;  ///< width of a window, ticks, >= 1
   std::uint32_t windows = 1;
   std::span<const ClockConstraint> constraints;
 
@@ -41,7 +41,7 @@ struct ConstraintGrid {
 /// Limits on the rates of errors: R_i = wander + extra of clock i.
 struct RateLimits {
   std::int64_t wander_ppb = 0;
-  /// Per clock: how wrong the rate of its base line may be; empty: 0.
+  /// Bound on the error of the rate of each base line; empty: 0.
   std::vector<std::int64_t> extra_ppb;
 
   [[nodiscard]] std::int64_t of(std::uint32_t clock) const {
@@ -49,7 +49,7 @@ struct RateLimits {
   }
 };
 
-/// Per window: the interval that must contain each clock's error at the window's middle.
+/// Proven interval of each clock's error at the middle of each window.
 struct ErrorIntervals {
   static constexpr std::int64_t k_unbounded = std::numeric_limits<std::int64_t>::max();
 
@@ -67,17 +67,15 @@ struct ErrorIntervals {
   }
 };
 
-/// Constraints that cannot hold together: around a circle of clocks and times their slacks add up
-/// to less than 0.
+/// Contradicting constraints: a negative cycle of slacks over clocks and times.
 struct Contradiction {
-  std::vector<std::uint32_t> clocks;  ///< on the circle, increasing
-  std::int64_t begin = 0, end = 0;    ///< middles of its first and last window, ticks
-  /// Limit on wander, ppb, above which this circle is no contradiction; empty: it is one under any
-  /// limit.
+  std::vector<std::uint32_t> clocks;  ///< clocks of the cycle, increasing
+  std::int64_t begin = 0, end = 0;    ///< middles of the first and last window, ticks
+  /// Least limit on wander without this contradiction, ppb; empty: every limit contradicts.
   std::optional<std::int64_t> needed_ppb;
 };
 
-/// The graph of difference constraints: a node per clock and window, and one for the reference.
+/// Graph of difference constraints: a node per clock and window, and one for the reference.
 ///
 /// Shortest paths from the reference give the upper ends of the intervals, paths to it the lower
 /// ends. Example: clock 0 is the reference, one window lasts from 0 to 100, clock 1 may change its
@@ -88,35 +86,34 @@ struct Contradiction {
 ///    Moved by 20 ticks: e_1 >= -13.2.
 /// In whole ticks the proved interval of e_1 at time 50 is [-14, 19].
 ///
-/// Deterministic. Memory: O(constraints + clocks * windows). Time is about that, too, mostly, but
-/// constraints can be such that labels fall again and again: so steps are counted. Not for several
-/// threads at once.
+/// Deterministic. Memory: O(constraints + clocks * windows). Time is usually similar, but labels
+/// can fall many times, so steps are counted. Not thread safe.
 class DifferenceConstraints {
  public:
-  /// Constraints of more than 2^46 ticks are left out. `problem.constraints` need not outlive this.
+  /// Ignores constraints of more than 2^46 ticks. `problem.constraints` need not outlive this.
   explicit DifferenceConstraints(const ConstraintGrid& problem);
 
   /// The problem without its constraints.
   [[nodiscard]] const ConstraintGrid& grid() const { return grid_; }
 
-  /// True if all that was asked for took more steps than it may: then nothing that was found since
-  /// means anything. A step is an edge that is tried or is to be tried.
+  /// True if all calls together took more steps than allowed: results since then are meaningless. A
+  /// step is an edge that is relaxed or marked for it.
   [[nodiscard]] bool is_exhausted() const { return steps_ > most_steps_; }
   [[nodiscard]] std::uint64_t most_steps() const { return most_steps_; }
 
-  /// A contradiction under limits on rates; empty if there is none.
+  /// Returns a contradiction under these limits; empty if there is none.
   [[nodiscard]] std::optional<Contradiction> contradiction(const RateLimits& limits) const;
 
-  /// One limit for all clocks under which nothing contradicts, at most about a sixteenth above the
-  /// smallest such limit. A contradiction if k_most_rate_ppb does not suffice.
+  /// Least limit for all clocks without a contradiction, at most about a sixteenth too large. A
+  /// contradiction if k_most_rate_ppb does not suffice.
   struct LeastRate {
     std::int64_t rate_ppb = 0;
     std::optional<Contradiction> contradiction;
   };
   [[nodiscard]] LeastRate least_rate() const;
 
-  /// The tightest intervals that follow (shortest paths from and to the reference). There must be
-  /// no contradiction.
+  /// Returns the tightest intervals (shortest paths from and to the reference). There must be no
+  /// contradiction.
   [[nodiscard]] ErrorIntervals intervals(const RateLimits& limits) const;
 
  private:
@@ -128,11 +125,11 @@ class DifferenceConstraints {
   };
   class Paths;
 
-  ConstraintGrid grid_;                    ///< without constraints
-  std::vector<std::uint32_t> first_edge_;  ///< per window, and the end
+  ConstraintGrid grid_;                    ///< problem without constraints
+  std::vector<std::uint32_t> first_edge_;  ///< offset in `edges_` per window, and the end
   std::vector<Edge> edges_;
   std::uint64_t most_steps_ = 0;
-  mutable std::uint64_t steps_ = 0;  ///< so far
+  mutable std::uint64_t steps_ = 0;
 };
 
 /// distance * rate, in ticks, rounded up.

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr std::int64_t k_free = ErrorIntervals::k_unbounded;
+constexpr std::int64_t k_open = ErrorIntervals::k_unbounded;
 
 ConstraintGrid problem(std::uint32_t clocks, std::uint32_t windows,
                        std::span<const ClockConstraint> constraints) {
@@ -63,13 +63,13 @@ TEST(DifferenceConstraints, ends_are_moved_to_the_middle_and_costs_rounded_up) {
   const std::vector<ClockConstraint> constraints{{0, 1, 0, 160, 10}, {1, 2, 60, 190, 0}};
   const ErrorIntervals found =
       DifferenceConstraints(problem(3, 2, constraints)).intervals({10'000'000, {}});
-  EXPECT_EQ(of(found, 1, 1), Pair(-k_free, 11));
-  EXPECT_EQ(of(found, 2, 1), Pair(-k_free, 12));
+  EXPECT_EQ(of(found, 1, 1), Pair(-k_open, 11));
+  EXPECT_EQ(of(found, 2, 1), Pair(-k_open, 12));
   // A limit of its own for clock 1: 10 % of 10 and of 90 ticks.
   const ErrorIntervals own =
       DifferenceConstraints(problem(3, 2, constraints)).intervals({10'000'000, {0, 90'000'000, 0}});
-  EXPECT_EQ(of(own, 1, 1), Pair(-k_free, 11));
-  EXPECT_EQ(of(own, 2, 1), Pair(-k_free, 10 + 1 + 9 + 1));
+  EXPECT_EQ(of(own, 1, 1), Pair(-k_open, 11));
+  EXPECT_EQ(of(own, 2, 1), Pair(-k_open, 10 + 1 + 9 + 1));
 }
 
 TEST(DifferenceConstraints, chains_tie_clocks_that_never_talk_to_the_reference) {
@@ -77,7 +77,7 @@ TEST(DifferenceConstraints, chains_tie_clocks_that_never_talk_to_the_reference) 
       {0, 1, 50, 50, 3}, {1, 0, 50, 50, 4}, {1, 2, 50, 50, 20}, {2, 1, 50, 50, 10}};
   const ErrorIntervals found = DifferenceConstraints(problem(4, 1, constraints)).intervals({});
   EXPECT_EQ(of(found, 2, 0), Pair(-14, 23));
-  EXPECT_EQ(of(found, 3, 0), Pair(-k_free, k_free));
+  EXPECT_EQ(of(found, 3, 0), Pair(-k_open, k_open));
   EXPECT_FALSE(found.of(3, 0).bounded());
 }
 
@@ -149,7 +149,7 @@ class Oracle {
  public:
   Oracle(const ConstraintGrid& problem, const RateLimits& limits)
       : problem_(problem), size_(problem.clocks * problem.windows + 1) {
-    cost_.assign(size_ * size_, k_free);
+    cost_.assign(size_ * size_, k_open);
     for (std::size_t i = 0; i < size_; ++i) cost_[i * size_ + i] = 0;
     for (std::uint32_t c = 0; c < problem.clocks; ++c) {
       for (std::uint32_t w = 1; w < problem.windows; ++w) {
@@ -171,7 +171,7 @@ class Oracle {
     for (std::size_t k = 0; k < size_; ++k) {
       for (std::size_t i = 0; i < size_; ++i) {
         for (std::size_t j = 0; j < size_; ++j) {
-          if (at(i, k) != k_free && at(k, j) != k_free) lower(i, j, at(i, k) + at(k, j));
+          if (at(i, k) != k_open && at(k, j) != k_open) lower(i, j, at(i, k) + at(k, j));
         }
       }
     }
@@ -237,7 +237,7 @@ TEST(DifferenceConstraints, intervals_are_the_shortest_paths) {
           return static_cast<std::int64_t>(std::ceil(static_cast<double>(parts) / 256));
         };
         ASSERT_EQ(of(found, c, w),
-                  Pair(back == k_free ? -k_free : -up(back), there == k_free ? k_free : up(there)))
+                  Pair(back == k_open ? -k_open : -up(back), there == k_open ? k_open : up(there)))
             << "seed " << seed << ", clock " << c << ", window " << w;
       }
     }

@@ -15,8 +15,8 @@ namespace {
 /// An end of an edge.
 struct Endpoint {
   std::uint32_t clock = 0;
-  std::int64_t time = 0;  ///< presynchronised
-  double corrected = 0;   ///< the best estimate of its true time, ticks after the first event
+  std::int64_t time = 0;  ///< presynchronised time
+  double corrected = 0;   ///< estimate of its true time, ticks after the first event
 };
 
 TimeWindows windows_of(const ConstraintOptions& options) {
@@ -47,7 +47,8 @@ class Collector {
   [[nodiscard]] TightestEdges take() && { return std::move(edges_); }
 
  private:
-  /// Participants whose times are asked for ahead: those of one call lie apart from each other.
+  /// Participants whose times are prefetched: those of one call are scattered. Chosen, not
+  /// measured.
   static constexpr std::size_t k_ahead = 32;
 
   [[nodiscard]] Endpoint end_at(std::uint32_t clock, std::int64_t time) const {
@@ -60,7 +61,7 @@ class Collector {
     return end_at(options_.clock_of[location], times_[node]);
   }
 
-  /// The slack of an edge with the errors as known, after its ends were moved.
+  /// Slack of an edge given the known errors, after its ends were moved.
   [[nodiscard]] double tightness(const Endpoint& from, const Endpoint& to, std::int64_t mu) const {
     const double slack = to.corrected - from.corrected - static_cast<double>(mu);
     if (options_.rate == 0) return slack;
@@ -74,7 +75,7 @@ class Collector {
   }
 
   void offer(const Endpoint& from, const Endpoint& to, std::int64_t mu) {
-    edges_.look_at(to.time);
+    edges_.select_window(to.time);
     edges_.keep({.constraint = {.from = from.clock,
                                 .to = to.clock,
                                 .from_time = from.time,
@@ -100,7 +101,7 @@ class Collector {
     }
   }
 
-  /// The latest (or earliest) member of a side, and the latest one of another clock.
+  /// Latest (or earliest) member of a side, and the latest one of another clock.
   struct Extremes {
     const Member* first = nullptr;
     const Member* other = nullptr;
@@ -151,7 +152,7 @@ class Collector {
   const ConstraintOptions& options_;
   std::span<const std::int64_t> times_;
   TightestEdges edges_;
-  std::vector<Member> sends_, receives_;  ///< of the present exchange
+  std::vector<Member> sends_, receives_;  ///< members of the present exchange
 };
 
 }  // namespace
@@ -168,7 +169,7 @@ std::vector<ClockConstraint> collect_constraints(Team& team, const match::Graph&
   std::vector<ClockConstraint> found =
       TightestEdges::merge(std::move(of_parts), options.clocks, options.threads);
   if (team.size() == 1) return found;
-  // The constraints are few beside the trace: every member gets all of them, and fits alike.
+  // Constraints are few: every member gets all of them, and computes the same fit.
   std::vector<std::vector<ClockConstraint>> parcels(team.size(), found);
   Collector all(graph, options);
   for (const auto& parcel : exchange(team, std::move(parcels))) {

@@ -104,7 +104,7 @@ TEST(Bounds, a_barrier_gives_every_member_two) {
                   Told{2, 110, 1, 220, 110}, Told{1, 120, 2, 230, 110}));
 }
 
-TEST(Bounds, nobody_of_the_own_clock_counts) {
+TEST(Bounds, edges_within_a_clock_do_not_count) {
   TraceBuilder b(3);
   b.collective(0, 100, 210, trace::op::barrier);
   b.collective(1, 120, 220, trace::op::barrier);

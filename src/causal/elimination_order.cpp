@@ -21,8 +21,8 @@ std::span<const Index> rows_of(const Matrix& lower, Index column) {
   return {lower.innerIndexPtr() + begin[0], static_cast<std::size_t>(begin[1] - begin[0])};
 }
 
-/// True if an unknown and the next one have an entry, and half of the others in common, as far as
-/// the lower half shows.
+/// True if an unknown and the next one share an entry and at least half of their other neighbours,
+/// as far as the lower half shows.
 bool are_alike(const Matrix& lower, Index column) {
   const auto one = rows_of(lower, column), next = rows_of(lower, column + 1);
   if (one.size() < 2 || one[1] != column + 1) return false;
@@ -42,7 +42,7 @@ struct Grouping {
   Index count = 0;
 };
 
-/// The matrix of groups. Entries are 0.
+/// Pattern of the matrix of groups; entries are 0.
 Matrix matrix_of(const Grouping& groups, const Matrix& lower) {
   Matrix coarse(groups.count, groups.count);
   coarse.reserve(lower.nonZeros());

@@ -10,8 +10,8 @@
 
 #include "base/disjoint_sets.hpp"
 #include "base/executor.hpp"
+#include "causal/clock_sample.hpp"
 #include "causal/fit_by_groups.hpp"
-#include "causal/some_clocks.hpp"
 
 namespace entrain::causal {
 
@@ -19,14 +19,13 @@ namespace {
 
 constexpr std::uint32_t k_unseen = std::numeric_limits<std::uint32_t>::max();
 
-/// Groups of clocks in which each can be reached from each along constraints: strongly connected
-/// components (Tarjan 1972, without recursion).
-class Circles {
+/// Strongly connected components of the graph of constraints (Tarjan 1972, without recursion).
+class StrongComponents {
  public:
-  explicit Circles(std::size_t clocks)
-      : first_(clocks + 1), order_(clocks), low_(clocks), circle_(clocks), next_edge_(clocks) {}
+  explicit StrongComponents(std::size_t clocks)
+      : first_(clocks + 1), order_(clocks), low_(clocks), component_(clocks), next_edge_(clocks) {}
 
-  /// Finds the groups by these constraints only.
+  /// Finds the components of these constraints.
   template <class Constraints>
   void find(const Constraints& constraints) {
     std::fill(first_.begin(), first_.end(), 0u);
@@ -38,16 +37,16 @@ class Circles {
       target_[next_edge_[constraint->from]++] = constraint->to;
     std::copy(first_.begin(), first_.end() - 1, next_edge_.begin());
     std::fill(order_.begin(), order_.end(), k_unseen);
-    std::fill(circle_.begin(), circle_.end(), k_unseen);
+    std::fill(component_.begin(), component_.end(), k_unseen);
     counted_ = 0;
     for (const ClockConstraint* constraint : constraints) {
       if (order_[constraint->from] == k_unseen) visit(constraint->from);
     }
   }
 
-  [[nodiscard]] bool hold(const ClockConstraint& constraint) const {
-    return circle_[constraint.from] == circle_[constraint.to] &&
-           circle_[constraint.from] != k_unseen;
+  [[nodiscard]] bool contains(const ClockConstraint& constraint) const {
+    return component_[constraint.from] == component_[constraint.to] &&
+           component_[constraint.from] != k_unseen;
   }
 
  private:
@@ -65,7 +64,7 @@ class Circles {
         const std::uint32_t to = target_[next_edge_[at]++];
         if (order_[to] == k_unseen) {
           enter(to);
-        } else if (circle_[to] == k_unseen) {
+        } else if (component_[to] == k_unseen) {
           low_[at] = std::min(low_[at], order_[to]);
         }
         continue;
@@ -80,16 +79,16 @@ class Circles {
     for (std::uint32_t clock = k_unseen; clock != root;) {
       clock = open_.back();
       open_.pop_back();
-      circle_[clock] = root;
+      component_[clock] = root;
     }
   }
 
-  std::vector<std::uint32_t> first_, order_, low_, circle_, next_edge_;
+  std::vector<std::uint32_t> first_, order_, low_, component_, next_edge_;
   std::vector<std::uint32_t> target_, path_, open_;
   std::uint32_t counted_ = 0;
 };
 
-/// By how much clocks with these errors (null: none) violate a constraint, ticks; below 0: not.
+/// Violation of a constraint by clocks with these errors (null: none), ticks; below 0: slack.
 double overshoot(const ClockConstraint& constraint, const ClockErrors* errors) {
   const double over = -static_cast<double>(constraint.slack);
   return errors == nullptr ? over
@@ -97,7 +96,7 @@ double overshoot(const ClockConstraint& constraint, const ClockErrors* errors) {
                                  (*errors)(constraint.from, constraint.from_time);
 }
 
-/// The same squared, ticks^2; 0 where nothing is violated.
+/// Squared violation, ticks^2; 0 if the constraint holds.
 double violation(const ClockConstraint& constraint, const ClockErrors* errors) {
   const double over = overshoot(constraint, errors);
   return over > 0 ? over * over : 0;
@@ -132,7 +131,7 @@ class ByWindow {
   }
 
   [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
-  /// Those of a window and, if there is one, the next.
+  /// Constraints of a window and the next one.
   [[nodiscard]] std::span<const std::uint32_t> of_two(std::size_t window) const {
     const std::size_t end = std::min(window + 2, size());
     return std::span(numbers_).subspan(first_[window], first_[end] - first_[window]);
@@ -143,40 +142,39 @@ class ByWindow {
   std::vector<std::uint32_t> numbers_;
 };
 
-/// Windows that one thread looks at in a row, each with the next one.
-constexpr std::size_t k_windows_at_once = 4;
+constexpr std::size_t k_windows_at_once = 4;  ///< windows per task of a thread
 
 }  // namespace
 
-std::vector<ClockConstraint> held_both_ways(std::vector<ClockConstraint> constraints,
-                                            std::size_t clocks, std::int64_t begin,
-                                            std::int64_t width, const HeldBy& by) {
+std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> constraints,
+                                                   std::size_t clocks, std::int64_t begin,
+                                                   std::int64_t width, const TwoSidedOptions& by) {
   const ByWindow windows(constraints, begin, width);
   const bool any_slack = by.most_slack == std::numeric_limits<double>::infinity();
   std::vector<std::uint8_t> held(constraints.size(), 0);
-  const auto look_at = [&](std::size_t window, Circles& circles,
+  const auto look_at = [&](std::size_t window, StrongComponents& components,
                            std::vector<const ClockConstraint*>& seen) {
     seen.clear();
     for (const std::uint32_t n : windows.of_two(window)) {
       if (any_slack || -overshoot(constraints[n], by.errors) <= by.most_slack)
         seen.push_back(&constraints[n]);
     }
-    circles.find(seen);
+    components.find(seen);
     for (const std::uint32_t n : windows.of_two(window)) {
-      // Two threads may say so of one that lies between their windows.
-      if (circles.hold(constraints[n]))
+      // Two threads may mark the same constraint.
+      if (components.contains(constraints[n]))
         std::atomic_ref(held[n]).store(1, std::memory_order_relaxed);
     }
   };
   const std::size_t parts = (windows.size() + k_windows_at_once - 1) / k_windows_at_once;
   for_each_in_parallel(by.threads, parts, [&](std::size_t part) {
-    Circles circles(clocks);
+    StrongComponents components(clocks);
     std::vector<const ClockConstraint*> seen;
     const std::size_t first = part * k_windows_at_once;
     for (std::size_t w = first; w < std::min(first + k_windows_at_once, windows.size()); ++w)
-      look_at(w, circles, seen);
+      look_at(w, components, seen);
   });
-  // In place: a second copy of millions of them costs more than to look at them.
+  // In place: a second copy of millions costs more than the search.
   std::size_t kept = 0;
   for (std::size_t n = 0; n < constraints.size(); ++n) {
     if (held[n] != 0) constraints[kept++] = constraints[n];
@@ -185,8 +183,8 @@ std::vector<ClockConstraint> held_both_ways(std::vector<ClockConstraint> constra
   return constraints;
 }
 
-ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
-                           std::span<const ClockConstraint> constraints) {
+ClockErrors without_common_mode(const ClockErrors& errors, std::size_t clocks,
+                                std::span<const ClockConstraint> constraints) {
   DisjointSets connected(clocks);
   for (const ClockConstraint& constraint : constraints)
     connected.join(constraint.from, constraint.to);
@@ -211,10 +209,13 @@ ClockErrors without_common(const ClockErrors& errors, std::size_t clocks,
 
 namespace {
 
-/// A judgement needs no more of a fit than its cost to that share.
-constexpr double k_judged_tolerance = 0.01;
+/// Hold-out; docs/decisions/37.
+struct HoldOutThresholds {
+  static constexpr double tolerance = 0.01;         ///< CausalProblem::tolerance of its fits
+  static constexpr std::size_t sample_pairs = 300;  ///< coupled pairs in the sample of clocks
+};
 
-/// Fits to the constraints of every other window, and measures the others.
+/// Fits to one half of the windows and measures the other.
 HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t width,
                       std::int64_t fold) {
   const std::span<const ClockConstraint> all = problem.constraints;
@@ -228,9 +229,9 @@ HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t 
     if (is_seen[i] != 0) seen.push_back(all[i]);
   }
   problem.constraints = seen;
-  problem.tolerance = k_judged_tolerance;
+  problem.tolerance = HoldOutThresholds::tolerance;
   problem.knots = fit.errors.knots();
-  // The errors are about right already. The result hardly depends on them: there is one minimum.
+  // A good start only: the minimum is unique.
   const CausalFit found = fit_all_clocks(problem, fit.amplitude, fit.errors);
   HeldOut result;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -242,14 +243,11 @@ HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t 
   return result;
 }
 
-/// Pairs of clocks that are enough to judge by.
-constexpr std::size_t k_judged_pairs = 300;
-
-/// What a fit is judged by: some of the clocks where these tell as much as all.
-class Judged {
+/// Problem of the hold-out: a sample of the clocks if it is nearly complete, else all.
+class HoldOutSample {
  public:
-  Judged(const CausalProblem& problem, const CausalFit& fit)
-      : problem_(problem), some_(problem, k_judged_pairs), fit_(fit) {
+  HoldOutSample(const CausalProblem& problem, const CausalFit& fit)
+      : problem_(problem), some_(problem, HoldOutThresholds::sample_pairs), fit_(fit) {
     if (are_some()) fit_.errors = some_.errors(fit.errors);
   }
   [[nodiscard]] HeldOut half(std::int64_t width, std::int64_t fold, unsigned threads) const {
@@ -259,10 +257,10 @@ class Judged {
   }
 
  private:
-  [[nodiscard]] bool are_some() const { return some_.are_worth_it() && some_.meet_each_other(); }
+  [[nodiscard]] bool are_some() const { return some_.is_useful() && some_.is_nearly_complete(); }
 
   const CausalProblem& problem_;
-  SomeClocks some_;
+  ClockSample some_;
   CausalFit fit_;
 };
 
@@ -278,7 +276,7 @@ HeldOut sum_of(std::span<const HeldOut> halves) {
 }  // namespace
 
 HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
-  const Judged judged(problem, fit);
+  const HoldOutSample judged(problem, fit);
   std::array<HeldOut, 2> halves;
   const unsigned threads = std::max(worker_count(problem.threads) / 2, 1u);  // of each
   for_each_in_parallel(problem.threads, halves.size(), [&](std::size_t fold) {
@@ -292,7 +290,7 @@ HeldOut hold_out(Team& team, const CausalProblem& problem, const CausalFit& fit,
   if (team.size() == 1) return hold_out(problem, fit, width);
   std::vector<HeldOut> own;
   if (team.rank() < 2)
-    own.push_back(Judged(problem, fit).half(width, team.rank(), problem.threads));
+    own.push_back(HoldOutSample(problem, fit).half(width, team.rank(), problem.threads));
   return sum_of(gather_everywhere(team, own));
 }
 

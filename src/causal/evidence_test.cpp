@@ -18,9 +18,9 @@ ClockConstraint constraint(std::uint32_t from, std::uint32_t to, std::int64_t ti
   return {from, to, time, time, 0};
 }
 
-/// Numbers of the constraints that are held both ways.
+/// Numbers of the two-sided constraints.
 std::vector<std::size_t> held(const std::vector<ClockConstraint>& constraints, std::size_t clocks) {
-  const auto kept = held_both_ways(constraints, clocks, 0, k_width);
+  const auto kept = two_sided_constraints(constraints, clocks, 0, k_width);
   std::vector<std::size_t> numbers;
   std::size_t at = 0;
   for (const ClockConstraint& one : kept) {
@@ -35,13 +35,13 @@ std::vector<std::size_t> held(const std::vector<ClockConstraint>& constraints, s
 
 using Numbers = std::vector<std::size_t>;
 
-TEST(HeldBothWays, needs_a_way_back) {
+TEST(TwoSidedConstraints, needs_a_way_back) {
   EXPECT_EQ(held({constraint(0, 1, 10), constraint(0, 1, 20), constraint(1, 2, 30)}, 3), Numbers{});
   EXPECT_EQ(held({constraint(0, 1, 10), constraint(1, 0, 20), constraint(1, 2, 30)}, 3),
             (Numbers{0, 1}));
   EXPECT_EQ(held({constraint(0, 1, 10), constraint(1, 2, 20), constraint(2, 0, 30)}, 3),
             (Numbers{0, 1, 2}));
-  // Two circles that one constraint joins: it is no part of any.
+  // Two cycles that one constraint joins: it is no part of any.
   EXPECT_EQ(held({constraint(0, 1, 1), constraint(1, 0, 2), constraint(1, 2, 3),
                   constraint(2, 3, 4), constraint(3, 2, 5)},
                  4),
@@ -49,21 +49,22 @@ TEST(HeldBothWays, needs_a_way_back) {
   EXPECT_EQ(held({}, 3), Numbers{});
 }
 
-TEST(HeldBothWays, a_way_back_with_much_room_holds_nobody) {
+TEST(TwoSidedConstraints, a_way_back_with_much_slack_does_not_count) {
   std::vector<ClockConstraint> constraints{constraint(0, 1, 10), constraint(1, 0, 20)};
   constraints[1].slack = 100;
-  EXPECT_EQ(held_both_ways(constraints, 2, 0, k_width, {.most_slack = 100}).size(), 2u);
-  EXPECT_TRUE(held_both_ways(constraints, 2, 0, k_width, {.most_slack = 99}).empty());
-  // A clock that is known to be 50 late has less room.
+  EXPECT_EQ(two_sided_constraints(constraints, 2, 0, k_width, {.most_slack = 100}).size(), 2u);
+  EXPECT_TRUE(two_sided_constraints(constraints, 2, 0, k_width, {.most_slack = 99}).empty());
+  // A clock with a known error of 50 has less slack.
   const ClockErrors errors(0, 1'000, 2, {0, 0, -50, -50});
-  EXPECT_EQ(
-      held_both_ways(constraints, 2, 0, k_width, {.most_slack = 99, .errors = &errors}).size(), 2u);
+  EXPECT_EQ(two_sided_constraints(constraints, 2, 0, k_width, {.most_slack = 99, .errors = &errors})
+                .size(),
+            2u);
   // Between clocks that others hold, it counts.
   constraints.push_back(constraint(1, 0, 30));
-  EXPECT_EQ(held_both_ways(constraints, 2, 0, k_width, {.most_slack = 99}).size(), 3u);
+  EXPECT_EQ(two_sided_constraints(constraints, 2, 0, k_width, {.most_slack = 99}).size(), 3u);
 }
 
-TEST(HeldBothWays, needs_it_at_about_the_same_time) {
+TEST(TwoSidedConstraints, needs_it_at_about_the_same_time) {
   EXPECT_EQ(held({constraint(0, 1, 500), constraint(1, 0, 1'500)}, 2), (Numbers{0, 1}));
   EXPECT_EQ(held({constraint(0, 1, 500), constraint(1, 0, 2'500)}, 2), Numbers{});
   EXPECT_EQ(held({constraint(0, 1, 500), constraint(1, 0, 900), constraint(0, 1, 1'100),
@@ -72,23 +73,23 @@ TEST(HeldBothWays, needs_it_at_about_the_same_time) {
             (Numbers{0, 1, 2}));
 }
 
-TEST(HeldBothWays, follows_long_circles) {
+TEST(TwoSidedConstraints, follows_long_cycles) {
   constexpr std::uint32_t k_clocks = 100'000;  // would be too deep for a recursion
   std::vector<ClockConstraint> constraints;
   for (std::uint32_t c = 0; c < k_clocks; ++c)
     constraints.push_back(constraint(c, (c + 1) % k_clocks, 10));
-  EXPECT_EQ(held_both_ways(constraints, k_clocks, 0, k_width).size(), constraints.size());
+  EXPECT_EQ(two_sided_constraints(constraints, k_clocks, 0, k_width).size(), constraints.size());
   constraints.pop_back();
-  EXPECT_TRUE(held_both_ways(constraints, k_clocks, 0, k_width).empty());
+  EXPECT_TRUE(two_sided_constraints(constraints, k_clocks, 0, k_width).empty());
 }
 
-TEST(HeldBothWays, any_number_of_threads_finds_the_same) {
+TEST(TwoSidedConstraints, any_number_of_threads_finds_the_same) {
   std::vector<ClockConstraint> constraints;
   for (std::uint32_t i = 0; i < 20'000; ++i) {
     constraints.push_back(constraint(i * 7 % 50, (i * 7 + 1 + i % 3) % 50, i * 37 % 200'000));
   }
   const auto of = [&](unsigned threads) {
-    return held_both_ways(constraints, 50, 0, k_width, {.threads = threads}).size();
+    return two_sided_constraints(constraints, 50, 0, k_width, {.threads = threads}).size();
   };
   EXPECT_GT(of(1), 0u);
   EXPECT_LT(of(1), constraints.size());
@@ -96,7 +97,7 @@ TEST(HeldBothWays, any_number_of_threads_finds_the_same) {
   EXPECT_EQ(of(7), of(1));
 }
 
-TEST(WithoutCommon, keeps_differences_of_clocks_that_constraints_connect) {
+TEST(WithoutCommonMode, keeps_differences_of_clocks_that_constraints_connect) {
   // Clocks 0 to 2 are connected, 3 and 4 are, 5 is alone.
   const std::vector<ClockConstraint> constraints{constraint(0, 1, 1), constraint(2, 1, 1),
                                                  constraint(4, 3, 1)};
@@ -104,7 +105,7 @@ TEST(WithoutCommon, keeps_differences_of_clocks_that_constraints_connect) {
   std::vector<double> values(6 * 5);
   for (double& value : values) value = static_cast<double>(random() % 1'000);
   const ClockErrors errors(100, 10, 5, values);
-  const ClockErrors balanced = without_common(errors, 6, constraints);
+  const ClockErrors balanced = without_common_mode(errors, 6, constraints);
   EXPECT_EQ(balanced.begin(), 100);
   EXPECT_EQ(balanced.distance(1), 10);
   for (std::size_t k = 0; k < 5; ++k) {

@@ -4,17 +4,19 @@
 #include <algorithm>
 
 #include "base/ids.hpp"
-#include "causal/due_edges.hpp"
+#include "causal/edge_worklist.hpp"
 
 namespace entrain::causal {
 namespace {
 
-constexpr std::int64_t k_farthest = std::int64_t{1} << 55;  ///< so that sums never overflow
-/// Slacks that are tried at most, one after the other: a second.
-constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 27;
+/// Search for offsets; find_offsets_test.cpp.
+struct OffsetThresholds {
+  static constexpr std::int64_t farthest = std::int64_t{1} << 55;  ///< ticks; sums never overflow
+  static constexpr std::uint64_t most_steps = std::uint64_t{1} << 27;  ///< slacks tried; about 1 s
+};
 
-/// The least offsets, all at least 0, that keep every slack; empty if a circle of clocks goes on
-/// for ever. `away`: with the opposite sign, if clocks are moved earlier.
+/// Least offsets, all at least 0, that keep every slack; empty if there is a negative cycle.
+/// `away`: with the opposite sign, if clocks are moved earlier.
 std::optional<std::vector<std::int64_t>> least_moves(std::size_t clocks,
                                                      const TightestSlacks& tightest, bool away) {
   std::vector<std::uint32_t> begins, ends;
@@ -26,23 +28,23 @@ std::optional<std::vector<std::int64_t>> least_moves(std::size_t clocks,
   }
   std::vector<std::int64_t> moved(clocks, 0);
   std::vector<std::uint32_t> parents(clocks, k_none);
-  DueEdges due(begins, clocks);
-  due.all_are_due();
+  EdgeWorklist worklist(begins, clocks);
+  worklist.mark_all();
   bool far = false;
   const auto step = [&](std::uint32_t e) {
     const std::int64_t least = moved[begins[e]] - slacks[e];
     if (far || moved[ends[e]] >= least) return k_none;
-    far = least > k_farthest;
+    far = least > OffsetThresholds::farthest;
     moved[ends[e]] = least;
     parents[ends[e]] = begins[e];
     return ends[e];
   };
   std::uint64_t next_look = clocks;
-  while (due.round(step)) {
-    if (far || due.steps() > k_most_steps) return std::nullopt;
-    if (due.steps() < next_look) continue;
-    if (any_circle(parents)) return std::nullopt;
-    next_look = due.steps() + clocks;
+  while (worklist.round(step)) {
+    if (far || worklist.steps() > OffsetThresholds::most_steps) return std::nullopt;
+    if (worklist.steps() < next_look) continue;
+    if (any_cycle(parents)) return std::nullopt;
+    next_look = worklist.steps() + clocks;
   }
   return moved;
 }
@@ -52,7 +54,8 @@ std::optional<std::vector<std::int64_t>> least_moves(std::size_t clocks,
 void keep_tightest(TightestSlacks& tightest, std::span<const ClockConstraint> constraints,
                    std::span<const std::int64_t> moved) {
   for (const ClockConstraint& one : constraints) {
-    const std::int64_t held = std::clamp(one.slack, -k_farthest, k_farthest);
+    const std::int64_t held =
+        std::clamp(one.slack, -OffsetThresholds::farthest, OffsetThresholds::farthest);
     const std::int64_t slack = held - moved[one.to] + moved[one.from];
     const auto [found, is_new] = tightest.try_emplace({one.from, one.to}, slack);
     if (!is_new) found->second = std::min(found->second, slack);
@@ -65,7 +68,7 @@ std::optional<std::vector<std::int64_t>> find_offsets(std::size_t clocks,
   if (!later) return std::nullopt;
   const auto earlier = least_moves(clocks, tightest, true);
   if (!earlier) return std::nullopt;
-  // Rounding down keeps what both ends keep.
+  // Rounding down keeps every slack that both keep.
   for (std::size_t c = 0; c < clocks; ++c) (*later)[c] = ((*later)[c] - (*earlier)[c]) >> 1;
   return later;
 }

@@ -12,21 +12,19 @@
 
 namespace entrain::causal {
 
-/// The tightest slack from one clock to another at any time, ticks.
+/// Tightest slack from one clock to another at any time, ticks.
 using TightestSlacks = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-/// Adds constraints between clocks that were moved by these offsets already, as those of clocks
-/// that were not.
+/// Adds constraints between clocks that were moved by these offsets, converted to unmoved clocks.
 void keep_tightest(TightestSlacks& tightest, std::span<const ClockConstraint> constraints,
                    std::span<const std::int64_t> moved);
 
-/// What to add to the times of each clock so that nothing is violated, with a single offset per
-/// clock: the middle between moving clocks later only and moving them earlier only. Empty if no
-/// offsets do, or if 2^27 steps do not find them. Deterministic; mostly about O(pairs).
+/// Returns one offset per clock, to add to its times, such that nothing is violated: the mean of
+/// moving clocks later only and moving them earlier only. Empty if no offsets suffice, or if 2^27
+/// steps do not find them. Deterministic; mostly about O(pairs).
 ///
-/// Example: from clock 0 to 1 the slack is -10 and back it is 30: clock 1 is moved by 10 at the
-/// least and by 30 at the most. Moving later adds 10 to clock 1, moving earlier takes 10 from clock
-/// 0; the result is -5 and 5.
+/// Example: the slack from clock 0 to 1 is -10 and back it is 30: clock 1 has to move by 10 to 30.
+/// Moving later adds 10 to clock 1, moving earlier takes 10 from clock 0; the result is -5 and 5.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> find_offsets(std::size_t clocks,
                                                                     const TightestSlacks& tightest);
 

@@ -20,7 +20,7 @@ TEST(FindOffsets, keep_every_slack_along_chains) {
               Optional(ElementsAre(-10, 0, 10)));
 }
 
-TEST(FindOffsets, are_none_if_a_circle_contradicts_itself) {
+TEST(FindOffsets, are_none_if_a_component_contradicts_itself) {
   EXPECT_EQ(find_offsets(2, {{{0, 1}, -10}, {{1, 0}, 9}}), std::nullopt);
   EXPECT_EQ(find_offsets(2, {{{0, 1}, std::numeric_limits<std::int64_t>::min() / 2}}),
             std::nullopt);
@@ -36,7 +36,7 @@ TEST(FindOffsets, long_chains_in_the_worst_order_take_little_time) {
   ASSERT_TRUE(found);
   EXPECT_EQ((*found)[k_clocks - 2], 25'000);
   EXPECT_EQ((*found)[k_clocks - 3], 25'000 - 5);
-  tightest[{0, k_clocks - 1}] = -2'000'000;  // closes a circle
+  tightest[{0, k_clocks - 1}] = -2'000'000;  // closes a cycle
   EXPECT_EQ(find_offsets(k_clocks, tightest), std::nullopt);
 }
 

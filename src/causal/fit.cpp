@@ -10,22 +10,37 @@
 #include <utility>
 
 #include "base/executor.hpp"
+#include "causal/clock_sample.hpp"
 #include "causal/clock_subset.hpp"
 #include "causal/fit_by_groups.hpp"
 #include "causal/fit_solver.hpp"
-#include "causal/some_clocks.hpp"
 
 namespace entrain::causal {
 
-CausalFit fit_causal(const CausalProblem& problem, double amplitude, const ClockErrors& start) {
-  return FitSolver(problem).run(amplitude, start);
-}
-
 namespace {
 
-constexpr std::size_t k_fewest_knots = 33, k_many_knots = 4097;
-/// Pairs of clocks that tell how far clocks bend, and on how many knots.
-constexpr std::size_t k_searched_pairs = 60;
+/// Search of amplitude and knots. Tests: fit_test.cpp; values: docs/decisions/37.
+struct FitSearchThresholds {
+  static constexpr std::size_t fewest_knots = 33;  ///< first number of knots, 2^n + 1
+  static constexpr std::size_t most_knots = 4097;  ///< bound of knots_within_budget()
+  /// Coupled pairs in the sample of clocks that is searched; with 45, errors grew by up to 16 %.
+  static constexpr std::size_t sample_pairs = 60;
+  /// Amplitudes are 10^(n/4) times the worst violation, n from `first` to `last`.
+  static constexpr int first = -8, last = 12;
+  static constexpr int stride = 2;     ///< first step of the hill climb, in n
+  static constexpr int most_jump = 4;  ///< largest step to a re-estimated amplitude, in n
+  /// Well-determined second differences above which re-estimates replace the hill climb. With
+  /// fewer, each constraint that becomes inactive makes a step in the evidence: up to 13 % error.
+  static constexpr double many_determined = 200;
+  /// Loss of log evidence at which a number of knots is dropped without a search of its amplitude.
+  /// Neighbouring amplitudes differ by less near the maximum. Chosen, not measured.
+  static constexpr double hopeless_loss = 20;
+  /// Gain of log evidence over half the knots at which the next round does not try half of them.
+  static constexpr double clear_gain = 1e4;
+  /// Error in units of sigma beyond which the fit of all clocks starts from the extended sample.
+  /// Chosen, not measured.
+  static constexpr double far = 64;
+};
 
 CausalFit no_error(const CausalProblem& problem) {
   CausalFit fit;
@@ -37,7 +52,7 @@ CausalFit no_error(const CausalProblem& problem) {
   return fit;
 }
 
-/// The same errors on other knots; none if there are none.
+/// Interpolates errors at the knots of a problem; empty if there are none.
 ClockErrors on_knots(const ClockErrors& errors, const CausalProblem& problem) {
   if (errors.knots() == 0 || errors.knots() == problem.knots) return errors;
   const std::size_t knots = problem.knots;
@@ -57,123 +72,120 @@ ClockErrors on_knots(const ClockErrors& errors, const CausalProblem& problem) {
   return {errors.begin(), spacing, knots, std::move(values)};
 }
 
-/// Searches the likeliest amplitude among 10^(n/4) times the worst violation.
+/// Searches the amplitude of greatest evidence among 10^(n/4) times the worst violation.
 ///
-/// Where constraints determine much, a fit tells which amplitude it makes likelier, and a few fits
-/// are enough. Where they determine little, the evidence is rough: each constraint that lets go
-/// makes a step in it. Then amplitudes are tried one by one.
-class Amplitudes {
+/// If constraints determine many second differences, a fit yields a better amplitude
+/// (FitSolver::reestimate()), and a few fits are enough. If they determine few, the evidence has a
+/// step wherever a constraint becomes inactive, and a hill climb tries amplitudes one by one.
+class AmplitudeSearch {
  public:
-  /// `hurried`: takes the first amplitude where the fit is strained. More knots will change it.
-  Amplitudes(const CausalProblem& problem, double worst, bool hurried)
-      : problem_(problem), worst_(worst), hurried_(hurried) {}
+  /// `allow_approximate`: stops at the first amplitude if the fit is underresolved, since more
+  /// knots will replace it.
+  AmplitudeSearch(const CausalProblem& problem, double worst, bool allow_approximate)
+      : problem_(problem), worst_(worst), allow_approximate_(allow_approximate) {}
 
-  /// The best fit, and what it tells of the amplitude.
+  /// The best fit, and the re-estimate of its amplitude.
   struct Found {
     CausalFit fit;
-    FitSolver::Likelier likelier;
+    FitSolver::Reestimate reestimate;
   };
 
-  /// Begins at an amplitude of the worst violation.
-  Found scan() && {
-    if (!attempt(0)) return std::move(*this).scan_from_stiffest();
+  /// Starts at an amplitude of the worst violation.
+  Found search() && {
+    if (!attempt(0)) return std::move(*this).search_from_stiffest();
     if (!is_settled()) {
-      walk(k_stride);
-      step_aside();
+      hill_climb(Threshold::stride);
+      try_neighbours();
     }
     return std::move(*this).found();
   }
 
-  /// Begins at a strained fit that was found in a hurry.
-  Found go_on(Found strained) && {
-    start_ = strained.fit.errors;
-    best_at_ = number_of(strained.fit.amplitude);
-    best_ = std::move(strained.fit);
-    likelier_ = strained.likelier;
+  /// Continues from an underresolved fit of a search with `allow_approximate`.
+  Found resume(Found underresolved) && {
+    start_ = underresolved.fit.errors;
+    best_at_ = number_of(underresolved.fit.amplitude);
+    best_ = std::move(underresolved.fit);
+    reestimate_ = underresolved.reestimate;
     if (!is_settled()) {
-      settle();
-      walk(1);
+      refine_best();
+      hill_climb(1);
     }
-    settle();
+    refine_best();
     return std::move(*this).found();
   }
 
-  /// Begins at an amplitude that is about right; `start`: errors of a fit with about this
-  /// amplitude. Goes nowhere if the evidence there is less than `hopeless`.
-  Found climb(double amplitude, ClockErrors start, double hopeless) && {
+  /// Starts at an approximate amplitude. `start`: errors of a fit with about this amplitude. Stops
+  /// there if the evidence is below `hopeless`.
+  Found search_from(double amplitude, ClockErrors start, double hopeless) && {
     start_ = std::move(start);
     attempt(number_of(amplitude));
-    if (!best_.converged) return std::move(*this).scan_from_stiffest();
-    if (best_.log_evidence >= hopeless && !is_settled()) walk(1);
+    if (!best_.converged) return std::move(*this).search_from_stiffest();
+    if (best_.log_evidence >= hopeless && !is_settled()) hill_climb(1);
     return std::move(*this).found();
   }
 
  private:
-  static constexpr int k_first = -8, k_last = 12;
-  static constexpr int k_stride = 2;
-  /// By how much an amplitude changes at once, at most.
-  static constexpr int k_furthest = 4;
-  /// Second differences that constraints determine, where these are many.
-  static constexpr double k_much = 200;
+  using Threshold = FitSearchThresholds;
 
-  /// Begins with the stiffest clocks and goes on as long as the evidence grows.
-  Found scan_from_stiffest() && {
+  /// Starts with the stiffest clocks and raises the amplitude as long as the evidence grows.
+  Found search_from_stiffest() && {
     start_ = {};
-    hurried_ = false;
-    for (int at = k_first, falls = 0; at <= k_last && falls < 2; at += k_stride)
+    allow_approximate_ = false;
+    for (int at = Threshold::first, falls = 0; at <= Threshold::last && falls < 2;
+         at += Threshold::stride)
       falls = attempt(at) ? 0 : falls + 1;
-    if (best_.converged) step_aside();
+    if (best_.converged) try_neighbours();
     return std::move(*this).found();
   }
 
-  Found found() && { return {std::move(best_), likelier_}; }
+  Found found() && { return {std::move(best_), reestimate_}; }
 
-  /// Finds the minimum itself, if the best fit is about there.
-  void settle() {
-    if (!best_.is_rough) return;
+  /// Computes the exact minimum if the best fit is approximate.
+  void refine_best() {
+    if (!best_.is_approximate) return;
     best_.converged = false;
     attempt(best_at_);
   }
 
-  /// True if the best amplitude need not be looked for any further.
+  /// True if no other amplitude has to be tried.
   bool is_settled() {
-    if (hurried_ && is_strained(best_)) return true;
-    if (likelier_.determined < k_much) return false;
-    improve();
+    if (allow_approximate_ && is_underresolved(best_)) return true;
+    if (reestimate_.determined < Threshold::many_determined) return false;
+    follow_reestimates();
     return true;
   }
 
-  /// Goes to likelier amplitudes until there is none; less far where that went too far.
-  void improve() {
-    int most = k_furthest;
+  /// Follows re-estimates until the amplitude stays; halves the step after each overshoot.
+  void follow_reestimates() {
+    int most = Threshold::most_jump;
     while (most > 0) {
-      const int wanted = best_at_ + steps_between(best_.amplitude, likelier_.amplitude);
-      const int at =
-          std::clamp(std::clamp(wanted, best_at_ - most, best_at_ + most), k_first, k_last);
+      const int wanted = best_at_ + steps_between(best_.amplitude, reestimate_.amplitude);
+      const int at = std::clamp(std::clamp(wanted, best_at_ - most, best_at_ + most),
+                                Threshold::first, Threshold::last);
       if (at == best_at_) return;
       if (!attempt(at)) most = std::abs(at - best_at_) / 2;
     }
   }
 
-  /// Goes uphill from the best one, to either side; nowhere if softer clocks hardly meet more
-  /// limits: then there are too few knots.
-  void walk(int stride) {
+  /// Climbs from the best amplitude to either side. Stops at once if softer clocks hardly meet more
+  /// constraints: then knots are too few.
+  void hill_climb(int stride) {
     const int first = best_at_;
     const double cost = best_.cost;
-    const bool strained = is_strained(best_);
+    const bool underresolved = is_underresolved(best_);
     const int side = attempt_sides(stride, false);
-    if (side == 0 || (strained && best_.cost > cost / 2)) return;
+    if (side == 0 || (underresolved && best_.cost > cost / 2)) return;
     for (int at = first + 2 * side * stride; in_range(at) && attempt(at); at += side * stride) {
     }
   }
 
-  /// Tries what strides left out.
-  void step_aside() { attempt_sides(1, true); }
+  /// Tries the amplitudes that strides left out.
+  void try_neighbours() { attempt_sides(1, true); }
 
-  static bool in_range(int at) { return at >= k_first && at <= k_last; }
+  static bool in_range(int at) { return at >= Threshold::first && at <= Threshold::last; }
 
-  /// Fits with the amplitudes so far above and below the best one, side by side if there are
-  /// threads for it; with the one below only if that above is no better, or if `both` are wanted.
+  /// Fits with the amplitudes `distance` above and below the best one, on two threads if there are.
+  /// With one thread the lower one only if the upper one is no better, or if `both` are wanted.
   /// Returns the side of the best one: 1 above, -1 below, 0 neither.
   int attempt_sides(int distance, bool both) {
     const int middle = best_at_;
@@ -197,13 +209,13 @@ class Amplitudes {
     return is_above ? 1 : 0;
   }
 
-  /// Fits with the amplitude of number `at`, or less if that does not settle. True if that is
-  /// better than all others.
+  /// Fits with the amplitude of number `at`, or a lower one if that does not converge. True if the
+  /// evidence is the greatest so far.
   bool attempt(int at) {
-    CausalFit fit = solver(0).run(amplitude(at), start_, hurried_);
+    CausalFit fit = solver(0).run(amplitude(at), start_, allow_approximate_);
     const bool converged = fit.converged;
     if (!take(at, std::move(fit))) return false;
-    if (converged) likelier_ = solver(0).likelier(best_);
+    if (converged) reestimate_ = solver(0).reestimate(best_);
     return true;
   }
 
@@ -220,7 +232,8 @@ class Amplitudes {
   }
 
   [[nodiscard]] int number_of(double amplitude) const {
-    const double exponent = std::clamp<double>(std::log10(amplitude / worst_) * 4, k_first, k_last);
+    const double exponent =
+        std::clamp<double>(std::log10(amplitude / worst_) * 4, Threshold::first, Threshold::last);
     return static_cast<int>(std::lround(exponent));
   }
   [[nodiscard]] double amplitude(int at) const { return worst_ * std::pow(10.0, at / 4.0); }
@@ -234,30 +247,33 @@ class Amplitudes {
   }
 
   const CausalProblem& problem_;
-  std::array<std::optional<FitSolver>, 2> solvers_;  ///< for two threads
+  std::array<std::optional<FitSolver>, 2> solvers_;  ///< one per thread
   double worst_;
-  bool hurried_;
+  bool allow_approximate_;
   CausalFit best_;
   int best_at_ = 0;
-  FitSolver::Likelier likelier_;  ///< than the best one, as attempt() found it
+  FitSolver::Reestimate reestimate_;  ///< re-estimate of the best fit
   ClockErrors start_;
 };
 
-/// Searches the likeliest number of knots among 2^n + 1.
-class Knots {
+/// Searches the number of knots, 2^n + 1, of greatest evidence.
+class KnotSearch {
  public:
-  Knots(CausalProblem problem, double worst) : problem_(problem), worst_(worst) {}
+  KnotSearch(CausalProblem problem, double worst) : problem_(problem), worst_(worst) {}
 
-  /// Fits with so many knots and the amplitude of the best fit, or, if there is none, of the worst
-  /// violation. True if that is better than all others.
+  /// Fits with so many knots, starting from the amplitude of the best fit, or of the worst
+  /// violation if there is none. True if the evidence is the greatest so far.
   bool attempt(std::size_t knots) {
     problem_.knots = knots;
-    Amplitudes amplitudes(problem_, worst_, true);
-    Amplitudes::Found found =
-        best.converged ? std::move(amplitudes)
-                             .climb(best.amplitude, on_knots(best.errors, problem_),
-                                    best_is_this_problems_ ? best.log_evidence - k_certain : k_none)
-                       : std::move(amplitudes).scan();
+    AmplitudeSearch amplitudes(problem_, worst_, true);
+    AmplitudeSearch::Found found =
+        best.converged
+            ? std::move(amplitudes)
+                  .search_from(best.amplitude, on_knots(best.errors, problem_),
+                               best_is_this_problems_
+                                   ? best.log_evidence - FitSearchThresholds::hopeless_loss
+                                   : k_no_evidence)
+            : std::move(amplitudes).search();
     if (!found.fit.converged) return false;
     const bool better = !best_is_this_problems_ || found.fit.log_evidence > best.log_evidence;
     if (better) take(std::move(found));
@@ -265,17 +281,17 @@ class Knots {
     return better;
   }
 
-  /// Finds the amplitude where a hurry left it open; with fewer knots if no fit settles: one that
-  /// was left about its minimum may have more than its work allows.
+  /// Finds the amplitude of an underresolved best fit. Takes fewer knots if no fit converges: an
+  /// approximate fit may have more knots than the budget of an exact one allows.
   void finish() {
-    if (!best_is_this_problems_ || !is_strained(best)) return;
+    if (!best_is_this_problems_ || !is_underresolved(best)) return;
     problem_.knots = best.errors.knots();
-    CausalFit found = Amplitudes(problem_, worst_, false).go_on({best, likelier_}).fit;
+    CausalFit found = AmplitudeSearch(problem_, worst_, false).resume({best, reestimate_}).fit;
     found.gain = best.gain;
-    while (!found.converged && problem_.knots > k_fewest_knots) {
+    while (!found.converged && problem_.knots > FitSearchThresholds::fewest_knots) {
       problem_.knots = problem_.knots / 2 + 1;
-      found = Amplitudes(problem_, worst_, false)
-                  .climb(best.amplitude, on_knots(best.errors, problem_), k_none)
+      found = AmplitudeSearch(problem_, worst_, false)
+                  .search_from(best.amplitude, on_knots(best.errors, problem_), k_no_evidence)
                   .fit;
     }
     best = std::move(found);
@@ -284,60 +300,55 @@ class Knots {
   CausalFit best;
 
  private:
-  void take(Amplitudes::Found found) {
+  void take(AmplitudeSearch::Found found) {
     const bool half = best_is_this_problems_ && best.errors.knots() < found.fit.errors.knots();
     found.fit.gain = half ? found.fit.log_evidence - best.log_evidence : 0;
     best = std::move(found.fit);
-    likelier_ = found.likelier;
+    reestimate_ = found.reestimate;
   }
 
-  /// Knots whose evidence is less by that are not looked at any further: neighbouring amplitudes
-  /// differ by less where the evidence is greatest.
-  static constexpr double k_certain = 20;
-  static constexpr double k_none = -std::numeric_limits<double>::infinity();
+  static constexpr double k_no_evidence = -std::numeric_limits<double>::infinity();
 
   CausalProblem problem_;
   double worst_;
   bool best_is_this_problems_ = false;
-  FitSolver::Likelier likelier_;  ///< than the best one
+  FitSolver::Reestimate reestimate_;  ///< re-estimate of the best fit
 };
 
-/// True if errors are so large that a fit to all clocks had better not begin without any.
-bool is_far(const CausalFit& fit, double sigma) {
-  constexpr double k_far = 64;
+/// True if the fit of all clocks should start from the errors of the sample and not from 0.
+bool is_far_from_zero(const CausalFit& fit, double sigma) {
   const auto values = fit.errors.values();
-  return std::any_of(values.begin(), values.end(),
-                     [&](double error) { return std::abs(error) > k_far * sigma; });
+  return std::any_of(values.begin(), values.end(), [&](double error) {
+    return std::abs(error) > FitSearchThresholds::far * sigma;
+  });
 }
 
-/// A gain of evidence over half the knots that leaves no doubt that constraints which are met more
-/// closely need as many.
-constexpr double k_clear_gain = 1e4;
-
-/// The likeliest fit; `worst`: the violation that amplitudes are counted from.
+/// Returns the fit of greatest evidence. `worst`: the violation that amplitudes are multiples of.
 CausalFit choose_among_all(const CausalProblem& problem, double worst, std::size_t most_knots,
                            const CausalFit& before) {
-  Knots search(problem, worst);
+  KnotSearch search(problem, worst);
   search.best = before;
-  const std::size_t first = before.converged
-                                ? std::clamp(before.errors.knots(), k_fewest_knots, most_knots)
-                                : k_fewest_knots;
+  const std::size_t first =
+      before.converged
+          ? std::clamp(before.errors.knots(), FitSearchThresholds::fewest_knots, most_knots)
+          : FitSearchThresholds::fewest_knots;
   search.attempt(first);
   std::size_t knots = 2 * first - 1;
   while (knots <= most_knots && search.attempt(knots)) knots = 2 * knots - 1;
-  if (knots == 2 * first - 1 && before.gain < k_clear_gain) {
+  if (knots == 2 * first - 1 && before.gain < FitSearchThresholds::clear_gain) {
     knots = first / 2 + 1;
-    while (knots >= k_fewest_knots && search.attempt(knots)) knots = knots / 2 + 1;
+    while (knots >= FitSearchThresholds::fewest_knots && search.attempt(knots))
+      knots = knots / 2 + 1;
   }
   search.finish();
   return std::move(search.best);
 }
 
-/// The same, without the clocks that make no difference.
+/// The same without clocks that do not affect the result.
 CausalFit choose_among_joined(const CausalProblem& problem, double worst, std::size_t most_knots,
                               const CausalFit& before) {
   std::vector<std::uint32_t> clocks = joined_clocks(problem, 2);
-  if (!spare_many(clocks.size(), problem))
+  if (!is_much_smaller(clocks.size(), problem))
     return choose_among_all(problem, worst, most_knots, before);
   const ClockSubset joined(problem, std::move(clocks));
   CausalFit of_joined = before;
@@ -347,11 +358,12 @@ CausalFit choose_among_joined(const CausalProblem& problem, double worst, std::s
   return fit;
 }
 
-/// The most knots, 2^n + 1, on which a fit of so many clocks that meet each other keeps within its
-/// work.
-std::size_t knots_that_settle(std::size_t clocks) {
-  std::size_t knots = k_fewest_knots;
-  while (knots < k_many_knots && FitSolver::settles_in_band(clocks, 2 * knots - 1)) {
+/// Returns the most knots, 2^n + 1, on which a fit of so many clocks, all coupled, stays within its
+/// budget.
+std::size_t knots_within_budget(std::size_t clocks) {
+  std::size_t knots = FitSearchThresholds::fewest_knots;
+  while (knots < FitSearchThresholds::most_knots &&
+         FitSolver::settles_in_band(clocks, 2 * knots - 1)) {
     knots = 2 * knots - 1;
   }
   return knots;
@@ -360,16 +372,17 @@ std::size_t knots_that_settle(std::size_t clocks) {
 }  // namespace
 
 CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const CausalFit& before) {
-  problem.knots = k_fewest_knots;
+  problem.knots = FitSearchThresholds::fewest_knots;
   double worst = 0;
   for (const ClockConstraint& constraint : problem.constraints) {
     worst = std::max(worst, -static_cast<double>(constraint.slack));
   }
   if (worst <= 0) return no_error(problem);
   const double tolerance = std::exchange(problem.tolerance, 0.0);
-  const SomeClocks some(problem, k_searched_pairs);
-  if (!some.are_worth_it()) return choose_among_joined(problem, worst, most_knots, before);
-  if (some.meet_each_other()) most_knots = std::min(most_knots, knots_that_settle(problem.clocks));
+  const ClockSample some(problem, FitSearchThresholds::sample_pairs);
+  if (!some.is_useful()) return choose_among_joined(problem, worst, most_knots, before);
+  if (some.is_nearly_complete())
+    most_knots = std::min(most_knots, knots_within_budget(problem.clocks));
   CausalFit before_some = before;
   if (before.converged) before_some.errors = some.errors(before.errors);
   const CausalFit chosen = choose_among_all(some.problem(), worst, most_knots, before_some);
@@ -377,7 +390,7 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   problem.knots = chosen.errors.knots();
   problem.tolerance = tolerance;
   ClockErrors start = on_knots(before.errors, problem);
-  if (!before.converged && is_far(chosen, problem.sigma)) start = some.extend(chosen);
+  if (!before.converged && is_far_from_zero(chosen, problem.sigma)) start = some.extend(chosen);
   CausalFit fit = fit_all_clocks(problem, chosen.amplitude, start);
   fit.gain = chosen.gain;
   return fit;

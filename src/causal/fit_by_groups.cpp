@@ -13,24 +13,23 @@
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "causal/clock_subset.hpp"
+#include "causal/fit_solver.hpp"
 
 namespace entrain::causal {
 
 namespace {
 
-/// Clocks of a group: with the one that is right they are few enough for a band of dense blocks.
-constexpr std::size_t k_group = 11;
-/// Colours of groups above which hardly any groups are apart from each other.
-constexpr std::size_t k_most_colours = 64;
-constexpr int k_most_sweeps = 4;
-/// Changes that do not matter, in softnesses of a constraint; and as a share of the largest change
-/// of the first sweep.
-constexpr double k_small_change = 0.5, k_small_share = 1e-3;
-/// How firmly the clock that is right is held, in softnesses of a constraint.
-constexpr double k_firmness = 0.01;
-/// Clocks up to which one system of equations is tried.
-constexpr std::size_t k_clocks_at_once = 4096;
-
+/// Block coordinate descent; tests: fit_by_groups_test.cpp, values: docs/decisions/37.
+struct GroupThresholds {
+  static constexpr std::size_t clocks = 11;  ///< group size; one dense band with the fixed clock
+  static constexpr std::size_t most_colours = 64;  ///< beyond, hardly any groups are independent
+  static constexpr int most_sweeps = 4;
+  /// Change of an error that ends the sweeps: in units of sigma, and as a share of the largest
+  /// change of the first sweep. Chosen, not measured.
+  static constexpr double small_change = 0.5, small_share = 1e-3;
+  static constexpr double fixed_sigma = 0.01;  ///< half-width of the fixed clock, units of sigma
+  static constexpr std::size_t clocks_at_once = 4096;  ///< one system of equations up to so many
+};
 constexpr std::uint32_t k_none_yet = std::numeric_limits<std::uint32_t>::max();
 
 /// Lists of numbers, one after the other.
@@ -44,7 +43,8 @@ struct Lists {
   [[nodiscard]] std::size_t size() const { return first.size() - 1; }
 };
 
-/// The items 0, 1, ... by lists: for_each(add) calls add(list, item) for each, twice the same.
+/// Distributes items to lists (counting sort): for_each(add) calls add(list, item) for each, and is
+/// called twice.
 template <class ForEach>
 Lists sorted_into(std::size_t lists, ForEach for_each) {
   Lists sorted;
@@ -57,7 +57,7 @@ Lists sorted_into(std::size_t lists, ForEach for_each) {
   return sorted;
 }
 
-/// Groups of clocks that share constraints, and which of them are apart from each other.
+/// Groups of clocks that share constraints, and a colouring of the groups.
 class Groups {
  public:
   explicit Groups(const CausalProblem& problem)
@@ -89,7 +89,7 @@ class Groups {
   [[nodiscard]] std::uint32_t of(std::uint32_t clock) const { return group_of_[clock]; }
   /// Groups of one colour share no constraint.
   [[nodiscard]] const Lists& by_colour() const { return by_colour_; }
-  /// Calls `body` with the groups around one, some more than once.
+  /// Calls `body` with the neighbours of a group; some repeat.
   template <class Body>
   void for_neighbours(std::size_t g, Body body) const {
     for (const std::uint32_t clock : clocks(g)) {
@@ -112,13 +112,13 @@ class Groups {
     }
   }
 
-  /// Begins a group at a clock and takes in the clocks around it, nearest ones first.
+  /// Grows a group from a clock, breadth first.
   void grow(std::uint32_t begin) {
     std::vector<std::uint32_t> members{begin};
     group_of_[begin] = static_cast<std::uint32_t>(count_);
     for (std::size_t i = 0; i < members.size(); ++i) {
       for (const std::uint32_t n : constraints_.of(members[i])) {
-        if (members.size() == k_group) break;
+        if (members.size() == GroupThresholds::clocks) break;
         const std::uint32_t other = other_end(problem_.constraints[n], members[i]);
         if (group_of_[other] != k_none_yet) continue;
         group_of_[other] = static_cast<std::uint32_t>(count_);
@@ -128,7 +128,7 @@ class Groups {
     ++count_;
   }
 
-  /// Gives each group the first colour that none around it has.
+  /// Greedy colouring.
   void colour() {
     std::vector<std::uint32_t> colours(count_, k_none_yet), seen_by;
     for (std::uint32_t g = 0; g < count_; ++g) {
@@ -175,22 +175,22 @@ class FitByGroups {
   CausalFit run() {
     CausalFit fit;
     fit.amplitude = amplitude_;
-    if (groups_.by_colour().size() > k_most_colours) return fit;
+    if (groups_.by_colour().size() > GroupThresholds::most_colours) return fit;
     const Cancel cancel(problem_.progress);
-    double enough = k_small_change * problem_.sigma;
-    for (int sweep = 0; sweep < k_most_sweeps; ++sweep) {
+    double enough = GroupThresholds::small_change * problem_.sigma;
+    for (int sweep = 0; sweep < GroupThresholds::most_sweeps; ++sweep) {
       fit.steps += sweep_over(enough);
       if (cancel.asked() || !settled_) return fit;
       const double largest = *std::max_element(change_.begin(), change_.end());
       if (largest < enough) break;
-      if (sweep == 0) enough = std::max(enough, k_small_share * largest);
+      if (sweep == 0) enough = std::max(enough, GroupThresholds::small_share * largest);
     }
     describe(fit);
     return fit;
   }
 
  private:
-  /// Fits every group around which something changed. Returns the number of steps.
+  /// Fits every group that changed or has a changed neighbour. Returns the number of steps.
   int sweep_over(double enough) {
     const Cancel cancel(problem_.progress);
     std::vector<int> steps(groups_.size(), 0);
@@ -218,8 +218,8 @@ class FitByGroups {
     return largest < enough;
   }
 
-  /// What a fit of one group is made of. The clocks around it become one that is right: what is
-  /// known of their errors goes into the slack.
+  /// Problem of one group. The clocks around it become one fixed clock without error: their known
+  /// errors go into the slacks.
   struct Part {
     std::vector<ClockConstraint> constraints;
     std::vector<SessionConstraint> sessions;
@@ -228,11 +228,11 @@ class FitByGroups {
   };
 
   void add_constraint(const ClockConstraint& whole, std::uint32_t g, Part& part) const {
-    const auto right = static_cast<std::uint32_t>(groups_.clocks(g).size());
+    const auto fixed = static_cast<std::uint32_t>(groups_.clocks(g).size());
     const bool own_from = groups_.of(whole.from) == g, own_to = groups_.of(whole.to) == g;
     ClockConstraint constraint = whole;
-    constraint.from = own_from ? number_[whole.from] : right;
-    constraint.to = own_to ? number_[whole.to] : right;
+    constraint.from = own_from ? number_[whole.from] : fixed;
+    constraint.to = own_to ? number_[whole.to] : fixed;
     if (!own_from) constraint.slack += std::llround(errors_(whole.from, whole.from_time));
     if (!own_to) constraint.slack -= std::llround(errors_(whole.to, whole.to_time));
     part.constraints.push_back(constraint);
@@ -244,7 +244,7 @@ class FitByGroups {
     for (const std::uint32_t clock : clocks) {
       for (const std::uint32_t n : groups_.constraints(clock)) {
         const ClockConstraint& constraint = problem_.constraints[n];
-        // Those inside of the group are met at both ends.
+        // A constraint inside the group is listed at both ends.
         const bool is_second = groups_.of(constraint.from) == g && constraint.to == clock;
         if (!is_second) add_constraint(constraint, g, part);
       }
@@ -256,22 +256,22 @@ class FitByGroups {
       session.clock = number_[session.clock];
       part.sessions.push_back(session);
     }
-    add_right_clock(static_cast<std::uint32_t>(clocks.size()), part);
+    add_fixed_clock(static_cast<std::uint32_t>(clocks.size()), part);
     return part;
   }
 
-  void add_right_clock(std::uint32_t right, Part& part) const {
+  void add_fixed_clock(std::uint32_t fixed, Part& part) const {
     for (std::size_t k = 0; k < problem_.knots; ++k) {
-      part.sessions.push_back(
-          {right, problem_.begin + std::llround(errors_.distance(k)), problem_.sigma * k_firmness});
+      part.sessions.push_back({fixed, problem_.begin + std::llround(errors_.distance(k)),
+                               problem_.sigma * GroupThresholds::fixed_sigma});
     }
     part.start.resize(part.start.size() + problem_.knots, 0.0);
     part.problem = problem_;
     part.problem.threads = 1;
-    part.problem.clocks = right + std::size_t{1};
+    part.problem.clocks = fixed + std::size_t{1};
   }
 
-  /// False if the fit did not settle; errors stay then.
+  /// False, without a change, if the fit does not converge.
   bool fit_group(std::uint32_t g, int& steps) {
     Part part = part_of(g);
     part.problem.constraints = part.constraints;
@@ -305,9 +305,10 @@ class FitByGroups {
   double amplitude_;
   Groups groups_;
   double spacing_;
-  std::vector<std::uint32_t> number_;  ///< per clock: in its group
+  std::vector<std::uint32_t> number_;  ///< number within its group, one per clock
   ClockErrors errors_;
-  std::vector<double> change_;  ///< per group: of an error at its last fit, ticks
+  /// Largest change of an error at the last fit, ticks; one per group.
+  std::vector<double> change_;
   bool settled_ = true;
 };
 
@@ -320,7 +321,7 @@ CausalFit fit_by_groups(const CausalProblem& problem, double amplitude, const Cl
 namespace {
 
 CausalFit fit_joined(const CausalProblem& problem, double amplitude, const ClockErrors& start) {
-  const bool at_once = problem.clocks <= k_clocks_at_once;
+  const bool at_once = problem.clocks <= GroupThresholds::clocks_at_once;
   return at_once ? fit_causal(problem, amplitude, start) : fit_by_groups(problem, amplitude, start);
 }
 
@@ -328,7 +329,7 @@ CausalFit fit_joined(const CausalProblem& problem, double amplitude, const Clock
 
 CausalFit fit_all_clocks(const CausalProblem& problem, double amplitude, const ClockErrors& start) {
   std::vector<std::uint32_t> clocks = joined_clocks(problem);
-  if (!spare_many(clocks.size(), problem)) return fit_joined(problem, amplitude, start);
+  if (!is_much_smaller(clocks.size(), problem)) return fit_joined(problem, amplitude, start);
   const ClockSubset joined(problem, std::move(clocks));
   CausalFit fit = fit_joined(joined.problem(), amplitude, joined.errors(start));
   fit.errors = joined.of_all(fit.errors);

@@ -5,22 +5,21 @@
 
 namespace entrain::causal {
 
-/// About the same as fit_causal(), for clocks that are too many for one system of equations.
+/// Approximates fit_causal() for clocks that are too many for one system of equations: block
+/// coordinate descent over groups of clocks, coloured so that groups of one colour are independent.
 ///
-/// Groups of clocks that share constraints are fitted one after the other, each given what is known
-/// of the clocks around it, until none changes by much, or four times. Every such fit lowers the
-/// cost of the whole, which is convex, so they approach its minimum. Groups that share no
-/// constraint are fitted side by side. Example: 44 clocks on a ring are 4 groups of 11. First 0 and
-/// 2 are fitted, then 1 and 3, then 0 and 2 again.
+/// A group is fitted with the errors of the clocks around it fixed. Sweeps end when no error
+/// changes by much, or after four. Every such fit lowers the convex cost of the whole. Groups of
+/// one colour share no constraint and are fitted in parallel. Example: 44 clocks on a ring are 4
+/// groups of 11. First 0 and 2 are fitted, then 1 and 3, then 0 and 2 again.
 ///
-/// `log_evidence` is not computed, nor `cost`. Not converged if some group did not settle, or if so
-/// many groups meet each other that few could be fitted side by side. Does not depend on the number
-/// of threads.
+/// `log_evidence` and `cost` are not computed. Not converged if a group does not converge, or if
+/// there are too many colours to run in parallel. Does not depend on the number of threads.
 [[nodiscard]] CausalFit fit_by_groups(const CausalProblem& problem, double amplitude,
                                       const ClockErrors& start = {});
 
-/// fit_causal() where clocks that constraints join are few enough, or fit_by_groups(). Of many
-/// others, `log_evidence` says nothing.
+/// fit_causal() or, if constraints join more than 4,096 clocks, fit_by_groups(), which leaves
+/// `log_evidence` undefined.
 [[nodiscard]] CausalFit fit_all_clocks(const CausalProblem& problem, double amplitude,
                                        const ClockErrors& start = {});
 

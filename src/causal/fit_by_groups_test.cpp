@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "causal/evidence.hpp"
+#include "causal/fit_solver.hpp"
 #include "causal/swinging_testing.hpp"
 
 namespace entrain::causal {
@@ -24,8 +25,8 @@ struct RingOfClocks : SwingingClocks {
   }
   /// Root of the mean square of a difference, but for what all clocks have in common.
   [[nodiscard]] double apart(const ClockErrors& a, const ClockErrors& b) const {
-    const ClockErrors one = without_common(a, problem.clocks, constraints);
-    const ClockErrors other = without_common(b, problem.clocks, constraints);
+    const ClockErrors one = without_common_mode(a, problem.clocks, constraints);
+    const ClockErrors other = without_common_mode(b, problem.clocks, constraints);
     double sum = 0;
     for (std::size_t i = 0; i < one.values().size(); ++i)
       sum += std::pow(one.values()[i] - other.values()[i], 2);
@@ -73,7 +74,7 @@ TEST(FitByGroups, any_number_of_threads_finds_the_same) {
   }
 }
 
-TEST(FitByGroups, clocks_that_all_meet_have_no_groups_apart) {
+TEST(FitByGroups, clocks_that_are_all_coupled_have_no_independent_groups) {
   const RingOfClocks ring(1'000, 499, 60'000);
   EXPECT_FALSE(fit_by_groups(ring.problem, 30'000).converged);
 }

@@ -10,10 +10,10 @@ namespace entrain::causal {
 
 namespace {
 
-/// The best length of a step is found when the slope there is less than that share of the first
-/// one.
+/// The line search ends when the slope is below this share of the initial one. Chosen, not
+/// measured.
 constexpr double k_flat = 1e-3;
-constexpr int k_most_lengths = 50;
+constexpr int k_most_lengths = 50;  ///< line search steps
 
 double second_difference(std::span<const double> v, std::size_t i) {
   return v[i - 1] - 2 * v[i] + v[i + 1];
@@ -37,13 +37,13 @@ FitTerm FitCost::term(std::uint32_t clock, std::int64_t time, double scale) cons
 }
 
 void FitCost::begin() {
-  limits_.clear();
-  near_.look_among(limits_);
+  constraints_.clear();
+  near_.reset(constraints_);
 }
 
-void FitCost::take(std::span<const FitLimit> limits) {
-  limits_.insert(limits_.end(), limits.begin(), limits.end());
-  near_.look_among(limits_);
+void FitCost::add(std::span<const FitConstraint> constraints) {
+  constraints_.insert(constraints_.end(), constraints.begin(), constraints.end());
+  near_.reset(constraints_);
 }
 
 void FitCost::add_sessions() {
@@ -51,8 +51,8 @@ void FitCost::add_sessions() {
     fixed_.push_back(term(session.clock, session.time, 1 / session.half_width));
 }
 
-/// The fit must not fail where nothing is known of a clock's offset and rate: this prior makes it
-/// well-posed, and is so wide that it says nothing.
+/// Adds a prior on offset and rate that makes the fit well-posed where nothing is known of a clock.
+/// Its half-width is 10^4 times the worst violation.
 void FitCost::add_prior() {
   double worst = problem_.sigma;
   for (const ClockConstraint& constraint : problem_.constraints) {
@@ -71,7 +71,7 @@ void FitCost::set_amplitude(double amplitude) {
   stiffness_ = std::sqrt(lambda / (spacing_ * spacing_ * spacing_));
 }
 
-/// Calls `body` with the number of every unknown that is not the first or last of its clock.
+/// Calls `body` with every unknown that is not the first or last of its clock.
 template <class Body>
 void FitCost::for_inner_knots(Body body) const {
   for (std::size_t c = 0; c < problem_.clocks; ++c) {
@@ -95,7 +95,7 @@ double FitCost::value(std::span<const double> v) {
     cost += r * r;
   }
   for (const std::uint32_t i : near_.at(v)) {
-    const double r = scale() * std::max(0.0, limits_[i].over(v));
+    const double r = scale() * std::max(0.0, constraints_[i].excess(v));
     cost += r * r;
   }
   return cost / 2;
@@ -121,15 +121,15 @@ std::vector<double> FitCost::gradient(std::span<const double> v) {
   std::vector<double> gradient = fixed_gradient(v);
   const double weight = scale() * scale();
   for (const std::uint32_t i : near_.at(v)) {
-    const FitLimit& limit = limits_[i];
-    const double over = limit.over(v);
+    const FitConstraint& constraint = constraints_[i];
+    const double over = constraint.excess(v);
     if (!(over > 0)) continue;
-    limit.push(gradient, weight * over);
+    constraint.push(gradient, weight * over);
   }
   return gradient;
 }
 
-/// Second derivative of the terms that always count, along a step.
+/// Second derivative of the fixed terms and bends along a step.
 double FitCost::fixed_bend(std::span<const double> step) const {
   double sum = 0;
   for_inner_knots([&](std::size_t i) {
@@ -174,18 +174,18 @@ double FitCost::best_length(std::span<const double> v, std::span<const double> s
   over_.assign((near.size() + 3) / 4 * 4, -1.0);
   change_.assign(over_.size(), 0.0);
   for (std::size_t n = 0; n < near.size(); ++n) {
-    const FitLimit& limit = limits_[near[n]];
-    over_[n] = limit.over(v);
-    change_[n] = limit.over(step) + limit.limit;
+    const FitConstraint& constraint = constraints_[near[n]];
+    over_[n] = constraint.excess(v);
+    change_[n] = constraint.excess(step) + constraint.bound;
   }
   const double weight = scale() * scale(), bend = fixed_bend(step);
-  // The slope of all but the limits at the start follows from that of all.
+  // Initial slope without the constraints.
   const double rest = slope - weight * derivatives_at(0, over_, change_).first;
   const auto at = [&](double length) -> Derivatives {
     const auto [first, second] = derivatives_at(length, over_, change_);
     return {rest + length * bend + weight * first, bend + weight * second};
   };
-  // The slope grows along the step, piece by piece straight: Newton's method between bounds.
+  // The slope is increasing and piecewise linear: Newton's method within a bracket.
   double low = 0, high = 1, length = 1;
   for (int i = 0; i < k_most_lengths; ++i) {
     const auto [first, second] = at(length);
@@ -200,14 +200,14 @@ double FitCost::best_length(std::span<const double> v, std::span<const double> s
 
 double FitCost::worst(std::span<const double> v) {
   double worst = 0;
-  for (const std::uint32_t i : near_.at(v)) worst = std::max(worst, limits_[i].over(v));
+  for (const std::uint32_t i : near_.at(v)) worst = std::max(worst, constraints_[i].excess(v));
   return worst;
 }
 
 std::vector<std::uint32_t> FitCost::active(std::span<const double> v) {
   std::vector<std::uint32_t> active;
   for (const std::uint32_t i : near_.at(v)) {
-    if (limits_[i].over(v) > 0) active.push_back(i);
+    if (constraints_[i].excess(v) > 0) active.push_back(i);
   }
   return active;
 }

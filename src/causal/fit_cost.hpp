@@ -6,52 +6,52 @@
 #include <span>
 #include <vector>
 
+#include "causal/constraint_cache.hpp"
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
 #include "causal/knot_places.hpp"
-#include "causal/near_limits.hpp"
 
 namespace entrain::causal {
 
-/// The function that fit_causal() minimises, halved, over the values of all clocks at their knots:
-/// `v` has `knots` numbers per clock, one clock after the other, ticks.
+/// Half of the function that fit_causal() minimises. `v` has `knots` numbers per clock, one clock
+/// after the other, ticks.
 class FitCost {
  public:
   /// Builds the terms. `problem` must outlive this.
   explicit FitCost(const CausalProblem& problem);
 
-  /// Begins a fit: no constraint takes part.
+  /// Starts a fit without constraints.
   void begin();
-  /// From now on these limits take part too.
-  void take(std::span<const FitLimit> limits);
-  /// Sets how far clocks are expected to bend over the run, ticks. Call it before the others.
+  void add(std::span<const FitConstraint> constraints);
+  /// Sets the expected bend of a clock over the run, ticks. To be called before the others.
   void set_amplitude(double amplitude);
 
   [[nodiscard]] double value(std::span<const double> v);
   [[nodiscard]] std::vector<double> gradient(std::span<const double> v);
-  /// Twice the part of value() that bends make.
+  /// Twice the bending part of value().
   [[nodiscard]] double bend(std::span<const double> v) const;
-  /// The gradient of all terms but the limits.
+  /// Gradient of all terms except the constraints.
   [[nodiscard]] std::vector<double> fixed_gradient(std::span<const double> v) const;
-  /// The share of `step`, at most 1, after which the value is least. `slope`: of the value at `v`
-  /// along the step, below 0.
+  /// Step length, at most 1, of the least value. `slope`: derivative of the value at `v` along the
+  /// step, below 0.
   [[nodiscard]] double best_length(std::span<const double> v, std::span<const double> step,
                                    double slope);
-  /// Numbers of the constraints that `v` violates, so that their terms count; ascending.
+  /// Active set: numbers of the constraints that `v` violates, ascending.
   [[nodiscard]] std::vector<std::uint32_t> active(std::span<const double> v);
-  /// Says that `v` was reached by moving no unknown by more than `step`, so that from now on they
-  /// will hardly move further. Spares time only.
+  /// Announces that `v` was reached by moving no unknown by more than `step`, and that later moves
+  /// will hardly be larger. Only saves time.
   void arrive(std::span<const double> v, double step) { near_.expect(v, step); }
 
   /// Weight of a second difference; its square is the factor in the cost.
   [[nodiscard]] double stiffness() const { return stiffness_; }
-  [[nodiscard]] double spacing() const { return spacing_; }  ///< between knots, ticks
+  [[nodiscard]] double spacing() const { return spacing_; }  ///< ticks between knots
   [[nodiscard]] std::size_t size() const { return problem_.clocks * problem_.knots; }
-  [[nodiscard]] const std::vector<FitLimit>& limits() const { return limits_; }
-  /// The terms that always count: sessions, and a prior that only keeps the fit well-posed.
+  [[nodiscard]] const std::vector<FitConstraint>& constraints() const { return constraints_; }
+  /// Fixed terms: sessions, and a prior that only keeps the fit well-posed.
   [[nodiscard]] const std::vector<FitTerm>& fixed() const { return fixed_; }
-  [[nodiscard]] double scale() const { return 1 / problem_.sigma; }  ///< of all limits
-  /// By how much `v` exceeds a limit at most, ticks, at least 0.
+  /// Weight of a violation, 1 / ticks.
+  [[nodiscard]] double scale() const { return 1 / problem_.sigma; }
+  /// Largest excess of `v` over a constraint, ticks, at least 0.
   [[nodiscard]] double worst(std::span<const double> v);
 
  private:
@@ -67,10 +67,11 @@ class FitCost {
   double spacing_;
   double stiffness_ = 1;
   KnotPlaces places_;
-  std::vector<FitLimit> limits_;  ///< the constraints that take part
-  NearLimits near_;
+  std::vector<FitConstraint> constraints_;  ///< those added so far
+  ConstraintCache near_;
   std::vector<FitTerm> fixed_;
-  std::vector<double> over_, change_;  ///< of the limits near a step, see best_length()
+  /// Excess near a step, and its change along it: see best_length().
+  std::vector<double> over_, change_;
 };
 
 }  // namespace entrain::causal

@@ -13,53 +13,60 @@ namespace entrain::causal {
 
 namespace {
 
-/// Multiplications that a fit may take: about a second.
-constexpr double k_most_work = 2e9;
-/// Those of them that may go through the inside of the limits.
-constexpr double k_most_inside_work = 1e9;
-/// Steps through the inside that a fit hardly ever exceeds.
-constexpr double k_many_inside_steps = 60;
-/// Relative residual at which conjugate gradients stop; the next Newton step corrects the rest.
-constexpr double k_tolerance = 1e-3;
-constexpr int k_most_steps = 30, k_most_rough_steps = 15;  ///< with one stiffness
-/// Steps after which a descent tries another way; where the inside of the limits is none.
-constexpr int k_patience = 4, k_long_patience = 20;
-/// So it does at once where a limit is exceeded by so many times its softness.
-constexpr double k_far = 64;
-/// It goes on as long if each step has so many times less to gain than the one before.
-constexpr double k_fast = 2;
-/// Limits that a fit begins with: missed by less than so many times the worst violation, and so
-/// many times the softness.
-constexpr double k_reach = 4, k_least_reach = 16;
-/// Amplitudes that lead there then, in shares: 10^(-n/2).
-constexpr std::array<double, 5> k_stages{0.01, 0.0316227766016838, 0.1, 0.316227766016838, 1};
-/// What a step must gain, as a share of the cost: with the amplitude in question, and before.
-constexpr double k_exact = 1e-12, k_rough = 1e-2;
-/// Errors that change faster than this, ticks per tick, are no clock's: constraints are also met by
-/// squeezing all times together.
-constexpr double k_steepest = 0.1;
-/// A fit that is strained so many times over is left where the minimum is about; and also without
-/// the constraints that are violated there, of those that it did not look at.
-constexpr double k_clearly = 1.25, k_hopeless = 16;
-/// Factors of the curvature of bends between which its share is measured, and the least number of
-/// second differences that constraints determine.
-constexpr double k_more_bend = 1.05, k_least_determined = 0.1;
+/// Newton's method, the active set and continuation. Tests: fit_test.cpp, interior_point_test.cpp;
+/// values without a decision (docs/decisions) were chosen, not measured.
+struct NewtonThresholds {
+  static constexpr double most_work = 2e9;  ///< budget, multiplications; about 1 s (decision 10)
+  static constexpr double most_interior_work = 1e9;        ///< part of it for the interior point
+  static constexpr double usual_most_interior_steps = 60;  ///< hardly ever exceeded
+  static constexpr double residual = 1e-3;           ///< relative, at which conjugate gradients end
+  static constexpr int most_steps = 30;              ///< Newton steps with one amplitude
+  static constexpr int most_approximate_steps = 15;  ///< the same for a stage of the continuation
+  static constexpr int patience = 4;  ///< Newton steps before another method is tried
+  /// Newton steps where no other method is affordable, or convergence is fast (decisions 37, 45).
+  static constexpr int long_patience = 20;
+  /// Convergence is fast if the predicted decrease of the cost shrinks by this factor per step.
+  static constexpr double fast = 2;
+  /// Violation in units of sigma beyond which Newton's method is skipped for the interior point.
+  static constexpr double far = 64;
+  /// A step must lower the cost by this share: for the amplitude asked for, and for earlier stages.
+  static constexpr double exact_gain = 1e-12, approximate_gain = 1e-2;
+  /// Initial active set: constraints missed by less than this multiple of the worst violation, plus
+  /// this multiple of sigma.
+  static constexpr double initial_margin = 4, initial_margin_sigmas = 16;
+  /// Stages of the continuation: shares 10^(-n/2) of the amplitude.
+  static constexpr std::array<double, 5> stages{0.01, 0.0316227766016838, 0.1, 0.316227766016838,
+                                                1};
+  /// Largest rate of an error, ticks per tick. Squeezing all times together also meets constraints.
+  static constexpr double most_rate = 0.1;
+  /// An underresolved fit ends near its minimum if its cost per active constraint exceeds the limit
+  /// of is_underresolved() by this factor; by the second one, without activating the constraints
+  /// violated there.
+  static constexpr double clearly = 1.25, hopeless = 16;
+  static constexpr double more_bend = 1.05;        ///< factor of the difference in reestimate()
+  static constexpr double least_determined = 0.1;  ///< lower bound of g, second differences
+};
 
 }  // namespace
+
+CausalFit fit_causal(const CausalProblem& problem, double amplitude, const ClockErrors& start) {
+  return FitSolver(problem).run(amplitude, start);
+}
 
 FitSolver::FitSolver(const CausalProblem& problem)
     : problem_(problem),
       cost_(problem),
       table_(problem),
-      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.limits(), cost_.scale(),
+      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.constraints(), cost_.scale(),
                  problem.threads),
-      picker_(table_, &curvature_.halves()),
-      inside_(cost_, curvature_, [this](const Vector& v, double reach) { take(v, reach); }) {
+      selector_(table_, &curvature_.halves()),
+      interior_point_(cost_, curvature_,
+                      [this](const Vector& v, double margin) { activate(v, margin); }) {
   curvature_.stop_with(problem.progress);
 }
 
-CausalFit FitSolver::run(double amplitude, const ClockErrors& start, bool hurried) {
-  hurried_ = hurried;
+CausalFit FitSolver::run(double amplitude, const ClockErrors& start, bool allow_approximate) {
+  allow_approximate_ = allow_approximate;
   CausalFit fit;
   fit.amplitude = amplitude;
   if (Cancel(problem_.progress).asked()) return fit;
@@ -69,96 +76,100 @@ CausalFit FitSolver::run(double amplitude, const ClockErrors& start, bool hurrie
   return fit;
 }
 
-/// The unknowns to begin with; 0 if `start` has other knots.
+/// Initial unknowns; 0 if `start` has other knots.
 FitSolver::Vector FitSolver::values_of(const ClockErrors& start) const {
-  Vector v(cost_.size(), 0.0);
-  if (start.knots() != problem_.knots) return v;
-  for (std::uint32_t c = 0; c < problem_.clocks; ++c) {
-    const auto values = start.of(c);
-    for (std::size_t k = 0; k < values.size(); ++k) v[c * problem_.knots + k] = values[k];
-  }
-  return v;
+  if (start.knots() != problem_.knots) return Vector(cost_.size(), 0.0);
+  return {start.values().begin(), start.values().end()};
 }
 
-/// Looks for the minimum from `v`, which follows: among some limits, then with those that are
-/// violated there, until none is, or until they cost less than the tolerance. False if that was
-/// given up; the curvature is that of `v` otherwise, without those.
+/// Finds the minimum from `v`, which follows, by constraint generation: minimises over the active
+/// set, activates the constraints violated there, and repeats until none is, or until they cost
+/// less than the tolerance. False if the work is given up; otherwise the curvature is that of `v`,
+/// without the constraints violated last.
 bool FitSolver::descend(Vector& v, CausalFit& fit) {
   cost_.begin();
-  picker_.begin();
-  curvature_.set_limits({});
-  take(v, k_reach * picker_.worst(v) + k_least_reach / cost_.scale());
+  selector_.begin();
+  curvature_.set_constraints({});
+  activate(v, NewtonThresholds::initial_margin * selector_.worst(v) +
+                  NewtonThresholds::initial_margin_sigmas / cost_.scale());
   for (;;) {
-    if (!descend_among(v, fit)) return fit.converged = false;
-    if (!fit.converged || (fit.is_rough && is_strained(v, k_hopeless))) return true;
+    if (!descend_on_active_set(v, fit)) return fit.converged = false;
+    if (!fit.converged || (fit.is_approximate && is_underresolved(v, NewtonThresholds::hopeless)))
+      return true;
     const double most = problem_.tolerance > 0 ? (1 + problem_.tolerance) * cost_.value(v) : 0;
-    if (take(v, 0) == 0 || cost_.value(v) < most) return true;
+    if (activate(v, 0) == 0 || cost_.value(v) < most) return true;
   }
 }
 
-/// Takes in the tightest limits that `v` exceeds or misses by less than `reach`, ticks. Returns
-/// their number.
-std::size_t FitSolver::take(const Vector& v, double reach) {
-  std::vector<FitLimit> picked;
-  for (const std::uint32_t number : picker_.pick(v, reach)) picked.push_back(table_.limit(number));
-  cost_.take(picked);
-  curvature_.set_limits(cost_.limits());
-  return picked.size();
+/// Activates the tightest constraints that `v` exceeds or misses by less than `margin`, ticks.
+/// Returns their number.
+std::size_t FitSolver::activate(const Vector& v, double margin) {
+  std::vector<FitConstraint> activated;
+  for (const std::uint32_t number : selector_.select(v, margin))
+    activated.push_back(table_.constraint_at(number));
+  cost_.add(activated);
+  curvature_.set_constraints(cost_.constraints());
+  return activated.size();
 }
 
-/// The same for the limits that were taken. Lowers the amplitude if clocks as soft as that do not
-/// settle.
+/// Minimises over the active set. Lowers the amplitude if clocks as soft as that do not converge.
 ///
-/// Newton's method goes from limit to limit where bent clocks exceed many by far. Stiff clocks
-/// exceed them anyway and are settled soon; each minimum is close to that of clocks a little less
-/// stiff.
-bool FitSolver::descend_among(Vector& v, CausalFit& fit) {
-  fit.is_rough = false;  // a descent before may have ended about the minimum
+/// Newton's method stops at one constraint after the other where soft clocks exceed many by far.
+/// Stiff clocks converge soon, and each minimum is close to that of slightly softer clocks
+/// (continuation).
+bool FitSolver::descend_on_active_set(Vector& v, CausalFit& fit) {
+  fit.is_approximate = false;  // may be left from the previous active set
   cost_.set_amplitude(fit.amplitude);
   End end = End::steps;
-  if (cost_.worst(v) * cost_.scale() < k_far) end = minimise(v, k_exact, k_patience, fit);
-  if (end == End::steps) end = descend_inside(v, fit);
-  if (end == End::steps) end = descend_by_stages(v, fit);
+  if (cost_.worst(v) * cost_.scale() < NewtonThresholds::far)
+    end = minimise(v, NewtonThresholds::exact_gain, NewtonThresholds::patience, fit);
+  if (end == End::steps) end = descend_by_interior_point(v, fit);
+  if (end == End::steps) end = descend_by_continuation(v, fit);
   if (end == End::given_up) return false;
   fit.converged = end == End::minimum;
   return fit.converged || factorize(v);
 }
 
-/// Through the inside of the limits, and from there to the minimum itself. `v` follows only to the
-/// minimum: many clocks that hang together closely make a matrix that costs too much there.
-FitSolver::End FitSolver::descend_inside(Vector& v, CausalFit& fit) {
+/// Interior-point method, then Newton's method to the minimum itself. `v` follows only if that is
+/// reached: the matrix of many coupled clocks costs too much elsewhere.
+FitSolver::End FitSolver::descend_by_interior_point(Vector& v, CausalFit& fit) {
   if (curvature_.is_clearly_costly()) return End::steps;
   Vector there = v;
-  InteriorPoint::Strained strained;
-  if (hurried_) strained = [&](const Vector& near) { return is_strained(near, k_clearly); };
+  InteriorPoint::StopEarly stop_early;
+  if (allow_approximate_)
+    stop_early = [&](const Vector& near) {
+      return is_underresolved(near, NewtonThresholds::clearly);
+    };
   const std::optional<int> steps =
-      inside_.run(there, k_most_inside_work, problem_.progress, strained, problem_.tolerance);
+      interior_point_.run(there, NewtonThresholds::most_interior_work, problem_.progress,
+                          stop_early, problem_.tolerance);
   if (!steps) return End::steps;
   fit.steps += *steps;
-  fit.is_rough = inside_.ended_strained();
-  if (fit.is_rough || problem_.tolerance > 0) {
+  fit.is_approximate = interior_point_.stopped_early();
+  if (fit.is_approximate || problem_.tolerance > 0) {
     v = std::move(there);
     return factorize(v) ? End::minimum : End::given_up;
   }
-  const End end = minimise(there, k_exact, k_most_steps, fit);
+  const End end = minimise(there, NewtonThresholds::exact_gain, NewtonThresholds::most_steps, fit);
   if (end == End::minimum) v = std::move(there);
   return end;
 }
 
-bool FitSolver::is_strained(const Vector& v, double times) {
+bool FitSolver::is_underresolved(const Vector& v, double times) {
   CausalFit fit;
   fit.cost = cost_.value(v);
   fit.active = cost_.active(v).size();
-  return causal::is_strained(fit, times);
+  return causal::is_underresolved(fit, times);
 }
 
-FitSolver::End FitSolver::descend_by_stages(Vector& v, CausalFit& fit) {
+FitSolver::End FitSolver::descend_by_continuation(Vector& v, CausalFit& fit) {
   const double asked = fit.amplitude;
-  std::vector<std::pair<double, Vector>> stages;  // amplitudes, and about their minima
+  std::vector<std::pair<double, Vector>> stages;  // amplitude and approximate minimum
   End end = End::minimum;
-  for (const double share : k_stages) {
+  for (const double share : NewtonThresholds::stages) {
     cost_.set_amplitude(share * asked);
-    end = minimise(v, k_rough, k_most_rough_steps, fit);
+    end = minimise(v, NewtonThresholds::approximate_gain, NewtonThresholds::most_approximate_steps,
+                   fit);
     if (end != End::minimum) break;
     stages.emplace_back(share * asked, v);
   }
@@ -166,14 +177,14 @@ FitSolver::End FitSolver::descend_by_stages(Vector& v, CausalFit& fit) {
     fit.amplitude = stages.back().first;
     v = std::move(stages.back().second);
     cost_.set_amplitude(fit.amplitude);
-    end = minimise(v, k_exact, k_most_steps, fit);
+    end = minimise(v, NewtonThresholds::exact_gain, NewtonThresholds::most_steps, fit);
     if (end == End::minimum) break;
   }
   return end;
 }
 
 /// Newton's method from `v`, which follows, until a step would lower the cost by less than the
-/// share `enough`. The curvature is that of `v` then.
+/// share `enough`. Then the curvature is that of `v`.
 FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, CausalFit& fit) {
   const Cancel cancel(problem_.progress);
   double cost = cost_.value(v), gain = 0;
@@ -181,17 +192,19 @@ FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, Cau
   const auto has_patience = [&] {
     return is_fast || curvature_.is_iterative() || curvature_.is_clearly_costly();
   };
-  for (int n = 0; n < most_steps || (n < k_long_patience && has_patience()); ++n) {
+  for (int n = 0; n < most_steps || (n < NewtonThresholds::long_patience && has_patience()); ++n) {
     if (cancel.asked()) return End::given_up;
-    if (!factorize(v) || curvature_.work() > k_most_work) return End::given_up;
+    if (!factorize(v) || curvature_.work() > NewtonThresholds::most_work) return End::given_up;
     const Vector gradient = cost_.gradient(v);
-    Vector step = curvature_.solve(gradient, k_tolerance);
+    Vector step = curvature_.solve(gradient, NewtonThresholds::residual);
     for (double& x : step) x = -x;
     const double slope = inner_product(gradient, step);
     const double share =
-        curvature_.is_iterative() ? std::max(enough, k_tolerance * k_tolerance) : enough;
+        curvature_.is_iterative()
+            ? std::max(enough, NewtonThresholds::residual * NewtonThresholds::residual)
+            : enough;
     if (!(slope < -share * (1 + cost))) return End::minimum;
-    is_fast = -slope < gain / k_fast;
+    is_fast = -slope < gain / NewtonThresholds::fast;
     gain = -slope;
     ++fit.steps;
     Vector there = v;
@@ -207,7 +220,7 @@ FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, Cau
   return End::steps;
 }
 
-/// Goes along the step to the least cost, and returns the share of the step.
+/// Moves `v` along the step to the least cost. Returns the step length.
 double FitSolver::search_line(Vector& v, const Vector& step, double slope) {
   const double length = cost_.best_length(v, step, slope);
   double furthest = 0;
@@ -220,7 +233,7 @@ double FitSolver::search_line(Vector& v, const Vector& step, double slope) {
   return length;
 }
 
-/// Fills the evidence and all that a fit says of its solution. The curvature must be that of `v`.
+/// Fills the evidence and the figures of the solution. The curvature must be that of `v`.
 void FitSolver::describe(const Vector& v, CausalFit& fit) {
   const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
   fit.cost = cost_.value(v);
@@ -232,27 +245,30 @@ void FitSolver::describe(const Vector& v, CausalFit& fit) {
   if (is_too_steep(fit.errors) || !std::isfinite(fit.log_evidence)) fit.converged = false;
 }
 
-FitSolver::Likelier FitSolver::likelier(const CausalFit& fit) {
+FitSolver::Reestimate FitSolver::reestimate(const CausalFit& fit) {
   const double bend = cost_.stiffness() * cost_.stiffness();
   const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
   if (curvature_.is_iterative()) return {fit.amplitude, 0};
-  // How much of the matrix is bends: from its determinant with some more of them.
+  // Share of bends in the matrix: derivative of the log determinant by the factor on bends.
   const double before = curvature_.log_determinant();
-  if (!curvature_.compute(k_more_bend * bend, active_)) return {fit.amplitude, 0};
-  const double bends = (curvature_.log_determinant() - before) / std::log(k_more_bend);
-  const double determined = std::max(unknowns - bends, k_least_determined);
+  if (!curvature_.compute(NewtonThresholds::more_bend * bend, active_)) return {fit.amplitude, 0};
+  const double bends =
+      (curvature_.log_determinant() - before) / std::log(NewtonThresholds::more_bend);
+  const double determined = std::max(unknowns - bends, NewtonThresholds::least_determined);
   return {fit.amplitude * std::sqrt(cost_.bend(fit.errors.values()) / determined), determined};
 }
 
 bool FitSolver::settles_in_band(std::size_t clocks, std::size_t knots) {
-  return k_many_inside_steps * Curvature::work_in_band(clocks, knots) < k_most_inside_work;
+  return NewtonThresholds::usual_most_interior_steps * Curvature::work_in_band(clocks, knots) <
+         NewtonThresholds::most_interior_work;
 }
 
 bool FitSolver::is_too_steep(const ClockErrors& errors) const {
   for (std::uint32_t c = 0; c < problem_.clocks; ++c) {
     const auto values = errors.of(c);
     for (std::size_t k = 1; k < values.size(); ++k) {
-      if (std::abs(values[k] - values[k - 1]) > k_steepest * cost_.spacing()) return true;
+      if (std::abs(values[k] - values[k - 1]) > NewtonThresholds::most_rate * cost_.spacing())
+        return true;
     }
   }
   return false;

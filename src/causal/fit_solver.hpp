@@ -5,23 +5,36 @@
 #include <span>
 #include <vector>
 
+#include "causal/active_set_selector.hpp"
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
 #include "causal/fit_cost.hpp"
 #include "causal/interior_point.hpp"
-#include "causal/limit_picker.hpp"
 
 namespace entrain::causal {
 
-/// True if softness does not explain the cost of a fit, many times over: then there are too few
-/// knots.
-[[nodiscard]] inline bool is_strained(const CausalFit& fit, double times = 1) {
-  constexpr double k_most_per_constraint = 25;
+/// Minimises over e, straight between knots,
+///
+///     lambda sum_i integral e_i''^2 dt + sum_sessions (e / half_width)^2
+///       + sum_constraints max(0, e_to - e_from - slack)^2 / sigma^2,   lambda = T^3 / (12 A^2)
+///
+/// by semi-smooth Newton steps with a line search, from `start` (ClockErrors of the same knots, or
+/// empty: 0), and by an interior-point method where these are many. Exactly 0 if no constraint is
+/// violated at 0. If that does not converge, the amplitude is lowered by 10^(n/2), n up to 4, and
+/// the result says so. Deterministic. (docs/method.md, section 8)
+[[nodiscard]] CausalFit fit_causal(const CausalProblem& problem, double amplitude,
+                                   const ClockErrors& start = {});
+
+/// True if the cost per active constraint exceeds `times` the limit: knots are too few
+/// (underresolved).
+[[nodiscard]] inline bool is_underresolved(const CausalFit& fit, double times = 1) {
+  constexpr double k_most_per_constraint = 25;  // violation of 7 sigma; fit_test.cpp
   return fit.cost > times * k_most_per_constraint * static_cast<double>(fit.active);
 }
 
-/// Solves one problem for any number of amplitudes: see fit_causal(). Every fit has a budget of
-/// work, and does not converge if it would need more. The fits do not depend on each other.
+/// Solves one problem for any number of amplitudes (fit_causal()): active-set selection around
+/// Newton's method and an interior-point method. Every fit has a budget of work, and does not
+/// converge if it would need more. The fits do not depend on each other.
 class FitSolver {
  public:
   /// `problem` must outlive this.
@@ -29,41 +42,42 @@ class FitSolver {
   FitSolver(const FitSolver&) = delete;
   FitSolver& operator=(const FitSolver&) = delete;
 
-  /// `hurried`: where constraints cannot be met by far, about the minimum is enough (is_rough).
-  [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start, bool hurried = false);
-  /// From now on fits stay on the thread that calls, or not.
+  /// `allow_approximate`: an underresolved fit may end near the minimum
+  /// (CausalFit::is_approximate).
+  [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start,
+                              bool allow_approximate = false);
+  /// Confines the following fits to the calling thread, or no longer.
   void work_alone(bool alone) { curvature_.halves().work_alone(alone); }
-  /// What a fit tells of the amplitude.
-  struct Likelier {
-    double amplitude = 0;   ///< likelier than that of the fit, ticks
-    double determined = 0;  ///< how many second differences the constraints determine
+  /// Re-estimate of the amplitude from a fit.
+  struct Reestimate {
+    double amplitude = 0;   ///< amplitude of greater evidence than that of the fit, ticks
+    double determined = 0;  ///< g: number of second differences that the constraints determine
   };
-  /// `fit`: what the last run() returned; it has converged. Nothing is known to be determined where
-  /// equations are left to conjugate gradients.
+  /// `fit`: the result of the last run(), converged. `determined` is 0 if conjugate gradients
+  /// solved the equations.
   ///
-  /// Of the second differences of all clocks, constraints determine g. If the sum of their squares
-  /// is S, in units of what the amplitude A lets expect, the evidence grows with A while S > g
-  /// (MacKay, Bayesian interpolation, 1992). It would be greatest at A sqrt(S / g) if the
-  /// constraints that hold the clocks did not change. Example: 20 differences are determined, and S
-  /// is 80: twice the amplitude.
-  [[nodiscard]] Likelier likelier(const CausalFit& fit);
+  /// Let g be the number of well-determined second differences, and S the sum of the squares of all
+  /// second differences in units of what the amplitude A lets expect. The evidence grows with A
+  /// while S > g (MacKay, Bayesian interpolation, 1992). It would be greatest at A sqrt(S / g) if
+  /// the active set did not change. Example: g = 20 and S = 80: twice the amplitude.
+  [[nodiscard]] Reestimate reestimate(const CausalFit& fit);
 
-  /// True if a fit of clocks that all meet each other keeps within its work on so many knots.
+  /// True if a fit of so many clocks, all coupled with each other, stays within its budget on so
+  /// many knots.
   [[nodiscard]] static bool settles_in_band(std::size_t clocks, std::size_t knots);
 
  private:
   using Vector = std::vector<double>;
 
-  /// How a descent ended.
   enum class End { minimum, steps, given_up };
 
   [[nodiscard]] Vector values_of(const ClockErrors& start) const;
   bool descend(Vector& v, CausalFit& fit);
-  std::size_t take(const Vector& v, double reach);
-  bool descend_among(Vector& v, CausalFit& fit);
-  End descend_inside(Vector& v, CausalFit& fit);
-  [[nodiscard]] bool is_strained(const Vector& v, double times);
-  End descend_by_stages(Vector& v, CausalFit& fit);
+  std::size_t activate(const Vector& v, double margin);
+  bool descend_on_active_set(Vector& v, CausalFit& fit);
+  End descend_by_interior_point(Vector& v, CausalFit& fit);
+  [[nodiscard]] bool is_underresolved(const Vector& v, double times);
+  End descend_by_continuation(Vector& v, CausalFit& fit);
   End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
   [[nodiscard]] double search_line(Vector& v, const Vector& step, double slope);
   void describe(const Vector& v, CausalFit& fit);
@@ -72,11 +86,11 @@ class FitSolver {
 
   const CausalProblem& problem_;
   FitCost cost_;
-  LimitTable table_;
+  ConstraintTable table_;
   Curvature curvature_;
-  LimitPicker picker_;
-  InteriorPoint inside_;
-  bool hurried_ = false;               ///< see run()
+  ActiveSetSelector selector_;
+  InteriorPoint interior_point_;
+  bool allow_approximate_ = false;     ///< argument of the present run()
   std::vector<std::uint32_t> active_;  ///< constraints in the matrix of the last factorize()
 };
 

@@ -242,7 +242,7 @@ TEST(CausalFit, any_number_of_threads_and_processes_finds_the_same) {
   }
 }
 
-TEST(CausalFit, clocks_that_cannot_settle_become_stiffer) {
+TEST(CausalFit, clocks_that_do_not_converge_become_stiffer) {
   // Bends of 1 ms, seen within 1 us: more than 33 knots follow.
   Cluster cluster(4, 1'000'000, 8);
   const auto constraints = cluster.messages(20'000, 100);
@@ -274,17 +274,17 @@ TEST(CausalFit, can_be_interrupted) {
 }
 
 TEST(CausalFit, an_interruption_is_answered_at_once) {
-  using Clock = std::chrono::steady_clock;
+  using SteadyClock = std::chrono::steady_clock;
   struct Impatient : Progress {
     explicit Impatient(int patience) : left(patience) {}
     void begin(std::string_view, std::uint64_t, std::string_view) override {}
     void advance(std::uint64_t) override {}
     [[nodiscard]] bool cancelled() const override {
-      if (--left == 0) since = Clock::now();
+      if (--left == 0) since = SteadyClock::now();
       return left <= 0;
     }
     mutable int left;
-    mutable Clock::time_point since;
+    mutable SteadyClock::time_point since;
   } patient(std::numeric_limits<int>::max());
   Cluster cluster(64, 500'000, 3);
   const auto constraints = cluster.messages(100'000, 1'500);
@@ -298,12 +298,12 @@ TEST(CausalFit, an_interruption_is_answered_at_once) {
     problem.progress = &impatient;
     static_cast<void>(choose_fit(problem, 257));
     ASSERT_LE(impatient.left, 0);
-    EXPECT_LT(std::chrono::duration<double>(Clock::now() - impatient.since).count(), 1)
+    EXPECT_LT(std::chrono::duration<double>(SteadyClock::now() - impatient.since).count(), 1)
         << patience;  // 0.2 s are wanted; this may be a machine at work
   }
 }
 
-TEST(CausalFit, tells_which_amplitude_is_likelier) {
+TEST(CausalFit, reestimates_the_amplitude) {
   Cluster cluster(8, 50'000, 1);
   const auto constraints = cluster.messages(20'000, 1'500);
   const auto sessions = cluster.sessions(1'000);
@@ -311,13 +311,13 @@ TEST(CausalFit, tells_which_amplitude_is_likelier) {
   problem.knots = 33;
   FitSolver solver(problem);
   for (double amplitude : {5e3, 5e6}) {
-    FitSolver::Likelier likelier;
-    for (int round = 0; round < 6; ++round, amplitude = likelier.amplitude) {
+    FitSolver::Reestimate reestimate;
+    for (int round = 0; round < 6; ++round, amplitude = reestimate.amplitude) {
       const CausalFit fit = solver.run(amplitude, {});
       ASSERT_TRUE(fit.converged);
-      likelier = solver.likelier(fit);
-      EXPECT_GT(likelier.determined, 10);
-      EXPECT_LT(likelier.determined, 8 * 31);
+      reestimate = solver.reestimate(fit);
+      EXPECT_GT(reestimate.determined, 10);
+      EXPECT_LT(reestimate.determined, 8 * 31);
     }
     const double evidence = solver.run(amplitude, {}).log_evidence;
     EXPECT_GT(evidence, solver.run(amplitude * 4, {}).log_evidence);
@@ -344,25 +344,25 @@ TEST(CausalFit, knots_that_are_far_too_few_are_passed_over) {
   EXPECT_LT(left, before / 100);
 }
 
-TEST(CausalFit, is_left_about_the_minimum_where_knots_are_far_too_few) {
+TEST(CausalFit, ends_near_the_minimum_where_knots_are_far_too_few) {
   FarBent bent;
   bent.problem.knots = 33;
   FitSolver solver(bent.problem);
   const CausalFit exact = solver.run(1e6, {}), rough = solver.run(1e6, {}, true);
   ASSERT_TRUE(exact.converged);
   ASSERT_TRUE(rough.converged);
-  EXPECT_FALSE(exact.is_rough);
-  EXPECT_TRUE(rough.is_rough);
+  EXPECT_FALSE(exact.is_approximate);
+  EXPECT_TRUE(rough.is_approximate);
   EXPECT_LT(rough.steps, exact.steps);
-  EXPECT_TRUE(is_strained(rough, 2));
-  EXPECT_FALSE(choose_fit(bent.problem, 33).is_rough);
+  EXPECT_TRUE(is_underresolved(rough, 2));
+  EXPECT_FALSE(choose_fit(bent.problem, 33).is_approximate);
   // Clocks that bend little are in no need of more.
   Cluster calm(8, 1'000, 2);
   const auto met = calm.messages(40'000, 100);
   bent.problem.constraints = met;
   const CausalFit whole = FitSolver(bent.problem).run(1e3, {}, true);
   ASSERT_TRUE(whole.converged);
-  EXPECT_FALSE(whole.is_rough);
+  EXPECT_FALSE(whole.is_approximate);
 }
 
 TEST(CausalFit, with_a_tolerance_costs_a_little_more_in_fewer_steps) {
@@ -380,14 +380,14 @@ TEST(CausalFit, with_a_tolerance_costs_a_little_more_in_fewer_steps) {
   EXPECT_LT(about.steps, exact.steps);
   EXPECT_GE(about.cost, exact.cost);
   EXPECT_LT(about.cost, 1.05 * exact.cost);
-  EXPECT_FALSE(about.is_rough);
+  EXPECT_FALSE(about.is_approximate);
   const double left = cluster.rms(exact.errors).first;
   EXPECT_NEAR(cluster.rms(about.errors).first, left, left / 10);
 }
 
-TEST(CausalFit, with_a_tolerance_does_not_end_at_limits_that_came_last) {
-  // Fits to every second constraint, from the errors of a fit to all: limits that nobody asked of
-  // before are exceeded on the way.
+TEST(CausalFit, with_a_tolerance_does_not_end_at_constraints_that_came_last) {
+  // Fits to every second constraint, from the errors of a fit to all: constraints not active before
+  // are exceeded on the way.
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
     Cluster cluster(12, 1'000'000, seed);
     const auto constraints = cluster.messages(3'000, 1'500);
@@ -407,13 +407,13 @@ TEST(CausalFit, with_a_tolerance_does_not_end_at_limits_that_came_last) {
   }
 }
 
-TEST(CausalFit, tells_what_the_last_doubling_of_knots_gained) {
+TEST(CausalFit, reports_what_the_last_doubling_of_knots_gained) {
   const FarBent bent;
   EXPECT_EQ(choose_fit(bent.problem, 33).gain, 0);
   EXPECT_GT(choose_fit(bent.problem, 65).gain, 1'000);
 }
 
-TEST(CausalFit, many_clocks_that_meet_have_fewer_knots) {
+TEST(CausalFit, many_coupled_clocks_have_fewer_knots) {
   EXPECT_TRUE(FitSolver::settles_in_band(16, 257));
   EXPECT_TRUE(FitSolver::settles_in_band(64, 65));
   EXPECT_FALSE(FitSolver::settles_in_band(64, 257));

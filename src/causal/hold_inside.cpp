@@ -13,10 +13,10 @@ namespace entrain::causal {
 
 namespace {
 
-/// Knots are rounded to ticks, and times between them once more.
-constexpr std::int64_t k_rounding = 2;
+/// Rounding of knots and of times between them, ticks.
+constexpr std::int64_t k_map_rounding = 2;
 
-/// The moves that a map needs at some stamps; straight between them, level outside.
+/// Moves that a map needs at some stamps: linear in between, constant outside.
 class Moves {
  public:
   void add(std::uint64_t local, std::int64_t move) {
@@ -29,7 +29,7 @@ class Moves {
     for (const auto& [local, move] : points_) largest = std::max(largest, std::abs(move));
     return largest;
   }
-  /// Adds the stamps between which the moves are straight, without those where nothing moves.
+  /// Adds the stamps of the moves, except where nothing moves.
   void add_stamps(std::vector<std::uint64_t>& locals) const {
     for (std::size_t i = 0; i < points_.size(); ++i) {
       const bool before = i > 0 && points_[i - 1].second != 0;
@@ -50,10 +50,10 @@ class Moves {
   }
 
  private:
-  std::vector<std::pair<std::uint64_t, std::int64_t>> points_;  ///< by stamp
+  std::vector<std::pair<std::uint64_t, std::int64_t>> points_;  ///< stamps and moves
 };
 
-/// The moves that bring a map inside its intervals, in the middles of all windows that have one.
+/// Moves that bring a map inside its intervals in the middles of all bounded windows.
 Moves find_moves(const ProvenIntervals& proven, const PossibleTimes& possible, LocationIndex l,
                  const trace::LocationSkeleton& extent, const ClockMap& map) {
   const BaseLine& line = proven.lines[proven.clock_of[l]];
@@ -66,9 +66,9 @@ Moves find_moves(const ProvenIntervals& proven, const PossibleTimes& possible, L
     if (!errors.bounded()) continue;
     const std::uint64_t local = possible.middle(l, w, extent.first, extent.last);
     TickRange times = possible.at(l, local, errors);
-    if (times.most - times.least > 4 * k_rounding) {
-      times.least += k_rounding;
-      times.most -= k_rounding;
+    if (times.most - times.least > 4 * k_map_rounding) {
+      times.least += k_map_rounding;
+      times.most -= k_map_rounding;
     }
     const std::int64_t time = map(local);
     moves.add(local, std::clamp(time, times.least, std::max(times.least, times.most)) - time);

@@ -11,14 +11,14 @@ namespace {
 
 /// The latest participant of a group in one exchange, and the latest one of another unit.
 struct Latest {
-  std::uint64_t exchange = 0;  ///< the entry is of this exchange
+  std::uint64_t exchange = 0;  ///< number of the exchange it belongs to
   const match::Participant* first = nullptr;
   const match::Participant* other = nullptr;
 };
 
-class Search {
+class InnerSlackSearch {
  public:
-  Search(const match::Graph& graph, const InnerSlackOptions& options)
+  InnerSlackSearch(const match::Graph& graph, const InnerSlackOptions& options)
       : graph_(graph), options_(options), latest_(options.groups), slacks_(options.units) {}
 
   std::vector<InnerSlack> run(const match::Part& part) {
@@ -41,8 +41,8 @@ class Search {
     end.into = std::min(end.into, slack);
   }
 
-  /// Compares every end with the latest begin of another unit of its group, and the other way
-  /// round.
+  /// Compares every end with the latest begin of another unit of its group, and every begin with
+  /// the earliest end.
   void add(const match::Exchange& exchange) {
     const auto sends = graph_.sends(exchange);
     const auto receives = graph_.receives(exchange);
@@ -96,7 +96,7 @@ class Search {
 
   const match::Graph& graph_;
   const InnerSlackOptions& options_;
-  std::vector<Latest> latest_;  ///< per group
+  std::vector<Latest> latest_;  ///< one per group
   std::uint64_t exchanges_ = 0;
   std::vector<InnerSlack> slacks_;
 };
@@ -108,7 +108,7 @@ std::vector<InnerSlack> inner_slacks(Team& team, const match::Graph& graph,
   const std::vector<match::Part> parts = match::parts_of(graph, options.threads);
   std::vector<std::vector<InnerSlack>> of_parts(parts.size());
   match::for_parts(parts, [&](const match::Part& part, std::size_t i) {
-    of_parts[i] = Search(graph, options).run(part);
+    of_parts[i] = InnerSlackSearch(graph, options).run(part);
   });
   std::vector<InnerSlack> slacks = std::move(of_parts.front());
   for (std::size_t i = 1; i < of_parts.size(); ++i) {

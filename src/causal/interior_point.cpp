@@ -12,39 +12,37 @@ namespace entrain::causal {
 
 namespace {
 
-constexpr int k_most_inner_steps = 70;
-/// About what it takes: a first step that is dearer than that share of all work is the last one.
-constexpr int k_usual_inner_steps = 25;
-/// The room of a limit that is just met, at first: a share of the worst violation, or of softness.
-constexpr double k_first_room = 0.3, k_least_room = 2;
-/// Limits that are known come in where they are missed by less than so many of these rooms.
-constexpr double k_room_reach = 100;
-/// New ones are looked for that are missed by less than so many. Fewer at once make shorter work of
-/// a step; too few are found late.
-constexpr double k_more_reach = 5;
-/// Limits that took part leave where they are missed by so many times as much.
-constexpr double k_leave = 30;
-/// Limits with less than that share of the weight of an exceeded one are left out of the matrix:
-/// steps become a little too long there, which longest() sees to.
-constexpr double k_least_share = 1e-9;
-/// How close a step may come to where a force or a room would be 0.
-constexpr double k_stay_inside = 0.995;
-/// The sum of all products, in units of the cost, that decides which limits are met.
-constexpr double k_least_products = 1e-9;
-/// Products, and forces that nothing balances, as a share of the cost, where the minimum is about
-/// known.
-constexpr double k_about = 0.01;
-/// Correctors of a step that is shorter than so much of what it was meant to be; how far off a
-/// product may be from all others before they care; and what they must gain.
-constexpr int k_most_correctors = 2;
-constexpr double k_long_step = 0.9, k_apart = 10, k_least_gain = 0.1;
-/// A step so short gets nowhere. Rooms are then made so many times larger.
-constexpr double k_short_step = 0.3, k_widen = 30;
+/// Test: interior_point_test.cpp. Values without a decision were chosen, not measured.
+struct InteriorPointThresholds {
+  static constexpr int most_steps = 70;
+  /// Usual number of steps: a first step that costs more than this part of the budget is the last.
+  static constexpr int usual_steps = 25;
+  /// Initial slack of a constraint just met: multiple of the worst violation, at least of sigma.
+  static constexpr double first_slack = 0.3, least_first_slack = 2;
+  // Multiples of the central slack (central_slack()). Decision 37 lists the values that were tried.
+  static constexpr double enter = 100;        ///< known constraints missed by less take part
+  static constexpr double activate = 5;       ///< unknown ones missed by less are looked for
+  static constexpr double leave_factor = 30;  ///< multiple of `enter` beyond which they leave
+  /// Least share of the weight of an exceeded constraint that enters the matrix. Without it steps
+  /// become a little too long, which longest_step() corrects.
+  static constexpr double least_share = 1e-9;
+  static constexpr double stay_inside = 0.995;  ///< share of the step to the boundary
+  /// Sum of all products, in units of the cost, at which the active set is that of the minimum.
+  static constexpr double least_complementarity = 1e-9;
+  /// Products and unbalanced duals, as a share of the cost, at which stop_early is asked.
+  static constexpr double near_minimum = 0.01;
+  static constexpr int most_correctors = 2;  ///< correctors per step (Gondzio 1996)
+  static constexpr double long_step = 0.9;   ///< longer steps get no corrector
+  static constexpr double apart = 10;        ///< correctors pull products within this factor
+  static constexpr double least_gain = 0.1;  ///< share of the hoped gain a corrector must bring
+  static constexpr double short_step = 0.3;  ///< shorter steps start all constraints again
+  static constexpr double widen = 30;        ///< multiple of the central slack they then get
+};
 
 }  // namespace
 
 std::size_t InteriorPoint::near_count() const {
-  return parts_[0].limits.size() + parts_[1].limits.size() + parts_[2].limits.size();
+  return parts_[0].constraints.size() + parts_[1].constraints.size() + parts_[2].constraints.size();
 }
 
 /// Calls `body` with every part, two at once.
@@ -54,7 +52,7 @@ void InteriorPoint::for_parts(const Body& body) {
   body(parts_[2]);
 }
 
-/// The sum of what `body` returns for the states of a part; in a fixed order.
+/// Sum of the results of `body` for the states of all parts, in a fixed order.
 template <class Body>
 double InteriorPoint::sum_of_parts(const Body& body) const {
   std::array<double, 3> sums{};
@@ -63,70 +61,71 @@ double InteriorPoint::sum_of_parts(const Body& body) const {
   return sums[0] + sums[1] + sums[2];
 }
 
-void InteriorPoint::forget_near() {
+void InteriorPoint::drop_all() {
   parts_ = {};
-  is_near_.assign(cost_.limits().size(), 0);
+  is_near_.assign(cost_.constraints().size(), 0);
 }
 
-/// Takes in limits that are missed by less than many rooms, or than the unknowns `move` by, ticks.
-/// A product of weight * middle^2 is that of a limit that is just met and leaves the room `middle`.
-/// Returns what the forces of those that came or left cost, which nothing balances yet.
-double InteriorPoint::take_near(const Vector& v, double middle, double move) {
-  take_(v, k_more_reach * middle);
-  const double reach = std::max(k_room_reach * middle, move);
-  const std::vector<FitLimit>& limits = cost_.limits();
-  is_near_.resize(limits.size(), 0);
+/// Adds constraints missed by less than a multiple of `middle`, or than the largest `move` of an
+/// unknown, ticks. Their product is weight * middle^2: a constraint just met then has the slack
+/// `middle`. Returns the cost of the duals that came or went, which nothing balances yet.
+double InteriorPoint::activate_near(const Vector& v, double middle, double move) {
+  activate_(v, InteriorPointThresholds::activate * middle);
+  const double margin = std::max(InteriorPointThresholds::enter * middle, move);
+  const std::vector<FitConstraint>& constraints = cost_.constraints();
+  is_near_.resize(constraints.size(), 0);
   std::array<double, 3> left{};
   for_parts([&](Part& part) {
-    left[static_cast<std::size_t>(&part - parts_.data())] = leave_far(v, k_leave * reach, part);
+    left[static_cast<std::size_t>(&part - parts_.data())] =
+        drop_far(v, InteriorPointThresholds::leave_factor * margin, part);
   });
   double squares = left[0] + left[1] + left[2];
-  for (std::size_t i = 0; i < limits.size(); ++i) {
+  for (std::size_t i = 0; i < constraints.size(); ++i) {
     if (is_near_[i] != 0) continue;
-    const double over = limits[i].over(v);
-    if (over < -reach) continue;
+    const double over = constraints[i].excess(v);
+    if (over < -margin) continue;
     is_near_[i] = 1;
-    Part& part = parts_[curvature_.half_of(limits[i])];
-    part.limits.push_back(limits[i]);
+    Part& part = parts_[curvature_.half_of(constraints[i])];
+    part.constraints.push_back(constraints[i]);
     part.numbers.push_back(static_cast<std::uint32_t>(i));
     const double root = std::sqrt(over * over + 4 * middle * middle);
-    // The smaller one by the product: as a difference it would be rounded off.
+    // The smaller one follows from the product: a difference would cancel.
     const double large = (root + std::abs(over)) / 2, small = middle * middle / large;
     State& state = part.states.emplace_back();
-    state.force = weight_ * (over > 0 ? large : small);
-    state.room = over > 0 ? small : large;
-    squares += state.force * state.force;
+    state.dual = weight_ * (over > 0 ? large : small);
+    state.slack = over > 0 ? small : large;
+    squares += state.dual * state.dual;
   }
   return squares / (2 * weight_);
 }
 
-/// Drops the limits that are missed by more than `reach`, ticks, and have as much room. Returns the
-/// sum of the squares of their forces.
-double InteriorPoint::leave_far(const Vector& v, double reach, Part& part) {
+/// Drops the constraints that are missed by more than `margin`, ticks, and have as much slack.
+/// Returns the sum of the squares of their duals.
+double InteriorPoint::drop_far(const Vector& v, double margin, Part& part) {
   std::size_t kept = 0;
   double squares = 0;
-  for (std::size_t i = 0; i < part.limits.size(); ++i) {
-    if (part.states[i].room > reach && part.limits[i].over(v) < -reach) {
+  for (std::size_t i = 0; i < part.constraints.size(); ++i) {
+    if (part.states[i].slack > margin && part.constraints[i].excess(v) < -margin) {
       is_near_[part.numbers[i]] = 0;
-      squares += part.states[i].force * part.states[i].force;
+      squares += part.states[i].dual * part.states[i].dual;
       continue;
     }
-    part.limits[kept] = part.limits[i];
+    part.constraints[kept] = part.constraints[i];
     part.states[kept] = part.states[i];
     part.numbers[kept++] = part.numbers[i];
   }
-  part.limits.resize(kept);
+  part.constraints.resize(kept);
   part.states.resize(kept);
   part.numbers.resize(kept);
   return squares;
 }
 
-/// What is left of all forces: 0 at the minimum.
+/// Residual of the stationarity condition: 0 at the minimum.
 InteriorPoint::Vector InteriorPoint::gradient(const Vector& v) {
   Vector gradient = cost_.fixed_gradient(v);
   for_parts([&](const Part& part) {
-    for (std::size_t i = 0; i < part.limits.size(); ++i)
-      part.limits[i].push(gradient, part.states[i].force);
+    for (std::size_t i = 0; i < part.constraints.size(); ++i)
+      part.constraints[i].push(gradient, part.states[i].dual);
   });
   return gradient;
 }
@@ -135,10 +134,10 @@ bool InteriorPoint::factorize() {
   for_parts([&](Part& part) {
     part.active.clear();
     part.shares.clear();
-    for (std::size_t i = 0; i < part.limits.size(); ++i) {
+    for (std::size_t i = 0; i < part.constraints.size(); ++i) {
       const State& state = part.states[i];
-      const double share = state.force / (weight_ * state.room + state.force);
-      if (share < k_least_share) continue;
+      const double share = state.dual / (weight_ * state.slack + state.dual);
+      if (share < InteriorPointThresholds::least_share) continue;
       part.active.push_back(part.numbers[i]);
       part.shares.push_back(share);
     }
@@ -149,42 +148,42 @@ bool InteriorPoint::factorize() {
     active_.insert(active_.end(), part.active.begin(), part.active.end());
     shares_.insert(shares_.end(), part.shares.begin(), part.shares.end());
   }
-  return curvature_.compute(cost_.stiffness() * cost_.stiffness(), active_,
-                            Curvature::Way::automatic, shares_) &&
+  return curvature_.compute(cost_.stiffness() * cost_.stiffness(), active_, SolveMethod::automatic,
+                            shares_) &&
          !curvature_.is_iterative();
 }
 
-/// The step of Newton's method towards no gradient and the targets of all products.
+/// Newton step towards a gradient of 0 and the targets of all products.
 InteriorPoint::Vector InteriorPoint::find_step(Vector gradient) {
   for_parts([&](const Part& part) {
-    for (std::size_t i = 0; i < part.limits.size(); ++i) {
+    for (std::size_t i = 0; i < part.constraints.size(); ++i) {
       const State& state = part.states[i];
-      part.limits[i].push(gradient, (state.target - state.force * state.room) /
-                                        (state.room + state.force / weight_));
+      part.constraints[i].push(gradient, (state.target - state.dual * state.slack) /
+                                             (state.slack + state.dual / weight_));
     }
   });
   Vector step = curvature_.solve(gradient);
   for (double& x : step) x = -x;
   for_parts([&](Part& part) {
-    for (std::size_t i = 0; i < part.limits.size(); ++i) {
+    for (std::size_t i = 0; i < part.constraints.size(); ++i) {
       State& state = part.states[i];
-      const double change = part.limits[i].over(step) + part.limits[i].limit;
-      state.force_step = (state.target - state.force * state.room + state.force * change) /
-                         (state.room + state.force / weight_);
-      state.room_step = state.force_step / weight_ - change;
+      const double change = part.constraints[i].excess(step) + part.constraints[i].bound;
+      state.dual_step = (state.target - state.dual * state.slack + state.dual * change) /
+                        (state.slack + state.dual / weight_);
+      state.slack_step = state.dual_step / weight_ - change;
     }
   });
   return step;
 }
 
-/// How many times the step can be made until a force or a room is 0.
-double InteriorPoint::longest() const {
+/// Multiple of the step at which a dual or a slack becomes 0.
+double InteriorPoint::longest_step() const {
   std::array<double, 3> longest{};
   const auto find = [&](unsigned part) {
     double length = std::numeric_limits<double>::infinity();
     for (const State& state : parts_[part].states) {
-      if (state.force_step < 0) length = std::min(length, -state.force / state.force_step);
-      if (state.room_step < 0) length = std::min(length, -state.room / state.room_step);
+      if (state.dual_step < 0) length = std::min(length, -state.dual / state.dual_step);
+      if (state.slack_step < 0) length = std::min(length, -state.slack / state.slack_step);
     }
     longest[part] = length;
   };
@@ -193,66 +192,72 @@ double InteriorPoint::longest() const {
   return *std::min_element(longest.begin(), longest.end());
 }
 
-/// The sum of all products after so much of the step.
-double InteriorPoint::products(double length) const {
+/// Sum of all products dual * slack after `length` of the step.
+double InteriorPoint::complementarity(double length) const {
   return sum_of_parts([&](const std::vector<State>& states) {
     double sum = 0;
     for (const State& state : states) {
-      sum += (state.force + length * state.force_step) * (state.room + length * state.room_step);
+      sum += (state.dual + length * state.dual_step) * (state.slack + length * state.slack_step);
     }
     return sum;
   });
 }
 
-/// The room of a limit that is just met, if its product is that of all others on average.
-double InteriorPoint::middle_room() const {
-  return std::sqrt(products(0) / static_cast<double>(near_count()) / weight_);
+/// Slack of a constraint just met whose product is the average of all (point on the central path).
+double InteriorPoint::central_slack() const {
+  return std::sqrt(complementarity(0) / static_cast<double>(near_count()) / weight_);
 }
 
-/// What limits cost if forces are those of the minimum.
-double InteriorPoint::cost_of_forces() const {
+/// Cost of all constraints with the present duals.
+double InteriorPoint::cost_of_duals() const {
   const double squares = sum_of_parts([](const std::vector<State>& states) {
     double sum = 0;
-    for (const State& state : states) sum += state.force * state.force;
+    for (const State& state : states) sum += state.dual * state.dual;
     return sum;
   });
   return squares / (2 * weight_);
 }
 
-/// The step to smaller products, with the gradient and the sum of all products as they are.
+/// Predictor and correctors towards smaller products; `sum`: of all present products.
 InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum) {
-  // The predictor goes for products of 0. How far it gets tells what to go for.
+  // The predictor aims at products of 0. Its length determines the target of the corrector.
   for_parts([](Part& part) {
     for (State& state : part.states) state.target = 0;
   });
   static_cast<void>(find_step(gradient));
-  const double ratio = products(std::min(1.0, longest())) / sum;
+  const double ratio = complementarity(std::min(1.0, longest_step())) / sum;
   const double aimed = ratio * ratio * ratio * sum / static_cast<double>(near_count());
   for_parts([&](Part& part) {
-    for (State& state : part.states) state.target = aimed - state.force_step * state.room_step;
+    for (State& state : part.states) state.target = aimed - state.dual_step * state.slack_step;
   });
-  Step step{find_step(gradient), std::min(1.0, k_stay_inside * longest())};
-  for (int n = 0; n < k_most_correctors && step.length < k_long_step; ++n) {
+  Step step{find_step(gradient),
+            std::min(1.0, InteriorPointThresholds::stay_inside * longest_step())};
+  for (int n = 0; n < InteriorPointThresholds::most_correctors &&
+                  step.length < InteriorPointThresholds::long_step;
+       ++n) {
     if (!correct(gradient, aimed, step)) break;
   }
   return step;
 }
 
-/// Makes a step longer by bringing products nearer to each other that would come apart. False, with
-/// all as before, if that gains little.
+/// Lengthens a step by pulling outlying products together. False, with all as before, if that gains
+/// little.
 bool InteriorPoint::correct(const Vector& gradient, double aimed, Step& step) {
   const double wanted = std::min(1.0, 1.08 * step.length + 0.08);
   for_parts([&](Part& part) {
     part.states_before = part.states;
     for (State& state : part.states) {
       const double there =
-          (state.force + wanted * state.force_step) * (state.room + wanted * state.room_step);
-      const double change = std::clamp(there, aimed / k_apart, aimed * k_apart) - there;
-      state.target += std::max(change, -aimed * k_apart);
+          (state.dual + wanted * state.dual_step) * (state.slack + wanted * state.slack_step);
+      const double change = std::clamp(there, aimed / InteriorPointThresholds::apart,
+                                       aimed * InteriorPointThresholds::apart) -
+                            there;
+      state.target += std::max(change, -aimed * InteriorPointThresholds::apart);
     }
   });
-  Step other{find_step(gradient), std::min(1.0, k_stay_inside * longest())};
-  if (other.length < step.length + k_least_gain * (wanted - step.length)) {
+  Step other{find_step(gradient),
+             std::min(1.0, InteriorPointThresholds::stay_inside * longest_step())};
+  if (other.length < step.length + InteriorPointThresholds::least_gain * (wanted - step.length)) {
     for (Part& part : parts_) std::swap(part.states, part.states_before);
     return false;
   }
@@ -260,7 +265,7 @@ bool InteriorPoint::correct(const Vector& gradient, double aimed, Step& step) {
   return true;
 }
 
-/// Makes a step, and returns by how much it moves an unknown at most.
+/// Makes a step. Returns the largest move of an unknown.
 double InteriorPoint::advance(Vector& v, const Step& step) {
   double move = 0;
   for (std::size_t i = 0; i < v.size(); ++i) {
@@ -269,50 +274,52 @@ double InteriorPoint::advance(Vector& v, const Step& step) {
   }
   for_parts([&](Part& part) {
     for (State& state : part.states) {
-      state.force += step.length * state.force_step;
-      state.room += step.length * state.room_step;
-      state.force_step = state.room_step = 0;
+      state.dual += step.length * state.dual_step;
+      state.slack += step.length * state.slack_step;
+      state.dual_step = state.slack_step = 0;
     }
   });
   return move;
 }
 
 std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progress* progress,
-                                      const Strained& strained, double tolerance) {
+                                      const StopEarly& stop_early, double tolerance) {
   const Cancel cancel(progress);
   weight_ = cost_.scale() * cost_.scale();
-  forget_near();
-  const double first_room = std::max(k_first_room * cost_.worst(v), k_least_room / cost_.scale());
-  static_cast<void>(take_near(v, first_room, 0));
+  drop_all();
+  const double first_slack = std::max(InteriorPointThresholds::first_slack * cost_.worst(v),
+                                      InteriorPointThresholds::least_first_slack / cost_.scale());
+  static_cast<void>(activate_near(v, first_slack, 0));
   const double work_before = curvature_.work();
-  ended_strained_ = false;
-  bool ask = static_cast<bool>(strained);
-  double unbalanced = 1;  // what is left of the first gradient
-  double new_forces = 0;  // and of the forces of limits that came or left later: their cost
-  for (int steps = 0; steps < k_most_inner_steps; ++steps) {
-    const double sum = products(0);
-    const double left = std::max({sum, unbalanced * cost_of_forces(), new_forces});
-    // With a tolerance nobody goes on from here.
-    if ((tolerance > 0 ? left : sum) < k_least_products) return steps;
+  stopped_early_ = false;
+  bool ask = static_cast<bool>(stop_early);
+  double unbalanced = 1;      // share of the first gradient that is left
+  double unbalanced_new = 0;  // cost of the duals that came or went later
+  for (int steps = 0; steps < InteriorPointThresholds::most_steps; ++steps) {
+    const double sum = complementarity(0);
+    const double left = std::max({sum, unbalanced * cost_of_duals(), unbalanced_new});
+    // With a tolerance no Newton steps follow.
+    if ((tolerance > 0 ? left : sum) < InteriorPointThresholds::least_complementarity) return steps;
     if (tolerance > 0 && left < tolerance * cost_.value(v)) return steps;
-    if (ask && left < k_about * cost_of_forces()) {
+    if (ask && left < InteriorPointThresholds::near_minimum * cost_of_duals()) {
       ask = false;
-      ended_strained_ = strained(v);
-      if (ended_strained_) return steps;
+      stopped_early_ = stop_early(v);
+      if (stopped_early_) return steps;
     }
     if (cancel.asked() || !factorize()) return {};
     const double work = curvature_.work() - work_before;
-    if (work > most_work || (steps == 0 && work * k_usual_inner_steps > most_work)) return {};
+    if (work > most_work || (steps == 0 && work * InteriorPointThresholds::usual_steps > most_work))
+      return {};
     const Step step = best_step(gradient(v), sum);
     const double move = advance(v, step);
     unbalanced *= 1 - step.length;
-    new_forces *= 1 - step.length;
-    double middle = middle_room();
-    if (step.length < k_short_step) {
-      middle *= k_widen;
-      forget_near();
+    unbalanced_new *= 1 - step.length;
+    double middle = central_slack();
+    if (step.length < InteriorPointThresholds::short_step) {
+      middle *= InteriorPointThresholds::widen;
+      drop_all();
     }
-    new_forces += take_near(v, middle, move);
+    unbalanced_new += activate_near(v, middle, move);
   }
   return {};
 }

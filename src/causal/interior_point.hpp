@@ -15,73 +15,70 @@
 
 namespace entrain::causal {
 
-/// Finds the minimum of a fit's cost from anywhere, through the inside of its limits: a primal-dual
-/// interior-point method with Mehrotra's predictor and corrector (On the implementation of a
-/// primal-dual interior point method, 1992) and Gondzio's further correctors (Multiple centrality
-/// corrections, 1996).
+/// Primal-dual interior-point method for the cost of a fit, from any start, with Mehrotra's
+/// predictor-corrector (On the implementation of a primal-dual interior point method, 1992) and
+/// Gondzio's further correctors (Multiple centrality corrections, 1996).
 ///
-/// A limit that is exceeded by r pushes two clocks with the force w r, one that is not exceeded
-/// with none. So a force z leaves a room t = z / w - r >= 0, and z t = 0: either there is room, or
-/// there is a force. The method begins with the same z t > 0 for all limits, and makes it smaller
-/// with every step, as one for all. Example: w = 1, and z t = 0.01. A limit missed by 1 has z =
-/// 0.01, one exceeded by 1 has z = 1.01, and one that is just met has z = t = 0.1: nothing jumps
-/// where a limit is met. Newton's method on the cost itself stops at every limit that it meets
-/// on its way; where clocks are soft and limits hard, these are hundreds. This one takes some
-/// twenty steps from anywhere, each as dear as two of the others.
+/// A constraint that is exceeded by r has the dual variable z = w r (w = 1 / sigma^2), any other
+/// one has z = 0. With the slack t = z / w - r >= 0 this is z t = 0: complementarity. The method
+/// starts with the same product z t > 0 for all constraints and lowers it in every step. Example: w
+/// = 1 and z t = 0.01. A constraint missed by 1 has z = 0.01, one exceeded by 1 has z = 1.01, and
+/// one just met has z = t = 0.1: nothing is discontinuous where a constraint becomes active.
+/// Newton's method on the cost itself stops at every constraint on its way; with soft clocks and
+/// hard constraints these are hundreds. This method takes about twenty steps from anywhere, and
+/// each costs as much as two Newton steps.
 ///
-/// Limits come in when they are near, with a product like those of all others, and leave when they
-/// are far.
+/// Constraints take part while they are near the unknowns. They enter with the average product of
+/// the others.
 ///
-/// A step that gets nowhere means that products have come apart: all begin as one again then, from
-/// where the unknowns are.
+/// A step that is too short means that the products have diverged: all constraints then start again
+/// with one product, at the present unknowns.
 ///
-/// One thread per object.
+/// Not thread safe.
 class InteriorPoint {
  public:
-  /// Takes more limits into the cost and the curvature, those that `v` exceeds or misses by less
-  /// than `reach`, ticks.
-  using Take = std::function<void(const std::vector<double>& v, double reach)>;
+  /// Adds constraints to the cost and the curvature: those that `v` exceeds or misses by less than
+  /// `margin`, ticks.
+  using Activate = std::function<void(const std::vector<double>& v, double margin)>;
 
-  /// True if unknowns so close to the minimum tell all that is wanted.
-  using Strained = std::function<bool(const std::vector<double>& v)>;
+  /// True if `v`, which is near the minimum, is good enough.
+  using StopEarly = std::function<bool(const std::vector<double>& v)>;
 
-  /// Both must have the same limits, and outlive this. `take` is asked for more of them at every
-  /// step.
-  InteriorPoint(FitCost& cost, Curvature& curvature, Take take)
-      : cost_(cost), curvature_(curvature), take_(std::move(take)) {}
+  /// Both must have the same constraints, and outlive this. `activate` is called at every step.
+  InteriorPoint(FitCost& cost, Curvature& curvature, Activate activate)
+      : cost_(cost), curvature_(curvature), activate_(std::move(activate)) {}
 
-  /// Goes from `v`, which follows, to where the limits that are met are those of the minimum, but
-  /// for rounding. Returns the number of steps. Nothing, with `v` anywhere, if that would take more
-  /// multiplications than `most_work`, or does not work out; `cancel` ends it so, too.
-  /// With `strained`, looks at `v` once about the minimum is found, and ends there if that is true.
-  /// With a `tolerance`, ends where the cost is above the least one by about that share.
+  /// Moves `v` to where the active constraints are those of the minimum, except for rounding.
+  /// Returns the number of steps. Empty, with `v` anywhere, if that would take more multiplications
+  /// than `most_work`, if a factorisation fails, or once `cancel` asks to stop. `stop_early` is
+  /// asked once, near the minimum. With a `tolerance`, ends where the cost exceeds the least one by
+  /// about that share.
   std::optional<int> run(std::vector<double>& v, double most_work, const Progress* cancel,
-                         const Strained& strained = {}, double tolerance = 0);
+                         const StopEarly& stop_early = {}, double tolerance = 0);
 
-  /// True if the last run() ended so.
-  [[nodiscard]] bool ended_strained() const { return ended_strained_; }
+  /// True if `stop_early` ended the last run().
+  [[nodiscard]] bool stopped_early() const { return stopped_early_; }
 
  private:
   using Vector = std::vector<double>;
 
-  /// What a limit does, and what a step changes of it.
   struct State {
-    double force = 0, room = 0;
-    double force_step = 0, room_step = 0;
-    double target = 0;  ///< what force * room is to become, where they change along straight lines
+    double dual = 0, slack = 0;
+    double dual_step = 0, slack_step = 0;
+    double target = 0;  ///< product dual * slack aimed at, linearised
   };
-  /// A step of the unknowns, and how many times it can be made.
+  /// A direction of the unknowns, and the multiple of it that is made.
   struct Step {
     Vector of;
     double length = 0;
   };
 
-  /// Some of the limits that take part.
+  /// Constraints of one part of the run, near the unknowns.
   struct Part {
-    std::vector<FitLimit> limits;
+    std::vector<FitConstraint> constraints;
     std::vector<State> states, states_before;
-    std::vector<std::uint32_t> numbers;  ///< in FitCost::limits()
-    std::vector<std::uint32_t> active;   ///< in the matrix, and their shares
+    std::vector<std::uint32_t> numbers;  ///< numbers in FitCost::constraints()
+    std::vector<std::uint32_t> active;   ///< numbers of those in the matrix, and their shares
     Vector shares;
   };
 
@@ -90,30 +87,30 @@ class InteriorPoint {
   void for_parts(const Body& body);
   template <class Body>
   [[nodiscard]] double sum_of_parts(const Body& body) const;
-  void forget_near();
-  double leave_far(const Vector& v, double reach, Part& part);
-  double take_near(const Vector& v, double middle, double move);
+  void drop_all();
+  double drop_far(const Vector& v, double margin, Part& part);
+  double activate_near(const Vector& v, double middle, double move);
   [[nodiscard]] Vector gradient(const Vector& v);
   bool factorize();
   [[nodiscard]] Vector find_step(Vector gradient);
   [[nodiscard]] Step best_step(const Vector& gradient, double sum);
   bool correct(const Vector& gradient, double aimed, Step& step);
   double advance(Vector& v, const Step& step);
-  [[nodiscard]] double longest() const;
-  [[nodiscard]] double products(double length) const;
-  [[nodiscard]] double middle_room() const;
-  [[nodiscard]] double cost_of_forces() const;
+  [[nodiscard]] double longest_step() const;
+  [[nodiscard]] double complementarity(double length) const;
+  [[nodiscard]] double central_slack() const;
+  [[nodiscard]] double cost_of_duals() const;
 
   FitCost& cost_;
   Curvature& curvature_;
-  Take take_;
-  double weight_ = 1;  ///< w
-  bool ended_strained_ = false;
-  /// Those whose unknowns all lie in the first half of the run, those in the second, and the rest:
-  /// two threads take one half each (Curvature::half_of()).
+  Activate activate_;
+  double weight_ = 1;  ///< w = 1 / sigma^2
+  bool stopped_early_ = false;
+  /// Constraints with all unknowns in the first half of the run, those in the second half, and the
+  /// rest. Two threads take one half each (Curvature::half_of()).
   std::array<Part, 3> parts_;
-  std::vector<std::uint8_t> is_near_;  ///< of all limits
-  std::vector<std::uint32_t> active_;  ///< in the matrix, and their shares
+  std::vector<std::uint8_t> is_near_;  ///< 1 if a constraint takes part, one per constraint
+  std::vector<std::uint32_t> active_;  ///< numbers of those in the matrix, and their shares
   Vector shares_;
 };
 

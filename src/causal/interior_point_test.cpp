@@ -9,8 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
+#include "causal/active_set_selector.hpp"
 #include "causal/fit.hpp"
-#include "causal/limit_picker.hpp"
+#include "causal/fit_solver.hpp"
 
 namespace entrain::causal {
 namespace {
@@ -59,20 +60,20 @@ struct Swings {
   CausalProblem problem;
 };
 
-/// A fit's cost, and the way through the inside of its limits.
+/// Cost of a fit, and its interior-point solver.
 struct Solver {
   Solver(const CausalProblem& problem, double amplitude)
       : cost(problem),
-        curvature(problem.clocks, problem.knots, cost.fixed(), cost.limits(), cost.scale()),
+        curvature(problem.clocks, problem.knots, cost.fixed(), cost.constraints(), cost.scale()),
         v(cost.size(), 0.0) {
-    const LimitTable table(problem);
-    std::vector<FitLimit> all;
-    for (std::size_t i = 0; i < table.rows().size(); ++i) all.push_back(table.limit(i));
+    const ConstraintTable table(problem);
+    std::vector<FitConstraint> all;
+    for (std::size_t i = 0; i < table.rows().size(); ++i) all.push_back(table.constraint_at(i));
     cost.begin();
-    cost.take(all);
+    cost.add(all);
     cost.set_amplitude(amplitude);
     curvature.begin();
-    curvature.set_limits(cost.limits());
+    curvature.set_constraints(cost.constraints());
   }
   std::optional<int> run(double most_work = k_unlimited) {
     const auto take_no_more = [](const std::vector<double>&, double) {};
@@ -84,7 +85,7 @@ struct Solver {
   std::vector<double> v;
 };
 
-/// By how much Newton's method, which is exact between two changes of the limits that are met,
+/// By how much Newton's method, which is exact between two changes of the constraints that are met,
 /// would lower the cost from `v`, as a share of it.
 double left_to_gain(Solver& solver) {
   const std::vector<std::uint32_t> active = solver.cost.active(solver.v);
@@ -134,7 +135,7 @@ TEST(InteriorPoint, where_nothing_is_violated_nothing_moves) {
 }
 
 TEST(InteriorPoint, a_fit_of_soft_clocks_keeps_its_amplitude) {
-  // By Newton's method alone such fits did not settle, and took stiffer clocks.
+  // With Newton's method alone such fits did not converge, and took stiffer clocks.
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const Swings swings(8, 20'000, 200'000, seed);
     const CausalFit fit = fit_causal(swings.problem, 3e6);

@@ -14,10 +14,10 @@ namespace {
 
 using Interval = ErrorIntervals::Interval;
 
-/// A window is cut into so many parts, in each of which the bends of maps are taken apart.
-constexpr std::uint32_t k_parts = 4;
+/// Parts of a window in which bends of maps are evaluated separately. Chosen, not measured.
+constexpr std::uint32_t k_window_parts = 4;
 
-/// Distance of a map from the base line of its clock, over spans of stamps.
+/// Distance between a map and the base line of its clock, over spans of stamps.
 class Distance {
  public:
   Distance(const ClockMap& map, const BaseLine& line) : map_(map), line_(line) {}
@@ -67,7 +67,7 @@ class Judge {
     for (std::uint32_t w = 0; w < proven_.windows; ++w) {
       const std::int64_t begin = proven_.begin + static_cast<std::int64_t>(w) * proven_.width;
       const bool last = w + 1 == proven_.windows;
-      // Both ends a little further than needed: stamps follow from times to within two ticks.
+      // A margin at both ends: local_at() is exact to two ticks.
       const std::uint64_t from =
           std::max(w == 0 ? 0 : before(line_.local_at(begin)), location_.first);
       const std::uint64_t to = std::min(
@@ -118,7 +118,7 @@ class Judge {
     row.earliest_ticks = possible.least;
     row.latest_ticks = possible.most;
 
-    const std::uint64_t step = (to - from) / k_parts + 1;
+    const std::uint64_t step = (to - from) / k_window_parts + 1;
     TickRange error;
     for (std::uint64_t part = from;; part += step) {
       const std::uint64_t end = std::min(to, part + step);
@@ -152,10 +152,11 @@ struct LocationFigures {
   LocationIndex location = k_none;
   std::uint64_t windows = 0, unbounded = 0;
   std::int64_t worst = 0, worst_time = 0, median = 0, outside = 0, outside_time = 0;
-  std::int64_t assumed = 0;  ///< k_unknown: unbounded
+  std::int64_t assumed =
+      0;  ///< worst bound if sessions had probable half-widths; k_unknown: unbounded
 };
 
-/// What is proved, with the intervals that follow from sessions without half-widths.
+/// The proof with the intervals of assumed half-widths.
 std::optional<ProvenIntervals> as_assumed(const ProvenIntervals& proven) {
   if (!proven.assumed) return std::nullopt;
   ProvenIntervals assumed = proven;

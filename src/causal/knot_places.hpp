@@ -9,10 +9,10 @@
 
 namespace entrain::causal {
 
-/// Where the value of a clock at a time is among the unknowns of a fit: between two knots.
+/// Linear interpolation between the two knots around a time.
 struct KnotPlace {
-  std::uint32_t at = 0;  ///< the unknown of the first of the two
-  double share = 0;  ///< distance from there, 1 at the next knot; outside of that beyond the ends
+  std::uint32_t at = 0;  ///< unknown of the first knot
+  double share = 0;      ///< 0 at the first knot, 1 at the next; extrapolates beyond the ends
 };
 
 /// The knots of a problem, at equal distances from its begin to its end.
@@ -26,14 +26,14 @@ class KnotPlaces {
 
   [[nodiscard]] KnotPlace operator()(std::uint32_t clock, std::int64_t time) const {
     const double x = ticks_since_begin(time) * per_tick_;
-    // Cut off rather than rounded down: that is one instruction.
+    // Truncation is one instruction; floor is not.
     const auto piece =
         static_cast<std::size_t>(std::clamp(x, 0.0, static_cast<double>(knots_ - 2)));
     return {static_cast<std::uint32_t>(clock * knots_ + piece), x - static_cast<double>(piece)};
   }
 
  private:
-  /// Damaged records may say any time, so the difference may not fit into 64 bits with a sign.
+  /// Damaged records may hold any time, so the difference may overflow a signed 64-bit number.
   [[nodiscard]] double ticks_since_begin(std::int64_t time) const {
     const auto from = static_cast<std::uint64_t>(begin_), to = static_cast<std::uint64_t>(time);
     return time >= begin_ ? static_cast<double>(to - from) : -static_cast<double>(from - to);

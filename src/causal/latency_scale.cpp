@@ -12,23 +12,23 @@ namespace entrain::causal {
 
 namespace {
 
-/// Each part goes through all constraints, for the pairs of clocks that are its own.
+/// Parts that run in parallel. Each scans all constraints for its own pairs of clocks.
 constexpr unsigned k_most_parts = 4;
 
-/// One number for two clocks and a window.
+/// Key of two clocks and a window.
 std::uint64_t key_of(std::uint64_t low, std::uint64_t high, std::uint64_t window) {
   return (low << 40) ^ (high << 16) ^ window;
 }
 
-constexpr double k_none = std::numeric_limits<double>::infinity();
+constexpr double k_no_trip = std::numeric_limits<double>::infinity();
 
-/// The shortest round trips of the pairs of clocks whose numbers leave `rest` when divided.
+/// Shortest round trip of the pairs of clocks whose sum modulo `parts` is `rest`.
 double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t begin,
                      std::int64_t width, const ClockErrors* errors, std::size_t parts,
                      std::size_t rest) {
   /// The tightest constraint of each direction between two clocks in a window.
   struct Trip {
-    double up = k_none, down = k_none;
+    double up = k_no_trip, down = k_no_trip;
   };
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> numbers;
   std::vector<Trip> trips;
@@ -48,9 +48,9 @@ double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t 
     double& way = constraint.from == low ? trip.up : trip.down;
     way = std::min(way, slack);
   }
-  double shortest = k_none;
+  double shortest = k_no_trip;
   for (const Trip& trip : trips) {
-    // Below a tick per way the clocks bend within the window, and the sum says nothing.
+    // Below 4 ticks the clocks bend within the window, and the sum means nothing.
     if (trip.up + trip.down >= 4) shortest = std::min(shortest, trip.up + trip.down);
   }
   return shortest;
@@ -60,12 +60,12 @@ double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t 
 
 double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t begin,
                      std::int64_t width, const ClockErrors* errors, unsigned threads) {
-  std::vector<double> shortest(std::min(worker_count(threads), k_most_parts), k_none);
+  std::vector<double> shortest(std::min(worker_count(threads), k_most_parts), k_no_trip);
   for_each_in_parallel(threads, shortest.size(), [&](std::size_t part) {
     shortest[part] = shortest_trip(constraints, begin, width, errors, shortest.size(), part);
   });
   const double least = *std::min_element(shortest.begin(), shortest.end());
-  return least == k_none ? 1 : least / 4;
+  return least == k_no_trip ? 1 : least / 4;
 }
 
 }  // namespace entrain::causal

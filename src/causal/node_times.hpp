@@ -10,9 +10,9 @@
 
 namespace entrain::causal {
 
-/// Fills `times`, ticks, of all nodes of the graph, ghosts too: those of a location `l` of this
-/// process by the function of stamps that clock_of(l) returns. The function is called with
-/// increasing stamps. Runs the locations in parallel; collective over the processes.
+/// Computes the times of all nodes of the graph, ghosts too, ticks. clock_of(l) returns the
+/// function from stamps to times of a location of this process; it is called with increasing
+/// stamps. Parallel over locations; collective over processes.
 template <class ClockOf>
 void evaluate_nodes(const Context& context, BigVector<std::int64_t>& times, ClockOf clock_of) {
   const match::Graph& graph = context.graph;

@@ -18,34 +18,32 @@
 #include "causal/clock_domains.hpp"
 #include "causal/clock_facts.hpp"
 #include "causal/edge_constraints.hpp"
+#include "causal/helpful_session.hpp"
 #include "causal/mean_rates.hpp"
 #include "causal/node_times.hpp"
 #include "causal/rate_limits.hpp"
-#include "causal/what_if.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::causal {
 
 namespace {
 
-/// Windows of the first pass, and the largest number of windows.
-constexpr std::uint32_t k_first_windows = 256;
-constexpr std::uint32_t k_most_windows = 8'192;
-/// Limits of the grid: clocks (or locations, which have a row per window) times windows, and about
-/// how many constraints.
-constexpr std::size_t k_most_cells = std::size_t{1} << 20;
-constexpr std::size_t k_most_constraints = std::size_t{1} << 20;
-/// Moving a constraint inside its window may cost this share of the tightest intervals.
-constexpr double k_share_of_interval = 1.0 / 32;
-/// Offsets that are farther from the lines are no measurements, ticks.
-constexpr std::int64_t k_most_error = std::int64_t{1} << 46;
-/// Two oscillators each of which changes its rate by up to 25 ppm, as crystals do between the
-/// temperatures that they are made for, differ from their mean by up to 50 ppm. A trace without
-/// violations says nothing about it.
-constexpr std::int64_t k_assumed_rate_ppb = 50'000;
-/// The limit is this multiple of the rates that the trace shows: violations and sessions show only
-/// the least rates that are possible.
-constexpr std::int64_t k_margin = 2;
+/// Bounds of the proof; tests/bounds/prove_test.cpp. Sizes were chosen, not measured.
+struct ProofThresholds {
+  static constexpr std::uint32_t first_windows = 256;   ///< first pass
+  static constexpr std::uint32_t most_windows = 8'192;  ///< second pass
+  /// Clocks (or locations, which have a row per window) times windows.
+  static constexpr std::size_t most_cells = std::size_t{1} << 20;
+  static constexpr std::size_t most_constraints = std::size_t{1} << 20;  ///< approximate
+  /// Share of the tightest intervals that moving a constraint inside its window may cost.
+  static constexpr double share_of_interval = 1.0 / 32;
+  static constexpr std::int64_t most_offset = std::int64_t{1} << 46;  ///< ticks; larger: damaged
+  /// Wander of two oscillators that each change their rate by up to 25 ppm, as crystals do within
+  /// their temperature range. A trace without violations does not show it.
+  static constexpr std::int64_t assumed_wander_ppb = 50'000;
+  /// Limit as a multiple of the rates in the trace: violations and sessions show least rates only.
+  static constexpr std::int64_t margin = 2;
+};
 
 class Prover {
  public:
@@ -56,7 +54,7 @@ class Prover {
         domains_(domains),
         presync_(presync),
         option_(option),
-        assume_(context.prior.limited),
+        assume_mean_(context.prior.limited),
         mean_ppb_(context.prior.mean_ppb) {}
 
   Result<ProvenIntervals> run() {
@@ -90,8 +88,8 @@ class Prover {
 
   [[nodiscard]] std::uint32_t clock_of(LocationIndex l) const { return result_.clock_of[l]; }
 
-  /// The one that the user wants; else the master of the sessions, or the first location that has
-  /// events.
+  /// Takes the reference that the user wants; else the master of the sessions, or the first
+  /// location with events.
   void choose_reference() {
     const auto master = std::find_if(facts_.begin(), facts_.end(),
                                      [](const ClockFacts& facts) { return facts.is_zero; });
@@ -115,14 +113,14 @@ class Prover {
                                               : clocks_++;
   }
 
-  /// Makes the best maps there are: their chords become the base lines.
+  /// Computes the best maps: their chords become the base lines.
   Result<void> bend() {
     clocks::Presynchronised base;
     base.method = presync_.method;
     base.maps = presync_.maps;
     if (base.method != "causal") {
       if (base.method == "none" && !corrected_) {
-        // If the records make no map, the bounds do without them.
+        // The bounds work without records that give no map.
         if (auto linear = clocks::presynchronise(context_.share, Presync::linear)) {
           base = std::move(*linear);
         }
@@ -134,8 +132,8 @@ class Prover {
     return {};
   }
 
-  /// Takes as the base line of a clock the chord of one of its locations: one that was measured, if
-  /// there is one, and of these the longest.
+  /// Takes the chord of one location of each clock as its base line: a measured one if there is
+  /// any, and of these the longest.
   void draw_lines() {
     std::vector<const ClockFacts*> of_clock(clocks_, nullptr);
     result_.quantum.assign(clocks_, 0);
@@ -208,22 +206,21 @@ class Prover {
       constraint.to_time = result_.lines[constraint.to](session.local);
       constraint.slack = constraint.to_time - constraint.from_time;
       if (session.half_width == 0) {
-        if (bare && std::abs(constraint.slack) <= k_most_error)
-          bare_sessions_.push_back(constraint);
+        if (bare && std::abs(constraint.slack) <= ProofThresholds::most_offset)
+          sessions_without_width_.push_back(constraint);
         continue;
       }
       add_both_ways(constraint, session.half_width, sessions_);
       ++result_.about.sessions;
     }
-    std::stable_sort(bare_sessions_.begin(), bare_sessions_.end(), [](auto& a, auto& b) {
-      return std::pair(a.to, a.to_time) < std::pair(b.to, b.to_time);
-    });
+    std::stable_sort(
+        sessions_without_width_.begin(), sessions_without_width_.end(),
+        [](auto& a, auto& b) { return std::pair(a.to, a.to_time) < std::pair(b.to, b.to_time); });
   }
 
-  /// Adds a session as two constraints.
   static void add_both_ways(ClockConstraint constraint, std::int64_t half_width,
                             std::vector<ClockConstraint>& sessions) {
-    // A second of the sessions' clock is not exactly a second of common time.
+    // Margin of 0.1 %: the sessions' clock does not run exactly at common time.
     const std::int64_t reach = half_width + half_width / 1'000 + 1;
     for (int way = 0; way < 2; ++way) {
       constraint.slack = constraint.to_time - constraint.from_time + reach;
@@ -233,7 +230,7 @@ class Prover {
     }
   }
 
-  /// Counts the clocks that were measured once: their sessions say nothing of rates.
+  /// Counts the clocks that were measured once: their sessions do not bound rates.
   void count_measured_once() {
     if (!session_clock_) return;
     std::vector<std::uint32_t> records(clocks_, 0);
@@ -242,7 +239,7 @@ class Prover {
       most = std::max(most, facts.records);
     }
     const std::uint32_t most = *std::max_element(records.begin(), records.end());
-    // A clock of the sessions without a location is known by its sessions alone.
+    // A session clock without a location has only the sessions.
     if (*session_clock_ != reference_clock_) records[*session_clock_] = most;
     records[reference_clock_] = 0;
     result_.about.measured_once =
@@ -273,12 +270,13 @@ class Prover {
   }
 
   Result<ProvenIntervals> prove() {
-    const auto most =
-        std::max<std::size_t>(k_most_cells / std::max<std::size_t>(clocks_, facts_.size()), 16);
+    const auto most = std::max<std::size_t>(
+        ProofThresholds::most_cells / std::max<std::size_t>(clocks_, facts_.size()), 16);
     TRY(Cancel(context_.progress).agree(context_.team()));
-    // Every clock may talk to a few others; which ones is not known yet.
-    const std::size_t first = std::clamp<std::size_t>(most / 16, 16, k_first_windows);
-    constrain(static_cast<std::uint32_t>(first), nullptr, k_assumed_rate_ppb);
+    // Leaves memory for constraints with a few other clocks each.
+    const std::size_t first =
+        std::clamp<std::size_t>(most / 16, 16, ProofThresholds::first_windows);
+    constrain(static_cast<std::uint32_t>(first), nullptr, ProofThresholds::assumed_wander_ppb);
     // The first pass shows how wide the windows may be and which constraints are tight.
     for (int round = 0; round < 2; ++round) {
       const auto least = system_->least_rate();
@@ -295,14 +293,14 @@ class Prover {
       const ClockErrors errors = middles();
       constrain(windows_for(most), &errors, typical_rate());
     }
-    look_beyond();
+    evaluate_more_sessions();
     result_.limits = std::move(narrowed_.limits);
     result_.intervals = std::move(narrowed_.intervals);
-    tell();
+    fill_report();
     return std::move(result_);
   }
 
-  void tell() {
+  void fill_report() {
     ClockBounds& about = result_.about;
     about.max_rate_ppm = static_cast<double>(result_.limits.wander_ppb) / 1e3;
     about.max_rate_source = option_.max_rate_ppm ? "given" : "trace";
@@ -310,7 +308,7 @@ class Prover {
     about.clock_kind_source = context_.prior.kind_given ? "given" : "stamps";
     about.mean_rate_source = context_.prior.mean_given ? "given" : "kind";
     if (!context_.prior.limited) about.mean_rate_source = "off";
-    if (assume_) about.mean_rate_ppm = static_cast<double>(mean_ppb_) / 1e3;
+    if (assume_mean_) about.mean_rate_ppm = static_cast<double>(mean_ppb_) / 1e3;
     if (least_mean_ppb_) {
       about.mean_rate_source = "trace";
       about.least_mean_rate_ppm = static_cast<double>(*least_mean_ppb_) / 1e3;
@@ -319,15 +317,15 @@ class Prover {
     about.window_ticks = result_.width;
   }
 
-  /// Narrows the limits under the one on mean rates that is assumed. Where the trace contradicts
-  /// it, under twice the smallest that is possible: that is only the least which the trace shows.
+  /// Narrows the limits under the assumed limit on mean rates. Where the trace contradicts it,
+  /// under twice the least possible one, since a trace shows only that.
   void narrow(std::int64_t wander_ppb) {
     narrow_as_assumed(wander_ppb);
-    while (narrowed_.contradiction && assume_) {
+    while (narrowed_.contradiction && assume_mean_) {
       const auto least = least_mean_rate(*system_, result_.lines, wander_ppb, mean_ppb_);
       least_mean_ppb_ = least.value_or(mean_ppb_);
-      mean_ppb_ = k_margin * *least_mean_ppb_;
-      assume_ = least && mean_ppb_ < k_most_rate_ppb;
+      mean_ppb_ = ProofThresholds::margin * *least_mean_ppb_;
+      assume_mean_ = least && mean_ppb_ < k_most_rate_ppb;
       narrow_as_assumed(wander_ppb);
     }
   }
@@ -336,16 +334,16 @@ class Prover {
     RateLimits start = std::move(narrowed_.limits);
     // The limits of the first pass hold under the same wander or a lower one.
     if (start.extra_ppb.empty() || wander_ppb > start.wander_ppb || narrowed_.contradiction) {
-      start.extra_ppb =
-          limits_by_mean(result_.lines, reference_clock_, assume_ ? mean_ppb_ : k_most_rate_ppb);
+      start.extra_ppb = limits_by_mean(result_.lines, reference_clock_,
+                                       assume_mean_ ? mean_ppb_ : k_most_rate_ppb);
     }
     start.wander_ppb = wander_ppb;
     narrowed_ = narrow_limits(*system_, lives(), std::move(start),
-                              assume_ || option_.max_rate_ppm.has_value());
+                              assume_mean_ || option_.max_rate_ppm.has_value());
   }
 
-  /// What sessions without half-widths would add, and a session that is not there.
-  void look_beyond() {
+  /// Evaluates sessions without half-widths, and a session that would help.
+  void evaluate_more_sessions() {
     const std::vector<Lifetime> lives = this->lives();
     const SolvedProblem solved{problem_, lives, narrowed_.limits, narrowed_.intervals};
     if (const auto help = helpful_session(solved)) {
@@ -356,9 +354,9 @@ class Prover {
       told.after_ticks = help->after;
       result_.about.helpful = told;
     }
-    const std::vector<std::int64_t> widths = probable_half_widths(solved, bare_sessions_);
+    const std::vector<std::int64_t> widths = probable_half_widths(solved, sessions_without_width_);
     std::vector<ClockConstraint> more;
-    for (const ClockConstraint& session : bare_sessions_) {
+    for (const ClockConstraint& session : sessions_without_width_) {
       if (widths[session.to] > 0) add_both_ways(session, widths[session.to], more);
     }
     if (more.empty()) return;
@@ -387,7 +385,7 @@ class Prover {
     return std::clamp<std::int64_t>(std::llround(*option_.max_rate_ppm * 1e3), 0, k_most_rate_ppb);
   }
 
-  /// The limit that the rates in the trace suggest.
+  /// Limit suggested by the rates in the trace.
   [[nodiscard]] std::int64_t rate_of_trace(std::int64_t least) {
     double largest = 0;
     for (const LocationIndex l : context_.share.own()) {
@@ -399,10 +397,12 @@ class Prover {
     const std::int64_t shown = context_.team().reduce(
         Team::Reduction::max,
         static_cast<std::int64_t>(std::min(largest, 0.1) * static_cast<double>(k_ppb)));
-    return std::min(k_margin * std::max(least, shown) + k_assumed_rate_ppb, k_most_rate_ppb);
+    return std::min(
+        ProofThresholds::margin * std::max(least, shown) + ProofThresholds::assumed_wander_ppb,
+        k_most_rate_ppb);
   }
 
-  /// The median limit on rates over all clocks but the reference.
+  /// Median limit on rates over all clocks but the reference.
   [[nodiscard]] std::int64_t typical_rate() const {
     std::vector<std::int64_t> extra = narrowed_.limits.extra_ppb;
     extra.erase(extra.begin() + reference_clock_);
@@ -412,7 +412,7 @@ class Prover {
     return narrowed_.limits.wander_ppb + *middle;
   }
 
-  /// The middles of the intervals: the best estimate of the errors, to find the tight constraints.
+  /// Middles of the intervals: the best estimate of the errors, used to find the tight constraints.
   [[nodiscard]] ClockErrors middles() const {
     std::vector<double> values(std::size_t{clocks_} * result_.windows, 0);
     for (std::uint32_t c = 0; c < clocks_; ++c) {
@@ -427,7 +427,7 @@ class Prover {
             std::move(values)};
   }
 
-  /// Number of windows: so narrow that a constraint loses little inside one, as far as memory
+  /// Number of windows: narrow enough that a constraint loses little inside one, as far as memory
   /// allows.
   [[nodiscard]] std::uint32_t windows_for(std::size_t most) const {
     std::vector<double> widths;
@@ -443,12 +443,13 @@ class Prover {
     std::nth_element(widths.begin(), tight, widths.end());
     const double wanted = static_cast<double>(end_ - begin_) * static_cast<double>(typical_rate()) /
                           static_cast<double>(k_ppb) /
-                          (std::max(*tight, 1.0) * k_share_of_interval);
+                          (std::max(*tight, 1.0) * ProofThresholds::share_of_interval);
     const std::size_t affordable =
-        std::clamp<std::size_t>(std::min(most, k_most_constraints * result_.windows /
+        std::clamp<std::size_t>(std::min(most, ProofThresholds::most_constraints * result_.windows /
                                                    std::max<std::size_t>(constraints_.size(), 1)),
-                                16, k_most_windows);
-    const auto least = static_cast<double>(std::min<std::size_t>(k_first_windows, affordable));
+                                16, ProofThresholds::most_windows);
+    const auto least =
+        static_cast<double>(std::min<std::size_t>(ProofThresholds::first_windows, affordable));
     return static_cast<std::uint32_t>(std::clamp(wanted, least, static_cast<double>(affordable)));
   }
 
@@ -489,22 +490,24 @@ class Prover {
   const BoundsOption& option_;
 
   ProvenIntervals result_;
-  std::vector<ClockFacts> facts_;  ///< of all locations with events
-  std::uint32_t clocks_ = 0;       ///< with that of the sessions, if no location has it
+  std::vector<ClockFacts> facts_;  ///< all locations with events
+  std::uint32_t clocks_ = 0;       ///< number, including a session clock without a location
   std::uint32_t reference_clock_ = 0;
-  std::optional<std::uint32_t> session_clock_;  ///< if sessions have intervals
-  bool reference_is_master_ = false;            ///< the sessions measured against it
-  bool assume_ = false;                         ///< a limit on mean rates
-  std::int64_t mean_ppb_ = 0;                   ///< that limit
-  std::optional<std::int64_t> least_mean_ppb_;  ///< if the trace contradicts what is assumed
+  /// Clock of the sessions; empty without half-widths.
+  std::optional<std::uint32_t> session_clock_;
+  bool reference_is_master_ = false;  ///< the reference is the master of the sessions
+  bool assume_mean_ = false;          ///< a limit on mean rates is assumed
+  std::int64_t mean_ppb_ = 0;         ///< assumed limit on mean rates
+  /// Least possible limit; empty unless the trace contradicts the assumed one.
+  std::optional<std::int64_t> least_mean_ppb_;
   bool corrected_ = false;      ///< clock offsets are a correction, not measurements
-  std::vector<ClockMap> maps_;  ///< per location: the best there are
+  std::vector<ClockMap> maps_;  ///< best map of each location
   std::int64_t begin_ = 0, end_ = 0;
-  BigVector<std::int64_t> times_;  ///< per node, ghosts too; along the lines
-  std::vector<ClockConstraint> sessions_, bare_sessions_, constraints_;
+  BigVector<std::int64_t> times_;  ///< times along the base lines, one per node, ghosts too
+  std::vector<ClockConstraint> sessions_, sessions_without_width_, constraints_;
   ConstraintGrid problem_;
   std::optional<DifferenceConstraints> system_;
-  Narrowed narrowed_;  ///< so far
+  Narrowed narrowed_;
 };
 
 }  // namespace

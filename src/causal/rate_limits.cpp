@@ -12,12 +12,16 @@ namespace entrain::causal {
 
 namespace {
 
-/// Largest number of times that limits are narrowed.
-constexpr int k_rounds = 8;
-/// A life is cut into so many parts; in each, the window with the narrowest interval counts.
-constexpr std::uint32_t k_parts = 16;
+/// Iteration of limits and intervals; rate_limits_test.cpp. Chosen, not measured.
+struct NarrowingThresholds {
+  static constexpr int rounds = 8;
+  /// Parts of a life; the narrowest interval of each is used.
+  static constexpr std::uint32_t parts = 16;
+  /// Another round needs a limit that fell by more than 1 in so many.
+  static constexpr std::int64_t worthwhile = 16;
+};
 
-/// How large the mean rates of errors may be by their intervals.
+/// Bounds on mean rates of errors that their intervals imply.
 class OpenRates {
  public:
   OpenRates(const ConstraintGrid& grid, const ErrorIntervals& intervals, const RateLimits& limits)
@@ -33,8 +37,8 @@ class OpenRates {
   }
 
  private:
-  /// Largest mean rate from the middle of one window to the middle of another, `length` ticks
-  /// apart, if the error may change by `more` ticks besides.
+  /// Largest mean rate between the middles of two windows, `length` ticks apart, if the error may
+  /// change by `more` ticks in addition.
   [[nodiscard]] std::int64_t between(std::uint32_t clock, std::uint32_t from, std::uint32_t to,
                                      std::int64_t length, std::int64_t more) const {
     const auto a = intervals_.of(clock, from), b = intervals_.of(clock, to);
@@ -45,14 +49,15 @@ class OpenRates {
         std::min<Int128>(ceil_div(change * k_ppb, length), k_most_rate_ppb));
   }
 
-  /// Largest mean rate over the life by the mean rates between the windows with the narrowest
-  /// intervals: the two differ by the wander at most.
+  /// Largest mean rate over the life, from the narrowest intervals: it differs from the rate
+  /// between two windows by the wander at most.
   [[nodiscard]] std::int64_t inside(std::uint32_t clock, std::uint32_t begin,
                                     std::uint32_t end) const {
     std::vector<std::uint32_t> best;
-    for (std::uint32_t part = 0; part < k_parts; ++part) {
+    for (std::uint32_t part = 0; part < NarrowingThresholds::parts; ++part) {
       const auto border = [&](std::uint32_t p) {
-        return begin + static_cast<std::uint32_t>(std::uint64_t{end - begin + 1} * p / k_parts);
+        return begin + static_cast<std::uint32_t>(std::uint64_t{end - begin + 1} * p /
+                                                  NarrowingThresholds::parts);
       };
       const auto width = [&](std::uint32_t w) {
         const auto interval = intervals_.of(clock, w);
@@ -82,17 +87,17 @@ class OpenRates {
 }  // namespace
 
 Narrowed narrow_limits(const DifferenceConstraints& constraints, std::span<const Lifetime> lives,
-                       RateLimits start, bool doubtful) {
+                       RateLimits start, bool may_contradict) {
   const ConstraintGrid& grid = constraints.grid();
   Narrowed result;
   result.limits = std::move(start);
-  for (int round = 0; round < k_rounds; ++round) {
-    if (doubtful) {
+  for (int round = 0; round < NarrowingThresholds::rounds; ++round) {
+    if (may_contradict) {
       result.contradiction = constraints.contradiction(result.limits);
       if (result.contradiction) return result;
     }
     result.intervals = constraints.intervals(result.limits);
-    if (round + 1 == k_rounds) break;
+    if (round + 1 == NarrowingThresholds::rounds) break;
     std::vector<std::int64_t> extra = result.limits.extra_ppb;
     const OpenRates open(grid, result.intervals, result.limits);
     bool much = false;
@@ -100,7 +105,7 @@ Narrowed narrow_limits(const DifferenceConstraints& constraints, std::span<const
       if (c == grid.reference || lives[c].first >= lives[c].last) continue;
       extra[c] = std::min(extra[c], open.of(c, lives[c]));
       const std::int64_t old = result.limits.extra_ppb[c];
-      much = much || extra[c] < old - old / 16;
+      much = much || extra[c] < old - old / NarrowingThresholds::worthwhile;
     }
     if (!much) break;
     result.limits.extra_ppb = std::move(extra);

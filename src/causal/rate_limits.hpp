@@ -14,24 +14,23 @@ struct Lifetime {
   std::int64_t first = 0, last = -1;
 };
 
-/// Limits on rates, with the intervals that follow from them.
 struct Narrowed {
   RateLimits limits;
   ErrorIntervals intervals;
-  std::optional<Contradiction> contradiction;  ///< then the rest means nothing
+  std::optional<Contradiction> contradiction;  ///< makes the rest meaningless
 };
 
-/// Turns a limit on wander, which is how far the rate of a clock leaves its mean over its life
-/// (`start.wander_ppb`), into limits on the rate of its error along its base line. The two differ
-/// by how far the mean rate is from the rate of the line.
+/// Derives limits on the rate of errors along base lines from a limit on wander
+/// (`start.wander_ppb`): the largest difference of a clock's rate from its mean over its life. The
+/// two differ by the difference between the mean rate and the rate of the line.
 ///
-/// The intervals limit that difference: from the first event to the last one, and between any two
-/// windows, where the rate may differ from the mean by the wander. Intervals follow from any limits
-/// that are large enough, and smaller limits follow from the intervals; this is repeated a few
-/// times. `start.extra_ppb` must be large enough, as k_most_rate_ppb is for all clocks that Entrain
-/// deals with. Contradictions are searched only if `doubtful`. Deterministic.
+/// Intervals bound that difference: from the first event to the last one, and between any two
+/// windows, where the rate may differ from the mean by the wander. Smaller limits give narrower
+/// intervals and vice versa, so both are iterated. `start.extra_ppb` must be large enough;
+/// k_most_rate_ppb is for all clocks that Entrain deals with. Contradictions are searched only if
+/// `may_contradict`. Deterministic.
 [[nodiscard]] Narrowed narrow_limits(const DifferenceConstraints& constraints,
                                      std::span<const Lifetime> lives, RateLimits start,
-                                     bool doubtful);
+                                     bool may_contradict);
 
 }  // namespace entrain::causal

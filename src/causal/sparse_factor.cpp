@@ -13,13 +13,13 @@ namespace entrain::causal {
 
 namespace {
 
-/// Numbers of the lower half of so many columns, the diagonal included.
+/// Entries of the lower half of so many columns, the diagonal included.
 double entries_of(double columns, double below) {
   return columns * (columns + 1) / 2 + columns * below;
 }
 
-/// Whether two supernodes that would have so many columns and this share of zeros become one: the
-/// rule and the numbers of CHOLMOD (Chen, Davis, Hager, Rajamanickam 2008).
+/// True if two supernodes with so many columns together and this share of zeros are merged: rule
+/// and numbers of CHOLMOD (Chen, Davis, Hager, Rajamanickam 2008).
 bool is_worth_merging(std::int32_t columns, double zeros) {
   return columns <= 4 || (columns <= 16 && zeros < 0.8) || (columns <= 48 && zeros < 0.1) ||
          zeros < 0.05;
@@ -48,7 +48,7 @@ SparseFactor::Pattern SparseFactor::pattern_of(const Matrix& lower) const {
   return upper;
 }
 
-/// Per column the first row below its diagonal in L, or -1 (Liu 1990).
+/// Elimination tree: the first row below the diagonal of each column of L, or -1 (Liu 1990).
 std::vector<SparseFactor::Index> SparseFactor::tree_of(const Pattern& upper) {
   const std::size_t size = upper.begin.size() - 1;
   std::vector<Index> parent(size, -1), ancestor(size, -1);
@@ -66,8 +66,8 @@ std::vector<SparseFactor::Index> SparseFactor::tree_of(const Pattern& upper) {
   return parent;
 }
 
-/// The place of every column if children come before their parents, and those of one parent
-/// together.
+/// Postorder: the place of every column if children come before their parents, and those of one
+/// parent together.
 std::vector<SparseFactor::Index> SparseFactor::postorder(const std::vector<Index>& parent) {
   const std::size_t size = parent.size();
   std::vector<Index> first(size, -1), next(size, -1), place(size), open;
@@ -92,7 +92,7 @@ std::vector<SparseFactor::Index> SparseFactor::postorder(const std::vector<Index
   return place;
 }
 
-/// The numbers below the diagonal in every column of L.
+/// Number of entries below the diagonal in every column of L.
 std::vector<SparseFactor::Index> SparseFactor::counts_of(const Pattern& upper,
                                                          const std::vector<Index>& parent) {
   const std::size_t size = parent.size();
@@ -120,7 +120,7 @@ void SparseFactor::find_supernodes(const std::vector<Index>& parent,
   const auto parent_column = [&](const Open& one) {
     return parent[static_cast<std::size_t>(one.first + one.columns - 1)];
   };
-  /// Merges the latest one with those before it that it is the parent of.
+  /// Merges the latest supernode with its children right before it.
   const auto merge = [&] {
     while (found.size() >= 2) {
       const Open &child = found[found.size() - 2], &top = found.back();
@@ -138,7 +138,7 @@ void SparseFactor::find_supernodes(const std::vector<Index>& parent,
   };
   for (Index column = 0; column < size_;) {
     Open one{column, 1, counts[static_cast<std::size_t>(column)], 0};
-    // A column whose only row more is the next one has the same rows otherwise.
+    // Same rows below, except the next column itself: a fundamental supernode.
     while (parent_column(one) == one.first + one.columns &&
            counts[static_cast<std::size_t>(one.first + one.columns)] + 1 == one.below) {
       ++one.columns;
@@ -166,7 +166,7 @@ void SparseFactor::find_supernodes(const std::vector<Index>& parent,
   }
 }
 
-/// The rows of a supernode are those of the matrix in its columns, and of its children.
+/// Finds the rows of each supernode: those of the matrix in its columns, and of its children.
 void SparseFactor::find_rows(const Pattern& upper) {
   // The lower half by columns, from the upper one.
   Pattern lower;
@@ -254,7 +254,7 @@ void SparseFactor::place_entries(const Matrix& lower) {
   }
 }
 
-/// Finds the rows of every supernode among those of its parent, and the room for contributions.
+/// Finds the rows of every supernode within its parent, and the size of the stack.
 void SparseFactor::place_contributions() {
   in_parent_.assign(rows_.size(), 0);
   std::size_t used = 0, most = 0;
@@ -291,7 +291,7 @@ void SparseFactor::analyse(const Matrix& lower) {
   is_placed_ = false;
 }
 
-/// The second half of the analysis, which only those need who factorise.
+/// Second half of the analysis, needed only before a factorisation.
 void SparseFactor::place(const Matrix& lower) {
   find_supernodes(parent_, counts_);
   find_rows(pattern_of(lower));
@@ -334,7 +334,7 @@ bool SparseFactor::factorise(const Matrix& lower) {
     const auto square = static_cast<std::size_t>(below * below);
     double* const update = stack_.data() + used;
     std::fill_n(update, square, 0.0);
-    // Those of its children are the latest ones on the stack.
+    // Contributions of its children are on top of the stack.
     std::size_t taken = used;
     for (std::size_t c = children_[s].size(); c-- > 0;) {
       const Supernode& child = supernodes_[static_cast<std::size_t>(children_[s][c])];

@@ -9,15 +9,13 @@
 
 namespace entrain::causal {
 
-/// Cholesky's factor L of a sparse symmetric matrix H = P' L L' P, for many matrices of one
-/// pattern.
+/// Cholesky factor L of a sparse symmetric matrix H = P' L L' P, for many matrices of one pattern.
 ///
 /// Columns of L with the same rows below them are a *supernode*, one dense panel. Its contribution
-/// to later columns is a dense matrix too, which its parent in the elimination tree takes over (the
-/// multifrontal method: Duff, Reid 1983; Liu 1992). So nearly all work is on small dense blocks, at
-/// three times the speed of one column after the other. The order of elimination is
-/// elimination_order(), with the tree in postorder. Supernodes that are nearly alike are merged,
-/// with some zeros.
+/// to later columns is dense too, and its parent in the elimination tree assembles it (multifrontal
+/// method: Duff, Reid 1983; Liu 1992). So nearly all work is on small dense blocks, at three times
+/// the speed of single columns. The order of elimination is elimination_order(), with the tree in
+/// postorder. Similar supernodes are merged, with some explicit zeros.
 ///
 /// Example of merging: columns 5 and 6 have the rows {5, 6, 9, 12} and {6, 9, 12, 20}. As one panel
 /// of two columns and five rows they have one zero, and one block to work on instead of two.
@@ -31,12 +29,11 @@ class SparseFactor {
   /// Finds the order of elimination. `lower`: the lower half, the whole diagonal included,
   /// compressed. Call it again for another pattern.
   void analyse(const Matrix& lower);
-  /// Multiplications of a factorisation, about: of the columns as they are, without merging.
+  /// Approximate multiplications of a factorisation, without merging.
   [[nodiscard]] double work() const { return work_; }
   /// Factorises a matrix of the pattern that was analysed. False if it is not positive definite.
   bool factorise(const Matrix& lower);
 
-  /// After factorise().
   [[nodiscard]] Vector solve(const Vector& right) const;
   [[nodiscard]] double log_determinant() const;
 
@@ -44,19 +41,18 @@ class SparseFactor {
   using Index = std::int32_t;
 
   struct Supernode {
-    Index first = 0, columns = 0;  ///< of the columns
+    Index first = 0, columns = 0;  ///< first column and number of columns
     Index parent = -1;
-    std::size_t rows_begin = 0;  ///< in rows_: its columns, and the rows below them
-    Index rows = 0;              ///< all of these
-    std::size_t panel = 0;       ///< in panels_: rows x columns, column by column
-    std::size_t entries_begin = 0, entries_end = 0;  ///< in entries_
+    std::size_t rows_begin = 0;  ///< offset in rows_: its columns, then the rows below them
+    Index rows = 0;              ///< number of these
+    std::size_t panel = 0;       ///< offset in panels_: rows x columns, column by column
+    std::size_t entries_begin = 0, entries_end = 0;  ///< range in entries_
     [[nodiscard]] Index below() const { return rows - columns; }
   };
-  /// Where an entry of the matrix belongs.
   struct Entry {
-    std::size_t value = 0, place = 0;  ///< in the matrix, and in the panel
+    std::size_t value = 0, place = 0;  ///< indices in the matrix and in the panel
   };
-  /// The upper half by columns, in the order of elimination: the rows of every column.
+  /// Upper half by columns, in the order of elimination: the rows of every column.
   struct Pattern {
     std::vector<std::size_t> begin;
     std::vector<Index> rows;
@@ -77,16 +73,17 @@ class SparseFactor {
   Index size_ = 0;
   double work_ = 0;
   bool is_placed_ = false;
-  std::vector<Index> place_of_;         ///< of an unknown in the order of elimination
-  std::vector<Index> parent_, counts_;  ///< per column: in the tree, numbers below the diagonal
+  std::vector<Index> place_of_;  ///< position of an unknown in the order of elimination
+  /// Parent in the tree, entries below the diagonal; one per column.
+  std::vector<Index> parent_, counts_;
   std::vector<Supernode> supernodes_;
-  std::vector<Index> supernode_of_;           ///< per column
-  std::vector<std::vector<Index>> children_;  ///< per supernode, ascending
+  std::vector<Index> supernode_of_;           ///< one per column
+  std::vector<std::vector<Index>> children_;  ///< one per supernode, ascending
   std::vector<Index> rows_;
-  std::vector<Index> in_parent_;  ///< per row below: its number among the rows of the parent
+  std::vector<Index> in_parent_;  ///< row number within the parent, one per row below
   std::vector<Entry> entries_;
   std::vector<double> panels_;
-  std::vector<double> stack_;  ///< contributions that no parent has taken over yet
+  std::vector<double> stack_;  ///< contributions not yet assembled
 };
 
 }  // namespace entrain::causal

@@ -141,7 +141,7 @@ TEST(SparseFactor, a_matrix_without_unknowns_has_determinant_one) {
   EXPECT_EQ(factor.log_determinant(), 0);
 }
 
-TEST(SparseFactor, matrices_that_are_not_positive_definite_are_told) {
+TEST(SparseFactor, matrices_that_are_not_positive_definite_are_reported) {
   RandomStream random(7, 0);
   Matrix lower = random_lower_half(random, 40, 80);
   SparseFactor factor;

@@ -14,35 +14,34 @@
 
 namespace entrain::causal {
 
-/// A span of time cut into windows of equal length; times beyond its ends are of the first and the
-/// last one.
+/// A span of time cut into windows of equal length; times outside belong to the first or the last
+/// one.
 struct TimeWindows {
   std::int64_t begin = 0, width = 1;
   std::uint64_t count = 1;
 
-  /// From `first` to `last`, ticks, both included; at least one window.
+  /// Covers `first` to `last`, ticks, both included, with at least one window.
   TimeWindows(std::int64_t first, std::int64_t last, std::uint64_t windows)
       : begin(first),
         width(std::max<std::int64_t>((last - first) / static_cast<std::int64_t>(windows) + 1, 1)),
         count(windows) {}
 
-  /// The number of the window that holds a time.
+  /// Number of the window that holds a time.
   [[nodiscard]] std::uint64_t of(std::int64_t time) const {
     return time <= begin ? 0
                          : std::min(static_cast<std::uint64_t>((time - begin) / width), count - 1);
   }
-  /// The first tick of a window.
   [[nodiscard]] std::int64_t begin_of(std::uint64_t window) const {
     return begin + static_cast<std::int64_t>(window) * width;
   }
 };
 
-/// An edge that limits two clocks, as far as it is known how tightly.
 struct LimitingEdge {
   ClockConstraint constraint;
-  double tightness = 0;  ///< slack with the errors as known, ticks; less is tighter
+  double tightness = 0;  ///< slack given the known errors, ticks; less is tighter
 
-  /// A total order of the edges of a pair in a window: ties do not depend on the order of adding.
+  /// Total order of the edges of a pair in a window, so that ties do not depend on the order of
+  /// keep().
   [[nodiscard]] bool before(const LimitingEdge& other) const {
     return std::tie(tightness, constraint.to_time, constraint.from_time, constraint.slack) <
            std::tie(other.tightness, other.constraint.to_time, other.constraint.from_time,
@@ -50,20 +49,17 @@ struct LimitingEdge {
   }
 };
 
-/// The tightest edge of each ordered pair of clocks in each window of time, which is that of its
-/// receive. Example: of 1,000 messages from clock 3 to clock 5 that arrive in one window, the one
-/// that leaves least slack.
+/// Tightest edge of each ordered pair of clocks per window of receive times. Example: of 1,000
+/// messages from clock 3 to clock 5 that arrive in one window, the one with the least slack.
 ///
-/// O(1) per edge where those of a pair come in order of time, O(windows) at worst; 48 bytes per
-/// edge that is kept. Not thread safe.
+/// O(1) per edge if the edges of a pair come in order of time, O(windows) at worst; 48 bytes per
+/// kept edge. Not thread safe.
 class TightestEdges {
  public:
-  /// `clocks`: the constraints are those of clocks below.
   TightestEdges(std::uint32_t clocks, const TimeWindows& windows)
       : latest_(clocks), windows_(windows) {}
 
-  /// Makes the window in work the one that holds a time.
-  void look_at(std::int64_t time) {
+  void select_window(std::int64_t time) {
     if (time >= begin_ && time < end_) return;
     const std::uint64_t window = windows_.of(time);
     middle_ = windows_.begin_of(window) + windows_.width / 2;
@@ -71,16 +67,16 @@ class TightestEdges {
     end_ = window + 1 == windows_.count ? std::numeric_limits<std::int64_t>::max()
                                         : windows_.begin_of(window + 1);
   }
-  [[nodiscard]] std::int64_t middle() const { return middle_; }  ///< of the window in work
+  [[nodiscard]] std::int64_t middle() const { return middle_; }  ///< middle of the selected window
 
-  /// Keeps an edge if it is the tightest one so far.
+  /// Keeps an edge if it is the tightest so far.
   void keep(const LimitingEdge& edge) {
-    look_at(edge.constraint.to_time);
+    select_window(edge.constraint.to_time);
     std::uint32_t& latest = latest_.of(edge.constraint);
-    if (latest == k_nobody || !is_in_window(latest)) {
+    if (latest == k_no_edge || !is_in_window(latest)) {
       latest = move_along(latest);
-      if (latest == k_nobody || !is_in_window(latest)) {
-        latest = insert_beside(latest, edge);
+      if (latest == k_no_edge || !is_in_window(latest)) {
+        latest = insert_next_to(latest, edge);
         return;
       }
     }
@@ -88,47 +84,47 @@ class TightestEdges {
     if (edge.tightness <= known.tightness && edge.before(known)) known = edge;
   }
 
-  /// Those of all parts, one per pair and window, sorted by receiving clock and time. The order
-  /// does not depend on who found them. Parts have the same clocks and windows. Uses up to
-  /// `threads` threads (0: all cores); linear but for the sort of what a clock receives.
+  /// Merges parts: one edge per pair and window, sorted by receiving clock and time, independent of
+  /// which part found it. Parts have the same clocks and windows. Uses up to `threads` threads (0:
+  /// all cores). Linear except for the sort per receiving clock.
   [[nodiscard]] static std::vector<ClockConstraint> merge(std::vector<TightestEdges> parts,
                                                           std::uint32_t clocks, unsigned threads);
 
  private:
-  static constexpr std::uint32_t k_nobody = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t k_no_edge = std::numeric_limits<std::uint32_t>::max();
 
-  /// Those of a pair are linked in order of their windows.
+  /// Edges of a pair are linked in order of their windows.
   struct Known {
     LimitingEdge edge;
-    std::uint32_t earlier = k_nobody, later = k_nobody;
+    std::uint32_t earlier = k_no_edge, later = k_no_edge;
 
-    /// Of another part, there is a tighter one. Tightness is no number then.
+    /// Marks an edge for which another part has a tighter one: its tightness becomes NaN.
     void drop() { edge.tightness = std::numeric_limits<double>::quiet_NaN(); }
     [[nodiscard]] bool is_dropped() const { return edge.tightness != edge.tightness; }
   };
 
-  /// The number of the edge of each pair of clocks that was looked at last: the next one of the
-  /// pair lies in its window or in a later one, mostly.
+  /// Number of the last edge used per pair of clocks: the next one is mostly in its window or a
+  /// later one.
   class Latest {
    public:
     explicit Latest(std::uint32_t clocks)
         : clocks_(clocks),
-          of_pairs_(clocks <= k_clocks_by_pair ? std::size_t{clocks} * clocks : 0, k_nobody) {}
+          of_pairs_(clocks <= k_clocks_by_pair ? std::size_t{clocks} * clocks : 0, k_no_edge) {}
 
-    /// k_nobody for a pair that was not met yet. Valid until the next call.
+    /// k_no_edge for a new pair. Valid until the next call.
     [[nodiscard]] std::uint32_t& of(const ClockConstraint& constraint) {
       const std::uint64_t pair = pair_of(constraint);
-      return of_pairs_.empty() ? *of_some_.insert(pair, k_nobody).first : of_pairs_[pair];
+      return of_pairs_.empty() ? *of_some_.insert(pair, k_no_edge).first : of_pairs_[pair];
     }
     [[nodiscard]] std::uint32_t find(const ClockConstraint& constraint) const {
       const std::uint64_t pair = pair_of(constraint);
       if (!of_pairs_.empty()) return of_pairs_[pair];
       const std::uint32_t* const known = of_some_.find(pair);
-      return known == nullptr ? k_nobody : *known;
+      return known == nullptr ? k_no_edge : *known;
     }
 
    private:
-    /// Clocks up to which every pair has an entry of its own.
+    /// Up to so many clocks the table is dense. Chosen, not measured.
     static constexpr std::uint32_t k_clocks_by_pair = 256;
 
     [[nodiscard]] std::uint64_t pair_of(const ClockConstraint& constraint) const {
@@ -147,15 +143,15 @@ class TightestEdges {
     return time_of(number) >= begin_ && time_of(number) < end_;
   }
   [[nodiscard]] std::uint32_t move_along(std::uint32_t at) const;
-  std::uint32_t insert_beside(std::uint32_t at, const LimitingEdge& edge);
+  std::uint32_t insert_next_to(std::uint32_t at, const LimitingEdge& edge);
   void drop_looser(std::uint32_t first, TightestEdges& other);
-  static void drop_doubles(std::span<TightestEdges> parts, std::size_t groups, unsigned threads);
+  static void drop_duplicates(std::span<TightestEdges> parts, std::size_t groups, unsigned threads);
   [[nodiscard]] std::vector<std::size_t> received_by(std::uint32_t clocks) const;
   [[nodiscard]] std::uint32_t first_of(const ClockConstraint& pair) const;
 
   Latest latest_;
   TimeWindows windows_;
-  std::int64_t begin_ = 0, end_ = 0, middle_ = 0;  ///< of the window in work
+  std::int64_t begin_ = 0, end_ = 0, middle_ = 0;  ///< selected window
   std::vector<Known> known_;
 };
 

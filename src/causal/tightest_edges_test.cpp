@@ -41,7 +41,7 @@ std::vector<LimitingEdge> random_edges(std::uint32_t clocks, std::size_t count, 
   return edges;
 }
 
-/// What is to be found, by looking at all of them.
+/// Expected result by brute force.
 std::vector<Fields> expected_of(const std::vector<LimitingEdge>& edges) {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, LimitingEdge> best;
   for (const LimitingEdge& edge : edges) {

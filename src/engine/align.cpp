@@ -9,8 +9,8 @@
 
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
-#include "causal/common_ends.hpp"
 #include "causal/prove.hpp"
+#include "causal/simultaneous_ends.hpp"
 #include "clocks/warnings.hpp"
 #include "edges/check.hpp"
 #include "edges/graph.hpp"
@@ -91,7 +91,7 @@ Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const Al
     session::begin_phase(progress, "presync");
     const Stopwatch watch(input.given.presync_s);
     TRY_ASSIGN(input.given.common_ends,
-               causal::find_common_ends(clocks, edges, options.check.threads, progress));
+               causal::find_simultaneous_ends(clocks, edges, options.check.threads, progress));
   }
   return input;
 }

@@ -245,7 +245,7 @@ class Finder {
         !use_.given->common_ends || !t_.domains.trivial()) {
       return false;
     }
-    const causal::CommonEnds& ends = *use_.given->common_ends;
+    const causal::SimultaneousEnds& ends = *use_.given->common_ends;
     std::optional<std::uint32_t> reference;
     if (!t_.reference.consensus) {
       reference = t_.reference.location == k_none ? 0 : t_.reference.location;
@@ -264,7 +264,7 @@ class Finder {
   }
 
   void take_common_ends(std::vector<ClockMap> maps) {
-    const causal::CommonEnds& ends = *use_.given->common_ends;
+    const causal::SimultaneousEnds& ends = *use_.given->common_ends;
     const auto kept = std::count_if(maps.begin(), maps.end(),
                                     [](const ClockMap& map) { return map.is_identity(); });
     const double us_per_tick =

@@ -10,8 +10,8 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
-#include "causal/common_ends.hpp"
 #include "causal/context.hpp"
+#include "causal/simultaneous_ends.hpp"
 #include "clocks/presync.hpp"
 #include "engine/mu.hpp"
 #include "match/graph.hpp"
@@ -62,7 +62,7 @@ struct GivenTrace {
   match::Graph graph;
   std::map<LocationIndex, clocks::LocationSamples> exchanges;  ///< of its clock sessions
   /// Of collectives whose ends are known to coincide; empty if there are sessions.
-  std::optional<causal::CommonEnds> common_ends;
+  std::optional<causal::SimultaneousEnds> common_ends;
   double match_s = 0, presync_s = 0;  ///< how long it took to make these
 };
 
