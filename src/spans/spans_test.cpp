@@ -277,8 +277,8 @@ TEST(Spans, times_that_are_no_numbers_are_counted_and_the_first_is_named) {
       read_all(zipkin_of({{"1", "", "CLIENT", "a", 1000, 5}}).insert(1, R"({"traceId":"1","id":"5",
 "timestamp":"soon","duration":-4,"annotations":[{"timestamp":1e30},{"timestamp":0},
 {"timestamp":null},{"timestamp":""},{"timestamp":1e-2147483648},{"timestamp":1e+-5}]},)"));
-  EXPECT_EQ(read.spans.odd_times, 5U);
-  EXPECT_EQ(read.spans.first_odd_time, "'1e30' in file");
+  EXPECT_EQ(read.spans.immovable_times, 5U);
+  EXPECT_EQ(read.spans.first_immovable_time, "'1e30' in file");
   EXPECT_THAT(edges_of(read.spans).counters,
               ElementsAre(Pair("spans_without_time", 1U), Pair("times_that_stay", 5U)));
 }
