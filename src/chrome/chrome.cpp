@@ -268,10 +268,10 @@ Result<formats::EventTimes> Run::event_times() const {
   times.files.resize(files_.size());
   TRY(parallel_for(threads_, files_.size(), [&](std::size_t f) -> Result<void> {
     std::vector<formats::EventTime>& own = times.of_clock[f];
-    formats::FileMark& mark = times.files[f];
+    formats::FileFingerprint& fingerprint = times.files[f];
     const auto add = [&](const EventText& event, std::uint64_t begin,
                          std::int64_t duration) -> Result<void> {
-      mark.add(hash_of(event));
+      fingerprint.add(hash_of(event));
       const bool is_call = is_collective_kernel(event);
       const bool has_end = event.has_length();
       own.emplace_back(begin, is_call && !has_end);

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "formats/left_out.hpp"
+#include "formats/ignored_files.hpp"
 
 namespace entrain::chrome {
 
@@ -116,7 +116,7 @@ void remove_empty(std::vector<RankFile>& files, std::vector<std::string>& notes)
   std::vector<fs::path> names;
   for (auto file = empty; file != files.end(); ++file) names.push_back(file->path);
   std::sort(names.begin(), names.end());
-  notes.push_back(formats::note_of_left_out(names, ""));
+  notes.push_back(formats::note_of_ignored(names, ""));
   files.erase(empty, files.end());
 }
 

@@ -208,9 +208,9 @@ Result<formats::EventTimes> Run::event_times() const {
   for (const SourceFile& file : files_) {
     TRY_ASSIGN(const Spans spans, read_again(file));
     const std::vector<std::uint32_t> hosts = hosts_of(spans);
-    formats::FileMark& mark = times.files.emplace_back();
+    formats::FileFingerprint& fingerprint = times.files.emplace_back();
     for (const Span& span : spans.all) {
-      mark.add(hash_of(spans, span));
+      fingerprint.add(hash_of(spans, span));
       std::vector<formats::EventTime>& own = times.of_clock[hosts[span.clock]];
       own.emplace_back(span.begin, called[position]);
       own.emplace_back(span.end, called[position]);

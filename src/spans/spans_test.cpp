@@ -59,7 +59,7 @@ TEST(Spans, lines_of_otlp_are_one_run) {
               HasSubstr("file:2: this is damaged JSON"));
 }
 
-TEST(Spans, the_last_line_of_a_collector_that_was_killed_is_left_out) {
+TEST(Spans, the_last_line_of_a_collector_that_was_killed_is_ignored) {
   std::string text = k_otlp;
   std::erase(text, '\n');
   for (const std::size_t size : {std::size_t{1}, text.size() / 2, text.size() - 1}) {
@@ -91,7 +91,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-TEST(Spans, documents_are_told_by_their_keys_however_many_there_are) {
+TEST(Spans, documents_are_recognised_by_their_keys_however_many_there_are) {
   const std::string client = one_line(k_zipkin_client), server = one_line(k_zipkin_server);
   const std::string trace = one_line(k_jaeger_trace), otlp = one_line(k_otlp);
   for (const std::string& text :
