@@ -158,8 +158,9 @@ std::vector<std::size_t> anchors_of(std::size_t size) {
   std::vector<std::size_t> anchors;
   for (std::size_t k = 0; k < size; ++k) {
     const bool at_end = k < Threshold::anchors_at_end || k + Threshold::anchors_at_end >= size;
-    if (at_end || size <= Threshold::anchors || k % (size / Threshold::anchors) == 0)
+    if (at_end || size <= Threshold::anchors || k % (size / Threshold::anchors) == 0) {
       anchors.push_back(k);
+    }
   }
   return anchors;
 }

@@ -98,9 +98,9 @@ TEST(Ranks, that_are_missing_are_counted_without_a_walk_over_all) {
 TEST(Ranks, of_a_run_without_ranks_are_doubted) {
   RankFile file = file_at("a.json", 0);
   file.facts.world_size = 0;
-  const auto doubts = doubts_of_ranks({file});
-  ASSERT_EQ(doubts.size(), 1U);
-  EXPECT_EQ(doubts[0], "a.json says that its run has no ranks (world_size 0): is it of this run?");
+  const auto warnings = impossible_ranks({file});
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0], "a.json says that its run has no ranks (world_size 0): is it of this run?");
 }
 
 }  // namespace

@@ -48,18 +48,18 @@ struct AlignmentThresholds {
   /// (ends_that_are_no_closer_than_begins_are_of_no_collective).
   static constexpr std::int64_t begins_to_ends = 2;
 
-  // Rejection of rivals: they fit by chance.
-  static constexpr std::size_t far_more_matched = 16;  ///< ratio of matched calls that rejects
+  // Rejection of rivals, which then fit by chance.
+  static constexpr std::size_t far_more_matched = 16;  ///< reject if the best matches more times
   static constexpr std::size_t many_matched = 16;      ///< so many do not coincide by chance
   static constexpr std::size_t few_matched = 8;        ///< fewer: jitter_ratio_of_few
-  static constexpr std::int64_t jitter_ratio = 8;      ///< reject if jitter is larger than that...
-  static constexpr std::int64_t jitter_ratio_of_few = 12;  ///< ...times the best candidate's
-  /// The same by number of matched calls: of few changes all may be small by chance.
+  /// Reject if the rival's jitter exceeds so many times the best candidate's.
+  static constexpr std::int64_t jitter_ratio = 8, jitter_ratio_of_few = 12;
+  /// The ratio by number of matched calls: of few changes all may be small by chance.
   static constexpr std::array<std::int64_t, 6> jitter_ratio_of{1'000'000, 1'000'000, 1'000'000,
                                                                464,       60,        21};
-  static constexpr double least_common_losses =
-      3;                               ///< coincident losses that reject, beyond chance
-  static constexpr double sigmas = 3;  ///< standard deviations of the number of these by chance
+  /// Reject if so many more losses of both ranks coincide than by chance, plus `sigmas` standard
+  /// deviations of that (runs_of_even_calls_in_uneven_steps_are_paired).
+  static constexpr double least_common_losses = 3, sigmas = 3;
 
   // Refinement of pairs.
   static constexpr std::int64_t jump = 8;  ///< multiple of the median jitter that is a jump

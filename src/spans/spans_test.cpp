@@ -183,7 +183,7 @@ TEST(Spans, ends_of_clients_that_gave_up_are_dropped_and_counted) {
   ASSERT_EQ(edges.dropped.size(), 1U);
   EXPECT_EQ(edges.dropped[0].operation, "get");
   EXPECT_EQ(edges.dropped[0].dropped, 1U);
-  EXPECT_EQ(edges.dropped[0].of, 2U);
+  EXPECT_EQ(edges.dropped[0].total, 2U);
   EXPECT_THAT(edges.counters, ElementsAre(Pair("contradicted_ends", 1U)));
 }
 
