@@ -100,7 +100,8 @@ TEST(Ranks, of_a_run_without_ranks_are_doubted) {
   file.facts.world_size = 0;
   const auto warnings = impossible_ranks({file});
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_EQ(warnings[0], "a.json says that its run has no ranks (world_size 0): is it of this run?");
+  EXPECT_EQ(warnings[0],
+            "a.json says that its run has no ranks (world_size 0): is it of this run?");
 }
 
 }  // namespace

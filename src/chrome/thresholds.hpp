@@ -7,14 +7,12 @@
 
 namespace entrain::chrome {
 
-/// Thresholds of pairing calls without numbers (sequences.hpp). sequences_test.cpp holds them
-/// together: windows_of_loops_make_no_wrong_pairs, lost_calls_make_no_wrong_pairs. A threshold of
-/// which no comment names another test was chosen, not measured.
+/// Thresholds of pairing calls without numbers (sequences.hpp): chosen, not measured, unless a test
+/// is named. Together they are held by windows_of_loops_make_no_wrong_pairs (sequences_test.cpp).
 struct AlignmentThresholds {
   // Clocks and ends.
-  /// Largest error of a wall clock, ns: an offset beyond it is rejected, even if it is the only
-  /// one, as windows of different steps of a loop look alike
-  /// (steps_of_an_even_loop_are_not_taken_for_each_other).
+  /// Largest error of a wall clock, ns: larger offsets are rejected, as windows of different steps
+  /// of a loop look alike (steps_of_an_even_loop_are_not_taken_for_each_other).
   static constexpr std::int64_t clock_error_ns = 50'000'000;
   static constexpr std::int64_t end_spread_ns = 100'000;  ///< most between ends of one collective
   static constexpr std::int64_t least_jitter_ns = 1'000;  ///< smaller jitter counts as this
@@ -23,8 +21,7 @@ struct AlignmentThresholds {
   static constexpr std::int64_t line_divisor = 20'000;    ///< 50 ppm: error of a fitted rate
 
   // Search for candidates.
-  /// Most between two clocks, ns: after one candidate is applied, each other one within this
-  /// would look equally good, so all of them are kept.
+  /// Largest offset of candidates, ns: after one is applied, the others look equally good.
   static constexpr std::int64_t reach_ns = 2 * clock_error_ns;
   static constexpr std::int64_t least_period_ns = 2 * end_spread_ns;  ///< calls nearer are no loop
   static constexpr std::size_t anchors = 32;         ///< calls of the whole sequence to start from

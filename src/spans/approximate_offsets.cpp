@@ -10,8 +10,8 @@ namespace {
 
 /// Chosen, not measured.
 struct OffsetThresholds {
-  static constexpr std::size_t edges_per_host = 64;  ///< mean number in each part of the run
-  static constexpr std::size_t most_parts = 64;
+  static constexpr std::size_t edges_per_host = 64;    ///< mean number in each part of the run
+  static constexpr std::size_t most_parts = 64;        ///< largest number of parts
   static constexpr std::size_t least_constraints = 3;  ///< fewer on one side: no offset
   static constexpr std::size_t outlier_divisor = 4;    ///< one constraint in so many may be wrong
 };
@@ -22,14 +22,12 @@ struct Constraints {
 
   /// The middle of the interval that all but a quarter of them allow; 0 if it contains 0.
   std::int64_t middle() {
-    if (least.size() < OffsetThresholds::least_constraints ||
-        most.size() < OffsetThresholds::least_constraints)
-      return 0;
-    const auto low_at =
-        least.end() - 1 -
-        static_cast<std::ptrdiff_t>(least.size() / OffsetThresholds::outlier_divisor);
-    const auto high_at =
-        most.begin() + static_cast<std::ptrdiff_t>(most.size() / OffsetThresholds::outlier_divisor);
+    using Threshold = OffsetThresholds;
+    if (std::min(least.size(), most.size()) < Threshold::least_constraints) return 0;
+    const std::size_t low_outliers = least.size() / Threshold::outlier_divisor;
+    const std::size_t high_outliers = most.size() / Threshold::outlier_divisor;
+    const auto low_at = least.end() - 1 - static_cast<std::ptrdiff_t>(low_outliers);
+    const auto high_at = most.begin() + static_cast<std::ptrdiff_t>(high_outliers);
     std::nth_element(least.begin(), low_at, least.end());
     std::nth_element(most.begin(), high_at, most.end());
     const std::int64_t low = std::min(*low_at, *high_at), high = std::max(*low_at, *high_at);
@@ -53,9 +51,9 @@ ApproximateOffsets::ApproximateOffsets(std::span<const Edge> edges, std::size_t 
                    [](const Edge& a, const Edge& b) { return a.effect_time < b.effect_time; });
   if (!accepted.empty()) {
     first_ = accepted.front().effect_time;
+    const std::size_t per_part = hosts * OffsetThresholds::edges_per_host;
     parts_ =
-        std::clamp<std::size_t>(2 * accepted.size() / (hosts * OffsetThresholds::edges_per_host), 1,
-                                OffsetThresholds::most_parts);
+        std::clamp<std::size_t>(2 * accepted.size() / per_part, 1, OffsetThresholds::most_parts);
     length_ = (accepted.back().effect_time - first_) / parts_ + 1;
   }
   offsets_.assign(parts_ * hosts_, 0);

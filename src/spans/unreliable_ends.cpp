@@ -17,11 +17,9 @@ namespace {
 /// unreliable_ends_test.cpp holds these together; the values were chosen, not measured.
 struct ReliabilityThresholds {
   static constexpr std::int64_t drift_divisor = 10'000;  ///< 100 ppm: most between two clocks
-  static constexpr std::size_t latest_begins =
-      16;  ///< older begins do not contradict: clocks are set
-  static constexpr std::size_t neighbours =
-      8;  ///< edges on each side that may support a violated end
-  static constexpr int least_supporters = 3;  ///< neighbours that are violated as well
+  static constexpr std::size_t latest_begins = 16;       ///< older ones are ignored: clocks are set
+  static constexpr std::size_t neighbours = 8;  ///< edges on each side that may give support
+  static constexpr int least_supporters = 3;    ///< violated neighbours, if none is a begin
 };
 
 /// An edge between two hosts as a constraint on the offset of one to the other.
