@@ -19,7 +19,7 @@
 #include "chrome/manifest.hpp"
 #include "chrome/ranks.hpp"
 #include "chrome/rewrite.hpp"
-#include "chrome/ways.hpp"
+#include "chrome/thresholds.hpp"
 #include "json/document.hpp"
 #include "json/text_file.hpp"
 #include "json/unescape.hpp"
@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t k_us = 1000;
-constexpr std::size_t k_most_label = 60;  ///< bytes of a group's name that are shown
+constexpr std::size_t k_most_label = 60;  ///< shown bytes of a group's name
 
 std::uint64_t hash_of(const EventText& event) {
   std::uint64_t hash = event.has_length() ? 1 : 0;
@@ -47,7 +47,7 @@ class Run : public formats::Recording {
       : files_(std::move(ranks)), threads_(threads) {}
 
   Result<void> prepare() {
-    leave_out_empty(files_, notes);
+    remove_empty(files_, notes);
     TRY(order_ranks(files_, notes));
     take(match_calls(files_));
     return {};
@@ -76,7 +76,7 @@ class Run : public formats::Recording {
       const std::function<Result<void>(const formats::Work&)>& see) const override;
 
  private:
-  /// Refuses what cannot be a copy of another recording.
+  /// Fails if this cannot be a copy of another recording.
   [[nodiscard]] Result<void> check_copy(const Run& original) const;
   void take(Matches matches);
   void add_clocks();
@@ -84,8 +84,8 @@ class Run : public formats::Recording {
   void describe();
   void add(const Instance& instance);
   void add_message(const Instance& instance);
-  void tell_mixed(const RankFile& file);
-  void tell_loop();
+  void warn_of_mixed(const RankFile& file);
+  void warn_of_loop();
 
   std::vector<RankFile> files_;
   Matches matches_;
@@ -123,15 +123,15 @@ void Run::add_clocks() {
 void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
   std::uint64_t before_launch = 0, endless = 0, mixed = 0;
-  warnings = doubts_of_ranks(files_);
+  warnings = impossible_ranks(files_);
   for (const RankFile& file : files_) {
     calls += file.calls.size() + file.endless_calls + file.mixed_calls;
     mixed += file.mixed_calls;
-    if (file.mixed_calls > 0) tell_mixed(file);
+    if (file.mixed_calls > 0) warn_of_mixed(file);
     endless += file.endless_calls;
     for (const Call& call : file.calls) before_launch += call.before_launch ? 1 : 0;
   }
-  if (matches_.shortest_loop > 0) tell_loop();
+  if (matches_.shortest_loop > 0) warn_of_loop();
   coverage.collective_calls = calls;
   const auto count = [](Counters& counters, const char* name, std::uint64_t number) {
     if (number > 0) counters.emplace_back(name, number);
@@ -145,8 +145,8 @@ void Run::add_calls() {
   count(skipped, "kernels_before_launch", before_launch);
 }
 
-/// It is read as one clock, which is only right if these are of one host.
-void Run::tell_mixed(const RankFile& file) {
+/// Reading the file as one clock is right only if its ranks are on one host.
+void Run::warn_of_mixed(const RankFile& file) {
   warnings.push_back(fmt::format(
       "{} has collective kernels {} ranks that were merged: they count as one clock, and these "
       "calls are left out; give a file per rank",
@@ -155,13 +155,14 @@ void Run::tell_mixed(const RankFile& file) {
                       : "of several processes (pid), perhaps of"));
 }
 
-/// Nothing in the files can tell that clocks are a step apart.
-void Run::tell_loop() {
+/// If clocks are a whole step of a loop apart, nothing in the files shows it.
+void Run::warn_of_loop() {
   warnings.push_back(
       fmt::format("calls without numbers look the same every {:.1f} ms: they are paired as if "
                   "clocks were wrong "
                   "by less than {} ms to each other; record them with Comms Id and Seq",
-                  static_cast<double>(matches_.shortest_loop) / 1e6, k_wall / 1'000'000));
+                  static_cast<double>(matches_.shortest_loop) / 1e6,
+                  AlignmentThresholds::clock_error_ns / 1'000'000));
 }
 
 void Run::add(const Instance& instance) {
@@ -180,7 +181,7 @@ void Run::add(const Instance& instance) {
     for (std::uint32_t f = 0; f < files_.size(); ++f) {
       if (instance.call[f] == Instance::k_absent) continue;
       coverage.in_instances += ends ? 1 : 0;
-      // Of one to all, the root begins and the others end; of all to one, the other way round.
+      // From one to all the root begins and the others end; from all to one vice versa.
       const bool is_root = f == instance.root;
       if ((from_root && is_root == ends) || (to_root && is_root != ends)) continue;
       const Call& call = files_[f].calls[instance.call[f]];
@@ -191,7 +192,7 @@ void Run::add(const Instance& instance) {
   list.instances.push_back(one);
 }
 
-/// No receive ends before its send began. The send may end at any time: its data may wait.
+/// A receive ends after its send began. The send may end at any time: its data may wait.
 void Run::add_message(const Instance& instance) {
   coverage.in_instances += 2;
   for (std::uint32_t f = 0; f < files_.size(); ++f) {
@@ -216,7 +217,7 @@ void Run::describe() {
     for (const Call& call : file.calls) {
       ++kinds[name_of(call.operation)];
       ++per_group[call.group.substr(0, k_most_label)];
-      without_group += call.number.empty() && is_of_stream(call) ? 1 : 0;
+      without_group += call.number.empty() && is_grouped_by_stream(call) ? 1 : 0;
     }
   }
   if (without_group > 0 && files_.size() > 2) {
@@ -231,7 +232,7 @@ void Run::describe() {
   if (missing > 0) anomalies.emplace_back("missing_ranks", missing);
 }
 
-/// Packed files are unpacked: a manifest cannot name what is inside of them.
+/// Packed files are unpacked, as a manifest cannot name their contents.
 Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& final_folder,
                                       std::span<const ClockMap> maps, LinkKind kind) const {
   LinkCounts links{};
@@ -260,17 +261,17 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
   return links;
 }
 
-/// The ends of calls count as communication, as they do in archives.
+/// Ends of calls count as communication, as in archives.
 Result<formats::EventTimes> Run::event_times() const {
   formats::EventTimes times;
   times.of_clock.resize(files_.size());
   times.files.resize(files_.size());
   TRY(parallel_for(threads_, files_.size(), [&](std::size_t f) -> Result<void> {
     std::vector<formats::EventTime>& own = times.of_clock[f];
-    formats::FileMark& mark = times.files[f];
+    formats::FileFingerprint& fingerprint = times.files[f];
     const auto add = [&](const EventText& event, std::uint64_t begin,
                          std::int64_t duration) -> Result<void> {
-      mark.add(hash_of(event));
+      fingerprint.add(hash_of(event));
       const bool is_call = is_collective_kernel(event);
       const bool has_end = event.has_length();
       own.emplace_back(begin, is_call && !has_end);
@@ -292,7 +293,7 @@ Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
   return hashes;
 }
 
-/// A thread as it is shown: numbers as they are, strings without quotes and escapes.
+/// Name of a thread: numbers as written, strings without quotes and escapes.
 std::string row_of(std::string_view thread) {
   if (!thread.starts_with('"') || thread.size() < 2) return std::string(thread);
   return json::unescaped(thread.substr(1, thread.size() - 2));
@@ -306,12 +307,12 @@ Result<void> Run::for_each_work(
         [&](const EventText& event, std::uint64_t begin, std::int64_t duration) -> Result<void> {
           if (!event.has_length()) return {};
           const bool is_plain = event.name.find('\\') == std::string_view::npos;
-          const std::string said = is_plain ? "" : json::unescaped(event.name);
+          const std::string unescaped = is_plain ? "" : json::unescaped(event.name);
           const std::string row = row_of(event.thread);
           return see({.clock = f,
                       .begin = begin,
                       .end = begin + static_cast<std::uint64_t>(duration),
-                      .name = is_plain ? event.name : said,
+                      .name = is_plain ? event.name : unescaped,
                       .row = row});
         }));
   }

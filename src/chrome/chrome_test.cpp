@@ -45,7 +45,7 @@ TEST_F(Chrome, a_text_may_end_inside_a_character) {
   EXPECT_EQ(count_of((*run)->skipped, "truncated_files"), 1U);
 }
 
-TEST_F(Chrome, what_follows_a_trace_is_told) {
+TEST_F(Chrome, what_follows_a_trace_is_reported) {
   const std::string trace = file_of({kernel(1000)});
   for (const std::string& more : {trace, std::string("]"), std::string("x"), "\n\n" + trace,
                                   std::string(1, '\0'), '\n' + std::string(1 << 20, '\0')}) {
@@ -77,7 +77,7 @@ TEST_F(Chrome, bytes_that_are_0_are_no_end) {
   EXPECT_NE(error().find("cannot stand there in JSON"), std::string::npos) << error();
 }
 
-TEST_F(Chrome, files_without_a_trace_are_told) {
+TEST_F(Chrome, files_without_a_trace_are_reported) {
   const auto told = [&](const char* text) {
     files_.clear();
     add(text);
@@ -104,7 +104,7 @@ TEST_F(Chrome, the_begin_of_a_file_tells_if_it_may_be_a_trace) {
   EXPECT_TRUE(may_hold_events(R"({"schemaVersion": 1, )", false));
 }
 
-TEST_F(Chrome, ranks_beyond_the_run_are_told) {
+TEST_F(Chrome, ranks_beyond_the_run_are_reported) {
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 4, "world_size": 4}, )"));
   auto run = open();
   ASSERT_TRUE(run);
@@ -234,7 +234,7 @@ TEST_F(Chrome, an_end_before_its_begin_makes_no_call) {
   EXPECT_EQ(count_of((*run)->unmatched, "calls_without_an_end"), 1U);
 }
 
-TEST_F(Chrome, kernels_of_several_processes_are_told_and_left_out) {
+TEST_F(Chrome, kernels_of_several_processes_are_reported_and_ignored) {
   const auto calls = [](double late) {
     std::vector<std::string> events;
     for (const double begin : {1000., 5000., 12000., 14700., 29100., 31000.}) {
@@ -256,7 +256,7 @@ TEST_F(Chrome, kernels_of_several_processes_are_told_and_left_out) {
 }
 
 /// Each rank of a worker of its own, which sees one device: number 0.
-TEST_F(Chrome, ranks_that_were_merged_onto_one_stream_are_told_and_left_out) {
+TEST_F(Chrome, ranks_that_were_merged_onto_one_stream_are_reported_and_ignored) {
   const auto calls = [](int ranks) {
     std::vector<std::string> events;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -317,7 +317,7 @@ TEST_F(Chrome, times_that_no_run_has_are_refused) {
   }
 }
 
-TEST_F(Chrome, a_list_of_traces_is_told) {
+TEST_F(Chrome, a_list_of_traces_is_reported) {
   add(R"([{"traceEvents": [{"ph": "X", "ts": 1, "dur": 2}]}, {"traceEvents": []}])");
   EXPECT_NE(error().find("holds a list of traces; give each"), std::string::npos) << error();
 }
@@ -354,7 +354,7 @@ TEST_F(Chrome, two_files_of_one_rank_are_refused) {
   EXPECT_NE(error().find("both of rank 3"), std::string::npos) << error();
 }
 
-TEST_F(Chrome, missing_ranks_are_told) {
+TEST_F(Chrome, missing_ranks_are_reported) {
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 0, "world_size": 4}, )"));
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 2, "world_size": 4}, )"));
   auto run = open();
@@ -384,13 +384,13 @@ TEST_F(Chrome, an_empty_length_is_refused) {
   EXPECT_NE(error().find("'' is no time"), std::string::npos) << error();
 }
 
-TEST_F(Chrome, an_end_out_of_range_is_told_with_its_begin_and_length) {
+TEST_F(Chrome, an_end_out_of_range_is_reported_with_its_begin_and_length) {
   add(R"([{"ph": "X", "ts": 9223372036854775.000, "dur": 12}])");
   EXPECT_NE(error().find("begins at '9223372036854775.000' us and takes '12' us"), std::string::npos)
       << error();
 }
 
-TEST_F(Chrome, damage_and_other_json_are_told) {
+TEST_F(Chrome, damage_and_other_json_are_reported) {
   add(R"({"traceEvents": [{"ph": "X" "ts": 1}, {}]})");
   EXPECT_NE(error().find("cannot stand there"), std::string::npos) << error();
   files_.clear();

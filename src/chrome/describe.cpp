@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view k_stream = "stream ";
 
-/// A word in lower case without blanks and underscores: "all_reduce", "AllReduce" and "allreduce"
-/// are one.
+/// The text in lower case without blanks, underscores and hyphens: "all_reduce", "AllReduce" and
+/// "allreduce" are one.
 std::string plain(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -39,15 +39,15 @@ bool has_zero(std::string_view list) {
   return false;
 }
 
-/// A rank as it stands in the text; k_no_rank for what is none, as the -1 of those not known.
+/// Parses a rank; k_no_rank for anything else, such as the -1 of unknown ranks.
 std::uint32_t rank_in(std::string_view text) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? value : k_no_rank;
 }
 
-/// The k-th rank of a process group: of "[0, 2, 4]" and 1 it is 2. k_no_rank if the list is too
-/// short; long ones are cut, as in "[0, 1, ..., 63]".
+/// The k-th rank of a process group: 2 for "[0, 2, 4]" and 1. k_no_rank if the list is too short;
+/// long ones are cut, as in "[0, 1, ..., 63]".
 std::uint32_t rank_of_member(std::string_view ranks, std::uint32_t k) {
   if (!ranks.starts_with('[')) return k_no_rank;
   ranks.remove_prefix(1);
@@ -62,7 +62,7 @@ std::uint32_t rank_of_member(std::string_view ranks, std::uint32_t k) {
   }
 }
 
-/// "Rank" is the root's place in its process group.
+/// Rank of the root: "Rank" is its place in the process group.
 std::uint32_t root_of(const Members& argument, std::string_view ranks) {
   const std::uint32_t place = rank_in(argument["Rank"]);
   if (place == k_no_rank) return k_no_rank;
@@ -75,8 +75,8 @@ std::uint32_t root_of(const Members& argument, std::string_view ranks) {
   return rank < k_no_rank ? static_cast<std::uint32_t>(rank) : k_no_rank;
 }
 
-/// Of what ranks of one call must agree on; 0 if nothing is known of it.
-std::uint64_t hash_of_data(Operation operation, const Members& argument) {
+/// Hash of the fields on which all ranks of a call must agree; 0: unknown.
+std::uint64_t hash_of_size(Operation operation, const Members& argument) {
   const auto first_of = [&](const char* a, const char* b) {
     return std::string(argument[a].empty() ? argument[b] : argument[a]);
   };
@@ -109,7 +109,7 @@ bool goes_to_root(Operation operation) {
 
 Operation operation_of(std::string_view name) {
   const std::string word = plain(name);
-  // In this order: "allreduce" holds "reduce", "reducescatter" both that and "scatter".
+  // The order counts: "allreduce" contains "reduce", "reducescatter" both that and "scatter".
   constexpr std::array<std::pair<std::string_view, Operation>, 13> k_words{
       {{"allreduce", Operation::all_reduce},
        {"allgather", Operation::all_gather},
@@ -130,12 +130,12 @@ Operation operation_of(std::string_view name) {
   return Operation::other;
 }
 
-bool is_of_stream(const Call& call) { return call.group.starts_with(k_stream); }
+bool is_grouped_by_stream(const Call& call) { return call.group.starts_with(k_stream); }
 
 void describe(Call& call, const Members& argument, std::string_view stream) {
   call.zero_splits = call.operation == Operation::all_to_all &&
                      (has_zero(argument["In split size"]) || has_zero(argument["Out split size"]));
-  call.size = hash_of_data(call.operation, argument);
+  call.size = hash_of_size(call.operation, argument);
   const std::string_view ranks = argument["Process Group Ranks"];
   const std::string_view group = argument["Process Group Name"];
   call.group = !group.empty() || !ranks.empty() ? fmt::format("group {} of {}", group, ranks)

@@ -8,14 +8,14 @@
 
 namespace entrain::chrome {
 
-/// The operation that the name of a kernel, a range or a collective tells.
+/// The operation that the name of a kernel, a range or a collective stands for.
 Operation operation_of(std::string_view name);
 
-/// Fills what the arguments of a call say, once its operation is known. `stream`: of the kernel
-/// itself.
+/// Sets the members of a call that its arguments give, once its operation is known. `stream`: the
+/// kernel's own.
 void describe(Call& call, const Members& argument, std::string_view stream);
 
-/// True if a call names no process group: its stream stands for it.
-bool is_of_stream(const Call& call);
+/// True if a call names no process group: its stream replaces the group.
+bool is_grouped_by_stream(const Call& call);
 
 }  // namespace entrain::chrome

@@ -32,20 +32,20 @@ std::optional<Integer> parse_integer(std::string_view text) {
   return value;
 }
 
-/// `key` has as many bytes as `word`, which is so known to the compiler.
+/// True if equal. `key` must have the size of `word`, which the compiler knows.
 template <std::size_t Size>
 bool is(std::string_view key, const char (&word)[Size]) {
   return std::memcmp(key.data(), word, Size - 1) == 0;
 }
 
-/// A time, and if it stands there twice.
+/// Stores a time, and notes a second one.
 void take_time(std::string_view value, std::string_view& time, EventText& event) {
   event.has_two_times |= time.data() != nullptr;
   time = without_quotes(value);
 }
 
 void take_member(std::string_view key, std::string_view value, EventText& event) {
-  switch (key.size()) {  // a few comparisons per member, not seven
+  switch (key.size()) {  // fewer comparisons per member
     case 2:
       if (is(key, "ph")) event.phase = without_quotes(value);
       if (is(key, "ts")) take_time(value, event.time, event);
@@ -67,7 +67,7 @@ void take_member(std::string_view key, std::string_view value, EventText& event)
       break;
     default:
       if (key == "traceEvents") event.is_trace = true;
-      // As in t\u0073, which is ts to every parser.
+      // Escapes as in t\u0073, which is ts to every parser.
       if (key.find('\\') == std::string_view::npos) break;
       const std::string plain = json::unescaped(key);
       if (plain.find('\\') == std::string::npos) take_member(plain, value, event);
@@ -94,8 +94,8 @@ Result<void> take_fact(std::string_view key, std::string_view value, const std::
   return {};
 }
 
-/// Walks over a file of which a window is in memory. What does not fit into it is tried again with
-/// more text behind it, from the begin of its event or member.
+/// Reads a file of which a window is in memory. An event or member that does not fit into it is
+/// scanned again from its begin with more text.
 class FileWalk {
  public:
   FileWalk(json::Window window, std::string name, const EventSinks& sinks)
@@ -107,7 +107,6 @@ class FileWalk {
   Result<FileFacts> run() {
     TRY(check_begin());
     TRY(read_all());
-    // Damage before the end, or an end that comes too early.
     if (no_event_) {
       return fail(
           ErrorKind::input,
@@ -134,11 +133,11 @@ class FileWalk {
   }
 
  private:
-  /// No text is left in the window but blanks. A byte that is 0 is none.
+  /// True if only blanks are left in the window. A 0 byte is no blank.
   bool is_at_end() { return scanner_.peek() == '\0' && scanner_.at_end(); }
 
-  /// Behind the trace there may be blanks, also where the packed file is cut. What holds no events
-  /// is refused elsewhere. `ended`: the text has the trace's end.
+  /// Passes the rest of the text on; only blanks may follow a trace, also where the packed file is
+  /// cut. Callers refuse files without events. `ended`: the text has the trace's end.
   Result<void> pass_rest(bool ended) {
     for (;;) {
       if (ended && facts_.has_events && !is_at_end()) {
@@ -159,12 +158,12 @@ class FileWalk {
     return window_.advance(done);
   }
 
-  /// Takes a step of the scanner; its pieces are whole. What the step returns, which is false
-  /// where it failed for another reason than want of text.
+  /// Runs a step of the scanner, with more text if it needs that. Returns the step's result; false
+  /// if it failed for another reason.
   template <class Step>
   Result<bool> take(const Step& step) {
     for (;;) {
-      scanner_.peek();  // blanks go by: there may be more than fit into the memory
+      scanner_.peek();  // skips blanks, of which there may be more than fit into memory
       json::Scanner at = scanner_;
       const bool taken = step(at);
       if (!at.failed() || !at.at_end() || window_.ended()) {
@@ -176,7 +175,7 @@ class FileWalk {
     }
   }
 
-  /// Refuses what is no object and no list.
+  /// Fails if the text is no object and no list.
   Result<void> check_begin() {
     while (is_at_end() && !window_.ended()) {
       TRY(advance(scanner_.position()));
@@ -209,7 +208,7 @@ class FileWalk {
     return {};
   }
 
-  /// Enters a list; false where something else stands.
+  /// Enters a list; false for any other value.
   static bool open_list(json::Scanner& at) { return at.peek() == '[' && at.open('['); }
 
   Result<void> read_events() {
@@ -239,7 +238,7 @@ class FileWalk {
   std::string name_;
   const EventSinks& sinks_;
   json::Scanner scanner_;
-  bool no_event_ = false;  ///< a list holds something else than events
+  bool no_event_ = false;  ///< the list contains something else than events
   FileFacts facts_;
 };
 

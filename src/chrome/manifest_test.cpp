@@ -27,7 +27,7 @@ TEST(Manifest, relates_all_files_to_the_one_that_needs_no_shift) {
   EXPECT_EQ(manifest["files"][2]["clocks"]["offset_ns"], 250);
 }
 
-TEST(Manifest, is_told_by_its_first_key) {
+TEST(Manifest, is_recognised_by_its_first_key) {
   std::string text = manifest_text(std::vector<ManifestFile>{{.name = "a.json"}});
   text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; }),
              text.end());

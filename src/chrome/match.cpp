@@ -12,53 +12,56 @@
 #include "chrome/calls.hpp"
 #include "chrome/numbered_calls.hpp"
 #include "chrome/sequences.hpp"
+#include "chrome/thresholds.hpp"
 
 namespace entrain::chrome {
 namespace {
 
-/// So few calls in the time of another file need have no partner there.
-constexpr std::ptrdiff_t k_few_calls = 3;
+constexpr std::int64_t k_spread = AlignmentThresholds::end_spread_ns;
+
+/// Fewer calls within the time of another file need no partner there: windows may not overlap.
+constexpr std::ptrdiff_t k_least_common_calls = 3;
 
 /// Sender and receiver of a message; a call names the other one, or both.
-struct Way {
+struct Direction {
   std::uint32_t from = k_no_rank, to = k_no_rank;
 };
-Way way_of(const Call& call, std::uint32_t own) {
+Direction direction_of(const Call& call, std::uint32_t own) {
   return {.from = call.from != k_no_rank ? call.from : own,
           .to = call.to != k_no_rank ? call.to : own};
 }
 
-/// True if too few calls fall into the time of the other file, so that none need have partners: the
-/// ranks were recorded one after the other, unless their clocks are wrong.
-bool may_be_apart(const Sequence& sequence, const RankFile& other) {
+/// True if so few calls fall into the time of the other file that none needs a partner: the ranks
+/// were recorded one after the other, unless their clocks are wrong.
+bool may_not_overlap(const Sequence& sequence, const RankFile& other) {
   const auto inside =
       std::count_if(sequence.calls.begin(), sequence.calls.end(), [&](std::uint32_t c) {
         const Call& call = sequence.file->calls[c];
         return call.begin >= other.first && call.end <= other.last;
       });
-  return inside < k_few_calls;
+  return inside < k_least_common_calls;
 }
 
-/// The tail of one sequence looks like the head of another one of the same loop: that is no
-/// evidence where the clocks, as they are, say that neither saw the other.
-bool is_doubtful(const Sequence& a, const Sequence& b, const Alignment& way) {
-  return !way.covers_one && (may_be_apart(a, *b.file) || may_be_apart(b, *a.file));
+/// True if the windows may not overlap by the clocks as they are, and the alignment cannot prove
+/// that they do: the tail of one sequence looks like the head of another one of the same loop.
+bool is_doubtful(const Sequence& a, const Sequence& b, const Alignment& alignment) {
+  return !alignment.covers_one && (may_not_overlap(a, *b.file) || may_not_overlap(b, *a.file));
 }
 
-/// A call that is missing at the rank with which all others are aligned.
+/// A call without a partner in the reference sequence.
 struct Leftover {
   std::uint32_t file = 0, call = 0;
-  std::int64_t end = 0;  ///< by the clock of that rank
+  std::int64_t end = 0;  ///< time by the reference clock, ns
 };
 
 /// The calls of one group of ranks.
 struct Group {
   bool ends_coincide = true;
-  std::map<std::uint32_t, Sequence> sequences;  ///< by file
-  std::uint32_t other = 0;                      ///< file of the longest, to which all are aligned
-  std::vector<Instance> instances;              ///< per call of the longest
-  std::vector<std::uint32_t> undecided;         ///< files that are not aligned yet
-  std::set<std::uint32_t> possible;             ///< files of them that fit in some way
+  std::map<std::uint32_t, Sequence> sequences;  ///< key: file
+  std::uint32_t reference = 0;           ///< file of the longest sequence; the others align with it
+  std::vector<Instance> instances;       ///< one per call of the reference, then of leftovers
+  std::vector<std::uint32_t> unaligned;  ///< files
+  std::set<std::uint32_t> ambiguous;     ///< files with a strong candidate
   std::vector<Leftover> leftovers;
 };
 
@@ -69,30 +72,30 @@ class Matcher {
   }
 
   Matches run() {
-    sort_calls();
+    group_calls();
     numbered_.for_each([&](std::span<const NumberedCall> calls) { match_number(calls); });
     for (auto& [name, group] : groups_) {
       begin(group);
       if (group.ends_coincide) align(group);
     }
-    know_instances();
+    index_instances();
     for (auto& [name, group] : groups_) {
-      if (group.ends_coincide) align_undecided(group);
+      if (group.ends_coincide) align_by_known_offsets(group);
     }
     for (auto& [name, group] : groups_) {
-      if (!group.ends_coincide) align_with_care(group);
+      if (!group.ends_coincide) align_loose_ends(group);
     }
     for (auto& [name, group] : groups_) finish(group);
     return std::move(result_);
   }
 
  private:
-  void sort_calls() {
+  void group_calls() {
     for (std::uint32_t f = 0; f < files_.size(); ++f) {
       for (std::uint32_t c = 0; c < files_[f].calls.size(); ++c) {
         const Call& call = files_[f].calls[c];
         if (call.operation == Operation::send_receive) {
-          sort_message(f, c);
+          add_message(f, c);
         } else if (call.operation == Operation::other) {
           ++result_.without_edges;
         } else if (!synchronises(call.operation) && call.root == k_no_rank) {
@@ -101,23 +104,23 @@ class Matcher {
           numbered_.add(call.number, {f, c});
         } else if (synchronises(call.operation)) {
           add_to_group(call.group, true, f, c);
-        } else {  // whose ends need not coincide, so that they do not decide about the others
+        } else {  // ends need not coincide: groups of their own, aligned last
           add_to_group(fmt::format("{} {}", name_of(call.operation), call.group), false, f, c);
         }
       }
     }
   }
 
-  /// Each way between two ranks of a group is a sequence of its own. "Seq" says nothing: each rank
+  /// Each direction between two ranks of a group is a sequence of its own. "Seq" is ignored: a rank
   /// counts its sends and receives together.
-  void sort_message(std::uint32_t f, std::uint32_t c) {
+  void add_message(std::uint32_t f, std::uint32_t c) {
     const Call& call = files_[f].calls[c];
-    const Way way = way_of(call, files_[f].rank);
-    if (way.from == way.to || (way.from != files_[f].rank && way.to != files_[f].rank)) {
+    const auto [from, to] = direction_of(call, files_[f].rank);
+    if (from == to || (from != files_[f].rank && to != files_[f].rank)) {
       ++result_.without_edges;
       return;
     }
-    add_to_group(fmt::format("from {} to {} in {}", way.from, way.to, call.group), false, f, c);
+    add_to_group(fmt::format("from {} to {} in {}", from, to, call.group), false, f, c);
   }
 
   void add_to_group(const std::string& name, bool ends_coincide, std::uint32_t f, std::uint32_t c) {
@@ -128,7 +131,7 @@ class Matcher {
     sequence.calls.push_back(c);
   }
 
-  [[nodiscard]] Instance nobody() const {
+  [[nodiscard]] Instance empty_instance() const {
     return {.call = std::vector<std::uint32_t>(files_.size(), Instance::k_absent)};
   }
 
@@ -146,7 +149,7 @@ class Matcher {
       }
       one_root &= call.root == root;
       const std::uint32_t own = files_[f].rank;
-      if (call.operation == Operation::send_receive && way_of(call, own).from == own) {
+      if (call.operation == Operation::send_receive && direction_of(call, own).from == own) {
         instance.root = f;
       }
     }
@@ -160,7 +163,7 @@ class Matcher {
       result_.instances.push_back(std::move(instance));
     }
   }
-  /// False if the root is none of the members that are there.
+  /// Returns false if the root is no member of the instance.
   bool find_root(std::uint32_t rank, Instance& instance) const {
     const auto file = file_of_rank_.find(rank);
     if (file == file_of_rank_.end()) return false;
@@ -168,9 +171,9 @@ class Matcher {
     return instance.call[instance.root] != Instance::k_absent;
   }
 
-  /// Calls of one number: one per rank, of one operation and size, else none is believed.
+  /// Pairs calls of one number. They must be one per rank, of one group, operation and size.
   void match_number(std::span<const NumberedCall> calls) {
-    Instance instance = nobody();
+    Instance instance = empty_instance();
     const Call& first = files_[calls.front().file].calls[calls.front().call];
     bool agree = true;
     for (const NumberedCall& one : calls) {
@@ -186,7 +189,7 @@ class Matcher {
     }
   }
 
-  /// All sequences are aligned with the longest one.
+  /// Sorts the calls by their ends, and makes the longest sequence the reference.
   void begin(Group& group) const {
     for (auto& [f, sequence] : group.sequences) {
       Sequence& own = sequence;  // clang 14 and 15 capture no structured bindings
@@ -197,84 +200,84 @@ class Matcher {
     const auto longest = std::max_element(
         group.sequences.begin(), group.sequences.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-    group.other = longest->first;
-    const Sequence& others = longest->second;
-    group.instances.assign(others.size(), nobody());
-    for (std::size_t k = 0; k < others.size(); ++k) {
-      group.instances[k].call[group.other] = others.calls[k];
+    group.reference = longest->first;
+    const Sequence& reference = longest->second;
+    group.instances.assign(reference.size(), empty_instance());
+    for (std::size_t k = 0; k < reference.size(); ++k) {
+      group.instances[k].call[group.reference] = reference.calls[k];
     }
     for (const auto& [f, own] : group.sequences) {
-      if (f != group.other) group.undecided.push_back(f);
+      if (f != group.reference) group.unaligned.push_back(f);
     }
   }
 
   void align(Group& group) {
-    const Sequence& others = group.sequences[group.other];
-    std::erase_if(group.undecided, [&](std::uint32_t f) {
+    const Sequence& reference = group.sequences[group.reference];
+    std::erase_if(group.unaligned, [&](std::uint32_t f) {
       const Sequence& own = group.sequences[f];
-      const Aligned aligned = align_sequences(own, others);
-      if (aligned.possible) group.possible.insert(f);
-      if (!aligned.way || is_doubtful(own, others, *aligned.way)) return false;
-      take(group, f, *aligned.way);
+      const auto [alignment, has_strong_candidate] = align_sequences(own, reference);
+      if (has_strong_candidate) group.ambiguous.insert(f);
+      if (!alignment || is_doubtful(own, reference, *alignment)) return false;
+      apply(group, f, *alignment);
       return true;
     });
   }
 
-  /// What the calls of other groups say of two clocks decides about those that do not decide by
-  /// themselves.
-  void align_undecided(Group& group) {
-    const Sequence& others = group.sequences[group.other];
-    std::erase_if(group.undecided, [&](std::uint32_t f) {
-      const std::vector<KnownOffset> known = known_offsets(f, group.other);
+  /// Aligns the remaining sequences by the offsets that calls of other groups show.
+  void align_by_known_offsets(Group& group) {
+    const Sequence& reference = group.sequences[group.reference];
+    std::erase_if(group.unaligned, [&](std::uint32_t f) {
+      const std::vector<KnownOffset> known = known_offsets(f, group.reference);
       if (known.empty()) return false;
-      take(group, f, align_by_offsets(group.sequences[f], others, known));
+      apply(group, f, align_by_offsets(group.sequences[f], reference, known));
       return true;
     });
   }
 
-  /// Ends that need not coincide, and do, are believed where other calls say the same of the
-  /// clocks; else only where all calls fit.
-  void align_with_care(Group& group) {
-    const Sequence& others = group.sequences[group.other];
-    std::erase_if(group.undecided, [&](std::uint32_t f) {
+  /// Aligns calls whose ends need not coincide. If they do, that counts only if the known offsets
+  /// agree, or, without any, if no call is lost.
+  void align_loose_ends(Group& group) {
+    const Sequence& reference = group.sequences[group.reference];
+    std::erase_if(group.unaligned, [&](std::uint32_t f) {
       const Sequence& own = group.sequences[f];
-      const Aligned aligned = align_sequences(own, others);
-      if (aligned.possible) group.possible.insert(f);
-      if (!aligned.way) return false;
-      const Alignment& way = *aligned.way;
-      const std::vector<KnownOffset> known = known_offsets(f, group.other);
-      if (known.empty() ? !way.covers_one || way.lost > 0 : !confirms(known, own, others, way)) {
-        return false;
-      }
-      take(group, f, way);
+      const auto [alignment, has_strong_candidate] = align_sequences(own, reference);
+      if (has_strong_candidate) group.ambiguous.insert(f);
+      if (!alignment) return false;
+      const std::vector<KnownOffset> known = known_offsets(f, group.reference);
+      const bool is_confirmed = known.empty() ? alignment->covers_one && alignment->lost == 0
+                                              : confirms(known, own, reference, *alignment);
+      if (!is_confirmed) return false;
+      apply(group, f, *alignment);
       return true;
     });
   }
 
   static bool confirms(const std::vector<KnownOffset>& known, const Sequence& own,
-                       const Sequence& others, const Alignment& way) {
+                       const Sequence& reference, const Alignment& alignment) {
     for (std::size_t i = 0; i < own.size(); ++i) {
-      if (!is_partner(way.partner[i])) continue;
+      if (!is_partner(alignment.partner[i])) continue;
       const NearOffset near = offset_near(known, own.end(i));
-      const std::int64_t offset = own.end(i) - others.end(way.partner[i]);
-      if (std::abs(offset - near.offset) > reach_at(near.distance)) return false;
+      const std::int64_t offset = own.end(i) - reference.end(alignment.partner[i]);
+      if (std::abs(offset - near.offset) > end_tolerance_at(near.distance)) return false;
     }
     return true;
   }
 
-  void take(Group& group, std::uint32_t f, const Alignment& way) {
+  /// Adds the calls of file f to the instances of their partners.
+  void apply(Group& group, std::uint32_t f, const Alignment& alignment) {
     const Sequence& own = group.sequences[f];
-    const Sequence& others = group.sequences[group.other];
-    if (way.period != Alignment::k_never) note_loop(way.period);
+    const Sequence& reference = group.sequences[group.reference];
+    if (alignment.period != Alignment::k_never) note_loop(alignment.period);
+    const std::vector<std::uint32_t>& partner = alignment.partner;
     std::vector<KnownOffset> known;
     for (std::size_t i = 0; i < own.size(); ++i) {
-      if (!is_partner(way.partner[i])) continue;
-      group.instances[way.partner[i]].call[f] = own.calls[i];
-      known.push_back({own.end(i), own.end(i) - others.end(way.partner[i])});
+      if (!is_partner(partner[i])) continue;
+      group.instances[partner[i]].call[f] = own.calls[i];
+      known.push_back({own.end(i), own.end(i) - reference.end(partner[i])});
     }
     for (std::size_t i = 0; i < own.size(); ++i) {
-      if (is_partner(way.partner[i])) continue;
-      if (way.partner[i] == k_several_partners || known.empty()) {
+      if (is_partner(partner[i])) continue;
+      if (partner[i] == k_several_partners || known.empty()) {
         ++result_.ambiguous;
       } else {
         const std::int64_t offset = offset_near(known, own.end(i)).offset;
@@ -288,8 +291,7 @@ class Matcher {
     result_.shortest_loop = known == 0 ? period : std::min(known, period);
   }
 
-  /// Calls that end together are one that is missing at the longest sequence, if there is nothing
-  /// else near.
+  /// Pairs leftovers that end together, if nothing else is near: the reference lost this call.
   void pair_leftovers(Group& group) {
     std::vector<Leftover>& all = group.leftovers;
     std::stable_sort(all.begin(), all.end(),
@@ -298,7 +300,7 @@ class Matcher {
       for (last = first + 1; last < all.size() && is_near(all[last - 1], all[last]);) ++last;
       const std::span<const Leftover> together(&all[first], last - first);
       if (group.ends_coincide && are_one_call(group, together)) {
-        Instance& instance = group.instances.emplace_back(nobody());
+        Instance& instance = group.instances.emplace_back(empty_instance());
         for (const Leftover& one : together) instance.call[one.file] = one.call;
       } else {
         result_.alone += together.size();
@@ -306,56 +308,56 @@ class Matcher {
     }
   }
   static bool is_near(const Leftover& a, const Leftover& b) {
-    return b.end - a.end <= 2 * k_end_spread;
+    return b.end - a.end <= 2 * k_spread;
   }
   [[nodiscard]] const Call& call_of(const Leftover& one) const {
     return files_[one.file].calls[one.call];
   }
 
   [[nodiscard]] bool are_one_call(Group& group, std::span<const Leftover> together) const {
-    if (together.back().end - together.front().end > k_end_spread) return false;
+    if (together.back().end - together.front().end > k_spread) return false;
     std::set<std::uint32_t> ranks;
     for (const Leftover& one : together) {
       if (!alike(call_of(one), call_of(together.front()))) return false;
       if (!ranks.insert(one.file).second) return false;
     }
-    const Sequence& others = group.sequences[group.other];
+    const Sequence& reference = group.sequences[group.reference];
     const auto end = [&](std::uint32_t call) {
-      return static_cast<std::int64_t>(others.file->calls[call].end);
+      return static_cast<std::int64_t>(reference.file->calls[call].end);
     };
     const auto near = std::lower_bound(
-        others.calls.begin(), others.calls.end(), together.front().end - 2 * k_end_spread,
+        reference.calls.begin(), reference.calls.end(), together.front().end - 2 * k_spread,
         [&](std::uint32_t call, std::int64_t time) { return end(call) < time; });
-    return near == others.calls.end() || end(*near) > together.back().end + 2 * k_end_spread;
+    return near == reference.calls.end() || end(*near) > together.back().end + 2 * k_spread;
   }
 
   void finish(Group& group) {
     pair_leftovers(group);
-    for (const std::uint32_t f : group.undecided) {
-      const bool possible = group.possible.count(f) > 0;
-      (possible ? result_.ambiguous : result_.alone) += group.sequences[f].size();
+    for (const std::uint32_t f : group.unaligned) {
+      const bool is_ambiguous = group.ambiguous.count(f) > 0;
+      (is_ambiguous ? result_.ambiguous : result_.alone) += group.sequences[f].size();
     }
     for (const Instance& instance : group.instances) add(instance);
   }
 
-  /// Lists the calls whose ends coincide, by file.
-  void know_instances() {
+  /// Lists the instances whose ends coincide, per file.
+  void index_instances() {
     instances_.resize(files_.size());
-    const auto know = [&](const Instance& instance) {
+    const auto add_to_files = [&](const Instance& instance) {
       for (std::uint32_t f = 0; f < files_.size(); ++f) {
         if (instance.call[f] != Instance::k_absent) instances_[f].push_back(&instance);
       }
     };
     for (const Instance& one : result_.instances) {
-      if (synchronises(one.operation)) know(one);
+      if (synchronises(one.operation)) add_to_files(one);
     }
     for (const auto& [name, group] : groups_) {
       if (!group.ends_coincide) continue;
-      for (const Instance& one : group.instances) know(one);
+      for (const Instance& one : group.instances) add_to_files(one);
     }
   }
 
-  /// By how much the clock of a file is later than that of another one, from calls of both.
+  /// Offsets of the clock of a file to that of another one, from calls of both.
   [[nodiscard]] std::vector<KnownOffset> known_offsets(std::uint32_t f, std::uint32_t other) const {
     std::vector<KnownOffset> known;
     for (const Instance* instance : instances_[f]) {
@@ -374,18 +376,18 @@ class Matcher {
   std::map<std::uint32_t, std::uint32_t> file_of_rank_;
   NumberedCalls numbered_;
   std::map<std::string, Group> groups_;
-  std::vector<std::vector<const Instance*>> instances_;  ///< by file
+  std::vector<std::vector<const Instance*>> instances_;  ///< index: file
   Matches result_;
 };
 
-/// Where the call at each place of the text stands in order of begin.
+/// Position in order of begin of the call at each place of the text.
 std::vector<std::uint32_t> order_of_places(const std::vector<Call>& calls) {
   std::vector<std::uint32_t> order(calls.size());
   for (std::uint32_t c = 0; c < calls.size(); ++c) order[calls[c].place] = c;
   return order;
 }
 
-/// The file as it is read once it was written with a map. Times before 1970 cannot be written.
+/// The file as it would be read after it was written with a map. Times before 1970 become 0.
 RankFile moved(const RankFile& file, const ClockMap& map) {
   const auto move = [&](std::uint64_t& time) {
     time = static_cast<std::uint64_t>(std::max<std::int64_t>(0, map(time)));

@@ -28,7 +28,7 @@ TEST_F(Chrome, calls_in_even_steps_that_may_be_shifted_stay_unpaired) {
   EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 5U);
 }
 
-TEST_F(Chrome, calls_without_a_group_are_told) {
+TEST_F(Chrome, calls_without_a_group_are_reported) {
   const std::string group = R"(, "Process Group Name": "1")";
   for (const bool named : {false, true}) {
     files_.clear();
@@ -44,7 +44,7 @@ TEST_F(Chrome, calls_without_a_group_are_told) {
 }
 
 /// Clocks that are a step apart show nothing of it.
-TEST_F(Chrome, a_loop_of_equal_steps_is_told) {
+TEST_F(Chrome, a_loop_of_equal_steps_is_reported) {
   Ends even, uneven;
   for (int step = 1; step <= 20; ++step) {
     even.push_back(100'000. * step);

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "formats/left_out.hpp"
+#include "formats/ignored_files.hpp"
 
 namespace entrain::chrome {
 
@@ -33,7 +33,7 @@ std::optional<std::uint32_t> rank_of_name(const fs::path& path) {
   return static_cast<std::uint32_t>(rank);
 }
 
-/// By name, and by path only where names are equal: copies of all files in one folder, packed or
+/// Compares names, and paths only if names are equal: copies of all files in one folder, packed or
 /// not, have the same order.
 bool is_before(const RankFile& a, const RankFile& b) {
   const auto plain = [](const RankFile& file) {
@@ -43,45 +43,44 @@ bool is_before(const RankFile& a, const RankFile& b) {
          std::tuple(plain(b), b.path.filename(), b.path);
 }
 
-/// Files that tell their rank keep it. The others get the numbers of their names, or the ranks that
-/// are left.
+/// Files with a rank inside keep it. The others get the numbers in their names, or the free ranks.
 void give_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes) {
-  std::set<std::uint32_t> told;
-  std::vector<RankFile*> untold;
+  std::set<std::uint32_t> known;
+  std::vector<RankFile*> unknown;
   std::vector<fs::path> names;
   for (RankFile& file : files) {
     file.rank = file.facts.rank.value_or(k_no_rank);
     if (file.facts.rank) {
-      told.insert(file.rank);
+      known.insert(file.rank);
     } else {
-      untold.push_back(&file);
+      unknown.push_back(&file);
       names.push_back(file.path);
     }
   }
-  if (untold.empty()) return;
+  if (unknown.empty()) return;
   const bool by_name = std::all_of(names.begin(), names.end(), [&](const fs::path& path) {
     const auto number = rank_of_name(path);
-    return number && !told.contains(*number);
+    return number && !known.contains(*number);
   });
   std::uint32_t next = 0;
-  for (RankFile* file : untold) {
-    while (told.contains(next)) ++next;
+  for (RankFile* file : unknown) {
+    while (known.contains(next)) ++next;
     file->rank = by_name ? *rank_of_name(file->path) : next++;
   }
-  if (told.empty()) {
+  if (known.empty()) {
     notes.push_back(
         fmt::format("not every file says its rank (distributedInfo): ranks are those of the {}",
                     by_name ? "numbers in the names of files" : "order of the names"));
   } else {
     notes.push_back(
         fmt::format("{} of {} files {} no rank (distributedInfo): theirs are the {} ({})",
-                    untold.size(), files.size(), untold.size() == 1 ? "tells" : "tell",
+                    unknown.size(), files.size(), unknown.size() == 1 ? "tells" : "tell",
                     by_name ? "numbers in the names" : "ranks that are left, in the order of names",
                     formats::names_of(names)));
   }
 }
 
-/// Files are in order of rank.
+/// Fails for two files of one rank. `files` are sorted by rank.
 Result<void> check_single(const std::vector<RankFile>& files) {
   const auto twice =
       std::adjacent_find(files.begin(), files.end(),
@@ -92,7 +91,7 @@ Result<void> check_single(const std::vector<RankFile>& files) {
                           twice->path.string(), (twice + 1)->path.string(), twice->rank));
 }
 
-/// Files that do not tell the size of the run may be of any.
+/// Fails for files of runs of different sizes. A file without a size fits to any.
 Result<void> check_world(const std::vector<RankFile>& files) {
   const RankFile* first = nullptr;
   for (const RankFile& file : files) {
@@ -110,14 +109,14 @@ Result<void> check_world(const std::vector<RankFile>& files) {
 
 }  // namespace
 
-void leave_out_empty(std::vector<RankFile>& files, std::vector<std::string>& notes) {
+void remove_empty(std::vector<RankFile>& files, std::vector<std::string>& notes) {
   const auto counts = [](const RankFile& file) { return file.events > 0 || file.facts.rank; };
   const auto empty = std::stable_partition(files.begin(), files.end(), counts);
   if (empty == files.begin() || empty == files.end()) return;
   std::vector<fs::path> names;
   for (auto file = empty; file != files.end(); ++file) names.push_back(file->path);
   std::sort(names.begin(), names.end());
-  notes.push_back(formats::note_of_left_out(names, ""));
+  notes.push_back(formats::note_of_ignored(names, ""));
   files.erase(empty, files.end());
 }
 
@@ -137,22 +136,22 @@ Result<void> order_ranks(std::vector<RankFile>& files, std::vector<std::string>&
   return {};
 }
 
-std::vector<std::string> doubts_of_ranks(const std::vector<RankFile>& files) {
-  std::vector<std::string> doubts;
+std::vector<std::string> impossible_ranks(const std::vector<RankFile>& files) {
+  std::vector<std::string> warnings;
   for (const RankFile& file : files) {
     const std::uint32_t world = file.facts.world_size.value_or(k_no_rank);
     if (world == 0) {
-      doubts.push_back(
+      warnings.push_back(
           fmt::format("{} says that its run has no ranks (world_size 0): is it of "
                       "this run?",
                       file.path.string()));
     } else if (file.facts.rank.value_or(0) >= world) {
-      doubts.push_back(
+      warnings.push_back(
           fmt::format("{} says that it is rank {} of {} ranks, 0 to {}: is it of this run?",
                       file.path.string(), *file.facts.rank, world, world - 1));
     }
   }
-  return doubts;
+  return warnings;
 }
 
 MissingRanks missing_ranks(const std::vector<RankFile>& files) {

@@ -8,30 +8,30 @@
 
 #include "chrome/calls.hpp"
 
-/// Which rank of a run each file is of.
+/// Assigns ranks to files.
 namespace entrain::chrome {
 
-/// Takes the files out that have no event and tell no rank, of which nothing is known, and says so
-/// in `notes`. If all files are such, all stay.
-void leave_out_empty(std::vector<RankFile>& files, std::vector<std::string>& notes);
+/// Removes the files without an event and a rank, and names them in `notes`. If all files are such,
+/// all stay.
+void remove_empty(std::vector<RankFile>& files, std::vector<std::string>& notes);
 
-/// Gives each file its rank, and puts them in order of rank; `notes` say what the ranks are taken
-/// from, and which are missing. Nothing depends on folders unless two files have one name, so that
-/// a copy of all files in one folder has the same ranks. Errors: ErrorKind::input for two files of
-/// one rank, and for files of different runs.
+/// Gives each file its rank, and sorts the files by rank. `notes` name the source of the ranks and
+/// the missing ones. Folders count only if two files have one name, so that a copy of all files in
+/// one folder has the same ranks. Errors: ErrorKind::input for two files of one rank, and for files
+/// of different runs.
 ///
-/// Example: of b/x.json and a/y.json, which do not tell it, the first one is rank 0. If x.json
-/// tells that it is rank 1, y.json is rank 0, which nobody else is.
+/// Example: if b/x.json and a/y.json have no rank inside, x.json is rank 0. If x.json has rank 1
+/// inside, y.json is rank 0, the first free one.
 Result<void> order_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes);
 
 /// A sentence for each file whose own rank cannot be one of its run.
-std::vector<std::string> doubts_of_ranks(const std::vector<RankFile>& files);
+std::vector<std::string> impossible_ranks(const std::vector<RankFile>& files);
 
-/// Ranks of the run that no file is of.
+/// Ranks of the run without a file.
 struct MissingRanks {
-  std::uint32_t world = 0;  ///< how many there are in all, by distributedInfo; 0: not known
+  std::uint32_t world = 0;  ///< size of the run by distributedInfo; 0: unknown
   std::uint32_t count = 0;
-  std::string names;  ///< of the first ones
+  std::string names;  ///< the first ones, for people
 };
 MissingRanks missing_ranks(const std::vector<RankFile>& files);
 

@@ -49,7 +49,7 @@ TEST(Ranks, are_the_same_once_files_are_unpacked) {
   EXPECT_EQ(ranks_of({file_at("x.json-b.json"), file_at("x.json")})[0], "0 x.json");
 }
 
-TEST(Ranks, that_are_told_stay_whatever_others_tell) {
+TEST(Ranks, inside_files_stay_whatever_others_have) {
   EXPECT_EQ(ranks_of({file_at("aux.json"), file_at("b.json", 0), file_at("a.json", 2)}),
             (Lines{"0 b.json", "1 aux.json", "2 a.json",
                    "1 of 3 files tells no rank (distributedInfo): theirs are the ranks that are "
@@ -58,7 +58,7 @@ TEST(Ranks, that_are_told_stay_whatever_others_tell) {
   EXPECT_EQ(ranks_of({file_at("x7.json"), file_at("b.json", 7)})[0], "0 x7.json");
 }
 
-TEST_F(Chrome, files_without_an_event_are_left_out_and_named_unless_they_tell_a_rank) {
+TEST_F(Chrome, files_without_an_event_are_ignored_and_named_unless_they_have_a_rank) {
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 1}, )"));
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 0}, )"));
   add(R"({"distributedInfo": {"rank": 2}, "traceEvents": []})");
@@ -98,9 +98,10 @@ TEST(Ranks, that_are_missing_are_counted_without_a_walk_over_all) {
 TEST(Ranks, of_a_run_without_ranks_are_doubted) {
   RankFile file = file_at("a.json", 0);
   file.facts.world_size = 0;
-  const auto doubts = doubts_of_ranks({file});
-  ASSERT_EQ(doubts.size(), 1U);
-  EXPECT_EQ(doubts[0], "a.json says that its run has no ranks (world_size 0): is it of this run?");
+  const auto warnings = impossible_ranks({file});
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0],
+            "a.json says that its run has no ranks (world_size 0): is it of this run?");
 }
 
 }  // namespace

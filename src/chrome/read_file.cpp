@@ -19,9 +19,9 @@
 namespace entrain::chrome {
 namespace {
 
-/// A range on the processor that names the collective launched inside of it.
+/// A range on the CPU that describes the collective launched inside of it.
 struct Range {
-  std::uint32_t thread = 0;  ///< a number of FileReader
+  std::uint32_t thread = 0;  ///< number_of() its name
   std::string_view name, arguments;
   std::int64_t begin = 0, end = 0;  ///< ns, without the base
 };
@@ -31,24 +31,24 @@ struct Launch {
   std::int64_t begin = 0;
 };
 
-/// A step of the training loop on the processor.
+/// A step of the training loop on the CPU.
 struct Step {
-  std::uint64_t number = 0;  ///< from 1 on
+  std::uint64_t number = 0;  ///< 1 or more
   std::int64_t begin = 0, end = 0;
 };
 constexpr std::string_view k_step = "ProfilerStep#";
-/// In 2116, ns: differences of offsets between such times are far from 64 bits.
+/// Largest time, ns since 1970 (year 2116): differences of offsets then fit into 64 bits.
 constexpr std::int64_t k_last_time = std::int64_t{1} << 62;
 
 struct Kernel {
   std::string_view name, arguments;
   std::int64_t begin = 0, end = 0;
-  std::uint32_t thread = 0;  ///< a number of FileReader
+  std::uint32_t thread = 0;  ///< number_of() its name
 };
 
-/// True if both run for more than half of the shorter one's time, which no stream does. `a` begins
-/// first. Some viewers' files have one thread for all streams.
-bool run_at_once(const Kernel& a, const Kernel& b) {
+/// True if both are on one stream and overlap for more than half of the shorter one, which no
+/// stream does. `a` begins first. Files of some viewers have one thread for all streams.
+bool overlap(const Kernel& a, const Kernel& b) {
   const std::int64_t both = std::min(a.end, b.end) - b.begin;
   const std::int64_t shorter = std::min(a.end - a.begin, b.end - b.begin);
   const std::string_view stream = member(a.arguments, "stream");
@@ -56,10 +56,10 @@ bool run_at_once(const Kernel& a, const Kernel& b) {
          stream == member(b.arguments, "stream");
 }
 
-/// True if so many kernels do that they must be those of several ranks, whose devices have one
-/// number: of two ranks every second one does.
+/// True if so many kernels overlap that they must belong to several ranks whose devices have one
+/// number: at least 3, and more than a third. With two ranks, half of them do.
 bool are_merged(const std::vector<Kernel>& kernels) {
-  constexpr std::size_t k_fewest = 3, k_one_of = 3;
+  constexpr std::size_t k_least = 3, k_share_divisor = 3;
   std::vector<const Kernel*> order;
   for (const Kernel& kernel : kernels) order.push_back(&kernel);
   std::sort(order.begin(), order.end(), [](const Kernel* a, const Kernel* b) {
@@ -67,14 +67,14 @@ bool are_merged(const std::vector<Kernel>& kernels) {
   });
   std::size_t count = 0;
   for (std::size_t i = 1; i < order.size(); ++i) {
-    count += run_at_once(*order[i - 1], *order[i]) ? 1 : 0;
+    count += overlap(*order[i - 1], *order[i]) ? 1 : 0;
   }
-  return count >= k_fewest && k_one_of * count > kernels.size();
+  return count >= k_least && k_share_divisor * count > kernels.size();
 }
 
 /// An event that has begun (B) and not ended (E) on its thread.
-struct Open {
-  std::optional<Kernel> kernel;  ///< if it communicates
+struct OpenEvent {
+  std::optional<Kernel> kernel;  ///< none: it does not communicate
   std::int64_t begin = 0;
 };
 
@@ -89,17 +89,17 @@ std::uint64_t number(std::string_view text) {
   return value;
 }
 
-/// True for events that are about a kernel that communicates.
-bool names_kernel(const EventText& event) {
+/// True for events of kernels that communicate.
+bool is_of_collective_kernel(const EventText& event) {
   if (event.category != "kernel" && event.category != "Kernel") return false;
   constexpr std::string_view k_collective = "Collective name";
   if (event.name.starts_with("nccl") || event.name.starts_with("rccl")) return true;
-  // Most kernels do not communicate: to search costs less than to walk over the members.
+  // Most kernels do not communicate: a search costs less than parsing the members.
   return event.arguments.find(k_collective) != std::string_view::npos &&
          !member(event.arguments, k_collective).empty();
 }
 
-/// Collects what matters of a file while its events go by.
+/// Collects the calls of a file from its events.
 class FileReader {
  public:
   explicit FileReader(RankFile& file) : file_(file) {}
@@ -116,9 +116,9 @@ class FileReader {
     std::int64_t duration = 0;
     if (event.has_length()) {
       TRY_ASSIGN(duration, time(event.duration));
-    } else if (is_half(event)) {
-      take_half(event, begin);
-    } else if (names_kernel(event)) {
+    } else if (is_begin_or_end(event)) {
+      pair(event, begin);
+    } else if (is_of_collective_kernel(event)) {
       ++file_.endless_calls;
     }
     std::int64_t end = 0;
@@ -132,7 +132,7 @@ class FileReader {
     ++file_.events;
     first_ = std::min(first_, begin);
     last_ = std::max(last_, end);
-    if (is_half(event)) return {};
+    if (is_begin_or_end(event)) return {};
     if (is_collective_kernel(event)) {
       add_kernel({interned(event.name), kept(event.arguments), begin, end}, event);
     } else if (event.category == "cuda_runtime" || event.category == "cuda_driver" ||
@@ -150,11 +150,11 @@ class FileReader {
     return {};
   }
 
-  /// When the whole text was seen, and with it the base.
+  /// Must be called after the whole text was seen, and with it the base.
   Result<void> finish() {
     if (file_.events == 0) return {};
     for (const auto& [thread, stack] : open_) {
-      for (const Open& open : stack) file_.endless_calls += open.kernel ? 1 : 0;
+      for (const OpenEvent& open : stack) file_.endless_calls += open.kernel ? 1 : 0;
     }
     std::int64_t first = 0, last = 0;
     if (__builtin_add_overflow(first_, file_.facts.base, &first) || first < 0 ||
@@ -185,7 +185,7 @@ class FileReader {
   }
 
  private:
-  /// `event`: a part of the kernel.
+  /// `event`: the kernel's event, or the end of it.
   void add_kernel(const Kernel& kernel, const EventText& event) {
     if (!process_) process_ = interned(event.process);
     several_processes_ = several_processes_ || *process_ != event.process;
@@ -194,12 +194,12 @@ class FileReader {
   }
 
   static bool is_async(const EventText& event) { return event.phase == "b" || event.phase == "e"; }
-  static bool is_half(const EventText& event) {
+  static bool is_begin_or_end(const EventText& event) {
     return event.phase == "B" || event.phase == "E" || is_async(event);
   }
 
-  /// What asynchronous events that belong together have in common; empty if they do not say it. An
-  /// id that is local is one of its process.
+  /// Key that the begin and the end of an asynchronous event share; empty if it has no id. A local
+  /// id is unique within its process.
   static std::string id_of(const EventText& event) {
     std::string id(event.id);
     if (id.empty()) id = member(event.id2, "global");
@@ -209,27 +209,27 @@ class FileReader {
                       : fmt::format("{} {} {} {}", event.category, event.scope, id, event.name);
   }
 
-  /// An E ends what began last on its thread, an e what began last with its id. Events of a thread
-  /// must stand in order of time.
-  void take_half(const EventText& event, std::int64_t time) {
+  /// Pairs begins and ends: E ends the latest open event of its thread, e that of its id. Events of
+  /// a thread must be in order of time.
+  void pair(const EventText& event, std::int64_t time) {
     const bool begins = event.phase == "B" || event.phase == "b";
     const std::string id =
         is_async(event) ? id_of(event) : fmt::format("{} {}", event.process, event.thread);
     if (id.empty()) {
-      file_.endless_calls += begins && names_kernel(event) ? 1 : 0;
+      file_.endless_calls += begins && is_of_collective_kernel(event) ? 1 : 0;
       return;
     }
-    std::vector<Open>& stack = open_[id];
+    std::vector<OpenEvent>& stack = open_[id];
     if (begins) {
-      Open& open = stack.emplace_back();
+      OpenEvent& open = stack.emplace_back();
       open.begin = time;
-      if (names_kernel(event)) {
+      if (is_of_collective_kernel(event)) {
         open.kernel = Kernel{interned(event.name), kept(event.arguments), time, time};
       }
       return;
     }
     if (stack.empty()) return;
-    Open open = std::move(stack.back());
+    OpenEvent open = std::move(stack.back());
     stack.pop_back();
     if (!open.kernel) return;
     if (time < open.begin) {
@@ -249,7 +249,7 @@ class FileReader {
     return *value;
   }
 
-  /// A copy that stays when the text goes by.
+  /// A copy that outlives the text.
   std::string_view kept(std::string_view text) {
     if (text.empty()) return {};
     auto* const copy = static_cast<char*>(texts_.allocate(text.size(), 1));
@@ -257,7 +257,7 @@ class FileReader {
     return {copy, text.size()};
   }
 
-  /// The same for texts of which there are few.
+  /// The copy that all equal texts share; for texts that repeat.
   std::string_view interned(std::string_view text) {
     const auto found = names_.find(text);
     return found != names_.end() ? *found : *names_.insert(kept(text)).first;
@@ -268,7 +268,7 @@ class FileReader {
         .first->second;
   }
 
-  /// operation_of() of an interned name.
+  /// Cached operation_of(); `name` must be interned.
   Operation operation_named(std::string_view name) {
     const auto [at, is_new] = operations_.try_emplace(name);
     if (is_new) at->second = operation_of(name);
@@ -282,11 +282,11 @@ class FileReader {
                             file_.path.string(), json::excerpt(text)));
   }
 
-  /// The number of the latest step that has begun and not ended then; 0 if there is none.
+  /// Number of the latest step that runs at `time`; 0 if there is none.
   [[nodiscard]] std::uint64_t step_at(std::int64_t time) const {
     auto at = std::upper_bound(steps_.begin(), steps_.end(), time,
                                [](std::int64_t t, const Step& step) { return t < step.begin; });
-    constexpr int k_most_back = 8;  // steps follow each other; threads may each tell of them
+    constexpr int k_most_back = 8;  // steps do not nest; each thread may write them
     for (int i = 0; i < k_most_back && at != steps_.begin(); ++i) {
       --at;
       if (time <= at->end) return at->number;
@@ -294,7 +294,7 @@ class FileReader {
     return 0;
   }
 
-  /// The ranges around the launch of a kernel, innermost last.
+  /// Ranges around the launch of a kernel, innermost first.
   [[nodiscard]] std::vector<const Range*> ranges_around(const Launch& launch) const {
     std::vector<const Range*> around;
     auto at = std::upper_bound(ranges_.begin(), ranges_.end(), launch,
@@ -330,7 +330,7 @@ class FileReader {
     }
     const std::string_view collective = argument["Collective name"];
     call.operation = operation_named(kernel.name);
-    // An all-to-all is made of kernels that send and receive.
+    // An all-to-all consists of kernels that send and receive.
     if (call.operation == Operation::other || call.operation == Operation::send_receive) {
       const Operation around = operation_named(range_name);
       if (around != Operation::other) call.operation = around;
@@ -343,15 +343,16 @@ class FileReader {
   RankFile& file_;
   std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ = std::numeric_limits<std::int64_t>::min();
-  Members members_;  ///< of the latest kernel
+  Members members_;  ///< reused for each kernel
   std::pmr::monotonic_buffer_resource texts_;
   std::unordered_set<std::string_view> names_;
   std::unordered_map<std::string_view, Operation> operations_;
   std::unordered_map<std::string_view, std::uint32_t> threads_;
   std::vector<Kernel> kernels_;
-  std::optional<std::string_view> process_;  ///< of the first kernel that communicates
-  bool several_processes_ = false;           ///< others have such kernels too
-  std::unordered_map<std::string, std::vector<Open>> open_;  ///< by process and thread, or by id
+  std::optional<std::string_view> process_;  ///< process of the first such kernel
+  bool several_processes_ = false;           ///< kernels are in other processes too
+  std::unordered_map<std::string, std::vector<OpenEvent>>
+      open_;  ///< key: process and thread, or id
   std::vector<Range> ranges_;
   std::vector<Step> steps_;
   std::unordered_map<std::uint64_t, Launch> launches_;
@@ -368,7 +369,7 @@ void sort_calls(RankFile& file) {
 bool is_collective_kernel(const EventText& event) {
   const bool is_whole = event.phase == "X" && event.has_length();
   const bool begins = event.phase == "B" || event.phase == "b";
-  return (is_whole || begins) && names_kernel(event);
+  return (is_whole || begins) && is_of_collective_kernel(event);
 }
 
 Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_unpacked) {
@@ -376,7 +377,7 @@ Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_
   file.path = path;
   file.max_unpacked = max_unpacked;
   FileReader reader(file);
-  bool is_empty = true, has_phase = false;  // lists of spans are JSON as well
+  bool is_empty = true, has_phase = false;  // spans may be a list as well
   const auto see = [&](const EventText& event) -> Result<void> {
     if (event.is_trace) {
       return fail(ErrorKind::input,

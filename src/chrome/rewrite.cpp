@@ -24,13 +24,13 @@ tl::unexpected<Error> has_changed(const RankFile& file) {
               fmt::format("{} has changed while it was read", file.path.string()));
 }
 
-/// A piece of a text, and what is to stand there instead.
+/// Replacement of a piece of a text.
 struct Change {
   std::string_view piece;
   std::string with;
 };
 
-/// A part of a text with all changes, which are of pieces of it.
+/// Applies changes to a part of a text that contains all their pieces.
 std::string patched(std::string_view text, const std::vector<Change>& changes) {
   std::vector<json::Replacement> replacements;
   replacements.reserve(changes.size());
@@ -44,7 +44,7 @@ std::string patched(std::string_view text, const std::vector<Change>& changes) {
   return json::patch(text, replacements);
 }
 
-/// The moment of an event in ns since 1970 or another origin.
+/// Time of an event, ns since 1970 or another origin.
 Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& cut) {
   const auto ns = parse_time(time, cut);
   std::int64_t sum = 0;

@@ -12,15 +12,15 @@
 #include "chrome/calls.hpp"
 #include "chrome/events.hpp"
 
-/// Files of a run that were read once are read again, and written with other times.
+/// Reads files of a run again, and writes them with other times.
 namespace entrain::chrome {
 
-/// Is called for all events with a time; those without a length take 0.
+/// Called for all events with a time; the duration is 0 for those without a length.
 using SeeTime =
     std::function<Result<void>(const EventText&, std::uint64_t begin, std::int64_t duration)>;
 
-/// Reads a file that was read before. `pass`: as in EventSinks. Errors: ErrorKind::input if it has
-/// changed meanwhile, and those of `see`.
+/// Reads a file again. `pass`: see EventSinks. Errors: ErrorKind::input if it has changed, and
+/// those of `see`.
 Result<void> for_each_time(const RankFile& file, const SeeTime& see,
                            std::function<Result<void>(std::string_view)> pass = {});
 
@@ -28,7 +28,7 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
 /// for_each_time(); ErrorKind::input for times before 1970; ErrorKind::output.
 Result<void> write_file(const std::filesystem::path& to, const RankFile& file, const ClockMap& map);
 
-/// Writes the text of a packed file as it is. Errors: as above.
+/// Writes the unchanged text of a packed file. Errors: those of write_file().
 Result<void> unpack(const RankFile& file, const std::filesystem::path& to);
 
 }  // namespace entrain::chrome

@@ -2,29 +2,20 @@
 #include "chrome/sequences.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 
-#include "chrome/settle.hpp"
-#include "chrome/ways.hpp"
+#include "chrome/candidates.hpp"
+#include "chrome/refine.hpp"
+#include "chrome/thresholds.hpp"
 
 namespace entrain::chrome {
 namespace {
 
-/// Ranks leave a collective within microseconds, single ones later: ends of most calls are so
-/// close.
-constexpr std::int64_t k_close = 15'000;
-constexpr std::int64_t k_very_close = 4'000;  ///< ends that are so by themselves
-constexpr std::size_t k_many = 16;            ///< calls are no chance
-constexpr std::int64_t k_rough = 8;           ///< times the usual change is much
-constexpr std::int64_t k_rough_of_some = 12;  ///< the same of few calls
-constexpr std::size_t k_clear = 8;            ///< calls are not few
-constexpr double k_least_met = 3;             ///< calls lost at both ranks at fitting moments
-constexpr std::size_t k_enough = 6;           ///< calls that tell a step of a program
+using Threshold = AlignmentThresholds;
 
-/// Two ways that pair some calls alike, so that they put the clocks alike. Where they differ calls
-/// end close to each other.
+/// True if both pair some calls alike, and so imply the same offset. They differ in calls that end
+/// close to each other.
 bool is_same(const Alignment& x, const Alignment& y) {
   std::size_t common = 0, equal = 0;
   for (std::size_t i = 0; i < x.partner.size(); ++i) {
@@ -32,83 +23,81 @@ bool is_same(const Alignment& x, const Alignment& y) {
     ++common;
     equal += x.partner[i] == y.partner[i] ? 1 : 0;
   }
-  return common > 0 && equal >= std::min(common, k_least_matched);
+  return common > 0 && equal >= std::min(common, Threshold::least_matched);
 }
 
-/// How many times rougher than the best way a rival must be to be chance. Of few changes all may be
-/// small by chance, so that the best way looks better than it is.
-std::int64_t rough_times(const Alignment& best) {
-  constexpr std::array<std::int64_t, 6> of_few{1'000'000, 1'000'000, 1'000'000, 464, 60, 21};
+std::int64_t jitter_ratio_for(const Alignment& best) {
+  constexpr auto& of_few = Threshold::jitter_ratio_of;
   if (best.matched < of_few.size()) return of_few[best.matched];
-  return best.matched < k_clear ? k_rough_of_some : k_rough;
+  return best.matched < Threshold::few_matched ? Threshold::jitter_ratio_of_few
+                                               : Threshold::jitter_ratio;
 }
 
-/// True if far more calls are lost in a way than in the best one. If it were the true one, those of
-/// both ranks would have been lost at moments that fit for the best one: as many as the difference
-/// tells, and far more than such moments meet by chance.
+/// True if the rival loses far more calls than the best candidate. If the rival were true, the
+/// calls that each rank lost would coincide by the best one: half of the difference. Tests whether
+/// that exceeds what coincides by chance.
 bool loses_far_more(const Alignment& rival, const Alignment& best) {
   if (rival.lost <= best.lost) return false;
-  const double met = static_cast<double>(rival.lost - best.lost) / 2;
+  const double coincident = static_cast<double>(rival.lost - best.lost) / 2;
   const double of_each = static_cast<double>(rival.lost) / 2;
   const double by_chance = of_each * of_each / static_cast<double>(rival.matched + rival.lost);
-  return met >= k_least_met + 2 * by_chance + 3 * std::sqrt(by_chance);
+  return coincident >=
+         Threshold::least_common_losses + 2 * by_chance + Threshold::sigmas * std::sqrt(by_chance);
 }
 
-/// Ends that happen to be near each other are no rival of many that coincide: what is uncertain
-/// about ends shows in every way, and in a wrong one the steps of the program do as well. Nor is a
-/// way in which far more calls are lost: in a wrong one those of both ranks would have to be lost
-/// at moments that fit.
+/// True if a rival fits by chance: it loses far more calls, matches far fewer, or has far more
+/// jitter while the best candidate matches many. The uncertainty of ends is in every candidate; a
+/// wrong one adds the variation of the program's steps.
 bool is_chance(const Alignment& rival, const Alignment& best) {
   if (loses_far_more(rival, best)) return true;
-  if (k_many * rival.matched <= best.matched) return true;
-  const std::int64_t usual = std::max(best.roughest, k_least_roughness);
-  const bool is_rough = rival.roughness > rough_times(best) * usual;
+  if (Threshold::far_more_matched * rival.matched <= best.matched) return true;
+  const std::int64_t usual = std::max(best.upper_jitter, Threshold::least_jitter_ns);
+  const bool jitters = rival.jitter > jitter_ratio_for(best) * usual;
   const bool is_small = 2 * rival.matched <= best.matched;
-  const bool are_many = best.matched >= k_many && 4 * best.matched >= 3 * rival.matched;
-  return is_rough && (is_small || are_many);
+  const bool are_many =
+      best.matched >= Threshold::many_matched && 4 * best.matched >= 3 * rival.matched;
+  return jitters && (is_small || are_many);
 }
-
-/// Steps of a loop are alike to some ten microseconds: one after the other may look like the same
-/// one.
-bool is_close(const Alignment& way) { return way.looseness <= k_close; }
 
 /// Ranks of two communicators that do the same at the same time begin and end their calls equally
-/// close. Those of one end them together, whoever begins late.
-bool ends_are_closer_than_begins(const Alignment& way) {
-  return way.looseness <= k_very_close || 2 * way.looseness <= way.looseness_of_begins;
+/// close. Ranks of one communicator end them together, whoever begins late.
+bool ends_are_closer_than_begins(const Alignment& one) {
+  return one.net_jitter <= Threshold::close_without_begins_ns ||
+         Threshold::begins_to_ends * one.net_jitter <= one.net_jitter_of_begins;
 }
 
-std::int64_t weight(const Alignment& way) {
-  return static_cast<std::int64_t>(way.matched) - static_cast<std::int64_t>(way.lost);
+std::int64_t score(const Alignment& one) {
+  return static_cast<std::int64_t>(one.matched) - static_cast<std::int64_t>(one.lost);
 }
 
-bool is_far(const Alignment& way) { return std::abs(way.offset) > k_wall; }
+bool is_far(const Alignment& one) { return std::abs(one.offset) > Threshold::clock_error_ns; }
 
-/// The way that most calls speak for.
-const Alignment* best_of(const std::vector<Alignment>& ways) {
+/// The strong candidate with the highest score; null if there is none.
+const Alignment* best_of(const std::vector<Alignment>& candidates) {
   const Alignment* best = nullptr;
-  for (const Alignment& way : ways) {
-    if (is_far(way) || !is_strong(way)) continue;
-    if (best == nullptr || weight(way) > weight(*best)) best = &way;
+  for (const Alignment& one : candidates) {
+    if (is_far(one) || !is_strong(one)) continue;
+    if (best == nullptr || score(one) > score(*best)) best = &one;
   }
   return best;
 }
 
-/// True if another way can be, by the clocks as they are or as the best way sets them.
-bool has_rival(const Alignment& best, const std::vector<Alignment>& ways) {
-  return std::any_of(ways.begin(), ways.end(), [&](const Alignment& way) {
-    const bool may_be = !is_far(way) || std::abs(way.offset - best.offset) <= k_wall;
-    return may_be && !is_same(way, best) && !is_chance(way, best);
+/// True if another candidate is plausible, by the clocks as they are or as the best one sets them.
+bool has_rival(const Alignment& best, const std::vector<Alignment>& candidates) {
+  return std::any_of(candidates.begin(), candidates.end(), [&](const Alignment& one) {
+    const bool is_near =
+        !is_far(one) || std::abs(one.offset - best.offset) <= Threshold::clock_error_ns;
+    return is_near && !is_same(one, best) && !is_chance(one, best);
   });
 }
 
-/// After how long the calls of a rank look the same again, as exactly as the best way fits. Then
-/// steps that the other rank recorded later fit as well, even if no call of them is in both.
+/// Shortest time after which the calls of a rank repeat, as exactly as the best candidate fits.
+/// Then steps that the other rank recorded later fit as well, even if the windows share no call.
 ///
 /// Example: calls 1, 2 and 3 of a loop of 10 ms at one rank, and 4, 5 and 6 at the other one.
 std::int64_t period_of(const Sequence& sequence, const Alignment& best) {
-  const Ways repetitions = repetitions_of(sequence);
-  std::int64_t period = repetitions.all ? Alignment::k_never : 0;
+  const Candidates repetitions = repetitions_of(sequence);
+  std::int64_t period = repetitions.complete ? Alignment::k_never : 0;
   for (const Alignment& later : repetitions.found) {
     if (4 * later.matched < best.matched || is_chance(later, best)) continue;
     period = std::min(period, std::abs(later.offset));
@@ -116,27 +105,28 @@ std::int64_t period_of(const Sequence& sequence, const Alignment& best) {
   return period;
 }
 
-/// A few calls say nothing of a step of the program unless both ranks would see some of it,
-/// whatever the clocks are: windows of three calls of a loop of three calls fit each other in any
-/// step.
-bool says_enough(const Alignment& best, const Sequence& a, const Sequence& b) {
-  if (best.matched >= k_enough) return true;
+/// True if the matched calls are many, or their windows overlap whatever the clocks show. Example
+/// of the contrary: windows of three calls of a loop of three calls match in any step.
+bool identifies_step(const Alignment& best, const Sequence& a, const Sequence& b) {
+  if (best.matched >= Threshold::matched_of_any_step) return true;
   const std::vector<KnownOffset> pairs = offsets_of(a, b, best);
-  const std::int64_t reach = k_wall + std::abs(best.offset);
+  const std::int64_t reach = Threshold::clock_error_ns + std::abs(best.offset);
   const auto first = pairs.begin(), last = pairs.end() - 1;
   return (last - 1)->time - first->time > reach && last->time - (first + 1)->time > reach;
 }
 
-/// The way that most calls speak for, if no other one can be.
-std::optional<Alignment> decide(const Sequence& a, const Sequence& b, const Ways& ways) {
-  const Alignment* best = best_of(ways.found);
-  if (best == nullptr || !ways.all || !is_close(*best) || has_rival(*best, ways.found)) {
+/// The best candidate, if no other one is plausible.
+std::optional<Alignment> choose(const Sequence& a, const Sequence& b,
+                                const Candidates& candidates) {
+  const Alignment* best = best_of(candidates.found);
+  if (best == nullptr || !candidates.complete || best->net_jitter > Threshold::jitter_ns ||
+      has_rival(*best, candidates.found)) {
     return std::nullopt;
   }
-  if (!says_enough(*best, a, b) || !ends_are_closer_than_begins(*best)) return std::nullopt;
+  if (!identifies_step(*best, a, b) || !ends_are_closer_than_begins(*best)) return std::nullopt;
   Alignment only = *best;
   only.period = std::min(period_of(a, only), period_of(b, only));
-  if (only.period <= k_wall + std::abs(only.offset)) return std::nullopt;
+  if (only.period <= Threshold::clock_error_ns + std::abs(only.offset)) return std::nullopt;
   return only;
 }
 
@@ -147,16 +137,17 @@ bool alike(const Call& a, const Call& b) {
   return a.operation == b.operation && !differ(a.size, b.size) && !differ(a.step, b.step);
 }
 
-Aligned align_sequences(const Sequence& a, const Sequence& b) {
-  Aligned result;
-  const Ways ways = ways_between(a, b);
-  result.possible = std::any_of(ways.found.begin(), ways.found.end(), is_strong);
-  result.way = decide(a, b, ways);
-  if (result.way) settle_doubts(a, b, *result.way);
-  if (result.way &&
-      std::none_of(result.way->partner.begin(), result.way->partner.end(), is_partner)) {
-    result.way.reset();  // other calls may tell
-  }
+AlignmentResult align_sequences(const Sequence& a, const Sequence& b) {
+  AlignmentResult result;
+  const Candidates candidates = candidates_between(a, b);
+  result.has_strong_candidate =
+      std::any_of(candidates.found.begin(), candidates.found.end(), is_strong);
+  result.alignment = choose(a, b, candidates);
+  if (!result.alignment) return result;
+  refine(a, b, *result.alignment);
+  const auto& partners = result.alignment->partner;
+  // Without a pair the clocks are unknown: calls of other groups may decide.
+  if (std::none_of(partners.begin(), partners.end(), is_partner)) result.alignment.reset();
   return result;
 }
 

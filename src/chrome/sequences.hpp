@@ -8,17 +8,13 @@
 
 #include "chrome/calls.hpp"
 
-/// Sequences of calls without numbers are aligned by what the calls are and when they end. Calls
-/// may be missing from either.
+/// Alignment of two sequences of calls without numbers, by what the calls are and when they end.
+/// Calls may be missing from either sequence.
 namespace entrain::chrome {
 
 constexpr std::uint32_t k_no_partner = ~std::uint32_t{0};
-constexpr std::uint32_t k_several_partners = k_no_partner - 1;  ///< so that it gets none
+constexpr std::uint32_t k_several_partners = k_no_partner - 1;  ///< ambiguous: it gets none
 constexpr bool is_partner(std::uint32_t place) { return place < k_several_partners; }
-
-/// Ends of one collective coincide: they may differ by this, ns, and by what clocks drift
-/// meanwhile.
-constexpr std::int64_t k_end_spread = 100'000;
 
 /// The calls of one group at one rank, in order of their ends.
 struct Sequence {
@@ -32,61 +28,58 @@ struct Sequence {
   [[nodiscard]] std::size_t size() const { return calls.size(); }
 };
 
-/// Neither says anything that denies that both are calls of one collective.
+/// True if operation, size and step, where known, are equal.
 bool alike(const Call& a, const Call& b);
 
-/// How much later the clock of one sequence is than that of another one, ns, where that is known
-/// from other calls: at times of the first one, in order.
+/// Offset of the clock of one sequence to that of another one, ns, at a time of the first one.
 struct KnownOffset {
   std::int64_t time = 0, offset = 0;
 };
 
-/// Which calls of two sequences belong together.
+/// Partners of the calls of two sequences. Jitter is the change of the offset from one pair to the
+/// next.
 ///
-/// Example: ends of one at 10, 14 and 30 ms, of the other one at 10.001, 14, 21 and 30.002. The
-/// third call of the other one has no partner and lies between calls that have: it is lost at the
-/// first one.
+/// Example: ends of the first sequence at 10, 14 and 30 ms, of the second one at 10.001, 14, 21 and
+/// 30.002. The third call of the second one has no partner and lies between calls that have one: it
+/// is lost at the first one.
 struct Alignment {
-  std::vector<std::uint32_t> partner;  ///< per call of the first one: place in the other one
-  std::size_t matched = 0;
-  /// Calls without a partner at the time of calls of the other sequence, of both.
-  std::size_t lost = 0;
-  std::int64_t offset = 0;     ///< how much later ends of the first one are, in the median, ns
-  std::int64_t roughness = 0;  ///< by how much that changes from call to call, in the median, ns
-  std::int64_t roughest = 0;   ///< the same in the upper quartile
-  /// As roughness, beyond what clocks drift; of few calls in the upper quartile.
-  std::int64_t looseness = 0;
-  std::int64_t looseness_of_begins = 0;  ///< the same of begins in place of ends
+  std::vector<std::uint32_t> partner;  ///< position in the second sequence per call of the first
+  std::size_t matched = 0;             ///< pairs
+  std::size_t lost = 0;  ///< calls of both without a partner, within the time of the other sequence
+  std::int64_t offset = 0;        ///< median of first end - second end, ns
+  std::int64_t jitter = 0;        ///< median, ns
+  std::int64_t upper_jitter = 0;  ///< upper quartile, ns
+  /// Median jitter beyond the usual drift, ns; the upper quartile if there are few pairs.
+  std::int64_t net_jitter = 0;
+  std::int64_t net_jitter_of_begins = 0;  ///< net_jitter computed from begins, ns
   static constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max();
-  /// After how long calls look the same again, if within 200 ms.
-  std::int64_t period = k_never;
-  bool covers_one = false;  ///< every call of one of the two lies in the time of the other one
+  std::int64_t period = k_never;  ///< shortest loop in the calls, ns; searched up to 200 ms
+  bool covers_one = false;        ///< all calls of one sequence lie in the time of the other one
 };
 
-/// What aligning two sequences came to.
-struct Aligned {
-  std::optional<Alignment> way;  ///< the only one that can be
-  bool possible = false;         ///< there are ways, but none that is certain
+/// Result of align_sequences().
+struct AlignmentResult {
+  std::optional<Alignment> alignment;  ///< the only plausible one
+  bool has_strong_candidate = false;   ///< even if none could be chosen
 };
 
-/// Aligns sequences of clocks that show the same time to 50 ms. Three calls must fit for each one
-/// that is lost, and at least six, or three of windows so long that each rank would see some of the
-/// other one's, however wrong the clocks are. Where calls fit in another way as well, also after
-/// the clocks are set by the first way, none is certain; nor is one of a loop whose steps are
-/// shorter than the clocks may be wrong.
-Aligned align_sequences(const Sequence& a, const Sequence& b);
+/// Aligns sequences of clocks that show the same time to 50 ms. Three calls must match per lost
+/// call, and six in all; three suffice if the windows are so long that they overlap however wrong
+/// the clocks are. Returns no alignment if another one is plausible too, also once the clocks are
+/// set by the first one, or if the calls repeat in a loop shorter than the clocks may be wrong.
+AlignmentResult align_sequences(const Sequence& a, const Sequence& b);
 
-/// Pairs calls that end together by offsets that are known, as close as these are known; each must
-/// have one candidate only, and most must have one. Empty `known`: none.
+/// Pairs calls whose ends agree by known offsets, within the uncertainty of these. Each call must
+/// have exactly one candidate, and most calls must have one. No pairs if `known` is empty.
 Alignment align_by_offsets(const Sequence& a, const Sequence& b,
                            const std::vector<KnownOffset>& known);
 
-/// As far as ends may be apart at a distance from a time at which their offset is known, ns.
-std::int64_t reach_at(std::int64_t distance);
+/// Largest distance of the ends of one collective, ns, `distance` ns from a time of known offset.
+std::int64_t end_tolerance_at(std::int64_t distance);
 
-/// The offset at the known time that is nearest, and how far away that is. `known` is not empty.
+/// Known offset that is nearest to a time. `known` must not be empty.
 struct NearOffset {
-  std::int64_t offset = 0, distance = 0;
+  std::int64_t offset = 0, distance = 0;  ///< ns
 };
 NearOffset offset_near(const std::vector<KnownOffset>& known, std::int64_t time);
 

@@ -36,7 +36,7 @@ TestRank rank_of(const Moments& ends, const std::set<std::uint32_t>& lost,
     if (lost.count(c) > 0) continue;
     Call call;
     call.operation = Operation::all_reduce;
-    const std::uint64_t waits = 10 + ends[c] * 31 % 97;  // for ranks that come later
+    const std::uint64_t waits = 10 + ends[c] * 31 % 97;  // waits for ranks that come later
     call.begin = (1'000'000 + ends[c] + later - waits) * k_us;
     call.end = (1'000'000 + ends[c] + later) * k_us;
     rank.file.calls.push_back(call);
@@ -45,18 +45,18 @@ TestRank rank_of(const Moments& ends, const std::set<std::uint32_t>& lost,
   return rank;
 }
 
-/// What aligning two ranks came to.
+/// Pairs that align_sequences() found.
 struct Outcome {
   std::size_t right = 0, wrong = 0;
   bool possible = false;
 };
 
 Outcome align_ranks(const TestRank& a, const TestRank& b) {
-  const Aligned aligned = align_sequences(a.sequence(), b.sequence());
-  Outcome outcome{.possible = aligned.possible};
-  if (!aligned.way) return outcome;
+  const auto [alignment, has_strong_candidate] = align_sequences(a.sequence(), b.sequence());
+  Outcome outcome{.possible = has_strong_candidate};
+  if (!alignment) return outcome;
   for (std::size_t i = 0; i < a.truth.size(); ++i) {
-    const std::uint32_t partner = aligned.way->partner[i];
+    const std::uint32_t partner = alignment->partner[i];
     if (!is_partner(partner)) continue;
     ++(a.truth[i] == b.truth[partner] ? outcome.right : outcome.wrong);
   }
@@ -88,7 +88,7 @@ TEST(Sequences, lost_calls_of_an_even_loop_stay_open) {
   EXPECT_TRUE(outcome.possible);
 }
 
-/// Calls 60 us apart: their order alone would pair the third one with the second one.
+/// Calls 60 us apart: by order alone the third one would be paired with the second one.
 TEST(Sequences, of_calls_close_to_each_other_ends_tell_which_is_lost) {
   const Moments close{1000, 5000, 5060, 5120, 5180, 12000, 30000, 31000, 37000, 55000};
   for (const std::uint32_t lost : {1U, 2U, 4U}) {
@@ -108,7 +108,7 @@ TEST(Sequences, of_calls_closer_than_ends_are_none_is_paired_near_a_lost_one) {
   EXPECT_EQ(outcome.wrong, 0U);
 }
 
-/// Ranks of two communicators that do the same at the same time: they wait for nobody.
+/// Ranks of two communicators that do the same at the same time do not wait for each other.
 TEST(Sequences, ends_that_are_no_closer_than_begins_are_of_no_collective) {
   RandomStream random(1, 5);
   Moments loop, there;
@@ -131,13 +131,13 @@ TEST(Sequences, known_offsets_pair_nothing_further_apart_than_they_are_known) {
   const TestRank b = rank_of({1000, 2000, 3000, 3060, 4000, 5000}, {2});
   const std::vector<KnownOffset> known{
       {1'001'000'000, 0}, {1'002'000'000, 1000}, {1'004'000'000, 0}, {1'005'000'000, 500}};
-  const Alignment way = align_by_offsets(a.sequence(), b.sequence(), known);
-  EXPECT_EQ(way.partner[1], 1U);
-  EXPECT_FALSE(is_partner(way.partner[2]));
-  EXPECT_EQ(way.partner[3], 3U);
+  const Alignment alignment = align_by_offsets(a.sequence(), b.sequence(), known);
+  EXPECT_EQ(alignment.partner[1], 1U);
+  EXPECT_FALSE(is_partner(alignment.partner[2]));
+  EXPECT_EQ(alignment.partner[3], 3U);
 }
 
-/// Bursts of calls 40 to 160 us apart: where one is lost a walk goes on with the next ones.
+/// Bursts of calls 40 to 160 us apart: after a lost one a walk continues with the next ones.
 TEST(Sequences, one_lost_call_of_a_burst_shifts_no_others) {
   std::size_t right = 0, wrong = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -305,12 +305,12 @@ TEST(Sequences, windows_of_loops_make_no_wrong_pairs) {
 TEST(Sequences, known_offsets_pair_what_is_alone_near_its_place) {
   const TestRank a = rank_of({1000, 2000, 2050, 3000}, {}, 400);
   const TestRank b = rank_of({1000, 2000, 2050, 3000, 4000}, {});
-  const Alignment way =
+  const Alignment alignment =
       align_by_offsets(a.sequence(), b.sequence(), {{.time = 1'000'000'000, .offset = 400'000}});
-  EXPECT_EQ(way.partner[0], 0U);
-  EXPECT_FALSE(is_partner(way.partner[1]));
-  EXPECT_FALSE(is_partner(way.partner[2]));
-  EXPECT_EQ(way.partner[3], 3U);
+  EXPECT_EQ(alignment.partner[0], 0U);
+  EXPECT_FALSE(is_partner(alignment.partner[1]));
+  EXPECT_FALSE(is_partner(alignment.partner[2]));
+  EXPECT_EQ(alignment.partner[3], 3U);
   EXPECT_EQ(align_by_offsets(a.sequence(), b.sequence(), {}).partner[0], k_no_partner);
 }
 

@@ -6,7 +6,7 @@
 
 namespace entrain::edges {
 
-/// Refuses clocks and edges that cannot be: arrays of different lengths, clocks that are not there,
+/// Refuses invalid clocks and edges: arrays of different lengths, clocks that do not exist,
 /// stamps of 2^63 or more, delays below 0, ranges outside the members, two clocks of one name, two
 /// begins of one clock in an instance. Errors: ErrorKind::usage, naming the element. O(edges), on
 /// `threads` threads.

@@ -27,7 +27,7 @@ inline constexpr std::size_t k_clock = 0, k_clock_kind = 1, k_domain = 2, k_proc
                              k_half_width = 12, k_round_trip = 13, k_kept = 14, k_flush_begin = 15,
                              k_flush_end = 16;
 
-/// True if the text may be the name of a clock or an instance; else why not.
+/// True if the text may be the name of a clock or an instance; else sets `why`.
 bool is_name(std::string_view text, std::string& why);
 
 }  // namespace entrain::edges

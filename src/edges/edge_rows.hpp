@@ -26,16 +26,15 @@ struct MemberRow {
   bool has_rank = false;
 };
 
-/// The rows of a piece of a table of edges, with names numbered within the piece. One thread uses
-/// it.
+/// The rows of a piece of a table of edges, with names numbered within the piece. Not thread safe.
 class EdgeRows {
  public:
-  /// `wants_delays`: keep min_delay, of edges without one as 0.
+  /// `wants_delays`: keeps min_delay; 0 for edges without one.
   explicit EdgeRows(bool wants_delays) : wants_delays_(wants_delays) {}
 
-  /// Forgets everything, and keeps the memory.
+  /// Removes all rows, and keeps the memory.
   void clear();
-  /// Takes a row; false, with the problem, if it refuses it.
+  /// Adds a row; false, with the problem, if it is refused.
   bool take(const table::Row& row, table::Problem& problem);
 
   std::vector<std::uint32_t> cause_clock, effect_clock;
@@ -44,21 +43,21 @@ class EdgeRows {
   std::vector<EdgeKind> kind;
   std::vector<MemberRow> members;
   Names clocks, instances;
-  std::vector<std::uint64_t> clock_lines;  ///< per name of a clock: where it is first
-  std::vector<std::size_t> clock_columns;  ///< and in which column
+  std::vector<std::uint64_t> clock_lines;  ///< line of the first use; index: name of a clock
+  std::vector<std::size_t> clock_columns;  ///< column of the first use
   std::uint64_t other_kinds = 0;           ///< rows whose kind is a word of the user's own
   std::string other_kind;                  ///< the first such word
 
  private:
   bool take_edge(const table::Row& row, table::Problem& problem);
   bool take_member(const table::Row& row, table::Problem& problem);
-  /// Everything about a begin or end but its clock and time.
+  /// Sets all members but clock and time.
   bool describe_member(const table::Row& row, MemberRow& member, table::Problem& problem);
   bool add_member(MemberRow member, std::size_t clock, std::size_t time, const table::Row& row,
                   table::Problem& problem);
   bool number(const table::Row& row, std::size_t column, std::uint32_t& clock,
               table::Problem& problem);
-  /// The kind that a row names; `other` for no word, and for words of the user's own.
+  /// The kind that a row names; `other` if it is empty or a word of the user's own.
   EdgeKind kind_of(std::string_view word, EdgeKind other);
 
   bool wants_delays_;

@@ -16,16 +16,16 @@
 namespace entrain::edges {
 namespace {
 
-/// Edges are worked on in slices of at least so many.
+/// Least number of edges per slice, the work of one thread.
 constexpr std::size_t k_smallest_slice = 1 << 14;
 
-/// Finds stamps in increasing arrays. Mostly the next one asked for is near the last one.
-class Finder {
+/// Finds nodes by their stamps: exponential search from the last one found, which is mostly near.
+class NodeFinder {
  public:
-  Finder(std::span<const NodeIndex> first_node, std::span<const std::uint64_t> stamps)
+  NodeFinder(std::span<const NodeIndex> first_node, std::span<const std::uint64_t> stamps)
       : first_node_(first_node), stamps_(stamps), near_(first_node.begin(), first_node.end() - 1) {}
 
-  /// The node of a stamp that is there.
+  /// The node of a stamp; it must exist.
   NodeIndex find(LocationIndex l, std::uint64_t time) {
     const std::size_t begin = first_node_[l], end = first_node_[l + 1];
     std::size_t low = near_[l], high = low + 1, step = 1;
@@ -49,14 +49,14 @@ class Finder {
  private:
   std::span<const NodeIndex> first_node_;
   std::span<const std::uint64_t> stamps_;
-  std::vector<NodeIndex> near_;  ///< per location
+  std::vector<NodeIndex> near_;  ///< last node found; index: location
 };
 
 /// Runs graph_of() once.
-class Maker {
+class GraphBuilder {
  public:
-  Maker(const trace::Definitions& definitions, const Edges& edges, const MuTicks& mu,
-        unsigned threads, const Progress* progress)
+  GraphBuilder(const trace::Definitions& definitions, const Edges& edges, const MuTicks& mu,
+               unsigned threads, const Progress* progress)
       : edges_(edges),
         mu_(mu),
         threads_(worker_count(threads)),
@@ -89,7 +89,7 @@ class Maker {
   [[nodiscard]] std::span<const InstanceMember> members(const CollectiveInstance& one) const {
     return edges_.members.subspan(one.first, std::size_t{one.begins} + one.ends);
   }
-  /// False if an instance has no begin, no end, or one of each of one clock.
+  /// False if an instance has no begin, no end, or only one of each, of one clock.
   [[nodiscard]] bool has_pairs(const CollectiveInstance& one) const {
     if (one.begins == 0 || one.ends == 0) return false;
     const auto all = members(one);
@@ -116,7 +116,7 @@ class Maker {
     }
   }
 
-  /// Different delays above mu get numbers, as Edge::pair.
+  /// Numbers the different delays above mu; the numbers are those of Edge::pair.
   Result<void> number_delays() {
     std::vector<std::int64_t>& extra = graph().extra_mu;
     for (const std::int64_t delay : edges_.min_delay) {
@@ -144,7 +144,7 @@ class Maker {
     return *delays_.find(static_cast<std::uint64_t>(more));
   }
 
-  /// Puts the stamps of all ends into one array, those of a location together.
+  /// Collects the stamps of all ends in one array, grouped by location.
   void collect_stamps() {
     std::vector<std::vector<std::size_t>> next(slices_, std::vector<std::size_t>(locations_));
     for_each_in_parallel(threads_, slices_, [&](std::size_t s) {
@@ -163,7 +163,7 @@ class Maker {
     });
   }
 
-  /// Sorts the stamps of each location and keeps one of equal ones.
+  /// Sorts the stamps of each location and removes duplicates.
   Result<void> sort_stamps() {
     BigVector<std::uint64_t>& stamps = graph().stamp;
     std::vector<std::size_t> kept(locations_);
@@ -193,7 +193,7 @@ class Maker {
     return {};
   }
 
-  /// Puts the edges of each receiving location together, and sorts them there.
+  /// Groups the edges by receiving location, and sorts each group.
   void make_edges() {
     std::vector<std::vector<std::size_t>> next(slices_, std::vector<std::size_t>(locations_));
     for_each_in_parallel(threads_, slices_, [&](std::size_t s) {
@@ -211,7 +211,7 @@ class Maker {
     BigVector<match::Edge>& edges = graph().edges;
     edges.resize(first.back());
     for_each_in_parallel(threads_, slices_, [&](std::size_t s) {
-      Finder finder(graph().first_node, graph().stamp);
+      NodeFinder finder(graph().first_node, graph().stamp);
       const auto [begin, end] = slice(s, edge_rows());
       for (std::size_t i = begin; i < end; ++i) {
         if (!is_inside(i)) edges[next[s][edges_.effect_clock[i]]++] = edge(i, finder);
@@ -223,7 +223,7 @@ class Maker {
     });
   }
 
-  [[nodiscard]] match::Edge edge(std::size_t i, Finder& finder) {
+  [[nodiscard]] match::Edge edge(std::size_t i, NodeFinder& finder) {
     const LocationIndex from = edges_.cause_clock[i], to = edges_.effect_clock[i];
     const LatencyClass latency_class = graph().latency_class(from, to);
     return {.send = finder.find(from, edges_.cause_time[i]),
@@ -233,8 +233,8 @@ class Maker {
             .pair = pair_of(i, latency_class)};
   }
 
-  /// Those of one location by receive, then send, as Graph::edges are: counted, not compared, but
-  /// for edges that end at one node.
+  /// Sorts the edges of one location by receive, then send, as Graph::edges: a counting sort by
+  /// receive, then a stable sort of those that end at one node.
   static void sort_edges(std::span<match::Edge> edges, NodeIndex first_node, NodeIndex end_node) {
     const auto by_ends = [](const match::Edge& a, const match::Edge& b) {
       return std::tie(a.receive, a.send) < std::tie(b.receive, b.send);
@@ -258,7 +258,7 @@ class Maker {
   }
 
   void make_exchanges() {
-    Finder finder(graph().first_node, graph().stamp);
+    NodeFinder finder(graph().first_node, graph().stamp);
     BigVector<match::Participant>& participants = graph().participants;
     for (const CollectiveInstance& one : edges_.instances) {
       if (!has_pairs(one)) continue;
@@ -292,7 +292,7 @@ class Maker {
   std::size_t locations_;
   std::size_t slices_ = 1;
   FlatMap<std::uint64_t, std::uint16_t, IntegerHash> delays_;  ///< ticks above mu -> Edge::pair
-  std::vector<std::size_t> first_end_;  ///< per location, of the unsorted stamps; and the end
+  std::vector<std::size_t> first_end_;  ///< first unsorted stamp per location, then the end
   EdgeGraph result_;
 };
 
@@ -300,7 +300,7 @@ class Maker {
 
 Result<EdgeGraph> graph_of(const trace::Definitions& definitions, const Edges& edges,
                            const MuTicks& mu, unsigned threads, const Progress* progress) {
-  return Maker(definitions, edges, mu, threads, progress).run();
+  return GraphBuilder(definitions, edges, mu, threads, progress).run();
 }
 
 }  // namespace entrain::edges

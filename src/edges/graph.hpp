@@ -10,19 +10,19 @@
 
 namespace entrain::edges {
 
-/// A graph made of edges, and the edges and instances that it has not.
+/// A graph made of edges, and the number of edges and instances that it ignores.
 struct EdgeGraph {
   match::Graph graph;
   Counters left_out;  ///< "edges_inside_a_clock", "instances_without_pairs"; no zeros
 };
 
-/// The happened-before graph of edges that check() accepts: what match::build_graph() makes of a
-/// trace with these edges, for a team of one. `definitions` are those of trace_of(). Needs about 40
-/// bytes per edge while it works. O(n log n) on `threads` threads; the graph does not depend on
-/// their number.
+/// Builds the happened-before graph of edges that check() accepts: the result of
+/// match::build_graph() for a trace with these edges, in one process. `definitions`: see
+/// definitions_of(). Uses about 40 bytes per edge. O(n log n) on `threads` threads; the graph does
+/// not depend on their number.
 ///
 /// Errors: ErrorKind::input for more edges or stamps than 32 bits can number, and for more than
-/// 65,535 different delays; ErrorKind::interrupted when `progress` (may be null) says so.
+/// 65,535 different delays; ErrorKind::interrupted if `progress` (may be null) requests it.
 Result<EdgeGraph> graph_of(const trace::Definitions& definitions, const Edges& edges,
                            const MuTicks& mu, unsigned threads, const Progress* progress);
 

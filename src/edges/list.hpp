@@ -17,7 +17,7 @@ struct EdgeList {
   BigVector<CollectiveInstance> instances;
   BigVector<InstanceMember> members;
 
-  /// Views of the arrays; this must outlive it, unchanged.
+  /// Views of the arrays, valid until these change.
   [[nodiscard]] Edges view() const {
     return {.cause_clock = cause_clock,
             .cause_time = cause_time,
@@ -30,8 +30,8 @@ struct EdgeList {
   }
 };
 
-/// The edges and exchanges of a graph whose nodes are all here, in its order: graph_of() makes the
-/// same graph of them. `mu`: of the latency classes.
+/// The edges and exchanges of a graph with all nodes in this process, in its order: graph_of() of
+/// the list is the same graph. `mu`: minimal latencies of the latency classes.
 EdgeList list_of(const match::Graph& graph, const MuTicks& mu);
 
 }  // namespace entrain::edges

@@ -16,7 +16,7 @@ namespace entrain::edges {
 /// Numbers names in order of their first use. Short ones, of at most 8 bytes, cost about 10 ns.
 class Names {
  public:
-  /// The number of a name; a new one if it is not known.
+  /// The number of a name; adds unknown names.
   std::uint32_t number(std::string_view name) {
     const auto next = static_cast<std::uint32_t>(names_.size());
     if (is_short(name)) {
@@ -28,7 +28,7 @@ class Names {
     if (is_new) names_.emplace_back(name);
     return place->second;
   }
-  /// k_none for a name that is not known.
+  /// The number of a name; k_none for an unknown one.
   [[nodiscard]] std::uint32_t find(std::string_view name) const {
     if (is_short(name)) {
       const std::uint32_t* const known = short_.find(key_of(name));
@@ -40,7 +40,7 @@ class Names {
   [[nodiscard]] const std::vector<std::string>& all() const { return names_; }
 
  private:
-  /// Zeros end a short name, so a name with one is a long one.
+  /// Zeros pad short names, so a name with a zero byte is a long one.
   static bool is_short(std::string_view name) {
     return name.size() <= 8 && name.find('\0') == std::string_view::npos;
   }

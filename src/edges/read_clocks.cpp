@@ -185,7 +185,7 @@ class ClockTables {
 
   Clocks clocks_;
   Names names_;
-  std::vector<char> described_;                               ///< per clock
+  std::vector<char> described_;                               ///< 1: described; index: clock
   std::set<std::pair<std::string, std::uint64_t>> sessions_;  ///< name of clock, time
 };
 

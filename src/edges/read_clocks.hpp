@@ -12,13 +12,12 @@
 namespace entrain::edges {
 
 /// Reads tables of clocks and their sessions (docs/manual/align.md), in order: CSV or JSON lines.
-/// `resolution_hz`: 0, or what all clocks must have. Errors: ErrorKind::input, with line and column
-/// for a row that is refused: a clock that is described twice, times that are no whole ticks, two
-/// sessions at one time, several resolutions.
+/// `resolution_hz`: required resolution of all clocks; 0: any. Errors: ErrorKind::input, with line
+/// and column, for a clock that is described twice, times that are no whole ticks, two sessions at
+/// one time, and several resolutions.
 Result<Clocks> read_clocks(std::span<const table::Source> sources, std::uint64_t resolution_hz);
 
-/// Refuses clocks with names that tables may not have: what is written can be read. Errors:
-/// ErrorKind::input.
+/// Refuses clocks with names that read_clocks() would refuse. Errors: ErrorKind::input.
 Result<void> check_names(const Clocks& clocks);
 
 }  // namespace entrain::edges

@@ -25,7 +25,7 @@ namespace {
 using table::Problem;
 using table::Row;
 
-/// Numbers before words, numbers by value.
+/// Orders names: numbers by value, then words.
 bool in_order(const std::string& a, const std::string& b) {
   const auto key = [](const std::string& name) {
     std::uint64_t number = 0;
@@ -38,14 +38,14 @@ bool in_order(const std::string& a, const std::string& b) {
   return key(a) < key(b);
 }
 
-/// Pieces are read side by side and taken over one after the other, in their order, by whichever
-/// thread has read the next one: nobody waits.
-class InOrder {
+/// Applies a function to pieces in order while they are read in parallel. The thread that has read
+/// the next piece calls it; no thread waits.
+class OrderedPieces {
  public:
-  explicit InOrder(std::size_t count) : read_(count) {}
+  explicit OrderedPieces(std::size_t count) : read_(count) {}
 
-  /// Piece `i` is read; `take(k)` is called for it and those that waited for it. The first error
-  /// stays, and nothing is taken after it.
+  /// Must be called after piece `i` was read. Calls `take(k)` for it and those that waited for it,
+  /// up to the first error.
   template <class Take>
   void is_read(std::size_t i, const Take& take) {
     std::unique_lock lock(mutex_);
@@ -64,8 +64,8 @@ class InOrder {
     }
     taking_ = false;
   }
-  /// The end of all pieces, with the result of reading them: of two errors that of the earlier
-  /// piece counts, and every piece before next_ was read well.
+  /// Result of all pieces. `read`: result of reading them. An error of taking is of an earlier
+  /// piece than one of reading, as all pieces up to it were read.
   [[nodiscard]] Result<void> end(Result<void> read) {
     if (!taken_) return std::move(taken_);
     return read;
@@ -79,9 +79,9 @@ class InOrder {
   Result<void> taken_;
 };
 
-class TableOfEdges {
+class EdgeTableReader {
  public:
-  TableOfEdges(Clocks& clocks, unsigned threads, Progress* progress)
+  EdgeTableReader(Clocks& clocks, unsigned threads, Progress* progress)
       : clocks_(clocks),
         threads_(worker_count(threads)),
         progress_(progress),
@@ -95,7 +95,7 @@ class TableOfEdges {
     TRY_ASSIGN(table::Reader reader, table::Reader::open(source, k_edge_columns));
     TRY(check_columns(reader));
     if (progress_ != nullptr) progress_->begin("scan", reader.bytes(), "B");
-    // Several pieces per thread: while one is taken over, others are read.
+    // Several pieces per thread: while one is appended, others are read.
     const std::size_t most = threads_ == 1 ? 1 : 4 * std::size_t{threads_};
     std::vector<EdgeRows> parts(most, EdgeRows(reader.is_json() || reader.has(k_min_delay)));
     for (;;) {
@@ -105,7 +105,7 @@ class TableOfEdges {
       if (progress_ != nullptr) progress_->advance(reader.bytes_read());
       TRY(cancel_.check());
     }
-    if (!known_) name_clocks();
+    if (!known_) sort_clocks();
     TRY(make_instances(reader));
     if (std::all_of(list().min_delay.begin(), list().min_delay.end(),
                     [](std::int64_t delay) { return delay == 0; })) {
@@ -137,13 +137,13 @@ class TableOfEdges {
   }
 
   Result<void> read_pieces(const table::Reader& reader, std::span<EdgeRows> parts) {
-    InOrder in_order(parts.size());
+    OrderedPieces pieces(parts.size());
     const auto take = [&](std::size_t i) { return append(parts[i], reader, parts.size()); };
-    return in_order.end(parallel_for(threads_, parts.size(), [&](std::size_t i) -> Result<void> {
+    return pieces.end(parallel_for(threads_, parts.size(), [&](std::size_t i) -> Result<void> {
       parts[i].clear();
       TRY(reader.rows(
           i, [&](const Row& row, Problem& problem) { return parts[i].take(row, problem); }));
-      in_order.is_read(i, take);
+      pieces.is_read(i, take);
       return {};
     }));
   }
@@ -180,8 +180,8 @@ class TableOfEdges {
     return {};
   }
 
-  /// Before the first rows: room for all, if the file goes on like the pieces with about so many
-  /// rows. A vector that grows would need twice the memory.
+  /// Before the first rows are added, reserves memory for all, extrapolated from the `rows` of the
+  /// first pieces. A growing vector would need twice the memory.
   void reserve(std::size_t rows, const table::Reader& reader) {
     if (!list().kind.empty() || rows == 0) return;
     const std::uint64_t bytes = std::max<std::uint64_t>(reader.bytes_read(), 1);
@@ -193,8 +193,8 @@ class TableOfEdges {
     list().kind.reserve(count);
   }
 
-  /// Gives the clocks of the table their order.
-  void name_clocks() {
+  /// Sorts the clocks that the table names.
+  void sort_clocks() {
     std::vector<std::uint32_t> order(names_.all().size()), place(order.size());
     std::iota(order.begin(), order.end(), std::uint32_t{0});
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -273,7 +273,7 @@ class TableOfEdges {
   unsigned threads_;
   Progress* progress_;
   Cancel cancel_;
-  bool known_;  ///< the clocks were given
+  bool known_;  ///< true: the caller gave the clocks
   Names names_, instances_;
   BigVector<MemberRow> members_;
   std::uint64_t other_kinds_ = 0;
@@ -285,7 +285,7 @@ class TableOfEdges {
 
 Result<EdgeTable> read_edges(const table::Source& source, Clocks& clocks, unsigned threads,
                              Progress* progress) {
-  return TableOfEdges(clocks, threads, progress).read(source);
+  return EdgeTableReader(clocks, threads, progress).read(source);
 }
 
 }  // namespace entrain::edges

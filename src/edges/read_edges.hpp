@@ -13,20 +13,20 @@
 
 namespace entrain::edges {
 
-/// A table of edges, read.
+/// Contents of a table of edges.
 struct EdgeTable {
   EdgeList list;
-  std::vector<std::string> notes;  ///< what was assumed, a sentence each
+  std::vector<std::string> notes;  ///< assumptions, a sentence each
 };
 
 /// Reads a table of edges (docs/manual/align.md) on `threads` threads (0: all cores). Rows stay in
-/// order; instances are in the order of their first rows. `clocks`: where it has some, others are
-/// unknown and refused; else it gets those that the table names, numbers first by value, then
-/// names. Its `name` becomes that of the source.
+/// order; instances are in the order of their first rows. `clocks`: if it has some, others are
+/// refused; else it gets those that the table names, numbers first by value, then names. Its `name`
+/// becomes that of the source.
 ///
 /// Errors: ErrorKind::input with line and column for rows that are damaged or refused, for two
 /// begins or ends of one clock in an instance, and for a table that lacks columns;
-/// ErrorKind::interrupted when `progress` (may be null) says so. About 200 MB/s per thread.
+/// ErrorKind::interrupted if `progress` (may be null) requests it. About 200 MB/s per thread.
 Result<EdgeTable> read_edges(const table::Source& source, Clocks& clocks, unsigned threads,
                              Progress* progress);
 

@@ -29,7 +29,7 @@ class Numbers {
   std::uint32_t next_ = 0;
 };
 
-/// The names as numbers, for reports that name locations by number; else their positions.
+/// The names as numbers, for reports; the positions if a name is no number.
 std::vector<std::uint64_t> ids_of(const std::vector<Clock>& clocks) {
   std::vector<std::uint64_t> ids(clocks.size());
   for (std::size_t i = 0; i < clocks.size(); ++i) {
@@ -44,10 +44,10 @@ std::vector<std::uint64_t> ids_of(const std::vector<Clock>& clocks) {
   return ids;
 }
 
-/// The step of a timer from many of its stamps: what divides all their distances. 0 for few.
+/// Granule of a timer: greatest common divisor of the distances of its stamps. 0 for few stamps.
 std::uint64_t granule_of(std::span<const std::uint64_t> stamps) {
-  constexpr std::size_t k_enough = 32;
-  if (stamps.size() < k_enough) return 0;
+  constexpr std::size_t k_least_stamps = 32;
+  if (stamps.size() < k_least_stamps) return 0;
   std::uint64_t step = 0;
   for (std::size_t i = 1; i < stamps.size() && step != 1; ++i) {
     step = std::gcd(step, stamps[i] - stamps[i - 1]);

@@ -12,17 +12,17 @@
 
 namespace entrain::edges {
 
-/// Clocks as the definitions of a trace: a location per clock.
+/// The definitions of a trace with one location per clock.
 trace::Definitions definitions_of(const Clocks& clocks);
 
 /// The skeletons of a trace that has these clocks and the nodes of `graph`, and no events.
 std::vector<trace::LocationSkeleton> skeletons_of(const Clocks& clocks, const match::Graph& graph);
 
-/// The exchanges of the sessions, per location; of clocks without any nothing.
+/// Exchanges of the sessions, for locations that have some.
 std::map<LocationIndex, clocks::LocationSamples> exchanges_of(const Clocks& clocks);
 
-/// The reverse of the above: the locations of a trace as clocks. `exchanges`: per location that has
-/// some, per record.
+/// The locations of a trace as clocks, the inverse of definitions_of() and skeletons_of().
+/// `exchanges`: see exchanges_of(); one element per record.
 Clocks clocks_of(const trace::Trace& trace,
                  const std::map<LocationIndex, clocks::LocationSamples>& exchanges);
 

@@ -133,8 +133,8 @@ class EdgeWriter {
   const Edges& edges_;
   const Margins& margins_;
   bool json_;
-  bool marked_ = false;             ///< JSON lines: the first one is written
-  std::vector<std::string> names_;  ///< of clocks, as they are written
+  bool marked_ = false;             ///< true: the first JSON line is written
+  std::vector<std::string> names_;  ///< escaped names of clocks
   Lines lines_;
 };
 

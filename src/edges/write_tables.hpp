@@ -15,11 +15,11 @@
 
 namespace entrain::edges {
 
-/// Takes a piece of text; its error ends the writing.
+/// Receives a piece of text; its error ends the writing.
 using Sink = std::function<Result<void>(std::string_view)>;
 
-/// How far effects come after their causes, ticks: of single edges, and of the members of
-/// instances, where only those of ends that have a begin are written.
+/// Distances of effects to their causes, ticks, per edge and per member of an instance. Only ends
+/// with a begin before them have one.
 struct Margins {
   std::span<const std::int64_t> edges, members;
   static constexpr std::int64_t k_none =
@@ -34,14 +34,13 @@ Result<void> write_edges(const Clocks& clocks, const Edges& edges, const Margins
 /// A table that read_clocks() reads, as CSV.
 std::string clocks_csv(const Clocks& clocks);
 
-/// "clock,tick,offset": the knots of the maps. At stamp `tick` the common time is tick + offset;
-/// between two rows of a clock the offset is a straight line, and so are its continuations. A clock
-/// that keeps its times has one row.
+/// The knots of the maps as "clock,tick,offset". At stamp `tick` the common time is tick + offset;
+/// between two rows of a clock, and beyond, the offset is linear. A clock that keeps its times has
+/// one row.
 std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps);
 
-/// Copies a table of CSV byte for byte, but for the digits of its times, which become those that
-/// the maps give. Errors: ErrorKind::input with line and column, also for clocks that there are
-/// not.
+/// Copies a table of CSV and maps its times; every other byte stays. Errors: ErrorKind::input with
+/// line and column, also for unknown clocks.
 Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
                        std::span<const ClockMap> maps, const Sink& sink);
 

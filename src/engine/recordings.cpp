@@ -18,7 +18,7 @@
 #include "engine/recorded_times.hpp"
 #include "engine/timeline.hpp"
 #include "engine/untied_clocks.hpp"
-#include "formats/left_out.hpp"
+#include "formats/ignored_files.hpp"
 #include "json/document.hpp"
 #include "session/phase.hpp"
 #include "session/workers.hpp"
@@ -54,7 +54,7 @@ Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std
     (is_chosen ? chosen : others).push_back(file);
   }
   if (chosen.empty() || others.empty()) return files;
-  notes.push_back(formats::note_of_left_out(others, " of " + path.string()));
+  notes.push_back(formats::note_of_ignored(others, " of " + path.string()));
   return chosen;
 }
 
@@ -68,7 +68,7 @@ void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
   const auto full = [&](const fs::path& file) { return !is_empty(file); };
   const auto empty = std::stable_partition(files.begin(), files.end(), full);
   if (empty == files.end()) return;
-  notes.push_back(formats::note_of_left_out(
+  notes.push_back(formats::note_of_ignored(
       std::span(files).subspan(static_cast<std::size_t>(empty - files.begin())), ""));
   files.erase(empty, files.end());
 }

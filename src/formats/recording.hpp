@@ -21,7 +21,7 @@
 
 namespace entrain::formats {
 
-/// A time of an event, below 2^63 ticks, and whether the event is one of communication: 8 bytes.
+/// Time of an event, below 2^63 ticks, and whether the event is communication, in 8 bytes.
 class EventTime {
  public:
   EventTime(std::uint64_t time, bool communicates) : bits_(time << 1 | (communicates ? 1 : 0)) {}
@@ -32,31 +32,31 @@ class EventTime {
   std::uint64_t bits_;
 };
 
-/// What the events of a file are, but for their times.
-struct FileMark {
+/// Fingerprint of the events of a file except their times.
+struct FileFingerprint {
   std::uint64_t events = 0;
-  std::uint64_t hash = 0;  ///< of all their kinds and names, in order
+  std::uint64_t hash = 0;  ///< hash of all kinds and names, in order
 
   void add(std::uint64_t event) {
     ++events;
     hash = mix(hash + event);
   }
-  friend bool operator==(const FileMark&, const FileMark&) = default;
+  friend bool operator==(const FileFingerprint&, const FileFingerprint&) = default;
 };
 
 /// The times of all events of a recording.
 struct EventTimes {
-  /// Per clock, in order of the files and of their texts. An event with a begin and an end has two.
+  /// Index: clock. In order of files and of their texts; an event with begin and end has two times.
   std::vector<std::vector<EventTime>> of_clock;
-  std::vector<FileMark> files;  ///< as Recording::files
+  std::vector<FileFingerprint> files;  ///< index as Recording::files
 };
 
-/// An event of a recording that lasts: a span, a kernel, a call.
+/// An event with a duration: a span, a kernel, a call.
 struct Work {
   std::uint32_t clock = 0;           ///< position in Clocks::clocks
   std::uint64_t begin = 0, end = 0;  ///< ticks; begin <= end
-  std::string_view name;             ///< for people, without escapes
-  std::string_view row;              ///< of a viewer, e.g. the thread; empty: not known
+  std::string_view name;             ///< no escapes
+  std::string_view row;              ///< row in a viewer, e.g. the thread; empty: unknown
 };
 
 /// A trace in a format other than OTF2: its clocks and edges in memory, its events in its files.
@@ -68,22 +68,23 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
   virtual ~Recording() = default;
 
-  /// Writes all files into a folder that exists and is empty, with other times and every other byte
-  /// as it was. `maps`: as Clocks::clocks. Errors: ErrorKind::input for files that changed since
-  /// they were read, ErrorKind::output.
+  /// Writes all files into an existing empty folder, with mapped times and every other byte
+  /// unchanged. `maps`: index as Clocks::clocks. Errors: ErrorKind::input for files that changed
+  /// since they were read, ErrorKind::output.
   [[nodiscard]] virtual Result<void> write(const std::filesystem::path& folder,
                                            std::span<const ClockMap> maps) const = 0;
 
-  /// As write(), and each event that moves says by how much: what CorrectOptions::mark_offsets asks
-  /// for. Errors: those of write(); ErrorKind::usage for a format without attributes.
+  /// Same as write(), but each event that moves gets an attribute with its offset
+  /// (CorrectOptions::mark_offsets). Errors: those of write(); ErrorKind::usage for a format
+  /// without attributes.
   [[nodiscard]] virtual Result<void> write_marked(const std::filesystem::path&,
                                                   std::span<const ClockMap>) const {
     return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
   }
 
-  /// Writes into a folder that exists and is empty what shifts the files for a viewer, and links
-  /// to them. `maps` are constant shifts; `final_folder` as for link_file(). Errors: those of
-  /// write(); ErrorKind::usage for a format without such a thing.
+  /// Writes links to the files, and a manifest by which a viewer shifts them, into an existing
+  /// empty folder. `maps`: constant shifts; `final_folder`: see link_file(). Errors: those of
+  /// write(); ErrorKind::usage for a format without a manifest.
   [[nodiscard]] virtual Result<LinkCounts> write_overlay(const std::filesystem::path& folder,
                                                          const std::filesystem::path& final_folder,
                                                          std::span<const ClockMap> maps,
@@ -93,30 +94,30 @@ class Recording {
     return fail(ErrorKind::usage, "--mode overlay needs an OTF2 archive or a training run");
   }
 
-  /// This recording with the pairs that its files have once they are written with `maps`: pairs
-  /// that are found by times depend on the clocks. Null: they do not. Its notes and warnings are
-  /// not those of opening.
+  /// This recording with the pairs that its files have once they are written with `maps`, as pairs
+  /// found by times depend on the clocks. Null if they do not. Notes and warnings differ from those
+  /// of opening.
   [[nodiscard]] virtual std::unique_ptr<Recording> paired_after(
       std::span<const ClockMap> maps) const {
     static_cast<void>(maps);
     return nullptr;
   }
 
-  /// Reads what write() has written into a folder, as anybody else will. Errors: those of reading;
-  /// ErrorKind::output if the files do not hold the events of this recording.
+  /// Reads the files that write() has written into a folder, like any others. Errors: those of
+  /// reading; ErrorKind::output if the files do not contain the events of this recording.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> read_back(
       const std::filesystem::path& folder) const = 0;
 
-  /// Reads all times again, also of events that are in no edge. Errors: ErrorKind::input for files
+  /// Reads all times again, also those of events without edges. Errors: ErrorKind::input for files
   /// that changed since they were read.
   [[nodiscard]] virtual Result<EventTimes> event_times() const = 0;
 
-  /// Per event of a file a hash of what it is: those of which event_times() makes the file's mark.
-  /// `file`: position in `files`. Errors: as above.
+  /// Hash per event of a file; event_times() combines them to the fingerprint. `file`: position in
+  /// `files`. Errors: those of event_times().
   [[nodiscard]] virtual Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const = 0;
 
-  /// Reads all events that last again, file by file, in the order of their texts. Names are valid
-  /// during the call only. Errors: as above, and those of `see`.
+  /// Reads all events with a duration again, in order of files and their texts. Names are valid
+  /// during the call only. Errors: those of event_times() and of `see`.
   [[nodiscard]] virtual Result<void> for_each_work(
       const std::function<Result<void>(const Work&)>& see) const = 0;
 
@@ -124,19 +125,19 @@ class Recording {
 
   Clocks clocks;
   edges::EdgeList list;
-  std::uint64_t events = 0;  ///< with a time
-  std::uint64_t calls = 0;   ///< of communication, in pairs or not
+  std::uint64_t events = 0;  ///< number of events with a time
+  std::uint64_t calls = 0;   ///< number of communication calls, paired or not
   Coverage coverage;
-  Counters unmatched, skipped;        ///< as CheckReport; no zeros
-  std::vector<std::string> notes;     ///< for the report of a correction
-  std::vector<std::string> warnings;  ///< for all reports; nothing that a correction can mend
-  std::vector<std::filesystem::path> files;  ///< that were read
+  Counters unmatched, skipped;               ///< see CheckReport; no zeros
+  std::vector<std::string> notes;            ///< shown in the report of a correction
+  std::vector<std::string> warnings;         ///< shown in all reports; no correction removes them
+  std::vector<std::filesystem::path> files;  ///< paths that were read
   std::string format;                        ///< its name, e.g. "Chrome JSON"
-  double read_s = 0;                         ///< seconds that reading took
+  double read_s = 0;                         ///< duration of reading, s
   std::uint64_t bytes = 0;                   ///< size of the files, unpacked
   Counters operations;                       ///< calls per kind
   Counters groups;                           ///< calls per group of processes
-  Counters anomalies;  ///< what is missing or odd, beside `unmatched` and `skipped`; no zeros
+  Counters anomalies;                        ///< others than `unmatched`, `skipped`; no zeros
 };
 
 }  // namespace entrain::formats

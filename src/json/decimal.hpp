@@ -6,8 +6,7 @@
 
 namespace entrain::json {
 
-/// A number that is counted in parts, of which `per_unit`, a power of ten, make a whole; with as
-/// many decimals as it needs.
+/// Text of parts / per_unit with as many decimals as it needs. `per_unit`: a power of ten.
 ///
 /// Example: 1500 parts of 1,000 each are "1.5", and -2000 are "-2".
 std::string decimal_text(std::int64_t parts, std::uint32_t per_unit);

@@ -12,7 +12,7 @@ namespace entrain::json {
 namespace {
 
 constexpr std::size_t k_piece = std::size_t{1} << 20;
-constexpr std::size_t k_room = 64;  // that parsers want behind a text
+constexpr std::size_t k_room = 64;  // padding after the text, for parsers
 
 }  // namespace
 
@@ -32,7 +32,7 @@ Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpac
   if (!error) document.text.reserve(std::min<std::uint64_t>(size, k_most_text) + k_piece + k_room);
   for (bool more = true; more;) {
     const std::size_t before = document.text.size(), room = document.text.capacity();
-    // A string that grows takes twice its room, and is copied.
+    // A growing string doubles its capacity, and copies the text.
     TRY(check_memory_room(path, before + k_piece > room ? 2 * room : k_piece));
     document.text.resize(before + k_piece);
     TRY_ASSIGN(const std::size_t read, reader.read({document.text.data() + before, k_piece}));
@@ -53,7 +53,7 @@ Result<std::string> beginning(const std::filesystem::path& path) {
   std::string text(k_beginning, '\0');
   const Result<std::size_t> size = reader.read(text);
   if (!size && !reader.damaged()) return tl::unexpected(size.error());
-  // Before a damage stands what could be unpacked; behind it the zeros are that were there before.
+  // Damage: the text ends where the zeros begin, as nothing more could be unpacked.
   text.resize(size ? *size : std::min(text.find('\0'), text.size()));
   return text;
 }

@@ -11,7 +11,7 @@
 
 namespace entrain::json {
 
-/// The text of a file, plain or as gzip packs it.
+/// The text of a plain or gzip file.
 struct Document {
   std::string text;
   bool packed = false;  ///< the file is gzip
@@ -21,25 +21,25 @@ struct Document {
 /// True if a file of this name can hold JSON: .json, .jsonl, .ndjson, and these with .gz.
 bool is_document_name(const std::filesystem::path& path);
 
-/// Reads a regular file; gzip is told by its first two bytes, not by the name. A stream that ends
-/// too early is read as far as it goes. Errors: those of TextReader, of check_memory_room(), and
-/// ErrorKind::input for what is no UTF-8.
+/// Reads a regular file; its first two bytes, not its name, decide whether it is gzip. Reads a
+/// stream that ends too early up to its end. Errors: those of TextReader, of check_memory_room(),
+/// and ErrorKind::input for what is no UTF-8.
 Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
 
-/// As much of a text as beginning() gives.
+/// Largest size of the text that beginning() returns, bytes.
 inline constexpr std::size_t k_beginning = std::size_t{1} << 16;
 
 /// The first 64 KiB of the text of a file, plain or packed; less where it is shorter or damaged,
 /// and empty where it is no regular file. Errors: ErrorKind::input where the system cannot read it.
 Result<std::string> beginning(const std::filesystem::path& path);
 
-/// A piece of a text and what stands there instead.
+/// Replacement of a piece of a text.
 struct Replacement {
-  std::size_t at = 0, size = 0;  ///< bytes of the text
+  std::size_t at = 0, size = 0;  ///< bytes
   std::string with;
 };
 
-/// The text with its pieces replaced; every other byte stays. In order of `at`, without overlap.
+/// The text with its pieces replaced. Replacements are sorted by `at` and do not overlap.
 std::string patch(std::string_view text, const std::vector<Replacement>& replacements);
 
 /// Creates a file of this text, packed if asked for; the same text gives the same bytes. Errors:

@@ -6,9 +6,9 @@
 
 namespace entrain::json {
 
-/// A piece of a text as a sentence shows it: between quotes, at most 40 bytes of it, on one line.
+/// A piece of a text for a sentence: at most 40 bytes, in quotes, on one line.
 ///
-/// Example: soon with a line feed behind it is 'soon\u000a'.
+/// Example: 'soon\u000a' for soon and a line feed.
 std::string excerpt(std::string_view text);
 
 }  // namespace entrain::json

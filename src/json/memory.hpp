@@ -7,23 +7,23 @@
 
 #include <simdjson.h>
 
-/// Libraries of C style tell by a code that memory ran out. Here that is std::bad_alloc, as
-/// everywhere else, and never damaged input.
+/// zlib and simdjson return a code if memory runs out. These functions throw std::bad_alloc
+/// instead, so that it is not taken for damaged input.
 namespace entrain::json {
 
 namespace ondemand = simdjson::ondemand;
 
-/// A code of zlib; throws std::bad_alloc for Z_MEM_ERROR.
+/// Returns the code of zlib; throws std::bad_alloc for Z_MEM_ERROR.
 inline int unless_no_memory(int state) {
   if (state == Z_MEM_ERROR) throw std::bad_alloc();
   return state;
 }
 
-/// simdjson's parser, one text after the other. It is used only by this class.
+/// simdjson's parser for one text after the other. Use only this class.
 class Parser {
  public:
-  /// Begins a text of less than 4 GiB. The document is valid until the next text begins. False for
-  /// damaged JSON; throws std::bad_alloc.
+  /// Begins a text of less than 4 GiB. The document is valid until the next call. False for damaged
+  /// JSON; throws std::bad_alloc.
   bool begin(simdjson::padded_string_view text, ondemand::document& document) {
     const simdjson::error_code error = parser_.iterate(text).get(document);
     if (error == simdjson::MEMALLOC) throw std::bad_alloc();
@@ -33,7 +33,7 @@ class Parser {
   }
 
  private:
-  /// Shows where a document puts its strings: simdjson 3.0 does not look if that memory is there.
+  /// Accesses the string buffer of a document: simdjson 3.0 does not check its allocation.
   struct Opened : ondemand::document {
     static const void* strings_of(ondemand::document& document) {
       return (document.*(&Opened::iter)).string_buf_loc();

@@ -10,11 +10,11 @@
 
 namespace {
 
-int allocations_left = -1;  ///< until one that may fail does; negative: none does
+int allocations_left = -1;  ///< number until one fails; negative: none does
 
 }  // namespace
 
-/// What simdjson takes its memory from.
+/// Allocator of simdjson.
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
   if (allocations_left >= 0 && allocations_left-- == 0) return nullptr;
   try {

@@ -11,22 +11,22 @@
 
 namespace entrain::json {
 
-/// Deeper values are refused: no profiler writes them, and other readers may not survive them.
+/// Largest number of nested brackets; no profiler writes more, and other readers may crash.
 inline constexpr std::size_t k_most_depth = 1024;
 
-/// What some editors put before a text in UTF-8.
+/// Byte order mark, which some editors put before UTF-8.
 inline constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
 
-/// Walks over a JSON text without building anything: values are pieces of the text, so that their
-/// places are known. Checks only what it must to find their ends. A function that returns false has
-/// met the end of the text or something that cannot stand there; the scanner is of no use then.
+/// Scans a JSON text without building anything: values are views of the text, so that their
+/// positions are known. Checks only as much as it must to find their ends. A function that returns
+/// false has met the end of the text or invalid JSON; the scanner must not be used afterwards.
 ///
 /// Example: over {"ts": 12.5, "args": {}} the loop
 ///     for (scanner.open('{'); scanner.next_key(key);) scanner.value(value);
 /// sees ts with 12.5 and args with {}.
 class Scanner {
  public:
-  /// A mark of byte order is passed over.
+  /// Skips a byte order mark.
   explicit Scanner(std::string_view text)
       : begin_(text.data()),
         at_(begin_ + (text.starts_with(k_byte_order_mark) ? k_byte_order_mark.size() : 0)),
@@ -34,18 +34,18 @@ class Scanner {
 
   [[nodiscard]] std::size_t position() const { return static_cast<std::size_t>(at_ - begin_); }
   [[nodiscard]] bool at_end() const { return at_ == end_; }
-  /// The position was lost: next_key() or next_element() ended for this reason, not at a bracket.
+  /// True if next_key() or next_element() ended because of invalid JSON, not at a bracket.
   [[nodiscard]] bool failed() const { return failed_; }
-  /// It was lost in a value with more than k_most_depth brackets around it.
+  /// True if it failed in a value with more than k_most_depth brackets around it.
   [[nodiscard]] bool too_deep() const { return too_deep_; }
 
-  /// Goes on in `text`, which begins with what comes next: the same text, moved, with more of it.
+  /// Continues in `text`, which begins at the current position: the same text, moved and extended.
   void continue_in(std::string_view text) {
     begin_ = at_ = text.data();
     end_ = begin_ + text.size();
   }
 
-  /// The first byte of the next value or sign; 0 at the end.
+  /// Skips blanks; returns the first byte of the next token, 0 at the end.
   char peek() {
     for (; at_ < end_; ++at_) {
       const char sign = *at_;
@@ -56,35 +56,35 @@ class Scanner {
   }
   /// Enters an object or an array.
   bool open(char bracket) {
-    if (peek() != bracket) return lost();
+    if (peek() != bracket) return fail();
     ++at_;
     first_ = true;
     return true;
   }
-  /// The next key of an object that was entered, and to its value; false behind the last one.
+  /// Reads the next key of an open object and moves to its value; false after the last one.
   bool next_key(std::string_view& key) {
     if (!next('}')) return false;
-    if (!string(key) || peek() != ':') return lost();
+    if (!string(key) || peek() != ':') return fail();
     ++at_;
     return true;
   }
-  /// To the next element of an array that was entered; false behind the last one.
+  /// Moves to the next element of an open array; false after the last one.
   bool next_element() { return next(']'); }
-  /// A string without its quotes, escapes as they stand.
+  /// Reads a string without its quotes; keeps escapes.
   bool string(std::string_view& text) {
-    if (peek() != '"') return lost();
+    if (peek() != '"') return fail();
     const char* const from = ++at_;
     for (;;) {
       skip_plain<'"', '\\'>();
-      if (at_ == end_) return lost();
+      if (at_ == end_) return fail();
       if (*at_ == '"') break;
-      at_ += end_ - at_ > 1 ? 2 : 1;  // a backslash and what it means
+      at_ += end_ - at_ > 1 ? 2 : 1;  // a backslash and the escaped byte
     }
     text = {from, static_cast<std::size_t>(at_++ - from)};
     first_ = false;
     return true;
   }
-  /// A value of any kind, as it stands.
+  /// Reads a value of any kind as written.
   bool value(std::string_view& text) {
     const char first = peek();
     const char* const from = at_;
@@ -95,7 +95,7 @@ class Scanner {
       if (!skip_nested()) return false;
     } else {
       skip_scalar();
-      if (at_ == from || at_ == end_) return lost();
+      if (at_ == from || at_ == end_) return fail();
     }
     text = {from, static_cast<std::size_t>(at_ - from)};
     first_ = false;
@@ -103,7 +103,7 @@ class Scanner {
   }
 
  private:
-  /// To the first byte that is one of these.
+  /// Moves to the first byte that is one of these.
   template <char... Signs>
   void skip_plain() {
 #if defined(__SSE2__)
@@ -114,7 +114,7 @@ class Scanner {
 #endif
     while (at_ < end_ && ((*at_ != Signs) && ...)) ++at_;
   }
-  /// To the end of a number or a word: a sign, a blank, or what cannot stand in them.
+  /// Moves to the end of a number or a word: a comma, a bracket, or a byte up to the blank.
   void skip_scalar() {
 #if defined(__SSE2__)
     const auto found = [](__m128i bytes) {
@@ -127,7 +127,7 @@ class Scanner {
     while (at_ < end_ && *at_ != ',' && *at_ != '}' && *at_ != ']' && *at_ > ' ') ++at_;
   }
 #if defined(__SSE2__)
-  /// Passes over 16 bytes at a time, up to the first for which `found` sets bits; false if there is
+  /// Moves by 16 bytes at a time to the first one for which `found` sets bits; false if there is
   /// none before the last 15 bytes.
   template <class Found>
   bool skip_blocks(const Found& found) {
@@ -145,7 +145,7 @@ class Scanner {
   }
 #endif
 
-  bool lost() {
+  bool fail() {
     failed_ = true;
     return false;
   }
@@ -158,19 +158,19 @@ class Scanner {
       return false;
     }
     if (!first_) {
-      if (sign != ',') return lost();
+      if (sign != ',') return fail();
       ++at_;
-      if (peek() == bracket) return lost();
+      if (peek() == bracket) return fail();
     }
     first_ = false;
-    return peek() != '\0' || lost();
+    return peek() != '\0' || fail();
   }
   bool skip_nested() {
     std::size_t depth = 0;
     std::string_view inner;
     do {
       skip_plain<'"', '{', '}', '[', ']'>();
-      if (at_ == end_) return lost();
+      if (at_ == end_) return fail();
       switch (*at_) {
         case '"':
           if (!string(inner)) return false;
@@ -178,7 +178,7 @@ class Scanner {
         case '{':
         case '[':
           too_deep_ = ++depth > k_most_depth;
-          if (too_deep_) return lost();
+          if (too_deep_) return fail();
           break;
         case '}':
         case ']':
@@ -195,7 +195,7 @@ class Scanner {
   const char* begin_;
   const char* at_;
   const char* end_;
-  bool first_ = true;  ///< no comma is due
+  bool first_ = true;  ///< true: no comma is expected
   bool failed_ = false, too_deep_ = false;
 };
 

@@ -68,7 +68,7 @@ struct TextReader::Source {
     return {};
   }
 
-  /// Takes the next piece of the file, if none is left over; false at its end.
+  /// Reads the next piece of the file if the last one is used up; false at the end.
   Result<bool> refill() {
     if (stream.avail_in > 0) return true;
     TRY_ASSIGN(const std::size_t size, file.read_at(at, piece));
@@ -78,8 +78,7 @@ struct TextReader::Source {
     return size > 0;
   }
 
-  /// Behind the end of a stream: true if the next one begins here. Some devices and tools fill up
-  /// with zeros.
+  /// After the end of a stream: true if another one begins. Some devices and tools pad with zeros.
   Result<bool> next_stream() {
     TRY_ASSIGN(bool more, refill());
     if (!more) return false;
@@ -94,9 +93,9 @@ struct TextReader::Source {
     return more;
   }
 
-  Result<std::size_t> unpack(std::span<char> room) {
-    stream.next_out = reinterpret_cast<Bytef*>(room.data());
-    stream.avail_out = static_cast<unsigned>(room.size());
+  Result<std::size_t> unpack(std::span<char> buffer) {
+    stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
+    stream.avail_out = static_cast<unsigned>(buffer.size());
     while (!ended && stream.avail_out > 0) {
       if (state == Z_STREAM_END) {
         TRY_ASSIGN(const bool more, next_stream());
@@ -107,9 +106,9 @@ struct TextReader::Source {
       if (state == Z_OK || state == Z_STREAM_END) continue;
       if (state != Z_BUF_ERROR) return damaged("holds a damaged gzip stream");
       TRY_ASSIGN(const bool more, refill());
-      cut = ended = !more;  // as of a run that was killed
+      cut = ended = !more;  // e.g. the run was killed
     }
-    const std::size_t size = room.size() - stream.avail_out;
+    const std::size_t size = buffer.size() - stream.avail_out;
     given += size;
     if (given > most) return too_large();
     return size;
@@ -123,9 +122,9 @@ struct TextReader::Source {
                             file.path().string(), packed_bytes, most));
   }
 
-  Result<std::size_t> read_plain(std::span<char> room) {
+  Result<std::size_t> read_plain(std::span<char> buffer) {
     TRY_ASSIGN(const std::size_t size,
-               file.read_at(at, {reinterpret_cast<std::uint8_t*>(room.data()), room.size()}));
+               file.read_at(at, {reinterpret_cast<std::uint8_t*>(buffer.data()), buffer.size()}));
     at += size;
     return size;
   }
@@ -135,9 +134,9 @@ struct TextReader::Source {
   int state = Z_OK;
   z_stream stream{};
   std::vector<std::uint8_t> piece;
-  std::uint64_t at = 0;     ///< of the file
+  std::uint64_t at = 0;     ///< position in the file
   std::uint64_t given = 0;  ///< bytes that were unpacked
-  std::uint64_t most = 0;   ///< of them
+  std::uint64_t most = 0;   ///< limit of unpacked bytes
 };
 
 TextReader::TextReader(std::unique_ptr<Source> source) : source_(std::move(source)) {}
@@ -153,8 +152,8 @@ Result<TextReader> TextReader::open(const std::filesystem::path& path, std::uint
   return TextReader(std::move(source));
 }
 
-Result<std::size_t> TextReader::read(std::span<char> room) {
-  return source_->packed ? source_->unpack(room) : source_->read_plain(room);
+Result<std::size_t> TextReader::read(std::span<char> buffer) {
+  return source_->packed ? source_->unpack(buffer) : source_->read_plain(buffer);
 }
 
 bool TextReader::packed() const { return source_->packed; }
@@ -180,7 +179,7 @@ struct TextWriter::Target {
     return {};
   }
 
-  /// Z_NO_FLUSH, or Z_FINISH with the last text.
+  /// `flush`: Z_NO_FLUSH, or Z_FINISH with the last text.
   Result<void> pack(std::string_view text, int flush) {
     int state = Z_OK;
     do {

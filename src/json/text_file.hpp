@@ -14,21 +14,21 @@ namespace entrain::json {
 /// The largest text that is read, bytes.
 inline constexpr std::uint64_t k_most_text = std::uint64_t{1} << 36;
 
-/// A packed file of `size` bytes whose reader names no limit may hold no more than k_most_text, and
-/// so many times its size: profilers' files hold 10 to 30 times, and a file that is made to fill
-/// the memory up to 1,030 times. What is smaller than k_any_ratio fills none.
+/// Default limits of a packed file of `size` bytes: k_most_text, and k_most_ratio times its size.
+/// Profilers' files unpack to 10 to 30 times, a file made to fill the memory to up to 1,030 times.
+/// Up to k_any_ratio bytes any ratio is allowed.
 inline constexpr std::uint64_t k_most_ratio = 250;
 inline constexpr std::uint64_t k_any_ratio = std::uint64_t{1} << 28;
 std::uint64_t most_unpacked(std::uint64_t size);
 
-/// What a reader says of a file that is no UTF-8.
+/// Error for a file that is no UTF-8.
 tl::unexpected<Error> no_utf8(const std::filesystem::path& path);
 
-/// The text without the begin of a character at its end whose rest is missing.
+/// The text without an incomplete character at its end.
 std::string_view whole_characters(std::string_view text);
 
-/// Reads the text of a regular file from begin to end, plain or as gzip packs it; which of the two
-/// is told by its first two bytes, not by the name. One thread at a time may use it.
+/// Reads the text of a plain or gzip file from begin to end; the first two bytes, not the name,
+/// decide which. One thread at a time may use it.
 class TextReader {
  public:
   /// `max_unpacked`: the most bytes that are unpacked; 0: most_unpacked(). Errors: ErrorKind::input
@@ -38,14 +38,14 @@ class TextReader {
   TextReader& operator=(TextReader&&) noexcept;
   ~TextReader();
 
-  /// Fills `room`, at most 1 GiB, with what comes next; returns how many bytes that were: fewer
-  /// than it takes only at the end. Errors: ErrorKind::input for a gzip stream that is damaged or
-  /// holds too much.
-  Result<std::size_t> read(std::span<char> room);
+  /// Fills `buffer`, at most 1 GiB, with the next bytes; returns their number, smaller than the
+  /// buffer only at the end. Errors: ErrorKind::input for a gzip stream that is damaged or too
+  /// large.
+  Result<std::size_t> read(std::span<char> buffer);
   [[nodiscard]] bool packed() const;
-  /// The file ended inside its gzip stream: what was packed until then is the text.
+  /// True if the file ended inside its gzip stream; the text ends there.
   [[nodiscard]] bool cut() const;
-  /// What read() refused is what the file holds, and not that the system could not read it.
+  /// True if read() failed because of the contents of the file, not of the system.
   [[nodiscard]] bool damaged() const;
 
  private:
@@ -65,7 +65,7 @@ class TextWriter {
   ~TextWriter();
 
   Result<void> write(std::string_view text);
-  /// Must be called: only then the file is whole.
+  /// Must be called to complete the file.
   Result<void> close();
 
  private:

@@ -8,9 +8,9 @@
 namespace entrain::json {
 namespace {
 
-constexpr std::size_t k_code = 6;  // as in \u00e4
+constexpr std::size_t k_code = 6;  // bytes, e.g. \u00e4
 
-/// The number of an escape such as \u00e4 at the begin of a text.
+/// Code of an escape such as \u00e4 at the begin of a text.
 std::optional<std::uint32_t> code_of(std::string_view text) {
   if (text.size() < k_code || !text.starts_with("\\u")) return std::nullopt;
   std::uint32_t code = 0;
@@ -39,8 +39,7 @@ void append_utf8(std::uint32_t code, std::string& result) {
   }
 }
 
-/// Takes one escape, or two that are halves of a character. Returns how much of the text that is; 0
-/// if it is none.
+/// Decodes one escape, or a surrogate pair. Returns its bytes; 0 if there is none.
 std::size_t take_code(std::string_view text, std::string& result) {
   const auto code = code_of(text);
   if (!code) return 0;

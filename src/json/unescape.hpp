@@ -6,10 +6,10 @@
 
 namespace entrain::json {
 
-/// What a string of a JSON text says, from what stands between its quotes. What is no escape, and
-/// halves of characters, stay as they stand.
+/// Replaces the escapes of a JSON string, given without its quotes. Keeps invalid escapes and
+/// single surrogates.
 ///
-/// Example: `a\"b\u00e4` says a"bä.
+/// Example: `a\"b\u00e4` becomes a"bä.
 std::string unescaped(std::string_view text);
 
 }  // namespace entrain::json

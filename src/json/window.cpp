@@ -15,10 +15,10 @@
 namespace entrain::json {
 namespace {
 
-/// Fits into the second cache of most processors, beside what else is needed.
+/// Bytes per read; fits into the L2 cache of most processors.
 constexpr std::size_t k_window_piece = std::size_t{1} << 18;
 
-/// Four words at a time, as the hash of the library would take as long as all checks of UTF-8.
+/// Hashes four words at a time: std::hash would take as long as all checks of UTF-8.
 std::uint64_t hash_of(std::string_view text) {
   constexpr std::size_t k_lanes = 4;
   constexpr std::uint64_t k_odd = 0x9E3779B97F4A7C15;
@@ -51,7 +51,7 @@ Result<void> Window::advance(std::size_t done) {
   offset_ += done;
   checked_ -= done;
   std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(done), size_, bytes_.begin());
-  // Whole pieces at the same places of the file, so that the hash does not depend on the reader.
+  // Reads pieces at fixed positions of the file, so that the hash does not depend on the reader.
   const std::size_t pieces = std::max<std::size_t>(size_ / k_window_piece, 1);
   const std::size_t wanted = size_ + pieces * k_window_piece;
   if (size_ > k_most_kept) {

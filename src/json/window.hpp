@@ -13,12 +13,11 @@
 
 namespace entrain::json {
 
-/// The part of a file's text that is in memory while a reader goes from its begin to its end. Takes
-/// less than 1 MB whatever the file's size, unless the reader keeps a longer piece whole, which may
-/// have k_most_kept bytes. One thread at a time may use it.
+/// Sliding window over the text of a file. Takes less than 1 MB of memory, unless the reader keeps
+/// a longer piece, of up to k_most_kept bytes. One thread at a time may use it.
 ///
 /// Example: text() is `{"a": 1}, {"b"` and ended() is false. After advance(10) it begins with
-/// `{"b"`, and what follows in the file stands behind that.
+/// `{"b"` and continues with the text that follows in the file.
 class Window {
  public:
   static constexpr std::size_t k_most_kept = std::size_t{1} << 30;
@@ -27,19 +26,20 @@ class Window {
   /// ErrorKind::input for what is no UTF-8.
   static Result<Window> open(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
 
-  /// Whole characters, unless the file ends inside one. Valid until the next advance().
+  /// The text in the window: whole characters, unless the file ends inside one. Valid until the
+  /// next advance().
   [[nodiscard]] std::string_view text() const { return {bytes_.data(), checked_}; }
-  /// Where text() begins in the text of the file.
+  /// Position of text() in the text of the file, bytes.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
-  /// text() reaches the end of the file.
+  /// True if text() reaches the end of the file.
   [[nodiscard]] bool ended() const { return ended_; }
-  /// Gives up the first `done` bytes of text() and reads on: a piece, or more if what is kept is
-  /// larger than one, so that a reader who tries again and again takes linear time.
+  /// Drops the first `done` bytes of text() and reads the next piece; more pieces if the kept text
+  /// is larger than one, so that repeated attempts take linear time.
   Result<void> advance(std::size_t done);
 
   [[nodiscard]] bool packed() const { return reader_.packed(); }
   [[nodiscard]] bool cut() const { return reader_.cut(); }
-  /// Of the whole text, when it has ended: its bytes, and a hash of them.
+  /// Size, bytes, and hash of the whole text; valid at the end.
   [[nodiscard]] std::uint64_t total() const { return offset_ + size_; }
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
@@ -51,8 +51,8 @@ class Window {
   std::filesystem::path path_;
   TextReader reader_;
   std::vector<char> bytes_;
-  std::size_t size_ = 0;     ///< bytes that were read; behind them is room
-  std::size_t checked_ = 0;  ///< those that are whole characters of UTF-8
+  std::size_t size_ = 0;     ///< bytes that were read
+  std::size_t checked_ = 0;  ///< bytes of whole UTF-8 characters
   std::uint64_t offset_ = 0, hash_ = 0;
   bool ended_ = false;
 };

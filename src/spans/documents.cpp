@@ -25,7 +25,7 @@ bool Documents::next(std::string_view& document) {
   if (begin_ == text_.size()) return false;
   std::size_t end = text_.size();
   if (kind_ == Kind::lines) end = std::min(text_.find('\n', begin_), end);
-  if (kind_ == Kind::one_by_one) end = end_of_value();
+  if (kind_ == Kind::sequence) end = end_of_value();
   ++number_;
   document = text_.substr(begin_, end - begin_);
   reaches_end_ = end == text_.size();
@@ -39,7 +39,7 @@ bool Documents::split() {
   const std::size_t end = end_of_value();
   const std::size_t next = text_.find_first_not_of(k_blanks, end);
   if (next == std::string_view::npos || text_[next] != '{') return false;
-  kind_ = Kind::one_by_one;
+  kind_ = Kind::sequence;
   at_ = begin_;
   number_ = 0;
   return true;
@@ -51,7 +51,7 @@ std::string Documents::place(const std::string& name) const {
       const std::string_view before = text_.substr(0, begin_);
       return fmt::format("{}:{}", name, 1 + std::count(before.begin(), before.end(), '\n'));
     }
-    case Kind::one_by_one:
+    case Kind::sequence:
       return fmt::format("{}, document {}", name, number_);
     case Kind::one:
       return name;

@@ -7,29 +7,29 @@
 
 namespace entrain::spans {
 
-/// Documents of a text: all of it, or one per line, or one behind the other.
+/// Splits a text into JSON documents: the whole text, one per line, or several in sequence.
 class Documents {
  public:
   explicit Documents(std::string_view text);
 
-  /// The next one, and where it begins; false behind the last one.
+  /// Moves to the next document; false after the last one.
   bool next(std::string_view& document);
   [[nodiscard]] std::size_t begin() const { return begin_; }
   [[nodiscard]] bool none() const { return number_ == 0; }
-  /// True if the text ends with the present one, behind others: it may have been cut off.
+  /// True if the current document is the last one of several: it may have been cut off.
   [[nodiscard]] bool may_be_cut() const {
     return kind_ != Kind::one && reaches_end_ && number_ > 1;
   }
-  /// Begins anew with the first object, if the whole text was taken for one document. False if no
-  /// other one begins behind it.
+  /// Restarts with a sequence of objects, if the whole text was taken for one document. False if no
+  /// second object begins after the first one.
   bool split();
-  /// Where the present one is, for messages.
+  /// Location of the current document, for messages.
   [[nodiscard]] std::string place(const std::string& name) const;
 
  private:
-  enum class Kind : std::uint8_t { one, lines, one_by_one };
+  enum class Kind : std::uint8_t { one, lines, sequence };
 
-  /// True if the first line is an object or a list, and another one of these follows.
+  /// True if the first line is an object or a list, and another one of the same kind follows.
   [[nodiscard]] bool is_lines() const;
   [[nodiscard]] std::size_t end_of_value() const;
 

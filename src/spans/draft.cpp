@@ -35,7 +35,7 @@ bool is_whole_trace(std::string_view id) {
 
 std::string_view half_of(std::string_view id) { return significant(id.substr(id.size() - k_half)); }
 
-bool same_trace(std::string_view a, std::string_view b) {
+bool is_same_trace(std::string_view a, std::string_view b) {
   std::string one, other;
   append_id(a, one);
   append_id(b, other);

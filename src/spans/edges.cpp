@@ -3,56 +3,56 @@
 
 #include <algorithm>
 
-#include "spans/doubts.hpp"
+#include "spans/unreliable_ends.hpp"
 
 namespace entrain::spans {
 namespace {
 
-/// Positions of spans by id: of a client's half and a server's half, who may share it.
+/// Positions of the spans of one id, which a client's and a server's half may share.
 struct Halves {
   std::uint32_t own = k_none;     ///< the first one that is not shared
   std::uint32_t shared = k_none;  ///< the server's half
 };
 
-class Finder {
+class EdgeFinder {
  public:
-  Finder(const Spans& spans, std::span<const std::uint32_t> hosts)
+  EdgeFinder(const Spans& spans, std::span<const std::uint32_t> hosts)
       : spans_(spans),
         hosts_(hosts),
-        nowhere_(spans.clocks.find(k_nowhere)),
+        unknown_host_(spans.clocks.find(k_unknown_host)),
         halves_(spans.ids.all().size()) {
     for (std::uint32_t i = 0; i < spans.all.size(); ++i) index(i);
   }
 
   std::vector<Edge> edges();
-  std::uint64_t without_host = 0;  ///< calls between a host and nowhere
+  std::uint64_t without_host = 0;  ///< calls between a known and an unknown host
   std::uint64_t duplicates = 0, missing = 0, uncalled = 0, in_circles = 0, missing_links = 0;
-  std::uint64_t endless = 0;  ///< clients without a length whose servers are there
+  std::uint64_t endless = 0;  ///< clients without a length whose servers are known
 
  private:
   void index(std::uint32_t position);
-  /// The span that called this one; k_none for none, or if it is not there.
+  /// The span that called this one; k_none for a root, or if it is missing.
   [[nodiscard]] std::uint32_t parent_of(std::uint32_t position) const;
   void find_circles();
   void add(std::uint32_t before, std::uint32_t after);
-  /// True if these are spans of two clocks that are known.
+  /// True if the spans are of two clocks, both known.
   [[nodiscard]] bool are_apart(const Span& a, const Span& b) const {
-    return a.clock != b.clock && a.clock != nowhere_ && b.clock != nowhere_;
+    return a.clock != b.clock && a.clock != unknown_host_ && b.clock != unknown_host_;
   }
 
   const Spans& spans_;
   std::span<const std::uint32_t> hosts_;
-  std::uint32_t nowhere_;
+  std::uint32_t unknown_host_;
   std::vector<Halves> halves_;
-  std::vector<bool> left_out_, circular_;
+  std::vector<bool> ignored_, circular_;
   std::vector<Edge> edges_;
 };
 
-void Finder::index(std::uint32_t position) {
+void EdgeFinder::index(std::uint32_t position) {
   const Span& span = spans_.all[position];
   Halves& halves = halves_[span.id];
-  left_out_.push_back(false);
-  // Old tracers share ids without saying so: what is a server's half is seen when both are there.
+  ignored_.push_back(false);
+  // Old tracers do not mark shared ids: the server's half is known once both halves are there.
   bool is_shared = span.shared;
   if (!is_shared && halves.own != k_none && halves.shared == k_none) {
     const Role other = spans_.all[halves.own].role;
@@ -66,27 +66,27 @@ void Finder::index(std::uint32_t position) {
     place = position;
   } else {
     ++duplicates;
-    left_out_.back() = true;
+    ignored_.back() = true;
   }
 }
 
-std::uint32_t Finder::parent_of(std::uint32_t position) const {
+std::uint32_t EdgeFinder::parent_of(std::uint32_t position) const {
   const Span& span = spans_.all[position];
   const Halves& own = halves_[span.id];
   if (own.shared == position && own.own != k_none) return own.own;
   if (span.parent == k_none) return k_none;
   const Halves& parent = halves_[span.parent];
   if (parent.shared == k_none || parent.own == k_none) return std::min(parent.shared, parent.own);
-  // The server's half calls on; only what is on the client's host alone is of the client's half.
+  // A span of the client's host only is a child of the client's half, others of the server's half.
   const bool of_client =
       spans_.all[parent.own].clock == span.clock && spans_.all[parent.shared].clock != span.clock;
   return of_client ? parent.own : parent.shared;
 }
 
-/// Marks the spans that are their own ancestors: each is visited twice at most.
-void Finder::find_circles() {
+/// Marks the spans that are their own ancestors. Visits each at most twice.
+void EdgeFinder::find_circles() {
   circular_.assign(spans_.all.size(), false);
-  std::vector<std::uint32_t> seen(spans_.all.size(), k_none);  // in the walk from which span
+  std::vector<std::uint32_t> seen(spans_.all.size(), k_none);  // span at which the walk began
   for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
     std::uint32_t at = i;
     while (at != k_none && seen[at] == k_none) {
@@ -101,7 +101,7 @@ void Finder::find_circles() {
   }
 }
 
-void Finder::add(std::uint32_t before, std::uint32_t after) {
+void EdgeFinder::add(std::uint32_t before, std::uint32_t after) {
   const Span &cause = spans_.all[before], &effect = spans_.all[after];
   if (!are_apart(cause, effect)) return;
   edges_.push_back({.cause = hosts_[cause.clock],
@@ -112,11 +112,11 @@ void Finder::add(std::uint32_t before, std::uint32_t after) {
                     .child = after});
 }
 
-std::vector<Edge> Finder::edges() {
+std::vector<Edge> EdgeFinder::edges() {
   find_circles();
   for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
     const Span& child = spans_.all[i];
-    if (left_out_[i] || circular_[i]) continue;
+    if (ignored_[i] || circular_[i]) continue;
     const std::uint32_t from = parent_of(i);
     if (from == k_none) {
       if (child.parent == k_none) continue;
@@ -133,7 +133,7 @@ std::vector<Edge> Finder::edges() {
     add(from, i);
     const bool waits = parent.role == Role::client && child.role == Role::server;
     if (!waits) continue;
-    // No call of another host takes no time: the length was not known when the span was written.
+    // A call of another host takes time: the client did not know its length.
     const bool has_end = parent.end > parent.begin;
     edges_.push_back({.cause = hosts_[child.clock],
                       .effect = hosts_[parent.clock],
@@ -141,7 +141,7 @@ std::vector<Edge> Finder::edges() {
                       .effect_time = parent.end,
                       .is_end = true,
                       .child = i,
-                      .doubt = has_end ? Doubt::none : Doubt::no_length});
+                      .rejection = has_end ? Rejection::none : Rejection::no_length});
     endless += has_end ? 0 : 1;
   }
   for (const Link& link : spans_.links) {
@@ -149,16 +149,16 @@ std::vector<Edge> Finder::edges() {
     const std::uint32_t before = halves.own != k_none ? halves.own : halves.shared;
     if (before == k_none) {
       ++missing_links;
-    } else if (before != link.span && !left_out_[link.span]) {
+    } else if (before != link.span && !ignored_[link.span]) {
       add(before, static_cast<std::uint32_t>(link.span));
     }
   }
   return std::move(edges_);
 }
 
-/// The step of the clock of each host: 1, 1,000 or 1,000,000 ns, as far as many stamps show it.
+/// Resolution of the clock of each host, by its stamps: 1, 1,000 or 1,000,000 ns.
 std::vector<std::uint64_t> steps_of(const Spans& spans, std::span<const std::uint32_t> hosts) {
-  constexpr std::uint64_t k_enough = 8, k_us = 1'000, k_ms = 1'000'000;
+  constexpr std::uint64_t k_least_stamps = 8, k_us = 1'000, k_ms = 1'000'000;
   std::vector<std::uint64_t> count(hosts.size()), step(hosts.size(), k_ms);
   for (const Span& span : spans.all) {
     const std::uint32_t host = hosts[span.clock];
@@ -168,7 +168,7 @@ std::vector<std::uint64_t> steps_of(const Spans& spans, std::span<const std::uin
     }
   }
   for (std::size_t host = 0; host < count.size(); ++host) {
-    if (2 * count[host] < k_enough) step[host] = spans.microseconds ? k_us : 1;
+    if (2 * count[host] < k_least_stamps) step[host] = spans.microseconds ? k_us : 1;
   }
   return step;
 }
@@ -195,7 +195,7 @@ void make_clocks(const Spans& spans, SpanEdges& result) {
 edges::EdgeList list_of(std::span<const Edge> edges) {
   edges::EdgeList list;
   for (const Edge& edge : edges) {
-    if (edge.doubt != Doubt::none) continue;
+    if (edge.rejection != Rejection::none) continue;
     list.cause_clock.push_back(edge.cause);
     list.effect_clock.push_back(edge.effect);
     list.cause_time.push_back(edge.cause_time);
@@ -207,30 +207,30 @@ edges::EdgeList list_of(std::span<const Edge> edges) {
 SpanEdges edges_of(const Spans& spans) {
   SpanEdges result;
   make_clocks(spans, result);
-  Finder finder(spans, result.hosts);
+  EdgeFinder finder(spans, result.hosts);
   result.found = finder.edges();
   result.without_parent = finder.uncalled;
   const std::vector<std::uint64_t> steps = steps_of(spans, result.hosts);
-  const EndDoubts doubts = doubt_ends(spans, steps, result.found);
+  const RejectedEnds rejected = mark_unreliable_ends(spans, steps, result.found);
   const auto count = [&](const char* name, std::uint64_t number) {
     if (number > 0) result.counters.emplace_back(name, number);
   };
   count("truncated_files", spans.cut_files);
   count("spans_without_id", spans.without_id);
   count("spans_without_time", spans.without_time);
-  count("times_that_stay", spans.odd_times);
+  count("times_that_stay", spans.immovable_times);
   count("spans_that_end_before_they_begin", spans.backwards);
   count("duplicate_spans", finder.duplicates);
   count("spans_without_their_parent", finder.missing);
   count("spans_in_circles_of_parents", finder.in_circles);
   count("links_without_their_span", finder.missing_links);
   count("calls_without_a_host", finder.without_host);
-  count("edges_below_the_resolution", doubts.unresolved);
+  count("edges_below_the_resolution", rejected.unresolved);
   count("calls_without_a_length", finder.endless);
-  count("contradicted_ends", doubts.contradicted);
-  count("ends_nobody_waits_for", doubts.nobody_waits);
-  count("ends_perhaps_given_up", doubts.given_up);
-  result.dropped = doubts.operations;
+  count("contradicted_ends", rejected.contradicted);
+  count("ends_nobody_waits_for", rejected.asynchronous);
+  count("ends_perhaps_given_up", rejected.timed_out);
+  result.dropped = rejected.operations;
   return result;
 }
 

@@ -13,54 +13,53 @@
 
 namespace entrain::spans {
 
-/// Why an edge says nothing about clocks.
-enum class Doubt : std::uint8_t {
+/// Reason why an edge is no evidence about clocks.
+enum class Rejection : std::uint8_t {
   none,
-  no_length,     ///< when the client ended is not known
-  unresolved,    ///< a clock is too coarse for it
-  contradicted,  ///< begins of the same hosts contradict this end
-  operation,     ///< they do for most ends of its operation
-  given_up,      ///< they do for others, and this one stands alone
+  no_length,     ///< end of the client unknown
+  unresolved,    ///< violated by less than the resolution of a clock
+  contradicted,  ///< this end contradicts begins of the same hosts
+  operation,     ///< most ends of this operation are contradicted
+  timed_out,     ///< other ends are contradicted, and no neighbour supports this one
 };
 
-/// A begin or end of a span that is not before one of a span of another host.
+/// Happened-before edge between begins or ends of spans of two hosts.
 struct Edge {
   std::uint32_t cause = 0, effect = 0;            ///< positions in SpanEdges::clocks
   std::uint64_t cause_time = 0, effect_time = 0;  ///< ns
-  bool is_end = false;                            ///< of two ends, not begins
+  bool is_end = false;                            ///< connects two ends, not begins
   std::uint32_t child = 0;                        ///< position of the called span
-  Doubt doubt = Doubt::none;                      ///< others: it says nothing about clocks
+  Rejection rejection = Rejection::none;          ///< others: no evidence
 };
 
-/// The edges that nothing speaks against.
+/// The edges that are not rejected.
 edges::EdgeList list_of(std::span<const Edge> edges);
 
-/// Ends of an operation that begins of the same hosts contradict.
+/// Contradicted ends of an operation.
 struct DroppedEnds {
   std::string operation;  ///< name of the called spans
-  std::uint64_t dropped = 0, of = 0;
+  std::uint64_t dropped = 0, total = 0;
 };
 
-/// What spans tell about the clocks of their hosts.
+/// Evidence of spans about the clocks of their hosts.
 struct SpanEdges {
-  Clocks clocks;                     ///< of the hosts, in order of their first span
+  Clocks clocks;                     ///< one per host, in order of first spans
   std::vector<std::uint32_t> hosts;  ///< number in Spans::clocks -> position in `clocks`, or k_none
-  std::vector<Edge> found;           ///< in order of their later spans
+  std::vector<Edge> found;           ///< sorted by their later spans
   std::vector<DroppedEnds> dropped;  ///< the most first
-  std::uint64_t without_parent = 0;  ///< of spans that another host must have called
-  Counters counters;                 ///< what was left out; no zeros
+  std::uint64_t without_parent = 0;  ///< spans that a missing parent of another host called
+  Counters counters;                 ///< ignored spans and edges; no zeros
 };
 
-/// The happened-before edges between hosts. A child begins after its parent does, and a span after
-/// those that it links to. A server's span ends before its client's one does.
+/// Finds the happened-before edges between hosts. A child begins after its parent, and a span after
+/// those that it links to. A server's span ends before its client's.
 ///
-/// The latter is wrong where the client gave up or the server went on by itself. So an end is
-/// dropped where it contradicts the begins of the same two hosts, while their clocks run equally
-/// fast to within 100 ppm: it then says nothing about clocks. Where that is so for most ends of an
-/// operation, nobody waits for it, and its other ends say nothing either. Where it is so for any,
-/// clients give up at times, perhaps just before the answer: a violated end counts only if other
-/// edges of these hosts at about that time are violated as well. Without any such end nothing is
-/// dropped, however wrong the clocks are. O(n log n).
+/// The latter is wrong if the client timed out or the call is asynchronous. So an end is rejected
+/// if it contradicts begins of the same two hosts, given that their clocks drift by at most 100
+/// ppm. If that holds for most ends of an operation, the operation is asynchronous, and all its
+/// ends are rejected. If it holds for any end, clients time out, perhaps just before the answer: a
+/// violated end then counts only if other edges of these hosts at about that time are violated as
+/// well. Without a contradicted end none is rejected, however wrong the clocks are. O(n log n).
 SpanEdges edges_of(const Spans& spans);
 
 }  // namespace entrain::spans

@@ -6,11 +6,11 @@
 namespace entrain::spans {
 namespace {
 
-/// Before the numbers that Jaeger gives processes, where they stand for clocks.
+/// Prefix of the ids of Jaeger's processes while these replace names of clocks.
 constexpr std::string_view k_before_numbers = "\1";
 const std::string k_number_of_process(k_before_numbers);
 
-/// What Jaeger says of a span that came before.
+/// Jaeger's reference to an earlier span.
 struct Reference {
   std::string type, trace, id;
 };
@@ -39,7 +39,7 @@ bool jaeger_reference(value from, std::vector<Reference>& references) {
 /// The first CHILD_OF in the span's own trace is the parent; others are links.
 void take_references(const std::vector<Reference>& references, Draft& draft) {
   for (const Reference& one : references) {
-    const bool is_own = one.trace.empty() || same_trace(one.trace, draft.trace);
+    const bool is_own = one.trace.empty() || is_same_trace(one.trace, draft.trace);
     if (one.type == "CHILD_OF" && is_own && draft.parent.empty()) {
       draft.parent = one.id;
     } else {
@@ -81,12 +81,12 @@ bool Reader::jaeger_span(value from) {
     });
   });
   take_references(references, draft);
-  // Processes may stand behind the spans: until then their number stands for the clock.
+  // Processes may follow the spans: until then the id of the process replaces the clock.
   const std::uint32_t clock = spans_.clocks.number(
       draft.process.empty() ? draft.place.clock() : k_number_of_process + draft.process);
   stamp_millis(draft.millis, draft.begin, clock);
   finish(draft, k_us, true, clock);
-  return whole && has_room();
+  return whole && has_memory();
 }
 
 bool Reader::jaeger_process(value from, Place& place) {
@@ -118,7 +118,8 @@ bool Reader::jaeger_trace(value trace) {
     const std::string& name = spans_.clocks.all()[clock];
     if (!name.starts_with(k_number_of_process)) return;
     const auto known = hosts.find(name);
-    clock = spans_.clocks.number(known == hosts.end() ? std::string(k_nowhere) : known->second);
+    clock =
+        spans_.clocks.number(known == hosts.end() ? std::string(k_unknown_host) : known->second);
   };
   for (std::size_t i = first_span; i < spans_.all.size(); ++i) resolve(spans_.all[i].clock);
   for (std::size_t i = first_stamp; i < stamps_.size(); ++i) resolve(stamps_[i].clock);

@@ -104,7 +104,7 @@ bool Reader::otlp_span(value from) {
     });
   });
   finish(draft, k_ns, false, k_none);
-  return whole && has_room();
+  return whole && has_memory();
 }
 
 }  // namespace entrain::spans

@@ -7,17 +7,17 @@
 
 namespace entrain::spans {
 
-/// A span to be written. Its times are ns since 1970.
+/// A span to write. Times are ns since 1970.
 struct OtlpSpan {
   std::uint64_t trace = 0, id = 0, parent = 0;  ///< 0: no parent
   std::string_view name;                        ///< needs no escapes
-  int kind = 0;                                 ///< as OTLP numbers them
+  int kind = 0;                                 ///< number in OTLP
   std::int64_t begin = 0, end = 0;
 };
 
 /// The begin of a document of OTLP JSON, up to its first span. Names need no escapes.
 std::string otlp_begin(std::string_view service, std::string_view host);
-/// A span; documents have a comma between two.
+/// A span; a document separates spans by commas.
 std::string otlp_span(const OtlpSpan& span);
 /// The end of a document, and of its line.
 inline constexpr std::string_view k_otlp_end = "]}]}]}\n";

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::int64_t k_ns_per_ms = 1'000'000;
 
-/// As it can be written: the nearest time of its unit, or the ns.
+/// The nearest time that can be written: in its unit, or in ns.
 std::int64_t rounded(std::int64_t time, const Stamp& stamp) {
   return stamp.fine ? time : (time + stamp.unit / 2) / stamp.unit * stamp.unit;
 }
 
-/// A stamp of the text as it is to stand there; empty if its digits stay.
+/// New digits of a stamp; empty if they stay.
 std::string text_of(const Stamp& stamp, std::int64_t time, std::int64_t since) {
   if (stamp.in_ms) {
     const std::int64_t ms = rounded(time, stamp) / k_ns_per_ms;
@@ -33,7 +33,7 @@ std::string text_of(const Stamp& stamp, std::int64_t time, std::int64_t since) {
   return json::decimal_text(after, stamp.unit);
 }
 
-/// With the comma to what follows, and the list around it where there is none yet.
+/// Appends the attribute, with a list around it if there is none, and the comma after it.
 void add_attribute(const Mark& mark, std::int64_t offset, std::string& text) {
   const auto out = std::back_inserter(text);
   const char* const comma = mark.alone ? "" : ",";
@@ -47,7 +47,7 @@ void add_attribute(const Mark& mark, std::int64_t offset, std::string& text) {
       fmt::format_to(out, R"({}{{"key":"entrain.offset_ns","type":"int64","value":{}}}{}{})",
                      list ? R"("tags":[)" : "", offset, list ? "]" : "", comma);
       break;
-    case Mark::Form::old_zipkin:
+    case Mark::Form::zipkin_v1:
       fmt::format_to(out, R"({}{{"key":"entrain.offset_ns","value":"{}"}}{}{})",
                      list ? R"("binaryAnnotations":[)" : "", offset, list ? "]" : "", comma);
       break;

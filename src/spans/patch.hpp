@@ -13,13 +13,12 @@
 
 namespace entrain::spans {
 
-/// The text with its times mapped, and every other byte as it was. `maps`: by Spans::clocks;
-/// `stamps`: of read(), in their order. Times in microseconds become the nearest ones, halves the
-/// later one, so that an order between any two times stays one; lengths are between such times. In
-/// files where a time has decimals they are written to the ns. A
-/// time whose map does not move it keeps its digits. `marks`, also of read(): those spans whose
-/// begin moves get an attribute entrain.offset_ns, what was added to it in ns. Errors:
-/// ErrorKind::input for a time that would be negative.
+/// The text with its times mapped, and every other byte unchanged. `maps`: index as Spans::clocks;
+/// `stamps` and `marks`: results of read(). Times in microseconds are rounded to the nearest one,
+/// halves up, which keeps the order of times; durations are differences of rounded times. If any
+/// time of the text has decimals, all are written to the ns. A time that its map does not move
+/// keeps its digits. A span of `marks` whose begin moves gets an attribute entrain.offset_ns: the
+/// added ns. Errors: ErrorKind::input for a time that would be negative.
 Result<std::string> patched(std::string_view text, std::span<const Stamp> stamps,
                             std::span<const ClockMap> maps, std::span<const Mark> marks = {});
 

@@ -36,7 +36,7 @@ TEST(SpansPatch, only_the_digits_of_times_change) {
   EXPECT_EQ(patched(k_otlp, read.stamps, maps_of(read.spans, 0)), k_otlp);
 }
 
-/// What moves with its host, by 123 us, needs neither an id nor a second time.
+/// Times that move with their host, by 123 us, need neither an id nor a second time.
 TEST(SpansPatch, spans_without_an_id_or_an_end_move_with_their_host) {
   const auto moved = [](const std::string& text) {
     const Read read = read_all(text);

@@ -15,7 +15,7 @@
 namespace entrain::spans {
 namespace {
 
-/// How much is known before a document is read; takes back what a damaged one added.
+/// State before a document is read; removes what a damaged one added.
 class Rollback {
  public:
   Rollback(Spans& spans, std::vector<Stamp>& stamps, std::vector<Mark>* marks)
@@ -28,7 +28,7 @@ class Rollback {
         without_time_(spans.without_time),
         without_id_(spans.without_id),
         backwards_(spans.backwards),
-        odd_times_(spans.odd_times) {}
+        immovable_times_(spans.immovable_times) {}
 
   void back() {
     spans_.all.resize(all_);
@@ -38,7 +38,7 @@ class Rollback {
     spans_.without_time = without_time_;
     spans_.without_id = without_id_;
     spans_.backwards = backwards_;
-    spans_.odd_times = odd_times_;
+    spans_.immovable_times = immovable_times_;
   }
 
  private:
@@ -46,11 +46,11 @@ class Rollback {
   std::vector<Stamp>& stamps_;
   std::vector<Mark>* marks_;
   std::size_t all_, stamp_count_, mark_count_;
-  std::uint64_t without_time_, without_id_, backwards_, odd_times_;
+  std::uint64_t without_time_, without_id_, backwards_, immovable_times_;
 };
 
-/// Where any time of a file has decimals, all are written to the ns: times of two steps would not
-/// keep their order.
+/// If any time of a file has decimals, all are written to the ns: times of two resolutions would
+/// not keep their order.
 void refine(std::span<Stamp> stamps) {
   const bool any = std::any_of(stamps.begin(), stamps.end(),
                                [](const Stamp& stamp) { return stamp.fine && stamp.unit == k_us; });
@@ -67,7 +67,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
   json::Parser parser;
   bool any_known = false;
   const std::size_t first_stamp = stamps.size();
-  const bool had_odd = spans.odd_times > 0;
+  const bool had_immovable = spans.immovable_times > 0;
   Documents documents(text);
   for (std::string_view own; documents.next(own);) {
     if (own.size() >= simdjson::SIMDJSON_MAXSIZE_BYTES) {
@@ -76,12 +76,12 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
     }
     const simdjson::padded_string_view part(own.data(), own.size(),
                                             text.capacity() - documents.begin());
-    // The parser's list of signs has some four bytes for every four of the text.
+    // The parser's index takes about one byte per byte of the text.
     TRY(check_memory_room(name, own.size()));
     Rollback rollback(spans, stamps, marks);
     bool known = false;
     if (!reader.document(parser, part, known)) {
-      if (!reader.room()) return reader.room();
+      if (!reader.memory()) return reader.memory();
       const bool cut = documents.may_be_cut();
       if (cut || documents.split()) {
         rollback.back();
@@ -101,8 +101,8 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
                                               "write them (resourceSpans, data or an array)",
                                               name));
   }
-  if (!had_odd && spans.odd_times > 0) {
-    spans.first_odd_time = fmt::format("{} in {}", spans.first_odd_time, name);
+  if (!had_immovable && spans.immovable_times > 0) {
+    spans.first_immovable_time = fmt::format("{} in {}", spans.first_immovable_time, name);
   }
   const auto own = std::span(stamps).subspan(first_stamp);
   std::sort(own.begin(), own.end(), [](const Stamp& a, const Stamp& b) { return a.at < b.at; });
@@ -122,7 +122,7 @@ void join_halved_traces(Spans& spans) {
     if (!is_whole_trace(trace_of(names[id]))) halves.emplace(names[id], id);
   }
   if (halves.empty() || halves.size() == names.size()) return;
-  // Whole traces that share a half are different ones: of which the half is, nobody knows.
+  // A half that several whole traces share is ambiguous.
   std::unordered_map<std::string_view, std::string_view> traces;
   for (const std::string& name : names) {
     const std::string_view trace = trace_of(name);
@@ -130,7 +130,7 @@ void join_halved_traces(Spans& spans) {
     const auto [known, is_new] = traces.emplace(half_of(trace), trace);
     if (!is_new && known->second != trace) known->second = {};
   }
-  std::vector<std::uint32_t> whole_of(names.size(), k_none);  // by half
+  std::vector<std::uint32_t> whole_of(names.size(), k_none);  // index: id of the half
   for (std::uint32_t id = 0; id < names.size(); ++id) {
     const std::string_view trace = trace_of(names[id]);
     if (!is_whole_trace(trace) || traces[half_of(trace)] != trace) continue;

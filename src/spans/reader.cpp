@@ -10,7 +10,7 @@
 namespace entrain::spans {
 namespace {
 
-/// Later times, of 2116 and after, are no dates: a correction would have no room to move them.
+/// Times must be below, ns since 1970 (year 2116), so that a correction can move them.
 constexpr std::uint64_t k_limit = std::uint64_t{1} << 62;
 
 }  // namespace
@@ -53,23 +53,23 @@ bool Reader::can_move(const Number& number, std::uint32_t unit) {
   return !number.digits.empty() && number.value > 0 && number.value < (k_limit - 1) / unit;
 }
 
-/// A time that cannot be moved stays where it is, and the report says so.
-void Reader::note_odd(const Number& number, std::uint32_t unit) {
+/// Counts a time that cannot be moved, for the report.
+void Reader::note_immovable(const Number& number, std::uint32_t unit) {
   const bool is_large = !number.digits.empty() && number.value >= (k_limit - 1) / unit;
-  if (number.odd.empty() && !is_large) return;
-  const std::string_view text = is_large ? number.digits : number.odd;
-  if (spans_.odd_times++ == 0) spans_.first_odd_time = json::excerpt(text);
+  if (number.invalid.empty() && !is_large) return;
+  const std::string_view text = is_large ? number.digits : number.invalid;
+  if (spans_.immovable_times++ == 0) spans_.first_immovable_time = json::excerpt(text);
 }
 
 void Reader::add_stamp(const Number& number, Stamp stamp) {
   stamp.at = static_cast<std::uint64_t>(number.digits.data() - text_.data());
   stamp.size = static_cast<std::uint32_t>(number.digits.size());
-  stamp.fine = !number.part.empty();
+  stamp.fine = !number.decimals.empty();
   stamps_.push_back(stamp);
 }
 
 void Reader::stamp(const Number& number, std::uint32_t unit, std::uint32_t clock) {
-  note_odd(number, unit);
+  note_immovable(number, unit);
   if (!can_move(number, unit)) return;
   add_stamp(number,
             {.clock = clock, .time = ns_of(number, unit), .since = k_no_length, .unit = unit});
@@ -77,7 +77,7 @@ void Reader::stamp(const Number& number, std::uint32_t unit, std::uint32_t clock
 
 void Reader::stamp_length(const Number& length, const Number& begin, std::uint32_t unit,
                           std::uint32_t clock) {
-  note_odd(length, unit);
+  note_immovable(length, unit);
   const std::uint64_t most = (k_limit - 1) / unit;
   if (length.digits.empty() || !can_move(begin, unit) || length.value >= most - begin.value) return;
   const std::uint64_t since = ns_of(begin, unit);
@@ -86,8 +86,8 @@ void Reader::stamp_length(const Number& length, const Number& begin, std::uint32
 }
 
 void Reader::stamp_millis(const Number& millis, const Number& begin, std::uint32_t clock) {
-  const bool is_begin =
-      can_move(begin, k_us) && millis.part.empty() && begin.value / (k_ms / k_us) == millis.value;
+  const bool is_begin = can_move(begin, k_us) && millis.decimals.empty() &&
+                        begin.value / (k_ms / k_us) == millis.value;
   if (!is_begin || !can_move(millis, k_ms)) return stamp(millis, k_ms, clock);
   add_stamp(millis, {.clock = clock,
                      .time = ns_of(begin, k_us),
@@ -96,15 +96,15 @@ void Reader::stamp_millis(const Number& millis, const Number& begin, std::uint32
                      .in_ms = true});
 }
 
-/// Asks the system now and then only: so many spans take some megabytes.
-bool Reader::has_room() {
+/// Asks the system only once per 8,192 spans, which take some megabytes.
+bool Reader::has_memory() {
   constexpr std::uint64_t k_between = 8192;
-  if (finished_++ % k_between == 0) room_ = check_memory_room(name_);
-  return room_.has_value();
+  if (finished_++ % k_between == 0) memory_ = check_memory_room(name_);
+  return memory_.has_value();
 }
 
 void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock) {
-  // What moves with its host needs no pair, so neither an id nor a second time.
+  // All times move with their host, even if the span has no id or no second time.
   for (const Number& instant : draft.instants) stamp(instant, unit, clock);
   stamp(draft.begin, unit, clock);
   if (has_length) {
@@ -124,11 +124,11 @@ void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std
     return;
   }
   const std::uint64_t begin = ns_of(draft.begin, unit);
-  keep(draft, begin, ns_of(draft.end, unit) + (has_length ? begin : 0), unit, clock);
+  add_span(draft, begin, ns_of(draft.end, unit) + (has_length ? begin : 0), unit, clock);
 }
 
-void Reader::keep(const Draft& draft, std::uint64_t begin, std::uint64_t end, std::uint32_t unit,
-                  std::uint32_t clock) {
+void Reader::add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end,
+                      std::uint32_t unit, std::uint32_t clock) {
   if (end < begin) {
     ++spans_.backwards;
     return;
@@ -151,7 +151,7 @@ void Reader::keep(const Draft& draft, std::uint64_t begin, std::uint64_t end, st
   mark(draft, begin, clock);
 }
 
-/// An element of a list, or a whole document. Traces of Zipkin are lists of spans.
+/// Reads an element of a list, or a whole document. Traces of Zipkin are lists of spans.
 bool Reader::element(value from, bool& known, int depth) {
   constexpr int k_most_depth = 4;
   if (depth > k_most_depth) return true;
@@ -183,7 +183,7 @@ bool Reader::element(value from, bool& known, int depth) {
   return each_member(from, [](std::string_view, value) { return true; });
 }
 
-/// A member of a document. Other signals than spans may stand in the same files.
+/// Reads a member of a document. Files may contain other signals than spans.
 bool Reader::member(std::string_view key, value inner, bool& known, int depth) {
   const bool is_otlp = is_named(key, "resourceSpans") || key == "batches";
   const bool is_other = is_named(key, "resourceMetrics") || is_named(key, "resourceLogs");

@@ -28,9 +28,9 @@ namespace {
 
 struct SourceFile {
   fs::path path;
-  std::uint64_t max_unpacked = 0;  ///< as json::load() takes it
+  std::uint64_t max_unpacked = 0;  ///< parameter of json::load()
   std::uint64_t bytes = 0;
-  std::size_t hash = 0;  ///< of its text
+  std::size_t hash = 0;  ///< hash of its text
 };
 
 std::size_t hash_of(const std::string& text) { return std::hash<std::string>{}(text); }
@@ -51,7 +51,7 @@ Result<Spans> read_again(const SourceFile& file) {
   return spans;
 }
 
-/// Of what a span is, but for its times.
+/// Hash of all members of a span except its times.
 std::uint64_t hash_of(const Spans& spans, const Span& span) {
   std::uint64_t hash = 0;
   for (const std::string* part : {&spans.ids.all()[span.id], &spans.clocks.all()[span.clock],
@@ -61,7 +61,7 @@ std::uint64_t hash_of(const Spans& spans, const Span& span) {
   return hash;
 }
 
-/// What is told of operations one by one; the rest is only counted.
+/// Largest number of operations with a warning of their own; the others are only counted.
 constexpr std::size_t k_most_operations = 5;
 
 class Run;
@@ -85,8 +85,8 @@ class Run : public formats::Recording {
     coverage.receives = calls;
     coverage.paired = found_.size();
     coverage.lost = edges.without_parent;
-    tell(edges.dropped);
-    tell_odd(spans);
+    warn_of_dropped_ends(edges.dropped);
+    warn_of_immovable_times(spans);
     describe();
   }
 
@@ -115,26 +115,26 @@ class Run : public formats::Recording {
     });
   }
   [[nodiscard]] std::vector<std::uint32_t> hosts_of(const Spans& spans) const;
-  void tell(const std::vector<DroppedEnds>& dropped);
-  void tell_odd(const Spans& spans);
+  void warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped);
+  void warn_of_immovable_times(const Spans& spans);
   void describe();
   [[nodiscard]] Result<void> write_file(const fs::path& to, const SourceFile& file,
                                         std::span<const ClockMap> maps, bool marked) const;
 
   std::vector<SourceFile> files_;
   unsigned threads_;
-  edges::Names names_;                ///< of clocks, as Spans::clocks
+  edges::Names names_;                ///< names of clocks, as Spans::clocks
   std::vector<std::uint32_t> hosts_;  ///< their positions in `clocks`, or k_none
   std::vector<Edge> found_;
 };
 
-void Run::tell(const std::vector<DroppedEnds>& dropped) {
+void Run::warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped) {
   for (const DroppedEnds& ends :
        std::span(dropped).first(std::min(dropped.size(), k_most_operations))) {
     warnings.push_back(fmt::format(
         "{} of {} calls of \"{}\" end after the span of their client, which no clocks can explain "
         "(it gave up, or did not wait): those ends are left out",
-        ends.dropped, ends.of, ends.operation));
+        ends.dropped, ends.total, ends.operation));
   }
   if (dropped.size() > k_most_operations) {
     warnings.push_back(fmt::format("ends of {} other operations are left out for the same reason",
@@ -148,13 +148,14 @@ void Run::tell(const std::vector<DroppedEnds>& dropped) {
   }
 }
 
-void Run::tell_odd(const Spans& spans) {
-  if (spans.odd_times == 0) return;
-  warnings.push_back(fmt::format(
-      "{} {} no {} from 0 to 2^62 ns and {} as {} when the host moves; the first is {}",
-      spans.odd_times, spans.odd_times == 1 ? "time is" : "times are",
-      spans.odd_times == 1 ? "number" : "numbers", spans.odd_times == 1 ? "stays" : "stay",
-      spans.odd_times == 1 ? "it is" : "they are", spans.first_odd_time));
+void Run::warn_of_immovable_times(const Spans& spans) {
+  if (spans.immovable_times == 0) return;
+  warnings.push_back(
+      fmt::format("{} {} no {} from 0 to 2^62 ns and {} as {} when the host moves; the first is {}",
+                  spans.immovable_times, spans.immovable_times == 1 ? "time is" : "times are",
+                  spans.immovable_times == 1 ? "number" : "numbers",
+                  spans.immovable_times == 1 ? "stays" : "stay",
+                  spans.immovable_times == 1 ? "it is" : "they are", spans.first_immovable_time));
 }
 
 void Run::describe() {
@@ -187,7 +188,7 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   return json::save(to, *text, document.packed);
 }
 
-/// Per clock of these spans its position in `clocks`, or k_none.
+/// Position in `clocks` of each clock of these spans, or k_none.
 std::vector<std::uint32_t> Run::hosts_of(const Spans& spans) const {
   std::vector<std::uint32_t> hosts;
   for (const std::string& name : spans.clocks.all()) {
@@ -207,9 +208,9 @@ Result<formats::EventTimes> Run::event_times() const {
   for (const SourceFile& file : files_) {
     TRY_ASSIGN(const Spans spans, read_again(file));
     const std::vector<std::uint32_t> hosts = hosts_of(spans);
-    formats::FileMark& mark = times.files.emplace_back();
+    formats::FileFingerprint& fingerprint = times.files.emplace_back();
     for (const Span& span : spans.all) {
-      mark.add(hash_of(spans, span));
+      fingerprint.add(hash_of(spans, span));
       std::vector<formats::EventTime>& own = times.of_clock[hosts[span.clock]];
       own.emplace_back(span.begin, called[position]);
       own.emplace_back(span.end, called[position]);
@@ -261,7 +262,7 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
   return written;
 }
 
-std::uint64_t left_out_of(const Spans& spans) {
+std::uint64_t ignored_of(const Spans& spans) {
   return spans.without_id + spans.without_time + spans.backwards;
 }
 
@@ -281,13 +282,13 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
                        .hash = hash_of(document.text)});
   }
   join_halved_traces(spans);
-  const std::uint64_t left_out = left_out_of(spans);
-  if (spans.all.empty() && left_out > 0) {
+  const std::uint64_t ignored = ignored_of(spans);
+  if (spans.all.empty() && ignored > 0) {
     return fail(
         ErrorKind::input,
         fmt::format("{} holds {} spans, none of which says which one it is and when it was, "
                     "as OTLP, Jaeger or Zipkin do; is it of another format?",
-                    files.front().string(), left_out));
+                    files.front().string(), ignored));
   }
   if (spans.all.empty()) {
     return fail(
@@ -300,7 +301,7 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
   return std::make_unique<Run>(std::move(sources), spans, threads);
 }
 
-/// Where the first object or list under a key that wraps begins.
+/// Position of the first object or list under a wrapping key.
 std::size_t inside_wrapper(std::string_view object) {
   json::Scanner scanner(object);
   std::string_view key, value;
@@ -337,7 +338,7 @@ bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
   Spans spans;
   std::vector<Stamp> stamps;
   const bool is_read = read(document->text, file.string(), spans, stamps).has_value();
-  return is_read && spans.all.empty() && left_out_of(spans) + spans.cut_files == 0;
+  return is_read && spans.all.empty() && ignored_of(spans) + spans.cut_files == 0;
 }
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files, unsigned threads,

@@ -11,11 +11,11 @@
 
 namespace entrain::spans {
 
-/// True if a file begins as spans in OTLP JSON, Jaeger JSON or Zipkin JSON do, whatever its name
-/// is. Reads at most its first 64 KiB; plain or packed.
+/// True if a file, plain or packed, begins like spans in OTLP JSON, Jaeger JSON or Zipkin JSON.
+/// Ignores its name. Reads at most its first 64 KiB.
 Result<bool> are_spans(const std::filesystem::path& file);
 
-/// True if such a file can be read and no span stands in it, not even one without a time.
+/// True if such a file can be read and contains no span, not even one without a time.
 bool holds_none(const std::filesystem::path& file, std::uint64_t max_unpacked = 0);
 
 /// Reads files of spans, plain or packed, as one run. A clock per host, in order of their first

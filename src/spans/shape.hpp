@@ -6,27 +6,26 @@
 
 namespace entrain::spans {
 
-/// What an object of a JSON text holds.
+/// Contents of an object of a JSON text.
 enum class Shape : std::uint8_t {
-  other,         ///< nothing of spans
+  other,         ///< no spans
   list,          ///< one of the lists of OTLP (resourceSpans) or Jaeger (data)
-  wrapped,       ///< one of the others under trace, result or _source
+  wrapped,       ///< another shape under trace, result or _source
   jaeger_trace,  ///< spans and processes
   jaeger_span,
   zipkin_span,
 };
 
-/// Tells it by the keys of the object that the text begins with, up to the first one that decides;
-/// the text may go on behind it, or be cut off. O(bytes up to there).
+/// Determines the shape of the object at the begin of a text by its keys, up to the first one that
+/// decides. The text may continue after the object, or be cut off. O(bytes up to there).
 ///
 /// Example: {"traceID": "1", "spans": [...] is Shape::jaeger_trace.
 Shape shape_of(std::string_view text);
 
-/// True for keys under which tools put what others put into the document itself.
+/// True for keys under which some tools nest the contents of a document.
 bool is_wrapper(std::string_view key);
 
-/// True if a key is this name of OTLP, or the one that Protobuf has for it: start_time instead of
-/// startTime.
+/// True if a key is this name of OTLP, or its Protobuf form: start_time instead of startTime.
 bool is_named(std::string_view key, std::string_view name);
 
 }  // namespace entrain::spans

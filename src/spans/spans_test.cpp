@@ -59,7 +59,7 @@ TEST(Spans, lines_of_otlp_are_one_run) {
               HasSubstr("file:2: this is damaged JSON"));
 }
 
-TEST(Spans, the_last_line_of_a_collector_that_was_killed_is_left_out) {
+TEST(Spans, the_last_line_of_a_collector_that_was_killed_is_ignored) {
   std::string text = k_otlp;
   std::erase(text, '\n');
   for (const std::size_t size : {std::size_t{1}, text.size() / 2, text.size() - 1}) {
@@ -91,7 +91,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-TEST(Spans, documents_are_told_by_their_keys_however_many_there_are) {
+TEST(Spans, documents_are_recognised_by_their_keys_however_many_there_are) {
   const std::string client = one_line(k_zipkin_client), server = one_line(k_zipkin_server);
   const std::string trace = one_line(k_jaeger_trace), otlp = one_line(k_otlp);
   for (const std::string& text :
@@ -183,7 +183,7 @@ TEST(Spans, ends_of_clients_that_gave_up_are_dropped_and_counted) {
   ASSERT_EQ(edges.dropped.size(), 1U);
   EXPECT_EQ(edges.dropped[0].operation, "get");
   EXPECT_EQ(edges.dropped[0].dropped, 1U);
-  EXPECT_EQ(edges.dropped[0].of, 2U);
+  EXPECT_EQ(edges.dropped[0].total, 2U);
   EXPECT_THAT(edges.counters, ElementsAre(Pair("contradicted_ends", 1U)));
 }
 
@@ -277,8 +277,8 @@ TEST(Spans, times_that_are_no_numbers_are_counted_and_the_first_is_named) {
       read_all(zipkin_of({{"1", "", "CLIENT", "a", 1000, 5}}).insert(1, R"({"traceId":"1","id":"5",
 "timestamp":"soon","duration":-4,"annotations":[{"timestamp":1e30},{"timestamp":0},
 {"timestamp":null},{"timestamp":""},{"timestamp":1e-2147483648},{"timestamp":1e+-5}]},)"));
-  EXPECT_EQ(read.spans.odd_times, 5U);
-  EXPECT_EQ(read.spans.first_odd_time, "'1e30' in file");
+  EXPECT_EQ(read.spans.immovable_times, 5U);
+  EXPECT_EQ(read.spans.first_immovable_time, "'1e30' in file");
   EXPECT_THAT(edges_of(read.spans).counters,
               ElementsAre(Pair("spans_without_time", 1U), Pair("times_that_stay", 5U)));
 }

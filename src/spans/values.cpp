@@ -18,11 +18,10 @@ bool read_string(value from, std::string& text) {
 
 namespace {
 
-constexpr int k_most_shift = 64;  ///< of a point by an exponent: later times are none
+constexpr int k_most_shift = 64;  ///< largest exponent; beyond it no time is valid
 
-/// Takes a number apart whose point may stand inside, or be moved by an exponent. False for what is
-/// none, or has more than 64 bits.
-bool take_apart(std::string_view text, Number& number) {
+/// Parses a number with a point or an exponent. False for anything else, or more than 64 bits.
+bool parse_decimal(std::string_view text, Number& number) {
   const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
   std::string_view exponent = text.substr(std::min(mark + 1, text.size()));
   if (exponent.starts_with('+') && !exponent.starts_with("+-")) exponent.remove_prefix(1);
@@ -36,14 +35,14 @@ bool take_apart(std::string_view text, Number& number) {
   const std::size_t point = std::min(digits.find('.'), digits.size());
   if (point < digits.size()) digits.erase(point, 1);
   if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return false;
-  auto whole = static_cast<std::ptrdiff_t>(point) + shift;  // so many digits
+  auto whole = static_cast<std::ptrdiff_t>(point) + shift;  // number of digits before the point
   if (whole < 1) {
     digits.insert(0, static_cast<std::size_t>(1 - whole), '0');
     whole = 1;
   }
   const auto wanted = static_cast<std::size_t>(whole);
   if (digits.size() < wanted) digits.resize(wanted, '0');
-  number.part = digits.substr(wanted);
+  number.decimals = digits.substr(wanted);
   const auto parsed = std::from_chars(digits.data(), digits.data() + wanted, number.value);
   return parsed.ec == std::errc();
 }
@@ -52,7 +51,7 @@ bool take_apart(std::string_view text, Number& number) {
 
 std::uint64_t ns_of(const Number& number, std::uint32_t unit) {
   std::uint64_t ns = number.value * unit;
-  for (const char digit : number.part) {
+  for (const char digit : number.decimals) {
     unit /= 10;
     ns += static_cast<std::uint64_t>(digit - '0') * unit;
   }
@@ -69,11 +68,11 @@ Number number_of(value from) {
   Number number;
   const char* const end = token.data() + token.size();
   const auto [at, error] = std::from_chars(token.data(), end, number.value);
-  if ((error == std::errc() && at == end) || take_apart(token, number)) {
+  if ((error == std::errc() && at == end) || parse_decimal(token, number)) {
     number.digits = token;
     return number;
   }
-  return {.digits = {}, .value = 0, .part = {}, .odd = token};
+  return {.digits = {}, .value = 0, .decimals = {}, .invalid = token};
 }
 
 }  // namespace entrain::spans

@@ -7,7 +7,7 @@
 
 #include "json/memory.hpp"
 
-/// Values of a JSON text, as simdjson shows them on demand: each once, in the order of the text.
+/// Values of a JSON text, read on demand by simdjson: each once, in order of the text.
 namespace entrain::spans {
 
 namespace ondemand = json::ondemand;
@@ -18,7 +18,7 @@ inline bool is_a(value& from, ondemand::json_type type) {
   return from.type().get(found) == simdjson::SUCCESS && found == type;
 }
 
-/// Shows all members of an object; what is no object has none. False for damaged JSON.
+/// Visits all members of an object, and none of any other value. False for damaged JSON.
 template <class Visit>
 bool each_member(value from, Visit visit) {
   ondemand::object object;
@@ -33,7 +33,7 @@ bool each_member(value from, Visit visit) {
   return true;
 }
 
-/// Shows all elements of an array; what is no array has none. False for damaged JSON.
+/// Visits all elements of an array, and none of any other value. False for damaged JSON.
 template <class Visit>
 bool each_element(value from, Visit visit) {
   ondemand::array array;
@@ -46,23 +46,23 @@ bool each_element(value from, Visit visit) {
   return true;
 }
 
-/// A string without escapes; empty for others. False for damaged JSON.
+/// Reads a string, unescaped; empty for any other value. False for damaged JSON.
 bool read_string(value from, std::string& text);
 
-/// Numbers and strings of digits alike, with their place in the text.
+/// A number or a string of digits.
 ///
-/// Example: 1.25e2 has the value 125, 12.5 the value 12 and the part 5.
+/// Example: 1.25e2 has the value 125, 12.5 the value 12 and the decimals 5.
 struct Number {
-  std::string_view digits;  ///< in the text; empty: not there, or no number that is not negative
-  std::uint64_t value = 0;  ///< the whole of it
-  std::string part;         ///< digits behind the point; empty: it is whole
-  std::string_view odd;     ///< what stands there instead of such a number; empty: nothing
+  std::string_view digits;   ///< view of the text; empty: missing, negative or invalid
+  std::uint64_t value = 0;   ///< whole part
+  std::string decimals;      ///< digits after the point; empty: it is whole
+  std::string_view invalid;  ///< other text in its place; empty: none
 };
 
 Number number_of(value from);
 
-/// In ns, where a unit is so many ns, a power of ten; what is less than 1 ns is cut off. The whole
-/// of it in ns must fit into 64 bits.
+/// The number in ns. `unit`: ns per unit, a power of ten. Truncates to whole ns; `value` in ns must
+/// fit into 64 bits.
 std::uint64_t ns_of(const Number& number, std::uint32_t unit);
 
 }  // namespace entrain::spans

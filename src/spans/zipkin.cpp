@@ -26,8 +26,8 @@ bool read_annotation(value from, Annotation& annotation, bool& has_place) {
   });
 }
 
-/// What version 1 has in place of tags. The addresses of the other side (`sa`, `ca`) say nothing of
-/// where the span was made.
+/// Reads a tag of version 1. Addresses of the other side (`sa`, `ca`, `ma`) do not give the place
+/// of the span.
 bool read_binary_annotation(value from, Draft& draft, Place& local) {
   std::string key, text;
   Place place;
@@ -39,11 +39,11 @@ bool read_binary_annotation(value from, Draft& draft, Place& local) {
   draft.polls = draft.polls || says_polls(key, text);
   draft.marked = draft.marked || key == k_mark;
   const bool is_other = key == "sa" || key == "ca" || key == "ma";
-  if (!is_other && local.is_nowhere()) local = place;
+  if (!is_other && local.is_unknown()) local = place;
   return whole;
 }
 
-/// Null for an empty `what`, too: that of halves without an end.
+/// Null if there is none, or `what` is empty: a half without an end.
 template <class One>
 One* find(std::span<One> annotations, std::string_view what) {
   if (what.empty()) return nullptr;
@@ -52,19 +52,19 @@ One* find(std::span<One> annotations, std::string_view what) {
   return found == annotations.end() ? nullptr : &*found;
 }
 
-/// Any place that a span without halves, or with one, names: it is of that process.
-Place told_place(const OldZipkin& old) {
-  const auto told = std::find_if(old.annotations.begin(), old.annotations.end(),
-                                 [](const Annotation& one) { return !one.place.is_nowhere(); });
-  return told != old.annotations.end() && old.local.is_nowhere() ? told->place : old.local;
+/// The first place that a span names; right for spans with at most one half.
+Place named_place(const ZipkinV1& v1) {
+  const auto named = std::find_if(v1.annotations.begin(), v1.annotations.end(),
+                                  [](const Annotation& one) { return !one.place.is_unknown(); });
+  return named != v1.annotations.end() && v1.local.is_unknown() ? named->place : v1.local;
 }
 
-/// Whose clock the span's own time and length are of: who began it wrote them.
-Place owner_of(const OldZipkin& old) {
+/// Place whose clock wrote the span's own begin and duration: that of the half that began it.
+Place owner_of(const ZipkinV1& v1) {
   for (const std::string_view what : {"cs", "cr", "ms", "sr", "ss", "mr"}) {
-    if (const Annotation* const one = find(std::span(old.annotations), what)) return one->place;
+    if (const Annotation* const one = find(std::span(v1.annotations), what)) return one->place;
   }
-  return told_place(old);
+  return named_place(v1);
 }
 
 struct HalfKind {
@@ -74,50 +74,50 @@ struct HalfKind {
 constexpr HalfKind k_first_halves[] = {{"cs", "cr", Role::client}, {"ms", "", Role::producer}};
 constexpr HalfKind k_second_halves[] = {{"sr", "ss", Role::server}, {"mr", "", Role::consumer}};
 
-bool has_any(const OldZipkin& old, std::span<const HalfKind> kinds) {
+bool has_any(const ZipkinV1& v1, std::span<const HalfKind> kinds) {
   return std::any_of(kinds.begin(), kinds.end(), [&](const HalfKind& kind) {
-    const std::span annotations(old.annotations);
+    const std::span annotations(v1.annotations);
     return find(annotations, kind.begin) != nullptr || find(annotations, kind.end) != nullptr;
   });
 }
 
-/// True for begins and ends of halves.
+/// True for a begin or an end of a half.
 bool is_of_half(const Annotation& one) {
   constexpr std::string_view k_all[] = {"cs", "cr", "sr", "ss", "ms", "mr"};
   return std::find(std::begin(k_all), std::end(k_all), one.what) != std::end(k_all);
 }
 
-/// The begin and the end of a half are of one process.
+/// Copies the place between the begin and the end of a half, which are of one process.
 void share_place(std::span<Annotation> annotations, const HalfKind& kind) {
   Annotation* const first = find(annotations, kind.begin);
   Annotation* const last = find(annotations, kind.end);
   if (first == nullptr || last == nullptr) return;
-  if (first->place.is_nowhere()) first->place = last->place;
-  if (last->place.is_nowhere()) last->place = first->place;
+  if (first->place.is_unknown()) first->place = last->place;
+  if (last->place.is_unknown()) last->place = first->place;
 }
 
-/// Gives annotations without an endpoint that of their half, of the span's only half, or, where
-/// they are of none, that of who began the span. A half of two that names none stays without.
-void complete_places(OldZipkin& old) {
-  for (const HalfKind& kind : k_first_halves) share_place(old.annotations, kind);
-  for (const HalfKind& kind : k_second_halves) share_place(old.annotations, kind);
-  const bool has_both = has_any(old, k_first_halves) && has_any(old, k_second_halves);
-  const Place told = told_place(old);
-  for (Annotation& one : old.annotations) {
-    if (!has_both && is_of_half(one) && one.place.is_nowhere()) one.place = told;
+/// Sets the endpoint of annotations without one: that of their half or of the span's only half; if
+/// they are of no half, that of the owner. If there are two halves, one without any stays without.
+void complete_places(ZipkinV1& v1) {
+  for (const HalfKind& kind : k_first_halves) share_place(v1.annotations, kind);
+  for (const HalfKind& kind : k_second_halves) share_place(v1.annotations, kind);
+  const bool has_both = has_any(v1, k_first_halves) && has_any(v1, k_second_halves);
+  const Place named = named_place(v1);
+  for (Annotation& one : v1.annotations) {
+    if (!has_both && is_of_half(one) && one.place.is_unknown()) one.place = named;
   }
-  const Place owner = owner_of(old);
-  for (Annotation& one : old.annotations) {
-    if (!is_of_half(one) && one.place.is_nowhere()) one.place = owner;
+  const Place owner = owner_of(v1);
+  for (Annotation& one : v1.annotations) {
+    if (!is_of_half(one) && one.place.is_unknown()) one.place = owner;
   }
-  old.owner = owner.clock();
+  v1.owner = owner.clock();
 }
 
 }  // namespace
 
 bool Reader::zipkin_span(value from) {
   Draft draft;
-  OldZipkin old;
+  ZipkinV1 v1;
   draft.form = Mark::Form::zipkin;
   draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
@@ -151,32 +151,32 @@ bool Reader::zipkin_span(value from) {
       });
     }
     if (key == "binaryAnnotations") {
-      old.is_old = true;
+      v1.is_v1 = true;
       note_attributes(inner, ondemand::json_type::array, draft);
       return each_element(
-          inner, [&](value item) { return read_binary_annotation(item, draft, old.local); });
+          inner, [&](value item) { return read_binary_annotation(item, draft, v1.local); });
     }
     if (key != "annotations") return true;
     return each_element(inner, [&](value item) {
-      return read_annotation(item, old.annotations.emplace_back(), old.is_old);
+      return read_annotation(item, v1.annotations.emplace_back(), v1.is_v1);
     });
   });
-  if (old.is_old) {
-    complete_places(old);
-    finish_old(draft, old);
-    return whole && has_room();
+  if (v1.is_v1) {
+    complete_places(v1);
+    finish_v1(draft, v1);
+    return whole && has_memory();
   }
-  for (const Annotation& annotation : old.annotations) draft.instants.push_back(annotation.time);
+  for (const Annotation& annotation : v1.annotations) draft.instants.push_back(annotation.time);
   finish(draft, k_us, true, spans_.clocks.number(draft.place.clock()));
-  return whole && has_room();
+  return whole && has_memory();
 }
 
-void Reader::finish_old(Draft& draft, const OldZipkin& old) {
-  draft.form = Mark::Form::old_zipkin;
-  const std::uint32_t owner = spans_.clocks.number(old.owner);
+void Reader::finish_v1(Draft& draft, const ZipkinV1& v1) {
+  draft.form = Mark::Form::zipkin_v1;
+  const std::uint32_t owner = spans_.clocks.number(v1.owner);
   stamp(draft.begin, k_us, owner);
   stamp_length(draft.end, draft.begin, k_us, owner);
-  for (const Annotation& one : old.annotations) {
+  for (const Annotation& one : v1.annotations) {
     stamp(one.time, k_us, spans_.clocks.number(one.place.clock()));
   }
   if (significant(draft.id).empty() || significant(draft.trace).empty()) {
@@ -186,16 +186,16 @@ void Reader::finish_old(Draft& draft, const OldZipkin& old) {
   bool any = false;
   for (const HalfKind& kind : k_first_halves) {
     draft.role = kind.role;
-    any = any || add_half(draft, old, kind.begin, kind.end);
+    any = any || add_half(draft, v1, kind.begin, kind.end);
   }
-  // Its begin and length are those of the first half, and so is the mark.
+  // Begin, duration and mark of the span belong to the first half.
   draft.shared = true;
   draft.marked = draft.marked || any;
   if (any) draft.begin = draft.end = {};
   bool second = false;
   for (const HalfKind& kind : k_second_halves) {
     draft.role = kind.role;
-    second = second || add_half(draft, old, kind.begin, kind.end);
+    second = second || add_half(draft, v1, kind.begin, kind.end);
   }
   if (any || second) return;
   if (draft.begin.value == 0 || !is_time(draft.begin, k_us) || !is_time(draft.end, k_us)) {
@@ -205,12 +205,12 @@ void Reader::finish_old(Draft& draft, const OldZipkin& old) {
   draft.role = Role::internal;
   draft.shared = false;
   const std::uint64_t begin = ns_of(draft.begin, k_us);
-  keep(draft, begin, begin + ns_of(draft.end, k_us), k_us, owner);
+  add_span(draft, begin, begin + ns_of(draft.end, k_us), k_us, owner);
 }
 
-bool Reader::add_half(const Draft& draft, const OldZipkin& old, std::string_view begin,
+bool Reader::add_half(const Draft& draft, const ZipkinV1& v1, std::string_view begin,
                       std::string_view end) {
-  const std::span annotations(old.annotations);
+  const std::span annotations(v1.annotations);
   const Annotation* const first = find(annotations, begin);
   if (first == nullptr || first->time.value == 0 || !is_time(first->time, k_us)) return false;
   const std::string clock = first->place.clock();
@@ -219,14 +219,14 @@ bool Reader::add_half(const Draft& draft, const OldZipkin& old, std::string_view
   std::uint64_t until = since;
   if (last != nullptr && last->place.clock() == clock && is_time(last->time, k_us)) {
     until = ns_of(last->time, k_us);
-  } else if (clock == old.owner && is_time(draft.begin, k_us) &&
-             ns_of(draft.begin, k_us) == since && is_time(draft.end, k_us)) {
+  } else if (clock == v1.owner && is_time(draft.begin, k_us) && ns_of(draft.begin, k_us) == since &&
+             is_time(draft.end, k_us)) {
     until += ns_of(draft.end, k_us);
   }
   Draft half = draft;
-  // When a server ended is not known: its span says nothing about ends.
+  // The end of the server is unknown: its span gives no edge of ends.
   if (until == since && half.role == Role::server) half.role = Role::internal;
-  keep(half, since, until, k_us, spans_.clocks.number(clock));
+  add_span(half, since, until, k_us, spans_.clocks.number(clock));
   return true;
 }
 

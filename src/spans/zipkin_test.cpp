@@ -65,12 +65,12 @@ std::string merged() {
                  R"("timestamp":1000,"duration":600,)");
 }
 
-TEST(OldZipkin, a_span_has_the_halves_of_client_and_server) {
+TEST(ZipkinV1, a_span_has_the_halves_of_client_and_server) {
   EXPECT_THAT(arrows_of(edges_of(read_zipkin("[" + merged() + "]").spans)),
               ElementsAre("a:1000 -> b:950", "b:1400 -> a:1600"));
 }
 
-TEST(OldZipkin, halves_may_be_spans_of_their_own) {
+TEST(ZipkinV1, halves_may_be_spans_of_their_own) {
   const std::string client =
       span_of(annotation("cs", 1000, "a") + ',' + annotation("cr", 1600, "a"));
   const std::string server =
@@ -81,7 +81,7 @@ TEST(OldZipkin, halves_may_be_spans_of_their_own) {
   }
 }
 
-TEST(OldZipkin, times_move_with_the_clock_of_their_endpoint) {
+TEST(ZipkinV1, times_move_with_the_clock_of_their_endpoint) {
   const Zipkin read = read_zipkin("[" + merged() + "]");
   std::vector<ClockMap> maps(read.spans.clocks.all().size());
   maps[read.spans.clocks.find("b")] = ClockMap().shifted(100'000);
@@ -96,7 +96,7 @@ TEST(OldZipkin, times_move_with_the_clock_of_their_endpoint) {
   EXPECT_EQ(*text, expected);
 }
 
-TEST(OldZipkin, annotations_without_an_endpoint_move_with_their_half_or_their_span) {
+TEST(ZipkinV1, annotations_without_an_endpoint_move_with_their_half_or_their_span) {
   const auto bare = [](const char* what, int time) {
     return fmt::format(R"({{"timestamp":{},"value":"{}"}})", time, what);
   };
@@ -122,7 +122,7 @@ TEST(OldZipkin, annotations_without_an_endpoint_move_with_their_half_or_their_sp
   EXPECT_THAT(edges_of(half.spans).counters, ElementsAre(Pair("calls_without_a_host", 1U)));
 }
 
-TEST(OldZipkin, the_span_says_how_far_its_first_half_moved) {
+TEST(ZipkinV1, the_span_says_how_far_its_first_half_moved) {
   const Zipkin read = read_zipkin("[" + merged() + "]");
   std::vector<ClockMap> maps(read.spans.clocks.all().size());
   maps[read.spans.clocks.find("a")] = ClockMap().shifted(7'000);
@@ -132,7 +132,7 @@ TEST(OldZipkin, the_span_says_how_far_its_first_half_moved) {
   EXPECT_THAT(*text, HasSubstr(R"([{"key":"entrain.offset_ns","value":"7000"}]})"));
 }
 
-TEST(OldZipkin, an_unfinished_half_says_nothing_about_ends) {
+TEST(ZipkinV1, an_unfinished_half_says_nothing_about_ends) {
   EXPECT_THAT(
       arrows_of(edges_of(
           read_zipkin(
@@ -142,7 +142,7 @@ TEST(OldZipkin, an_unfinished_half_says_nothing_about_ends) {
 }
 
 /// The span's length is that of the client, whose begin is not known.
-TEST(OldZipkin, a_half_takes_no_length_of_another_clock) {
+TEST(ZipkinV1, a_half_takes_no_length_of_another_clock) {
   const Zipkin read = read_zipkin(
       "[" +
       span_of(R"({"value":"cs","endpoint":{"serviceName":"a"}},)" + annotation("sr", 900, "b"),
@@ -153,7 +153,7 @@ TEST(OldZipkin, a_half_takes_no_length_of_another_clock) {
   EXPECT_EQ(read.spans.all[0].end, read.spans.all[0].begin);
 }
 
-TEST(OldZipkin, messages_begin_only) {
+TEST(ZipkinV1, messages_begin_only) {
   EXPECT_THAT(
       arrows_of(edges_of(
           read_zipkin(
@@ -163,7 +163,7 @@ TEST(OldZipkin, messages_begin_only) {
 }
 
 /// A local span is that of its component; the address of the other side is not its own.
-TEST(OldZipkin, a_span_without_halves_belongs_to_its_local_endpoint) {
+TEST(ZipkinV1, a_span_without_halves_belongs_to_its_local_endpoint) {
   const Zipkin read = read_zipkin(
       R"([{"traceId":"1","id":"3","name":"x","timestamp":5000,"duration":7,"binaryAnnotations":[)"
       R"({"key":"sa","value":true,"endpoint":{"serviceName":"other"}},)"
@@ -173,14 +173,14 @@ TEST(OldZipkin, a_span_without_halves_belongs_to_its_local_endpoint) {
   EXPECT_EQ(read.spans.all[0].end, 5'007'000U);
 }
 
-TEST(OldZipkin, what_lacks_a_time_is_counted) {
+TEST(ZipkinV1, what_lacks_a_time_is_counted) {
   const Zipkin read =
       read_zipkin("[" + span_of("") + "," + span_of(annotation("cs", 0, "a")) + "]");
   EXPECT_EQ(read.spans.without_time, 2U);
   EXPECT_THAT(read.spans.all, IsEmpty());
 }
 
-TEST(Spans, calls_from_nowhere_are_counted_and_say_nothing) {
+TEST(Spans, calls_of_unknown_hosts_are_counted_and_give_no_edge) {
   const SpanEdges edges = edges_of(
       read_zipkin(R"([{"traceId":"1","id":"1","kind":"CLIENT","timestamp":1000,"duration":9},)"
                   R"({"traceId":"1","id":"2","parentId":"1","kind":"SERVER","timestamp":900,)"

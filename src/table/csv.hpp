@@ -8,17 +8,17 @@
 
 namespace entrain::table {
 
-/// The fields of one row of CSV (RFC 4180), one after the other. LF alone ends a line too.
+/// Splits one row of CSV (RFC 4180) into fields. LF alone ends a line too.
 ///
-/// Example: of `7,"a ""b""",` and the end of a line, next() gives `7`, `a "b"` and "", then false.
+/// Example: for the line `7,"a ""b""",` next() returns `7`, `a "b"` and "", then false.
 class CsvRow {
  public:
-  /// `rest`: from the begin of the row on.
+  /// `rest`: the text from the row on.
   explicit CsvRow(std::string_view rest)
       : begin_(rest.data()), at_(rest.data()), end_(rest.data() + rest.size()) {}
 
-  /// The next field; false at the end of the row, and for a row that is damaged, with the reason in
-  /// `why`. A field lives as long as this and the text.
+  /// Reads the next field; false at the end of the row, and, with the reason in `why`, for a
+  /// damaged row. A field is valid as long as this and the text.
   bool next(std::string_view& field, std::string& why) {
     if (ended_) return false;
     if (at_ < end_ && *at_ == '"') return next_quoted(field, why);
@@ -42,23 +42,22 @@ class CsvRow {
 
   // After next() has returned false without a reason:
 
-  /// Bytes of the row with the end of its line.
+  /// Bytes of the row, including the end of its line.
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(at_ - begin_); }
-  /// Nothing stands in the row but the end of its line.
+  /// True if the row is only the end of a line.
   [[nodiscard]] bool is_empty() const { return text_ == 0; }
-  /// Lines that it takes; quoted fields may have several.
+  /// Number of lines of the row; quoted fields may have several.
   [[nodiscard]] std::uint64_t lines() const { return lines_; }
 
  private:
   bool next_quoted(std::string_view& field, std::string& why);
-  /// At the end of the row's last line.
   void end_row();
 
   const char *begin_, *at_, *end_;
-  std::size_t text_ = 0;
+  std::size_t text_ = 0;  ///< bytes without the end of the line
   std::uint64_t lines_ = 1;
   bool ended_ = false;
-  std::list<std::string> unquoted_;  ///< fields with quotes in them
+  std::list<std::string> unquoted_;  ///< contents of fields with quotes inside
 };
 
 }  // namespace entrain::table

@@ -17,7 +17,7 @@ bool refuse(Problem& problem, std::size_t column, const char* text) {
   return false;
 }
 
-/// A number or truth value as written, without the blanks that may follow it.
+/// A number or Boolean as written, without trailing blanks.
 std::string_view token(std::string_view raw) {
   while (!raw.empty() && (raw.back() == ' ' || raw.back() == '\t' || raw.back() == '\r')) {
     raw.remove_suffix(1);
@@ -38,8 +38,7 @@ bool is_number(std::string_view text) {
 struct JsonLine::Parser {
   json::Parser parser;
 
-  /// The text of a plain value; false for others and for damaged ones. Text alone is read; what
-  /// else a value is its first letters tell.
+  /// Text of a plain value; false for other or damaged ones. Only strings are decoded.
   static bool text_of(ondemand::value value, std::string_view& text) {
     ondemand::json_type type{};
     if (value.type().get(type) != simdjson::SUCCESS) return false;
@@ -64,7 +63,7 @@ JsonLine::JsonLine(std::span<const std::string> columns)
 
 JsonLine::~JsonLine() = default;
 
-/// Lines mostly have the same keys in the same order.
+/// Position of a column. Lines mostly have the same keys in the same order.
 std::size_t JsonLine::column_of(std::string_view key) {
   const std::size_t place = field_++;
   if (place < order_.size() && order_[place] < columns_.size() && columns_[order_[place]] == key) {

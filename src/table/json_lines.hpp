@@ -12,7 +12,7 @@
 
 namespace entrain::table {
 
-/// Readable bytes that must follow the text which JsonLine parses.
+/// Number of readable bytes that must follow a text for JsonLine.
 inline constexpr std::size_t k_padding = 64;
 
 /// Parses lines that are JSON objects with plain values: text, numbers, true, false, null.
@@ -24,10 +24,10 @@ class JsonLine {
   JsonLine(const JsonLine&) = delete;
   JsonLine& operator=(const JsonLine&) = delete;
 
-  /// Fills cells(); false, with the problem, if the line is no such object. k_padding bytes after
+  /// Sets cells(); false, with the problem, if the line is no such object. k_padding bytes after
   /// the text must be readable.
   bool parse(std::string_view text, Problem& problem);
-  /// Per column; of null and of keys that are not there "". Valid until the next call of parse().
+  /// Values, one per column; "" for null and missing keys. Valid until the next call of parse().
   [[nodiscard]] std::span<const std::string_view> cells() const { return cells_; }
 
  private:
@@ -37,7 +37,7 @@ class JsonLine {
   std::span<const std::string> columns_;
   std::vector<std::string_view> cells_;
   std::vector<bool> seen_;
-  std::vector<std::size_t> order_;  ///< of the columns in the line before
+  std::vector<std::size_t> order_;  ///< columns in the order of the previous line
   std::size_t field_ = 0;
   std::unique_ptr<Parser> parser_;
 };

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t k_piece = std::size_t{4} << 20;
 constexpr std::size_t k_longest_row = std::size_t{16} << 20;
 
-/// Cell or name for a sentence: short, and free of what a terminal would obey.
+/// A cell or name for a sentence: short, and without control characters.
 std::string shown(std::string_view text) {
   constexpr std::size_t k_most = 60;
   return shortened(printable(text), k_most);
@@ -34,7 +34,7 @@ Result<Reader> Reader::open(const Source& source, std::span<const std::string_vi
   Reader reader;
   reader.path_ = source.name;
   for (const std::string_view column : columns) reader.columns_.emplace_back(column);
-  if (source.text) {  // as if it were read already
+  if (source.text) {  // counts as read
     reader.buffer_.assign(source.text->begin(), source.text->end());
     reader.filled_ = reader.offset_ = reader.size_ = source.text->size();
     TRY(reader.fill(0));
@@ -108,8 +108,8 @@ Result<void> Reader::fill(std::size_t bytes) {
   return {};
 }
 
-/// The end of the first whole row that ends `least` bytes after `from` or later, or the last whole
-/// row's; `from` if there is none.
+/// End of the first whole row that ends at least `least` bytes after `from`, else of the last whole
+/// row; `from` if there is none.
 std::size_t Reader::end_of_rows(std::size_t from, std::size_t least) const {
   const char* const begin = buffer_.data() + from;
   const char* const end = buffer_.data() + filled_;

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 3> k_columns{"a", "b", "c"};
 
 class ReaderTest : public testing::Test {
  protected:
-  /// What is read of a file, which is the same as what is read of the text itself.
+  /// Reads a file; the result equals that of the text itself.
   Texts read(std::string_view text) {
     const auto path = folder_.path() / "table";
     std::ofstream(path, std::ios::binary) << text;

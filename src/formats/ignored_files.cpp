@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/left_out.hpp"
+#include "formats/ignored_files.hpp"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ std::string names_of(std::span<const std::filesystem::path> files) {
   return files.size() > k_most_named ? names + ", ..." : names;
 }
 
-std::string note_of_left_out(std::span<const std::filesystem::path> files, const std::string& of) {
+std::string note_of_ignored(std::span<const std::filesystem::path> files, const std::string& of) {
   const bool is_one = files.size() == 1;
   return fmt::format("{} of the files{} {} no events and {} left out: {}", files.size(), of,
                      is_one ? "holds" : "hold", is_one ? "is" : "are", names_of(files));

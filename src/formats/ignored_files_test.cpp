@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/left_out.hpp"
+#include "formats/ignored_files.hpp"
 
 #include <vector>
 
@@ -10,16 +10,16 @@ namespace {
 
 using Files = std::vector<std::filesystem::path>;
 
-TEST(LeftOut, of_many_files_the_first_ones_are_named) {
+TEST(IgnoredFiles, of_many_files_the_first_ones_are_named) {
   EXPECT_EQ(names_of(Files{}), "");
   EXPECT_EQ(names_of(Files{"x/a.json", "y/b.json", "c.json"}), "a.json, b.json, c.json");
   EXPECT_EQ(names_of(Files{"a.json", "b.json", "c.json", "d.json"}), "a.json, b.json, c.json, ...");
 }
 
-TEST(LeftOut, one_file_and_many_are_told) {
-  EXPECT_EQ(note_of_left_out(Files{"x/a.json"}, " of x"),
+TEST(IgnoredFiles, one_file_and_many_are_named) {
+  EXPECT_EQ(note_of_ignored(Files{"x/a.json"}, " of x"),
             "1 of the files of x holds no events and is left out: a.json");
-  EXPECT_EQ(note_of_left_out(Files{"a.json", "b.json"}, ""),
+  EXPECT_EQ(note_of_ignored(Files{"a.json", "b.json"}, ""),
             "2 of the files hold no events and are left out: a.json, b.json");
 }
 

@@ -9,15 +9,15 @@
 
 namespace entrain::spans {
 
-/// About by how much clocks are wrong: good enough to tell which edges stand alone, and not more.
-class RoughOffsets {
+/// Approximate errors of clocks: good enough to decide which violated edges have support.
+class ApproximateOffsets {
  public:
-  /// From the edges without a doubt. Only hosts most of whose edges agree that they are wrong get
-  /// an offset, against those to whom they talk. Each part of the run has offsets of its own, since
-  /// clocks drift and are set. O(n log n).
-  RoughOffsets(std::span<const Edge> edges, std::size_t hosts);
+  /// Estimates them from the edges that are not rejected. A host gets an offset only if most of its
+  /// edges agree that its clock is wrong. Each part of the run has offsets of its own, since clocks
+  /// drift and are set. O(n log n).
+  ApproximateOffsets(std::span<const Edge> edges, std::size_t hosts);
 
-  /// How much later than its effect the cause of an edge is, with these added, ns.
+  /// Cause time - effect time of an edge after the offsets are added, ns.
   [[nodiscard]] std::int64_t violation_of(const Edge& edge) const {
     return static_cast<std::int64_t>(edge.cause_time - edge.effect_time) +
            of(edge.cause, edge.cause_time) - of(edge.effect, edge.effect_time);
@@ -32,7 +32,7 @@ class RoughOffsets {
 
   std::size_t hosts_, parts_ = 1;
   std::uint64_t first_ = 0, length_ = 1;
-  std::vector<std::int64_t> offsets_;  ///< per part and host, ns
+  std::vector<std::int64_t> offsets_;  ///< ns; index: part * hosts_ + host
 };
 
 }  // namespace entrain::spans

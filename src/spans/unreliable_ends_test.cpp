@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "spans/doubts.hpp"
+#include "spans/unreliable_ends.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,10 +12,10 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Calls between two hosts, each of which waits.
-class Doubts : public testing::Test {
+/// Calls between two hosts; each client waits.
+class UnreliableEnds : public testing::Test {
  protected:
-  /// Times in us; `late`: how much later than its client's a server's end is.
+  /// Times in us; `late`: end of the server - end of the client.
   void call(std::int64_t begin, std::int64_t way, std::int64_t late, const char* name = "get",
             std::uint32_t client = 0, std::uint32_t server = 1) {
     const auto add = [&](std::uint32_t cause, std::uint32_t effect, std::int64_t from,
@@ -31,52 +31,54 @@ class Doubts : public testing::Test {
     add(server, client, begin + 1000 + late, begin + 1000, true);
     spans_.all.push_back({.operation = spans_.operations.number(name)});
   }
-  EndDoubts judge() { return doubt_ends(spans_, std::vector<std::uint64_t>(8, 1), edges_); }
-  [[nodiscard]] std::vector<Doubt> of_ends() const {
-    std::vector<Doubt> doubts;
+  RejectedEnds judge() {
+    return mark_unreliable_ends(spans_, std::vector<std::uint64_t>(8, 1), edges_);
+  }
+  [[nodiscard]] std::vector<Rejection> of_ends() const {
+    std::vector<Rejection> rejections;
     for (const Edge& edge : edges_) {
-      if (edge.is_end) doubts.push_back(edge.doubt);
+      if (edge.is_end) rejections.push_back(edge.rejection);
     }
-    return doubts;
+    return rejections;
   }
 
   Spans spans_;
   std::vector<Edge> edges_;
 };
 
-TEST_F(Doubts, an_end_just_after_the_client_gave_up_says_nothing) {
+TEST_F(UnreliableEnds, an_end_just_after_the_client_timed_out_is_rejected) {
   for (int i = 0; i < 10; ++i) call(10'000 * i, 80, -80);
-  call(100'000, 80, 5'000);  // shows that clients give up
+  call(100'000, 80, 5'000);  // shows that clients time out
   call(110'000, 90, 60);     // which a clock that is 60 us late would explain
-  const EndDoubts doubts = judge();
-  EXPECT_EQ(doubts.contradicted, 1U);
-  EXPECT_EQ(doubts.given_up, 1U);
-  EXPECT_EQ(of_ends().back(), Doubt::given_up);
+  const RejectedEnds rejected = judge();
+  EXPECT_EQ(rejected.contradicted, 1U);
+  EXPECT_EQ(rejected.timed_out, 1U);
+  EXPECT_EQ(of_ends().back(), Rejection::timed_out);
 }
 
-TEST_F(Doubts, where_nobody_gives_up_a_lone_end_counts) {
+TEST_F(UnreliableEnds, without_timeouts_a_lone_end_counts) {
   for (int i = 0; i < 10; ++i) call(10'000 * i, 80, -80);
   call(110'000, 90, 60);
-  EXPECT_EQ(judge().given_up, 0U);
+  EXPECT_EQ(judge().timed_out, 0U);
 }
 
-TEST_F(Doubts, ends_at_a_clock_that_is_late_support_each_other) {
+TEST_F(UnreliableEnds, ends_at_a_clock_that_is_late_support_each_other) {
   for (int i = 0; i < 10; ++i) call(10'000 * i, 3'080, 2'900 + i);
   call(100'000, 3'080, 9'000);
-  EXPECT_EQ(judge().given_up, 0U);
+  EXPECT_EQ(judge().timed_out, 0U);
   EXPECT_EQ(judge().contradicted, 1U);
 }
 
-/// A call or two per pair: the others of the host support it.
-TEST_F(Doubts, few_calls_of_many_pairs_support_each_other) {
+/// One or two calls per pair: those of the host support each other.
+TEST_F(UnreliableEnds, few_calls_of_many_pairs_support_each_other) {
   for (std::uint32_t client = 1; client < 6; ++client) {
     call(10'000 * client, 3'080, 2'900, "get", client, 0);
   }
   call(100'000, 80, 9'000, "get", 6, 7);
-  EXPECT_EQ(judge().given_up, 0U);
+  EXPECT_EQ(judge().timed_out, 0U);
 }
 
-TEST_F(Doubts, ends_before_a_clock_was_set_are_not_contradicted_by_begins_after_it) {
+TEST_F(UnreliableEnds, ends_before_a_clock_was_set_are_not_contradicted_by_begins_after_it) {
   for (int i = 0; i < 40; ++i) call(10'000 * i, 80, -80);
   for (int i = 40; i < 80; ++i) call(10'000 * i, -7'920, -8'080);  // the client's clock: 8 ms ahead
   EXPECT_LE(judge().contradicted, 16U);
