@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <compare>
+#include <random>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -35,7 +36,7 @@ constexpr std::string_view k_zeros = "00000000";
 constexpr std::string_view k_hex = "0123456789abcdef";
 /// Bytes of the largest mark of a folder that is read: some million names.
 constexpr std::uint64_t k_largest_mark = std::uint64_t{256} << 20;
-constexpr std::string_view k_unfinished = "unfinished\n";
+constexpr std::string_view k_unfinished = "unfinished\n", k_replacing = "replacing\n";
 constexpr std::string_view k_finished =
     "A result. --force replaces this folder unless something in it was added or changed.\n";
 
@@ -59,6 +60,12 @@ std::uint32_t add_to_crc(std::uint32_t crc, std::string_view bytes) {
 
 std::string_view text_of(const std::vector<std::uint8_t>& bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes.data()), size};
+}
+
+/// Digits of the marks of this process until their files are complete.
+const std::string& open_digits() {
+  static const std::string digits = fmt::format("{:08x}", std::random_device()());
+  return digits;
 }
 
 /// A line of the mark of a folder: "12 traces.otf2", "folder traces", "link traces/0.evt".
@@ -140,19 +147,28 @@ std::string read_mark(const fs::path& folder) {
 
 }  // namespace
 
-std::string file_mark() { return fmt::format("{}{}{}{}", k_begin, version(), k_middle, k_zeros); }
+std::string file_mark() {
+  return fmt::format("{}{}{}{}", k_begin, version(), k_middle, open_digits());
+}
 
 void FileMark::add(std::string_view bytes) {
-  if (head_.size() < k_mark_reach) head_ += bytes.substr(0, k_mark_reach - head_.size());
-  crc_ = add_to_crc(crc_, bytes);
+  const std::size_t head = std::min(k_mark_reach - head_.size(), bytes.size());
+  head_ += bytes.substr(0, head);
+  crc_ = add_to_crc(crc_, bytes.substr(head));
+  rest_ += bytes.size() - head;
 }
 
 std::size_t FileMark::position() const {
-  const std::size_t at = digits_in(head_);
-  return at != head_.npos && head_.compare(at, k_digits, k_zeros) == 0 ? at : head_.npos;
+  const std::size_t mark = head_.find(file_mark());
+  return mark == head_.npos ? mark : mark + file_mark().size() - k_digits;
 }
 
-std::string FileMark::digits() const { return fmt::format("{:08x}", crc_); }
+std::string FileMark::digits() const {
+  std::string head = head_;
+  if (position() != head.npos) head.replace(position(), k_digits, k_zeros);
+  const auto crc = ::crc32_combine(add_to_crc(0, head), crc_, static_cast<z_off_t>(rest_));
+  return fmt::format("{:08x}", crc);
+}
 
 Result<void> mark_unfinished(const fs::path& folder) {
   return write_mark(folder, sealed(title() + std::string(k_unfinished)));
@@ -184,7 +200,12 @@ Result<void> mark_finished(const fs::path& folder) {
   return {};
 }
 
+Result<void> mark_replacing(const fs::path& folder) {
+  return write_mark(folder, sealed(title() + std::string(k_replacing)));
+}
+
 bool is_unfinished(const fs::path& folder) { return read_mark(folder) == k_unfinished; }
+bool is_replacing(const fs::path& folder) { return read_mark(folder) == k_replacing; }
 
 Result<void> check_own_file(const fs::path& path) {
   const auto file = File::open_for_reading(path);

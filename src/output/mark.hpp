@@ -12,11 +12,13 @@
 namespace entrain {
 
 // Marks tell an unchanged result of this tool from everything else. They stand inside the result,
-// name tool and version, and hold for copies of it too. Names of files prove nothing.
+// name tool and version, and hold for copies too, those of folders if the copies keep the times of
+// files (cp -a). Names of files prove nothing.
 
 /// The mark of a file, to be written within its first `k_mark_reach` bytes, in front of anything
-/// foreign: "written by entrain 0.1.0 crc32 00000000". It has no character that CSV, JSON or HTML
-/// would escape. FileMark puts the checksum of the file in place of the zeros.
+/// foreign: "written by entrain 0.1.0 crc32 89abcdef". It has no character that CSV, JSON or HTML
+/// would escape. FileMark puts the checksum of the file in place of the digits, which nobody can
+/// foresee: foreign text that looks like a mark stays as it is.
 std::string file_mark();
 inline constexpr std::size_t k_mark_reach = 4096;  ///< bytes
 
@@ -31,12 +33,13 @@ class FileMark {
   [[nodiscard]] std::string digits() const;
 
  private:
-  std::string head_;  ///< the first bytes
-  std::uint32_t crc_ = 0;
+  std::string head_;        ///< the first bytes
+  std::uint32_t crc_ = 0;   ///< of the bytes behind them
+  std::uint64_t rest_ = 0;  ///< number of these
 };
 
 /// Name of the file that is the mark of a folder. It lists size and name of everything in the
-/// folder.
+/// folder; what was changed later than the mark is not as it was.
 inline constexpr const char* k_folder_mark = ".entrain-result";
 
 /// Marks a new folder as unfinished: all that is in it is this tool's. Errors: ErrorKind::output.
@@ -44,8 +47,12 @@ Result<void> mark_unfinished(const std::filesystem::path& folder);
 /// Makes the mark that of a complete result. Nothing may be written to the folder afterwards.
 /// Errors: ErrorKind::output.
 Result<void> mark_finished(const std::filesystem::path& folder);
-/// True if the folder has the mark of an unfinished result.
+/// Marks a hidden folder whose file takes the place of an old one: what is in it then, may be
+/// anybody's. Errors: ErrorKind::output.
+Result<void> mark_replacing(const std::filesystem::path& folder);
+/// True if the folder has the mark of an unfinished result, or that of mark_replacing().
 bool is_unfinished(const std::filesystem::path& folder);
+bool is_replacing(const std::filesystem::path& folder);
 
 /// Accepts a regular file that is empty or carries its mark unchanged, and a folder that is empty
 /// or holds nothing but what its mark lists, unchanged since. Something that was removed from the

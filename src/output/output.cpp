@@ -60,32 +60,44 @@ Result<void> check_existing(const fs::path& place, const fs::path& target, Kind 
     return refuse("{} exists and is {}, which a {} does not replace; choose another name",
                   target.string(), name_of(status.st_mode), wanted);
   }
-  if (rule.inputs) TRY(rule.inputs->check_apart(place));
+  if (rule.inputs) TRY(under_final_name(rule.inputs->check_apart(place), place, target));
   if (!rule.force) {
     return refuse("{} exists already; choose another name, or remove it", target.string());
   }
-  const auto own = kind == Kind::file ? check_own_file(place) : check_own_folder(place);
-  if (own) return {};
-  std::string why = own.error().message;
-  if (const std::size_t at = why.find(place.string()); at != why.npos) {
-    why.replace(at, place.string().size(), target.string());
+  if (kind == Kind::folder && ::geteuid() != 0 && status.st_uid != ::geteuid()) {
+    return refuse("{} is not replaced, because it is another user's; choose another folder",
+                  target.string());
   }
+  const auto own = under_final_name(
+      kind == Kind::file ? check_own_file(place) : check_own_folder(place), place, target);
+  if (own) return {};
   return refuse("{} is not replaced, because {}; remove it or choose another {}", target.string(),
-                why, wanted);
+                own.error().message, wanted);
 }
 
 /// The target as an absolute path without a slash at its end. ".." behind a link is another folder
-/// than the text says.
-fs::path absolute_path(const fs::path& target) {
+/// than the text says, so the folder of such a path is resolved; its last part is not.
+Result<fs::path> absolute_path(const fs::path& target) {
+  if (target.empty()) return refuse("the output has an empty name; name it");
   std::error_code error;
-  const bool climbs = std::find(target.begin(), target.end(), "..") != target.end();
   fs::path path = fs::absolute(target, error);
-  path = climbs ? fs::weakly_canonical(path, error) : path.lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  if (std::find(path.begin(), path.end(), "..") == path.end()) {
+    path = path.lexically_normal();
+  } else if (path.filename() == "..") {
+    path = fs::weakly_canonical(path, error);
+  } else {
+    path = fs::weakly_canonical(path.parent_path(), error) / path.filename();
+  }
+  if (error) {
+    return refuse("cannot tell where {} is: {}; name it by a path from / on", target.string(),
+                  error.message());
+  }
   return path.has_filename() ? path : path.parent_path();
 }
 
 Result<void> check_place(const fs::path& target, Kind kind, const OutputRule& rule) {
-  if (target.empty()) return refuse("the output has an empty name; name it");
+  TRY_ASSIGN(const fs::path place, absolute_path(target));
   if (kind == Kind::file) {
     std::error_code none;
     if (!target.has_filename()) return refuse("{} names no file", target.string());
@@ -94,9 +106,9 @@ Result<void> check_place(const fs::path& target, Kind kind, const OutputRule& ru
       return refuse("cannot write {}: there is no folder {}", target.string(), folder.string());
     }
   }
-  const fs::path place = absolute_path(target);
   if (file_exists(place)) return check_existing(place, target, kind, rule);
-  return rule.inputs ? rule.inputs->check_apart(place) : Result<void>();
+  if (!rule.inputs) return {};
+  return under_final_name(rule.inputs->check_apart(place), place, target);
 }
 
 bool rename_with(const fs::path& from, const fs::path& to, unsigned flags) {
@@ -110,16 +122,17 @@ bool flags_are_unknown() { return errno == EINVAL || errno == ENOSYS || errno ==
 bool rename_to_free_name(const fs::path& from, const fs::path& to, Kind kind) {
   if (rename_with(from, to, RENAME_NOREPLACE)) return true;
   if (!flags_are_unknown()) return false;
-  // An empty folder or file of our own reserves the name.
-  if (kind == Kind::folder) {
-    if (::mkdir(to.c_str(), 0777) != 0) return false;
-  } else {
-    const File reserved(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!reserved.is_open()) return false;
+  // Neither a link nor a folder is made where something stands, and no folder with something in it
+  // is replaced by another one.
+  if (kind == Kind::file) {
+    if (::link(from.c_str(), to.c_str()) != 0) return false;
+    ::unlink(from.c_str());
+    return true;
   }
+  if (::mkdir(to.c_str(), 0777) != 0) return false;
   if (::rename(from.c_str(), to.c_str()) == 0) return true;
-  const int problem = errno;
-  ::unlinkat(AT_FDCWD, to.c_str(), kind == Kind::folder ? AT_REMOVEDIR : 0);
+  const int problem = errno == ENOTEMPTY ? EEXIST : errno;
+  ::rmdir(to.c_str());
   errno = problem;
   return false;
 }
@@ -140,8 +153,8 @@ Result<void> cannot_name(const fs::path& target, int error_number) {
   return refuse("cannot give the result its name {}: {}", target.string(), reason(error_number));
 }
 
-/// Two names that were exchanged, and are exchanged back unless that is to stay: also where there is
-/// no memory for what follows.
+/// Two names that were exchanged, and are exchanged back unless that is to stay: also where there
+/// is no memory for what follows.
 struct Exchanged {
   const Move& move;
   bool stays = false;
@@ -154,6 +167,8 @@ struct Exchanged {
 /// goes back to its place.
 Result<void> replace(const Move& move, Staging& staging) {
   TRY(check_existing(move.target, move.target, move.kind, move.rule));
+  struct stat old {};
+  if (::lstat(move.target.c_str(), &old) == 0) ::chmod(move.made.c_str(), old.st_mode & 0777);
   if (rename_with(move.made, move.target, RENAME_EXCHANGE)) {
     Exchanged exchanged{move};
     Result<void> accepted = check_existing(move.made, move.target, move.kind, move.rule);
@@ -188,12 +203,19 @@ Result<void> give_name(const Move& move, Staging& staging) {
     return {};
   }
   if (errno != EEXIST || !move.rule.force) return cannot_name(move.target, errno);
-  // Without its mark the hidden folder stays if this process is killed: it may hold an old file.
-  if (move.kind == Kind::file) ::unlink((staging.path() / k_folder_mark).c_str());
+  // If this process is killed, the hidden folder may hold what is no result.
+  if (move.kind == Kind::file) TRY(mark_replacing(staging.path()));
   return replace(move, staging);
 }
 
 }  // namespace
+
+NewFolders::~NewFolders() {
+  for (fs::path folder = newest_; folder != until_ && folder.has_relative_path();
+       folder = folder.parent_path()) {
+    if (::rmdir(folder.c_str()) != 0) return;
+  }
+}
 
 Result<void> OutputFolder::check(const fs::path& target, const OutputRule& rule) {
   return check_place(target, Kind::folder, rule);
@@ -203,13 +225,14 @@ Result<OutputFolder> OutputFolder::create(const fs::path& target, OutputRule rul
   TRY(check(target, rule));
   OutputFolder output;
   output.rule_ = std::move(rule);
-  output.target_ = absolute_path(target);
+  TRY_ASSIGN(output.target_, absolute_path(target));
   const fs::path parent = output.target_.parent_path();
   std::error_code error;
   output.oldest_parent_ = parent;
   while (!fs::exists(output.oldest_parent_, error) && output.oldest_parent_.has_relative_path()) {
     output.oldest_parent_ = output.oldest_parent_.parent_path();
   }
+  output.new_parents_ = NewFolders(parent, output.oldest_parent_);
   fs::create_directories(parent, error);
   if (error) return refuse("cannot create folder {}: {}", parent.string(), error.message());
   TRY_ASSIGN(output.staging_, Staging::create(output.target_));
@@ -230,8 +253,19 @@ Result<void> OutputFolder::commit() {
   const fs::path aside = path_.string() + ".old";
   TRY(give_name({path_, target_, aside, Kind::folder, rule_}, staging_));
   note_result(target_);
-  // An old folder is removed only when it is certain that the new one has its name.
-  return make_name_durable(target_, oldest_parent_);
+  new_parents_.keep();
+  // An old folder is removed only when it is certain that the new one has its name, and if nobody
+  // has put anything there meanwhile.
+  const fs::path old = staging_.path();
+  Result<void> named = make_name_durable(target_, oldest_parent_);
+  if (!old.empty() && (!named || !check_own_folder(old))) {
+    staging_.release();
+    const std::string why = named ? "something was put into it meanwhile" : named.error().message;
+    return refuse("{} is complete; what stood there before is now {}, because {}", target_.string(),
+                  old.string(), why);
+  }
+  staging_.sweep(target_);
+  return named;
 }
 
 Result<void> OutputFile::check(const fs::path& target, const OutputRule& rule) {
@@ -248,7 +282,7 @@ OutputFile::OutputFile(fs::path target, fs::path place, OutputRule rule, Staging
 
 Result<OutputFile> OutputFile::create(const fs::path& target, OutputRule rule) {
   TRY(check(target, rule));
-  fs::path place = absolute_path(target);
+  TRY_ASSIGN(fs::path place, absolute_path(target));
   TRY_ASSIGN(Staging staging, Staging::create(place));
   OutputFile output(target, std::move(place), std::move(rule), std::move(staging));
   auto file = File::create(output.made_);
@@ -274,18 +308,37 @@ Result<void> OutputFile::finish() {
     TRY(named(file_.write_at(at, {bytes, digits.size()})));
   }
   TRY(named(file_.close()));
+  struct stat status {};
+  if (::lstat(made_.c_str(), &status) != 0) return named(cannot_name(target_, errno));
+  identity_ = {status.st_dev, status.st_ino};
   return named(make_durable(made_));
 }
 
 Result<void> OutputFile::take_name() {
-  return give_name({made_, place_, aside_, Kind::file, rule_}, staging_);
+  TRY(give_name({made_, place_, aside_, Kind::file, rule_}, staging_));
+  note_result(place_);
+  return {};
 }
 
-/// Undoes take_name(): the hidden name or the name aside holds an old file, if there was one.
-/// Needs no memory.
+bool OutputFile::is_ours(const fs::path& path) const noexcept {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 &&
+         identity_ == std::pair(status.st_dev, status.st_ino);
+}
+
+/// Undoes take_name(): the hidden name or the name aside holds an old file, if there was one. What
+/// somebody else put there meanwhile stays. Needs no memory.
 void OutputFile::give_name_back() noexcept {
-  if (rename_with(made_, place_, RENAME_EXCHANGE)) return;
-  ::rename(place_.c_str(), made_.c_str());
+  note_result({});
+  if (rename_with(made_, place_, RENAME_EXCHANGE)) {
+    if (!is_ours(made_)) rename_with(made_, place_, RENAME_EXCHANGE);
+    return;
+  }
+  if (::rename(place_.c_str(), made_.c_str()) != 0) return;
+  if (!is_ours(made_)) {
+    if (!rename_to_free_name(made_, place_, Kind::file)) staging_.release();
+    return;
+  }
   if (file_exists(aside_)) rename_to_free_name(aside_, place_, Kind::file);
 }
 

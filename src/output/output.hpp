@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -27,6 +29,30 @@ namespace entrain {
 struct OutputRule {
   bool force = false;                    ///< an unchanged earlier result may be replaced
   std::shared_ptr<const Inputs> inputs;  ///< null: there are none
+};
+
+/// Folders that are made around an output, and removed again if they are empty in the end.
+class NewFolders {
+ public:
+  NewFolders() = default;
+  /// Those from `newest` up to `until`, which was there before.
+  NewFolders(std::filesystem::path newest, std::filesystem::path until)
+      : newest_(std::move(newest)), until_(std::move(until)) {}
+  NewFolders(NewFolders&& other) noexcept { swap(other); }
+  NewFolders& operator=(NewFolders&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~NewFolders();
+  /// They stay.
+  void keep() noexcept { newest_.clear(); }
+
+ private:
+  void swap(NewFolders& other) noexcept {
+    newest_.swap(other.newest_);
+    until_.swap(other.until_);
+  }
+  std::filesystem::path newest_, until_;
 };
 
 /// A folder that appears under its final name only when it is complete.
@@ -56,6 +82,7 @@ class OutputFolder {
 
   std::filesystem::path path_, target_;
   std::filesystem::path oldest_parent_;  ///< of the target: it was there before
+  NewFolders new_parents_;
   OutputRule rule_;
   Staging staging_;  ///< none of a helper
 };
@@ -84,6 +111,7 @@ class OutputFile {
   Result<void> finish();  ///< the hidden file is on the disk
   Result<void> take_name();
   void give_name_back() noexcept;
+  [[nodiscard]] bool is_ours(const std::filesystem::path& path) const noexcept;
   Result<void> named(Result<void> result) const;
 
   std::filesystem::path target_;        ///< as the user names it
@@ -93,6 +121,7 @@ class OutputFile {
   Staging staging_;
   File file_;
   FileMark mark_;
+  std::pair<dev_t, ino_t> identity_;  ///< device and inode of the file
 };
 
 /// An OutputFile with this content. Errors: as OutputFile::check(), no space, and so on.

@@ -66,7 +66,7 @@ TEST(OutputFolder, leaves_nothing_without_commit) {
     ASSERT_TRUE(output);
     put(output->path() / "a");
   }
-  EXPECT_TRUE(fs::is_empty(root / "deep"));
+  EXPECT_FALSE(fs::exists(root / "deep"));
 }
 
 TEST(OutputFolder, replaces_an_unchanged_result_only_with_force) {
@@ -233,8 +233,11 @@ TEST(Staging, keeps_a_result_that_was_set_aside_until_there_is_another) {
   fs::rename(root / "result", aside);
   EXPECT_EQ(removed_for(root / "out"), 0u);
   EXPECT_TRUE(fs::exists(aside / "a"));
-  fs::create_directory(root / "out");
-  EXPECT_EQ(removed_for(root / "out"), 1u);
+  fs::create_directory(root / "out");  // may only reserve the name
+  EXPECT_EQ(removed_for(root / "out"), 0u);
+  EXPECT_TRUE(fs::exists(aside / "a"));
+  fs::remove(root / "out");
+  ASSERT_TRUE(make_folder(root / "out", "b"));
   EXPECT_FALSE(fs::exists(aside));
 }
 
@@ -313,6 +316,42 @@ TEST(OutputFile, of_two_files_none_appears_alone) {
     EXPECT_EQ(content_of(root / "first"), "new");
     EXPECT_TRUE(fs::exists(root / "second"));
   }
+}
+
+TEST(OutputFile, foreign_text_like_a_mark_stays_as_it_is) {
+  const TempFolder root;
+  const std::string foreign = "written by entrain 0.1.0 crc32 00000000\n";
+  ASSERT_TRUE(write_output(root / "plain.csv", foreign));
+  EXPECT_EQ(content_of(root / "plain.csv"), foreign);
+  ASSERT_TRUE(write_output(root / "t.csv", file_mark() + '\n' + foreign));
+  EXPECT_TRUE(content_of(root / "t.csv").ends_with('\n' + foreign));
+  EXPECT_TRUE(check_own_file(root / "t.csv"));
+}
+
+TEST(OutputFile, a_replaced_file_keeps_its_permissions) {
+  const TempFolder root;
+  ASSERT_TRUE(make_file(root / "t.csv", "a"));
+  ASSERT_EQ(::chmod((root / "t.csv").c_str(), 0640), 0);
+  ASSERT_TRUE(make_file(root / "t.csv", "b", true));
+  EXPECT_EQ(fs::status(root / "t.csv").permissions(), fs::perms(0640));
+}
+
+TEST(OutputFolder, a_link_is_none_behind_dots) {
+  const TempFolder root;
+  ASSERT_TRUE(make_folder(root / "real", "a"));
+  fs::create_directory(root / "d");
+  fs::create_directory_symlink("real", root / "link");
+  EXPECT_FALSE(make_folder(root / "d" / ".." / "link", "b", true));
+  EXPECT_TRUE(fs::exists(root / "real" / "a"));
+}
+
+TEST(Staging, long_names_do_not_share_leftovers) {
+  const TempFolder root;
+  const std::string name(200, 'n');
+  const fs::path left = left_by_killed_process(root / (name + "A"));
+  EXPECT_EQ(removed_for(root / (name + "B")), 0u);
+  EXPECT_TRUE(fs::exists(left));
+  EXPECT_EQ(removed_for(root / (name + "A")), 1u);
 }
 
 TEST(OutputFile, refuses_what_is_no_file) {

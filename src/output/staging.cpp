@@ -29,19 +29,24 @@ namespace {
 /// Bytes of an output's name that its hidden name begins with: the system takes 255 in all.
 constexpr std::size_t k_longest_part = 160;
 
-std::string prefix_of(const fs::path& target) {
-  return fmt::format(".{}.partial-", target.filename().string().substr(0, k_longest_part));
+/// FNV-1a of a name.
+std::uint32_t word_of(std::string_view name) {
+  std::uint64_t hash = 0xCBF29CE484222325u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  return static_cast<std::uint32_t>(hash ^ hash >> 32);
 }
 
-/// A word that differs from machine to machine: FNV-1a of the host's name.
+std::string prefix_of(const fs::path& target) {
+  const std::string name = target.filename().string();
+  if (name.size() <= k_longest_part) return fmt::format(".{}.partial-", name);
+  return fmt::format(".{}~{:08x}.partial-", name.substr(0, k_longest_part), word_of(name));
+}
+
+/// A word that differs from machine to machine.
 std::string this_machine() {
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);
-  std::uint64_t hash = 0xCBF29CE484222325u;
-  for (const char* c = name; *c != '\0'; ++c) {
-    hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001B3u;
-  }
-  return fmt::format("{:08x}", static_cast<std::uint32_t>(hash ^ hash >> 32));
+  return fmt::format("{:08x}", word_of(name));
 }
 
 /// True for "HOST-PROCESS-NUMBER" of this machine, or one with ".old" behind it, if there is no
@@ -68,9 +73,24 @@ File locked(const fs::path& folder) {
   return file;
 }
 
+/// True if more than an empty file or folder, which may only reserve the name, stands there.
+bool holds_something(const fs::path& target) {
+  std::error_code error;
+  return file_exists(target) && !(fs::is_empty(target, error) && !error);
+}
+
+/// True if all files in the folder are unchanged results.
+bool holds_own_files(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().filename() != k_folder_mark && !check_own_file(it->path())) return false;
+  }
+  return !error;
+}
+
 /// True if nothing in the folder of a killed process can be missed. A complete result can, as long
 /// as nothing has its final name.
-bool may_be_removed(const fs::path& folder, bool target_exists) {
+bool may_be_removed(const fs::path& folder, bool target_holds) {
   std::error_code error;
   struct stat status {};
   if (::lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
@@ -78,7 +98,9 @@ bool may_be_removed(const fs::path& folder, bool target_exists) {
     return false;
   }
   if (fs::is_empty(folder, error)) return !error;  // killed before it was marked
-  return is_unfinished(folder) || (target_exists && check_own_folder(folder).has_value());
+  if (is_unfinished(folder)) return true;
+  return target_holds &&
+         (check_own_folder(folder) || (is_replacing(folder) && holds_own_files(folder)));
 }
 
 /// Removes the folders of killed processes; returns how many. What cannot be looked at stays.
@@ -96,7 +118,7 @@ std::uint64_t remove_leftovers(const fs::path& target) {
   std::uint64_t removed = 0;
   for (const fs::path& folder : found) {
     const File lock = locked(folder);
-    if (!lock.is_open() || !may_be_removed(folder, file_exists(target))) continue;
+    if (!lock.is_open() || !may_be_removed(folder, holds_something(target))) continue;
     remove_tree(folder.c_str());
     removed += file_exists(folder) ? 0 : 1;
   }
@@ -104,6 +126,8 @@ std::uint64_t remove_leftovers(const fs::path& target) {
 }
 
 }  // namespace
+
+void Staging::sweep(const fs::path& target) { leftovers_removed_ += remove_leftovers(target); }
 
 Result<Staging> Staging::create(const fs::path& target) {
   Staging staging;

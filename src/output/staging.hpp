@@ -28,6 +28,8 @@ class Staging {
   ~Staging();
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Removes the folders of killed processes for this target again, now that it stands.
+  void sweep(const std::filesystem::path& target);
   /// Number of folders of killed processes that create() has removed.
   [[nodiscard]] std::uint64_t leftovers_removed() const { return leftovers_removed_; }
   /// From here on a signal does not remove the folder. Does not return if one is about to.

@@ -218,18 +218,17 @@ Result<void> SimulateVerb::check_files() const {
 }
 
 Result<void> SimulateVerb::write_files(const Topology& topology, SimulationReport& report) const {
-  if (!csv_.empty()) {
-    TRY(write_output(csv_, skew_csv(topology, report)));
-    report.written.push_back(csv_);
-  }
-  if (svg_.empty()) return {};
-  report.written.push_back(svg_);
-  Result<void> drawn = write_output(svg_, report::to_svg(skew_plot(report)));
-  if (!drawn && !csv_.empty()) {  // all or nothing
-    std::error_code ignored;
-    std::filesystem::remove(csv_, ignored);
-  }
-  return drawn;
+  if (!csv_.empty()) report.written.push_back(csv_);
+  if (!svg_.empty()) report.written.push_back(svg_);
+  if (svg_.empty())
+    return csv_.empty() ? Result<void>() : write_output(csv_, skew_csv(topology, report));
+  const std::string drawing = report::to_svg(skew_plot(report));
+  if (csv_.empty()) return write_output(svg_, drawing);
+  TRY_ASSIGN(OutputFile table, OutputFile::create(csv_, {}));
+  TRY(table.write(skew_csv(topology, report)));
+  TRY_ASSIGN(OutputFile picture, OutputFile::create(svg_, {}));
+  TRY(picture.write(drawing));
+  return OutputFile::commit_both(table, picture);
 }
 
 }  // namespace

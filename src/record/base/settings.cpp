@@ -100,7 +100,7 @@ class Environment {
   }
 
   void complain(const char* name, const std::string& given, const std::string& wanted) {
-    if (!problem_.empty()) problem_ += "; ";
+    if (!problem_.empty()) problem_ += '\0';  // no variable can hold one
     const std::string origin = text((k_origin_mark + std::string(name)).c_str());
     constexpr std::size_t k_most_shown = 60;  // code points: room for several complaints
     problem_ += (origin.empty() ? name : origin) + " is '" +

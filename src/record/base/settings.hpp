@@ -58,7 +58,8 @@ struct Settings {
 std::string own_variables();
 
 /// Reads ENTRAIN_RECORD_*, ENTRAIN_SYNC* and ENTRAIN_VIRTUAL_* from the text of own_variables. A
-/// bad value adds a clause with its origin and range to `problem`, and the default stays.
+/// bad value adds a clause with its origin and range to `problem`, with a 0 byte between two, and
+/// the default stays.
 Settings read_settings(const std::string& variables, std::string& problem);
 
 }  // namespace entrain::record

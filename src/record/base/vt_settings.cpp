@@ -186,7 +186,7 @@ class Translation {
     variables_ += name + '=' + text.c_str() + '\0';  // a null in it would begin another variable
   }
   void complain(const std::string& clause) {
-    if (!problem_.empty()) problem_ += "; ";
+    if (!problem_.empty()) problem_ += '\0';  // no variable can hold one
     problem_ += clause;
   }
 

@@ -45,8 +45,8 @@ void look_at_error_handler() {
 
 /// One sentence per complaint about settings: together they may be too long for one.
 void say_each(const std::string& complaints) {
-  for (std::size_t at = 0, end = 0; at < complaints.size(); at = end + 2) {
-    end = std::min(complaints.find("; ", at), complaints.size());
+  for (std::size_t at = 0, end = 0; at < complaints.size(); at = end + 1) {
+    end = std::min(complaints.find('\0', at), complaints.size());
     say(complaints.substr(at, end - at) + "; the default is used");
   }
 }
