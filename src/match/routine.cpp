@@ -25,7 +25,7 @@ struct RoutineThresholds {
   static constexpr std::uint64_t frequent = 8;     ///< inverse share
   static constexpr std::uint64_t unusual = 10;  ///< least inverse share of non-majority operations
   static constexpr std::uint64_t unexplained =
-      50;  ///< least inverse share of rare ones without a path
+      50;  ///< least inverse share of rare ones without path
 };
 
 /// Kinds of the last operations, the latest first.
