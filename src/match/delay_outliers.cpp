@@ -21,7 +21,7 @@ struct OutlierThresholds {
   static constexpr std::size_t fewest = 4;       ///< least compared, on each side
   static constexpr std::size_t around = 256;     ///< most on each side for the least delays
   static constexpr std::size_t least = 8;        ///< number of least delays
-  static constexpr std::size_t impossible = 16;  ///< least inverse share that contradicts clocks
+  static constexpr std::size_t impossible = 16;  ///< largest inverse share that contradicts clocks
 };
 constexpr std::uint32_t k_unknown = trace::RecordedClock::k_unknown;
 

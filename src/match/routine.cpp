@@ -14,18 +14,17 @@ namespace entrain::match {
 
 namespace {
 
-/// Thresholds of the search for missing operations. A successor of a context is frequent from 1 in
-/// `frequent` of its occurrences on, rare below 1 in `rare`. routine_test.cpp exercises them;
-/// chosen, not measured.
+/// Thresholds of the search for missing operations; shares are inverse. A successor is frequent
+/// from 1 in `frequent` occurrences of its context on, rare below 1 in `rare`. routine_test.cpp
+/// exercises them; chosen, not measured.
 struct RoutineThresholds {
-  static constexpr std::size_t most_missing = 6;   ///< operations at one state
-  static constexpr std::size_t most_paths = 64;    ///< paths of one length that are followed
-  static constexpr std::uint32_t occurrences = 8;  ///< least number for a context to count
-  static constexpr std::uint64_t rare = 16;        ///< inverse share
-  static constexpr std::uint64_t frequent = 8;     ///< inverse share
-  static constexpr std::uint64_t unusual = 10;  ///< least inverse share of non-majority operations
-  static constexpr std::uint64_t unexplained =
-      50;  ///< least inverse share of rare ones without path
+  static constexpr std::size_t most_missing = 6;    ///< operations at one place
+  static constexpr std::size_t most_paths = 64;     ///< paths of one length that are followed
+  static constexpr std::uint32_t occurrences = 8;   ///< least number for a context to count
+  static constexpr std::uint64_t rare = 16;         ///< share of occurrences
+  static constexpr std::uint64_t frequent = 8;      ///< share of occurrences
+  static constexpr std::uint64_t unusual = 10;      ///< largest share of non-majority operations
+  static constexpr std::uint64_t unexplained = 50;  ///< largest share of rare ones without path
 };
 
 /// Kinds of the last operations, the latest first.
