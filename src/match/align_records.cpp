@@ -17,7 +17,7 @@ struct Certainty {
 
 /// Thresholds of the alignment; chosen, not measured one by one. Their joint effect is bounded by
 /// tests/incomplete/pairs_test.cpp.
-struct AlignmentThresholds {
+struct AlignLimits {
   static constexpr Certainty all_paired = {24, 2};  ///< required if every end has a candidate
   static constexpr Certainty few_unpaired = {24, 6};
   static constexpr Certainty many_unpaired = {36, 24};
@@ -57,7 +57,7 @@ class Aligner {
            static_cast<std::size_t>(at_.pair.receive + 1) - 2 * candidates_.size();
   }
   [[nodiscard]] bool are_many(std::size_t unpaired) const {
-    return unpaired * AlignmentThresholds::many >= end_count();
+    return unpaired * AlignLimits::many >= end_count();
   }
 
   /// Takes regular pairs in order, and searches around irregular ones. False if the whole channel
@@ -101,8 +101,7 @@ class Aligner {
     std::size_t kept = run_length_;
     do {
       const std::size_t back = run_length_ - kept;
-      kept = run_length_ -
-             std::min(back == 0 ? AlignmentThresholds::step_back : 4 * back, run_length_);
+      kept = run_length_ - std::min(back == 0 ? AlignLimits::step_back : 4 * back, run_length_);
       go_back(kept);
       search_.run(at_, at_.pair.receive + 1, irregular, candidates_);
     } while (kept > 0 && !is_anchored(kept));
@@ -126,8 +125,7 @@ class Aligner {
     const auto count = static_cast<std::ptrdiff_t>((run_length_ - kept + 1) / 2);
     return candidates_.end() - first >= count &&
            std::all_of(first, first + count, [](const Candidate& pair) {
-             return std::min(pair.margin, pair.removal_margin) >=
-                    AlignmentThresholds::anchor_margin;
+             return std::min(pair.margin, pair.removal_margin) >= AlignLimits::anchor_margin;
            });
   }
 
@@ -143,9 +141,9 @@ class Aligner {
   void choose() {
     const std::size_t unpaired = end_count() - 2 * candidates_.size();
     const bool many = are_many(unpaired);
-    const Certainty required = unpaired == 0 ? AlignmentThresholds::all_paired
-                               : many        ? AlignmentThresholds::many_unpaired
-                                             : AlignmentThresholds::few_unpaired;
+    const Certainty required = unpaired == 0 ? AlignLimits::all_paired
+                               : many        ? AlignLimits::many_unpaired
+                                             : AlignLimits::few_unpaired;
     // Without positions only delays remain, and many unpaired ends make these weak evidence.
     const int margin = many && !ends_.has_positions() ? 2 * required.margin : required.margin;
     for (const Candidate& pair : candidates_) {

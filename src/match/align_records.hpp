@@ -32,7 +32,6 @@ struct Side {
   bool ends_in_gap = false;    ///< a gap follows the last end
 };
 
-/// Result of align_records().
 struct Alignment {
   /// (index of the send, index of the receive), in order on both sides.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;

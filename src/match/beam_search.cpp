@@ -12,7 +12,7 @@ namespace {
 
 /// Thresholds of the beam search; chosen, not measured one by one. Their joint effect is bounded by
 /// tests/incomplete/pairs_test.cpp, and the work by align_records_test.cpp.
-struct BeamThresholds {
+struct Beam {
   static constexpr int reward = 4;  ///< negative cost of every pair, bits
   static constexpr std::int32_t block = 1024, lookahead = 160;  ///< receives decided, and beyond
   static constexpr int block_cost = 90, around_cost = 64;       ///< W of a block or a place, bits
@@ -42,12 +42,12 @@ std::int32_t first_not(std::span<const EndRecord> records, std::int32_t from, Is
 void BeamSearch::run(BeamState& state, std::int32_t begin, std::int32_t irregular,
                      std::vector<Candidate>& candidates) {
   begin_ = begin;
-  decided_ = std::min(ends_.receive_count(), begin_ + BeamThresholds::block);
-  end_ = std::min(ends_.receive_count(), decided_ + BeamThresholds::lookahead);
+  decided_ = std::min(ends_.receive_count(), begin_ + Beam::block);
+  end_ = std::min(ends_.receive_count(), decided_ + Beam::lookahead);
   converged_ = false;
   const bool whole = irregular == k_whole;
-  beam_cost_ = whole ? BeamThresholds::block_cost : BeamThresholds::around_cost;
-  beam_size_ = whole ? BeamThresholds::block_size : BeamThresholds::around_size;
+  beam_cost_ = whole ? Beam::block_cost : Beam::around_cost;
+  beam_size_ = whole ? Beam::block_size : Beam::around_size;
   nodes_.assign(1, {.pair = state.pair});
   delays_.assign(1, state.delays);
   steps_.clear();
@@ -142,7 +142,7 @@ void BeamSearch::extend(std::uint32_t from, std::int32_t receive, int best) {
     const std::int32_t send = sends[k];
     if (!ends_.equal_symbols(send, receive)) continue;
     const int cost = ends_.gap_cost(pair, send, receive, ends_.shift(send, receive)) +
-                     ends_.delay_cost(delays, ends_.delay(send, receive)) - BeamThresholds::reward;
+                     ends_.delay_cost(delays, ends_.delay(send, receive)) - Beam::reward;
     if (node.cost + cost <= best + beam_cost_) found_.push_back({send, from, cost});
   }
 }
@@ -164,7 +164,7 @@ bool BeamSearch::has_converged(std::int32_t receive, std::int32_t irregular) {
   if (receive < irregular || latest.empty()) return false;
   const Node& best = *std::min_element(
       latest.begin(), latest.end(), [](const Node& a, const Node& b) { return a.cost < b.cost; });
-  if (receive - best.run < irregular || best.run < BeamThresholds::least_run ||
+  if (receive - best.run < irregular || best.run < Beam::least_run ||
       (best.run & (best.run - 1)) != 0) {
     return false;
   }
@@ -175,7 +175,7 @@ bool BeamSearch::has_converged(std::int32_t receive, std::int32_t irregular) {
   const std::int32_t end = receive + 1 - best.run / 2;
   const std::uint32_t middle = pair_at(static_cast<std::uint32_t>(&best - nodes_.data()), end);
   const bool leads = std::all_of(alive_.begin(), alive_.end(), [&](std::uint32_t n) {
-    return nodes_[n].cost >= best.cost + BeamThresholds::lead || pair_at(n, end) == middle;
+    return nodes_[n].cost >= best.cost + Beam::lead || pair_at(n, end) == middle;
   });
   if (leads) decided_ = end;
   return leads;

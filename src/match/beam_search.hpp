@@ -37,11 +37,9 @@ class BeamSearch {
   void run(BeamState& state, std::int32_t begin, std::int32_t irregular,
            std::vector<Candidate>& candidates);
 
-  /// First receive that is not decided.
   [[nodiscard]] std::int32_t decided() const { return decided_; }
   /// True if run() ended because the cheapest alignment converged.
   [[nodiscard]] bool converged() const { return converged_; }
-  /// Number of pairs examined.
   [[nodiscard]] std::uint64_t examined_pairs() const { return examined_pairs_; }
 
  private:
@@ -54,7 +52,6 @@ class BeamSearch {
     std::int32_t run = 0;        ///< number of consecutive regular pairs that end here
     std::size_t first_step = 0;  ///< first of the steps that lead here
   };
-  /// A step of the lattice from one pair to the next.
   struct Step {
     std::uint32_t from = 0;
     int cost = 0;

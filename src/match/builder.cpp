@@ -183,7 +183,6 @@ void Builder::count_skipped(std::string_view name, std::uint64_t n) {
   count(graph_.skipped, name, n);
 }
 
-/// Announces the ghosts to their owners.
 void Builder::show_ghosts() {
   drop_unused_ghosts();
   Halo& halo = graph_.halo;

@@ -65,7 +65,6 @@ class Builder {
   [[nodiscard]] trace::Event event(EventRef ref) const {
     return share_.trace.locations[ref.location].events[ref.index];
   }
-  /// The node of an event of this member.
   [[nodiscard]] NodeRef ref(EventRef event) const {
     const std::size_t number = first_event_[event.location] + event.index;
     return {event.location, static_cast<NodeIndex>(instants_.rank(number + 1) - 1)};
@@ -109,7 +108,6 @@ class Builder {
   void add_edge(EdgeKind kind, EventRef send, EventRef receive) {
     add_edge(kind, ref(send), ref(receive));
   }
-  /// Reserves memory for more participants.
   void expect_participants(std::size_t count) {
     graph_.participants.reserve(graph_.participants.size() + count);
   }

@@ -12,7 +12,6 @@ namespace entrain::match {
 
 namespace {
 
-/// The callers of one communicator.
 class Tree {
  public:
   Tree(std::span<const Caller> callers, std::span<const std::vector<Partner>> partners,

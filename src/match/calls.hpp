@@ -34,7 +34,6 @@ using Calls = BigVector<Call>;
 /// Root of a call on an inter-communicator if it is another process of the caller's own group.
 inline constexpr std::uint32_t k_root_elsewhere = k_none - 1;
 
-/// A process of a communicator.
 struct CommProcess {
   std::uint32_t process = k_none;
   std::uint32_t rank = 0;
@@ -45,7 +44,6 @@ struct CommProcess {
 /// Unresolved ranks are skipped.
 std::vector<CommProcess> processes_of(const Builder& builder, const trace::Comm& comm);
 
-/// True for collective operations that have a root.
 bool has_root(std::uint8_t op);
 
 /// True if the calls have one operation and one root.

@@ -17,7 +17,7 @@ namespace entrain::match {
 namespace {
 
 /// Thresholds of the sides; chosen, not measured.
-struct SideThresholds {
+struct SideLimits {
   static constexpr std::size_t look_back = 64;   ///< missing operations that a receive may replace
   static constexpr std::uint64_t pause = 16;     ///< least pause, in usual distances of operations
   static constexpr std::size_t percentile = 99;  ///< percentile of the distances: the usual one
@@ -26,7 +26,6 @@ struct SideThresholds {
 
 enum class OperationType : std::uint32_t { send, receive, collective };
 
-/// An operation of the process.
 struct Step {
   std::uint64_t posted = 0;  ///< stamp
   EventRef event;
@@ -46,7 +45,6 @@ struct Kind {
   std::uint32_t tag = 0;
   friend bool operator==(const Kind&, const Kind&) = default;
 };
-/// Data that all operations of a kind share.
 struct Shared {
   ChannelSide* side = nullptr;                   ///< null: none counted yet
   std::vector<std::uint64_t>* posted = nullptr;  ///< see ProcessSides; null: none counted yet
@@ -192,8 +190,8 @@ class SideFinder {
     const auto rate = [&](auto& sides) {
       for (auto& [name, side] : sides) {
         side.kinds = count;
-        side.evidence = std::min(std::min(count, SideThresholds::most_evidence) * bits,
-                                 SideThresholds::most_evidence);
+        side.evidence =
+            std::min(std::min(count, SideLimits::most_evidence) * bits, SideLimits::most_evidence);
       }
     };
     rate(sides_.sends);
@@ -214,7 +212,7 @@ class SideFinder {
         continue;
       }
       while (end < missing.size() && missing[end].before <= passed) ++end;
-      for (std::size_t m = end; m-- > end - std::min(end, SideThresholds::look_back);) {
+      for (std::size_t m = end; m-- > end - std::min(end, SideLimits::look_back);) {
         if (missing[m].before + kinds_.size() < passed) break;
         if (missing[m].kind != kinds[s] || fills[m] != k_none) continue;
         fills[m] = s;
@@ -236,12 +234,12 @@ class SideFinder {
     std::vector<std::uint32_t> pauses;
     if (distances.empty()) return pauses;
     std::vector<std::uint64_t> sorted = distances;
-    const auto place = sorted.begin() + static_cast<std::ptrdiff_t>(
-                                            sorted.size() * SideThresholds::percentile / 100);
+    const auto place =
+        sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() * SideLimits::percentile / 100);
     std::nth_element(sorted.begin(), place, sorted.end());
     const std::uint64_t usual = std::max<std::uint64_t>(*place, 1);
     for (std::uint32_t at = 1; at < in_order_.size(); ++at) {
-      if (distances[at - 1] / SideThresholds::pause > usual ||
+      if (distances[at - 1] / SideLimits::pause > usual ||
           gaps_.ended_by(time_of(at)) > gaps_.ended_by(time_of(at - 1))) {
         pauses.push_back(at);
       }
@@ -262,7 +260,6 @@ class SideFinder {
     side.pauses.push_back({static_cast<std::uint32_t>(side.ends.size()), place->length});
   }
 
-  /// Returns the side of the operations of a kind.
   ChannelSide& side_of(std::uint32_t number) {
     Shared& shared = shared_[number];
     if (shared.side == nullptr) shared.side = &find_side(kinds_[number]);

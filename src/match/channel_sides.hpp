@@ -43,7 +43,6 @@ struct ChannelOrder {
 };
 using ChannelSides = std::map<Channel, ChannelSide, ChannelOrder>;
 
-/// The sides of all channels of a process.
 struct ProcessSides {
   ChannelSides sends, receives;
   bool has_routine = false;

@@ -16,7 +16,7 @@ namespace {
 /// Thresholds of outliers, in pairs; chosen, not measured one by one; delay_outliers_test.cpp
 /// exercises them. With 1 % of the records lost, the trace ring-dense needs `neighbours` (1 pair of
 /// 15,747 was 47 ms early), and amg-8 needs `around` (pairs 7 to 61 us early).
-struct OutlierThresholds {
+struct Outlier {
   static constexpr std::size_t neighbours = 8;   ///< most compared, on each side
   static constexpr std::size_t fewest = 4;       ///< least compared, on each side
   static constexpr std::size_t around = 256;     ///< most on each side for the least delays
@@ -42,7 +42,7 @@ Neighbours neighbours_of(std::span<const std::int64_t> before,
                          std::span<const std::int64_t> after) {
   const auto [least_before, most_before] = std::minmax_element(before.begin(), before.end());
   const auto [least_after, most_after] = std::minmax_element(after.begin(), after.end());
-  std::array<std::int64_t, 2 * OutlierThresholds::neighbours> all{};
+  std::array<std::int64_t, 2 * Outlier::neighbours> all{};
   const auto end =
       std::copy(after.begin(), after.end(), std::copy(before.begin(), before.end(), all.begin()));
   const auto median = all.begin() + (end - all.begin()) / 2;
@@ -76,37 +76,34 @@ struct PairDelays {
   [[nodiscard]] std::size_t size() const { return delay.size(); }
   /// Delays of the neighbours before the k-th pair, or from it on.
   [[nodiscard]] std::span<const std::int64_t> before(std::size_t k) const {
-    const std::size_t first = k - std::min(k, OutlierThresholds::neighbours);
+    const std::size_t first = k - std::min(k, Outlier::neighbours);
     return std::span(delay).subspan(first, k - first);
   }
   [[nodiscard]] std::span<const std::int64_t> from(std::size_t k) const {
-    return std::span(delay).subspan(k, std::min(size() - k, OutlierThresholds::neighbours));
+    return std::span(delay).subspan(k, std::min(size() - k, Outlier::neighbours));
   }
 
   /// True if the k-th delay is far below the least delays around it. Costly: call it only for
   /// delays below those of the neighbours.
   [[nodiscard]] bool is_below_least(std::size_t k) const {
     const std::span all(delay);
-    const auto before = all.subspan(k - std::min(k, OutlierThresholds::around),
-                                    std::min(k, OutlierThresholds::around));
-    const auto after = all.subspan(k + 1, std::min(size() - k - 1, OutlierThresholds::around));
-    if (before.size() < OutlierThresholds::neighbours ||
-        after.size() < OutlierThresholds::neighbours)
-      return false;
+    const auto before = all.subspan(k - std::min(k, Outlier::around), std::min(k, Outlier::around));
+    const auto after = all.subspan(k + 1, std::min(size() - k - 1, Outlier::around));
+    if (before.size() < Outlier::neighbours || after.size() < Outlier::neighbours) return false;
     const auto is_as_low = [&](std::int64_t other) { return other <= delay[k]; };
     if (std::any_of(after.begin(), after.end(), is_as_low) ||
         std::any_of(before.rbegin(), before.rend(), is_as_low)) {
       return false;  // the rest is slow
     }
-    std::array<std::int64_t, 2 * OutlierThresholds::around> both{};
+    std::array<std::int64_t, 2 * Outlier::around> both{};
     const auto end = std::copy(after.begin(), after.end(),
                                std::copy(before.begin(), before.end(), both.begin()));
     const std::int64_t least_before = *std::min_element(before.begin(), before.end());
     const std::int64_t least_after = *std::min_element(after.begin(), after.end());
     const std::int64_t least = std::min(least_before, least_after);
-    std::nth_element(both.begin(), both.begin() + (OutlierThresholds::least - 1), end);
+    std::nth_element(both.begin(), both.begin() + (Outlier::least - 1), end);
     const std::int64_t moves = std::max(least_before, least_after) - least;
-    return (least - delay[k]) / 2 > std::max(both[OutlierThresholds::least - 1] - least, moves);
+    return (least - delay[k]) / 2 > std::max(both[Outlier::least - 1] - least, moves);
   }
 
   /// True if the k-th delay is off by more than half of the distance to a neighbour.
@@ -115,7 +112,6 @@ struct PairDelays {
                                           ticks_between_stamps(time[k + 1], time[k]));
     return std::max(delay[k] - n.median, n.median - delay[k]) > spacing / 2;
   }
-  /// True if delays jump between pair k - 1 and pair k.
   [[nodiscard]] bool jumps_at(std::size_t k) const {
     const auto [least_before, most_before] =
         std::minmax_element(before(k).begin(), before(k).end());
@@ -129,8 +125,8 @@ struct PairDelays {
   /// Median distance of adjacent first ends around the k-th pair, ticks.
   [[nodiscard]] std::int64_t usual_spacing(std::size_t k) const {
     std::vector<std::int64_t> spacings;
-    const std::size_t end = std::min(size(), k + OutlierThresholds::neighbours);
-    for (std::size_t i = k - std::min(k, OutlierThresholds::neighbours) + 1; i < end; ++i) {
+    const std::size_t end = std::min(size(), k + Outlier::neighbours);
+    for (std::size_t i = k - std::min(k, Outlier::neighbours) + 1; i < end; ++i) {
       spacings.push_back(ticks_between_stamps(time[i], time[i - 1]));
     }
     const auto median = spacings.begin() + static_cast<std::ptrdiff_t>(spacings.size() / 2);
@@ -160,7 +156,7 @@ void remove_impossible(const Side& first, const Side& second, DelayKind kind,
   std::erase_if(pairs, [&](const auto& pair) {
     return is_impossible(first.records[pair.first], second.records[pair.second], kind);
   });
-  if ((before - pairs.size()) * OutlierThresholds::impossible > before) pairs.clear();
+  if ((before - pairs.size()) * Outlier::impossible > before) pairs.clear();
   alignment.ambiguous += before - pairs.size();
 }
 
@@ -170,11 +166,10 @@ void remove_delay_outliers(const Side& first, const Side& second, DelayKind kind
                            Alignment& alignment) {
   remove_impossible(first, second, kind, alignment);
   auto& pairs = alignment.pairs;
-  if (pairs.size() <= 2 * OutlierThresholds::fewest) return;
+  if (pairs.size() <= 2 * Outlier::fewest) return;
   const PairDelays all(first, second, alignment);
   std::vector<std::uint8_t> is_outlier(pairs.size(), 0);
-  for (std::size_t k = OutlierThresholds::fewest; k + OutlierThresholds::fewest < pairs.size();
-       ++k) {
+  for (std::size_t k = Outlier::fewest; k + Outlier::fewest < pairs.size(); ++k) {
     const Neighbours around = neighbours_of(all.before(k), all.from(k + 1));
     const bool early = is_too_early(all.delay[k], around);
     is_outlier[k] =
@@ -190,8 +185,7 @@ void remove_delay_outliers(const Side& first, const Side& second, DelayKind kind
   pairs.resize(kept);
   if (kind == DelayKind::above_latency) return;
   const PairDelays rest(first, second, alignment);
-  for (std::size_t k = OutlierThresholds::fewest; k + OutlierThresholds::fewest <= rest.size();
-       ++k) {
+  for (std::size_t k = Outlier::fewest; k + Outlier::fewest <= rest.size(); ++k) {
     if (!rest.jumps_at(k)) continue;
     alignment.ambiguous += pairs.size();
     pairs.clear();

@@ -10,25 +10,24 @@ namespace {
 
 /// Cost model of an alignment, bits unless stated; chosen, not measured one by one. Their joint
 /// effect is bounded by tests/incomplete/pairs_test.cpp.
-struct AlignmentCosts {
+struct Cost {
   static constexpr int loss = 16;  ///< stretch of unpaired ends of one side
   static constexpr int both = 6;   ///< every two ends, one of each side, unpaired at one place
   static constexpr int late = 12;  ///< most for a delay above the median; twice that for one below
   static constexpr int full_history = 6;  ///< delays; with fewer before, `late` shrinks
-  static constexpr std::array shift = {0,  6,  14,
-                                       18, 20, 22};  ///< cost of a change of the shift by 0, 1, ...
-  static constexpr int regular_delay = 6;            ///< most for the delay of a regular pair
-  static constexpr std::int32_t samples = 2048;      ///< most changes of delays measured
+  static constexpr std::array shift = {0, 6, 14, 18, 20, 22};  ///< change by 0, 1, ...
+  static constexpr int regular_delay = 6;              ///< most for the delay of a regular pair
+  static constexpr std::int32_t samples = 2048;        ///< most changes of delays measured
   static constexpr std::size_t scale_percentile = 97;  ///< percentile of these that is the scale
 };
 
 int shift_cost(std::int64_t change) {
-  constexpr auto& costs = AlignmentCosts::shift;
+  constexpr auto& costs = Cost::shift;
   return costs[std::min<std::uint64_t>(magnitude(change), costs.size() - 1)];
 }
 
 int both_cost(std::int32_t sends, std::int32_t receives) {
-  constexpr int both = AlignmentCosts::both;
+  constexpr int both = Cost::both;
   return both * std::min({sends, receives, k_never / (8 * both)});
 }
 
@@ -87,24 +86,22 @@ std::uint64_t Ends::find_scale() const {
 std::uint64_t Ends::usual_change(std::int32_t send, std::int32_t receive) const {
   const std::int32_t count = std::min(send_count() - send, receive_count() - receive) - 1;
   if (count < 1) return ~std::uint64_t{0};
-  const std::int32_t samples = std::min(count, AlignmentCosts::samples);
+  const std::int32_t samples = std::min(count, Cost::samples);
   std::vector<std::uint64_t> changes(static_cast<std::size_t>(samples));
   for (std::int32_t i = 0; i < samples; ++i) {
     const auto k = static_cast<std::int32_t>(1 + std::int64_t{i} * count / samples);
     changes[static_cast<std::size_t>(i)] =
         magnitude(difference(delay(send + k, receive + k), delay(send + k - 1, receive + k - 1)));
   }
-  const auto place =
-      changes.begin() +
-      static_cast<std::ptrdiff_t>((changes.size() - 1) * AlignmentCosts::scale_percentile / 100);
+  const auto place = changes.begin() + static_cast<std::ptrdiff_t>((changes.size() - 1) *
+                                                                   Cost::scale_percentile / 100);
   std::nth_element(changes.begin(), place, changes.end());
   return *place;
 }
 
 int Ends::delay_cost(const Delays& before, std::int64_t delay) const {
   if (before.count() == 0) return 0;
-  const int most =
-      before.count() >= AlignmentCosts::full_history ? AlignmentCosts::late : 2 * before.count();
+  const int most = before.count() >= Cost::full_history ? Cost::late : 2 * before.count();
   const std::int64_t late = difference(delay, before.median());
   if (magnitude(late) < scale_) return 0;
   const auto bits = static_cast<int>(std::bit_width(magnitude(late) / scale_));
@@ -116,8 +113,8 @@ int Ends::gap_cost(const Pair& from, std::int32_t send, std::int32_t receive,
   const bool of_sends = send_gap(from.send, send);
   const bool of_receives = receive_gap(from.receive, receive);
   int cost = 0;
-  if (send > from.send + 1 && !of_receives) cost += AlignmentCosts::loss;
-  if (receive > from.receive + 1 && !of_sends) cost += AlignmentCosts::loss;
+  if (send > from.send + 1 && !of_receives) cost += Cost::loss;
+  if (receive > from.receive + 1 && !of_sends) cost += Cost::loss;
   if (of_sends || of_receives) return cost;
   return cost + shift_cost(shift - from.shift) +
          both_cost(send - from.send - 1, receive - from.receive - 1);
@@ -127,7 +124,7 @@ bool Ends::is_regular(const Pair& from, const Delays& before) const {
   const std::int32_t send = from.send + 1, receive = from.receive + 1;
   if (send >= send_count() || receive >= receive_count()) return false;
   return equal_symbols(send, receive) && shift(send, receive) == from.shift &&
-         delay_cost(before, delay(send, receive)) <= AlignmentCosts::regular_delay &&
+         delay_cost(before, delay(send, receive)) <= Cost::regular_delay &&
          !sends_.records[send].after_gap && !receives_.records[receive].after_gap;
 }
 

@@ -41,7 +41,6 @@ class Delays {
   int count_ = 0, next_ = 0;
 };
 
-/// A pair of an alignment.
 struct Pair {
   std::int32_t send = -1, receive = -1;  ///< -1: before the first pair
   std::int64_t shift = 0;                ///< position of the receive - that of the send
@@ -84,7 +83,6 @@ class Ends {
     return gap_between(receives_, receive_gaps_, before, after);
   }
 
-  /// Cost of a delay that follows the delays `before`.
   [[nodiscard]] int delay_cost(const Delays& before, std::int64_t delay) const;
   /// Cost of the unpaired ends between two pairs, and of the change of shift.
   [[nodiscard]] int gap_cost(const Pair& from, std::int32_t send, std::int32_t receive,

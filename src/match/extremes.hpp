@@ -76,7 +76,6 @@ class Extremes {
     of_node_.resize(nodes);
   }
 
-  /// True if all classes have one mu.
   [[nodiscard]] static bool is_uniform(const MuTicks& mu) {
     return mu[0] == mu[1] && mu[1] == mu[2];
   }

@@ -119,7 +119,6 @@ struct Graph {
     const std::int64_t of_class = mu[static_cast<std::size_t>(edge.latency_class)];
     return edge.pair == 0 ? of_class : of_class + extra_mu[edge.pair];
   }
-  /// Latency class of an edge from location a to location b.
   [[nodiscard]] LatencyClass latency_class(LocationIndex a, LocationIndex b) const {
     return trace::latency_class(process_of, node_of, a, b);
   }

@@ -159,7 +159,6 @@ class CallNumbering {
       if (ends_after_all_began(calls[k])) record.duration = calls[k].duration;
     }
   }
-  /// Sets EndRecord::known_peer_time of a caller's calls.
   void set_known_peer_times(std::uint32_t peer, std::span<const Call> calls, CallSide& side) const {
     if (calls.empty()) return;
     const std::uint32_t process = calls.front().process;
@@ -202,8 +201,7 @@ class CallNumbering {
     side.messages = messages.count_with(peer);
   }
 
-  /// Finds the links of all callers. Collective.
-  void link() {
+  void link() {  // collective
     std::vector<std::uint64_t> own;
     for (const auto& [name, column] : columns_) {
       own.insert(own.end(), {both(name.first, name.second), column.calls.size()});

@@ -18,7 +18,6 @@ namespace entrain::match {
 class MessageCounts {
  public:
   MessageCounts() = default;
-  /// `stamps`: see ProcessSides::posted.
   explicit MessageCounts(std::map<std::uint32_t, std::vector<std::uint64_t>> stamps)
       : stamps_(std::move(stamps)) {}
 

@@ -20,7 +20,6 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
-/// The messages of one process.
 class ProcessMessages {
  public:
   Operations sends, receives;

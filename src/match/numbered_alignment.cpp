@@ -16,7 +16,7 @@ namespace {
 
 /// Thresholds of the alignment by numbers; chosen, not measured one by one.
 /// numbered_alignment_test.cpp exercises them, tests/incomplete/pairs_test.cpp bounds their effect.
-struct NumberThresholds {
+struct NumberLimits {
   static constexpr std::uint32_t evidence = 18;  ///< least of both processes, bits
   static constexpr std::uint32_t few_kinds = 4;  ///< most kinds among which only delays differ
   static constexpr std::size_t level = 8;        ///< pairs whose median delay is a level
@@ -74,8 +74,8 @@ class NumberPairs {
   }
   /// True if the levels of pairs [begin, end) change far less than their sends are apart.
   [[nodiscard]] bool is_sharp(std::size_t begin, std::size_t end) const {
-    return begin + NumberThresholds::window <= end &&
-           usual_change(begin, end) <= spacing(begin, end) / NumberThresholds::sharp;
+    return begin + NumberLimits::window <= end &&
+           usual_change(begin, end) <= spacing(begin, end) / NumberLimits::sharp;
   }
   /// Quartiles and lower median of delays.
   struct Quartiles {
@@ -90,9 +90,9 @@ class NumberPairs {
   }
   /// True if the quartiles of pairs [begin, end) are closer than their sends.
   [[nodiscard]] bool is_clear(std::size_t begin, std::size_t end) const {
-    if (begin + NumberThresholds::window > end) return false;
+    if (begin + NumberLimits::window > end) return false;
     const Quartiles found = quartiles(begin, end);
-    return distance(found.upper, found.lower) <= spacing(begin, end) / NumberThresholds::alike;
+    return distance(found.upper, found.lower) <= spacing(begin, end) / NumberLimits::alike;
   }
   /// Pairs of equal symbols whose delay differs by at most `most` ticks from `delay`.
   [[nodiscard]] Pairs pairs_near(Delay delay, std::uint64_t most) const {
@@ -105,7 +105,7 @@ class NumberPairs {
   }
   /// Median of 8 delays.
   [[nodiscard]] Delay level_from(std::size_t first) const {
-    return median<NumberThresholds::level>(delays_, first, NumberThresholds::level);
+    return median<NumberLimits::level>(delays_, first, NumberLimits::level);
   }
   /// Sorted pairs before which the numbers may have become wrong: after pauses in which some are
   /// missing, and at unequal symbols.
@@ -123,12 +123,12 @@ class NumberPairs {
   }
   /// True if the delays of pairs [begin, end) jump to another level: other pairs are right there.
   [[nodiscard]] bool jumps(std::size_t begin, std::size_t end) const {
-    constexpr std::size_t step = NumberThresholds::window / 2;
+    constexpr std::size_t step = NumberLimits::window / 2;
     std::vector<Delay> levels;
-    for (std::size_t k = begin; k + NumberThresholds::window <= end; k += step) {
-      levels.push_back(median<NumberThresholds::window>(delays_, k, NumberThresholds::window));
+    for (std::size_t k = begin; k + NumberLimits::window <= end; k += step) {
+      levels.push_back(median<NumberLimits::window>(delays_, k, NumberLimits::window));
     }
-    const std::uint64_t most = NumberThresholds::jump * usual_change(begin, end);
+    const std::uint64_t most = NumberLimits::jump * usual_change(begin, end);
     for (std::size_t k = 2; k < levels.size(); ++k) {
       if (distance(levels[k], levels[k - 2]) > most) return true;
     }
@@ -146,16 +146,16 @@ class NumberPairs {
 
   /// Usual change of level between adjacent groups of 8 pairs of [begin, end); at least 1 tick.
   [[nodiscard]] std::uint64_t usual_change(std::size_t begin, std::size_t end) const {
-    if (begin + 2 * NumberThresholds::level > end) return 1;
-    const std::size_t places = end - begin - 2 * NumberThresholds::level + 1;
-    const std::size_t count = std::min(places, NumberThresholds::samples);
+    if (begin + 2 * NumberLimits::level > end) return 1;
+    const std::size_t places = end - begin - 2 * NumberLimits::level + 1;
+    const std::size_t count = std::min(places, NumberLimits::samples);
     std::vector<std::uint64_t> changes(count);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t k = begin + i * places / count;
-      changes[i] = distance(level_from(k + NumberThresholds::level), level_from(k));
+      changes[i] = distance(level_from(k + NumberLimits::level), level_from(k));
     }
-    const auto place = changes.begin() + static_cast<std::ptrdiff_t>(
-                                             (count - 1) * NumberThresholds::percentile / 100);
+    const auto place =
+        changes.begin() + static_cast<std::ptrdiff_t>((count - 1) * NumberLimits::percentile / 100);
     std::nth_element(changes.begin(), place, changes.end());
     return std::max<std::uint64_t>(*place, 1);
   }
@@ -172,12 +172,11 @@ class NumberPairs {
       });
       const auto k = static_cast<std::size_t>(found - pairs_.begin());
       if (places.empty() || places.back() != k) places.push_back(k);
-      const std::size_t before = std::min(k, NumberThresholds::level);
-      const std::size_t after = std::min(pairs_.size() - k, NumberThresholds::level);
-      if (2 * before < NumberThresholds::level || 2 * after < NumberThresholds::level ||
-          distance(median<NumberThresholds::level>(delays_, k, after),
-                   median<NumberThresholds::level>(delays_, k - before, before)) >=
-              pause.length / 2) {
+      const std::size_t before = std::min(k, NumberLimits::level);
+      const std::size_t after = std::min(pairs_.size() - k, NumberLimits::level);
+      if (2 * before < NumberLimits::level || 2 * after < NumberLimits::level ||
+          distance(median<NumberLimits::level>(delays_, k, after),
+                   median<NumberLimits::level>(delays_, k - before, before)) >= pause.length / 2) {
         cuts.push_back(k);
       }
     }
@@ -192,8 +191,8 @@ class NumberPairs {
     const bool sharp = is_sharp(0, pairs_.size());
     for (const std::size_t a : paused_sends) {
       const auto near = std::lower_bound(paused_receives.begin(), paused_receives.end(),
-                                         a - std::min(a, NumberThresholds::level));
-      for (auto b = near; b != paused_receives.end() && *b <= a + NumberThresholds::level; ++b) {
+                                         a - std::min(a, NumberLimits::level));
+      for (auto b = near; b != paused_receives.end() && *b <= a + NumberLimits::level; ++b) {
         const auto [first, second] = std::minmax(a, *b);
         if (!sharp || !steady_around(first, second)) cuts.insert(cuts.end(), {first, second});
       }
@@ -202,9 +201,9 @@ class NumberPairs {
 
   /// True if the levels before pair `first` and from pair `second` on are alike.
   [[nodiscard]] bool steady_around(std::size_t first, std::size_t second) const {
-    return first >= NumberThresholds::level && second + NumberThresholds::level <= pairs_.size() &&
-           distance(level_from(second), level_from(first - NumberThresholds::level)) <=
-               spacing(0, pairs_.size()) / NumberThresholds::alike;
+    return first >= NumberLimits::level && second + NumberLimits::level <= pairs_.size() &&
+           distance(level_from(second), level_from(first - NumberLimits::level)) <=
+               spacing(0, pairs_.size()) / NumberLimits::alike;
   }
 
   const NumberedSide &sends_, &receives_;
@@ -243,7 +242,7 @@ class NumberAlignment {
   /// Adds the pairs counted from the begin, up to the first cut. False if their delays jump.
   bool add_head(const NumberPairs& head, const std::vector<std::size_t>& cuts) {
     head_ = cuts.empty() ? head.pairs().size()
-                         : cuts.front() - std::min(cuts.front(), NumberThresholds::margin);
+                         : cuts.front() - std::min(cuts.front(), NumberLimits::margin);
     result_.pairs.assign(head.pairs().begin(),
                          head.pairs().begin() + static_cast<std::ptrdiff_t>(head_));
     return !head.jumps(0, head_);
@@ -252,7 +251,7 @@ class NumberAlignment {
   bool add_tail(const NumberPairs& tail) {
     const std::vector<std::size_t> cuts = tail.cuts();
     const Pairs& pairs = tail.pairs();
-    tail_ = cuts.empty() ? 0 : std::min(cuts.back() + NumberThresholds::margin, pairs.size());
+    tail_ = cuts.empty() ? 0 : std::min(cuts.back() + NumberLimits::margin, pairs.size());
     while (tail_ < pairs.size() && head_ > 0 &&
            (pairs[tail_].first <= result_.pairs.back().first ||
             pairs[tail_].second <= result_.pairs.back().second)) {
@@ -267,24 +266,24 @@ class NumberAlignment {
   /// cuts, in no totals. Their delays must be clear and alike where they meet, or an alignment of
   /// all ends must find their pairs. Adds the pairs between them.
   bool is_confirmed(const NumberPairs& head, const NumberPairs& tail) {
-    const std::size_t head_from = head_ - std::min(head_, NumberThresholds::near);
-    const std::size_t tail_end = std::min(tail_ + NumberThresholds::near, tail.pairs().size());
+    const std::size_t head_from = head_ - std::min(head_, NumberLimits::near);
+    const std::size_t tail_end = std::min(tail_ + NumberLimits::near, tail.pairs().size());
     const bool clear = head.is_clear(head_from, head_) && tail.is_clear(tail_, tail_end);
     if (clear &&
         distance(head.quartiles(head_from, head_).median, tail.quartiles(tail_, tail_end).median) >
-            head.spacing(head_from, head_) / NumberThresholds::alike) {
+            head.spacing(head_from, head_) / NumberLimits::alike) {
       return false;
     }
     Pairs between;
     if (clear && sends_.independent) {
       between = head.pairs_near(head.quartiles(head_from, head_).median,
-                                head.spacing(head_from, head_) / NumberThresholds::alike);
+                                head.spacing(head_from, head_) / NumberLimits::alike);
     } else if (only_delays_distinguish(sends_, receives_)) {
       if (!clear) return false;
     } else {
       const Alignment aligned = align_records(sends_.side, receives_.side);
       const auto [same, other] = compare(aligned.pairs);
-      const bool agrees = other * NumberThresholds::disagreement <= same;
+      const bool agrees = other * NumberLimits::disagreement <= same;
       if (!clear && (!agrees || 2 * same < result_.pairs.size())) return false;
       if (agrees) between = aligned.pairs;
     }
@@ -347,13 +346,13 @@ class NumberAlignment {
 
 std::optional<Alignment> pair_by_numbers(const NumberedSide& sends, const NumberedSide& receives) {
   if (sends.numbers.empty() || receives.numbers.empty()) return std::nullopt;
-  if (std::min(sends.evidence, receives.evidence) < NumberThresholds::evidence) return std::nullopt;
+  if (std::min(sends.evidence, receives.evidence) < NumberLimits::evidence) return std::nullopt;
   return NumberAlignment(sends, receives).run();
 }
 
 bool only_delays_distinguish(const NumberedSide& sends, const NumberedSide& receives) {
   const std::uint32_t kinds = std::min(sends.kinds, receives.kinds);
-  if (kinds < 2 || kinds > NumberThresholds::few_kinds || sends.numbers.empty()) return false;
+  if (kinds < 2 || kinds > NumberLimits::few_kinds || sends.numbers.empty()) return false;
   const auto has_first_symbol = [&](const EndRecord& record) {
     return record.symbol == sends.side.records.front().symbol;
   };

@@ -13,7 +13,7 @@ namespace entrain::match {
 namespace {
 
 /// Thresholds of the pairing by messages; pair_calls_test.cpp exercises them; chosen, not measured.
-struct CallThresholds {
+struct CallLimits {
   static constexpr std::uint32_t at_once = 8;     ///< calls at one position are fewer
   static constexpr std::int64_t more_shift = 4;   ///< messages beyond the difference of the totals
   static constexpr std::int64_t most_shift = 16;  ///< messages that one side counts more, at most
@@ -29,15 +29,15 @@ struct NumberedCalls {
     std::uint32_t at_once = 0;  // earlier calls at the same position
     for (std::size_t k = 0; k < records.size(); ++k) {
       at_once = k > 0 && records[k].position == records[k - 1].position ? at_once + 1 : 0;
-      numbers.push_back(records[k].position * CallThresholds::at_once +
-                        std::min(at_once, CallThresholds::at_once - 1));
+      numbers.push_back(records[k].position * CallLimits::at_once +
+                        std::min(at_once, CallLimits::at_once - 1));
     }
   }
 
   [[nodiscard]] NumberedSide numbered() const {
     return {.side = {records, side.side().position, side.ends_in_gap},
             .numbers = numbers,
-            .total = side.messages * CallThresholds::at_once,
+            .total = side.messages * CallLimits::at_once,
             .pauses = side.pauses,
             .kinds = side.kinds,
             .evidence = side.evidence,
@@ -54,7 +54,7 @@ void mark_ambiguous(NumberedCalls& calls) {
   for (std::size_t first = 0, end = 0; first < calls.records.size(); first = end) {
     const std::uint32_t position = calls.records[first].position;
     while (end < calls.records.size() && calls.records[end].position == position) ++end;
-    if (end - first < CallThresholds::at_once && !misses(position)) continue;
+    if (end - first < CallLimits::at_once && !misses(position)) continue;
     for (std::size_t k = first; k < end; ++k) calls.records[k].displaced = true;
   }
 }
@@ -77,7 +77,7 @@ Alignment pair_shifted(const NumberedCalls& a, const NumberedCalls& b, std::int6
   Alignment result;
   for (std::size_t i = 0, j = 0; i < a.numbers.size() && j < b.numbers.size();) {
     const std::int64_t ahead =
-        std::int64_t{a.numbers[i]} + shift * CallThresholds::at_once - std::int64_t{b.numbers[j]};
+        std::int64_t{a.numbers[i]} + shift * CallLimits::at_once - std::int64_t{b.numbers[j]};
     if (ahead == 0 && a.records[i].symbol == b.records[j].symbol) {
       result.pairs.emplace_back(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
     }
@@ -93,8 +93,7 @@ std::optional<Alignment> pair_at_one_shift(const NumberedCalls& a, const Numbere
   Alignment best;
   std::size_t second = 0;
   const std::int64_t difference = std::abs(std::int64_t{a.side.messages} - b.side.messages);
-  const std::int64_t most =
-      std::min(CallThresholds::more_shift + difference, CallThresholds::most_shift);
+  const std::int64_t most = std::min(CallLimits::more_shift + difference, CallLimits::most_shift);
   for (std::int64_t shift = -most; shift <= most; ++shift) {
     Alignment shifted = pair_shifted(a, b, shift);
     second = std::max(second, std::min(shifted.pairs.size(), best.pairs.size()));
@@ -110,7 +109,7 @@ std::optional<Alignment> pair_at_one_shift(const NumberedCalls& a, const Numbere
 }
 
 std::optional<Alignment> pair_by_messages(const CallSide& a, const CallSide& b) {
-  constexpr std::uint32_t k_most = ~std::uint32_t{0} / CallThresholds::at_once - 1;
+  constexpr std::uint32_t k_most = ~std::uint32_t{0} / CallLimits::at_once - 1;
   if (a.messages == 0 || b.messages == 0 || std::max(a.messages, b.messages) > k_most ||
       a.kinds == 0 || b.kinds == 0) {
     return std::nullopt;

@@ -17,7 +17,7 @@ namespace {
 /// Thresholds of the search for missing operations; shares are inverse. A successor is frequent
 /// from 1 in `frequent` occurrences of its context on, rare below 1 in `rare`. routine_test.cpp
 /// exercises them; chosen, not measured.
-struct RoutineThresholds {
+struct RoutineLimits {
   static constexpr std::size_t most_missing = 6;    ///< operations at one place
   static constexpr std::size_t most_paths = 64;     ///< paths of one length that are followed
   static constexpr std::uint32_t occurrences = 8;   ///< least number for a context to count
@@ -56,7 +56,7 @@ class Successors {
       times_[count_++] = 1;
     }
   }
-  [[nodiscard]] bool is_known() const { return total_ >= RoutineThresholds::occurrences; }
+  [[nodiscard]] bool is_known() const { return total_ >= RoutineLimits::occurrences; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] std::uint32_t kind(std::uint32_t i) const { return kinds_[i]; }
   /// Index of a kind; count() if it is not among them.
@@ -70,10 +70,10 @@ class Successors {
     return i < count_ ? times_[i] : 0;
   }
   [[nodiscard]] bool is_rare(std::uint32_t kind) const {
-    return is_known() && times(kind) * RoutineThresholds::rare < total_;
+    return is_known() && times(kind) * RoutineLimits::rare < total_;
   }
   [[nodiscard]] bool is_frequent(std::uint32_t kind) const {
-    return is_known() && times(kind) * RoutineThresholds::frequent >= total_;
+    return is_known() && times(kind) * RoutineLimits::frequent >= total_;
   }
   [[nodiscard]] bool is_majority(std::uint32_t kind) const {
     return is_known() && times(kind) * 2 >= total_;
@@ -93,7 +93,7 @@ struct State {
 /// Operations that might be missing, and the state they lead to.
 struct Path {
   State state;
-  std::array<std::uint32_t, RoutineThresholds::most_missing> missing{};
+  std::array<std::uint32_t, RoutineLimits::most_missing> missing{};
   std::size_t count = 0;
 };
 
@@ -130,7 +130,7 @@ class MarkovModel {
   /// nothing if there is none or more than one.
   [[nodiscard]] std::optional<Path> shortest_path(const State& state, std::uint32_t kind) const {
     std::vector<Path> paths = {{.state = state}};
-    for (std::size_t step = 0; step < RoutineThresholds::most_missing && !paths.empty(); ++step) {
+    for (std::size_t step = 0; step < RoutineLimits::most_missing && !paths.empty(); ++step) {
       std::vector<Path> longer;
       std::optional<Path> found;
       for (const Path& one : paths) {
@@ -143,7 +143,7 @@ class MarkovModel {
           if (after(on.state).is_frequent(kind)) {
             if (found) return std::nullopt;
             found = on;
-          } else if (longer.size() < RoutineThresholds::most_paths) {
+          } else if (longer.size() < RoutineLimits::most_paths) {
             longer.push_back(on);
           }
         }
@@ -209,13 +209,13 @@ std::vector<bool> find_occasional(std::span<const std::uint32_t> kinds, const Ma
 Routine find_steady_routine(std::span<const std::uint32_t> kinds, const MarkovModel& model,
                             std::uint64_t occasional) {
   const std::uint64_t all = kinds.size() + occasional;
-  if (occasional * RoutineThresholds::unusual > all) return {};
+  if (occasional * RoutineLimits::unusual > all) return {};
   Routine routine;
   std::uint64_t unusual = occasional, unexplained = 0;
   State state = model.begin();
   for (std::uint32_t at = 0; at < kinds.size(); ++at) {
     const Successors& next = model.after(state);
-    if (!next.is_majority(kinds[at]) && ++unusual * RoutineThresholds::unusual > all) return {};
+    if (!next.is_majority(kinds[at]) && ++unusual * RoutineLimits::unusual > all) return {};
     if (next.is_rare(kinds[at])) {
       if (const std::optional<Path> path = model.shortest_path(state, kinds[at])) {
         for (std::size_t i = 0; i < path->count; ++i) {
@@ -226,7 +226,7 @@ Routine find_steady_routine(std::span<const std::uint32_t> kinds, const MarkovMo
         continue;  // executed out of order
       } else {
         ++unexplained;
-        if (unexplained * RoutineThresholds::unexplained > all) return {};
+        if (unexplained * RoutineLimits::unexplained > all) return {};
       }
     }
     state = model.next(state, kinds[at]);

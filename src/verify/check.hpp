@@ -23,8 +23,7 @@ namespace entrain::verify {
 struct TimesToCheck {
   /// Clock map per location: stored stamp -> time.
   std::span<const ClockMap> maps;
-  /// The minimum delay per latency class.
-  MuTicks mu{};
+  MuTicks mu{};  ///< minimum delay per latency class, ticks
   /// Minimum delay of messages between two machines where it exceeds that of the class, or null.
   const trace::PairMu* pair_mu = nullptr;
   /// Clock of every location; edges between locations of one clock also count in `inside_domains`.
@@ -66,7 +65,6 @@ struct TimesToCheck {
 Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
                           const CheckOptions& options, const Cancel& cancel);
 
-/// Result of check_both().
 struct Checks {
   CheckReport report;
   std::optional<CheckReport> others;  ///< empty: not checked

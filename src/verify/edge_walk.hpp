@@ -20,7 +20,6 @@
 
 namespace entrain::verify {
 
-/// Sums over the edges of one member.
 struct EdgeSums {
   std::array<PairCounts, k_edge_kinds> edges{};  ///< one per EdgeKind
   PairCounts inside_clocks;                      ///< all kinds in force

@@ -54,7 +54,6 @@ struct Instance {
 /// Puts the sides in the order that Instance demands.
 void sort_sides(Instance& instance);
 
-/// Operations without a partner.
 struct Unmatched {
   std::int64_t sends = 0;                   ///< messages sent and not received
   std::int64_t receives = 0;                ///< messages received and not sent
@@ -76,7 +75,6 @@ struct Unmatched {
   std::int64_t rma_notify = 0;
 };
 
-/// Operations skipped on purpose.
 struct Skipped {
   std::int64_t cancelled_sends = 0;
   std::int64_t cancelled_receives = 0;

@@ -26,7 +26,6 @@ bool all_with_all(std::span<const NamedCall> calls, bool inter) {
   });
 }
 
-/// Index of the calls by group and rank.
 class ByRank {
  public:
   ByRank(std::span<const NamedCall> calls, bool inter) : inter_(inter) {

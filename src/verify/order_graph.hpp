@@ -12,7 +12,6 @@
 
 namespace entrain::verify {
 
-/// An edge inside a cluster (Clusters).
 struct ClusterEdge {
   std::uint32_t cluster = k_none;
   EventRef from, to;

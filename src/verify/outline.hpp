@@ -71,7 +71,6 @@ struct Outline {
     std::uint32_t instant = 0;       ///< number of the instant that is the end of the edge
     std::uint32_t symbol = 0;        ///< trace::length_code() of a message
   };
-  /// The calls of the process in one space.
   struct Column {
     SpaceIndex space = k_none;
     Seat seat;

@@ -94,7 +94,6 @@ class EndWriter {
     for (std::size_t m = 0; m < sends.size(); ++m) reserve_ends(out_.sends[m], sends[m]);
   }
 
-  /// Side of a channel in a parcel.
   struct Side {
     ChannelHead* head = nullptr;
     ChannelSide ends;

@@ -53,7 +53,6 @@ class Places {
   }
   /// True if at most one location of the process has communication events.
   [[nodiscard]] bool is_single(std::uint32_t process) const { return only_[process] != k_many; }
-  /// Number of the first event of a location.
   [[nodiscard]] std::uint32_t first_number(LocationIndex l) const { return first_[l]; }
 
   [[nodiscard]] std::size_t location_count() const { return first_.size(); }
@@ -83,7 +82,6 @@ class Places {
   std::vector<std::uint32_t> first_;      ///< number of the first event of each location
 };
 
-/// Position of a process in a communicator.
 struct Seat {
   std::uint32_t group = 0;  ///< 1 only in the second group of an inter-communicator
   std::uint32_t rank = 0;

@@ -64,7 +64,6 @@ class Relation {
   /// True if the times of some location of this member decrease in the order of its stream.
   [[nodiscard]] bool decreasing() const { return decreasing_; }
 
-  /// The channels of this member.
   [[nodiscard]] std::span<const MatchedChannel> channels() const { return channels_.all(); }
   /// The k-th pair of a channel; false if both ends are on one location, which is no edge.
   [[nodiscard]] bool pair(const MatchedChannel& channel, std::uint32_t k, Pair& out) const;

@@ -364,7 +364,6 @@ class ThreadTeams {
   std::size_t ended_ = k_nothing;  ///< index in parts_: forked here, ended last, not joined
 };
 
-/// The thread operations of one process.
 struct Operations {
   ThreadTeams teams;
   Creations creations;

@@ -17,7 +17,6 @@ namespace entrain::verify {
 /// Operations that order two threads by a single edge.
 enum class ThreadStage : std::uint32_t { creation, lock, task };
 
-/// An edge between two threads.
 struct ThreadPair {
   EventRef send, receive;
   std::int64_t send_time = 0;  ///< corrected, ticks
@@ -41,7 +40,6 @@ class ThreadRelation {
   /// Adds the edges inside one process; call it in order of processes. O(n log n).
   void add_process(std::uint32_t process, Unmatched& unmatched);
 
-  /// True if there is no edge.
   [[nodiscard]] bool empty() const { return pairs_.empty() && instances_.empty(); }
   /// Sorted by process, and inside one in a fixed order for each stage.
   [[nodiscard]] const std::vector<ThreadPair>& pairs() const { return pairs_; }
@@ -59,7 +57,6 @@ class ThreadRelation {
     std::int64_t time = 0;
     EventRef event;
   };
-  /// Number of participants of an instance.
   struct Extent {
     std::uint32_t process = k_none;
     std::uint32_t sends = 0;
