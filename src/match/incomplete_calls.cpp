@@ -29,10 +29,9 @@ struct Column {
 
 /// The calls of a parent as received from its owner.
 struct Parent {
-  CallSide side;                       ///< calls, without positions
-  std::vector<std::uint32_t> numbers;  ///< see Column
-  std::map<std::uint32_t, CallSide>
-      counts;  ///< one per child; only positions, `missing`, `messages`
+  CallSide side;                             ///< calls, without positions
+  std::vector<std::uint32_t> numbers;        ///< see Column
+  std::map<std::uint32_t, CallSide> counts;  ///< positions, `missing` and `messages` per child
 };
 
 /// (communicator, process)

@@ -166,8 +166,7 @@ class InstanceMatcher {
   struct Summary {
     std::int64_t most = -k_many;    ///< calls of a process << 31 | index by rank, reversed
     std::int64_t fewest = -k_many;  ///< least number of calls, negated
-    std::int64_t code = -k_many,
-                 smallest = -k_many;  ///< largest and least hash of the calls; negated
+    std::int64_t code = -k_many, smallest = -k_many;  ///< extreme hashes; negated
 
     [[nodiscard]] bool calls() const { return most >= 0; }
     [[nodiscard]] bool agree() const { return most >> 31 == -fewest && code == -smallest; }
@@ -429,8 +428,7 @@ class InstanceMatcher {
   CallSpace space_;
   std::vector<const trace::Comm*> comms_;  ///< one per communicator or window; null: undefined
   std::mutex mutex_;
-  std::vector<std::optional<std::vector<Seat>>>
-      seats_;                             ///< one per communicator or window, on demand
+  std::vector<std::optional<std::vector<Seat>>> seats_;  ///< one per space, on demand
   std::vector<AlignedSpace> references_;  ///< one per communicator or window; empty: complete
   bool only_gaps_ = false;                ///< calls are missing in gaps only
   std::vector<Census> census_;

@@ -49,8 +49,7 @@ class LocationFinder {
  private:
   const Graph& graph_;
   unsigned shift_ = 0;
-  std::vector<LocationIndex>
-      first_;  ///< first location of each block, and the last location of the last block
+  std::vector<LocationIndex> first_;  ///< first location of each block; then the last location
 };
 
 /// Calls body(edge, from, to) for the edges of a part, with the locations of send and receive. The

@@ -150,8 +150,7 @@ class OrderGraph {
   void close(Vertex v, std::uint32_t& next);
 
   std::span<const ClusterEdge> edges_;
-  BigVector<std::pair<EventRef, std::uint32_t>> entries_,
-      exits_;  ///< arcs from and to vertices of instances
+  BigVector<std::pair<EventRef, std::uint32_t>> entries_, exits_;  ///< arcs of added vertices
   std::vector<std::pair<std::uint32_t, std::uint32_t>> links_;
   std::uint32_t extra_ = 0;  ///< number of vertices after the instants
   InstantNumbers numbers_;

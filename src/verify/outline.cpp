@@ -352,9 +352,8 @@ class Outliner::Walk {
   CoverageCounts& coverage_;
   Outline out_;
   static constexpr std::uint32_t k_unseen = k_none - 1;
-  std::vector<std::uint32_t>
-      channel_of_form_;     ///< channels at the current location; k_unseen: unknown
-  std::uint32_t form_ = 0;  ///< form number of the current event
+  std::vector<std::uint32_t> channel_of_form_;  ///< channels at the current location, or k_unseen
+  std::uint32_t form_ = 0;                      ///< form number of the current event
   FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_process_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
   Begin begin_, rma_begin_;          ///< begin of the open blocking call

@@ -121,8 +121,7 @@ class Memberships {
   const std::vector<Entry>& seats_of(CommIndex comm);
 
   const trace::Definitions* definitions_;
-  std::vector<std::optional<std::vector<Entry>>>
-      seats_;  ///< sorted by process, one list per communicator
+  std::vector<std::optional<std::vector<Entry>>> seats_;  ///< one per communicator, sorted
   std::vector<std::optional<std::vector<std::uint32_t>>> processes_;  ///< one list per group
   std::vector<std::uint32_t> nobody_;
 };
