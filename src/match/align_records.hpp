@@ -16,7 +16,7 @@ struct EndRecord {
   std::uint32_t position = 0;  ///< number of earlier operations that involve the other process
   std::uint32_t symbol = 0;    ///< code of size and kind; partners have equal symbols
   std::uint32_t doubt = trace::RecordedClock::k_unknown;  ///< RecordedClock::doubt()
-  /// Ticks from begin to end of a call that ends after all its calls began; k_unknown: other ends.
+  /// Ticks of a call that ends after all calls of its instance began; k_unknown: other ends.
   std::uint32_t duration = trace::RecordedClock::k_unknown;
   /// Latest send time, by the other process's clock, of a message received before such a call
   /// began; 0: none.
