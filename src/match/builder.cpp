@@ -22,7 +22,7 @@ bool is_receive(trace::EventKind kind) {
   return kind == trace::EventKind::recv || kind == trace::EventKind::irecv;
 }
 
-/// The last numbers stand for something else (k_none, k_root_elsewhere, ...).
+/// Most numbers; the last ones are reserved (k_none, k_root_elsewhere, ...).
 constexpr std::uint64_t k_most_numbers = k_none - 256;
 
 void count(Counters& counters, std::string_view name, std::uint64_t n) {
@@ -66,7 +66,7 @@ Builder::Builder(const trace::Share& share, const Options& options, const Progre
   number_instants();
 }
 
-/// Calls body(l) for every location of this member, for several at the same time.
+/// Calls body(l) for every location of this member, in parallel.
 template <class Body>
 void Builder::for_own_locations(Body body) const {
   for_each_in_parallel(options_.threads, share_.trace.locations.size(), [&](std::size_t l) {
@@ -98,7 +98,7 @@ void Builder::number_instants() {
       counts.one_sided |= trace::is_one_sided(kind);
     }
     event_counts_[l] = counts;
-    edges_[l].reserve(counts.receives);  // one that grows would touch twice the memory
+    edges_[l].reserve(counts.receives);  // growth would touch twice the memory
   });
   instants_.seal();
 }
@@ -183,9 +183,8 @@ void Builder::count_skipped(std::string_view name, std::uint64_t n) {
   count(graph_.skipped, name, n);
 }
 
-/// Announces the ghosts to their owners.
 void Builder::show_ghosts() {
-  drop_nameless_ghosts();
+  drop_unused_ghosts();
   Halo& halo = graph_.halo;
   const std::size_t instants = instants_.count();
   halo.ghosts_of.resize(team().size());
@@ -198,9 +197,9 @@ void Builder::show_ghosts() {
   halo.shown_to = exchange(team(), std::move(wanted));
 }
 
-/// Drops the ghosts that nothing names in the end, so that the nodes do not depend on the
+/// Drops the ghosts that no edge or exchange uses, so that the nodes do not depend on the
 /// partition.
-void Builder::drop_nameless_ghosts() {
+void Builder::drop_unused_ghosts() {
   Halo& halo = graph_.halo;
   if (halo.ghosts.empty()) return;
   const std::size_t instants = instants_.count();
@@ -228,7 +227,7 @@ void Builder::drop_nameless_ghosts() {
   }
 }
 
-/// Keeps the instants that some edge or exchange touches, and renumbers everything.
+/// Keeps the instants with an edge or exchange, and renumbers everything.
 void Builder::number_nodes() {
   const std::size_t instants = instants_.count();
   RankedBits nodes(instants);
@@ -286,8 +285,8 @@ void Builder::number_nodes() {
   });
 }
 
-/// Sorts by receive, then send. Edges come channel by channel, far from sorted, so a radix sort by
-/// receive is faster than comparisons.
+/// Sorts by receive, then send. Edges arrive channel by channel, far from sorted, so a radix sort
+/// by receive is faster than comparisons.
 void Builder::sort_edges(LocationIndex location) {
   constexpr unsigned k_digit_bits = 11;
   constexpr std::size_t k_digits = std::size_t{1} << k_digit_bits;
@@ -340,7 +339,7 @@ Graph Builder::finish() {
 
 namespace {
 
-/// Communication events of this member's locations.
+/// Number of communication events of this member's locations.
 std::uint64_t own_events(const trace::Share& share) {
   std::uint64_t events = 0;
   for (const LocationIndex l : share.own()) events += share.trace.locations[l].events.size();

@@ -23,31 +23,29 @@ struct EventRef {
   std::uint32_t index = k_none;
 };
 
-/// A node by the number that the owner of its location gave it, which every member of the team
-/// understands. While the graph is built, every distinct stamp of the owner's events has a number.
+/// A node by its number at the owner of its location, valid for all members of the team. While the
+/// graph is built, every distinct stamp of the owner's events has a number.
 struct NodeRef {
   LocationIndex location = k_none;
   NodeIndex node = k_none;
   friend bool operator==(const NodeRef&, const NodeRef&) = default;
 };
 
-struct ProcessesBeside;
+struct CallContexts;
 
-/// Everything that the matchers share: the team, the trace, its nodes, its processes, and this
-/// member's part of the graph under construction.
-///
-/// One thread at a time, except where a function says otherwise.
+/// State shared by the matchers: the team, the trace, its nodes, its processes, and this member's
+/// part of the graph under construction. One thread at a time, unless a function says otherwise.
 class Builder {
  public:
   /// `progress` may be null. The share must outlive the builder.
   Builder(const trace::Share& share, const Options& options, const Progress* progress);
 
-  /// Once it is asked, a matcher may leave work undone, but no common call of the team. Matchers
-  /// look about every 100 ms.
+  /// Once cancelled, a matcher may skip work, but no collective call of the team. Matchers poll
+  /// about every 100 ms.
   [[nodiscard]] const Cancel& cancel() const { return cancel_; }
-  /// Errors of any member so far: interrupted, or too much for 32 bits. A common call.
+  /// Errors of any member so far: interrupted, or too large for 32 bits. Collective.
   Result<void> agree();
-  /// False if `operations` cannot be numbered; agree() returns the error.
+  /// False if `operations` cannot be numbered with 32 bits; agree() returns the error.
   bool countable(std::uint64_t operations) {
     most_operations_ = std::max(most_operations_, operations);
     return require_countable({.events = operations}, "").has_value();
@@ -67,7 +65,6 @@ class Builder {
   [[nodiscard]] trace::Event event(EventRef ref) const {
     return share_.trace.locations[ref.location].events[ref.index];
   }
-  /// The node of an event of this member.
   [[nodiscard]] NodeRef ref(EventRef event) const {
     const std::size_t number = first_event_[event.location] + event.index;
     return {event.location, static_cast<NodeIndex>(instants_.rank(number + 1) - 1)};
@@ -77,8 +74,7 @@ class Builder {
   }
   [[nodiscard]] Participant participant(EventRef event) { return participant(ref(event)); }
 
-  /// Records of messages sent and received on a location of this member, and whether there are any
-  /// of windows.
+  /// Records of messages on a location of this member, and whether it has records of windows.
   struct EventCounts {
     std::size_t sends = 0, receives = 0;
     bool one_sided = false;
@@ -98,11 +94,11 @@ class Builder {
   [[nodiscard]] std::uint32_t process_of(LocationIndex location) const {
     return graph_.process_of[location];
   }
-  /// Process of rank `rank` as a record of process `self` on `comm` names it; k_none if undefined.
+  /// Process of rank `rank` in a record of process `self` on `comm`; k_none if undefined.
   [[nodiscard]] std::uint32_t process_of_peer(CommIndex comm, std::uint32_t self,
                                               std::uint32_t rank) const;
 
-  /// Orders positions as the process saw them: by stamp, then location, then stream order.
+  /// Sorts by stamp, then location, then stream order.
   void sort_as_process(std::vector<EventRef>& refs) const;
 
   /// Adds an edge unless both ends are on one location. This member must own the receive. Threads
@@ -112,40 +108,39 @@ class Builder {
   void add_edge(EdgeKind kind, EventRef send, EventRef receive) {
     add_edge(kind, ref(send), ref(receive));
   }
-  /// Makes room for so many participants more.
   void expect_participants(std::size_t count) {
     graph_.participants.reserve(graph_.participants.size() + count);
   }
-  /// Adds an exchange unless it has no pair of different locations.
+  /// Adds an exchange if it has a pair of different locations.
   void add_exchange(EdgeKind kind, bool ordered, std::span<const Participant> sends,
                     std::span<const Participant> receives);
 
-  /// True if records of messages are missing, at any member. match_messages() finds it out.
+  /// True if records of messages are missing at any member; set by match_messages().
   bool incomplete = false;
-  /// True if records of messages or of calls of collectives are missing, on any communicator or
-  /// window that was looked at so far. The same at every member.
+  /// True if records of messages or of collective calls are missing on any communicator or window
+  /// so far. Equal at every member.
   bool calls_incomplete = false;
-  /// True if gaps explain all messages that are missing: none is before the gaps of its processes.
+  /// True if all missing messages lie in gaps of their processes or after them.
   bool only_gaps = false;
-  /// What was found out of the processes beside their calls, on the way; null: nothing.
-  std::shared_ptr<ProcessesBeside> beside;
-  /// What find_gaps() found, per process. `ends_early`: of this member's processes.
+  /// Context of the calls, found while messages were paired; null: none.
+  std::shared_ptr<CallContexts> call_contexts;
+  /// Set by find_gaps(), per process. `ends_early`: for this member's processes only.
   std::vector<bool> has_gaps, ends_early;
 
   void count_unmatched(std::string_view name, std::uint64_t n = 1);
   void count_skipped(std::string_view name, std::uint64_t n = 1);
 
-  /// Announces the ghosts to their owners, gives the nodes their final numbers, sorts the edges,
-  /// and returns the graph. Collective; the last call.
+  /// Announces the ghosts to their owners, renumbers the nodes, sorts the edges, and returns the
+  /// graph. Collective; the last call.
   Graph finish();
 
  private:
-  /// Number of a node here: that of a ghost if another member owns it.
+  /// Local number of a node; that of a ghost if another member owns it.
   [[nodiscard]] NodeIndex here(NodeRef ref);
   [[nodiscard]] GraphSize size() const;
   void number_instants();
   void show_ghosts();
-  void drop_nameless_ghosts();
+  void drop_unused_ghosts();
   void number_nodes();
   void sort_edges(LocationIndex location);
   void gather_edges();
@@ -157,15 +152,15 @@ class Builder {
   trace::Peers peers_;
   Options options_;
   Cancel cancel_;
-  bool full_ = false;  ///< something was left out, as 32 bits had no number for it
+  bool full_ = false;  ///< something was skipped, as 32 bits did not suffice
   std::uint64_t most_operations_ = 0;
   Graph graph_;
-  std::vector<EventCounts> event_counts_;  ///< per location
-  std::vector<BigVector<Edge>> edges_;     ///< by the location of the receive
-  /// Number of the first event per location, and the end: multiples of 64, so that threads may fill
-  /// instants_ side by side. Other members' locations have no events here.
+  std::vector<EventCounts> event_counts_;  ///< one per location
+  std::vector<BigVector<Edge>> edges_;     ///< sorted by location of the receive
+  /// Number of the first event per location, and the end; multiples of 64, so that threads may fill
+  /// instants_ concurrently. Other members' locations have no events here.
   std::vector<std::size_t> first_event_;
-  RankedBits instants_;  ///< events of this member with another stamp than the one before
+  RankedBits instants_;  ///< set for events whose stamp differs from the one before
   std::vector<std::vector<LocationIndex>> processes_;
   std::vector<std::uint32_t> owner_of_process_;
   /// (location, node) of another member -> number of the ghost here.

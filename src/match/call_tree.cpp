@@ -12,7 +12,6 @@ namespace entrain::match {
 
 namespace {
 
-/// The callers of one communicator.
 class Tree {
  public:
   Tree(std::span<const Caller> callers, std::span<const std::vector<Partner>> partners,
@@ -33,15 +32,14 @@ class Tree {
   [[nodiscard]] const std::vector<CallLink>& links() const { return links_; }
 
  private:
-  /// A way to a caller, by its cost: links that count differently, calls that are missing, links,
-  /// the last process before.
-  struct Way {
+  /// A path to a caller, ordered by cost: unequal links, missing calls, links, parent.
+  struct Path {
     std::uint32_t unequal = 0;
     std::uint64_t missing = 0;
     std::uint32_t depth = 0;
     std::uint32_t parent = 0;
     std::uint32_t process = 0;
-    auto operator<=>(const Way&) const = default;
+    auto operator<=>(const Path&) const = default;
   };
 
   CallLink* find(std::uint32_t process) {
@@ -52,21 +50,21 @@ class Tree {
   }
 
   void grow(std::uint32_t reference) {
-    std::priority_queue<Way, std::vector<Way>, std::greater<>> ways;
-    ways.push({.parent = reference, .process = reference});
-    while (!ways.empty()) {
-      const Way way = ways.top();
-      ways.pop();
-      CallLink* link = find(way.process);
+    std::priority_queue<Path, std::vector<Path>, std::greater<>> paths;
+    paths.push({.parent = reference, .process = reference});
+    while (!paths.empty()) {
+      const Path path = paths.top();
+      paths.pop();
+      CallLink* link = find(path.process);
       if (link == nullptr || link->parent != k_none) continue;
-      link->parent = way.parent;
-      link->depth = way.depth;
-      const std::uint64_t missing = way.missing + (most_ - link->caller.calls);
-      for (const Partner& partner : partners_[way.process]) {
-        const Partner* back = find(partner.process, way.process);
+      link->parent = path.parent;
+      link->depth = path.depth;
+      const std::uint64_t missing = path.missing + (most_ - link->caller.calls);
+      for (const Partner& partner : partners_[path.process]) {
+        const Partner* back = find(partner.process, path.process);
         if (back == nullptr) continue;
-        const std::uint32_t unequal = way.unequal + (back->messages != partner.messages ? 1 : 0);
-        ways.push({unequal, missing, way.depth + 1, way.process, partner.process});
+        const std::uint32_t unequal = path.unequal + (back->messages != partner.messages ? 1 : 0);
+        paths.push({unequal, missing, path.depth + 1, path.process, partner.process});
       }
     }
   }
@@ -80,7 +78,7 @@ class Tree {
 
   std::span<const std::vector<Partner>> partners_;
   std::vector<CallLink> links_;
-  std::uint32_t most_ = 0;  ///< calls of a caller
+  std::uint32_t most_ = 0;  ///< calls of the caller with the most
 };
 
 }  // namespace

@@ -7,31 +7,31 @@
 
 namespace entrain::match {
 
-/// The calls of a process on a communicator: their number.
+/// Number of calls of a process on a communicator.
 struct Caller {
   std::uint32_t space = 0;
   std::uint32_t process = 0;
   std::uint32_t calls = 0;
 };
 
-/// Another process, and the messages that were exchanged with it, those that are missing counted.
+/// Another process, and the number of messages exchanged with it, missing ones included.
 struct Partner {
   std::uint32_t process = 0;
   std::uint32_t messages = 0;
 };
 
-/// A caller and the one whose calls its own are compared with.
+/// A caller and its parent, with whose calls its own are compared.
 struct CallLink {
   Caller caller;
   std::uint32_t parent = 0;  ///< process; the reference is its own parent
-  std::uint32_t depth = 0;   ///< links up to the reference
+  std::uint32_t depth = 0;   ///< number of links up to the reference
 };
 
-/// Links every caller to the reference of its communicator, where it can by way of processes that
-/// exchange messages: counts of these tell which calls belong together (docs/method.md, section
-/// 2.1). Of several ways, that with fewest links whose processes count different numbers of
-/// messages, then that on which fewest calls are missing, then the shortest one, then that over the
-/// lowest process. Callers without a way are linked to the reference at once.
+/// Links every caller to the reference of its communicator along processes that exchange messages:
+/// their counts tell which calls belong together (docs/method.md, section 2.1). The best path has
+/// the fewest links whose processes count different numbers of messages, then the fewest missing
+/// calls, then the fewest links, then the lowest process before. Callers without a path are linked
+/// to the reference directly.
 ///
 /// `callers`: sorted by communicator and process; `partners`: of each process, sorted by
 /// process; `references`: per communicator a process, k_none: no links.

@@ -11,7 +11,7 @@ namespace {
 
 namespace op = trace::op;
 
-/// Which processes of an instance send, and which receive.
+/// Senders and receivers of an instance.
 enum class Shape { none, everybody, all_to_all, from_root, to_root, prefix, totals_only };
 
 Shape shape_of(std::uint8_t code, bool one_sided) {
@@ -63,10 +63,10 @@ EdgeKind kind_of(Shape shape, bool one_sided) {
   }
 }
 
-/// Collects the senders and the receivers of one direction of an instance.
-class Sides {
+/// Senders and receivers of one direction of an instance.
+class InstanceSides {
  public:
-  Sides(Builder& builder, Shape shape, std::uint32_t root)
+  InstanceSides(Builder& builder, Shape shape, std::uint32_t root)
       : builder_(builder), shape_(shape), root_(root) {}
 
   void add_send(const CommProcess& member, const Call& call) {
@@ -95,7 +95,7 @@ class Sides {
   std::uint32_t root_;
 };
 
-/// The root of an instance, from any call that knows it.
+/// Root of an instance, from any call that knows it.
 std::uint32_t common_root(std::span<const Call> calls) {
   for (const Call& call : calls) {
     if (call.root != k_root_elsewhere) return call.root;
@@ -164,7 +164,7 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
   // An inter-communicator exchanges only between its groups: once in each direction.
   for (const bool to_second : {true, false}) {
     if (!to_second && !comm.inter) break;
-    Sides sides(builder, shape, root);
+    InstanceSides sides(builder, shape, root);
     sides.reserve(members.size());
     for (std::size_t i = 0; i < members.size(); ++i) {
       const bool in_second = members[i].second_group;

@@ -9,17 +9,17 @@
 
 namespace entrain::match {
 
-/// The part of one process in a collective operation. Travels between the members of a team.
+/// The call of one process in a collective operation; members of a team exchange it.
 struct Call {
   NodeRef begin;  ///< location k_none: no begin record
   NodeRef end;
   std::uint32_t space = k_none;  ///< position of the communicator or RMA window, see CallSpace
   std::uint32_t process = k_none;
-  std::uint32_t number = 0;         ///< among the calls of this process on `space`
+  std::uint32_t number = 0;         ///< index among the calls of this process on `space`
   std::uint32_t root = k_none;      ///< process, k_none, or k_root_elsewhere
-  std::uint32_t size_code = 0;      ///< of the bytes that every caller contributes alike, or 0
-  std::uint32_t lasted = k_none;    ///< ticks from begin to end; k_none: too many, or no begin
-  std::uint64_t time = 0;           ///< stamp of the end
+  std::uint32_t size_code = 0;      ///< code of the bytes per caller if equal for all, or 0
+  std::uint32_t duration = k_none;  ///< ticks from begin to end; k_none: too many, or no begin
+  std::uint64_t time = 0;           ///< stamp of the end, ticks
   std::uint32_t partners = k_none;  ///< position in Definitions::partners; k_none: names none
   std::uint8_t op = 0;
   bool non_blocking : 1 = false;
@@ -31,24 +31,22 @@ struct Call {
 static_assert(sizeof(Call) == 56);
 using Calls = BigVector<Call>;
 
-/// Root of a call on an inter-communicator whose own group holds the root: some other process.
+/// Root of a call on an inter-communicator if it is another process of the caller's own group.
 inline constexpr std::uint32_t k_root_elsewhere = k_none - 1;
 
-/// A process of a communicator.
 struct CommProcess {
   std::uint32_t process = k_none;
   std::uint32_t rank = 0;
-  bool second_group = false;  ///< of an inter-communicator
+  bool second_group = false;  ///< second group of an inter-communicator
 };
 
 /// The processes of a communicator in order of rank, the first group first, each process once.
-/// Unresolved ranks are left out.
+/// Unresolved ranks are skipped.
 std::vector<CommProcess> processes_of(const Builder& builder, const trace::Comm& comm);
 
-/// True for collective operations that have a root.
 bool has_root(std::uint8_t op);
 
-/// True if the calls belong to one operation with one root.
+/// True if the calls have one operation and one root.
 bool agree(std::span<const Call> calls);
 
 /// Puts the calls of one operation instance into exchanges, by the rules of its operation.
@@ -60,13 +58,12 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
 /// The meaning of Call::space: a communicator, or an RMA window, which has one.
 enum class CallSpace { comms, windows };
 
-/// Forms the instances of all communicators or RMA windows: the k-th calls of the processes that
-/// call at all belong together, up to the first instance whose calls disagree. Where records are
-/// missing, of messages or of calls, the calls are aligned instead (number_by_reference()). Calls
-/// that are left over are counted.
+/// Forms the instances of all communicators or RMA windows: the k-th calls of all processes with
+/// calls are an instance, up to the first one whose calls disagree. If records of messages or calls
+/// are missing, the calls are aligned instead (number_by_reference()). Unmatched calls are counted.
 ///
 /// `lists` hold the calls of this member's processes, in order of processes, and for each process
-/// in the order in which it began them. Of calls begun at one stamp requests come first, then the
+/// in the order in which it began them. Of calls begun at one stamp, requests come first, then the
 /// call that ended first. Blocks of consecutive instances go to one member of the team. Collective.
 ///
 /// Example: ranks 0 and 1 of an inter-communicator call Barrier, Bcast, Barrier and rank 2 Barrier,

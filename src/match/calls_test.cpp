@@ -55,9 +55,10 @@ TraceBuilder processes(std::uint32_t count) {
 }
 
 /// Numbers of senders and receivers of the exchanges that one instance gives.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> sides_of(std::uint8_t code, std::uint32_t root,
-                                                              bool one_sided = false,
-                                                              const Options& options = {}) {
+std::vector<std::pair<std::uint32_t, std::uint32_t>> channel_sides(std::uint8_t code,
+                                                                   std::uint32_t root,
+                                                                   bool one_sided = false,
+                                                                   const Options& options = {}) {
   Calls c(processes(3), options);
   const trace::Comm& comm = c.trace.definitions.comms[0];
   add_instance(c.builder, processes_of(c.builder, comm), c.calls(code, root), comm, one_sided);
@@ -69,19 +70,19 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> sides_of(std::uint8_t code,
 }
 
 TEST(Calls, the_operation_decides_who_sends_and_receives) {
-  EXPECT_THAT(sides_of(op::barrier, k_none), ElementsAre(Pair(3, 3)));
-  EXPECT_THAT(sides_of(op::bcast, 1), ElementsAre(Pair(1, 3)));
-  EXPECT_THAT(sides_of(op::reduce, 1), ElementsAre(Pair(3, 1)));
-  EXPECT_THAT(sides_of(op::scan, k_none), ElementsAre(Pair(3, 3)));
-  EXPECT_THAT(sides_of(op::alltoallv, k_none), IsEmpty());
-  EXPECT_THAT(sides_of(op::alltoallv, k_none, false, {.dense_alltoallv = true}),
+  EXPECT_THAT(channel_sides(op::barrier, k_none), ElementsAre(Pair(3, 3)));
+  EXPECT_THAT(channel_sides(op::bcast, 1), ElementsAre(Pair(1, 3)));
+  EXPECT_THAT(channel_sides(op::reduce, 1), ElementsAre(Pair(3, 1)));
+  EXPECT_THAT(channel_sides(op::scan, k_none), ElementsAre(Pair(3, 3)));
+  EXPECT_THAT(channel_sides(op::alltoallv, k_none), IsEmpty());
+  EXPECT_THAT(channel_sides(op::alltoallv, k_none, false, {.dense_alltoallv = true}),
               ElementsAre(Pair(3, 3)));
 }
 
 TEST(Calls, an_unknown_operation_synchronises_a_window_only) {
-  EXPECT_THAT(sides_of(op::create_handle, k_none), IsEmpty());
-  EXPECT_THAT(sides_of(op::create_handle, k_none, true), ElementsAre(Pair(3, 3)));
-  EXPECT_THAT(sides_of(200, k_none), IsEmpty());
+  EXPECT_THAT(channel_sides(op::create_handle, k_none), IsEmpty());
+  EXPECT_THAT(channel_sides(op::create_handle, k_none, true), ElementsAre(Pair(3, 3)));
+  EXPECT_THAT(channel_sides(200, k_none), IsEmpty());
 }
 
 TEST(Calls, who_moves_no_bytes_or_has_no_begin_takes_no_part) {

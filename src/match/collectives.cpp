@@ -20,12 +20,12 @@ bool contribute_alike(std::uint8_t op) {
          op == trace::op::reduce_scatter_block;
 }
 
-/// The calls of a process, and the number of records that are left over.
+/// The calls of a process, and the number of unmatched records.
 struct ProcessCalls {
   Calls calls;
   std::uint64_t ends_without_begin = 0;
   std::uint64_t open_requests = 0;
-  std::uint64_t unrecorded = 0;  ///< calls among neighbours that the tracer has no record for
+  std::uint64_t unrecorded = 0;  ///< neighbourhood calls without a record
 };
 
 /// Pairs begins with ends on every location of a process and lists the calls in the order of their
@@ -46,7 +46,7 @@ class CallCollector {
 
  private:
   struct Started {
-    EventRef start;         ///< begin or request; the end itself where that is missing
+    EventRef start;         ///< begin or request; the end if that is missing
     std::uint32_t end = 0;  ///< index of the end record
     bool begun = false;     ///< there was a begin or request
   };
@@ -55,7 +55,7 @@ class CallCollector {
     const trace::EventList& events = builder_.events(location);
     FlatMap<std::uint64_t, std::uint32_t, IntegerHash> requests;
     std::uint32_t begun = k_none;
-    bool among_neighbours = false;  // in such a call, and it has no record so far
+    bool among_neighbours = false;  // inside such a call, without a record so far
     const std::size_t first = started_.size();
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       switch (events.kind(i)) {
@@ -64,7 +64,7 @@ class CallCollector {
           among_neighbours = false;
           break;
         case EventKind::collective_end:
-          // Without a begin the call still takes its place in the order of calls.
+          // A call without a begin still counts in the order of calls.
           started_.push_back({{location, begun == k_none ? i : begun}, i, begun != k_none});
           begun = k_none;
           break;
@@ -105,7 +105,7 @@ class CallCollector {
   void merge_threads() {
     struct Timed {
       std::uint64_t begin = 0;
-      std::uint64_t over = 0;  ///< when another thread may call
+      std::uint64_t over = 0;  ///< earliest time of another thread's call
       std::uint64_t until = 0;
       Started call;
 
@@ -136,7 +136,7 @@ class CallCollector {
     if (started.begun) {
       call.begin = builder_.ref(started.start);
       const std::uint64_t ticks = event.time - builder_.event(started.start).time;
-      call.lasted = static_cast<std::uint32_t>(std::min<std::uint64_t>(ticks, k_none));
+      call.duration = static_cast<std::uint32_t>(std::min<std::uint64_t>(ticks, k_none));
     } else {
       ++result_.ends_without_begin;
     }
@@ -199,7 +199,7 @@ struct GlobalCall {
   NodeRef enter, leave;
 };
 
-/// Looks for the first enter on a location, and the first leave after it.
+/// Finds the first enter on a location, and the first leave after it.
 struct CallSearch {
   std::uint32_t enter = k_none, leave = k_none;
   bool any = false;  ///< there is an enter or a leave
@@ -217,8 +217,8 @@ struct CallSearch {
   }
 };
 
-/// The calls of this member's processes. MPI allows one call by one thread, so half a call and
-/// calls of several threads are counted and left out.
+/// Returns the calls of this member's processes. MPI allows one call by one thread, so incomplete
+/// calls and calls of several threads are counted and ignored.
 std::vector<GlobalCall> global_calls(Builder& builder, EventKind enter, EventKind leave) {
   std::vector<GlobalCall> calls;
   for (const auto& locations : builder.processes()) {

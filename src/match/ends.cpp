@@ -8,23 +8,27 @@ namespace entrain::match {
 
 namespace {
 
-constexpr int k_loss = 16;  ///< a stretch of lost records
-constexpr int k_both = 6;   ///< more for every two ends, one of each side, lost at one place
-constexpr int k_far = 12;   ///< most for a delay above the usual one; twice that for one below
-constexpr int k_young = 6;  ///< with fewer delays before, they count less
-constexpr std::array k_shift_cost = {0, 6, 14, 18, 20, 22};  ///< by the change of positions
-
-constexpr int k_plain = 6;  ///< most for the delay of a plain pair; evidence begins there, too
-
-/// Changes of delays that the scale is measured by.
-constexpr std::int32_t k_samples = 2048;
+/// Cost model of an alignment, bits unless stated; chosen, not measured one by one. Their joint
+/// effect is bounded by tests/incomplete/pairs_test.cpp.
+struct Cost {
+  static constexpr int loss = 16;  ///< stretch of unpaired ends of one side
+  static constexpr int both = 6;   ///< every two ends, one of each side, unpaired at one place
+  static constexpr int late = 12;  ///< most for a delay above the median; twice that for one below
+  static constexpr int full_history = 6;  ///< delays; with fewer before, `late` shrinks
+  static constexpr std::array shift = {0, 6, 14, 18, 20, 22};  ///< change by 0, 1, ...
+  static constexpr int regular_delay = 6;              ///< most for the delay of a regular pair
+  static constexpr std::int32_t samples = 2048;        ///< most changes of delays measured
+  static constexpr std::size_t scale_percentile = 97;  ///< percentile of these that is the scale
+};
 
 int shift_cost(std::int64_t change) {
-  return k_shift_cost[std::min<std::uint64_t>(magnitude(change), k_shift_cost.size() - 1)];
+  constexpr auto& costs = Cost::shift;
+  return costs[std::min<std::uint64_t>(magnitude(change), costs.size() - 1)];
 }
 
 int both_cost(std::int32_t sends, std::int32_t receives) {
-  return k_both * std::min({sends, receives, k_never / (8 * k_both)});
+  constexpr int both = Cost::both;
+  return both * std::min({sends, receives, k_never / (8 * both)});
 }
 
 }  // namespace
@@ -50,24 +54,25 @@ void Delays::add(std::int64_t delay) {
 Ends::Ends(const Side& sends, const Side& receives)
     : sends_(sends),
       receives_(receives),
-      send_gaps_(gaps_before(sends.traits)),
-      receive_gaps_(gaps_before(receives.traits)),
+      send_gaps_(gaps_before(sends.records)),
+      receive_gaps_(gaps_before(receives.records)),
       scale_(find_scale()) {}
 
-std::vector<std::uint32_t> Ends::gaps_before(std::span<const Trait> traits) {
-  if (std::none_of(traits.begin(), traits.end(), [](const Trait& t) { return t.after_gap; })) {
+std::vector<std::uint32_t> Ends::gaps_before(std::span<const EndRecord> records) {
+  if (std::none_of(records.begin(), records.end(),
+                   [](const EndRecord& t) { return t.after_gap; })) {
     return {};
   }
   std::vector<std::uint32_t> gaps;
-  gaps.reserve(traits.size() + 1);
+  gaps.reserve(records.size() + 1);
   gaps.push_back(0);
-  for (const Trait& trait : traits) gaps.push_back(gaps.back() + (trait.after_gap ? 1 : 0));
+  for (const EndRecord& record : records) gaps.push_back(gaps.back() + (record.after_gap ? 1 : 0));
   return gaps;
 }
 
-/// By how much delays usually change from one pair to the next: 97 in 100 change less. That is
-/// measured with sends and receives paired in order, with none and with some left out at the
-/// begin: of these wrong ways, the one that is right for the longest stretch changes least.
+/// Returns the usual change of delays from one pair to the next (97th percentile), measured with
+/// sends and receives paired in order, with none or some skipped at the begin: of these
+/// alignments, the one that is right for the longest stretch changes least.
 std::uint64_t Ends::find_scale() const {
   const std::int32_t surplus = send_count() - receive_count();
   std::uint64_t scale = ~std::uint64_t{0};
@@ -77,26 +82,27 @@ std::uint64_t Ends::find_scale() const {
   return std::max<std::uint64_t>(scale, 1);
 }
 
-/// The k-th pairs are send + k and receive + k.
+/// Usual change if end `send` + k and end `receive` + k are pairs.
 std::uint64_t Ends::usual_change(std::int32_t send, std::int32_t receive) const {
   const std::int32_t count = std::min(send_count() - send, receive_count() - receive) - 1;
   if (count < 1) return ~std::uint64_t{0};
-  const std::int32_t samples = std::min(count, k_samples);
+  const std::int32_t samples = std::min(count, Cost::samples);
   std::vector<std::uint64_t> changes(static_cast<std::size_t>(samples));
   for (std::int32_t i = 0; i < samples; ++i) {
     const auto k = static_cast<std::int32_t>(1 + std::int64_t{i} * count / samples);
     changes[static_cast<std::size_t>(i)] =
         magnitude(difference(delay(send + k, receive + k), delay(send + k - 1, receive + k - 1)));
   }
-  const auto place = changes.begin() + static_cast<std::ptrdiff_t>((changes.size() - 1) * 97 / 100);
+  const auto place = changes.begin() + static_cast<std::ptrdiff_t>((changes.size() - 1) *
+                                                                   Cost::scale_percentile / 100);
   std::nth_element(changes.begin(), place, changes.end());
   return *place;
 }
 
 int Ends::delay_cost(const Delays& before, std::int64_t delay) const {
   if (before.count() == 0) return 0;
-  const int most = before.count() >= k_young ? k_far : 2 * before.count();
-  const std::int64_t late = difference(delay, before.usual());
+  const int most = before.count() >= Cost::full_history ? Cost::late : 2 * before.count();
+  const std::int64_t late = difference(delay, before.median());
   if (magnitude(late) < scale_) return 0;
   const auto bits = static_cast<int>(std::bit_width(magnitude(late) / scale_));
   return late < 0 ? std::min(2 * most, 3 * bits) : std::min(most, 2 * bits);
@@ -107,23 +113,23 @@ int Ends::gap_cost(const Pair& from, std::int32_t send, std::int32_t receive,
   const bool of_sends = send_gap(from.send, send);
   const bool of_receives = receive_gap(from.receive, receive);
   int cost = 0;
-  if (send > from.send + 1 && !of_receives) cost += k_loss;
-  if (receive > from.receive + 1 && !of_sends) cost += k_loss;
+  if (send > from.send + 1 && !of_receives) cost += Cost::loss;
+  if (receive > from.receive + 1 && !of_sends) cost += Cost::loss;
   if (of_sends || of_receives) return cost;
   return cost + shift_cost(shift - from.shift) +
          both_cost(send - from.send - 1, receive - from.receive - 1);
 }
 
-bool Ends::is_plain(const Pair& from, const Delays& before) const {
+bool Ends::is_regular(const Pair& from, const Delays& before) const {
   const std::int32_t send = from.send + 1, receive = from.receive + 1;
   if (send >= send_count() || receive >= receive_count()) return false;
   return equal_symbols(send, receive) && shift(send, receive) == from.shift &&
-         delay_cost(before, delay(send, receive)) <= k_plain && !sends_.traits[send].after_gap &&
-         !receives_.traits[receive].after_gap;
+         delay_cost(before, delay(send, receive)) <= Cost::regular_delay &&
+         !sends_.records[send].after_gap && !receives_.records[receive].after_gap;
 }
 
-void count_left_out(const Ends& ends,
-                    std::span<const std::pair<std::uint32_t, std::uint32_t>> likely,
+void count_unpaired(const Ends& ends,
+                    std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs,
                     Alignment& alignment) {
   std::int32_t send = -1, receive = -1;
   const auto count_until = [&](std::int32_t next_send, std::int32_t next_receive) {
@@ -134,7 +140,7 @@ void count_left_out(const Ends& ends,
     send = next_send;
     receive = next_receive;
   };
-  for (const auto& [next_send, next_receive] : likely) {
+  for (const auto& [next_send, next_receive] : pairs) {
     count_until(static_cast<std::int32_t>(next_send), static_cast<std::int32_t>(next_receive));
   }
   count_until(ends.send_count(), ends.receive_count());
@@ -146,7 +152,7 @@ bool Ends::agree_in_order() const {
     return false;
   }
   for (const Side* side : {&sends_, &receives_}) {
-    const std::uint32_t others = side->traits.back().position - side->traits.front().position;
+    const std::uint32_t others = side->records.back().position - side->records.front().position;
     if (others + 1 < static_cast<std::uint32_t>(count)) return false;
   }
   for (std::int32_t k = 0; k < count; ++k) {
@@ -155,13 +161,13 @@ bool Ends::agree_in_order() const {
   return true;
 }
 
-Alignment nothing_certain(const Side& sends, const Side& receives) {
+Alignment all_ambiguous(const Side& sends, const Side& receives) {
   Alignment unclear;
   const Ends ends(sends, receives);
   if (!ends.send_gap(-1, ends.send_count()) && !ends.receive_gap(-1, ends.receive_count())) {
-    unclear.ambiguous = std::min(sends.traits.size(), receives.traits.size());
+    unclear.ambiguous = std::min(sends.records.size(), receives.records.size());
   }
-  count_left_out(ends, {}, unclear);
+  count_unpaired(ends, {}, unclear);
   return unclear;
 }
 

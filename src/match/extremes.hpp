@@ -14,14 +14,14 @@ namespace entrain::match {
 /// "No demand", far below every time and safe to add a latency to.
 inline constexpr std::int64_t k_no_demand = std::numeric_limits<std::int64_t>::min() / 2;
 
-/// The largest value, and the largest one of another owner.
+/// The largest value with its owner, and the largest value of any other owner.
 ///
 /// Example: after add(7, a), add(5, b) and add(6, a), without(b) and without(c) are 7, and
 /// without(a) is 5.
 class LargestTwo {
  public:
   LargestTwo() = default;
-  /// Of values of which `owner` has the largest one, and another one `second`.
+  /// `owner` has the largest value, `first`; another one has `second`.
   LargestTwo(std::int64_t first, std::int64_t second, std::uint32_t owner)
       : first_(first), second_(second), owner_(owner) {}
 
@@ -36,15 +36,15 @@ class LargestTwo {
       second_ = std::max(second_, value);
     }
   }
-  /// Adds the values of another one. Owners that both know have the same value in both.
+  /// Merges another object. Owners known to both have equal values in both.
   void add(const LargestTwo& other) {
     add(other.first_, other.owner_);
-    // It is of another owner than the larger one of the two first values, or equals it.
+    // Its owner differs from that of the larger first value, or it equals that value.
     second_ = std::max(second_, other.second_);
   }
   [[nodiscard]] std::int64_t first() const { return first_; }
   [[nodiscard]] std::int64_t second() const { return second_; }
-  [[nodiscard]] std::uint32_t owner() const { return owner_; }  ///< of the first
+  [[nodiscard]] std::uint32_t owner() const { return owner_; }  ///< owner of first()
   /// Largest value of any owner but `owner`; k_no_demand if there is none.
   [[nodiscard]] std::int64_t without(std::uint32_t owner) const {
     return owner == owner_ ? second_ : first_;
@@ -56,8 +56,8 @@ class LargestTwo {
   std::uint32_t owner_ = k_none;
 };
 
-/// The demand of an exchange on its ends: the maximum of time + mu over the begins, as one end sees
-/// it, its own location left out, mu by latency class. Every operation is O(1).
+/// The demand of an exchange on each of its ends: the maximum of time + mu over the begins of other
+/// locations, mu by latency class. Every operation is O(1).
 ///
 /// With negated times it gives the minimum over ends of time - mu, for backward amortization. An
 /// object serves many exchanges, one after the other; clear() does not touch the tables.
@@ -76,7 +76,6 @@ class Extremes {
     of_node_.resize(nodes);
   }
 
-  /// True if all classes have one mu.
   [[nodiscard]] static bool is_uniform(const MuTicks& mu) {
     return mu[0] == mu[1] && mu[1] == mu[2];
   }

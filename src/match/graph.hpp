@@ -24,7 +24,7 @@ struct Edge {
   NodeIndex receive = k_none;
   EdgeKind kind = EdgeKind::p2p;
   LatencyClass latency_class = LatencyClass::other;
-  std::uint16_t pair = 0;  ///< of machines, a position in Graph::extra_mu; 0: none
+  std::uint16_t pair = 0;  ///< pair of machines, position in Graph::extra_mu; 0: none
 };
 
 /// A process at one side of a collective instance: its begin (send side) or its end (receive side).
@@ -43,13 +43,13 @@ struct Exchange {
   std::uint32_t first_receive = 0, receive_count = 0;  ///< range of Graph::participants
 };
 
-/// A node of another member of the team that edges or exchanges of this one touch.
+/// A node of another team member that edges or exchanges of this member touch.
 struct Ghost {
   LocationIndex location = k_none;
-  NodeIndex node = k_none;  ///< as its owner numbers it
+  NodeIndex node = k_none;  ///< number at its owner
 };
 
-/// How the parts of a graph that the members of a team have fit together. Empty in a team of one.
+/// Links between the parts of a graph at the members of a team. Empty in a team of one.
 struct Halo {
   BigVector<Ghost> ghosts;  ///< ghost g has the node number own_count() + g here
   /// Per rank r: numbers of the ghosts here that are nodes of member r. In the order of
@@ -78,21 +78,21 @@ struct Halo {
 ///               location 0; halo.ghosts_of[0] = {2, 3}; edges 2 -> 0 and 3 -> 1
 struct Graph {
   std::vector<NodeIndex> first_node;  ///< one per location, plus the end
-  BigVector<std::uint64_t> stamp;     ///< per node: stored stamp, local ticks
+  BigVector<std::uint64_t> stamp;     ///< one per node: stored stamp, local ticks
   BigVector<Edge> edges;              ///< sorted by receive node
   BigVector<Exchange> exchanges;
   BigVector<Participant> participants;
-  std::vector<std::uint32_t> process_of;  ///< per location, from the definitions
-  std::vector<std::uint32_t> node_of;     ///< per location: machine, from the definitions
-  std::vector<std::uint64_t> granule;     ///< per location, from the skeleton
+  std::vector<std::uint32_t> process_of;  ///< one per location, from the definitions
+  std::vector<std::uint32_t> node_of;     ///< machine of each location, from the definitions
+  std::vector<std::uint64_t> granule;     ///< one per location, from the skeleton
 
-  /// By pair of machines (Edge::pair): how much more than mu of its latency class a message takes
-  /// at least, ticks. Empty if nothing is known of pairs.
+  /// Least latency of a message beyond mu of its class, per pair of machines (Edge::pair), ticks.
+  /// Empty if no pair is known.
   std::vector<std::int64_t> extra_mu;
 
   Halo halo;
 
-  // Operations that no edge came from, counted at this member: sum them over the team.
+  // Operations without an edge, counted at this member: sum them over the team.
   Counters unmatched;
   Counters skipped;
 
@@ -119,24 +119,23 @@ struct Graph {
     const std::int64_t of_class = mu[static_cast<std::size_t>(edge.latency_class)];
     return edge.pair == 0 ? of_class : of_class + extra_mu[edge.pair];
   }
-  /// Latency class of an edge from location a to location b.
   [[nodiscard]] LatencyClass latency_class(LocationIndex a, LocationIndex b) const {
     return trace::latency_class(process_of, node_of, a, b);
   }
 };
 
 struct Options {
-  /// Alltoallv and alltoallw as if everybody sent to everybody; false: they give no edges.
+  /// Alltoallv and alltoallw count as all-to-all; false: they give no edges.
   bool dense_alltoallv = false;
   bool init_finalize = false;  ///< edges between MPI_Init / MPI_Finalize calls
-  bool every_event = false;    ///< a node for every communication event, also those without edges
-  unsigned threads = 1;        ///< of this member, 0: all cores; the graph does not depend on it
+  bool every_event = false;    ///< nodes for communication events without edges, too
+  unsigned threads = 1;        ///< threads, 0: all cores; the graph does not depend on it
 };
 
 /// Matches sends with receives and collective calls with each other (docs/method.md, section 2).
 ///
-/// Deterministic. Unmatched and skipped operations are counted in the result and are never an
-/// error. Collective: every member of the team calls it and looks only at the skeletons of its own
+/// Deterministic. The result counts unmatched and skipped operations; they are never an error.
+/// Collective: every member of the team calls it and looks only at the skeletons of its own
 /// locations. Sends travel to the member that owns the receiver; calls of collectives to the member
 /// that their communicator and number choose. Each family of operations needs one parcel per pair
 /// of members.
@@ -146,23 +145,23 @@ struct Options {
 Result<Graph> build_graph(const trace::Share& share, const Options& options,
                           const Progress* progress = nullptr);
 
-/// Gives messages between two machines the latency of the pair where it is above `mu` of their
-/// class. Collectives keep that of the class: it is the smallest one, and their maxima need one.
+/// Sets the latency of messages between two machines to that of the pair where it is above `mu` of
+/// their class. Collectives keep that of the class, the smallest: their maxima need a single one.
 void set_pair_mu(Graph& graph, const trace::PairMu& pairs, const MuTicks& mu);
 
-/// The whole graph on the calling thread's team of one; never interrupted. A trace that is too
-/// large yields an empty graph.
+/// Builds the whole graph in a team of one; never interrupted. A trace that is too large yields an
+/// empty graph.
 Graph build_graph(const trace::Trace& trace, const Options& options);
 
-/// Everything that a member of a team numbers with 32 bits.
+/// Counts of everything that a member of a team numbers with 32 bits.
 struct GraphSize {
   std::uint64_t events = 0;  ///< communication events, or operations of messages
-  std::uint64_t nodes = 0;   ///< with ghosts
+  std::uint64_t nodes = 0;   ///< ghosts included
   std::uint64_t edges = 0;
   std::uint64_t exchanges = 0, participants = 0;
 };
 
-/// ErrorKind::input if the numbers do not suffice; `path` names the trace.
+/// Returns ErrorKind::input if 32 bits do not suffice; `path` names the trace.
 Result<void> require_countable(const GraphSize& size, const std::string& path);
 
 }  // namespace entrain::match

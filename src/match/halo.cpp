@@ -9,7 +9,7 @@ namespace {
 
 using Lists = std::vector<std::vector<NodeIndex>>;
 
-/// Sends value(n) for every n of from[r] to member r, where take(n, value) gets it for to[r].
+/// Sends value(n) for every n of from[r] to member r, which calls take(n, value) for its to[r].
 template <class T, class Value, class Take>
 void carry(Team& team, const Lists& from, const Lists& to, Value value, Take take) {
   if (team.size() == 1) return;

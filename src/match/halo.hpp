@@ -10,9 +10,9 @@
 
 namespace entrain::match {
 
-/// Carries values between the owners of nodes and their ghosts. In a team of one, nothing.
+/// Exchanges values between nodes and their ghosts; does nothing in a team of one.
 ///
-/// Every call is one of the whole team; arrays have one entry per node, ghosts last.
+/// Every function is collective; arrays have one entry per node, ghosts last.
 ///
 /// Example: member 0 has nodes 0 and 1, and member 1 sees node 1 as its ghost, number 7 there.
 /// publish() copies values[1] of member 0 to values[7] of member 1; collect_smallest() lowers
@@ -23,7 +23,7 @@ class HaloExchange {
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
 
-  /// Gives every ghost the value of its node.
+  /// Copies the value of every node to its ghosts.
   void publish(std::span<std::int64_t> values);
   /// Lowers the value of every node to the smallest one among its ghosts.
   void collect_smallest(std::span<std::int64_t> values);

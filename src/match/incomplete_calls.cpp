@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "base/executor.hpp"
-#include "match/align.hpp"
-#include "match/beside.hpp"
+#include "match/align_records.hpp"
 #include "match/call_tree.hpp"
-#include "match/calls_in_step.hpp"
+#include "match/delay_outliers.hpp"
 #include "match/gaps.hpp"
-#include "match/odd_delays.hpp"
+#include "match/message_counts.hpp"
+#include "match/pair_calls.hpp"
 
 namespace entrain::match {
 
@@ -21,17 +21,17 @@ namespace {
 /// The calls of one process of this member on one communicator.
 struct Column {
   std::span<Call> calls;
-  CallSide side;                       ///< without positions; its times are stamps
-  std::vector<std::uint64_t> missing;  ///< stamps: as ProcessSides::missing_calls
-  /// Per call the number of the reference's call that it belongs to; k_none: unknown.
+  CallSide side;                       ///< calls, without positions; times are stamps
+  std::vector<std::uint64_t> missing;  ///< stamps, see ProcessSides::missing_calls
+  /// Per call, the number of its partner among the calls of the reference; k_none: unknown.
   std::vector<std::uint32_t> numbers;
 };
 
-/// The calls of a parent as they arrive.
+/// The calls of a parent as received from its owner.
 struct Parent {
-  CallSide side;                             ///< without positions
-  std::vector<std::uint32_t> numbers;        ///< as Column::numbers
-  std::map<std::uint32_t, CallSide> counts;  ///< per child: positions, `missing`, `messages` only
+  CallSide side;                             ///< calls, without positions
+  std::vector<std::uint32_t> numbers;        ///< see Column
+  std::map<std::uint32_t, CallSide> counts;  ///< positions, `missing` and `messages` per child
 };
 
 /// (communicator, process)
@@ -48,7 +48,7 @@ class CallNumbering {
   CallNumbering(Builder& builder, std::span<Call> calls, std::span<const AlignedSpace> spaces,
                 bool only_gaps)
       : builder_(builder), spaces_(spaces), only_gaps_(only_gaps) {
-    look_beside(calls);
+    find_contexts(calls);
     list_columns(calls);
   }
 
@@ -77,28 +77,28 @@ class CallNumbering {
     return builder_.owner_of_process(process) == builder_.team().rank();
   }
 
-  void look_beside(std::span<const Call> calls) {
+  void find_contexts(std::span<const Call> calls) {
     std::vector<std::uint32_t> processes;
     for (const Call& call : calls) {
       if (processes.empty() || processes.back() != call.process) processes.push_back(call.process);
     }
     std::sort(processes.begin(), processes.end());
     processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
-    std::vector<Beside> found(processes.size());
-    ProcessesBeside known;
-    if (builder_.beside != nullptr) known = std::move(*builder_.beside);
-    builder_.beside.reset();
+    std::vector<CallContext> found(processes.size());
+    CallContexts known;
+    if (builder_.call_contexts != nullptr) known = std::move(*builder_.call_contexts);
+    builder_.call_contexts.reset();
     for_each_in_parallel(builder_.options().threads, processes.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
-      if (const auto one = known.of.find(processes[i]); one != known.of.end()) {
+      if (const auto one = known.by_process.find(processes[i]); one != known.by_process.end()) {
         found[i] = std::move(one->second);
         return;
       }
-      ProcessSides sides = sides_of(builder_, processes[i]);
-      found[i] = take_beside(sides);
+      ProcessSides sides = channel_sides(builder_, processes[i]);
+      found[i] = take_call_context(sides);
     });
     for (std::size_t i = 0; i < processes.size(); ++i) {
-      beside_.emplace(processes[i], std::move(found[i]));
+      contexts_.emplace(processes[i], std::move(found[i]));
     }
   }
 
@@ -121,58 +121,56 @@ class CallNumbering {
     std::uint32_t before = 0;
     for (const Call& call : calls) {
       const std::uint32_t ended = gaps.ended_by(call.time);
-      side.traits.push_back({.time = call.time,
-                             .position = 0,
-                             .symbol = symbol_of(call, space.one_root),
-                             .after_gap = ended > before});
+      side.records.push_back({.time = call.time,
+                              .position = 0,
+                              .symbol = symbol_of(call, space.one_root),
+                              .after_gap = ended > before});
       before = ended;
     }
-    side.before_gaps = gaps.count_before(side.traits);
+    side.before_gaps = gaps.count_before(side.records);
     side.ends_in_gap = gaps.count() > before;
-    const Beside& beside = beside_.at(calls.front().process);
-    const auto counted = beside.calls.find(space.name);
-    if (counted == beside.calls.end() || !are_counted(calls, counted->second)) return column;
+    const CallContext& context = contexts_.at(calls.front().process);
+    const auto counted = context.calls.find(space.name);
+    if (counted == context.calls.end() || !are_counted(calls, counted->second)) return column;
     side.pauses = counted->second.pauses;
     side.kinds = counted->second.kinds;
     side.evidence = counted->second.evidence;
-    const auto missing = beside.missing_calls.find(space.name);
-    if (missing != beside.missing_calls.end()) column.missing = missing->second;
+    const auto missing = context.missing_calls.find(space.name);
+    if (missing != context.missing_calls.end()) column.missing = missing->second;
     return column;
   }
-  /// True if these are the calls that the routine of their process counted.
+  /// True if the routine of their process counted exactly these calls.
   static bool are_counted(std::span<const Call> calls, const ChannelSide& counted) {
     return std::equal(calls.begin(), calls.end(), counted.ends.begin(), counted.ends.end(),
                       [](const Call& call, const NodeRef& end) { return call.end == end; });
   }
 
-  /// Replaces stamps by the times that records of clocks make of them, and adds what else these
-  /// know.
+  /// Corrects stamps by clock records, and sets `doubt` and `duration`.
   void read_clocks(std::span<const Call> calls, CallSide& side) const {
     if (calls.empty()) return;
     const trace::RecordedClocks clocks(builder_.trace(),
                                        builder_.processes()[calls.front().process]);
     for (std::size_t k = 0; k < calls.size(); ++k) {
       const trace::RecordedClock& clock = clocks[calls[k].end.location];
-      Trait& trait = side.traits[k];
-      trait.doubt = clock.doubt(trait.time);
-      trait.time = clock.time(trait.time);
-      if (ends_after_all_began(calls[k])) trait.lasted = calls[k].lasted;
+      EndRecord& record = side.records[k];
+      record.doubt = clock.doubt(record.time);
+      record.time = clock.time(record.time);
+      if (ends_after_all_began(calls[k])) record.duration = calls[k].duration;
     }
   }
-  /// Notes what a caller had heard of another process when it began its calls.
-  void note_heard(std::uint32_t peer, std::span<const Call> calls, CallSide& side) const {
+  void set_known_peer_times(std::uint32_t peer, std::span<const Call> calls, CallSide& side) const {
     if (calls.empty()) return;
     const std::uint32_t process = calls.front().process;
-    const Heard& heard = beside_.at(process).heard;
+    const ReceivedBefore& received = contexts_.at(process).received_before;
     const trace::RecordedClocks clocks(builder_.trace(), builder_.processes()[process]);
     for (std::size_t k = 0; k < calls.size(); ++k) {
-      if (calls[k].lasted == k_none || !ends_after_all_began(calls[k])) continue;
+      if (calls[k].duration == k_none || !ends_after_all_began(calls[k])) continue;
       const std::uint64_t begin =
-          clocks[calls[k].end.location].time(calls[k].time - calls[k].lasted);
-      side.traits[k].heard = heard.latest(peer, begin);
+          clocks[calls[k].end.location].time(calls[k].time - calls[k].duration);
+      side.records[k].known_peer_time = received.latest(peer, begin);
     }
   }
-  /// True of calls of which each one ends after every other one began.
+  /// True if every call of the instance ends after all its calls began.
   [[nodiscard]] bool ends_after_all_began(const Call& call) const {
     const auto& comms = builder_.definitions().comms;
     const std::uint32_t name = spaces_[call.space].name;
@@ -190,19 +188,19 @@ class CallNumbering {
     }
   }
 
-  /// Sets the positions of a side among the messages with another process.
+  /// Sets the positions of a side: counts of messages with another process.
   void count_messages(std::uint32_t process, std::uint32_t peer,
                       std::span<const std::uint64_t> missing, CallSide& side) const {
-    const MessageTimes& messages = beside_.at(process).messages;
-    for (Trait& trait : side.traits) trait.position = messages.count_until(peer, trait.time);
+    const MessageCounts& messages = contexts_.at(process).messages;
+    for (EndRecord& record : side.records)
+      record.position = messages.count_until(peer, record.time);
     for (const std::uint64_t time : missing) {
       side.missing.push_back(messages.count_until(peer, time));
     }
     side.messages = messages.count_with(peer);
   }
 
-  /// Finds the links of all callers. Collective.
-  void link() {
+  void link() {  // collective
     std::vector<std::uint64_t> own;
     for (const auto& [name, column] : columns_) {
       own.insert(own.end(), {both(name.first, name.second), column.calls.size()});
@@ -224,12 +222,12 @@ class CallNumbering {
       by_depth_[link.depth].push_back(&link);
     }
   }
-  /// Per process, those it exchanges messages with and may be linked to. Collective.
+  /// Returns, per process, its message partners, to which it may be linked. Collective.
   [[nodiscard]] std::vector<std::vector<Partner>> share_partners() const {
     std::vector<std::uint64_t> own;
-    for (const auto& [process, beside] : beside_) {
-      if (!beside.has_routine || only_gaps_) continue;
-      for (const Partner& partner : beside.messages.partners()) {
+    for (const auto& [process, context] : contexts_) {
+      if (!context.has_routine || only_gaps_) continue;
+      for (const Partner& partner : context.messages.partners()) {
         own.insert(own.end(), {both(process, partner.process), partner.messages});
       }
     }
@@ -241,7 +239,7 @@ class CallNumbering {
     }
     return partners;
   }
-  /// Sends the same to all. Collective.
+  /// Sends `own` to all members. Collective.
   [[nodiscard]] Parcels share(const std::vector<std::uint64_t>& own) const {
     return exchange(builder_.team(), Parcels(builder_.team().size(), own));
   }
@@ -261,23 +259,23 @@ class CallNumbering {
       }
       CallSide counted = column.side;
       count_messages(link.parent, link.caller.process, column.missing, counted);
-      note_heard(link.caller.process, column.calls, counted);
+      set_known_peer_times(link.caller.process, column.calls, counted);
       pack_counts(link, counted, counts[owner]);
     }
     for (const auto& parcel : exchange(builder_.team(), std::move(sides))) unpack(parcel);
     for (const auto& parcel : exchange(builder_.team(), std::move(counts))) unpack_counts(parcel);
   }
-  /// Words of a parcel: a head, then the pauses, then the calls.
+  /// Words of a parcel's head, of a pause and of a call, which follow in this order.
   static constexpr std::size_t k_head = 4, k_pause = 2, k_call = 3;
   static void pack(Name name, const CallSide& side, std::vector<std::uint64_t>& parcel) {
     parcel.insert(
         parcel.end(),
-        {both(name.first, name.second), both(side.traits.size(), side.pauses.size()),
+        {both(name.first, name.second), both(side.records.size(), side.pauses.size()),
          both(side.kinds, side.evidence), both(side.before_gaps, side.ends_in_gap ? 1 : 0)});
     for (const Pause& pause : side.pauses) parcel.insert(parcel.end(), {pause.end, pause.length});
-    for (const Trait& trait : side.traits) {
-      parcel.insert(parcel.end(), {trait.time, both(trait.symbol, trait.after_gap ? 1 : 0),
-                                   both(trait.doubt, trait.lasted)});
+    for (const EndRecord& record : side.records) {
+      parcel.insert(parcel.end(), {record.time, both(record.symbol, record.after_gap ? 1 : 0),
+                                   both(record.doubt, record.duration)});
     }
   }
   void unpack(std::span<const std::uint64_t> parcel) {
@@ -295,25 +293,25 @@ class CallNumbering {
       parcel = parcel.subspan(k_pause * pauses);
       for (std::size_t k = 0; k < calls; ++k) {
         const auto one = parcel.subspan(k_call * k, k_call);
-        side.traits.push_back({.time = one[0],
-                               .symbol = high(one[1]),
-                               .doubt = high(one[2]),
-                               .lasted = low(one[2]),
-                               .after_gap = low(one[1]) != 0});
+        side.records.push_back({.time = one[0],
+                                .symbol = high(one[1]),
+                                .doubt = high(one[2]),
+                                .duration = low(one[2]),
+                                .after_gap = low(one[1]) != 0});
       }
       parcel = parcel.subspan(k_call * calls);
     }
   }
-  /// Words of a parcel: a head, then the positions of the calls and what was heard before them, and
-  /// the positions of those that are missing.
+  /// Words of a parcel's head; the positions and known peer times of the calls follow, then the
+  /// positions of missing calls.
   static constexpr std::size_t k_counts_head = 3;
   static void pack_counts(const CallLink& link, const CallSide& side,
                           std::vector<std::uint64_t>& parcel) {
     parcel.insert(parcel.end(),
                   {both(link.caller.space, link.parent), both(link.caller.process, side.messages),
-                   both(side.traits.size(), side.missing.size())});
-    for (const Trait& trait : side.traits) {
-      parcel.insert(parcel.end(), {trait.position, trait.heard});
+                   both(side.records.size(), side.missing.size())});
+    for (const EndRecord& record : side.records) {
+      parcel.insert(parcel.end(), {record.position, record.known_peer_time});
     }
     parcel.insert(parcel.end(), side.missing.begin(), side.missing.end());
   }
@@ -324,7 +322,8 @@ class CallNumbering {
       const std::size_t calls = high(parcel[2]), missing = low(parcel[2]);
       parcel = parcel.subspan(k_counts_head);
       for (std::size_t k = 0; k < calls; ++k) {
-        side.traits.push_back({.position = low(parcel[2 * k]), .heard = parcel[2 * k + 1]});
+        side.records.push_back(
+            {.position = low(parcel[2 * k]), .known_peer_time = parcel[2 * k + 1]});
       }
       parcel = parcel.subspan(2 * calls);
       for (std::size_t k = 0; k < missing; ++k) side.missing.push_back(low(parcel[k]));
@@ -357,34 +356,33 @@ class CallNumbering {
     const Parent& parent = parents_.at(parent_of(link));
     const CallSide& counts = parent.counts.at(link.caller.process);
     CallSide from = parent.side;
-    for (std::size_t k = 0; k < from.traits.size(); ++k) {
-      from.traits[k].position = counts.traits[k].position;
-      from.traits[k].heard = counts.traits[k].heard;
+    for (std::size_t k = 0; k < from.records.size(); ++k) {
+      from.records[k].position = counts.records[k].position;
+      from.records[k].known_peer_time = counts.records[k].known_peer_time;
     }
     from.missing = counts.missing;
     from.messages = counts.messages;
     const Column& column = columns_.at(name_of(link));
     CallSide to = column.side;
     count_messages(link.caller.process, link.parent, column.missing, to);
-    note_heard(link.parent, column.calls, to);
+    set_known_peer_times(link.parent, column.calls, to);
     read_clocks(column.calls, to);
     if (!only_gaps_) {
       Alignment paired = pair_calls(from, to);
-      take_out_odd(from.side(), to.side(), DelayKind::lie_together, paired);
+      remove_delay_outliers(from.side(), to.side(), DelayKind::clustered, paired);
       return paired;
     }
-    return align_after(certain_calls(from, to), from.side(), to.side());
+    return align_after_prefix(certain_calls(from, to), from.side(), to.side());
   }
-  /// The number of leading calls of both sides that belong together, one by one, if only gaps lose
-  /// records.
+  /// Number of leading calls whose k-th ones are partners if only gaps lose records.
   static std::uint32_t certain_calls(const CallSide& a, const CallSide& b) {
     const std::uint32_t count = std::min(a.before_gaps, b.before_gaps);
-    // Unequal ones say that something else is missing as well.
+    // Unequal symbols show that records outside gaps are missing as well.
     return equal_symbols(a.side(), b.side(), count) < count ? 0 : count;
   }
 
-  /// Turns the places of calls among those of their parents into numbers of the reference's calls,
-  /// for callers of one depth, whose parents have theirs. Collective.
+  /// Replaces indices of parents' calls by numbers of the reference's calls, for callers of one
+  /// depth, whose parents have their numbers. Collective.
   void pass_numbers(std::span<const CallLink* const> links) {
     Parcels parcels(builder_.team().size());
     std::map<std::pair<Name, std::uint32_t>, bool> sent;
@@ -416,11 +414,11 @@ class CallNumbering {
   Builder& builder_;
   std::span<const AlignedSpace> spaces_;
   const bool only_gaps_;
-  std::map<std::uint32_t, Beside> beside_;  ///< per process of this member that calls
-  std::map<Name, Column> columns_;          ///< of these
-  std::vector<CallLink> links_;             ///< of all processes
+  std::map<std::uint32_t, CallContext> contexts_;  ///< one per calling process of this member
+  std::map<Name, Column> columns_;                 ///< columns of these processes
+  std::vector<CallLink> links_;                    ///< links of all processes
   std::vector<std::vector<const CallLink*>> by_depth_;
-  std::map<Name, Parent> parents_;  ///< of columns of this member
+  std::map<Name, Parent> parents_;  ///< parents of this member's columns
   std::map<Name, CallFates> fates_;
 };
 

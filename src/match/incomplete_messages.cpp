@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/executor.hpp"
-#include "match/align.hpp"
-#include "match/beside.hpp"
+#include "match/align_records.hpp"
+#include "match/channel_sides.hpp"
+#include "match/delay_outliers.hpp"
 #include "match/ends.hpp"
 #include "match/gaps.hpp"
-#include "match/in_step.hpp"
-#include "match/odd_delays.hpp"
-#include "match/sides.hpp"
+#include "match/message_counts.hpp"
+#include "match/numbered_alignment.hpp"
 
 namespace entrain::match {
 
@@ -33,8 +33,8 @@ class IncompleteMatcher {
   }
 
  private:
-  /// A channel of which this member has the receives.
-  struct Meeting {
+  /// Both sides of a channel whose receives this member owns.
+  struct ChannelPair {
     const Channel* channel = nullptr;
     const ChannelSide* sends = nullptr;  ///< null: there are none
     const ChannelSide* receives = nullptr;
@@ -42,22 +42,22 @@ class IncompleteMatcher {
   };
 
   void collect() {
-    std::vector<Sides> sends(processes_.size());
-    std::vector<Beside> beside(processes_.size());
+    std::vector<ChannelSides> sends(processes_.size());
+    std::vector<CallContext> contexts(processes_.size());
     received_.resize(processes_.size());
     for_each_in_parallel(threads_, processes_.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
-      ProcessSides sides = sides_of(builder_, processes_[i]);
+      ProcessSides sides = channel_sides(builder_, processes_[i]);
       sends[i] = std::move(sides.sends);
       received_[i] = std::move(sides.receives);
-      beside[i] = take_beside(sides);
+      contexts[i] = take_call_context(sides);
     });
-    builder_.beside = std::make_shared<ProcessesBeside>();
+    builder_.call_contexts = std::make_shared<CallContexts>();
     for (std::size_t i = 0; i < processes_.size(); ++i) {
-      if (beside[i].calls.empty()) continue;  // it calls nothing, as far as is known
-      builder_.beside->of.emplace(processes_[i], std::move(beside[i]));
+      if (contexts[i].calls.empty()) continue;  // no known calls
+      builder_.call_contexts->by_process.emplace(processes_[i], std::move(contexts[i]));
     }
-    for (Sides& of_process : sends) sent_.merge(of_process);
+    for (ChannelSides& of_process : sends) sent_.merge(of_process);
   }
 
   /// Moves sends to the member that owns the receiver.
@@ -78,7 +78,7 @@ class IncompleteMatcher {
       unpack(parcel);
     }
   }
-  /// Words of a parcel: a head, then the pauses, then the ends.
+  /// Words of a parcel's head, of a pause and of an end, which follow in this order.
   static constexpr std::size_t k_head = 6, k_pause = 2, k_end = 5;
   static void pack(const Channel& channel, const ChannelSide& side,
                    std::vector<std::uint64_t>& parcel) {
@@ -92,12 +92,13 @@ class IncompleteMatcher {
       parcel.insert(parcel.end(), {pause.end, pause.length});
     }
     for (std::size_t k = 0; k < side.ends.size(); ++k) {
-      const Trait& trait = side.traits[k];
-      parcel.insert(parcel.end(), {trait.time, std::uint64_t{trait.position} << 32 | trait.symbol,
-                                   std::uint64_t{side.ends[k].location} << 32 | side.ends[k].node,
-                                   std::uint64_t{side.numbers[k]} << 2 | (trait.displaced ? 2 : 0) |
-                                       (trait.after_gap ? 1 : 0),
-                                   trait.doubt});
+      const EndRecord& record = side.records[k];
+      parcel.insert(parcel.end(),
+                    {record.time, std::uint64_t{record.position} << 32 | record.symbol,
+                     std::uint64_t{side.ends[k].location} << 32 | side.ends[k].node,
+                     std::uint64_t{side.numbers[k]} << 2 | (record.displaced ? 2 : 0) |
+                         (record.after_gap ? 1 : 0),
+                     record.doubt});
     }
   }
   static std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
@@ -120,12 +121,12 @@ class IncompleteMatcher {
       parcel = parcel.subspan(k_pause * pauses);
       for (std::size_t k = 0; k < ends; ++k) {
         const auto one = parcel.subspan(k_end * k, k_end);
-        side.traits.push_back({.time = one[0],
-                               .position = high(one[1]),
-                               .symbol = low(one[1]),
-                               .doubt = low(one[4]),
-                               .after_gap = (one[3] & 1) != 0,
-                               .displaced = (one[3] & 2) != 0});
+        side.records.push_back({.time = one[0],
+                                .position = high(one[1]),
+                                .symbol = low(one[1]),
+                                .doubt = low(one[4]),
+                                .after_gap = (one[3] & 1) != 0,
+                                .displaced = (one[3] & 2) != 0});
         side.ends.push_back({high(one[2]), low(one[2])});
         side.numbers.push_back(static_cast<std::uint32_t>(one[3] >> 2));
       }
@@ -133,11 +134,11 @@ class IncompleteMatcher {
     }
   }
 
-  void meet() {
-    for (const Sides& sides : received_) {
+  void join_sides() {
+    for (const ChannelSides& sides : received_) {
       for (const auto& [channel, receives] : sides) {
         const auto sends = sent_.find(channel);
-        meetings_.push_back({.channel = &channel,
+        channels_.push_back({.channel = &channel,
                              .sends = sends == sent_.end() ? nullptr : &sends->second,
                              .receives = &receives,
                              .alignment = {}});
@@ -145,90 +146,91 @@ class IncompleteMatcher {
     }
   }
 
-  /// True if gaps alone explain what is missing: channels between processes without gaps are
+  /// True if gaps explain all missing records: channels between processes without gaps are
   /// complete, and on the others the k-th lengths before all gaps agree.
   bool gaps_explain_all() {
-    std::vector<std::uint8_t> odd(meetings_.size(), 0);
-    for_each_in_parallel(threads_, meetings_.size(), [&](std::size_t i) {
-      const Meeting& meeting = meetings_[i];
-      const Channel& channel = *meeting.channel;
+    std::vector<std::uint8_t> unexplained(channels_.size(), 0);
+    for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
+      const ChannelPair& pair = channels_[i];
+      const Channel& channel = *pair.channel;
       const bool gapless =
           !builder_.has_gaps[channel.sender] && !builder_.has_gaps[channel.receiver];
-      const std::size_t sent = meeting.sends == nullptr ? 0 : meeting.sends->ends.size();
-      const std::uint32_t count = before_gaps(meeting);
-      odd[i] = (gapless && sent != meeting.receives->ends.size()) ||
-               (count > 0 &&
-                equal_symbols(meeting.sends->side(), meeting.receives->side(), count) < count);
+      const std::size_t sent = pair.sends == nullptr ? 0 : pair.sends->ends.size();
+      const std::uint32_t count = before_gaps(pair);
+      unexplained[i] =
+          (gapless && sent != pair.receives->ends.size()) ||
+          (count > 0 && equal_symbols(pair.sends->side(), pair.receives->side(), count) < count);
     });
-    return !builder_.team().any(std::find(odd.begin(), odd.end(), 1) != odd.end());
+    return !builder_.team().any(std::find(unexplained.begin(), unexplained.end(), 1) !=
+                                unexplained.end());
   }
-  static std::uint32_t before_gaps(const Meeting& meeting) {
-    return meeting.sends == nullptr
-               ? 0
-               : std::min(meeting.sends->before_gaps, meeting.receives->before_gaps);
+  static std::uint32_t before_gaps(const ChannelPair& pair) {
+    return pair.sends == nullptr ? 0
+                                 : std::min(pair.sends->before_gaps, pair.receives->before_gaps);
   }
 
   void align_all() {
-    meet();
+    join_sides();
     builder_.only_gaps = gaps_explain_all();
-    for_each_in_parallel(threads_, meetings_.size(), [&](std::size_t i) {
+    for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
-      Meeting& meeting = meetings_[i];
-      const ChannelSide nobody;
-      const ChannelSide& sends = meeting.sends == nullptr ? nobody : *meeting.sends;
+      ChannelPair& pair = channels_[i];
+      const ChannelSide no_sends;
+      const ChannelSide& sends = pair.sends == nullptr ? no_sends : *pair.sends;
       if (builder_.only_gaps) {
-        meeting.alignment =
-            align_after(before_gaps(meeting), sends.side(), meeting.receives->side());
+        pair.alignment = align_after_prefix(before_gaps(pair), sends.side(), pair.receives->side());
       } else {
-        meeting.alignment = pair_up(sends, *meeting.receives);
-        take_out_odd(sends.side(), meeting.receives->side(), DelayKind::have_a_floor,
-                     meeting.alignment);
+        pair.alignment = pair_up(sends, *pair.receives);
+        remove_delay_outliers(sends.side(), pair.receives->side(), DelayKind::above_latency,
+                              pair.alignment);
       }
     });
   }
-  /// Where the routines of both processes are known, numbers tell. Where delays alone would, they
-  /// must not.
+  /// Pairs by numbers if both processes have a routine, and by alignment otherwise, unless only
+  /// delays would decide.
   static Alignment pair_up(const ChannelSide& sends, const ChannelSide& receives) {
     if (sends.has_routine() && receives.has_routine()) {
-      const Numbered from = sends.numbered(), to = receives.numbered();
-      if (std::optional<Alignment> in_step = pair_in_step(from, to)) return std::move(*in_step);
-      if (only_delays_tell(from, to)) return nothing_certain(from.side, to.side);
+      const NumberedSide from = sends.numbered(), to = receives.numbered();
+      if (std::optional<Alignment> numbered = pair_by_numbers(from, to))
+        return std::move(*numbered);
+      if (only_delays_distinguish(from, to)) return all_ambiguous(from.side, to.side);
     }
-    return align(sends.side(), receives.side());
+    return align_records(sends.side(), receives.side());
   }
 
-  /// One after the other: nodes of other members get numbers here.
+  /// Adds the edges one after the other: nodes of other members get numbers here.
   MessageFates add_edges() {
     MessageFates fates;
-    for (const Meeting& meeting : meetings_) {
-      note_heard(meeting);
-      for (const auto& [send, receive] : meeting.alignment.pairs) {
-        builder_.add_edge(EdgeKind::p2p, meeting.sends->ends[send],
-                          meeting.receives->ends[receive]);
+    for (const ChannelPair& pair : channels_) {
+      note_received(pair);
+      for (const auto& [send, receive] : pair.alignment.pairs) {
+        builder_.add_edge(EdgeKind::p2p, pair.sends->ends[send], pair.receives->ends[receive]);
       }
-      fates.pairs += meeting.alignment.pairs.size();
-      fates.ambiguous += meeting.alignment.ambiguous;
-      fates.in_gaps += meeting.alignment.in_gaps;
+      fates.pairs += pair.alignment.pairs.size();
+      fates.ambiguous += pair.alignment.ambiguous;
+      fates.in_gaps += pair.alignment.in_gaps;
     }
-    for (auto& [process, beside] : builder_.beside->of) beside.heard.settle();
+    for (auto& [process, context] : builder_.call_contexts->by_process)
+      context.received_before.settle();
     return fates;
   }
 
-  void note_heard(const Meeting& meeting) {
-    const auto receiver = builder_.beside->of.find(meeting.channel->receiver);
-    if (builder_.only_gaps || receiver == builder_.beside->of.end()) return;
-    for (const auto& [send, receive] : meeting.alignment.pairs) {
-      receiver->second.heard.add(meeting.channel->sender, meeting.receives->traits[receive].time,
-                                 meeting.sends->traits[send].time);
+  void note_received(const ChannelPair& pair) {
+    const auto receiver = builder_.call_contexts->by_process.find(pair.channel->receiver);
+    if (builder_.only_gaps || receiver == builder_.call_contexts->by_process.end()) return;
+    for (const auto& [send, receive] : pair.alignment.pairs) {
+      receiver->second.received_before.add(pair.channel->sender,
+                                           pair.receives->records[receive].time,
+                                           pair.sends->records[send].time);
     }
   }
 
   Builder& builder_;
   std::span<const std::uint32_t> processes_;
   unsigned threads_;
-  Sides sent_;                   ///< to processes of this member
-  std::vector<Sides> received_;  ///< per process of this member
-  std::vector<Meeting> meetings_;
+  ChannelSides sent_;                   ///< sends to processes of this member
+  std::vector<ChannelSides> received_;  ///< one per process of this member
+  std::vector<ChannelPair> channels_;
 };
 
 }  // namespace

@@ -8,15 +8,15 @@
 
 namespace entrain::match {
 
-/// What became of the messages of this member: numbers of records.
+/// Counts of the messages of this member by outcome.
 struct MessageFates {
   std::uint64_t pairs = 0;
-  std::uint64_t ambiguous = 0;  ///< receives
-  std::uint64_t in_gaps = 0;    ///< sends and receives
+  std::uint64_t ambiguous = 0;  ///< number of receives
+  std::uint64_t in_gaps = 0;    ///< number of sends and receives
 };
 
-/// Pairs messages where records may be missing: by align(), channel by channel. `processes`: those
-/// of this member. Collective. O(records).
+/// Pairs messages where records may be missing, channel by channel, with align_records().
+/// `processes`: those of this member. Collective. O(records).
 MessageFates match_incomplete_messages(Builder& builder, std::span<const std::uint32_t> processes);
 
 }  // namespace entrain::match

@@ -8,16 +8,16 @@
 #include "base/executor.hpp"
 #include "base/free_memory.hpp"
 #include "match/calls.hpp"
+#include "match/channel_sides.hpp"
 #include "match/gaps.hpp"
 #include "match/incomplete_calls.hpp"
-#include "match/sides.hpp"
 
 namespace entrain::match {
 
 namespace {
 
-/// One member matches so many consecutive instances of a communicator.
-constexpr std::uint32_t k_block = 256;
+/// Number of consecutive instances of a communicator that one member matches; chosen, not measured.
+constexpr std::uint32_t k_instance_block = 256;
 
 /// Matches the calls of all communicators, or of all windows.
 class InstanceMatcher {
@@ -43,18 +43,18 @@ class InstanceMatcher {
     }
     take_census(lists);
     ship(std::move(lists));
-    // Alone, this member sees them where it adds the instances.
+    // A team of one finds disagreements while it adds the instances.
     if (team_.size() > 1) find_disagreements();
     add_instances();
     count_leftovers();
   }
 
  private:
-  /// The calls on one communicator, counted over all members of the team.
+  /// Counts of the calls on one communicator over the whole team.
   struct Census {
-    std::int64_t processes = 0;  ///< that call at all
+    std::int64_t processes = 0;  ///< number of processes with calls
     std::int64_t calls = 0;
-    std::int64_t shortest = 0;  ///< calls of the process with the fewest
+    std::int64_t shortest = 0;  ///< number of calls of the process with the fewest
     std::int64_t end = 0;       ///< first instance whose calls disagree, or `shortest`
   };
 
@@ -66,7 +66,7 @@ class InstanceMatcher {
   /// A process of a communicator; sorted by process.
   struct Seat {
     CommProcess comm_process;
-    std::uint32_t position = 0;  ///< in order of rank
+    std::uint32_t position = 0;  ///< index by rank
   };
   const std::vector<Seat>& seats(std::uint32_t t) {
     if (seats_.empty()) seats_.resize(comms_.size());
@@ -102,7 +102,7 @@ class InstanceMatcher {
   using Groups = std::map<std::pair<std::uint32_t, std::uint32_t>, Group>;
 
   /// Keeps the calls of members, sorts them by communicator and process, and numbers those of each
-  /// process on each communicator. Threads may do it to several lists.
+  /// process on each communicator. Thread-safe for different lists.
   void group(Calls& list) {
     Groups groups;
     Groups::iterator last = groups.end();
@@ -133,7 +133,7 @@ class InstanceMatcher {
     list.swap(sorted);
   }
 
-  /// All lists as one, sorted by communicator and process.
+  /// Merges the lists, sorted by communicator and process.
   static Calls merged(std::vector<Calls> lists) {
     Calls all;
     std::size_t count = 0;
@@ -149,7 +149,7 @@ class InstanceMatcher {
     return all;
   }
 
-  /// Calls `use(call, last)` for all calls, `last` of the last one of its process on its
+  /// Calls `use(call, last)` for all calls; `last`: the last call of its process on its
   /// communicator.
   template <class Use>
   static void for_calls(const std::vector<Calls>& lists, Use use) {
@@ -162,11 +162,11 @@ class InstanceMatcher {
     }
   }
 
-  /// The calls on one communicator, of all processes or of those without gaps.
+  /// Summary of the calls on one communicator, of all processes or of those without gaps.
   struct Summary {
-    std::int64_t most = -k_many;    ///< calls of a process << 31, and its place in order of rank
-    std::int64_t fewest = -k_many;  ///< negated
-    std::int64_t code = -k_many, smallest = -k_many;  ///< of what was called; negated
+    std::int64_t most = -k_many;    ///< calls of a process << 31 | index by rank, reversed
+    std::int64_t fewest = -k_many;  ///< least number of calls, negated
+    std::int64_t code = -k_many, smallest = -k_many;  ///< extreme hashes; negated
 
     [[nodiscard]] bool calls() const { return most >= 0; }
     [[nodiscard]] bool agree() const { return most >> 31 == -fewest && code == -smallest; }
@@ -177,7 +177,7 @@ class InstanceMatcher {
   };
   static constexpr std::int64_t k_last_position = 0x7FFFFFFF;
 
-  /// Per communicator. `use(process)` says whose calls count. Collective.
+  /// Summarises the calls per communicator of processes with `use(process)`. Collective.
   template <class Use>
   std::vector<Summary> summarise(const std::vector<Calls>& lists, Use use) {
     constexpr std::size_t k_fields = sizeof(Summary) / sizeof(std::int64_t);
@@ -208,8 +208,8 @@ class InstanceMatcher {
                        [](const Summary& one) { return !one.calls() || one.agree(); });
   }
 
-  /// True if records are missing, of messages or of calls: then the calls on every communicator or
-  /// window are aligned to those of the process that has most.
+  /// True if records of messages or calls are missing: then the calls on every communicator or
+  /// window are aligned to those of the process with the most calls.
   bool choose_references(const std::vector<Calls>& lists) {
     const std::vector<Summary> all = summarise(lists, [](std::uint32_t) { return true; });
     builder_.calls_incomplete = builder_.calls_incomplete || builder_.incomplete || !all_agree(all);
@@ -232,7 +232,7 @@ class InstanceMatcher {
     }
     return true;
   }
-  /// Of what all calls of an instance have in common in any trace.
+  /// Hash of the fields on which all calls of an instance agree in any trace.
   static std::uint64_t what_code(const Call& call) {
     return std::uint64_t{call.op} << 1 | (call.non_blocking ? 1 : 0);
   }
@@ -273,10 +273,10 @@ class InstanceMatcher {
   }
 
   [[nodiscard]] std::uint32_t home(const Call& call) const {
-    return (call.number / k_block + call.space) % team_.size();
+    return (call.number / k_instance_block + call.space) % team_.size();
   }
 
-  /// Moves every call that can be part of an instance to its home.
+  /// Sends every call that can be part of an instance to its home.
   void ship(std::vector<Calls> lists) {
     for (Calls& list : lists) {
       std::erase_if(list, [&](const Call& call) {
@@ -298,13 +298,13 @@ class InstanceMatcher {
     list_columns();
   }
 
-  /// The calls of one process on one communicator that are at home here, in order of their numbers.
+  /// The calls of one process on one communicator whose home is this member, sorted by number.
   struct Column {
     std::uint32_t space = k_none;
     Seat seat;
     std::span<const Call> calls;
   };
-  /// Lists them by communicator, then by rank.
+  /// Lists the columns by communicator, then by rank.
   void list_columns() {
     for (Calls& list : calls_) {
       for (std::size_t begin = 0, end = 0; begin < list.size(); begin = end) {
@@ -326,15 +326,15 @@ class InstanceMatcher {
     });
   }
 
-  /// One instance: its calls in order of rank, and who makes them.
+  /// An instance: its calls and their processes, sorted by rank.
   struct Instance {
     std::uint32_t space = k_none, number = 0;
     std::vector<Call> calls;
     std::vector<CommProcess> members;
   };
 
-  /// Calls `body(instance)` for every instance that is at home here, in order of communicators and
-  /// numbers.
+  /// Calls `body(instance)` for every instance whose home is this member, sorted by communicator
+  /// and number.
   template <class Body>
   void for_instances(Body body) const {
     Instance instance;
@@ -345,13 +345,13 @@ class InstanceMatcher {
       instance.space = first->space;
       std::vector<Column> left(first, last);
       for (std::uint64_t taken = 0; take_next(left, instance); ++taken) {
-        if (taken % k_block == 0 && builder_.cancel().asked()) return;
+        if (taken % k_instance_block == 0 && builder_.cancel().asked()) return;
         body(instance);
       }
       first = last;
     }
   }
-  /// Takes the calls of the smallest number that is left; false if none is.
+  /// Takes the calls of the smallest number left; false if none is left.
   static bool take_next(std::vector<Column>& left, Instance& instance) {
     instance.number = k_none;
     for (const Column& column : left) {
@@ -369,7 +369,7 @@ class InstanceMatcher {
       column.calls = column.calls.subspan(1);
       any_done |= column.calls.empty();
     }
-    // A process that stopped early must not be looked at for each call of the others.
+    // Removes processes that stopped early, which would cost time per call of the others.
     if (any_done) std::erase_if(left, [](const Column& column) { return column.calls.empty(); });
     return !instance.calls.empty();
   }
@@ -412,7 +412,7 @@ class InstanceMatcher {
   void count_leftovers() {
     if (team_.rank() != 0) return;
     for (std::uint32_t t = 0; t < census_.size(); ++t) {
-      if (is_aligned(t)) continue;  // counted where they were left out
+      if (is_aligned(t)) continue;  // counted by align_calls()
       const Census& census = census_[t];
       const bool incomplete = census.end == census.shortest;
       builder_.count_unmatched(
@@ -426,14 +426,14 @@ class InstanceMatcher {
   Builder& builder_;
   Team& team_;
   CallSpace space_;
-  std::vector<const trace::Comm*> comms_;  ///< per communicator or window; null: undefined
+  std::vector<const trace::Comm*> comms_;  ///< one per communicator or window; null: undefined
   std::mutex mutex_;
-  std::vector<std::optional<std::vector<Seat>>> seats_;  ///< the same, on demand
-  std::vector<AlignedSpace> references_;                 ///< the same; empty: nothing is missing
-  bool only_gaps_ = false;                               ///< calls are missing in gaps only
+  std::vector<std::optional<std::vector<Seat>>> seats_;  ///< one per space, on demand
+  std::vector<AlignedSpace> references_;  ///< one per communicator or window; empty: complete
+  bool only_gaps_ = false;                ///< calls are missing in gaps only
   std::vector<Census> census_;
-  std::vector<Calls> calls_;     ///< at home here
-  std::vector<Column> columns_;  ///< of these
+  std::vector<Calls> calls_;     ///< calls whose home is this member
+  std::vector<Column> columns_;  ///< columns of calls_
 };
 
 }  // namespace

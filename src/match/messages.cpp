@@ -20,11 +20,10 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
-/// The messages of one process.
 class ProcessMessages {
  public:
   Operations sends, receives;
-  std::uint64_t lost_sends = 0, lost_receives = 0;  ///< to or from nobody
+  std::uint64_t lost_sends = 0, lost_receives = 0;  ///< records that name an undefined process
   std::uint64_t cancelled_sends = 0, cancelled_receives = 0;
 
   void collect(const Builder& builder, std::uint32_t process) {
@@ -56,7 +55,7 @@ class ProcessMessages {
     std::uint64_t time = 0;
   };
 
-  /// Operations of several threads merge in the order of their common clock.
+  /// Merges operations of several threads by their common clock.
   static void merge(std::vector<Posted>& posted, Operations& to) {
     std::stable_sort(posted.begin(), posted.end(),
                      [](const Posted& a, const Posted& b) { return a.time < b.time; });
@@ -90,8 +89,7 @@ class ProcessMessages {
       add(sends, sent_, event.time, {channel, builder.ref(at), trace::length_code(event)});
     }
   }
-  /// Called in the order in which the receives of a location were posted; `posted` is the index of
-  /// the event that did it.
+  /// Adds a receive; call it in posting order per location. `posted`: index of the posting event.
   void add_receive(const Builder& builder, std::uint32_t process, EventRef end,
                    std::uint32_t posted) {
     const Event event = builder.event(end);
@@ -109,8 +107,7 @@ class ProcessMessages {
     }
   }
 
-  /// The number of the channel of an event, or of nobody's, k_none, or k_unseen: events of one form
-  /// share it.
+  /// Channel number of an event's form; k_none: undefined process; k_unseen: not yet known.
   std::uint32_t& channel_of(const Builder& builder, EventRef at) {
     return channel_of_form_[builder.events(at.location).form(at.index)];
   }
@@ -125,8 +122,8 @@ class ProcessMessages {
   }
 
   static constexpr std::uint32_t k_unseen = k_none - 1;
-  std::vector<std::uint32_t> channel_of_form_;  ///< of the location in work
-  bool several_ = false;                        ///< locations
+  std::vector<std::uint32_t> channel_of_form_;  ///< channel numbers at the current location
+  bool several_ = false;                        ///< the process has several locations
   std::vector<Posted> sent_, received_;
 };
 
@@ -168,9 +165,9 @@ class MessageMatcher {
     }
   }
 
-  /// True if every channel on which something was received has as many sends as receives, of the
-  /// same lengths in order, and no process a gap that ends: then its k-th send belongs to its k-th
-  /// receive. Messages that nobody received may have been sent on other channels.
+  /// True if every channel with receives has as many sends, of the same lengths in order, and no
+  /// process has a gap that ends: then the k-th send belongs to the k-th receive. Channels without
+  /// receives may have sends.
   bool complete() {
     bool all = !any_inner_gaps(builder_);
     for (const ProcessMessages& messages : messages_) {
@@ -196,7 +193,7 @@ class MessageMatcher {
       return;
     }
     std::vector<std::uint64_t> pairs(messages_.size(), 0);
-    // Nodes of other members get numbers here, one after the other.
+    // Nodes of other members get local numbers, so this is serial.
     if (builder_.team().size() > 1) {
       for (std::size_t i = 0; i < messages_.size(); ++i) pairs[i] = pair(messages_[i], true);
     }
@@ -205,7 +202,7 @@ class MessageMatcher {
   }
 
  private:
-  /// Calls body(i) for every process of this member, for several at the same time.
+  /// Calls body(i) for every process of this member, in parallel.
   template <class Body>
   void for_processes(Body body) {
     for_each_in_parallel(threads_, processes_.size(), [&](std::size_t i) {
@@ -213,7 +210,7 @@ class MessageMatcher {
     });
   }
 
-  /// The sends of a channel, and the code of their lengths.
+  /// The sends of a channel, and the hash of their lengths.
   struct Sent {
     std::span<const NodeRef> ends;
     std::uint64_t lengths = 0;
@@ -240,8 +237,8 @@ class MessageMatcher {
     }
   }
 
-  /// Pairs what a process has received from processes of this member, or from those of others.
-  /// Returns the number of pairs.
+  /// Pairs the messages that a process received from this member's processes or (`of_others`) from
+  /// those of others. Returns the number of pairs.
   std::uint64_t pair(ProcessMessages& messages, bool of_others) {
     std::uint64_t pairs = 0;
     const std::span<const Channel> channels = messages.receives.channels();
@@ -275,9 +272,9 @@ class MessageMatcher {
 
   Builder& builder_;
   unsigned threads_;
-  std::vector<std::uint32_t> processes_;   ///< of this member
-  std::vector<ProcessMessages> messages_;  ///< of these
-  /// Sends to processes of this member, by channel, and their number.
+  std::vector<std::uint32_t> processes_;   ///< processes of this member
+  std::vector<ProcessMessages> messages_;  ///< messages of these processes
+  /// Sends to processes of this member, by channel; their number is sent_.
   FlatMap<Channel, Sent, ChannelHash> sends_;
   std::uint64_t sent_ = 0;
   std::deque<std::vector<NodeRef>> unpacked_;

@@ -49,11 +49,11 @@ class OneSidedMatcher {
     }
     for (const auto& [key, pairs] : pairs_) {
       std::size_t both = std::min(pairs.sources.size(), pairs.targets.size());
-      // Nothing but their order tells which belong together.
+      // Only their order pairs them, so nothing may be missing.
       if (builder_.calls_incomplete) both = 0;
       std::size_t first_target = 0;
       if (by_several_threads(pairs.sources) || by_several_threads(pairs.targets)) {
-        // Sorted by time, as where threads share a channel of messages.
+        // Sorted by time, like messages of threads on one channel.
         if (std::get<2>(key) == std::get<3>(key)) both = 0;
         first_target = pairs.targets.size() - both;
       }
@@ -69,7 +69,7 @@ class OneSidedMatcher {
 
  private:
   enum class Relation : std::uint8_t { post_start, complete_wait, notify };
-  /// k-th source belongs to k-th target.
+  /// Sources and targets; the k-th ones are pairs.
   struct Pairs {
     std::vector<NodeRef> sources, targets;
   };
@@ -206,8 +206,8 @@ class OneSidedMatcher {
 
   Builder& builder_;
   Calls calls_;
-  std::vector<PlacedCall> placed_;            ///< of the process in work
-  std::vector<std::vector<Source>> sources_;  ///< per member of the team
+  std::vector<PlacedCall> placed_;            ///< calls of the current process
+  std::vector<std::vector<Source>> sources_;  ///< sources to send, one list per member
   std::map<PairKey, Pairs> pairs_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> processes_of_group_;
   std::uint64_t group_syncs_ = 0, locks_ = 0;

@@ -11,7 +11,7 @@
 
 namespace entrain::match {
 
-/// Messages of one channel do not overtake each other.
+/// Channel of messages, which do not overtake each other.
 struct Channel {
   CommIndex comm = k_none;
   std::uint32_t sender = k_none;    ///< process
@@ -26,18 +26,17 @@ struct ChannelHash {
   }
 };
 
-/// Operations of one kind of one process, channel by channel: sends, or completed receives at the
-/// places where they were posted.
+/// Sends of one process, or its completed receives in posting order, by channel.
 class Operations {
  public:
   void reserve(std::size_t count) { unsorted_.reserve(count); }
-  /// `channel` is its number, `end` the node of the send record, or of the completion of the
-  /// receive; `length` is the length_code() of the message.
+  /// Adds an operation. `channel`: number; `end`: node of the send, or of the completion of the
+  /// receive; `length`: length_code() of the message.
   void add(std::uint32_t channel, NodeRef end, std::uint32_t length) {
     unsorted_.push_back({channel, end});
     lengths_[channel] = (lengths_[channel] ^ length) * 0x9E3779B97F4A7C15u;
   }
-  /// Numbers channels in the order in which they are asked for first.
+  /// Returns the number of a channel; numbers follow the order of first calls.
   std::uint32_t number_of(const Channel& channel) {
     const auto next = static_cast<std::uint32_t>(keys_.size());
     const auto [number, is_new] = numbers_.insert(channel, next);
@@ -49,11 +48,11 @@ class Operations {
   }
   void sort() {
     begin_.assign(keys_.size() + 1, 0);
-    for (const Numbered& one : unsorted_) ++begin_[one.channel + 1];
+    for (const Entry& one : unsorted_) ++begin_[one.channel + 1];
     for (std::size_t c = 1; c < begin_.size(); ++c) begin_[c] += begin_[c - 1];
     std::vector<std::uint32_t> next(begin_.begin(), begin_.end());
     ends_.resize(unsorted_.size());
-    for (const Numbered& one : unsorted_) ends_[next[one.channel]++] = one.end;
+    for (const Entry& one : unsorted_) ends_[next[one.channel]++] = one.end;
     free_memory(unsorted_);
     numbers_ = {};
   }
@@ -65,29 +64,29 @@ class Operations {
   [[nodiscard]] std::span<const NodeRef> on(std::size_t c) const {
     return {ends_.data() + begin_[c], begin_[c + 1] - begin_[c]};
   }
-  /// A code of the lengths of the messages on channel number c, in order.
+  /// Hash of the sequence of message lengths on channel number c.
   [[nodiscard]] std::uint64_t lengths(std::size_t c) const { return lengths_[c]; }
 
  private:
-  struct Numbered {
+  struct Entry {
     std::uint32_t channel = 0;
     NodeRef end;
   };
 
-  std::vector<Channel> keys_;  ///< by number
+  std::vector<Channel> keys_;  ///< sorted by number
   FlatMap<Channel, std::uint32_t, ChannelHash> numbers_;
-  BigVector<Numbered> unsorted_;
-  std::vector<std::uint32_t> begin_;  ///< per channel, and the end
+  BigVector<Entry> unsorted_;
+  std::vector<std::uint32_t> begin_;  ///< first operation per channel, and the end
   BigVector<NodeRef> ends_;
-  std::vector<std::uint64_t> lengths_;  ///< per channel
+  std::vector<std::uint64_t> lengths_;  ///< one per channel
 };
 
-/// Requests of one location: which receive a posted request ended as, what was cancelled. All
-/// non-blocking operations share the ids; an id means its latest use.
+/// Requests of one location, with their completion or cancellation. All non-blocking operations
+/// share the ids; an id means its latest use.
 class Requests {
  public:
   explicit Requests(const trace::EventList& events) : fate_(events.size(), k_none) {
-    // Only a cancellation asks for an isend, of which a location may have millions.
+    // Only cancellations need isends, of which a location may have millions.
     bool any_cancelled = false;
     for (std::uint32_t i = 0; i < events.size() && !any_cancelled; ++i) {
       any_cancelled = events.kind(i) == trace::EventKind::request_cancelled;

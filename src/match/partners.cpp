@@ -13,8 +13,8 @@ namespace {
 
 using trace::RankSet;
 
-/// One direction of an instance: from the processes of one group to those of another or, without
-/// groups, to each other.
+/// Edges of an instance in one direction: from the processes of one group to those of another or,
+/// without groups, to each other.
 class Direction {
  public:
   Direction(Builder& builder, std::span<const CommProcess> members, std::span<const Call> calls,
@@ -48,8 +48,8 @@ class Direction {
   }
 
  private:
-  using Places = std::vector<std::uint32_t>;  ///< in `calls`, rising
-  // Stand for the partners of a call that names none.
+  using Places = std::vector<std::uint32_t>;  ///< increasing indices of `calls`
+  // Partner sets of calls that name none.
   static constexpr std::uint32_t k_all = k_none - 1, k_nobody = k_none;
 
   [[nodiscard]] const trace::Definitions& definitions() const { return builder_.definitions(); }
@@ -57,7 +57,7 @@ class Direction {
   [[nodiscard]] std::uint32_t unnamed(bool any_bytes) const {
     return builder_.options().dense_alltoallv && any_bytes ? k_all : k_nobody;
   }
-  /// The set of ranks that a call has sent to: position among the definitions, or one of the above.
+  /// Set of ranks that a call sent to: position among the definitions, or k_all or k_nobody.
   [[nodiscard]] std::uint32_t to(std::uint32_t i) const {
     return named(i) ? definitions().partners[calls_[i].partners].to : unnamed(calls_[i].sent);
   }
@@ -69,10 +69,10 @@ class Direction {
     return set != k_nobody && definitions().rank_sets[set].contains(members_[i].rank);
   }
 
-  /// The edges to all receivers that name the set `from`.
+  /// Adds the edges to all receivers that name the set `from`.
   void add_to(std::uint32_t from, const Places& receivers) {
-    std::map<std::uint32_t, Places> reached;  // by the set that a sender names
-    std::map<Places, Places> senders;         // by the receivers that they reach
+    std::map<std::uint32_t, Places> reached;  // key: the set that a sender names
+    std::map<Places, Places> senders;         // key: the receivers that they reach
     const auto add_sender = [&](std::uint32_t i) {
       const auto [at, is_new] = reached.try_emplace(to(i));
       const auto known = at;  // lambdas of clang 14 cannot hold a part of a binding
@@ -97,7 +97,7 @@ class Direction {
     receives_.clear();
     const bool alone = receivers.size() == 1;
     for (const std::uint32_t i : senders) {
-      // Nobody waits for itself.
+      // A process does not wait for itself.
       if (!alone || i != receivers[0]) sends_.push_back(participant(calls_[i].begin, i));
     }
     for (const std::uint32_t i : receivers) receives_.push_back(participant(calls_[i].end, i));
@@ -114,7 +114,7 @@ class Direction {
     return builder_.participant(ref, members_[i].rank);
   }
 
-  /// Pairs of two calls that name partners of which the sender names the receiver.
+  /// Number of pairs of calls with named partners in which the sender names the receiver.
   [[nodiscard]] std::uint64_t named_by_senders() const {
     std::map<std::uint32_t, Places> by_set;
     for (const std::uint32_t i : senders_) {
@@ -131,7 +131,7 @@ class Direction {
     }
     return pairs(by_set, sender_of_rank_);
   }
-  /// Number of pairs of a call and one that it names, itself apart.
+  /// Number of pairs of a call and another one that it names.
   [[nodiscard]] std::uint64_t pairs(const std::map<std::uint32_t, Places>& by_set,
                                     const Places& call_of_rank) const {
     std::uint64_t count = 0;
@@ -151,11 +151,11 @@ class Direction {
   Builder& builder_;
   std::span<const CommProcess> members_;
   std::span<const Call> calls_;
-  Places sender_of_rank_, receiver_of_rank_;  ///< places by rank; k_none: takes no part
+  Places sender_of_rank_, receiver_of_rank_;  ///< places by rank; k_none: not involved
   Places senders_;
-  std::map<std::uint32_t, Places> receivers_;  ///< by the set that they name
+  std::map<std::uint32_t, Places> receivers_;  ///< keyed by the set that they name
   std::uint64_t confirmed_ = 0;                ///< pairs that both name
-  std::vector<Participant> sends_, receives_;  ///< kept for their memory
+  std::vector<Participant> sends_, receives_;  ///< reused to save allocations
 };
 
 }  // namespace

@@ -11,10 +11,10 @@ namespace entrain::match {
 bool any_names_partners(std::span<const Call> calls);
 
 /// Puts the calls of one instance, some of which name their partners, into exchanges. The begin of
-/// a comes before the end of b if a names b as one that it sent data to and b names a as one that
-/// it received data from. A pair that only one of the two names is no edge; it counts as
-/// "partners_contradicting". A call that names nobody stands for all others if
-/// Options::dense_alltoallv is set; if not, it has no partners and the instance counts as skipped.
+/// a precedes the end of b if a names b as a target of its data and b names a as a source. A pair
+/// that only one of the two names is no edge; it counts as "partners_contradicting". A call that
+/// names no partners has all others as partners if Options::dense_alltoallv is set; else it has
+/// none and the instance counts as skipped.
 ///
 /// `members` and `calls` as for add_instance(). O(partners) in regular patterns, that is if
 /// processes either have few partners or the same ones as many others.

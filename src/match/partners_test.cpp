@@ -26,7 +26,7 @@ TEST(NamedPartners, give_an_edge_for_every_pair_that_exchanged_data) {
       pairs_of(graph, EdgeKind::n_to_n),
       (Pairs{{{0, 10}, {1, 21}}, {{1, 11}, {0, 20}}, {{2, 12}, {3, 23}}, {{3, 13}, {0, 20}}}));
   EXPECT_THAT(graph.skipped, IsEmpty());
-  // What is known counts for more than what is supposed.
+  // Known partners take precedence over assumed ones.
   EXPECT_EQ(pairs_of(b, EdgeKind::n_to_n, {.dense_alltoallv = true}),
             pairs_of(graph, EdgeKind::n_to_n));
 }

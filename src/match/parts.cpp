@@ -5,16 +5,16 @@ namespace entrain::match {
 
 namespace {
 
-/// So many edges and participants are worth the start of one more thread.
+/// Least number of edges and participants per thread; chosen, not measured.
 constexpr std::size_t k_least_work = std::size_t{1} << 15;
 
-/// Cuts numbers below `size` into `count` ranges: the end of range `i`.
+/// Returns the end of range `i` if numbers below `size` are cut into `count` ranges.
 std::size_t end_of(std::size_t size, std::size_t i, std::size_t count) {
   return size * (i + 1) / count;
 }
 
-/// The same for exchanges, so that the ranges have about as many participants: calls of a few
-/// processes may stand beside calls of thousands.
+/// Returns the end of range `i` of exchanges, cut by participants: calls of a few processes may
+/// follow calls of thousands.
 std::size_t end_of_exchanges(const Graph& graph, std::size_t i, std::size_t count) {
   if (i + 1 == count) return graph.exchanges.size();
   const std::size_t participants = end_of(graph.participants.size(), i, count);

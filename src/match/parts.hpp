@@ -12,14 +12,14 @@
 
 namespace entrain::match {
 
-/// Edges and exchanges of a graph that one thread works on.
+/// Slice of a graph's edges and exchanges for one thread.
 struct Part {
   std::span<const Edge> edges;
   std::span<const Exchange> exchanges;
 };
 
-/// Cuts a graph into at least one part and at most one per thread (0: all cores). Edges and
-/// exchanges stay in order; small graphs are not cut.
+/// Cuts a graph into 1 part up to one per thread (0: all cores). Edges and exchanges stay in order;
+/// small graphs are not cut.
 [[nodiscard]] std::vector<Part> parts_of(const Graph& graph, unsigned threads);
 
 /// Graph::location_of() for many nodes. Nodes are cut into blocks, about four per location; most
@@ -40,16 +40,16 @@ class LocationFinder {
     const std::size_t block = node >> shift_;
     if (first_[block] == first_[block + 1]) return first_[block];
     const auto begin = graph_.first_node.begin();
-    // The last location of a block is the first one of the next, or before it.
-    const auto next = std::upper_bound(begin + first_[block] + 1, begin + first_[block + 1] + 1,
-                                       node);
+    // The last location of a block is at most the first one of the next block.
+    const auto next =
+        std::upper_bound(begin + first_[block] + 1, begin + first_[block + 1] + 1, node);
     return static_cast<LocationIndex>(next - begin - 1);
   }
 
  private:
   const Graph& graph_;
   unsigned shift_ = 0;
-  std::vector<LocationIndex> first_;  ///< of each block; and the last location of the last one
+  std::vector<LocationIndex> first_;  ///< first location of each block; then the last location
 };
 
 /// Calls body(edge, from, to) for the edges of a part, with the locations of send and receive. The

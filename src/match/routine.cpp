@@ -14,34 +14,38 @@ namespace entrain::match {
 
 namespace {
 
-constexpr std::size_t k_most_missing = 6;  ///< at one place
-constexpr std::size_t k_most_ways = 64;    ///< that are followed at once
-constexpr std::uint32_t k_seen = 8;        ///< times that something must be seen to be known
-constexpr std::uint64_t k_odd = 16;        ///< odd is what follows less often than once in so many
-constexpr std::uint64_t k_common = 8;      ///< common is what follows at least once in so many
+/// Thresholds of the search for missing operations; shares are inverse. A successor is frequent
+/// from 1 in `frequent` occurrences of its context on, rare below 1 in `rare`. routine_test.cpp
+/// exercises them; chosen, not measured.
+struct RoutineLimits {
+  static constexpr std::size_t most_missing = 6;    ///< operations at one place
+  static constexpr std::size_t most_paths = 64;     ///< paths of one length that are followed
+  static constexpr std::uint32_t occurrences = 8;   ///< least number for a context to count
+  static constexpr std::uint64_t rare = 16;         ///< share of occurrences
+  static constexpr std::uint64_t frequent = 8;      ///< share of occurrences
+  static constexpr std::uint64_t unusual = 10;      ///< largest share of non-majority operations
+  static constexpr std::uint64_t unexplained = 50;  ///< largest share of rare ones without path
+};
 
-constexpr std::uint64_t k_unusual = 10;  ///< one of so many may not be what usually follows
-constexpr std::uint64_t k_unclear = 50;  ///< one of so many may be odd for no known reason
+/// Kinds of the last operations, the latest first.
+using Context = std::array<std::uint32_t, 4>;
+constexpr Context k_nothing = {k_none, k_none, k_none, k_none};
 
-/// The last operations, the latest one first.
-using Recent = std::array<std::uint32_t, 4>;
-constexpr Recent k_nothing = {k_none, k_none, k_none, k_none};
-
-struct RecentHash {
-  std::uint64_t operator()(const Recent& recent) const {
-    return mix(mix(std::uint64_t{recent[0]} << 32 | recent[1]) ^
-               (std::uint64_t{recent[2]} << 32 | recent[3]));
+struct ContextHash {
+  std::uint64_t operator()(const Context& context) const {
+    return mix(mix(std::uint64_t{context[0]} << 32 | context[1]) ^
+               (std::uint64_t{context[2]} << 32 | context[3]));
   }
 };
 
-Recent behind(Recent recent, std::uint32_t kind) {
-  std::shift_right(recent.begin(), recent.end(), 1);
-  recent[0] = kind;
-  return recent;
+Context extended(Context context, std::uint32_t kind) {
+  std::shift_right(context.begin(), context.end(), 1);
+  context[0] = kind;
+  return context;
 }
 
-/// What follows some operations: the first few different kinds, and how often.
-class Followers {
+/// Kinds that follow a context, the first four different ones, with their frequencies.
+class Successors {
  public:
   void add(std::uint32_t kind) {
     ++total_;
@@ -52,10 +56,10 @@ class Followers {
       times_[count_++] = 1;
     }
   }
-  [[nodiscard]] bool known() const { return total_ >= k_seen; }
+  [[nodiscard]] bool is_known() const { return total_ >= RoutineLimits::occurrences; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] std::uint32_t kind(std::uint32_t i) const { return kinds_[i]; }
-  /// Which of the few a kind is; count() if it is none of them.
+  /// Index of a kind; count() if it is not among them.
   [[nodiscard]] std::uint32_t index_of(std::uint32_t kind) const {
     std::uint32_t i = 0;
     while (i < count_ && kinds_[i] != kind) ++i;
@@ -65,14 +69,14 @@ class Followers {
     const std::uint32_t i = index_of(kind);
     return i < count_ ? times_[i] : 0;
   }
-  [[nodiscard]] bool odd(std::uint32_t kind) const {
-    return known() && times(kind) * k_odd < total_;
+  [[nodiscard]] bool is_rare(std::uint32_t kind) const {
+    return is_known() && times(kind) * RoutineLimits::rare < total_;
   }
-  [[nodiscard]] bool common(std::uint32_t kind) const {
-    return known() && times(kind) * k_common >= total_;
+  [[nodiscard]] bool is_frequent(std::uint32_t kind) const {
+    return is_known() && times(kind) * RoutineLimits::frequent >= total_;
   }
-  [[nodiscard]] bool usual(std::uint32_t kind) const {
-    return known() && times(kind) * 2 >= total_;
+  [[nodiscard]] bool is_majority(std::uint32_t kind) const {
+    return is_known() && times(kind) * 2 >= total_;
   }
 
  private:
@@ -80,166 +84,167 @@ class Followers {
   std::array<std::uint32_t, 4> kinds_{}, times_{};
 };
 
-/// A place among the operations of a process.
-struct Place {
-  Recent recent = k_nothing;
-  std::uint32_t number = k_none;  ///< of what follows there, in Habits; k_none: not known
+/// A state of the model: a context, with its entry.
+struct State {
+  Context context = k_nothing;
+  std::uint32_t number = k_none;  ///< position in MarkovModel's entries; k_none: unseen
 };
 
-/// Operations that might be missing, and what they lead to.
-struct Way {
-  Place place;
-  std::array<std::uint32_t, k_most_missing> missing{};
+/// Operations that might be missing, and the state they lead to.
+struct Path {
+  State state;
+  std::array<std::uint32_t, RoutineLimits::most_missing> missing{};
   std::size_t count = 0;
 };
 
-/// What follows what. Places that follow each other know each other, so that operations are walked
-/// through without a search for each.
-class Habits {
+/// Markov model of order four of a process's operations. Entries point to their successors, so a
+/// walk needs no search per operation.
+class MarkovModel {
  public:
-  explicit Habits(std::span<const std::uint32_t> kinds) {
-    Place place{k_nothing, number_of(k_nothing)};
+  explicit MarkovModel(std::span<const std::uint32_t> kinds) {
+    State state{k_nothing, number_of(k_nothing)};
     for (const std::uint32_t kind : kinds) {
-      entries_[place.number].followers.add(kind);
-      const std::uint32_t from = place.number;
-      place = step(place, kind);
-      if (place.number == k_none) {
-        place.number = number_of(place.recent);
+      entries_[state.number].successors.add(kind);
+      const std::uint32_t from = state.number;
+      state = step(state, kind);
+      if (state.number == k_none) {
+        state.number = number_of(state.context);
         Entry& entry = entries_[from];
-        const std::uint32_t i = entry.followers.index_of(kind);
-        if (i < entry.followers.count()) entry.next[i] = place.number;
+        const std::uint32_t i = entry.successors.index_of(kind);
+        if (i < entry.successors.count()) entry.next[i] = state.number;
       }
     }
   }
 
-  [[nodiscard]] Place begin() const { return {k_nothing, find(k_nothing)}; }
-  [[nodiscard]] Place behind(const Place& place, std::uint32_t kind) const {
-    Place next = step(place, kind);
-    if (next.number == k_none) next.number = find(next.recent);
+  [[nodiscard]] State begin() const { return {k_nothing, find(k_nothing)}; }
+  [[nodiscard]] State next(const State& state, std::uint32_t kind) const {
+    State next = step(state, kind);
+    if (next.number == k_none) next.number = find(next.context);
     return next;
   }
-  [[nodiscard]] const Followers& after(const Place& place) const {
-    return place.number == k_none ? nobody_ : entries_[place.number].followers;
+  [[nodiscard]] const Successors& after(const State& state) const {
+    return state.number == k_none ? none_ : entries_[state.number].successors;
   }
 
-  /// The shortest common way from `place` to one where `kind` is common, if there is one only.
-  [[nodiscard]] std::optional<Way> way(const Place& place, std::uint32_t kind) const {
-    std::vector<Way> ways = {{.place = place}};
-    for (std::size_t step = 0; step < k_most_missing && !ways.empty(); ++step) {
-      std::vector<Way> longer;
-      std::optional<Way> found;
-      for (const Way& one : ways) {
-        const Followers& next = after(one.place);
+  /// Returns the shortest path of frequent operations from `state` to one where `kind` is frequent;
+  /// nothing if there is none or more than one.
+  [[nodiscard]] std::optional<Path> shortest_path(const State& state, std::uint32_t kind) const {
+    std::vector<Path> paths = {{.state = state}};
+    for (std::size_t step = 0; step < RoutineLimits::most_missing && !paths.empty(); ++step) {
+      std::vector<Path> longer;
+      std::optional<Path> found;
+      for (const Path& one : paths) {
+        const Successors& next = after(one.state);
         for (std::uint32_t i = 0; i < next.count(); ++i) {
-          if (!next.common(next.kind(i))) continue;
-          Way on = one;
+          if (!next.is_frequent(next.kind(i))) continue;
+          Path on = one;
           on.missing[on.count++] = next.kind(i);
-          on.place = behind(on.place, next.kind(i));
-          if (after(on.place).common(kind)) {
+          on.state = this->next(on.state, next.kind(i));
+          if (after(on.state).is_frequent(kind)) {
             if (found) return std::nullopt;
             found = on;
-          } else if (longer.size() < k_most_ways) {
+          } else if (longer.size() < RoutineLimits::most_paths) {
             longer.push_back(on);
           }
         }
       }
       if (found) return found;
-      ways = std::move(longer);
+      paths = std::move(longer);
     }
     return std::nullopt;
   }
 
  private:
   struct Entry {
-    Followers followers;
-    std::array<std::uint32_t, 4> next = k_nothing;  ///< numbers, per follower
+    Successors successors;
+    std::array<std::uint32_t, 4> next = k_nothing;  ///< entries, per successor
   };
 
-  /// The next place, without its number where no step to it is known yet.
-  [[nodiscard]] Place step(const Place& place, std::uint32_t kind) const {
-    Place next{match::behind(place.recent, kind), k_none};
-    if (place.number != k_none) {
-      const Entry& entry = entries_[place.number];
-      const std::uint32_t i = entry.followers.index_of(kind);
-      if (i < entry.followers.count()) next.number = entry.next[i];
+  /// Returns the next state, without its number if no step to it is known yet.
+  [[nodiscard]] State step(const State& state, std::uint32_t kind) const {
+    State next{extended(state.context, kind), k_none};
+    if (state.number != k_none) {
+      const Entry& entry = entries_[state.number];
+      const std::uint32_t i = entry.successors.index_of(kind);
+      if (i < entry.successors.count()) next.number = entry.next[i];
     }
     return next;
   }
-  std::uint32_t number_of(const Recent& recent) {
+  std::uint32_t number_of(const Context& context) {
     const auto next = static_cast<std::uint32_t>(entries_.size());
-    const auto [number, is_new] = numbers_.insert(recent, next);
+    const auto [number, is_new] = numbers_.insert(context, next);
     if (is_new) entries_.emplace_back();
     return *number;
   }
-  [[nodiscard]] std::uint32_t find(const Recent& recent) const {
-    const std::uint32_t* found = numbers_.find(recent);
+  [[nodiscard]] std::uint32_t find(const Context& context) const {
+    const std::uint32_t* found = numbers_.find(context);
     return found == nullptr ? k_none : *found;
   }
 
-  FlatMap<Recent, std::uint32_t, RecentHash> numbers_;
+  FlatMap<Context, std::uint32_t, ContextHash> numbers_;
   std::vector<Entry> entries_;
-  Followers nobody_;
+  Successors none_;
 };
 
-/// Per kind: true if it is hardly ever common where it occurs, as what a program does once in a
-/// while. Its place says nothing of the operations around it.
-std::vector<bool> find_occasional(std::span<const std::uint32_t> kinds, const Habits& habits) {
-  std::vector<std::uint32_t> times, uncommon;
-  Place place = habits.begin();
+/// Returns, per kind, true if it is not frequent in most of its contexts, such as a reduction every
+/// tenth round. Such operations are no context for others.
+std::vector<bool> find_occasional(std::span<const std::uint32_t> kinds, const MarkovModel& model) {
+  std::vector<std::uint32_t> times, infrequent;
+  State state = model.begin();
   for (const std::uint32_t kind : kinds) {
     if (kind >= times.size()) {
       times.resize(kind + std::size_t{1});
-      uncommon.resize(times.size());
+      infrequent.resize(times.size());
     }
     ++times[kind];
-    if (!habits.after(place).common(kind)) ++uncommon[kind];
-    place = habits.behind(place, kind);
+    if (!model.after(state).is_frequent(kind)) ++infrequent[kind];
+    state = model.next(state, kind);
   }
   std::vector<bool> occasional(times.size());
-  for (std::size_t k = 0; k < times.size(); ++k) occasional[k] = uncommon[k] > times[k] / 2;
+  for (std::size_t k = 0; k < times.size(); ++k) occasional[k] = infrequent[k] > times[k] / 2;
   return occasional;
 }
 
-/// The routine of operations of which none is occasional; so many more are.
-Routine find_steady_routine(std::span<const std::uint32_t> kinds, const Habits& habits,
+/// Finds the routine of operations that are not occasional; `occasional` more are.
+Routine find_steady_routine(std::span<const std::uint32_t> kinds, const MarkovModel& model,
                             std::uint64_t occasional) {
   const std::uint64_t all = kinds.size() + occasional;
-  if (occasional * k_unusual > all) return {};
+  if (occasional * RoutineLimits::unusual > all) return {};
   Routine routine;
-  std::uint64_t unusual = occasional, unclear = 0;
-  Place place = habits.begin();
+  std::uint64_t unusual = occasional, unexplained = 0;
+  State state = model.begin();
   for (std::uint32_t at = 0; at < kinds.size(); ++at) {
-    const Followers& next = habits.after(place);
-    if (!next.usual(kinds[at]) && ++unusual * k_unusual > all) return {};
-    if (next.odd(kinds[at])) {
-      if (const std::optional<Way> way = habits.way(place, kinds[at])) {
-        for (std::size_t i = 0; i < way->count; ++i) {
-          routine.missing.push_back({at, way->missing[i]});
+    const Successors& next = model.after(state);
+    if (!next.is_majority(kinds[at]) && ++unusual * RoutineLimits::unusual > all) return {};
+    if (next.is_rare(kinds[at])) {
+      if (const std::optional<Path> path = model.shortest_path(state, kinds[at])) {
+        for (std::size_t i = 0; i < path->count; ++i) {
+          routine.missing.push_back({at, path->missing[i]});
         }
-        place = way->place;
-      } else if (at + 1 < kinds.size() && next.common(kinds[at + 1])) {
-        continue;  // carried out out of turn
+        state = path->state;
+      } else if (at + 1 < kinds.size() && next.is_frequent(kinds[at + 1])) {
+        continue;  // executed out of order
       } else {
-        ++unclear;
-        if (unclear * k_unclear > all) return {};
+        ++unexplained;
+        if (unexplained * RoutineLimits::unexplained > all) return {};
       }
     }
-    place = habits.behind(place, kinds[at]);
+    state = model.next(state, kinds[at]);
   }
   routine.is_reliable = true;
   return routine;
 }
 
 /// Some of the operations of a process.
-struct Operations {
+struct OperationList {
   std::vector<std::uint32_t> kinds;
-  std::vector<std::uint32_t> places;  ///< among all
+  std::vector<std::uint32_t> places;  ///< index among all operations
 
-  /// Leaves out those of some kinds.
-  void leave_out(const std::vector<bool>& left_out) {
+  /// Removes the operations of some kinds.
+  void remove(const std::vector<bool>& removed) {
     std::size_t kept = 0;
     for (std::size_t k = 0; k < kinds.size(); ++k) {
-      if (left_out[kinds[k]]) continue;
+      if (removed[kinds[k]]) continue;
       kinds[kept] = kinds[k];
       places[kept++] = places[k];
     }
@@ -248,12 +253,12 @@ struct Operations {
   }
 };
 
-Routine routine_of(Operations operations) {
+Routine routine_of(OperationList operations) {
   const std::size_t all = operations.kinds.size();
-  std::optional<Habits> habits(operations.kinds);
-  operations.leave_out(find_occasional(operations.kinds, *habits));
-  if (operations.kinds.size() < all) habits.emplace(operations.kinds);
-  Routine routine = find_steady_routine(operations.kinds, *habits, all - operations.kinds.size());
+  std::optional<MarkovModel> model(operations.kinds);
+  operations.remove(find_occasional(operations.kinds, *model));
+  if (operations.kinds.size() < all) model.emplace(operations.kinds);
+  Routine routine = find_steady_routine(operations.kinds, *model, all - operations.kinds.size());
   for (Missing& one : routine.missing) one.before = operations.places[one.before];
   return routine;
 }
@@ -261,12 +266,12 @@ Routine routine_of(Operations operations) {
 }  // namespace
 
 Routine find_routine(std::span<const std::uint32_t> kinds, const std::vector<bool>& calls) {
-  Operations operations{{kinds.begin(), kinds.end()}, std::vector<std::uint32_t>(kinds.size())};
+  OperationList operations{{kinds.begin(), kinds.end()}, std::vector<std::uint32_t>(kinds.size())};
   std::iota(operations.places.begin(), operations.places.end(), 0u);
   Routine routine = routine_of(operations);
   if (routine.is_reliable) return routine;
-  // Calls may follow a rhythm of their own.
-  operations.leave_out(calls);
+  // Calls may repeat with a period of their own.
+  operations.remove(calls);
   const std::size_t messages = operations.kinds.size();
   if (messages == kinds.size() || messages == 0) return routine;
   return routine_of(std::move(operations));

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// 0 1 2 3 4 5 0 1 2 ..., so many rounds.
+/// Returns 0 1 2 3 4 5 0 1 2 ..., `count` rounds.
 std::vector<std::uint32_t> rounds(std::uint32_t count) {
   std::vector<std::uint32_t> kinds;
   for (std::uint32_t k = 0; k < 6 * count; ++k) kinds.push_back(k % 6);
@@ -59,7 +59,7 @@ TEST(Routine, takes_an_operation_out_of_turn_for_what_it_is) {
   EXPECT_THAT(routine.missing, ElementsAre(Missing{103, 0}));
 }
 
-/// As rounds(), with a 9 before every tenth round.
+/// Like rounds(), with a 9 before every tenth round.
 std::vector<std::uint32_t> rounds_with_calls(std::uint32_t count) {
   std::vector<std::uint32_t> kinds;
   for (std::uint32_t k = 0; k < 6 * count; ++k) {
@@ -72,11 +72,11 @@ std::vector<std::uint32_t> rounds_with_calls(std::uint32_t count) {
 TEST(Routine, looks_past_what_is_done_once_in_a_while) {
   const std::vector<std::uint32_t> kinds = rounds_with_calls(300);
   ASSERT_EQ(kinds[549], 9u);
-  // The 5 before the 9 is missing; it is the 0 behind the 9 that is odd.
+  // The 5 before the 9 is missing; the 0 after the 9 is the rare one.
   const Routine routine = routine_of(without(kinds, 548, 1));
   EXPECT_TRUE(routine.is_reliable);
   EXPECT_THAT(routine.missing, ElementsAre(Missing{549, 5}));
-  // The 0 behind it.
+  // The 0 after it.
   EXPECT_THAT(routine_of(without(kinds, 550, 1)).missing, ElementsAre(Missing{550, 0}));
 }
 

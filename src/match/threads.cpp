@@ -13,9 +13,9 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
-/// Threads of one process: forks, thread teams, barriers, creation, locks, tasks. Only the order of
-/// records on each location counts; clocks of two locations are never compared. Records that
-/// contradict each other are counted and make no edge.
+/// Matches the threads of one process: forks, thread teams, barriers, creation, locks, tasks. Uses
+/// only the order of records on each location, never clocks of two locations. Contradicting records
+/// are counted and give no edge.
 class ThreadMatcher {
  public:
   explicit ThreadMatcher(Builder& builder) : builder_(builder) {}
@@ -39,7 +39,7 @@ class ThreadMatcher {
   /// The records of one thread in a thread team.
   struct Part {
     LocationIndex location = k_none;
-    std::optional<EventRef> fork, join;  ///< only of the thread that forked the team
+    std::optional<EventRef> fork, join;  ///< set only for the thread that forked the team
     std::optional<EventRef> begin, end;
     struct Barrier {
       EventRef enter;
@@ -47,14 +47,14 @@ class ThreadMatcher {
     };
     std::vector<Barrier> barriers;
   };
-  /// One fork: the k-th use of a team communicator. In order of location.
+  /// Parts of one fork, the k-th use of a team communicator, sorted by location.
   using ThreadTeam = std::vector<Part>;
   using TeamKey = std::pair<std::uint32_t, std::uint32_t>;  // communicator, use
 
   /// An operation that has one source and one target.
   struct OneToOne {
     std::optional<EventRef> source, target;
-    std::uint64_t sources = 0, targets = 0;  ///< records: more than one mean nothing
+    std::uint64_t sources = 0, targets = 0;  ///< number of records; more than one: ambiguous
 
     void add_source(EventRef at) {
       source = at;
@@ -71,13 +71,13 @@ class ThreadMatcher {
     std::vector<EventRef> first_switches;  ///< one per location
     bool created_again = false;
   };
-  /// One order number of a lock: held once, by one thread. Nested acquires share it.
+  /// Period in which one thread holds a lock, by order number. Nested acquires share it.
   struct Lock {
     std::optional<EventRef> first_acquire, last_release;
     bool contradictory = false;
   };
 
-  /// Follows the events of one location.
+  /// Reads the events of one location.
   void walk(LocationIndex location) {
     std::map<std::uint32_t, std::uint32_t> uses;
     std::vector<TeamKey> open;     // innermost last
@@ -161,7 +161,8 @@ class ThreadMatcher {
     task.created_again = task.create.has_value();
     task.create = at;
   }
-  /// Locations are walked one after the other, so those that are known already stand last.
+  /// Adds the first switch of a location. Locations come one after the other, so a known one is
+  /// last.
   static void switch_to(Task& task, EventRef at) {
     std::vector<EventRef>& known = task.first_switches;
     if (known.empty() || known.back().location != at.location) known.push_back(at);
@@ -198,8 +199,8 @@ class ThreadMatcher {
     }
   }
 
-  /// The k-th barriers of all threads belong together: everybody or nobody. Returns how many are
-  /// incomplete.
+  /// Adds the k-th barriers of all threads as exchanges. Returns the number of barriers that lack a
+  /// thread.
   std::uint64_t add_barriers(const ThreadTeam& team) {
     std::size_t most = 0;
     for (const Part& part : team) most = std::max(most, part.barriers.size());
@@ -221,7 +222,7 @@ class ThreadMatcher {
     return incomplete;
   }
 
-  /// create -> begin, end -> wait. An end that nobody waits for is a detached thread.
+  /// Adds create -> begin and end -> wait. An end without wait is a detached thread.
   void add_creations() {
     std::uint64_t lost = 0;
     const auto add = [&](const OneToOne& thread) {
@@ -237,7 +238,7 @@ class ThreadMatcher {
     builder_.count_unmatched("threads", lost);
   }
 
-  /// A task is created before any other thread than its creator's runs it.
+  /// Adds creation -> first switch of a task on every thread but its creator's.
   void add_tasks() {
     std::uint64_t created_again = 0;
     for (const auto& [key, task] : tasks_) {
@@ -269,7 +270,7 @@ class ThreadMatcher {
   std::map<ThreadKey, OneToOne> creations_, ends_;
   std::map<TaskKey, Task> tasks_;
   std::map<LockKey, Lock> locks_;
-  std::vector<Participant> sends_, receives_;  ///< of the barrier in work
+  std::vector<Participant> sends_, receives_;  ///< ends of the current barrier
 };
 
 }  // namespace

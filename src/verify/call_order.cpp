@@ -12,21 +12,20 @@ namespace entrain::verify {
 
 namespace {
 
-/// A call of a column that is not in order yet. The stamps are the stored ones, or 0 where only one
-/// thread calls.
+/// A call of an unordered column. Stamps as stored; 0 if only one thread calls.
 struct Timed {
   std::uint32_t column = 0;
   std::uint64_t begin = 0;
-  // At least those of the calls before it that its thread began at the same time:
-  std::uint64_t over = 0;   ///< when another thread may call: its end, but a request takes no time
+  // At least the values of earlier calls that its thread began at the same stamp:
+  std::uint64_t over = 0;   ///< earliest begin of another thread's call; requests take no time
   std::uint64_t until = 0;  ///< its end
   LocationIndex location = k_none;
-  std::uint32_t call = 0;  ///< in Outline::calls
+  std::uint32_t call = 0;  ///< index in Outline::calls
 
   [[nodiscard]] auto place() const { return std::tuple(column, begin, over, until); }
 };
 
-/// The calls of the columns that are not in order, those of each thread in stream order.
+/// Returns the calls of unordered columns; those of each thread are in stream order.
 std::vector<Timed> calls_to_order(const trace::Trace& trace, const Places& places,
                                   const Outline& outline) {
   std::vector<Timed> calls;
@@ -53,8 +52,8 @@ std::vector<Timed> calls_to_order(const trace::Trace& trace, const Places& place
   return calls;
 }
 
-/// Computes Column::operations. The code of a call depends on its position, so that they may be
-/// added up in any order.
+/// Computes Column::operations. The hash of a call depends on its position, so hashes may be added
+/// in any order.
 void code_operations(const trace::Trace& trace, const Places& places, Outline& outline) {
   for_ordered_calls(trace, places, outline,
                     [&](const Outline::Call& call, std::uint32_t ordinal, const trace::Event& end) {

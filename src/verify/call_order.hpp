@@ -10,11 +10,10 @@
 
 namespace entrain::verify {
 
-/// Puts the calls of each column of a process in the order in which the process made them: by
-/// begin; among those begun together requests come first, then the call that ended first. The calls
-/// of one thread always keep the order of their begins in its stream. Sets Outline::Call::order and
-/// Outline::Column::disordered and Outline::Column::operations. O(n log n) in the calls of such
-/// columns.
+/// Orders the calls of each column of a process by begin; of calls begun at one stamp, requests
+/// come first, then the call that ended first. Calls of one thread keep the stream order of their
+/// begins. Sets Outline::Call::order, Outline::Column::disordered and Outline::Column::operations.
+/// O(n log n) in the calls of disordered columns.
 ///
 /// Example: thread 0 makes a barrier over [10, 20], thread 1 one over [15, 30] and one over [5, 8]
 /// before it: the process made them in the order [5, 8], [10, 20], [15, 30].

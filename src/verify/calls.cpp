@@ -19,7 +19,7 @@ namespace {
 /// Calls of MPI on communicators, or one-sided ones on RMA windows.
 enum class CallFamily { mpi, rma };
 
-/// Which processes wait for which others in an operation.
+/// Pattern of waiting between the processes of an operation.
 enum class Shape { none, everybody, one_to_n, n_to_one, n_to_n, scan };
 
 Shape shape_of(std::uint8_t operation, CallFamily family) {
@@ -64,12 +64,12 @@ bool names_partners(const CallRecord& call) { return (call.flags & trace::k_part
 
 bool is_rooted(Shape shape) { return shape == Shape::one_to_n || shape == Shape::n_to_one; }
 
-/// The root as one call names it.
+/// Root as named by one call.
 struct Root {
   std::uint32_t group = 0;
   std::uint32_t process = k_none;  ///< k_none: names no member
 };
-/// Root::process of a call that only knows that the root is in its own group.
+/// Root::process of a call whose root is some other process of its own group.
 constexpr std::uint32_t k_somebody = k_none - 1;
 
 }  // namespace
@@ -85,8 +85,7 @@ struct CallBlocks::Form {
     comm = &definitions.comms[space < comms ? space : definitions.windows[space - comms].comm];
   }
 
-  /// Takes the calls with this ordinal; false if they contradict each other. Finds the root, if any
-  /// call names it.
+  /// Reads the calls with this ordinal and their root; false if they contradict each other.
   bool take(std::uint32_t ordinal) {
     at = ordinal;
     calls.clear();
@@ -124,8 +123,8 @@ struct CallBlocks::Form {
     return {1 - seat.group, process_at(trace.definitions, *comm, 1 - seat.group, stored)};
   }
 
-  /// Whether the options and the synchronisation level allow the instance to make edges; counts it
-  /// if they do not, and its calls in any case.
+  /// True if the options and the synchronisation level allow edges; else counts the instance.
+  /// Counts its calls in any case.
   bool in_force(LeftOut& counts) const {
     const auto call_count = static_cast<std::int64_t>(calls.size());
     const bool memory_only =
@@ -151,7 +150,7 @@ struct CallBlocks::Form {
            std::any_of(calls.begin(), calls.end(), names_partners);
   }
 
-  /// The calls of the instance in work, for those whose calls name partners.
+  /// Calls of the current instance, if they name partners.
   [[nodiscard]] std::vector<NamedCall> named_calls() const {
     std::vector<NamedCall> result;
     for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -174,7 +173,7 @@ struct CallBlocks::Form {
     return result;
   }
 
-  /// Where the edges from group `from` stand among all.
+  /// Order of the edges from group `from` among all edges.
   [[nodiscard]] EdgeOrder order(std::uint32_t from) const {
     return {std::uint64_t{1} << 32, slices[0].head.space, std::uint64_t{at} * 2 + from, 0};
   }
@@ -220,9 +219,9 @@ struct CallBlocks::Form {
   Slices slices;
   CallFamily family{};
   const trace::Comm* comm = nullptr;
-  std::vector<CallRecord> calls;        ///< of the instance in work
-  std::vector<const CallsHead*> heads;  ///< whose calls these are
-  std::uint32_t at = 0;                 ///< its ordinal
+  std::vector<CallRecord> calls;        ///< calls of the current instance
+  std::vector<const CallsHead*> heads;  ///< heads of these calls
+  std::uint32_t at = 0;                 ///< ordinal of the instance
   Shape shape{};
   Root root;
 };
@@ -249,7 +248,7 @@ CallBlocks::CallBlocks(const trace::Trace& trace, const Places& places, Alltoall
   });
 }
 
-/// Process after process, so that the events of each are passed over in order.
+/// Works process by process, so that the events of each are read in order.
 void CallBlocks::set_times(const TimeSource& source) {
   std::vector<const Slice*> slices;
   for (const Slice& slice : slices_) slices.push_back(&slice);

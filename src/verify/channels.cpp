@@ -46,8 +46,8 @@ void keep(const ChannelSide& side, const Row& row, std::span<const Alignment::Co
   }
 }
 
-/// Where the habits of both processes are firm, ordinals tell which ends belong together. Where
-/// delays alone would, they must not.
+/// Pairs by ordinals if the habits of both processes are firm, and by alignment otherwise, unless
+/// only delays would decide.
 Alignment pair_rows(const Row& sends, const Row& receives, bool only_gaps) {
   if (only_gaps || !sends.ordinals.any() || !receives.ordinals.any()) {
     return align_rows(sends, receives);
@@ -77,7 +77,7 @@ void Channels::append_sides(ChannelParcel& parcel, std::vector<OpenSide>& sides)
   free_memory(parcel.heads);
 }
 
-/// Whether several threads have ends on this side.
+/// True if several threads have ends on this side.
 bool Channels::is_shared(const Places& places, std::uint32_t process, const OpenSide& side) {
   if (places.is_single(process)) return false;
   const auto location = [&](std::uint32_t instant) {
@@ -89,7 +89,7 @@ bool Channels::is_shared(const Places& places, std::uint32_t process, const Open
   });
 }
 
-/// Sorts the ends by time; the earliest `unused` of them come last.
+/// Sorts the ends by time; the earliest `unused` ones come last.
 void Channels::sort_by_time(const OpenSide& side, std::size_t unused) {
   std::vector<std::pair<std::int64_t, std::uint32_t>> sorted;
   for (std::size_t k = 0; k < side.head.count; ++k) {
@@ -137,9 +137,9 @@ MatchedChannel Channels::match_messages(const Places& places, const OpenSide& se
   return matched;
 }
 
-/// Synchronisations have no posting order where threads share a side: nobody recorded which came
-/// first. But if each took effect after its cause, then so did the k-th ones of both sides sorted
-/// by time. If there are too many targets, this does not hold for the first ones: they stay unused.
+/// Pairs synchronisations. They have no posting order where threads share a side. But if each
+/// effect follows its cause, so do the k-th ones of both sides sorted by time. If there are too
+/// many targets, this does not hold for the first ones, which stay unused.
 MatchedChannel Channels::match_synchronisations(const Places& places, const OpenSide& sends,
                                                 const OpenSide& receives) {
   const ChannelKey& key = sends.head.key;
@@ -168,7 +168,7 @@ Channels::Channels(std::vector<ChannelParcel>&& sends, ChannelParcel&& receives)
 }
 
 bool Channels::complete() const {
-  // Every side received needs its like; messages that nobody received may have been sent.
+  // Every receiving side needs an equal sending side; channels without receives may have sends.
   return std::all_of(received_.begin(), received_.end(), [&](const OpenSide& side) {
     if (side.head.key.stage != Stage::message) return true;
     const auto sends = std::lower_bound(
@@ -194,7 +194,7 @@ void Channels::pair(const Missing& where, LeftOut& counts, const Cancel& cancel)
           send->head.key.stage == Stage::message
               ? match_messages(where.places, *send, *receive, where.rows, counts)
               : match_synchronisations(where.places, *send, *receive);
-      // Nothing but their order tells which synchronisations belong together.
+      // Only their order pairs synchronisations, so nothing may be missing.
       if (where.any && matched.key.stage != Stage::message) matched.pairs = 0;
       count_unmatched(matched.key.stage, send->head.count - matched.pairs,
                       receive->head.count - matched.pairs, unmatched);
@@ -213,7 +213,7 @@ void Channels::set_times(const TimeSource& source) {
     EventTimes time(source, process, ends);
     for (std::uint32_t k = 0; k < ends; ++k) side.times[k] = time(side.instants[k]);
   };
-  // One process after the other, so that its events are near.
+  // Works process by process, so that its events are near.
   std::vector<const MatchedChannel*> by_receiver;
   for (const MatchedChannel& channel : channels_) {
     set_side(channel.key.sender, channel.sends, channel.pairs);

@@ -19,18 +19,17 @@
 
 namespace entrain::verify {
 
-/// The name of one side of a channel, and how many ends it has.
+/// Name of one side of a channel, and its number of ends.
 struct ChannelHead {
   ChannelKey key;
   std::uint32_t count = 0;
-  std::uint64_t symbols = 0;  ///< a code of Outline::Post::symbol of its ends, in posting order
+  std::uint64_t symbols = 0;  ///< hash of the symbols of its ends in posting order
 
   friend bool operator==(const ChannelHead&, const ChannelHead&) = default;
 };
 
-/// Sides of channels that travel to one member: the ends of the first head, then those of the
-/// second one, and so on. Times and instants are two arrays, as one array of pairs would take 16
-/// bytes per end instead of 12.
+/// Sides of channels for one member, head by head. Times and instants are two arrays: pairs would
+/// take 16 bytes per end instead of 12.
 struct ChannelParcel {
   std::vector<ChannelHead> heads;
   BigVector<std::int64_t> times;      ///< corrected, ticks; in posting order
@@ -47,8 +46,8 @@ struct ChannelSide {
   std::uint32_t* instants = nullptr;
 };
 
-/// Both sides of a channel: the k-th send belongs to the k-th receive, for k < pairs. Ends of
-/// messages without partner are left out.
+/// Both sides of a channel: the k-th send belongs to the k-th receive, for k < pairs. Unmatched
+/// ends of messages are removed.
 struct MatchedChannel {
   ChannelKey key;
   std::uint32_t pairs = 0;
@@ -65,18 +64,18 @@ struct MatchedChannel {
   [[nodiscard]] std::int64_t receive_time(std::size_t k) const { return receives.times[k]; }
 };
 
-/// What is known of a trace of which records may be missing.
+/// State of a trace whose records may be missing.
 struct Missing {
   const Places& places;
   const TraitRows* rows = nullptr;  ///< null: no message is missing
-  bool any = false;                 ///< messages or collective calls are
+  bool any = false;                 ///< messages or collective calls are missing
 };
 
-/// A message, by the clocks of its two processes as their records show them.
+/// Times of a message, by the recorded clocks of its two processes.
 struct Delivery {
   std::uint64_t arrived = 0, sent = 0;
 };
-/// By receiving process of this member and sending process: what was delivered, in any order.
+/// Messages per (receiving process of this member, sending process), unsorted.
 using Deliveries = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Delivery>>;
 
 /// The channels whose two sides met at this member, which owns their receiving processes.
@@ -90,26 +89,27 @@ class Channels {
   /// True if every channel of messages has as many sends as receives, with equal symbols in order.
   [[nodiscard]] bool complete() const;
 
-  /// Pairs the k-th send of each channel with its k-th receive; where records are missing, messages
-  /// as align_rows() does, and no synchronisations. Counts the ends that have a partner or none. To
-  /// be called once. O(n) for n ends; stops early when `cancel` asks for it.
+  /// Pairs the k-th send of each channel with its k-th receive; if records are missing, aligns
+  /// messages (align_rows()) and pairs no synchronisations. Counts matched and unmatched ends. Call
+  /// it once. O(n) for n ends; stops early if cancelled.
   void pair(const Missing& where, LeftOut& counts, const Cancel& cancel);
 
-  /// After pair(), where messages are missing, and not in gaps only: those that were paired. Once.
+  /// Returns the paired messages if messages are missing outside gaps. Call it once, after pair().
   [[nodiscard]] Deliveries take_deliveries() { return std::move(deliveries_); }
 
-  /// True if times decided which synchronisations belong together, and not their order alone; of
-  /// messages they may where any are missing. After pair().
+  /// True if times decided about pairs: of synchronisations, or of messages if some are missing.
+  /// Valid after pair().
   [[nodiscard]] bool depend_on_times() const { return depend_on_times_; }
 
-  /// Gives the ends the times of the same events by other maps. After pair(), unless times decided.
+  /// Replaces the times of the ends by those of other maps. Call it after pair(), and only if times
+  /// did not decide.
   void set_times(const TimeSource& source);
 
-  /// In order of their keys. After pair().
+  /// Channels sorted by key. Valid after pair().
   [[nodiscard]] std::span<const MatchedChannel> all() const { return channels_; }
 
  private:
-  /// One side of a channel, not paired yet.
+  /// Side of a channel before pairing.
   struct OpenSide {
     ChannelHead head;
     ChannelSide ends;
@@ -124,8 +124,8 @@ class Channels {
 
   std::vector<ChannelParcel> sends_;
   ChannelParcel receives_;
-  std::vector<OpenSide> sent_, received_;  ///< in order of their keys; until pair()
-  std::vector<MatchedChannel> channels_;   ///< they point into the parcels
+  std::vector<OpenSide> sent_, received_;  ///< sorted by key, empty after pair()
+  std::vector<MatchedChannel> channels_;   ///< views into the parcels
   Deliveries deliveries_;
   bool depend_on_times_ = false;
 };

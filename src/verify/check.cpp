@@ -21,7 +21,7 @@ namespace entrain::verify {
 
 namespace {
 
-/// Leaves out counters of value 0.
+/// Returns the counters other than 0.
 Counters nonzero(std::initializer_list<std::pair<const char*, std::int64_t>> counts) {
   Counters counters;
   for (const auto& [name, value] : counts) {
@@ -143,7 +143,7 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t 
   });
 }
 
-/// Where cycles may be, as far as is known before any edge is looked at.
+/// Intervals that may hold cycles, as far as known before any edge is read.
 IntervalUnion may_hold_cycles(const Relation& relation, Team& team) {
   IntervalUnion backward(Clusters::most_per_member(team));
   if (relation.decreasing()) {  // then a cycle may be anywhere
@@ -166,7 +166,7 @@ class Checker {
     return {};
   }
 
-  /// Returns false where the relation may be another one by these maps.
+  /// Returns false if these maps may change the relation.
   Result<bool> pair_anew(std::span<const ClockMap> maps) {
     if (!relation_->is_timeless()) return false;
     relation_->set_maps(share_, maps);
@@ -192,7 +192,7 @@ class Checker {
                  Cycles::find(share_, *relation_, clusters, options_.init_finalize, cancel_));
     }
     acyclic = !cycles.any();
-    if (!acyclic) {  // some edges demand less than the first walk took for granted
+    if (!acyclic) {  // edges in cycles demand less than the first walk assumed
       sums = EdgeWalk(*relation_, cycles, rules, nullptr).run(cancel_);
       TRY(cancel_.agree(team_));
     }

@@ -19,24 +19,23 @@
 
 namespace entrain::verify {
 
-/// The times that are checked, and the limits that they must keep.
+/// The times to check, and the limits that they must keep.
 struct TimesToCheck {
-  /// One clock map per location: stored stamp -> time.
+  /// Clock map per location: stored stamp -> time.
   std::span<const ClockMap> maps;
-  /// The minimum delay per latency class.
-  MuTicks mu{};
-  /// Of messages between two machines, where it is above that of the class; may be null.
+  MuTicks mu{};  ///< minimum delay per latency class, ticks
+  /// Minimum delay of messages between two machines where it exceeds that of the class, or null.
   const trace::PairMu* pair_mu = nullptr;
-  /// The clock of every location; edges between locations of one clock are counted in
-  /// `inside_domains` as well. Empty: they are not.
+  /// Clock of every location; edges between locations of one clock also count in `inside_domains`.
+  /// Empty: they do not.
   std::span<const std::uint32_t> clock_of = {};
   /// Name of the region that is open at a location and stored stamp, for the worst edges; called
   /// for locations of this member only. Empty: no names.
   std::function<std::string(LocationIndex, std::uint64_t)> region_at = {};
-  /// Sees the edges of this member; may be null.
+  /// Observer of the edges of this member; may be null.
   EdgeObserver* observer = nullptr;
-  /// Another check of the same edges found no cycle. Cycles follow from edges and local order, so
-  /// there is none by these times either, and none is looked for.
+  /// True if another check of the same edges found no cycle: cycles follow from edges and local
+  /// order, so these times have none either, and the search is skipped.
   bool known_acyclic = false;
 };
 
@@ -48,16 +47,15 @@ struct TimesToCheck {
 /// worst one of its kind, with a margin of -500 ticks. Received at 1003, it would be below latency
 /// and no violation.
 ///
-/// The matching is the checker's own: it shares no code with match/ and clc/, so that it can find
-/// their mistakes. Relation explains how it works. Of `options` only alltoallv and init_finalize
-/// matter to it.
+/// The matching is the checker's own (Relation): it shares no code with match/ and clc/, so that it
+/// can find their mistakes. It reads only alltoallv and init_finalize of `options`.
 ///
 /// Edges inside a cycle of equal stamps carry no latency. Those inside a cycle that is too wide to
 /// come from timer resolution are not counted as edges, but reported in `skipped`
 /// ("cyclic_components" counts both sorts, "dropped_components" and "dropped_edges" the latter).
-/// The caller fills presync and mu_source. Counters of value 0 are left out. `options` also says
-/// when the verdict is `unproven` (min_coverage) and `violations` (strict_latency); verdict.hpp has
-/// the rule.
+/// The caller fills presync and mu_source. Counters of value 0 are omitted. `options` also
+/// sets when the verdict is `unproven` (min_coverage) and `violations` (strict_latency), see
+/// verdict.hpp.
 ///
 /// Collective. Every member needs all definitions, but skeletons and maps only of the locations
 /// that it owns; nothing is changed, so threads may share them. Every member returns the same
@@ -67,22 +65,21 @@ struct TimesToCheck {
 Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
                           const CheckOptions& options, const Cancel& cancel);
 
-/// What check_both() found.
 struct Checks {
   CheckReport report;
   std::optional<CheckReport> others;  ///< empty: not checked
 };
 
-/// The same for the same events by two sets of times, which are paired only once. The relation
-/// follows from the order of records, unless some are missing. Then, and where there are edges
-/// between threads, `others` are not checked. Where the first check finds no cycle, none is looked
-/// for in the second one. `others` may be null; else every member needs the skeletons and maps of
-/// all locations, as threads of one process have them.
+/// Checks the same events by two sets of times, and pairs them only once. The relation follows from
+/// the order of records, unless some are missing; then, and if there are edges between threads,
+/// `others` are not checked. If the first check finds no cycle, the second one searches none.
+/// `others` may be null; else every member needs the skeletons and maps of all locations, as
+/// threads of one process have them.
 Result<Checks> check_both(const trace::Share& share, const TimesToCheck& times,
                           const TimesToCheck* others, const CheckOptions& options,
                           const Cancel& cancel);
 
-/// The same on the calling thread alone; all locations must be there. Never interrupted. A trace
+/// Checks on the calling thread alone; all locations must be there. Never interrupted. A trace
 /// with a process of 2^32 communication events yields a report without edges.
 CheckReport check(const trace::Trace& trace, const TimesToCheck& times,
                   const CheckOptions& options);

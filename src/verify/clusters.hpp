@@ -43,7 +43,7 @@ class IntervalUnion {
   std::vector<Interval> pieces_;
 };
 
-/// Where cycles can be (docs/method.md, section 2): pieces of time.
+/// Intervals of time that can hold cycles (docs/method.md, section 2).
 ///
 /// Call an edge s -> r backward if time(r) <= time(s), and likewise a step from one event of a
 /// location to the next if its time decreases (only damaged streams have such steps). Each spans an
@@ -62,20 +62,18 @@ class IntervalUnion {
 /// 2. The times of the nodes themselves, finitely many, are limits of such x. A union of finitely
 ///    many closed intervals is closed, so it contains them too.
 /// 3. If all nodes of C have one time t, C has an edge that is not local order, as local order
-/// alone
-///    is acyclic. Both its ends have the time t, and its interval is [t, t].
+///    alone is acyclic. Both its ends have the time t, and its interval is [t, t].
 ///
-/// All edges of C lead between nodes of C. So to find the components, it is enough to look at the
-/// nodes and edges inside one piece at a time. Nodes between them that take part in no such edge
-/// may be left out: local order is transitive, and joining two nodes of a location that a path
-/// joins anyway makes no new cycle. Larger pieces are safe, too. An instance stands for all its
-/// edges: it may even connect the begin of a location with its own end, which adds nothing that
-/// local order does not demand.
+/// All edges of C lead between nodes of C. So the components can be found from the nodes and edges
+/// inside one piece at a time. Nodes between them without such an edge may be skipped: local order
+/// is transitive, and an arc between two nodes of a location that a path joins makes no new cycle.
+/// Larger pieces are safe, too. An instance stands for all its edges: it may even connect the begin
+/// of a location with its own end, which local order demands anyway.
 class Clusters {
  public:
   /// The pieces of the union of the intervals that all members found. Collective.
   static Clusters merge(Team& team, IntervalUnion&& own);
-  /// How many pieces a member may keep: so many that those of all fit into memory.
+  /// Number of pieces that a member may keep, so that those of all members fit into memory.
   static std::size_t most_per_member(const Team& team);
 
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
@@ -90,7 +88,7 @@ class Clusters {
 
    private:
     const std::vector<Interval>* pieces_;
-    std::size_t at_ = 0;  ///< the first piece that does not end before the time asked for last
+    std::size_t at_ = 0;  ///< first piece that does not end before the last queried time
   };
 
  private:

@@ -16,7 +16,7 @@ namespace entrain::verify {
 
 namespace {
 
-/// The ends of an instance that lie inside one cluster follow: sends, then receives.
+/// Head of the ends of an instance inside one cluster: sends, then receives.
 struct PartHead {
   std::uint32_t cluster = k_none;
   bool ordered = false;
@@ -28,17 +28,17 @@ struct PartEnd {
   std::uint32_t rank = 0;
 };
 
-/// The edges inside some clusters, as they travel to the member that looks at these clusters.
+/// The edges inside some clusters, for the member that searches these clusters.
 struct Shipment {
   BigVector<ClusterEdge> edges;
   std::vector<PartHead> heads;
-  BigVector<PartEnd> ends;  ///< those of the first head, then those of the second one, and so on
+  BigVector<PartEnd> ends;  ///< ends, head by head
 };
 
 /// The number of a component, as this member counts them, and an instant of it.
 using ComponentInstant = std::pair<std::uint32_t, EventRef>;
 
-/// Collects the edges inside each cluster for the member that looks at it.
+/// Collects the edges inside each cluster for the member that searches it.
 class Shipper {
  public:
   Shipper(unsigned members, const Clusters& clusters) : clusters_(clusters), out_(members) {}
@@ -58,7 +58,7 @@ class Shipper {
     });
   }
 
-  /// All shipments for this member, joined. Collective; to be called once.
+  /// Returns all shipments for this member, joined. Collective; call it once.
   Shipment exchange(Team& team) {
     exchange_part(team, out_, &Shipment::edges);
     exchange_part(team, out_, &Shipment::heads);
@@ -134,7 +134,7 @@ class Shipper {
   }
 
   const Clusters& clusters_;
-  std::vector<Shipment> out_;  ///< by member
+  std::vector<Shipment> out_;  ///< one per member
   Clusters::Finder find_{clusters_};
   std::vector<Placed> sends_, receives_;
 };
@@ -173,7 +173,7 @@ struct Part {
   }
 };
 
-/// In order of clusters.
+/// Returns the parts, sorted by cluster.
 std::vector<Part> parts_of(const Shipment& shipment) {
   std::vector<Part> parts;
   std::span<const PartEnd> rest(shipment.ends);
@@ -187,7 +187,7 @@ std::vector<Part> parts_of(const Shipment& shipment) {
   return parts;
 }
 
-/// Vertices and arcs are numbered by 32 bits.
+/// Fails if 32 bits do not suffice for vertices and arcs.
 Result<void> require_countable(std::size_t edges) {
   if (edges < std::size_t{1} << 30) return {};
   return fail(ErrorKind::input,
@@ -195,7 +195,7 @@ Result<void> require_countable(std::size_t edges) {
               "large to look for them; synchronise it first (--presync)");
 }
 
-/// Looks at the clusters of this member, one after the other.
+/// Searches the clusters of this member, one after the other.
 std::vector<ComponentInstant> search(Shipment& shipment, const Places& places,
                                      const Cancel& cancel) {
   BigVector<ClusterEdge>& edges = shipment.edges;
@@ -229,8 +229,8 @@ std::vector<ComponentInstant> search(Shipment& shipment, const Places& places,
   return found;
 }
 
-/// Numbers the components of all members through: how many come before those of this member, and
-/// how many there are.
+/// Numbers the components of all members consecutively. Returns the number before those of this
+/// member, and the total.
 std::pair<std::uint32_t, std::uint32_t> number_components(Team& team, std::uint32_t own) {
   std::vector<std::int64_t> counts(team.size(), 0);
   counts[team.rank()] = own;
@@ -243,8 +243,8 @@ std::pair<std::uint32_t, std::uint32_t> number_components(Team& team, std::uint3
   return {before, all};
 }
 
-/// Whether an event between two instants of a location is more than two granules of its timer later
-/// than the first one.
+/// True if an event between two instants of a location is more than two timer granules after the
+/// first one.
 bool is_wide(const trace::LocationSkeleton& location, std::uint32_t first, std::uint32_t last) {
   const std::uint64_t granule = std::max<std::uint64_t>(location.granule, 1);
   const std::uint64_t limit =

@@ -29,8 +29,8 @@ namespace entrain::verify {
 /// The same at every member. Components are numbered from 0.
 class Cycles {
  public:
-  /// Finds the cycles of edges and local order inside the clusters; each cluster is looked at by
-  /// one member. Instances of EdgeKind::init_finalize take part only if `init_finalize`. A
+  /// Finds the cycles of edges and local order inside the clusters; one member searches each
+  /// cluster. Instances of EdgeKind::init_finalize take part only if `init_finalize`. A
   /// component is dropped if it spans more than two timer granules of any location (an unknown
   /// granule is taken as one tick). Linear in the events, O(n log n) in those inside clusters.
   /// Collective. Errors, the same at every member: ErrorKind::interrupted; ErrorKind::input for
@@ -38,25 +38,24 @@ class Cycles {
   static Result<Cycles> find(const trace::Share& share, const Relation& relation,
                              const Clusters& clusters, bool init_finalize, const Cancel& cancel);
 
-  /// Component of an event; k_none if it is in no cycle. `hint`: 0 at first, then as the last call
-  /// left it; near events are found at once.
+  /// Component of an event; k_none if it is in no cycle. `hint`: 0 at first, then the value of the
+  /// last call, which makes near events fast.
   std::uint32_t of(EventRef event, std::size_t& hint) const;
   [[nodiscard]] bool any() const { return !dropped_.empty(); }
-  /// Per component.
+  /// True per dropped component.
   [[nodiscard]] const std::vector<bool>& dropped() const { return dropped_; }
 
  private:
-  /// The part of a location that is inside a component: no instant between two of them is outside,
-  /// because of local order.
+  /// The instants of a location inside a component: consecutive, because of local order.
   struct Range {
     EventRef first;
-    std::uint32_t last = 0;  ///< instant
+    std::uint32_t last = 0;  ///< last instant
     std::uint32_t component = 0;
   };
   static std::vector<Range> ranges_of(std::vector<std::pair<std::uint32_t, EventRef>>&& members);
   void find_wide(const trace::Share& share);
 
-  std::vector<Range> ranges_;  ///< by location and event, disjoint
+  std::vector<Range> ranges_;  ///< disjoint, sorted by location and event
   std::vector<bool> dropped_;
 };
 

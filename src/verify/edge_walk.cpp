@@ -9,8 +9,8 @@ namespace entrain::verify {
 
 namespace {
 
-constexpr std::uint32_t k_poll_edges = 1 << 16;  // between two looks whether the user wants to stop
-constexpr std::uint32_t k_poll_instances = 64;
+// Edges and instances between two polls for cancellation; chosen, not measured.
+constexpr std::uint32_t k_poll_edges = 1 << 16, k_poll_instances = 64;
 
 /// Copies the moments that lie in components, one component after the other.
 void by_component(const std::vector<Moment>& side, std::vector<Moment>& inside) {
@@ -59,7 +59,7 @@ void EdgeWalk::add(const MatchedChannel& channel, const Cancel& cancel) {
   }
 }
 
-/// For a channel whose pairs all lead from one location to one other, if there are no cycles.
+/// Adds a channel whose pairs all lead from one location to one other, if there are no cycles.
 void EdgeWalk::add_simple(const MatchedChannel& channel, std::int64_t mu, const Cancel& cancel) {
   PairCounts sum;
   std::int64_t worst = std::numeric_limits<std::int64_t>::max();

@@ -20,10 +20,9 @@
 
 namespace entrain::verify {
 
-/// The edges of one member, added up.
 struct EdgeSums {
-  std::array<PairCounts, k_edge_kinds> edges{};  ///< per EdgeKind
-  PairCounts inside_clocks;                      ///< of all kinds in force
+  std::array<PairCounts, k_edge_kinds> edges{};  ///< one per EdgeKind
+  PairCounts inside_clocks;                      ///< all kinds in force
   WorstEdges worst;
   std::uint64_t dropped_edges = 0;  ///< inside dropped components
 };
@@ -34,10 +33,10 @@ class EdgeWalk {
   /// The limits that an edge must keep, and which of them count.
   struct Rules {
     MuTicks mu{};
-    const trace::PairMu* pair_mu = nullptr;   ///< as TimesToCheck::pair_mu
+    const trace::PairMu* pair_mu = nullptr;   ///< see TimesToCheck
     bool init_finalize = false;               ///< edges of that kind are in force
     std::span<const std::uint32_t> clock_of;  ///< clock of each location, or empty
-    EdgeObserver* observer = nullptr;         ///< sees the edges in force; may be null
+    EdgeObserver* observer = nullptr;         ///< observer of the edges in force, or null
   };
 
   /// `backward`: collects the intervals of backward edges (Clusters); may be null. All must outlive
@@ -46,7 +45,7 @@ class EdgeWalk {
            IntervalUnion* backward)
       : relation_(relation), cycles_(cycles), rules_(rules), backward_(backward) {}
 
-  /// To be called once. Ends early, with part of the sums, once the user asks to stop.
+  /// Call it once. If cancelled, returns early with part of the sums.
   EdgeSums run(const Cancel& cancel);
 
  private:
@@ -82,8 +81,8 @@ class EdgeWalk {
   IntervalUnion* backward_;
   EdgeSums sums_;
   std::size_t near_send_ = 0, near_receive_ = 0;  ///< hints for Cycles::of
-  std::vector<Moment> sends_, receives_;          ///< some moments of the instance in work
-  std::vector<WorstPair> deciding_;               ///< of the instance in work
+  std::vector<Moment> sends_, receives_;          ///< some moments of the current instance
+  std::vector<WorstPair> deciding_;               ///< deciding pairs of the current instance
 };
 
 }  // namespace entrain::verify

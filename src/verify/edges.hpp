@@ -14,8 +14,8 @@
 /// a whole collective at once.
 namespace entrain::verify {
 
-/// Where an edge stands among those of its kind, compared number by number. It does not depend on
-/// the member that finds the edge: of equally bad edges the report names the first one.
+/// Order of an edge among those of its kind, compared number by number; independent of the member
+/// that finds it. The report names the first of equally bad edges.
 using EdgeOrder = std::array<std::uint64_t, 4>;
 
 /// A single edge: the send happens before the receive.
@@ -23,16 +23,16 @@ struct Pair {
   EdgeKind kind{};
   EdgeOrder order{};
   std::int64_t send_time = 0, receive_time = 0;  ///< corrected, ticks
-  EventRef send, receive;                        ///< of different locations
+  EventRef send, receive;                        ///< two different locations
 };
 
-/// One end of the edges of an instance, with all that decides about its pairs.
+/// End of the edges of an instance, with the data that decide about its pairs.
 struct Moment {
   std::int64_t time = 0;  ///< corrected, ticks
   EventRef event;
   std::uint32_t process = 0;
-  std::uint32_t machine = 0;         ///< as Definitions::node_of
-  std::uint32_t rank = 0;            ///< in the communicator; only for ordered instances
+  std::uint32_t machine = 0;         ///< see Definitions::node_of
+  std::uint32_t rank = 0;            ///< rank in the communicator; ordered instances only
   std::uint32_t component = k_none;  ///< number of a cycle (Cycles); k_none: in no cycle
 };
 
@@ -40,66 +40,64 @@ struct Moment {
 /// instance only before those of higher rank.
 ///
 /// Example: a barrier that three processes enter at 10, 20, 30 and leave at 31, 32, 25 has three
-/// sends, three receives and 3 x 3 - 3 = 6 edges, as nobody waits for itself. The third process
+/// sends, three receives and 3 x 3 - 3 = 6 edges, as no process waits for itself. The third process
 /// must not leave before the others have entered, and 25 is after 10 and 20: no edge is violated.
 /// If the second one had entered at 27, its edge to 25 would be violated, by 2 ticks.
 struct Instance {
   EdgeKind kind = EdgeKind::n_to_n;
   bool ordered = false;
-  EdgeOrder order{};  ///< the last number is for the pair
-  /// In order of rank if ordered, else of location; no location twice.
+  EdgeOrder order{};  ///< last number: reserved for the pair
+  /// Sorted by rank if ordered, else by location; no location twice.
   std::vector<Moment> sends, receives;
 };
 
 /// Puts the sides in the order that Instance demands.
 void sort_sides(Instance& instance);
 
-/// Operations without a partner.
 struct Unmatched {
-  std::int64_t sends = 0;                   ///< messages sent that nobody received
-  std::int64_t receives = 0;                ///< messages received that nobody sent
+  std::int64_t sends = 0;                   ///< messages sent and not received
+  std::int64_t receives = 0;                ///< messages received and not sent
   std::int64_t ambiguous = 0;               ///< receives whose sender is not certain
   std::int64_t in_gaps = 0;                 ///< sends and receives: other side has a gap there
   std::int64_t collectives_mismatched = 0;  ///< calls from the first disagreement on
-  /// Instances that not every caller reaches; of aligned calls those that are in no instance.
+  /// Instances that some caller does not reach; of aligned calls, those in no instance.
   std::int64_t collectives_incomplete = 0;
-  std::int64_t ambiguous_calls = 0;  ///< of aligned calls: the instance is not certain
-  std::int64_t calls_in_gaps = 0;    ///< calls of which another process has none, in a gap
+  std::int64_t ambiguous_calls = 0;  ///< aligned calls whose instance is not certain
+  std::int64_t calls_in_gaps = 0;    ///< calls whose partner lies in a gap of another process
   std::int64_t collective_ends_without_begin = 0;
-  std::int64_t thread_barriers_incomplete = 0;  ///< barriers that not every thread reaches
+  std::int64_t thread_barriers_incomplete = 0;  ///< barriers that some thread does not reach
   std::int64_t threads = 0;                     ///< thread creations, begins and waits
   std::int64_t thread_teams = 0;                ///< thread teams that several threads forked
   std::int64_t thread_locks = 0;                ///< holdings of a lock by several threads at once
   std::int64_t thread_tasks = 0;                ///< tasks that were created more than once
-  std::int64_t init_finalize = 0;               ///< half a call by a process, or several threads'
+  std::int64_t init_finalize = 0;               ///< incomplete calls, or calls of several threads
   std::int64_t rma_group_sync = 0;              ///< post, start, complete, wait: per partner
   std::int64_t rma_notify = 0;
 };
 
-/// Operations left out on purpose.
 struct Skipped {
   std::int64_t cancelled_sends = 0;
   std::int64_t cancelled_receives = 0;
   std::int64_t alltoallv_instances = 0;
-  std::int64_t neighbourhood_instances = 0;   ///< calls among neighbours without any record
+  std::int64_t neighbourhood_instances = 0;   ///< neighbourhood calls without a record
   std::int64_t partners_contradicting = 0;    ///< pairs of which only one names the other
   std::int64_t rma_without_process_sync = 0;  ///< instances
   std::int64_t rma_group_sync = 0;            ///< records: role unknown, or memory only
   std::int64_t rma_locks = 0;                 ///< records
 };
 
-/// The numbers behind entrain::Coverage. What is neither paired nor ambiguous nor in a gap is lost.
+/// Counts for entrain::Coverage. Receives neither paired nor ambiguous nor in a gap are lost.
 struct CoverageCounts {
-  std::int64_t receives = 0;   ///< completed
+  std::int64_t receives = 0;   ///< completed receives
   std::int64_t paired = 0;     ///< receives
   std::int64_t ambiguous = 0;  ///< receives
   std::int64_t in_gaps = 0;    ///< receives
   std::int64_t collective_calls = 0;
   std::int64_t in_instances = 0;     ///< calls
-  std::int64_t alltoallv_calls = 0;  ///< skipped ones; Skipped has those among neighbours
+  std::int64_t alltoallv_calls = 0;  ///< skipped ones; Skipped has neighbourhood calls
 };
 
-/// Operations that make no edges, and how many make some.
+/// Counts of operations without edges, and of those with some.
 struct LeftOut {
   Unmatched unmatched;
   Skipped skipped;

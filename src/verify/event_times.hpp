@@ -14,25 +14,25 @@
 
 namespace entrain::verify {
 
-/// Where the times of events come from: skeletons and maps, of all locations whose events are
-/// named.
+/// Source of the times of events: skeletons and maps of all locations involved.
 struct TimeSource {
   const trace::Trace& trace;
   const Places& places;
   std::span<const ClockMap> maps;
 };
 
-/// The times of events of one process, which has some, by their numbers in it. Fast where they are
-/// asked for in order. Example: process 3 has the events of location 5, whose first number is 0;
+/// Times of the events of one process, by their numbers in it. Requires an event. Fast if called in
+/// order. Example: process 3 has the events of location 5, whose first number is 0;
 /// number 7 is its eighth event, and has the time that the map of location 5 gives to its stamp.
 class EventTimes {
  public:
-  /// About `count` events will be asked for.
+  /// `count`: expected number of calls.
   EventTimes(const TimeSource& source, std::uint32_t process, std::size_t count)
       : source_(source), process_(process) {
     if (!source.places.is_single(process)) return;
     const LocationIndex l = source.places.event(process, 0).location;
-    if (count < source.maps[l].knots().size()) return;  // to search is less than to pass all knots
+    if (count < source.maps[l].knots().size())
+      return;  // a search per event beats a pass over all knots
     events_ = &source.trace.locations[l].events;
     first_ = source.places.first_number(l);
     time_.emplace(source.maps[l]);
@@ -47,7 +47,7 @@ class EventTimes {
  private:
   const TimeSource& source_;
   std::uint32_t process_;
-  const trace::EventList* events_ = nullptr;  ///< of the only location
+  const trace::EventList* events_ = nullptr;  ///< events of the only location
   std::uint32_t first_ = 0;
   std::optional<StreamTimes> time_;
 };

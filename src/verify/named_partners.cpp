@@ -10,7 +10,7 @@ namespace entrain::verify {
 
 namespace {
 
-using Positions = std::vector<std::uint32_t>;  ///< of calls, rising
+using Positions = std::vector<std::uint32_t>;  ///< increasing positions of calls
 
 bool says(const NamedCall& call) { return call.to != nullptr; }
 
@@ -18,7 +18,7 @@ bool sends(const NamedCall& from, const NamedCall& to) {
   return says(from) ? from.to->contains(to.rank) : from.sends_to_all;
 }
 
-/// True if the calls of one group all say that they exchanged data with all of them.
+/// True if all calls of one group name all of them as partners in both directions.
 bool all_with_all(std::span<const NamedCall> calls, bool inter) {
   return !inter && std::all_of(calls.begin(), calls.end(), [&](const NamedCall& call) {
     return says(call) && call.to == calls[0].to && call.from == calls[0].from &&
@@ -26,7 +26,6 @@ bool all_with_all(std::span<const NamedCall> calls, bool inter) {
   });
 }
 
-/// The calls by group and rank.
 class ByRank {
  public:
   ByRank(std::span<const NamedCall> calls, bool inter) : inter_(inter) {

@@ -12,17 +12,17 @@ namespace entrain::verify {
 class Relation;
 struct MatchedChannel;
 
-/// Sees the edges of one member while the checker tests them, to count or to keep some of them. It
-/// sees every edge once, but of a collective the deciding ones only: each end with the latest begin
-/// that it must not precede. One member's thread calls it.
+/// Observer of the edges of one member while the checker tests them. It gets every edge once; of a
+/// collective only the deciding ones: each end with the latest begin that it must not precede. One
+/// thread per member calls it.
 class EdgeObserver {
  public:
   virtual ~EdgeObserver() = default;
 
-  /// Forgets everything: the walk begins anew.
+  /// Discards everything: the walk starts again.
   virtual void restart() = 0;
-  /// All pairs of a channel whose sends are on location `from` and whose receives are on `to`,
-  /// which are different ones. Relation::pair() has the events.
+  /// Takes all pairs of a channel from location `from` to another location `to`. Relation::pair()
+  /// returns their events.
   virtual void channel(const Relation& relation, const MatchedChannel& channel, LocationIndex from,
                        LocationIndex to) = 0;
   virtual void pair(const Pair& pair) = 0;

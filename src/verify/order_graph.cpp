@@ -7,8 +7,8 @@ namespace entrain::verify {
 
 namespace {
 
-constexpr std::size_t k_few = 32;                ///< more instants get bits
-constexpr std::uint32_t k_peeled = 0xFFFFFFFFu;  ///< in incoming_
+constexpr std::size_t k_few = 32;  ///< most instants that are sorted; chosen, not measured
+constexpr std::uint32_t k_peeled = 0xFFFFFFFFu;  ///< value in incoming_ of removed vertices
 constexpr std::uint32_t k_closed = 0xFFFFFFFFu;  ///< index of vertices of finished components
 
 }  // namespace
@@ -93,7 +93,7 @@ void OrderGraph::build() {
   });
   for (std::size_t v = 0; v < vertices; ++v) first_[v + 1] += first_[v];
   targets_.resize(first_.back());
-  low_.assign(first_.begin(), first_.end() - 1);  // how far each vertex is filled
+  low_.assign(first_.begin(), first_.end() - 1);  // next free target per vertex
   for_each_arc([&](Vertex from, Vertex to) { targets_[low_[from]++] = to; });
   follows_.assign(numbers_.count(), false);
   LocationIndex last = k_none;
@@ -116,8 +116,8 @@ bool OrderGraph::successor(Vertex v, std::uint32_t k, Vertex& to) const {
   return k == stored && to < follows_.size() && follows_[to];
 }
 
-/// Removes vertices without predecessor until there is none. True if some vertices are left: those
-/// on cycles, and those that can be reached from them.
+/// Removes vertices without predecessor until there is none. True if vertices remain: those on
+/// cycles, and those reachable from them.
 bool OrderGraph::peel() {
   path_.clear();
   for (Vertex v = 0; v < incoming_.size(); ++v) {
@@ -137,9 +137,9 @@ bool OrderGraph::peel() {
   return peeled < incoming_.size();
 }
 
-/// Tarjan's algorithm without recursion, on the vertices that are left.
+/// Tarjan's algorithm without recursion, on the remaining vertices.
 void OrderGraph::search_all(std::uint32_t& next) {
-  index_.assign(incoming_.size(), 0);  // 0: not seen yet
+  index_.assign(incoming_.size(), 0);  // 0: not visited
   low_.assign(incoming_.size(), 0);
   component_.assign(numbers_.count(), k_open);
   clock_ = 0;

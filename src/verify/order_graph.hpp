@@ -12,16 +12,14 @@
 
 namespace entrain::verify {
 
-/// An edge inside a cluster (Clusters).
 struct ClusterEdge {
   std::uint32_t cluster = k_none;
   EventRef from, to;
 };
 
 /// Numbers some instants of a trace from 0 on, in the order of locations and streams. A few
-/// instants are sorted; many set a bit each, so that a number is found in O(1). The bits of a
-/// location begin at its first instant and end at its last one: those of a cluster lie close
-/// together.
+/// instants are sorted; many set a bit each, so that lookups are O(1). The bits of a location
+/// span its first to its last instant, which lie close together in a cluster.
 ///
 /// Example: of the instants {1, 4}, {0, 7} and {1, 2} (location, event), {0, 7} gets number 0, {1,
 /// 2} number 1 and {1, 4} number 2.
@@ -29,8 +27,8 @@ class InstantNumbers {
  public:
   explicit InstantNumbers(const Places& places) : places_(&places) {}
 
-  /// Forgets all instants and takes those that `visit(add)` calls `add(instant)` with, `count` at
-  /// most. `visit` is called once or twice. Then the numbers can be asked for.
+  /// Replaces all instants by those that `visit(add)` passes to `add(instant)`, at most `count`.
+  /// Calls `visit` once or twice.
   template <class Visit>
   void assign(std::size_t count, Visit visit) {
     begin(count);
@@ -94,14 +92,14 @@ class InstantNumbers {
   bool dense_ = false;
   std::uint32_t count_ = 0;
   BigVector<EventRef> few_;
-  std::vector<Stretch> stretches_;      ///< per location
-  std::vector<LocationIndex> touched_;  ///< that have instants, in order
+  std::vector<Stretch> stretches_;      ///< one per location
+  std::vector<LocationIndex> touched_;  ///< locations with instants, sorted
   BigVector<std::uint64_t> bits_;       ///< location after location
-  BigVector<std::uint32_t> before_;     ///< per word: bits in all words before it
+  BigVector<std::uint32_t> before_;     ///< number of bits before each word
 };
 
 /// A graph of edges and local order among some instants; finds its strongly connected components.
-/// Made for many small graphs one after the other: it keeps its memory.
+/// Reuses its memory for many small graphs.
 ///
 /// An instance takes part through vertices of its own, so that it costs as many arcs as it has
 /// participants, not their product: all sends lead to one vertex, which leads to all receives. An
@@ -112,9 +110,9 @@ class OrderGraph {
 
   explicit OrderGraph(const Places& places) : numbers_(places) {}
 
-  /// Begins a new graph with these edges, which must stay until for_each_component() returns.
+  /// Begins a new graph with these edges, which must outlive for_each_component().
   void begin(std::span<const ClusterEdge> edges);
-  /// A new vertex that is no instant.
+  /// Adds a vertex that is no instant.
   std::uint32_t add_vertex() { return extra_++; }
   void add_entry(EventRef from, std::uint32_t vertex) { entries_.push_back({from, vertex}); }
   void add_exit(std::uint32_t vertex, EventRef to) { exits_.push_back({to, vertex}); }
@@ -152,14 +150,14 @@ class OrderGraph {
   void close(Vertex v, std::uint32_t& next);
 
   std::span<const ClusterEdge> edges_;
-  BigVector<std::pair<EventRef, std::uint32_t>> entries_, exits_;  ///< of vertices of instances
+  BigVector<std::pair<EventRef, std::uint32_t>> entries_, exits_;  ///< arcs of added vertices
   std::vector<std::pair<std::uint32_t, std::uint32_t>> links_;
-  std::uint32_t extra_ = 0;  ///< vertices that are no instants; they come after the instants
+  std::uint32_t extra_ = 0;  ///< number of vertices after the instants
   InstantNumbers numbers_;
-  std::vector<bool> follows_;       ///< per instant: its location has one before it
-  BigVector<std::uint32_t> first_;  ///< per vertex and the end, in targets_
+  std::vector<bool> follows_;       ///< true per instant with a predecessor on its location
+  BigVector<std::uint32_t> first_;  ///< first target per vertex, and the end
   BigVector<Vertex> targets_;
-  BigVector<std::uint32_t> incoming_;  ///< local order included
+  BigVector<std::uint32_t> incoming_;  ///< number of predecessors, local order included
   BigVector<Vertex> path_;
   std::vector<Frame> frames_;
   BigVector<std::uint32_t> index_, low_, component_;

@@ -21,11 +21,11 @@ constexpr std::uint32_t k_process_sync = 1;  // OTF2_RMA_SYNC_LEVEL_PROCESS
 constexpr std::uint8_t k_notify_in = 1;      // OTF2_RMA_SYNC_TYPE_NOTIFY_IN
 constexpr std::uint8_t k_notify_out = 2;     // OTF2_RMA_SYNC_TYPE_NOTIFY_OUT
 
-// The two synchronisations of an epoch must not be mixed up: they get tags of their own.
+// Tags that keep the two synchronisations of an epoch apart.
 constexpr std::uint32_t k_tag_open = 0;   // post -> start
 constexpr std::uint32_t k_tag_close = 1;  // complete -> wait
 
-/// A channel as the records of one process name it.
+/// Channel as named by the records of one process.
 struct LocalKey {
   std::uint32_t peer = k_none;  ///< process
   std::uint32_t space = k_none;
@@ -71,7 +71,7 @@ class Outliner::Walk {
   }
 
  private:
-  /// For all messages and calls of communicators: lists that grow would touch twice the memory.
+  /// Reserves memory for all messages and calls: growth would touch twice the memory.
   void make_room() {
     constexpr std::uint64_t k_messages =
         trace::kind_set({EventKind::send, EventKind::isend, EventKind::recv, EventKind::irecv});
@@ -108,7 +108,7 @@ class Outliner::Walk {
     }
   }
 
-  /// Handles messages, and every event that opens or closes a request; false for all others.
+  /// Handles messages and all events that open or close a request; false for all others.
   bool names_peer_or_request(const Event& event, Requests& requests) {
     switch (event.kind) {
       case EventKind::send:
@@ -216,7 +216,7 @@ class Outliner::Walk {
     post(channel, order, trace::length_code(event));
   }
 
-  /// Number of the channel that the record of a message names; k_none: there is no such process.
+  /// Number of the channel that a message record names; k_none: undefined process.
   std::uint32_t channel_of_message(const Event& event, bool send) {
     const std::uint32_t peer = memberships_.peer_process(event.comm, out_.process, event.peer);
     if (peer == k_none) return k_none;
@@ -291,7 +291,7 @@ class Outliner::Walk {
       ++coverage_.collective_calls;
       return;
     }
-    if (trace_.definitions.comms[comm].self) return;  // alone, a process waits for nobody
+    if (trace_.definitions.comms[comm].self) return;  // a single process does not wait
     if (memberships_.is_shared(comm)) ++coverage_.collective_calls;
     auto [column, is_new] = by_space_.insert(space, k_none);
     if (is_new) {
@@ -352,14 +352,14 @@ class Outliner::Walk {
   CoverageCounts& coverage_;
   Outline out_;
   static constexpr std::uint32_t k_unseen = k_none - 1;
-  std::vector<std::uint32_t> channel_of_form_;  ///< of the location in work: k_unseen if unknown
-  std::uint32_t form_ = 0;                      ///< number, of the event in work
+  std::vector<std::uint32_t> channel_of_form_;  ///< channels at the current location, or k_unseen
+  std::uint32_t form_ = 0;                      ///< form number of the current event
   FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_process_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
-  Begin begin_, rma_begin_;          ///< of the blocking call that is open
-  bool unrecorded_ = false;          ///< a call among neighbours is open that has no record so far
-  LocationIndex location_ = k_none;  ///< in work
-  std::uint32_t number_ = 0;         ///< of the event in work
+  Begin begin_, rma_begin_;          ///< begin of the open blocking call
+  bool unrecorded_ = false;          ///< an open neighbourhood call has no record so far
+  LocationIndex location_ = k_none;  ///< current location
+  std::uint32_t number_ = 0;         ///< number of the current event
   std::uint32_t instant_ = 0;        ///< number of its instant
 };
 

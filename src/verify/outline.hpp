@@ -18,7 +18,7 @@ namespace entrain::verify {
 /// Kinds of operations whose k-th send belongs to the k-th receive of the same channel.
 enum class Stage : std::uint32_t { message, group_sync, notification };
 
-/// The name that both ends of such an operation share: a channel. Its k-th send belongs to its k-th
+/// Channel: the key that both ends of such an operation share. Its k-th send belongs to its k-th
 /// receive.
 struct ChannelKey {
   Stage stage{};
@@ -30,8 +30,8 @@ struct ChannelKey {
   friend auto operator<=>(const ChannelKey&, const ChannelKey&) = default;
 };
 
-/// Whether a channel begins and ends on one location, as where a process without threads sends to
-/// itself: its pairs are no edges, and it waits for nobody.
+/// True if a channel begins and ends on one location, as when a process without threads sends to
+/// itself: its pairs are no edges.
 inline bool is_within_location(const ChannelKey& key, const Places& places) {
   return key.sender == key.receiver && places.is_single(key.sender);
 }
@@ -45,9 +45,9 @@ enum class Scope {
   messages,  ///< only point-to-point messages
 };
 
-/// A short form of the events of one process: its ends of messages and synchronisations, by
-/// channel, and its collective calls, by space. Small, so that it can be kept while the other
-/// processes are looked at. It has no times yet: write_parcels() adds them.
+/// Compact form of the events of one process: its ends of messages and synchronisations, by
+/// channel, and its collective calls, by space. It has no times: write_ends() and write_calls() add
+/// them.
 ///
 /// Instants are named by the number (Places) of the first event that shares their stamp.
 ///
@@ -59,28 +59,27 @@ enum class Scope {
 struct Outline {
   struct Channel {
     ChannelKey key;
-    bool send = false;        ///< the process is the sending one
+    bool send = false;        ///< the process is the sender
     bool disordered = false;  ///< its posts are not stored in posting order, or threads share it
     std::uint32_t count = 0;
     std::uint32_t latest = 0;         ///< `order` of the last post so far
-    LocationIndex location = k_none;  ///< of the last post so far
+    LocationIndex location = k_none;  ///< location of the last post so far
   };
   struct Post {
-    std::uint32_t channel = k_none;  ///< k_none: without a partner
+    std::uint32_t channel = k_none;  ///< k_none: no partner
     std::uint32_t order = 0;         ///< number of the event at which it was posted
     std::uint32_t instant = 0;       ///< number of the instant that is the end of the edge
     std::uint32_t symbol = 0;        ///< trace::length_code() of a message
   };
-  /// The calls of the process in one space.
   struct Column {
     SpaceIndex space = k_none;
     Seat seat;
-    LocationIndex location = k_none;  ///< of the first call
+    LocationIndex location = k_none;  ///< location of the first call
     bool several = false;             ///< several threads call
     bool disordered = false;          ///< its calls are not stored in the order of their begins
     std::uint32_t count = 0;
     std::uint32_t latest = 0;
-    std::uint64_t operations = 0;  ///< a code of what is called, in order; set by order_calls()
+    std::uint64_t operations = 0;  ///< hash of the calls in order; set by order_calls()
   };
   struct Call {
     std::uint32_t column = 0;
@@ -94,15 +93,14 @@ struct Outline {
 
   std::uint32_t process = k_none;
   std::vector<Channel> channels;
-  BigVector<Post> posts;  ///< by location, in stream order
+  BigVector<Post> posts;  ///< sorted by location, then stream
   std::vector<Column> columns;
-  BigVector<Call> calls;     ///< by location, in stream order of their ends
+  BigVector<Call> calls;     ///< sorted by location, then stream of the ends
   bool has_threads = false;  ///< there are events for ThreadRelation
-  bool decreasing = false;   ///< a stamp is below the one before it
-  /// The call of MPI_Init, or that of MPI_Finalize: the first enter of its thread, and the first
-  /// leave after it.
+  bool decreasing = false;   ///< some stamp is below the one before it
+  /// Call of MPI_Init or MPI_Finalize: the first enter of its thread, and the first leave after it.
   struct World {
-    LocationIndex location = k_none;  ///< of the first record
+    LocationIndex location = k_none;  ///< location of the first record
     bool several = false;             ///< several threads have records of such a call
     std::uint32_t enter = k_none;     ///< number of the instant; k_none: not in the trace
     std::uint32_t leave = k_none;
@@ -124,7 +122,7 @@ class Outliner {
         left_out_(left_out),
         memberships_(trace.definitions) {}
 
-  /// Walks once through the events of a process.
+  /// Reads the events of a process once.
   Outline outline(std::uint32_t process);
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 using Side = std::span<const Moment>;
 
-/// Counts numbers of a fixed set, and how many of those counted exceed a bound.
+/// Counts values of a fixed set, and the number of counted values above a bound.
 class FenwickTree {
  public:
   explicit FenwickTree(std::vector<std::int64_t> values) : values_(std::move(values)) {
@@ -49,7 +49,7 @@ std::vector<std::int64_t> times_of(Side side) {
   return times;
 }
 
-/// Pairs with receive - send < mu. Sides in order of rank if ordered.
+/// Number of pairs with receive - send < mu. Sides are sorted by rank if ordered.
 std::uint64_t below(Side sends, Side receives, bool ordered, std::int64_t mu) {
   std::uint64_t found = 0;
   if (!ordered) {
@@ -147,7 +147,7 @@ std::int64_t earliest(Side side) {
       ->time;
 }
 
-/// The latest of the sends seen so far that is a partner of a given receive.
+/// Finds the latest send so far that is a partner of a given receive.
 ///
 /// The sends that are no partners: the send of the receive's own location, and all sends of its
 /// dropped component. So it is enough to keep the two latest sends of the three groups that have
@@ -198,7 +198,7 @@ class LatestSends {
     return dropped ? k_component | m.component : m.event.location;
   }
 
-  /// Whether fewer than two sends of its group and fewer than three groups stand before it.
+  /// True if fewer than two sends of its group and fewer than three groups precede it.
   [[nodiscard]] bool worth_keeping(const Entry& entry, std::size_t at) const {
     std::size_t of_group = 0, others = 0;
     for (std::size_t i = 0; i < at; ++i) {
@@ -216,7 +216,7 @@ class LatestSends {
     }
     return true;
   }
-  /// Drops what the last addition made needless.
+  /// Drops entries that the last addition made redundant.
   void prune() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < size_; ++i) {
@@ -253,7 +253,7 @@ PairCounts count_pairs(Side sends, Side receives, bool ordered, const MuTicks& m
   PairCounts counts;
   if (sends.empty() || receives.empty()) return counts;
   counts.count = number_of_pairs(sends, receives, ordered);
-  // Most instances of most traces are fine, which the two extremes show.
+  // Most instances have no violation, which the two extremes show.
   const std::int64_t smallest = margin(earliest(receives), latest(sends));
   const std::int64_t largest_mu = *std::max_element(mu.begin(), mu.end());
   if (smallest > 0 && smallest >= largest_mu) return counts;

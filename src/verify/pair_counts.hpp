@@ -13,7 +13,7 @@
 
 namespace entrain::verify {
 
-/// Numbers of pairs. As in EdgeStatistics.
+/// Numbers of pairs, see EdgeStatistics.
 struct PairCounts {
   std::uint64_t count = 0;
   std::uint64_t violations = 0;
@@ -24,7 +24,7 @@ struct PairCounts {
   PairCounts& operator-=(const PairCounts& other);
 };
 
-/// a - b, without overflow.
+/// Returns a - b, clamped.
 inline std::int64_t margin(std::int64_t a, std::int64_t b) {
   std::int64_t difference = 0;
   if (!__builtin_sub_overflow(a, b, &difference)) return difference;
@@ -33,13 +33,13 @@ inline std::int64_t margin(std::int64_t a, std::int64_t b) {
 }
 
 /// Counts the pairs of an instance in O(n log n): sends x receives without those inside one
-/// location; if ordered, only those whose send has the lower rank. Cycles are not looked at.
+/// location; if ordered, only those whose send has the lower rank. Ignores cycles.
 ///
-/// Both sides in order of location, or of rank if ordered, as Instance keeps them.
+/// Both sides are sorted by location, or by rank if ordered (Instance).
 PairCounts count_pairs(std::span<const Moment> sends, std::span<const Moment> receives,
                        bool ordered, const MuTicks& mu);
 
-/// Those of its pairs whose locations share a clock. `clock_of`: per location.
+/// Counts the pairs of an instance whose locations share a clock. `clock_of`: per location.
 PairCounts count_pairs_of_one_clock(std::span<const Moment> sends, std::span<const Moment> receives,
                                     bool ordered, const MuTicks& mu,
                                     std::span<const std::uint32_t> clock_of);
@@ -51,15 +51,14 @@ struct WorstPair {
   std::size_t receive = 0;
 };
 
-/// The pair with the smallest receive - send; nothing if there is none up to `limit`. Pairs inside
-/// a component for which `dropped` holds are no pairs. Of equals the first receive, and of its
-/// sends the first. O(n).
+/// Returns the pair with the smallest receive - send, at most `limit`, or nothing. Pairs inside a
+/// dropped component do not count. Among equals, the first receive with its first send. O(n).
 std::optional<WorstPair> worst_pair(std::span<const Moment> sends, std::span<const Moment> receives,
                                     bool ordered, const std::vector<bool>& dropped,
                                     std::int64_t limit);
 
-/// For every receive that has a partner, in their order, the pair with its latest send: the one
-/// that decides how early it may be. `dropped` as above. Replaces the contents of `pairs`. O(n).
+/// Replaces `pairs` by the deciding pair of every receive with a partner, in order: that with its
+/// latest send, which bounds its time. `dropped`: see worst_pair(). O(n).
 void deciding_pairs(std::span<const Moment> sends, std::span<const Moment> receives, bool ordered,
                     const std::vector<bool>& dropped, std::vector<WorstPair>& pairs);
 

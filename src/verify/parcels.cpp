@@ -24,7 +24,7 @@ T* append(BigVector<T>& values, std::size_t count) {
   return values.data() + first;
 }
 
-/// How much a parcel is going to hold: it must not grow while it is written.
+/// Final size of a parcel: it must not grow while it is written.
 struct Size {
   std::size_t heads = 0, values = 0;
 
@@ -34,12 +34,12 @@ struct Size {
   }
 };
 
-/// Where the calls of one process in one space go: each block of ordinals into the parcel for its
-/// home.
+/// Destinations of the calls of one process in one space: each block of ordinals goes into the
+/// parcel for its home.
 struct ColumnPlaces {
-  std::vector<CallRecord*> blocks;  ///< where each block begins
-  std::uint32_t limit = 0;          ///< ordinals from here on are left out
-  std::uint32_t next = 0;           ///< ordinal of the next call, if they are stored in order
+  std::vector<CallRecord*> blocks;  ///< begin of each block
+  std::uint32_t limit = 0;          ///< first ordinal that is skipped
+  std::uint32_t next = 0;           ///< ordinal of the next call if stored in order
 
   CallRecord& operator[](std::uint32_t ordinal) {
     return blocks[ordinal / k_block][ordinal % k_block];
@@ -94,7 +94,6 @@ class EndWriter {
     for (std::size_t m = 0; m < sends.size(); ++m) reserve_ends(out_.sends[m], sends[m]);
   }
 
-  /// One side of a channel, in a parcel.
   struct Side {
     ChannelHead* head = nullptr;
     ChannelSide ends;

@@ -15,21 +15,21 @@
 
 namespace entrain::verify {
 
-/// The ends of the processes of one member, sorted by where they meet their partners: sends at the
-/// member that owns the receiving process, receives here.
+/// The ends of the processes of one member, by destination: sends go to the member that owns the
+/// receiving process, receives stay here.
 struct EndParcels {
-  std::vector<ChannelParcel> sends;  ///< by member
+  std::vector<ChannelParcel> sends;  ///< one per member
   ChannelParcel receives;
 };
 
 /// Writes the ends and frees the posts of the outlines one by one. `maps`: per location, stored
-/// stamp -> time. Linear, but for ends that are not stored in posting order, which are sorted.
+/// stamp -> time. Linear, except that ends not stored in posting order are sorted.
 EndParcels write_ends(const trace::Share& share, const Places& places,
                       std::span<const ClockMap> maps, std::span<Outline> outlines);
 
-/// Writes the calls, each to the member that is the home of its block of ordinals, and frees the
-/// outlines one by one. `limits`: per space, how many instances can be complete (SpaceCounts);
-/// later calls are left out. By member. Linear.
+/// Writes the calls, one parcel per member, each to the home of its block of ordinals, and frees
+/// the outlines one by one. `limits`: per space, number of instances that can be complete
+/// (SpaceCounts); later calls are skipped. Linear.
 std::vector<CallParcel> write_calls(const trace::Share& share, const Places& places,
                                     std::span<const ClockMap> maps,
                                     std::span<const std::uint32_t> limits,

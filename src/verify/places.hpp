@@ -27,8 +27,8 @@ struct EventRef {
   friend auto operator<=>(const EventRef&, const EventRef&) = default;
 };
 
-/// The process, member and machine that everything belongs to, and the numbers of the
-/// communication events: a process counts its own ones through its locations, one after the other.
+/// Processes, members and machines of locations, and the numbers of the communication events: each
+/// process numbers its own events location by location.
 /// The same at every member. Immutable, so safe to share between threads.
 ///
 /// Example: process 0 has locations 0 and 2 with 3 and 5 events, process 1 has location 1 with 4.
@@ -53,7 +53,6 @@ class Places {
   }
   /// True if at most one location of the process has communication events.
   [[nodiscard]] bool is_single(std::uint32_t process) const { return only_[process] != k_many; }
-  /// Number of the first event of a location.
   [[nodiscard]] std::uint32_t first_number(LocationIndex l) const { return first_[l]; }
 
   [[nodiscard]] std::size_t location_count() const { return first_.size(); }
@@ -76,14 +75,13 @@ class Places {
   [[nodiscard]] LocationIndex search(std::uint32_t process, std::uint32_t number) const;
 
   const trace::Definitions* definitions_;
-  std::vector<std::uint32_t> owner_;      ///< per process
-  std::vector<std::size_t> begin_;        ///< per process and the end, in locations_
-  std::vector<LocationIndex> locations_;  ///< process after process
-  std::vector<LocationIndex> only_;   ///< per process: its location with events; k_many: several
-  std::vector<std::uint32_t> first_;  ///< per location
+  std::vector<std::uint32_t> owner_;      ///< one per process
+  std::vector<std::size_t> begin_;        ///< begin in locations_ per process, and the end
+  std::vector<LocationIndex> locations_;  ///< sorted by process
+  std::vector<LocationIndex> only_;       ///< location with events of each process; k_many: several
+  std::vector<std::uint32_t> first_;      ///< number of the first event of each location
 };
 
-/// Where a process sits in a communicator.
 struct Seat {
   std::uint32_t group = 0;  ///< 1 only in the second group of an inter-communicator
   std::uint32_t rank = 0;
@@ -93,7 +91,7 @@ struct Seat {
 std::uint32_t process_at(const trace::Definitions& definitions, const trace::Comm& comm,
                          std::uint32_t group, std::uint32_t rank);
 
-/// The processes of communicators and groups, looked up once and remembered. Used by one thread.
+/// Cache of the processes of communicators and groups. Used by one thread.
 class Memberships {
  public:
   explicit Memberships(const trace::Definitions& definitions)
@@ -105,10 +103,10 @@ class Memberships {
   /// twice has the first seat only.
   std::optional<Seat> seat_of(CommIndex comm, std::uint32_t process);
 
-  /// Whether a communicator has members of more than one process.
+  /// True if a communicator has members of more than one process.
   bool is_shared(CommIndex comm);
 
-  /// The process that `rank` of `comm` means in a message of process `own`; k_none: nobody.
+  /// Process of `rank` in a message of process `own` on `comm`; k_none: undefined.
   std::uint32_t peer_process(CommIndex comm, std::uint32_t own, std::uint32_t rank);
 
   /// Processes of a group, each once, in increasing order: one with several locations is one.
@@ -123,8 +121,8 @@ class Memberships {
   const std::vector<Entry>& seats_of(CommIndex comm);
 
   const trace::Definitions* definitions_;
-  std::vector<std::optional<std::vector<Entry>>> seats_;  ///< per communicator, by process
-  std::vector<std::optional<std::vector<std::uint32_t>>> processes_;  ///< per group
+  std::vector<std::optional<std::vector<Entry>>> seats_;  ///< one per communicator, sorted
+  std::vector<std::optional<std::vector<std::uint32_t>>> processes_;  ///< one list per group
   std::vector<std::uint32_t> nobody_;
 };
 

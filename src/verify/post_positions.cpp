@@ -11,7 +11,7 @@ namespace entrain::verify {
 PostPositions::PostPositions(const trace::Trace& trace, const Places& places, Outline& outline)
     : channels_(outline.channels), next_(channels_.size(), 0) {
   BigVector<Outline::Post>& posts = outline.posts;
-  // Channel by channel, as a sort of all posts at once would have to look at them more often.
+  // Sorted channel by channel, as one sort of all posts would compare more.
   std::vector<std::uint32_t> begin(channels_.size() + 1, 0);
   const auto disordered = [&](const Outline::Post& post) {
     return post.channel != k_none && channels_[post.channel].disordered;

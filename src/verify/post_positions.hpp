@@ -9,13 +9,12 @@
 
 namespace entrain::verify {
 
-/// The position of each post of a process in its channel. If the posts of a channel are stored in
-/// posting order, they are simply counted.
+/// Positions of the posts of a process in their channels; counted if stored in posting order.
 class PostPositions {
  public:
   PostPositions(const trace::Trace& trace, const Places& places, Outline& outline);
 
-  /// To be called once per post, in order.
+  /// Returns the position of a post; call it once per post, in order.
   std::uint32_t operator()(const Outline::Post& post) {
     return channels_[post.channel].disordered ? post.order : next_[post.channel]++;
   }

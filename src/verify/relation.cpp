@@ -13,7 +13,7 @@ namespace entrain::verify {
 
 namespace {
 
-/// The call of MPI_Init or MPI_Finalize of a process, as it travels.
+/// Call of MPI_Init or MPI_Finalize of a process, as sent between members.
 struct WorldCall {
   std::int64_t enter_time = 0, leave_time = 0;
   EventRef enter, leave;
@@ -56,7 +56,7 @@ std::vector<Outline> Relation::outline(const trace::Share& share, Scope scope,
   return outlines;
 }
 
-/// Whether times may decrease along a stream by the present maps.
+/// Sets decreasing_: times decrease along a stream by the present maps.
 void Relation::note_order(const trace::Share& share) {
   decreasing_ = stamps_decrease_;
   for (std::uint32_t p = 0; p < places_->process_count(); ++p) {
@@ -66,7 +66,7 @@ void Relation::note_order(const trace::Share& share) {
   }
 }
 
-/// Sends all operations to where they meet their partners, and pairs them there.
+/// Sends all operations to the members that pair them, and pairs them.
 void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
                     std::vector<Outline>&& outlines, const Cancel& cancel) {
   EndParcels ends = write_ends(share, *places_, maps_, outlines);
@@ -128,7 +128,7 @@ void Relation::meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
   LeftOut counted = before;
   spaces.cut(share.team, calls_->disagreements(limits_, counted), left_out_.unmatched);
   if (!std::equal(limits_.begin(), limits_.end(), spaces.limits().begin())) {
-    // An instance beyond the new limits does not count as well.
+    // Instances beyond the new limits do not count either.
     limits_.assign(spaces.limits().begin(), spaces.limits().end());
     counted = before;
     static_cast<void>(calls_->disagreements(limits_, counted));

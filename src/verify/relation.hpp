@@ -23,14 +23,14 @@
 
 namespace entrain::verify {
 
-/// The happened-before relation of a trace as the checker sees it (docs/method.md, section 2):
+/// The happened-before relation of a trace as the checker builds it (docs/method.md, section 2);
 /// every member holds a part of it.
 ///
-/// Every member walks through the processes it owns and makes their outlines. Sends then travel to
-/// the owner of the receiving process and meet the receives there (Channels); calls travel to the
-/// homes of their blocks (CallBlocks); edges between threads stay (ThreadRelation). Memory: 12
-/// bytes per end of a message and 32 per call, besides what one process needs while it is looked
-/// at. Where records are missing, 32 more per end of a message (TraitRows).
+/// Every member makes the outlines of the processes it owns. Sends then go to the owner of the
+/// receiving process, which pairs them (Channels); calls go to the homes of their blocks
+/// (CallBlocks); edges between threads stay (ThreadRelation). Memory: 12
+/// bytes per end of a message and 32 per call, plus the working memory for one process. Where
+/// records are missing, 32 more per end of a message (TraitRows).
 ///
 /// Example: location 0 (process 0) sends at 1000 and 1200, location 1 (process 1) receives at 500
 /// and 1300; both use tag 7 of the world. The two sends and the two receives name the channel
@@ -51,8 +51,8 @@ class Relation {
   /// True if set_maps() may be called: the order of records decided all pairs, and there is no edge
   /// between threads, whose times are kept in place. The same at every member.
   [[nodiscard]] bool is_timeless() const { return timeless_; }
-  /// From now on times are those of other maps. Only where is_timeless(), and all locations are at
-  /// hand, as threads of one process have them; `share`: as build() had it. O(n).
+  /// Replaces the maps. Requires is_timeless() and all locations, as threads of one process have
+  /// them; `share`: same as for build(). O(n).
   void set_maps(const trace::Share& share, std::span<const ClockMap> maps);
 
   [[nodiscard]] const Places& places() const { return *places_; }
@@ -64,7 +64,6 @@ class Relation {
   /// True if the times of some location of this member decrease in the order of its stream.
   [[nodiscard]] bool decreasing() const { return decreasing_; }
 
-  /// The channels of this member.
   [[nodiscard]] std::span<const MatchedChannel> channels() const { return channels_.all(); }
   /// The k-th pair of a channel; false if both ends are on one location, which is no edge.
   [[nodiscard]] bool pair(const MatchedChannel& channel, std::uint32_t k, Pair& out) const;
@@ -112,15 +111,15 @@ class Relation {
 
   const trace::Trace* trace_;
   std::span<const ClockMap> maps_;
-  std::unique_ptr<const Places> places_;  ///< others point to it
+  std::unique_ptr<const Places> places_;  ///< owned here, as others point to it
   LeftOut left_out_;
-  bool stamps_decrease_ = false;  ///< those of some location of this member
+  bool stamps_decrease_ = false;  ///< stamps of some location of this member decrease
   bool decreasing_ = false;
   bool timeless_ = false;
   Channels channels_;
   ThreadRelation threads_;
   std::optional<CallBlocks> calls_;
-  std::vector<std::uint32_t> limits_;  ///< per space: ordinals below are instances
+  std::vector<std::uint32_t> limits_;  ///< first ordinal per space that is no instance
   std::vector<Instance> world_;        ///< MPI_Init, MPI_Finalize
 };
 

@@ -11,9 +11,8 @@
 
 namespace entrain::verify {
 
-/// Finds the operation that a completion or cancellation belongs to: the latest one of the same
-/// location that uses the same request id. To be called in stream order; keeps open operations
-/// only.
+/// Finds the operation of a completion or cancellation: the latest one of the location with the
+/// same request id. Call it in stream order; it keeps open operations only.
 class Requests {
  public:
   /// An operation that a request id stands for.
@@ -21,25 +20,24 @@ class Requests {
     trace::EventKind kind{};
     std::uint32_t number = k_none;   ///< number of its event
     std::uint32_t instant = k_none;  ///< number of its instant
-    std::size_t post = 0;            ///< isend: a number for the caller's own use
+    std::size_t post = 0;            ///< isend: number defined by the caller
   };
 
   /// `events`: all events of the location.
   explicit Requests(const trace::EventList& events);
 
-  /// An isend, irecv_request or nb_request begins to use the id.
+  /// Opens an isend, irecv_request or nb_request with this id.
   void open(std::uint64_t id, const Open& operation);
-  /// The irecv_request that an irecv completes; number k_none if nobody posted it.
+  /// Returns the irecv_request that an irecv completes; number k_none: none.
   Open complete_receive(std::uint64_t id);
-  /// The nb_request of an nb_complete; number k_none if there is none.
+  /// Returns the nb_request of an nb_complete; number k_none: none.
   Open complete_collective(std::uint64_t id);
-  /// The operation that a request_cancelled withdraws; number k_none if there is none.
+  /// Returns the operation that a request_cancelled withdraws; number k_none: none.
   Open cancel(std::uint64_t id);
 
  private:
   FlatMap<std::uint64_t, Open, IntegerHash> open_;
-  /// Ids that are cancelled somewhere: only for these must an isend, which never completes here,
-  /// be remembered.
+  /// Ids that are cancelled somewhere: only their isends, which never complete here, are kept.
   FlatMap<std::uint64_t, bool, IntegerHash> cancelled_;
 };
 

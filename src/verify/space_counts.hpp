@@ -13,8 +13,8 @@
 
 namespace entrain::verify {
 
-/// How many calls the processes made in each space, and from that, which ordinals can be instances:
-/// those that every calling process reaches.
+/// Numbers of calls per process and space, and the ordinals that can be instances: those that every
+/// calling process reaches.
 ///
 /// Example: three processes call 5, 5 and 4 times on a communicator. Ordinals 0 to 3 can be
 /// complete (the limit is 4), and one instance is incomplete. If the calls with ordinal 2 turn out
@@ -28,19 +28,19 @@ class SpaceCounts {
   /// Per space: ordinals below this can be complete instances. The same at every member.
   [[nodiscard]] std::span<const std::uint32_t> limits() const { return limits_; }
 
-  /// The process that calls most in a space, the first one in order of rank; and how often.
+  /// The process with the most calls in a space (lowest rank among equals), and its calls.
   struct Reference {
     SpaceIndex space = k_none;
     std::uint32_t process = k_none;
     std::uint32_t calls = 0;
   };
-  /// True if in some space of [first, end) not all callers call as often, or not the same
-  /// operations in the same order. Collective.
+  /// True if in some space of [first, end) callers differ in the number or order of their
+  /// operations. Collective.
   [[nodiscard]] bool unequal(Team& team, SpaceIndex first, SpaceIndex end) const;
-  /// The references of all spaces in which somebody calls. Collective.
+  /// References of all spaces with calls. Collective.
   [[nodiscard]] std::vector<Reference> references(Team& team) const;
-  /// Takes these limits for aligned spaces: 0 where fewer than two processes have a call left. From
-  /// now on cut() counts nothing there. The same at every member.
+  /// Sets the limits of aligned spaces: 0 where fewer than two processes have a call left. cut()
+  /// then counts nothing there. The same at every member.
   void align(std::span<const Reference> aligned);
 
   /// The first ordinal of a space that is no instance, because its calls contradict each other.
@@ -48,28 +48,28 @@ class SpaceCounts {
     SpaceIndex space = k_none;
     std::uint32_t ordinal = 0;
   };
-  /// Leaves out each space from its first disagreement on; `found` are those that this member
-  /// found. Counts the calls that take no part. Collective.
+  /// Cuts each space at its first disagreement; `found`: disagreements that this member found.
+  /// Counts the calls after it. Collective.
   void cut(Team& team, const std::vector<Disagreement>& found, Unmatched& unmatched);
 
  private:
-  /// The calls in one space, added up over processes.
+  /// Sums over the calls of all processes in one space.
   struct Sum {
     SpaceIndex space = k_none;
-    std::uint32_t columns = 0;  ///< processes that call
+    std::uint32_t columns = 0;  ///< number of processes with calls
     std::uint32_t shortest = k_none;
     std::uint32_t longest = 0;
     std::uint64_t calls = 0;
     std::uint64_t operations = 0;  ///< Outline::Column::operations of some process
-    bool unequal = false;          ///< others have other ones
-    std::uint32_t first = k_none;  ///< of those that call most: the first process
+    bool unequal = false;          ///< others differ from `operations`
+    std::uint32_t first = k_none;  ///< first process among those with the most calls
     std::uint64_t first_seat = 0;  ///< its group and rank
   };
   static bool everybody(std::uint32_t) { return true; }
   static void merge(std::vector<Sum>& sums);
   std::vector<std::uint32_t> limits_;
-  std::vector<bool> aligned_;  ///< per space
-  std::vector<Sum> own_;       ///< of the spaces that this member counts for all
+  std::vector<bool> aligned_;  ///< one per space
+  std::vector<Sum> own_;       ///< sums of the spaces that this member counts
 };
 
 }  // namespace entrain::verify

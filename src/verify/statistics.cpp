@@ -57,20 +57,20 @@ std::size_t bin_of(std::int64_t change, std::int64_t length) {
   return bin;
 }
 
-/// Rounding may turn an event back by one tick.
+/// True if an event moved back by more than the rounding of one tick.
 bool is_backward(std::int64_t moved) { return moved < -1; }
 
-/// Adds up over the locations of one member, then over the members.
+/// Sums over the locations of one member, then over the members.
 class Collector {
  public:
-  /// One location: its events, and the map from their stamps to times.
+  /// Events of a location, and the map from their stamps to times.
   struct Stream {
     const trace::EventList& events;
     const ClockMap& map;
-    const ClockMap* start = nullptr;  ///< where events moved back from, if not by `map`
+    const ClockMap* start = nullptr;  ///< origin of backward moves if not `map`
   };
 
-  /// Makes room for what so many events moved: a list that grows would touch twice the memory.
+  /// Reserves memory for the displacements: growth would touch twice the memory.
   void reserve(std::size_t events) { sizes_.reserve(events); }
 
   /// Adds a location: its distinct stamps, and the intervals between them.
@@ -104,7 +104,7 @@ class Collector {
     std::int64_t largest = 0;
     for (const std::int64_t size : sizes_) largest = std::max(largest, size);
     result_.max_ticks = team.reduce(Team::Reduction::max, largest);
-    // The smallest size that is not exceeded by 99 % of the moved events.
+    // Smallest size that 99 % of the moved events do not exceed.
     result_.p99_ticks = size_of_rank(team, (result_.moved_events * 99 - 1) / 100);
     return result_;
   }
@@ -139,8 +139,7 @@ class Collector {
     raise(result_.max_slope, change, now.stamp - last.stamp);
   }
 
-  /// Raises a largest quotient to part / whole. Nearly all are clearly smaller, which a product
-  /// shows without a division.
+  /// Raises `largest` to part / whole. A product excludes nearly all quotients without a division.
   static void raise(double& largest, std::int64_t part, std::uint64_t whole) {
     constexpr double k_clearly = 1 - 1e-12;
     if (static_cast<double>(part) < largest * static_cast<double>(whole) * k_clearly) return;
@@ -164,7 +163,7 @@ class Collector {
     }
   }
 
-  /// Exact, so that it does not depend on which member adds up which sizes.
+  /// Exact sum, so that it does not depend on the partition.
   [[nodiscard]] Int128 sum_of_sizes(Team& team) const {
     Int128 sum = 0;
     for (const std::int64_t size : sizes_) sum += size;
@@ -178,8 +177,8 @@ class Collector {
     return digits[0] + (Int128{digits[1]} << k_bits) + (Int128{digits[2]} << (2 * k_bits));
   }
 
-  /// The size with `rank` others before it in ascending order, among the sizes of all members.
-  /// Finds 11 bits at a time, from the highest ones that any size has (`max_ticks`).
+  /// Size with `rank` smaller ones before it among the sizes of all members: radix selection, 11
+  /// bits at a time, from the highest bits of `max_ticks` on.
   std::int64_t size_of_rank(Team& team, std::uint64_t rank) {
     constexpr int k_bits = 11;
     constexpr std::size_t k_digits = std::size_t{1} << k_bits;
@@ -238,7 +237,7 @@ Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Part
                    .start = start.empty() ? nullptr : &start[l]},
                   {.events = after.trace.locations[l].events, .map = after.maps[l]});
   }
-  // The error names the first location that differs, whatever member found it.
+  // The error names the first differing location, whichever member found it.
   const std::int64_t first = team.reduce(Team::Reduction::min, differs);
   if (!result && differs != first && first < static_cast<std::int64_t>(count)) result = {};
   TRY(team.agree(std::move(result)));

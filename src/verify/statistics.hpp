@@ -14,17 +14,17 @@
 
 namespace entrain::verify {
 
-/// A trace seen through one clock map per location: stored stamp -> time.
+/// A trace with one clock map per location: stored stamp -> time.
 struct TimedTrace {
   const trace::Trace& trace;
   std::span<const ClockMap> maps;
 };
 
-/// How a correction changed the times of the communication events of a trace (docs/method.md,
-/// section 7).
+/// Computes the changes of the times of a trace's communication events by a correction
+/// (docs/method.md, section 7).
 ///
-/// `before` is the trace as it was, seen through its presync maps (C); `after` the corrected one,
-/// seen through its own (LC''). Both hold the same events in the same order; only stamps differ.
+/// `before` is the original trace with its presync maps (C); `after` the corrected one with its own
+/// maps (LC''). Both hold the same events in the same order; only stamps differ.
 /// An event counts once per distinct stamp of `before`; displacements are sizes, without sign.
 /// Relative changes refer to the interval in C, at least one tick; slopes, of which only stretches
 /// count, to the interval in stored stamps of `before`.

@@ -7,8 +7,8 @@
 
 namespace entrain::verify {
 
-/// Evaluates a map at the stamps of one stream in about constant time each, as long as they do not
-/// decrease: a cursor never goes back, so where a damaged stream does, it is not asked.
+/// Evaluates a map at the stamps of one stream in about constant time each if they do not decrease.
+/// For decreasing stamps of a damaged stream it searches, as a cursor cannot go back.
 class StreamTimes {
  public:
   explicit StreamTimes(const ClockMap& map) : map_(&map), cursor_(map) {}

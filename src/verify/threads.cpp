@@ -12,12 +12,10 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
-// Each kind of operation has a class of its own. One walk through the events of a process gives it
-// the records; pair() then sorts them by the operation that they name, which brings partners
-// together.
+// Each kind of operation has its own class. One pass over the events of a process adds the records;
+// pair() then sorts them by the operation that they name, which makes partners adjacent.
 
-/// Records that name the same operation stay in the order of the walk: by location, those of each
-/// location in stream order.
+/// Sorts records by operation; those of one operation stay in order of locations and streams.
 template <class Record>
 void sort_by_operation(std::vector<Record>& records) {
   std::stable_sort(records.begin(), records.end(),
@@ -36,7 +34,7 @@ void for_each_operation(std::span<const Record> records, Use use) {
   }
 }
 
-/// The records of one end of an operation that must have exactly one.
+/// Records of one end of an operation, which must have exactly one.
 struct End {
   EventRef at;
   std::int64_t records = 0;
@@ -157,7 +155,7 @@ class Locks {
     return holding;
   }
 
-  /// nullptr if the lock was not held under this number.
+  /// Returns nullptr if the lock was not held under this number.
   static const Holding* find(const std::vector<Holding>& holdings, Lock lock, std::uint32_t order) {
     const auto found =
         std::partition_point(holdings.begin(), holdings.end(), [&](const Holding& holding) {
@@ -201,7 +199,7 @@ class Tasks {
     std::uint32_t omp_team = 0;
     std::uint32_t creator = 0;
     std::uint32_t generation = 0;
-    bool create = false;  ///< else a switch to the task
+    bool create = false;  ///< creation; false: switch to the task
     EventRef at;
 
     [[nodiscard]] auto operation() const { return std::tuple(omp_team, creator, generation); }
@@ -213,7 +211,7 @@ class Tasks {
 /// thread team by one thread belongs to the k-th use by the others.
 class ThreadTeams {
  public:
-  /// To be called before the first record of each location.
+  /// Call it before the first record of each location.
   void begin_location(LocationIndex location) {
     location_ = location;
     uses_.clear();
@@ -238,7 +236,7 @@ class ThreadTeams {
     fork_ = k_none;
   }
 
-  /// Ends those that were begun later and never ended as well.
+  /// Also ends teams that began later and never ended.
   void end(std::uint32_t instant, std::uint32_t omp_team) {
     const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& open) {
       return parts_[open.part].use.omp_team == omp_team;
@@ -290,26 +288,25 @@ class ThreadTeams {
   }
 
  private:
-  /// The k-th time that a process uses a thread team.
+  /// The k-th use of a thread team by a process.
   struct Use {
     std::uint32_t omp_team = k_none;
     std::uint32_t k = 0;
 
     friend auto operator<=>(const Use&, const Use&) = default;
   };
-  /// The actions of one thread in one use of a thread team: instants of the location; k_none:
-  /// nothing.
+  /// Actions of one thread in one use of a thread team, as instants; k_none: none.
   struct Part {
     Use use;
     LocationIndex location = k_none;
-    std::uint32_t fork = k_none;  ///< only of the thread that forked
+    std::uint32_t fork = k_none;  ///< set only for the thread that forked
     std::uint32_t begin = k_none;
     std::uint32_t end = k_none;
-    std::uint32_t join = k_none;  ///< only of the thread that forked
+    std::uint32_t join = k_none;  ///< set only for the thread that forked
 
     [[nodiscard]] Use operation() const { return use; }
   };
-  /// How one thread passed the j-th barrier of one use of a thread team.
+  /// Passage of one thread through the j-th barrier of one use of a thread team.
   struct Barrier {
     Use use;
     std::uint32_t j = 0;
@@ -320,11 +317,11 @@ class ThreadTeams {
     [[nodiscard]] auto operation() const { return std::tuple(use, j); }
   };
   static constexpr std::size_t k_nothing = ~std::size_t{0};
-  /// A thread team that the thread in work has begun and not ended.
+  /// A thread team that the current thread has begun and not ended.
   struct Open {
-    std::size_t part = 0;             ///< in parts_
-    std::uint32_t barriers = 0;       ///< entered so far
-    std::size_t entered = k_nothing;  ///< in barriers_: the one entered and not left yet
+    std::size_t part = 0;             ///< index in parts_
+    std::uint32_t barriers = 0;       ///< number entered so far
+    std::size_t entered = k_nothing;  ///< index in barriers_: entered and not left
   };
 
   static bool has_forked(const Part& part) { return part.fork != k_none; }
@@ -359,15 +356,14 @@ class ThreadTeams {
 
   std::vector<Part> parts_;
   std::vector<Barrier> barriers_;
-  // Of the location in work:
+  // State at the current location:
   LocationIndex location_ = k_none;
-  std::map<std::uint32_t, std::uint32_t> uses_;  ///< per thread team: begins so far
+  std::map<std::uint32_t, std::uint32_t> uses_;  ///< number of begins per thread team
   std::vector<Open> open_;                       ///< innermost last
-  std::uint32_t fork_ = k_none;                  ///< the instant of a fork without team yet
-  std::size_t ended_ = k_nothing;  ///< in parts_: forked here, ended last, and not joined yet
+  std::uint32_t fork_ = k_none;                  ///< instant of a fork without a team so far
+  std::size_t ended_ = k_nothing;  ///< index in parts_: forked here, ended last, not joined
 };
 
-/// The thread operations of one process.
 struct Operations {
   ThreadTeams teams;
   Creations creations;

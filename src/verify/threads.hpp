@@ -17,7 +17,6 @@ namespace entrain::verify {
 /// Operations that order two threads by a single edge.
 enum class ThreadStage : std::uint32_t { creation, lock, task };
 
-/// One edge between two threads.
 struct ThreadPair {
   EventRef send, receive;
   std::int64_t send_time = 0;  ///< corrected, ticks
@@ -27,8 +26,8 @@ struct ThreadPair {
 };
 
 /// The edges between the threads of each process: thread teams and their barriers, thread creation,
-/// locks, and tasks. The matching goes by the order of records on each location and by the numbers
-/// in them, never by the clocks of two threads.
+/// locks, and tasks. The matching uses the order of records on each location and the numbers in
+/// them, never the clocks of two threads.
 ///
 /// Example: thread 0 forks at 10, threads 0 and 1 begin the thread team at 12 and 15, enter a
 /// barrier at 20 and 21 and leave it at 22 and 23. That makes the edge 10 -> 15 (a thread needs no
@@ -38,17 +37,16 @@ class ThreadRelation {
   ThreadRelation(const trace::Trace& trace, const Places& places, std::span<const ClockMap> maps)
       : trace_(&trace), places_(&places), maps_(maps) {}
 
-  /// Adds the edges inside one process; to be called in order of processes. O(n log n).
+  /// Adds the edges inside one process; call it in order of processes. O(n log n).
   void add_process(std::uint32_t process, Unmatched& unmatched);
 
-  /// True if there is no edge.
   [[nodiscard]] bool empty() const { return pairs_.empty() && instances_.empty(); }
   /// Sorted by process, and inside one in a fixed order for each stage.
   [[nodiscard]] const std::vector<ThreadPair>& pairs() const { return pairs_; }
   /// Calls `use` with each instance: a fork, a join, or a barrier of a thread team.
   void for_each_instance(const std::function<void(Instance&)>& use) const;
 
-  // For the matching in threads.cpp. Both take instants of the process in work.
+  // Used by the matching in threads.cpp; both take instants of the current process.
   /// Appends an edge, unless both ends are on one location.
   void add_pair(ThreadStage stage, EventRef send, EventRef receive);
   /// Appends an instance, unless a side is empty. Sorts both sides by location.
@@ -59,7 +57,6 @@ class ThreadRelation {
     std::int64_t time = 0;
     EventRef event;
   };
-  /// How many of the participants belong to an instance.
   struct Extent {
     std::uint32_t process = k_none;
     std::uint32_t sends = 0;
@@ -72,10 +69,10 @@ class ThreadRelation {
   const trace::Trace* trace_;
   const Places* places_;
   std::span<const ClockMap> maps_;
-  std::uint32_t process_ = k_none;  ///< in work
+  std::uint32_t process_ = k_none;  ///< current process
   std::vector<ThreadPair> pairs_;
   std::vector<Extent> instances_;
-  std::vector<Participant> participants_;  ///< per instance: the sends, then the receives
+  std::vector<Participant> participants_;  ///< sends, then receives of each instance
 };
 
 }  // namespace entrain::verify

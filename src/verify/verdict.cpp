@@ -12,7 +12,7 @@ namespace {
 /// True if the trace has operations that may wait for others, or may have had some in a file that
 /// could not be read. MPI_Init and MPI_Finalize are none: MPI does not promise that they wait.
 bool may_communicate(const CheckReport& report) {
-  // Those of communication, without that which was withdrawn and anomalies of definitions.
+  // Counters of communication, without cancellations and anomalies of definitions.
   constexpr std::array<std::string_view, 5> k_skipped{"rma_without_process_sync", "rma_group_sync",
                                                       "rma_locks", "missing_event_files",
                                                       "truncated_event_files"};
@@ -41,7 +41,7 @@ Judgement judge(const CheckReport& report, bool strict_latency) {
                                    : Judgement{Verdict::clean, Doubt::none};
   }
   const std::optional<double> share = report.coverage.share();
-  const bool enough = !share || *share >= report.min_coverage;  // false if that is no number
+  const bool enough = !share || *share >= report.min_coverage;  // false for NaN
   return enough ? Judgement{Verdict::clean, Doubt::none}
                 : Judgement{Verdict::unproven, Doubt::low_coverage};
 }

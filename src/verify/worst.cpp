@@ -8,7 +8,7 @@ namespace entrain::verify {
 
 namespace {
 
-/// The part of an EdgeEnd that only the owner of its location knows.
+/// Part of an EdgeEnd that only the owner of its location knows.
 struct LocalEnd {
   std::uint32_t kind = 0;  ///< EdgeKind of the edge
   bool receives = false;
@@ -17,7 +17,7 @@ struct LocalEnd {
   std::uint64_t region_length = 0;  ///< bytes of the region's name
 };
 
-/// The part of an EdgeEnd that every member knows.
+/// Returns the part of an EdgeEnd that every member knows.
 EdgeEnd known(const trace::Definitions& definitions, LocationIndex l) {
   const trace::Location& location = definitions.locations[l];
   EdgeEnd end;

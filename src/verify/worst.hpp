@@ -20,12 +20,12 @@ namespace entrain::verify {
 /// EdgeOrder.
 class WorstEdges {
  public:
-  /// The margin of the worst edge so far: an edge with a larger one need not be noted.
+  /// Margin of the worst edge so far; edges with a larger one may be skipped.
   [[nodiscard]] std::int64_t limit(EdgeKind kind) const {
     return worst_[static_cast<std::size_t>(kind)].margin_ticks;
   }
 
-  /// Takes an edge into account. `margin_ticks`: receive - send.
+  /// Adds an edge. `margin_ticks`: receive - send.
   void note(EdgeKind kind, std::int64_t margin_ticks, const EdgeOrder& order, EventRef send,
             EventRef receive);
 

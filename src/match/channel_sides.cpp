@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "match/sides.hpp"
+#include "match/channel_sides.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,42 +16,44 @@ namespace entrain::match {
 
 namespace {
 
-constexpr std::size_t k_look_back = 64;  ///< missing operations whose place one may take
-constexpr std::uint64_t k_pause = 16;    ///< times what 99 in 100 distances between operations are
-constexpr std::uint32_t k_most_evidence = 60;
+/// Thresholds of the sides; chosen, not measured.
+struct SideLimits {
+  static constexpr std::size_t look_back = 64;   ///< missing operations that a receive may replace
+  static constexpr std::uint64_t pause = 16;     ///< least pause, in usual distances of operations
+  static constexpr std::size_t percentile = 99;  ///< percentile of the distances: the usual one
+  static constexpr std::uint32_t most_evidence = 60;  ///< bits
+};
 
-enum class What : std::uint32_t { send, receive, collective };
+enum class OperationType : std::uint32_t { send, receive, collective };
 
-/// An operation, in the order of the process.
 struct Step {
   std::uint64_t posted = 0;  ///< stamp
   EventRef event;
-  std::uint32_t order = 0;  ///< of the event that posted it
-  What what{};
-  std::uint32_t other = 0;  ///< as in Kind
-  /// A receive that was posted, too, if others are, by a record that is missing.
-  bool misses_post = false;
-  std::uint32_t kind = 0;  ///< number
+  std::uint32_t order = 0;  ///< index of the event that posted it
+  OperationType type{};
+  std::uint32_t other = 0;  ///< see Kind
+  /// True for a receive whose posting has no record; it counts if other receives have one.
+  bool has_no_post = false;
+  std::uint32_t kind = 0;  ///< number of its kind
 };
 
-/// Operations of one kind differ in their times and lengths only.
+/// Kind of operations: they differ only in times and lengths.
 struct Kind {
-  What what{};
+  OperationType type{};
   std::uint32_t comm = k_none;
   std::uint32_t other = 0;  ///< process, or the operation of a collective
   std::uint32_t tag = 0;
   friend bool operator==(const Kind&, const Kind&) = default;
 };
-/// What all operations of a kind share.
 struct Shared {
-  ChannelSide* side = nullptr;                   ///< null: none of them was counted yet
-  std::vector<std::uint64_t>* posted = nullptr;  ///< as in ProcessSides; null: likewise
+  ChannelSide* side = nullptr;                   ///< null: none counted yet
+  std::vector<std::uint64_t>* posted = nullptr;  ///< see ProcessSides; null: none counted yet
   std::uint32_t comm_counter = 0;                ///< number of the communicator's counter
   std::uint32_t peer_counter = 0;                ///< number of the other process's counter
 };
 struct KindHash {
   std::uint64_t operator()(const Kind& kind) const {
-    return mix(mix(std::uint64_t{static_cast<std::uint32_t>(kind.what)} << 32 | kind.comm) ^
+    return mix(mix(std::uint64_t{static_cast<std::uint32_t>(kind.type)} << 32 | kind.comm) ^
                (std::uint64_t{kind.other} << 32 | kind.tag));
   }
 };
@@ -80,45 +82,47 @@ class SideFinder {
   void list(LocationIndex location) {
     const trace::EventList& events = builder_.events(location);
     const auto first = static_cast<std::ptrdiff_t>(steps_.size());
-    const auto add = [&](std::uint32_t posted, std::uint32_t i, What what) {
+    const auto add = [&](std::uint32_t posted, std::uint32_t i, OperationType type) {
       const std::uint32_t peer = builder_.process_of_peer(events[i].comm, process_, events[i].peer);
       if (peer == k_none) return;
-      const bool at_once =
-          what == What::receive && posted == i && events.kind(i) == trace::EventKind::irecv;
-      some_posted_ = some_posted_ || (what == What::receive && posted != i);
-      steps_.push_back({events.time(posted), {location, i}, posted, what, peer, at_once});
+      const bool at_once = type == OperationType::receive && posted == i &&
+                           events.kind(i) == trace::EventKind::irecv;
+      some_posted_ = some_posted_ || (type == OperationType::receive && posted != i);
+      steps_.push_back({events.time(posted), {location, i}, posted, type, peer, at_once});
     };
     for_operations(
-        events, [&](std::uint32_t i) { add(i, i, What::send); },
-        [&](std::uint32_t i, std::uint32_t posted) { add(posted, i, What::receive); }, [](bool) {});
+        events, [&](std::uint32_t i) { add(i, i, OperationType::send); },
+        [&](std::uint32_t i, std::uint32_t posted) { add(posted, i, OperationType::receive); },
+        [](bool) {});
     const auto messages_end = static_cast<std::ptrdiff_t>(steps_.size());
     for (std::uint32_t i = 0; i < events.size(); ++i) {
       const bool one_sided = events.kind(i) == trace::EventKind::rma_collective_end;
       if (!one_sided && events.kind(i) != trace::EventKind::collective_end) continue;
       if (events[i].comm == k_none) continue;
-      steps_.push_back({events.time(i), {location, i}, i, What::collective, events[i].op});
+      steps_.push_back({events.time(i), {location, i}, i, OperationType::collective, events[i].op});
     }
     // Both are in the order in which they were posted.
     std::inplace_merge(steps_.begin() + first, steps_.begin() + messages_end, steps_.end(),
                        [](const Step& a, const Step& b) { return a.order < b.order; });
   }
 
-  [[nodiscard]] bool misses_post(const Step& step) const {
-    return some_posted_ && step.misses_post;
+  [[nodiscard]] bool has_no_post(const Step& step) const {
+    return some_posted_ && step.has_no_post;
   }
 
   [[nodiscard]] Kind kind_of(const Step& step) const {
     const trace::Event& event = builder_.event(step.event);
-    if (step.what != What::collective) return {step.what, event.comm, step.other, event.tag};
+    if (step.type != OperationType::collective)
+      return {step.type, event.comm, step.other, event.tag};
     const bool one_sided = event.kind == trace::EventKind::rma_collective_end;
-    return {.what = step.what,
+    return {.type = step.type,
             .comm = one_sided ? name_of_window(builder_.definitions(), event.comm) : event.comm,
             .other = step.other};
   }
   std::uint32_t number_of(const Step& step) {
     const Kind kind = kind_of(step);
-    // Most are of the kind of one of the last few.
-    std::uint32_t& recent = recent_[(static_cast<std::uint32_t>(kind.what) * 5 + kind.comm +
+    // Most operations have the kind of one of the last few.
+    std::uint32_t& recent = recent_[(static_cast<std::uint32_t>(kind.type) * 5 + kind.comm +
                                      kind.other * 3 + kind.tag) %
                                     recent_.size()];
     if (recent < kinds_.size() && kinds_[recent] == kind) return recent;
@@ -126,35 +130,35 @@ class SideFinder {
     const auto [number, is_new] = numbers_.insert(kind, next);
     if (is_new) {
       kinds_.push_back(kind);
-      shared_.push_back({.comm_counter = counter(comms_, kind.comm, calls_on_)});
-      if (kind.what != What::collective) {
-        shared_.back().peer_counter = counter(peers_, kind.other, with_);
+      shared_.push_back({.comm_counter = counter(comms_, kind.comm, call_counts_)});
+      if (kind.type != OperationType::collective) {
+        shared_.back().peer_counter = counter(peers_, kind.other, message_counts_);
       }
     }
     return recent = *number;
   }
   using Numbers = FlatMap<std::uint64_t, std::uint32_t, IntegerHash>;
-  /// Number of the counter of a communicator or process.
-  static std::uint32_t counter(Numbers& numbers, std::uint32_t of,
+  /// Returns the number of the counter of a communicator or process.
+  static std::uint32_t counter(Numbers& numbers, std::uint32_t owner,
                                std::vector<std::uint32_t>& counters) {
     const auto next = static_cast<std::uint32_t>(counters.size());
-    const auto [number, is_new] = numbers.insert(of, next);
+    const auto [number, is_new] = numbers.insert(owner, next);
     if (is_new) counters.push_back(0);
     return *number;
   }
 
-  /// Counts the operations in the order of the routine, if there is one, or as they are.
+  /// Counts the operations in the order of the routine, or as listed without one.
   void count_by_routine() {
-    std::vector<std::uint32_t> kinds;  // of those in order
+    std::vector<std::uint32_t> kinds;  // of in_order_
     std::vector<std::uint32_t> all;
     for (std::uint32_t s = 0; s < steps_.size(); ++s) {
       all.push_back(steps_[s].kind = number_of(steps_[s]));
-      if (misses_post(steps_[s])) continue;
+      if (has_no_post(steps_[s])) continue;
       kinds.push_back(all.back());
       in_order_.push_back(s);
     }
     std::vector<bool> calls;
-    for (const Kind& kind : kinds_) calls.push_back(kind.what == What::collective);
+    for (const Kind& kind : kinds_) calls.push_back(kind.type == OperationType::collective);
     const Routine routine = find_routine(kinds, calls);
     if (!routine.is_reliable) {
       for (const Step& step : steps_) count(step);
@@ -175,7 +179,7 @@ class SideFinder {
         }
       }
       if (pause != pauses.end() && *pause == at) {
-        note_pause(time_of(at) - time_of(at - 1));
+        add_pause(time_of(at) - time_of(at - 1));
         ++pause;
       }
       count(steps_[in_order_[at]]);
@@ -186,7 +190,8 @@ class SideFinder {
     const auto rate = [&](auto& sides) {
       for (auto& [name, side] : sides) {
         side.kinds = count;
-        side.evidence = std::min(std::min(count, k_most_evidence) * bits, k_most_evidence);
+        side.evidence =
+            std::min(std::min(count, SideLimits::most_evidence) * bits, SideLimits::most_evidence);
       }
     };
     rate(sides_.sends);
@@ -194,20 +199,20 @@ class SideFinder {
     rate(sides_.calls);
   }
 
-  /// Gives receives whose post is missing the places of the missing operations that they are:
-  /// steps, per missing operation, or k_none. Those without a place nearby are left out.
+  /// Assigns receives without a post to missing operations of their kind. Returns, per missing
+  /// operation, a step or k_none. Receives without one nearby are ignored.
   [[nodiscard]] std::vector<std::uint32_t> fill(std::span<const Missing> missing,
                                                 std::span<const std::uint32_t> kinds) const {
     std::vector<std::uint32_t> fills(missing.size(), k_none);
     std::uint32_t passed = 0;
-    std::size_t end = 0;  // of the missing operations up to here
+    std::size_t end = 0;  // missing operations up to here
     for (std::uint32_t s = 0; s < steps_.size(); ++s) {
-      if (!misses_post(steps_[s])) {
+      if (!has_no_post(steps_[s])) {
         ++passed;
         continue;
       }
       while (end < missing.size() && missing[end].before <= passed) ++end;
-      for (std::size_t m = end; m-- > end - std::min(end, k_look_back);) {
+      for (std::size_t m = end; m-- > end - std::min(end, SideLimits::look_back);) {
         if (missing[m].before + kinds_.size() < passed) break;
         if (missing[m].kind != kinds[s] || fills[m] != k_none) continue;
         fills[m] = s;
@@ -220,7 +225,7 @@ class SideFinder {
   [[nodiscard]] std::uint64_t time_of(std::uint32_t at) const {
     return steps_[in_order_[at]].posted;
   }
-  /// The operations behind a pause, by their numbers in order.
+  /// Returns the operations after a pause, as indices of in_order_.
   [[nodiscard]] std::vector<std::uint32_t> find_pauses() const {
     std::vector<std::uint64_t> distances;
     for (std::uint32_t at = 1; at < in_order_.size(); ++at) {
@@ -229,22 +234,23 @@ class SideFinder {
     std::vector<std::uint32_t> pauses;
     if (distances.empty()) return pauses;
     std::vector<std::uint64_t> sorted = distances;
-    const auto place = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() * 99 / 100);
+    const auto place =
+        sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() * SideLimits::percentile / 100);
     std::nth_element(sorted.begin(), place, sorted.end());
     const std::uint64_t usual = std::max<std::uint64_t>(*place, 1);
     for (std::uint32_t at = 1; at < in_order_.size(); ++at) {
-      if (distances[at - 1] / k_pause > usual ||
+      if (distances[at - 1] / SideLimits::pause > usual ||
           gaps_.ended_by(time_of(at)) > gaps_.ended_by(time_of(at - 1))) {
         pauses.push_back(at);
       }
     }
     return pauses;
   }
-  void note_pause(std::uint64_t length) {
+  void add_pause(std::uint64_t length) {
     while (!shortest_.empty() && shortest_.back().length >= length) shortest_.pop_back();
     shortest_.push_back({pauses_++, length});
   }
-  /// Gives a side that gets another end the shortest of the pauses since its last one.
+  /// Adds the shortest of the pauses since the last end of a side, which gets another end.
   void take_pause(ChannelSide& side) {
     const std::uint32_t seen = std::exchange(side.pauses_seen, pauses_);
     if (seen == pauses_ || side.ends.empty()) return;
@@ -254,25 +260,24 @@ class SideFinder {
     side.pauses.push_back({static_cast<std::uint32_t>(side.ends.size()), place->length});
   }
 
-  /// The side that the operations of a kind belong to.
   ChannelSide& side_of(std::uint32_t number) {
     Shared& shared = shared_[number];
     if (shared.side == nullptr) shared.side = &find_side(kinds_[number]);
     return *shared.side;
   }
   ChannelSide& find_side(const Kind& kind) {
-    if (kind.what == What::collective) return sides_.calls[kind.comm];
-    const bool sent = kind.what == What::send;
+    if (kind.type == OperationType::collective) return sides_.calls[kind.comm];
+    const bool sent = kind.type == OperationType::send;
     const Channel channel{kind.comm, sent ? process_ : kind.other, sent ? kind.other : process_,
                           kind.tag};
     return (sent ? sides_.sends : sides_.receives)[channel];
   }
 
-  /// `next`: stamp of the next operation.
+  /// Counts a missing operation; `next`: stamp of the operation after it.
   void count_missing(std::uint32_t number, std::uint64_t next) {
     const Kind& kind = kinds_[number];
     ++side_of(number).total;
-    if (kind.what == What::collective) {
+    if (kind.type == OperationType::collective) {
       sides_.missing_calls[kind.comm].push_back(next);
     } else {
       posted_with(number).push_back(next);
@@ -284,10 +289,10 @@ class SideFinder {
     const auto before = static_cast<std::uint32_t>(side.ends.size());
     side.ends.push_back(builder_.ref(step.event));
     side.numbers.push_back(side.total++);
-    if (step.what == What::collective) {
-      ++calls_on_[shared_[step.kind].comm_counter];
+    if (step.type == OperationType::collective) {
+      ++call_counts_[shared_[step.kind].comm_counter];
     } else {
-      add_trait(step, before, side);
+      add_record(step, before, side);
       posted_with(step.kind).push_back(step.posted);
     }
   }
@@ -296,46 +301,47 @@ class SideFinder {
     if (shared.posted == nullptr) shared.posted = &sides_.posted[kinds_[number].other];
     return *shared.posted;
   }
-  /// `before`: ends of the side before this one.
-  void add_trait(const Step& step, std::uint32_t before, ChannelSide& side) {
+  /// Adds the record of an end; `before`: number of earlier ends of the side.
+  void add_record(const Step& step, std::uint32_t before, ChannelSide& side) {
     const trace::Event& event = builder_.event(step.event);
     const Shared& shared = shared_[step.kind];
     const std::uint32_t position =
-        with_[shared.peer_counter]++ - before + calls_on_[shared.comm_counter];
+        message_counts_[shared.peer_counter]++ - before + call_counts_[shared.comm_counter];
     const std::uint32_t ended = gaps_.ended_by(event.time);
     const bool after_gap = ended > std::exchange(side.gaps_seen, ended);
-    side.traits.push_back({.time = event.time,
-                           .position = position,
-                           .symbol = trace::length_code(event),
-                           .after_gap = after_gap,
-                           .displaced = misses_post(step)});
+    side.records.push_back({.time = event.time,
+                            .position = position,
+                            .symbol = trace::length_code(event),
+                            .after_gap = after_gap,
+                            .displaced = has_no_post(step)});
   }
 
   void finish() {
     for (auto& [peer, stamps] : sides_.posted) {
       if (!std::is_sorted(stamps.begin(), stamps.end())) std::sort(stamps.begin(), stamps.end());
     }
-    for (Sides* sides : {&sides_.sends, &sides_.receives}) {
-      // Of some, all ends are missing.
+    for (ChannelSides* sides : {&sides_.sends, &sides_.receives}) {
+      // All ends of some sides are missing.
       std::erase_if(*sides, [](const auto& one) { return one.second.ends.empty(); });
       for (auto& [channel, side] : *sides) {
         const std::uint32_t peer = sides == &sides_.sends ? channel.receiver : channel.sender;
-        side.position = with_[*peers_.find(peer)] - static_cast<std::uint32_t>(side.ends.size()) +
-                        calls_on_[*comms_.find(channel.comm)];
-        side.before_gaps = gaps_.count_before(side.traits);
-        side.ends_in_gap = gaps_.count() > gaps_.ended_by(side.traits.back().time);
+        side.position = message_counts_[*peers_.find(peer)] -
+                        static_cast<std::uint32_t>(side.ends.size()) +
+                        call_counts_[*comms_.find(channel.comm)];
+        side.before_gaps = gaps_.count_before(side.records);
+        side.ends_in_gap = gaps_.count() > gaps_.ended_by(side.records.back().time);
         read_clocks(side);
       }
     }
   }
 
-  /// Replaces stamps by the times that records of clocks make of them.
+  /// Corrects stamps by clock records.
   void read_clocks(ChannelSide& side) const {
     for (std::size_t k = 0; k < side.ends.size(); ++k) {
       const trace::RecordedClock& clock = clocks_[side.ends[k].location];
-      Trait& trait = side.traits[k];
-      trait.doubt = clock.doubt(trait.time);
-      trait.time = clock.time(trait.time);
+      EndRecord& record = side.records[k];
+      record.doubt = clock.doubt(record.time);
+      record.time = clock.time(record.time);
     }
   }
 
@@ -344,24 +350,24 @@ class SideFinder {
   const Gaps gaps_;
   const trace::RecordedClocks clocks_;
   std::vector<Step> steps_;
-  bool some_posted_ = false;             ///< by records of their own
-  std::vector<std::uint32_t> in_order_;  ///< steps whose place is known
+  bool some_posted_ = false;             ///< receives were posted by separate records
+  std::vector<std::uint32_t> in_order_;  ///< steps whose position is known
   FlatMap<Kind, std::uint32_t, KindHash> numbers_;
-  std::vector<Kind> kinds_;                 ///< by number
-  std::vector<Shared> shared_;              ///< per kind
-  std::array<std::uint32_t, 16> recent_{};  ///< numbers of kinds, by some bits of the kind
+  std::vector<Kind> kinds_;                 ///< sorted by number
+  std::vector<Shared> shared_;              ///< one per kind
+  std::array<std::uint32_t, 16> recent_{};  ///< cache of kind numbers, by hash
   ProcessSides sides_;
   std::uint32_t pauses_ = 0;
-  /// By number (`end`): those pauses that are shorter than all after them.
+  /// Pauses that are shorter than all later ones, sorted by number (`end`).
   std::vector<Pause> shortest_;
-  Numbers peers_, comms_;                ///< of their counters
-  std::vector<std::uint32_t> with_;      ///< messages so far, per other process
-  std::vector<std::uint32_t> calls_on_;  ///< collectives so far, per communicator
+  Numbers peers_, comms_;                      ///< numbers of their counters
+  std::vector<std::uint32_t> message_counts_;  ///< one per other process, so far
+  std::vector<std::uint32_t> call_counts_;     ///< collectives per communicator, so far
 };
 
 }  // namespace
 
-ProcessSides sides_of(const Builder& builder, std::uint32_t process) {
+ProcessSides channel_sides(const Builder& builder, std::uint32_t process) {
   return SideFinder(builder, process).run();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "match/in_step.hpp"
+#include "match/numbered_alignment.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -12,22 +12,22 @@ namespace {
 /// Both sides of a channel: message k is sent at 1000 k and takes 10 ticks.
 struct Channel {
   struct Ends {
-    std::vector<Trait> traits;
+    std::vector<EndRecord> records;
     std::vector<std::uint32_t> numbers;
     std::vector<Pause> pauses;
     std::uint32_t total = 0;
     bool ends_in_gap = false;
 
-    /// The end of this message, or of those from it to `last`, is missing, and known to be.
+    /// Removes the ends of messages `first` to `last`, which are known to be missing.
     void lose(std::uint32_t first, std::uint32_t last) {
       for (std::size_t k = numbers.size(); k-- > 0;) {
         if (numbers[k] < first || numbers[k] > last) continue;
-        traits.erase(traits.begin() + static_cast<std::ptrdiff_t>(k));
+        records.erase(records.begin() + static_cast<std::ptrdiff_t>(k));
         numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(k));
       }
     }
     void lose(std::uint32_t number) { lose(number, number); }
-    /// Nobody knows that they are missing; their process pauses there.
+    /// Removes ends that are not known to be missing; their process pauses there.
     void lose_unseen(std::uint32_t first, std::uint32_t last) {
       lose(first, last);
       const auto place = std::lower_bound(numbers.begin(), numbers.end(), first);
@@ -36,8 +36,8 @@ struct Channel {
       std::for_each(place, numbers.end(), [&](std::uint32_t& n) { n -= last - first + 1; });
       total -= last - first + 1;
     }
-    [[nodiscard]] Numbered numbered(std::uint32_t kinds, std::uint32_t evidence) const {
-      return {{traits, 800, ends_in_gap}, numbers, total, pauses, kinds, evidence};
+    [[nodiscard]] NumberedSide numbered(std::uint32_t kinds, std::uint32_t evidence) const {
+      return {{records, 800, ends_in_gap}, numbers, total, pauses, kinds, evidence};
     }
   };
   Ends sends, receives;
@@ -46,8 +46,8 @@ struct Channel {
   explicit Channel(std::uint32_t messages) {
     for (std::uint32_t k = 0; k < messages; ++k) {
       const std::uint64_t time = 1000 * std::uint64_t{k + 1};
-      sends.traits.push_back({.time = time, .position = 2 * k, .symbol = 8});
-      receives.traits.push_back({.time = time + 10 + k * 7 % 5, .position = 2 * k, .symbol = 8});
+      sends.records.push_back({.time = time, .position = 2 * k, .symbol = 8});
+      receives.records.push_back({.time = time + 10 + k * 7 % 5, .position = 2 * k, .symbol = 8});
       for (Ends* ends : {&sends, &receives}) {
         ends->numbers.push_back(k);
         ++ends->total;
@@ -55,13 +55,13 @@ struct Channel {
     }
   }
   [[nodiscard]] std::optional<Alignment> paired() const {
-    return pair_in_step(sends.numbered(kinds, evidence), receives.numbered(kinds, evidence));
+    return pair_by_numbers(sends.numbered(kinds, evidence), receives.numbered(kinds, evidence));
   }
-  /// All pairs are of one message.
+  /// True if both ends of every pair belong to one message.
   [[nodiscard]] static bool right(const Alignment& alignment, const Ends& sends,
                                   const Ends& receives) {
     return std::all_of(alignment.pairs.begin(), alignment.pairs.end(), [&](const auto& pair) {
-      return receives.traits[pair.second].time / 1000 == sends.traits[pair.first].time / 1000;
+      return receives.records[pair.second].time / 1000 == sends.records[pair.first].time / 1000;
     });
   }
   [[nodiscard]] bool right(const Alignment& alignment) const {
@@ -69,7 +69,7 @@ struct Channel {
   }
 };
 
-TEST(InStep, ends_of_equal_numbers_are_pairs) {
+TEST(NumberAlignment, ends_of_equal_numbers_are_pairs) {
   Channel channel(400);
   channel.sends.lose(100);
   channel.receives.lose(200);
@@ -80,13 +80,13 @@ TEST(InStep, ends_of_equal_numbers_are_pairs) {
   EXPECT_EQ(alignment->lost, 2u);
 }
 
-TEST(InStep, unequal_totals_contradict) {
+TEST(NumberAlignment, unequal_totals_contradict) {
   Channel channel(400);
   channel.sends.total = 401;
   EXPECT_FALSE(channel.paired());
 }
 
-TEST(InStep, little_evidence_is_none) {
+TEST(NumberAlignment, little_evidence_is_none) {
   Channel channel(400);
   channel.evidence = 17;
   EXPECT_FALSE(channel.paired());
@@ -94,8 +94,8 @@ TEST(InStep, little_evidence_is_none) {
   EXPECT_TRUE(channel.paired());
 }
 
-TEST(InStep, a_level_of_delays_that_changes_contradicts) {
-  // Both sides lost a round that their routine does not miss, at different places.
+TEST(NumberAlignment, a_level_of_delays_that_changes_contradicts) {
+  // Both sides lost a round at different places, and no routine detects it.
   Channel channel(4000);
   channel.sends.lose(100);
   channel.receives.lose(3000);
@@ -105,7 +105,7 @@ TEST(InStep, a_level_of_delays_that_changes_contradicts) {
   EXPECT_FALSE(channel.paired());
 }
 
-TEST(InStep, a_pause_in_which_records_are_missing_is_bridged_from_both_sides) {
+TEST(NumberAlignment, a_pause_in_which_records_are_missing_is_bridged_from_both_sides) {
   Channel channel(400);
   channel.sends.lose_unseen(100, 149);
   const auto alignment = channel.paired();
@@ -114,10 +114,10 @@ TEST(InStep, a_pause_in_which_records_are_missing_is_bridged_from_both_sides) {
   EXPECT_GE(alignment->pairs.size(), 340u);
 }
 
-TEST(InStep, a_pause_in_which_nothing_is_missing_changes_nothing) {
+TEST(NumberAlignment, a_pause_in_which_nothing_is_missing_changes_nothing) {
   Channel channel(400);
   for (Channel::Ends* ends : {&channel.sends, &channel.receives}) {
-    for (std::size_t k = 200; k < 400; ++k) ends->traits[k].time += 1'000'000;
+    for (std::size_t k = 200; k < 400; ++k) ends->records[k].time += 1'000'000;
   }
   channel.sends.pauses.push_back({200, 1'001'000});
   const auto alignment = channel.paired();
@@ -125,7 +125,7 @@ TEST(InStep, a_pause_in_which_nothing_is_missing_changes_nothing) {
   EXPECT_EQ(alignment->pairs.size(), 400u);
 }
 
-TEST(InStep, beside_a_gap_that_lasts_to_the_end_delays_alone_confirm_nothing) {
+TEST(NumberAlignment, before_a_gap_at_the_end_delays_alone_confirm_nothing) {
   Channel channel(400);
   channel.receives.lose(300, 399);
   channel.receives.ends_in_gap = true;
@@ -133,9 +133,9 @@ TEST(InStep, beside_a_gap_that_lasts_to_the_end_delays_alone_confirm_nothing) {
   EXPECT_FALSE(channel.paired());
 }
 
-TEST(InStep, other_lengths_contradict) {
+TEST(NumberAlignment, other_lengths_contradict) {
   Channel channel(400);
-  channel.receives.traits[200].symbol = 9;
+  channel.receives.records[200].symbol = 9;
   const auto alignment = channel.paired();
   ASSERT_TRUE(alignment);
   EXPECT_TRUE(channel.right(*alignment));
@@ -143,13 +143,13 @@ TEST(InStep, other_lengths_contradict) {
   EXPECT_GE(alignment->pairs.size(), 390u);
 }
 
-TEST(InStep, what_nobody_saw_missing_at_the_begin_does_not_shift_all_up_to_a_cut) {
+TEST(NumberAlignment, an_undetected_loss_at_the_begin_does_not_shift_all_up_to_a_cut) {
   for (const std::uint32_t kinds : {4, 6}) {
     Channel channel(400);
     channel.kinds = kinds;
     channel.receives.lose_unseen(200, 249);
-    // The first send is missing, and no routine tells.
-    channel.sends.traits.erase(channel.sends.traits.begin());
+    // The first send is missing, and no routine detects it.
+    channel.sends.records.erase(channel.sends.records.begin());
     channel.sends.numbers.pop_back();
     --channel.sends.total;
     const auto alignment = channel.paired();
@@ -160,10 +160,10 @@ TEST(InStep, what_nobody_saw_missing_at_the_begin_does_not_shift_all_up_to_a_cut
   }
 }
 
-TEST(InStep, pauses_of_both_processes_change_nothing_if_both_count_the_same) {
+TEST(NumberAlignment, pauses_of_both_processes_change_nothing_if_both_count_the_same) {
   Channel channel(400);
   for (Channel::Ends* ends : {&channel.sends, &channel.receives}) {
-    for (std::size_t k = 200; k < 400; ++k) ends->traits[k].time += 1'000'000;
+    for (std::size_t k = 200; k < 400; ++k) ends->records[k].time += 1'000'000;
     ends->pauses.push_back({200, 1'001'000});
   }
   channel.sends.lose(100);
@@ -172,23 +172,24 @@ TEST(InStep, pauses_of_both_processes_change_nothing_if_both_count_the_same) {
   EXPECT_EQ(alignment->pairs.size(), 399u);
 }
 
-TEST(InStep, behind_a_gap_at_the_begin_delays_alone_confirm_nothing) {
+TEST(NumberAlignment, after_a_gap_at_the_begin_delays_alone_confirm_nothing) {
   Channel channel(400);
-  channel.receives.traits.front().after_gap = true;
+  channel.receives.records.front().after_gap = true;
   channel.kinds = 4;
   EXPECT_FALSE(channel.paired());
 }
 
-TEST(InStep, few_kinds_of_operations_and_one_length_leave_only_delays) {
+TEST(NumberAlignment, few_kinds_of_operations_and_one_length_leave_only_delays) {
   Channel channel(10);
   const auto only_delays = [&](std::uint32_t kinds) {
-    return only_delays_tell(channel.sends.numbered(kinds, 60), channel.receives.numbered(9, 60));
+    return only_delays_distinguish(channel.sends.numbered(kinds, 60),
+                                   channel.receives.numbered(9, 60));
   };
   EXPECT_FALSE(only_delays(1));  // a stream that nothing flows back against
   EXPECT_TRUE(only_delays(2));
   EXPECT_TRUE(only_delays(4));
   EXPECT_FALSE(only_delays(5));
-  channel.receives.traits[3].symbol = 9;
+  channel.receives.records[3].symbol = 9;
   EXPECT_FALSE(only_delays(2));
 }
 

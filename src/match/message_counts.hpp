@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "match/call_tree.hpp"
-#include "match/sides.hpp"
+#include "match/channel_sides.hpp"
 
 namespace entrain::match {
 
-/// When a process posted its messages, per partner. Those that its routine misses count as well.
-class MessageTimes {
+/// Counts the messages of a process per partner, by the stamps of their posting. Messages that its
+/// routine misses count as well.
+class MessageCounts {
  public:
-  MessageTimes() = default;
-  /// As ProcessSides::posted.
-  explicit MessageTimes(std::map<std::uint32_t, std::vector<std::uint64_t>> stamps)
+  MessageCounts() = default;
+  explicit MessageCounts(std::map<std::uint32_t, std::vector<std::uint64_t>> stamps)
       : stamps_(std::move(stamps)) {}
 
   [[nodiscard]] std::vector<Partner> partners() const {
@@ -32,7 +32,7 @@ class MessageTimes {
     const auto found = stamps_.find(peer);
     return found == stamps_.end() ? 0 : static_cast<std::uint32_t>(found->second.size());
   }
-  /// Of a stamp: the messages with a partner up to it.
+  /// Number of messages with a partner that were posted up to a stamp.
   [[nodiscard]] std::uint32_t count_until(std::uint32_t peer, std::uint64_t time) const {
     const auto found = stamps_.find(peer);
     if (found == stamps_.end()) return 0;
@@ -42,13 +42,13 @@ class MessageTimes {
   }
 
  private:
-  std::map<std::uint32_t, std::vector<std::uint64_t>> stamps_;  ///< per process
+  std::map<std::uint32_t, std::vector<std::uint64_t>> stamps_;  ///< sorted stamps per partner
 };
 
-/// What a process had received of others at a time.
-class Heard {
+/// Latest send time, per sender, among the messages that a process had received at a time.
+class ReceivedBefore {
  public:
-  /// A message of `peer`, by the clock of each side. Not to be called after settle().
+  /// Adds a message of `peer`; each time is of the clock of its side. Call before settle().
   void add(std::uint32_t peer, std::uint64_t received, std::uint64_t sent) {
     messages_[peer].push_back({received, sent});
   }
@@ -59,7 +59,7 @@ class Heard {
       for (auto& [received, sent] : messages) sent = latest = std::max(latest, sent);
     }
   }
-  /// When the latest of those messages was sent that had come by `time`; 0: none had. O(log n).
+  /// Latest send time of a message of `peer` received by `time`; 0: none. O(log n).
   [[nodiscard]] std::uint64_t latest(std::uint32_t peer, std::uint64_t time) const {
     const auto found = messages_.find(peer);
     if (found == messages_.end()) return 0;
@@ -74,27 +74,27 @@ class Heard {
   std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> messages_;
 };
 
-/// What is known of a process that calls, beside its calls.
-struct Beside {
-  MessageTimes messages;
-  Heard heard;
+/// Evidence for the pairing of a process's collective calls that its messages give.
+struct CallContext {
+  MessageCounts messages;
+  ReceivedBefore received_before;
   bool has_routine = false;
-  std::map<std::uint32_t, ChannelSide> calls;                         ///< as in ProcessSides
-  std::map<std::uint32_t, std::vector<std::uint64_t>> missing_calls;  ///< the same
+  std::map<std::uint32_t, ChannelSide> calls;                         ///< see ProcessSides
+  std::map<std::uint32_t, std::vector<std::uint64_t>> missing_calls;  ///< see ProcessSides
 };
 
-/// Takes from the sides of a process what its calls are paired by.
-inline Beside take_beside(ProcessSides& sides) {
-  return {.messages = MessageTimes(std::move(sides.posted)),
-          .heard = {},
+/// Moves the context of a process's calls out of its channel sides.
+inline CallContext take_call_context(ProcessSides& sides) {
+  return {.messages = MessageCounts(std::move(sides.posted)),
+          .received_before = {},
           .has_routine = sides.has_routine,
           .calls = std::move(sides.calls),
           .missing_calls = std::move(sides.missing_calls)};
 }
 
-/// What pairing messages found out of processes of this member, for the pairing of their calls.
-struct ProcessesBeside {
-  std::map<std::uint32_t, Beside> of;  ///< by process
+/// Contexts of the calls of this member's processes.
+struct CallContexts {
+  std::map<std::uint32_t, CallContext> by_process;
 };
 
 }  // namespace entrain::match

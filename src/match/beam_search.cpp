@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "match/lattice.hpp"
+#include "match/beam_search.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,58 +10,65 @@ namespace entrain::match {
 
 namespace {
 
-constexpr int k_reward = 4;  ///< of every pair
-/// Receives that are decided at once, and those looked at beyond them.
-constexpr std::int32_t k_block = 1024, k_lookahead = 160;
-constexpr std::int32_t k_least_run = 16;  ///< plain pairs after which explanations may end
-constexpr int k_lead = 40;                ///< of the cheapest explanation then
+/// Thresholds of the beam search; chosen, not measured one by one. Their joint effect is bounded by
+/// tests/incomplete/pairs_test.cpp, and the work by align_records_test.cpp.
+struct Beam {
+  static constexpr int reward = 4;  ///< negative cost of every pair, bits
+  static constexpr std::int32_t block = 1024, lookahead = 160;  ///< receives decided, and beyond
+  static constexpr int block_cost = 90, around_cost = 64;       ///< W of a block or a place, bits
+  static constexpr std::size_t block_size = 96, around_size = 16;  ///< N, the same
+  static constexpr std::int32_t least_run = 16;  ///< regular pairs before convergence
+  static constexpr int lead = 40;  ///< least cost, in bits, of diverging alignments by then
+};
 
-/// The first index in [from, traits.size()) for which `is_before(trait)` is false, looked for from
-/// its begin in growing steps.
+/// Returns the first index in [from, records.size()) for which `is_before(record)` is false
+/// (exponential search).
 template <class IsBefore>
-std::int32_t first_not(std::span<const Trait> traits, std::int32_t from, IsBefore is_before) {
-  const auto count = static_cast<std::int32_t>(traits.size());
+std::int32_t first_not(std::span<const EndRecord> records, std::int32_t from, IsBefore is_before) {
+  const auto count = static_cast<std::int32_t>(records.size());
   std::int32_t step = 1, end = from;
-  while (end < count && is_before(traits[end])) {
+  while (end < count && is_before(records[end])) {
     from = end + 1;
     end += step;
     step *= 2;
   }
-  const auto found =
-      std::partition_point(traits.begin() + from, traits.begin() + std::min(end, count), is_before);
-  return static_cast<std::int32_t>(found - traits.begin());
+  const auto found = std::partition_point(records.begin() + from,
+                                          records.begin() + std::min(end, count), is_before);
+  return static_cast<std::int32_t>(found - records.begin());
 }
 
 }  // namespace
 
-void Lattice::explain(Standing& standing, std::int32_t begin, std::int32_t odd,
-                      std::vector<Likely>& likely) {
+void BeamSearch::run(BeamState& state, std::int32_t begin, std::int32_t irregular,
+                     std::vector<Candidate>& candidates) {
   begin_ = begin;
-  decided_ = std::min(ends_.receive_count(), begin_ + k_block);
-  end_ = std::min(ends_.receive_count(), decided_ + k_lookahead);
-  plain_ = false;
-  breadth_ = odd == k_whole ? k_wide : k_narrow;
-  nodes_.assign(1, {.pair = standing.pair});
-  delays_.assign(1, standing.delays);
+  decided_ = std::min(ends_.receive_count(), begin_ + Beam::block);
+  end_ = std::min(ends_.receive_count(), decided_ + Beam::lookahead);
+  converged_ = false;
+  const bool whole = irregular == k_whole;
+  beam_cost_ = whole ? Beam::block_cost : Beam::around_cost;
+  beam_size_ = whole ? Beam::block_size : Beam::around_size;
+  nodes_.assign(1, {.pair = state.pair});
+  delays_.assign(1, state.delays);
   steps_.clear();
   layers_.assign(1, 1);
   alive_.assign(1, 0);
   for (std::int32_t j = begin_; j < end_; ++j) {
     extend(j);
-    if (!has_become_plain(j, odd)) continue;
-    plain_ = true;
+    if (!has_converged(j, irregular)) continue;
+    converged_ = true;
     end_ = j + 1;
   }
-  const bool last = end_ == ends_.receive_count() && !plain_;
+  const bool last = end_ == ends_.receive_count() && !converged_;
   if (last) decided_ = end_;
-  const int total = look_back(last);
-  accept(total, last, likely);
+  const int total = pass_backward(last);
+  add_candidates(total, last, candidates);
   std::uint32_t at = best_end_;
   while (nodes_[at].pair.receive >= decided_) at = nodes_[at].parent;
-  standing = {nodes_[at].pair, delays_[at]};
+  state = {nodes_[at].pair, delays_[at]};
 }
 
-void Lattice::extend(std::int32_t receive) {
+void BeamSearch::extend(std::int32_t receive) {
   found_.clear();
   int best = k_never;
   for (const std::uint32_t node : alive_) best = std::min(best, nodes_[node].cost);
@@ -75,11 +82,11 @@ void Lattice::extend(std::int32_t receive) {
     best = std::min(best, nodes_.back().cost);
   }
   layers_.push_back(nodes_.size());
-  give_up(best);
+  prune(best);
 }
 
-/// Adds the node of found_[found], and steps over all that lead to it.
-void Lattice::add_node(std::int32_t receive, std::size_t& found) {
+/// Adds the node of found_[found], and advances `found` past its steps.
+void BeamSearch::add_node(std::int32_t receive, std::size_t& found) {
   const std::int32_t send = found_[found].send;
   Node node{.pair = {send, receive, ends_.shift(send, receive)},
             .cost = k_never,
@@ -93,7 +100,7 @@ void Lattice::add_node(std::int32_t receive, std::size_t& found) {
   }
   const Node& from = nodes_[node.parent];
   if (from.pair.send + 1 == send && from.pair.receive + 1 == receive &&
-      ends_.is_plain(from.pair, delays_[node.parent])) {
+      ends_.is_regular(from.pair, delays_[node.parent])) {
     node.run = from.run + 1;
   }
   nodes_.push_back(node);
@@ -101,63 +108,64 @@ void Lattice::add_node(std::int32_t receive, std::size_t& found) {
   delays_.back().add(ends_.delay(send, receive));
 }
 
-void Lattice::extend(std::uint32_t from, std::int32_t receive, int best) {
+void BeamSearch::extend(std::uint32_t from, std::int32_t receive, int best) {
   const Node node = nodes_[from];
   const Delays& delays = delays_[from];
   const Pair& pair = node.pair;
-  const Trait& end = ends_.receives()[receive];
-  const auto traits = ends_.sends();
-  std::array<std::int32_t, 16> candidates{};
+  const EndRecord& end = ends_.receives()[receive];
+  const auto records = ends_.sends();
+  std::array<std::int32_t, 16> sends{};
   std::size_t count = 0;
   const auto consider = [&](std::int32_t send) {
     if (send <= pair.send || send >= ends_.send_count()) return;
     std::size_t place = count;
-    while (place > 0 && candidates[place - 1] >= send) --place;
-    if (place < count && candidates[place] == send) return;
-    for (std::size_t k = count++; k > place; --k) candidates[k] = candidates[k - 1];
-    candidates[place] = send;
+    while (place > 0 && sends[place - 1] >= send) --place;
+    if (place < count && sends[place] == send) return;
+    for (std::size_t k = count++; k > place; --k) sends[k] = sends[k - 1];
+    sends[place] = send;
   };
   for (const std::int32_t k : {1, 2, 3}) consider(pair.send + k);
   consider(pair.send + (receive - pair.receive));
   const std::int64_t position = std::int64_t{end.position} - pair.shift;
   const std::int32_t near = first_not(
-      traits, pair.send + 1, [&](const Trait& trait) { return trait.position < position; });
+      records, pair.send + 1, [&](const EndRecord& record) { return record.position < position; });
   for (const std::int32_t k : {-1, 0, 1}) consider(near + k);
   if (delays.count() > 0) {
-    const std::int64_t wanted = difference(static_cast<std::int64_t>(end.time), delays.usual());
-    const std::int32_t then = first_not(traits, pair.send + 1, [&](const Trait& trait) {
-      return static_cast<std::int64_t>(trait.time) < wanted;
+    const std::int64_t wanted = difference(static_cast<std::int64_t>(end.time), delays.median());
+    const std::int32_t then = first_not(records, pair.send + 1, [&](const EndRecord& record) {
+      return static_cast<std::int64_t>(record.time) < wanted;
     });
     for (const std::int32_t k : {-2, -1, 0, 1}) consider(then + k);
   }
-  looked_at_ += count;
+  examined_pairs_ += count;
   for (std::size_t k = 0; k < count; ++k) {
-    const std::int32_t send = candidates[k];
+    const std::int32_t send = sends[k];
     if (!ends_.equal_symbols(send, receive)) continue;
     const int cost = ends_.gap_cost(pair, send, receive, ends_.shift(send, receive)) +
-                     ends_.delay_cost(delays, ends_.delay(send, receive)) - k_reward;
-    if (node.cost + cost <= best + breadth_.cost) found_.push_back({send, from, cost});
+                     ends_.delay_cost(delays, ends_.delay(send, receive)) - Beam::reward;
+    if (node.cost + cost <= best + beam_cost_) found_.push_back({send, from, cost});
   }
 }
 
-void Lattice::give_up(int best) {
-  std::erase_if(alive_, [&](std::uint32_t n) { return nodes_[n].cost > best + breadth_.cost; });
-  if (alive_.size() <= breadth_.number) return;
+void BeamSearch::prune(int best) {
+  std::erase_if(alive_, [&](std::uint32_t n) { return nodes_[n].cost > best + beam_cost_; });
+  if (alive_.size() <= beam_size_) return;
   std::sort(alive_.begin(), alive_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return nodes_[a].cost != nodes_[b].cost ? nodes_[a].cost < nodes_[b].cost : a > b;
   });
-  alive_.resize(breadth_.number);
+  alive_.resize(beam_size_);
 }
 
-/// True if the cheapest explanation ends in a run of plain pairs, and leads by far: all others that
-/// are alive contain the pair in the middle of the run, too, or cost much more. Then the first half
-/// of the run is decided. Asked for runs of 16, 32, 64, ... pairs only, so that it costs little.
-bool Lattice::has_become_plain(std::int32_t receive, std::int32_t odd) {
+/// True if the cheapest alignment ends in a run of regular pairs, and all others in the beam
+/// contain the pair in the middle of the run or cost much more. Then the first half of the run is
+/// decided. Checked at runs of 16, 32, 64, ... pairs only, to keep it cheap.
+bool BeamSearch::has_converged(std::int32_t receive, std::int32_t irregular) {
   const auto latest = std::span(nodes_).subspan(layers_[layers_.size() - 2]);
-  if (receive < odd || latest.empty()) return false;
+  if (receive < irregular || latest.empty()) return false;
   const Node& best = *std::min_element(
       latest.begin(), latest.end(), [](const Node& a, const Node& b) { return a.cost < b.cost; });
-  if (receive - best.run < odd || best.run < k_least_run || (best.run & (best.run - 1)) != 0) {
+  if (receive - best.run < irregular || best.run < Beam::least_run ||
+      (best.run & (best.run - 1)) != 0) {
     return false;
   }
   const auto pair_at = [&](std::uint32_t n, std::int32_t end) {
@@ -167,14 +175,14 @@ bool Lattice::has_become_plain(std::int32_t receive, std::int32_t odd) {
   const std::int32_t end = receive + 1 - best.run / 2;
   const std::uint32_t middle = pair_at(static_cast<std::uint32_t>(&best - nodes_.data()), end);
   const bool leads = std::all_of(alive_.begin(), alive_.end(), [&](std::uint32_t n) {
-    return nodes_[n].cost >= best.cost + k_lead || pair_at(n, end) == middle;
+    return nodes_[n].cost >= best.cost + Beam::lead || pair_at(n, end) == middle;
   });
   if (leads) decided_ = end;
   return leads;
 }
 
-/// Computes `rest` of all nodes. Returns the cost of the cheapest explanation.
-int Lattice::look_back(bool last) {
+/// Computes Node::rest from the last receive back. Returns the cost of the cheapest alignment.
+int BeamSearch::pass_backward(bool last) {
   int total = k_never;
   for (const std::uint32_t n : alive_) {
     Node& node = nodes_[n];
@@ -184,7 +192,7 @@ int Lattice::look_back(bool last) {
     best_end_ = n;
   }
   for (std::size_t n = nodes_.size(); n-- > 1;) {
-    if (nodes_[n].rest >= k_never) continue;  // given up
+    if (nodes_[n].rest >= k_never) continue;  // pruned
     const std::size_t end = n + 1 < nodes_.size() ? nodes_[n + 1].first_step : steps_.size();
     for (std::size_t k = nodes_[n].first_step; k < end; ++k) {
       Node& from = nodes_[steps_[k].from];
@@ -194,9 +202,9 @@ int Lattice::look_back(bool last) {
   return total;
 }
 
-/// Takes the pairs of the cheapest explanation, with what others cost more.
-void Lattice::accept(int total, bool last, std::vector<Likely>& likely) {
-  // Explanations that leave receive j out are steps over it.
+/// Adds the pairs of the cheapest alignment with their margins.
+void BeamSearch::add_candidates(int total, bool last, std::vector<Candidate>& candidates) {
+  // An alignment without receive j has a step over it.
   struct Over {
     int cost;
     std::int32_t until;
@@ -255,8 +263,7 @@ void Lattice::accept(int total, bool last, std::vector<Likely>& likely) {
       }
     }
     if (best == nullptr) continue;
-    const int alone = without[layer];
-    likely.push_back({best->pair.send, j, second - total, alone - total});
+    candidates.push_back({best->pair.send, j, second - total, without[layer] - total});
   }
 }
 

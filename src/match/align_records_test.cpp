@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "match/align.hpp"
+#include "match/align_records.hpp"
 
 #include <array>
 
@@ -14,7 +14,7 @@ using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 /// Both sides of a channel whose k-th message is sent at 1000 k and received 10 later. Between two
 /// messages the processes have two other operations with each other.
 struct Channel {
-  std::vector<Trait> sends, receives;
+  std::vector<EndRecord> sends, receives;
   std::uint32_t end = 0;
 
   explicit Channel(std::uint64_t messages, std::uint64_t offset = 0) {
@@ -31,10 +31,10 @@ struct Channel {
   void lose_receive(std::size_t k) {
     receives.erase(receives.begin() + static_cast<std::ptrdiff_t>(k));
   }
-  [[nodiscard]] Alignment aligned() const { return align({sends, end}, {receives, end}); }
+  [[nodiscard]] Alignment aligned() const { return align_records({sends, end}, {receives, end}); }
 };
 
-/// Pairs that are not those of the complete channel: `send_lost` and `receive_lost` are missing.
+/// Number of pairs that the complete channel does not have, without `send_lost` and `receive_lost`.
 std::size_t wrong(const Alignment& alignment, std::uint32_t send_lost, std::uint32_t receive_lost) {
   std::size_t count = 0;
   for (const auto& [send, receive] : alignment.pairs) {
@@ -46,7 +46,7 @@ std::size_t wrong(const Alignment& alignment, std::uint32_t send_lost, std::uint
 }
 constexpr std::uint32_t k_kept = 1u << 30;
 
-TEST(Align, a_lost_receive_leaves_its_send_alone) {
+TEST(AlignRecords, a_lost_receive_leaves_its_send_alone) {
   Channel channel(400);
   channel.lose_receive(140);
   const Alignment alignment = channel.aligned();
@@ -55,7 +55,7 @@ TEST(Align, a_lost_receive_leaves_its_send_alone) {
   EXPECT_EQ(alignment.lost, 1u);
 }
 
-TEST(Align, clocks_need_not_agree) {
+TEST(AlignRecords, clocks_need_not_agree) {
   Channel channel(400, 5'000'000'000'000);
   channel.lose_send(140);
   const Alignment alignment = channel.aligned();
@@ -63,9 +63,9 @@ TEST(Align, clocks_need_not_agree) {
   EXPECT_GE(alignment.pairs.size(), 395u);
 }
 
-/// Four processes on two cores that took turns of 4 ms, as recorded, in us. The delays in order are
-/// 4, 4, 12, 12, 4, 4, ... ms; two ends further they would be -4.1 ms throughout.
-TEST(Align, steady_delays_alone_do_not_move_ends_that_agree_in_order) {
+/// Recorded times in us of four processes on two cores that took turns of 4 ms. The delays in order
+/// are 4, 4, 12, 12, 4, 4, ... ms; two ends further they would be -4.1 ms throughout.
+TEST(AlignRecords, steady_delays_alone_do_not_move_ends_that_agree_in_order) {
   constexpr std::array<std::uint64_t, 20> k_sent = {
       6016,  16648, 16777, 24584, 24639, 40662, 40722, 48595,  48637,  64664,
       64724, 72647, 72748, 84611, 84663, 96578, 96622, 108599, 108640, 120615};
@@ -83,7 +83,7 @@ TEST(Align, steady_delays_alone_do_not_move_ends_that_agree_in_order) {
   EXPECT_EQ(alignment.pairs.size() + alignment.ambiguous, 20u);
 }
 
-TEST(Align, equal_counts_may_hide_two_losses) {
+TEST(AlignRecords, equal_counts_may_hide_two_losses) {
   Channel channel(500);
   channel.lose_send(130);
   channel.lose_receive(360);
@@ -92,7 +92,7 @@ TEST(Align, equal_counts_may_hide_two_losses) {
   EXPECT_GE(alignment.pairs.size(), 490u);
 }
 
-TEST(Align, sizes_decide_where_they_differ) {
+TEST(AlignRecords, sizes_decide_where_they_differ) {
   Channel channel(20);
   for (std::uint32_t k = 0; k < 20; ++k) channel.sends[k].symbol = channel.receives[k].symbol = k;
   channel.lose_send(7);
@@ -101,7 +101,7 @@ TEST(Align, sizes_decide_where_they_differ) {
   EXPECT_EQ(alignment.pairs.size(), 19u);
 }
 
-TEST(Align, what_fell_into_a_gap_is_not_lost) {
+TEST(AlignRecords, what_fell_into_a_gap_is_not_lost) {
   Channel channel(100);
   channel.sends.erase(channel.sends.begin() + 40, channel.sends.begin() + 50);
   channel.sends[40].after_gap = true;
@@ -113,71 +113,71 @@ TEST(Align, what_fell_into_a_gap_is_not_lost) {
   }
 }
 
-TEST(Align, nothing_pairs_where_nothing_decides) {
+TEST(AlignRecords, nothing_pairs_where_nothing_decides) {
   // All sent at once, all received at once; one receive is missing.
   Channel channel(50);
-  for (Trait& trait : channel.sends) trait.time = 1000;
-  for (Trait& trait : channel.receives) trait.time = 2000;
+  for (EndRecord& record : channel.sends) record.time = 1000;
+  for (EndRecord& record : channel.receives) record.time = 2000;
   channel.lose_receive(10);
   EXPECT_TRUE(channel.aligned().pairs.empty());
 }
 
-TEST(Align, a_side_without_ends) {
+TEST(AlignRecords, a_side_without_ends) {
   const Channel channel(3);
-  EXPECT_EQ(align({channel.sends, 0}, {{}, 0}).lost, 3u);
-  EXPECT_EQ(align({{}, 0, true}, {channel.receives, 0}).in_gaps, 3u);
+  EXPECT_EQ(align_records({channel.sends, 0}, {{}, 0}).lost, 3u);
+  EXPECT_EQ(align_records({{}, 0, true}, {channel.receives, 0}).in_gaps, 3u);
 }
 
-TEST(Align, sizes_that_never_agree) {
+TEST(AlignRecords, sizes_that_never_agree) {
   Channel channel(1000);
-  for (Trait& trait : channel.sends) trait.symbol = 9;
+  for (EndRecord& record : channel.sends) record.symbol = 9;
   EXPECT_TRUE(channel.aligned().pairs.empty());
 }
 
-TEST(Align, only_what_is_odd_is_looked_at_closer) {
+TEST(AlignRecords, only_irregular_stretches_are_searched) {
   Channel channel(100'000);
   channel.lose_send(30'000);
   channel.lose_receive(70'000);
   const Alignment alignment = channel.aligned();
   EXPECT_EQ(wrong(alignment, 30'000, 70'000), 0u);
   EXPECT_GE(alignment.pairs.size(), 99'990u);
-  EXPECT_LE(alignment.looked_at, 150'000u);
+  EXPECT_LE(alignment.examined_pairs, 150'000u);
 }
 
-TEST(Align, complete_channels_are_not_looked_at_closer) {
+TEST(AlignRecords, complete_channels_need_no_search) {
   const Alignment alignment = Channel(10'000).aligned();
   EXPECT_EQ(alignment.pairs.size(), 10'000u);
-  EXPECT_EQ(alignment.looked_at, 10'000u);
+  EXPECT_EQ(alignment.examined_pairs, 10'000u);
 }
 
-TEST(Align, ends_left_over_may_be_the_first_ones) {
-  // Nothing but the delay speaks for a pair, and the clocks are unknown: whether the first send or
-  // the last one is missing cannot be seen.
+TEST(AlignRecords, ends_left_over_may_be_the_first_ones) {
+  // Only the delay supports a pair, and the clocks are unknown: the missing send may be the first
+  // or the last one.
   Channel channel(1000);
   for (auto* side : {&channel.sends, &channel.receives}) {
-    for (Trait& trait : *side) trait.position = 0;
+    for (EndRecord& record : *side) record.position = 0;
   }
   channel.end = 0;
   channel.lose_send(0);
   EXPECT_TRUE(channel.aligned().pairs.empty());
 }
 
-/// What a channel costs must grow with its length only.
+/// The cost of a channel must grow with its length only.
 void expect_linear(const Channel& channel) {
   const std::size_t ends = channel.sends.size() + channel.receives.size();
-  EXPECT_LE(channel.aligned().looked_at, 1500 * ends);
+  EXPECT_LE(channel.aligned().examined_pairs, 1500 * ends);
 }
 
-TEST(Align, hard_channels_cost_no_more_than_their_length) {
+TEST(AlignRecords, hard_channels_cost_no_more_than_their_length) {
   constexpr std::size_t k_long = 12'000;
   Channel at_once(k_long);
-  for (Trait& trait : at_once.sends) trait.time = 1000;
-  for (Trait& trait : at_once.receives) trait.time = 2000;
+  for (EndRecord& record : at_once.sends) record.time = 1000;
+  for (EndRecord& record : at_once.receives) record.time = 2000;
   at_once.lose_receive(k_long / 2);
   expect_linear(at_once);
 
   Channel unequal(k_long);
-  for (Trait& trait : unequal.sends) trait.symbol = 9;
+  for (EndRecord& record : unequal.sends) record.symbol = 9;
   expect_linear(unequal);
 
   Channel few_sends(k_long);
@@ -185,11 +185,11 @@ TEST(Align, hard_channels_cost_no_more_than_their_length) {
   expect_linear(few_sends);
 
   Channel gaps(k_long);
-  for (Trait& trait : gaps.receives) trait.after_gap = true;
+  for (EndRecord& record : gaps.receives) record.after_gap = true;
   gaps.lose_send(k_long / 2);
   expect_linear(gaps);
 
-  // Something odd every now and then, each of which wants a look at all before it.
+  // Irregular ends at intervals; each search steps back over all pairs before it.
   Channel doubtful(k_long);
   for (std::size_t k = 0; k < k_long; ++k) {
     doubtful.sends[k].time = doubtful.receives[k].time = k % 500 == 499 ? 100 * k : 0;
@@ -197,7 +197,7 @@ TEST(Align, hard_channels_cost_no_more_than_their_length) {
   expect_linear(doubtful);
 }
 
-TEST(Align, any_stamps) {
+TEST(AlignRecords, any_stamps) {
   Channel channel(10);
   for (std::size_t k = 0; k < 10; ++k) {
     channel.sends[k].time = k % 2 == 0 ? ~std::uint64_t{0} : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "match/calls_in_step.hpp"
+#include "match/pair_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 CallSide regular(std::uint64_t delay) {
   CallSide side;
   for (std::uint32_t k = 0; k < 200; ++k) {
-    side.traits.push_back({.time = 1000 * k + delay, .position = 40 * k, .symbol = 7});
+    side.records.push_back({.time = 1000 * k + delay, .position = 40 * k, .symbol = 7});
   }
   side.messages = 8000;
   side.kinds = 6;
@@ -18,16 +18,17 @@ CallSide regular(std::uint64_t delay) {
   return side;
 }
 void lose(CallSide& side, std::size_t call) {
-  side.traits.erase(side.traits.begin() + static_cast<std::ptrdiff_t>(call));
+  side.records.erase(side.records.begin() + static_cast<std::ptrdiff_t>(call));
 }
-/// Calls that belong together have the same position.
+/// True if the calls of every pair have the same position.
 void expect_true(const Alignment& alignment, const CallSide& a, const CallSide& b) {
-  for (const auto& [i, j] : alignment.pairs) EXPECT_EQ(a.traits[i].position, b.traits[j].position);
+  for (const auto& [i, j] : alignment.pairs)
+    EXPECT_EQ(a.records[i].position, b.records[j].position);
 }
 
-TEST(CallsInStep, messages_between_them_tell_which_is_missing) {
+TEST(PairCalls, messages_between_them_tell_which_is_missing) {
   CallSide a = regular(0), b = regular(50);
-  // As steady delays would be those of other calls.
+  // Other calls would have equally steady delays.
   for (const std::size_t k : {150, 100, 50}) lose(a, k);
   for (const std::size_t k : {170, 99, 20}) lose(b, k);
   const Alignment found = pair_calls(a, b);
@@ -35,11 +36,11 @@ TEST(CallsInStep, messages_between_them_tell_which_is_missing) {
   expect_true(found, a, b);
 }
 
-TEST(CallsInStep, of_calls_between_the_same_messages_all_or_none_are_certain) {
+TEST(PairCalls, of_calls_between_the_same_messages_all_or_none_are_certain) {
   CallSide a = regular(0), b = regular(50);
   for (CallSide* side : {&a, &b}) {
-    for (std::uint32_t k = 1; k < 200; k += 2) --side->traits[k].time;
-    for (std::uint32_t k = 1; k < 200; k += 2) side->traits[k].position -= 40;
+    for (std::uint32_t k = 1; k < 200; k += 2) --side->records[k].time;
+    for (std::uint32_t k = 1; k < 200; k += 2) side->records[k].position -= 40;
   }
   lose(a, 100);
   const Alignment found = pair_calls(a, b);
@@ -47,42 +48,42 @@ TEST(CallsInStep, of_calls_between_the_same_messages_all_or_none_are_certain) {
   EXPECT_EQ(found.pairs[100], (std::pair<std::uint32_t, std::uint32_t>(101, 102)));
 }
 
-TEST(CallsInStep, one_that_is_surely_missing_could_be_any_between_the_same_messages) {
+TEST(PairCalls, one_that_is_surely_missing_could_be_any_between_the_same_messages) {
   CallSide a = regular(0), b = regular(50);
   for (CallSide* side : {&a, &b}) {
-    side->traits[101].position = side->traits[100].position;
+    side->records[101].position = side->records[100].position;
     lose(*side, side == &a ? 100 : 101);
-    side->missing = {side->traits[100].position};
+    side->missing = {side->records[100].position};
   }
   const Alignment found = pair_calls(a, b);
   EXPECT_EQ(found.pairs.size(), 198u);
 }
 
-TEST(CallsInStep, a_message_more_on_one_side_moves_all_calls_alike) {
+TEST(PairCalls, a_message_more_on_one_side_moves_all_calls_alike) {
   CallSide a = regular(0), b = regular(50);
-  for (Trait& trait : b.traits) trait.position += 1;
+  for (EndRecord& record : b.records) record.position += 1;
   ++b.messages;
   lose(a, 30);
   lose(b, 60);
   const Alignment found = pair_calls(a, b);
   ASSERT_EQ(found.pairs.size(), 198u);
   for (const auto& [i, j] : found.pairs) {
-    EXPECT_EQ(a.traits[i].position + 1, b.traits[j].position);
+    EXPECT_EQ(a.records[i].position + 1, b.records[j].position);
   }
 }
 
-TEST(CallsInStep, after_every_message_nobody_knows_which_side_counts_more) {
+TEST(PairCalls, after_every_message_nobody_knows_which_side_counts_more) {
   CallSide a = regular(0), b = regular(50);
   for (CallSide* side : {&a, &b}) {
     side->messages = 200;
-    for (Trait& trait : side->traits) trait.position /= 40;
+    for (EndRecord& record : side->records) record.position /= 40;
   }
   ++b.messages;
   lose(a, 30);
   lose(b, 60);
-  // The alignment is certain of next to nothing, as delays are equally steady.
+  // The alignment is certain of almost nothing, as delays are equally steady.
   for (const auto& [i, j] : pair_calls(a, b).pairs) {
-    EXPECT_EQ(a.traits[i].position, b.traits[j].position);
+    EXPECT_EQ(a.records[i].position, b.records[j].position);
   }
 }
 
@@ -91,37 +92,37 @@ TEST(CallsInStep, after_every_message_nobody_knows_which_side_counts_more) {
 CallSide pairs_of_calls(std::uint64_t delay) {
   CallSide side = regular(delay);
   for (std::uint32_t k = 0; k < 400; k += 2) {
-    Trait second = side.traits[k];
+    EndRecord second = side.records[k];
     second.time += 5;
     second.symbol = 8;
-    side.traits.insert(side.traits.begin() + k + 1, second);
+    side.records.insert(side.records.begin() + k + 1, second);
   }
   return side;
 }
 
-TEST(CallsInStep, between_unequal_calls_the_numbers_of_others_count) {
+TEST(PairCalls, between_unequal_calls_the_numbers_of_others_count) {
   const CallSide a = pairs_of_calls(0);
   CallSide b = pairs_of_calls(50);
   for (const std::size_t k : {280, 120}) lose(b, k);
   const Alignment found = pair_calls(a, b);
   EXPECT_EQ(found.pairs.size(), 396u);
   expect_true(found, a, b);
-  EXPECT_EQ(found.looked_at, 0u);  // no explanations were compared
+  EXPECT_EQ(found.examined_pairs, 0u);  // no explanations were compared
 }
 
-TEST(CallsInStep, between_unequal_calls_an_odd_delay_is_not_believed) {
+TEST(PairCalls, between_unequal_calls_an_outlying_delay_is_rejected) {
   const CallSide a = pairs_of_calls(0);
   CallSide b = pairs_of_calls(50);
-  for (const std::size_t k : {200, 201}) b.traits[k].time += 200;
+  for (const std::size_t k : {200, 201}) b.records[k].time += 200;
   for (const std::size_t k : {280, 120}) lose(b, k);
   EXPECT_EQ(pair_calls(a, b).pairs.size(), 394u);
 }
 
-TEST(CallsInStep, times_alone_do_not_tell_calls_of_a_routine_apart) {
+TEST(PairCalls, times_alone_do_not_distinguish_calls_of_a_routine) {
   CallSide a = regular(0), b = regular(50);
   for (CallSide* side : {&a, &b}) {
     side->messages = 0;
-    for (Trait& trait : side->traits) trait.position = 0;
+    for (EndRecord& record : side->records) record.position = 0;
   }
   lose(b, 100);
   const Alignment found = pair_calls(a, b);

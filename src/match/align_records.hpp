@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "trace/recorded_clock.hpp"
+
+namespace entrain::match {
+
+/// End of a message, or one call of a collective, as the alignment compares it.
+struct EndRecord {
+  std::uint64_t time = 0;      ///< ticks, corrected by clock records (RecordedClock)
+  std::uint32_t position = 0;  ///< number of earlier operations that involve the other process
+  std::uint32_t symbol = 0;    ///< code of size and kind; partners have equal symbols
+  std::uint32_t doubt = trace::RecordedClock::k_unknown;  ///< RecordedClock::doubt()
+  /// Ticks of a call that ends after all calls of its instance began; k_unknown: other ends.
+  std::uint32_t duration = trace::RecordedClock::k_unknown;
+  /// Latest send time, by the other process's clock, of a message received before such a call
+  /// began; 0: none.
+  std::uint64_t known_peer_time = 0;
+  bool after_gap = false;  ///< a gap of the recording lies just before it
+  bool displaced = false;  ///< its place among the others is a guess
+};
+
+/// Side of a channel: its ends in posting order.
+struct Side {
+  std::span<const EndRecord> records;
+  std::uint32_t position = 0;  ///< EndRecord::position of the end of the trace
+  bool ends_in_gap = false;    ///< a gap follows the last end
+};
+
+struct Alignment {
+  /// (index of the send, index of the receive), in order on both sides.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  std::uint64_t ambiguous = 0;       ///< receives whose likely partner is not certain
+  std::uint64_t in_gaps = 0;         ///< ends whose partner lies in a gap of the other side
+  std::uint64_t lost = 0;            ///< ends whose partner's record is missing outside gaps
+  std::uint64_t examined_pairs = 0;  ///< cost of the computation, in pairs
+};
+
+/// Pairs sends with receives where records of some are missing (docs/method.md, section 2.1). A
+/// pair is returned only if every alignment without it costs far more: a missing pair is better
+/// than a wrong one.
+///
+/// An alignment pairs some sends with some receives of equal symbols, in order on both sides. Its
+/// cost, in bits, is the sum of
+///   - the cost of lost records: constant for a stretch of unpaired ends of one side, more where
+///     both sides lost some, 0 where the other side has a gap;
+///   - the cost of a changed shift, receive.position - send.position, from one pair to the next: a
+///     program that repeats itself keeps it;
+///   - the cost of the distance of each delay from the median of the 16 delays before it, in units
+///     of the usual change of delays on this channel. So clocks need not agree.
+/// A beam search (BeamSearch) finds the cheapest alignment. A pair of it counts if the cheapest
+/// alignment without that pair costs more by a margin. Stretches without irregularities need no
+/// search, unless many ends are unpaired. Where the ends agree in order except for their delays,
+/// nothing is paired out of order: in lockstep, delays of neighbouring steps are equally steady.
+///
+/// Example: sends at 100, 200, 300, 400; receives at 105, 205, 405; equal symbols. The cheapest
+/// alignment leaves the third send unpaired: delays of 5, 5 and 5. Without the fourth one instead,
+/// the last delay would be 105.
+///
+/// Integers only: equal results on every machine. O(n + m) for n sends and m receives.
+Alignment align_records(const Side& sends, const Side& receives);
+
+/// The same if the k-th ends of both sides are known to be partners for k < `certain`.
+Alignment align_after_prefix(std::uint32_t certain, const Side& sends, const Side& receives);
+
+/// Number of leading ends, at most `count`, whose k-th symbols are equal on both sides.
+std::uint32_t equal_symbols(const Side& sends, const Side& receives, std::uint32_t count);
+
+}  // namespace entrain::match
