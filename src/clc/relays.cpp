@@ -124,7 +124,7 @@ class Planner {
     return relayed;
   }
 
-  /// What each member has to know of the exchanges in `relayed`. Collective.
+  /// Returns the description of the relays in `relayed` for each member. Collective.
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> plan_all(const std::vector<bool>& relayed) {
     std::vector<std::vector<std::uint32_t>> count(team_.size(), {0});
     for_relayed(relayed, [&] {
@@ -232,8 +232,8 @@ class Planner {
   const match::Graph& graph_;
   const Cycles& cycles_;
   const GhostPlaces& ghosts_;
-  std::vector<NodeIndex> last_begin_;    ///< per location, of the exchange in work
-  std::vector<std::uint32_t> group_of_;  ///< per rank, of the exchange in work
+  std::vector<NodeIndex> last_begin_;    ///< each location's last begin in the exchange in work
+  std::vector<std::uint32_t> group_of_;  ///< index of each rank's group in the exchange in work
   std::vector<Group> groups_;            ///< the first group_count_ are in use
   std::size_t group_count_ = 0;
 };

@@ -14,9 +14,9 @@
 
 namespace entrain::clc {
 
-/// What a member does for an exchange that it shares with other members: it combines the times of
-/// its own begins, and tells others in stages what it knows by then. After the last stage it knows
-/// what the exchange demands of its own ends.
+/// This member's part of an exchange that it shares with other members: it reduces the times of its
+/// own begins and sends the result to others in stages. After the last stage it knows the demands
+/// of the exchange on its own ends.
 struct Relay {
   std::uint32_t begins = 0;  ///< begins at this member; the first stage waits for them
   std::uint32_t first_end = 0, end_count = 0;      ///< range of Relays::ends
@@ -55,7 +55,7 @@ class Relays {
  public:
   /// No relays.
   Relays() = default;
-  /// Those for all exchanges that can have some. Collective. `uniform`: there is one mu.
+  /// Makes the relays of all exchanges that relays can do. Collective. `uniform`: there is one mu.
   Relays(Team& team, const match::Graph& graph, const Cycles& cycles, const GhostPlaces& ghosts,
          bool uniform);
 
