@@ -31,7 +31,7 @@ namespace {
 using formats::Recording;
 
 constexpr double k_percentile = 0.99;
-constexpr int k_most_rounds = 8;  ///< of pairing again by corrected times
+constexpr int k_most_rounds = 8;  ///< limit of rounds that pair again by corrected times
 
 Result<void> check_correction(const CorrectOptions& options) {
   TRY(check_options(options));
@@ -319,7 +319,7 @@ class Correction {
     return {};
   }
 
-  /// What follows from the counted edges.
+  /// Fills the report from the counted edges.
   void settle(const Recording& result, const std::vector<Move>& moves) {
     set_clocks(result, {}, report_.after);
     report_.after.presync = "none";
@@ -349,7 +349,7 @@ class Correction {
   std::unique_ptr<Recording> again_;       ///< `paired_`, if it is not the original
   bool settled_ = true;                    ///< the new times show the same pairs
   std::unique_ptr<Seen> seen_;
-  std::vector<ClockMap> maps_;        ///< per clock: its times -> corrected ones
+  std::vector<ClockMap> maps_;        ///< one map for each clock: its times -> corrected ones
   std::optional<PageSurvey> survey_;  ///< only where a page is wanted
   CorrectReport report_;
 };

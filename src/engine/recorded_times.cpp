@@ -23,7 +23,8 @@ using formats::Recording;
 
 namespace {
 
-/// What the graph cannot know: calls without edges, and what the files are.
+/// Adds the parts of a report that the graph cannot know: calls without edges, and facts about the
+/// files.
 void complete(const Recording& recording, const CheckOptions& options, CheckReport& report) {
   report.archive = recording.clocks.name;
   report.events = recording.events;
