@@ -40,10 +40,11 @@ struct RelayTarget {
 /// The relays of a member of a team. With them a collective of many locations costs each member a
 /// few parcels, and its home nothing: without them the home looks at the time of every participant.
 ///
-/// Where all members have begins and ends, news spreads: in stage s, member i of the P that take
-/// part tells members i + 4^s, i + 2 * 4^s and i + 3 * 4^s (modulo P). After log4(P) stages each
-/// has heard of all; some news comes twice, which does not change a maximum. Otherwise news rises
-/// in a tree from members with begins, and falls to those with ends.
+/// If all members have begins and ends, they do a dissemination allreduce: in stage s, member i of
+/// the P that take part sends to members i + 4^s, i + 2 * 4^s and i + 3 * 4^s (modulo P). After
+/// log4(P) stages each knows the maximum of all; some times arrive twice, which does not change a
+/// maximum. Otherwise a tree reduces the times of members with begins, and broadcasts the result to
+/// those with ends.
 ///
 /// Example: a barrier of 64 locations, four at each of 16 members. In stage 0 member 5 sends the
 /// two largest of its four times to members 6, 7 and 8, and waits for 4, 3 and 2. In stage 1 it
@@ -83,7 +84,7 @@ class Relays {
 
  private:
   void take_in(const match::Graph& graph, std::uint32_t home, bool own,
-               std::span<const std::uint32_t> told);
+               std::span<const std::uint32_t> description);
 
   bool any_ = false;
   std::vector<bool> relayed_;
