@@ -384,7 +384,7 @@ void Curvature::set_limits(std::span<const FitLimit> limits) { matrices_->set_li
 
 void Curvature::begin() { matrices_->begin(); }
 
-Halves& Curvature::halves() const { return matrices_->halves(); }
+TwoThreads& Curvature::halves() const { return matrices_->halves(); }
 
 std::uint8_t Curvature::half_of(const FitLimit& limit) const { return matrices_->half_of(limit); }
 

@@ -10,7 +10,7 @@
 
 #include <entrain/progress.hpp>
 
-#include "base/halves.hpp"
+#include "base/two_threads.hpp"
 
 namespace entrain::causal {
 
@@ -107,7 +107,7 @@ class Curvature {
   /// Multiplications since begin(), about: the same on every machine.
   [[nodiscard]] double work() const;
   /// Two threads for those who work with this; only the one that uses this asks.
-  [[nodiscard]] Halves& halves() const;
+  [[nodiscard]] TwoThreads& halves() const;
   /// Where the unknowns of a limit lie: 0 or 1 if all are of one half of the run, 2 else. What is
   /// done to unknowns by limits of 0 and of 1 may be done at once.
   [[nodiscard]] std::uint8_t half_of(const FitLimit& limit) const;

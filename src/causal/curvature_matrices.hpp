@@ -38,7 +38,7 @@ class Curvature::Matrices {
   [[nodiscard]] bool is_iterative() const { return !direct_; }
   [[nodiscard]] bool is_clearly_costly();
   [[nodiscard]] double work() const { return work_; }
-  [[nodiscard]] Halves& halves() { return halves_; }
+  [[nodiscard]] TwoThreads& halves() { return halves_; }
   [[nodiscard]] std::uint8_t half_of(const FitLimit& limit) const {
     const std::size_t to = limit.to % static_cast<std::size_t>(knots_);
     const std::size_t from = limit.from % static_cast<std::size_t>(knots_);
@@ -128,7 +128,7 @@ class Curvature::Matrices {
   Matrix joints_;                      ///< the lower half of their matrix
   std::vector<std::uint32_t> places_;  ///< in `joints_`, in the order of for_joint_entries()
   SparseFactor factor_;
-  Halves halves_;
+  TwoThreads halves_;
   std::vector<std::uint8_t> halves_of_limits_;
   MeetingClocks meeting_;
   std::optional<double> rough_work_;  ///< with all limits, if anybody asked

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/halves.hpp"
+#include "base/two_threads.hpp"
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
 #include "causal/knot_places.hpp"
@@ -56,7 +56,7 @@ class LimitTable {
 class LimitPicker {
  public:
   /// Both must outlive this. `halves`: may be null.
-  explicit LimitPicker(const LimitTable& table, Halves* halves = nullptr)
+  explicit LimitPicker(const LimitTable& table, TwoThreads* halves = nullptr)
       : table_(table), halves_(halves) {}
 
   /// Begins a fit: nothing is picked or known.
@@ -79,7 +79,7 @@ class LimitPicker {
   [[nodiscard]] float least_over(double margin) const;
 
   const LimitTable& table_;
-  Halves* halves_;
+  TwoThreads* halves_;
   std::vector<float> rough_;  ///< `v` of the last look()
   std::vector<double> seen_;  ///< the unknowns at which all constraints were looked at
   double margin_ = 0;         ///< those further below than that were left out
