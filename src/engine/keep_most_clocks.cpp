@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/fewest_moves.hpp"
+#include "engine/keep_most_clocks.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -377,10 +377,10 @@ std::vector<char> largest_group(std::vector<char> stays, const Edges& edges) {
 
 }  // namespace
 
-Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const Edges& edges,
-                                                     std::span<const ClockMap> aligned,
-                                                     const CheckOptions& options,
-                                                     Progress* progress) {
+Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const Edges& edges,
+                                                   std::span<const ClockMap> aligned,
+                                                   const CheckOptions& options,
+                                                   Progress* progress) {
   const std::vector<char> stays = choose_staying(clocks, edges, aligned);
   const auto kept_by = [](std::span<const ClockMap> maps) {
     return static_cast<std::uint64_t>(std::count_if(
@@ -409,7 +409,7 @@ Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const
   }
   const std::uint64_t kept = kept_by(maps);
   if (kept <= kept_before || violation(maps) > most) return std::nullopt;
-  return FewestMoves{.maps = std::move(maps), .kept = kept};
+  return KeptClocks{.maps = std::move(maps), .kept = kept};
 }
 
 }  // namespace entrain::engine

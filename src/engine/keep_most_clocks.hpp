@@ -15,7 +15,7 @@
 namespace entrain::engine {
 
 /// Clocks of which many stay as they are.
-struct FewestMoves {
+struct KeptClocks {
   std::vector<ClockMap> maps;  ///< one map for each of Clocks::clocks
   std::uint64_t kept = 0;      ///< clocks whose map moves nothing
 };
@@ -36,9 +36,8 @@ struct FewestMoves {
 /// Empty where that keeps no more clocks than `aligned` does, or where it leaves an edge violated
 /// by more than `aligned` moves a clock that can stay. Edges must be single ones; their delays
 /// count. Errors: those of align().
-Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const Edges& edges,
-                                                     std::span<const ClockMap> aligned,
-                                                     const CheckOptions& options,
-                                                     Progress* progress);
+Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const Edges& edges,
+                                                   std::span<const ClockMap> aligned,
+                                                   const CheckOptions& options, Progress* progress);
 
 }  // namespace entrain::engine

@@ -216,8 +216,8 @@ ArchiveInfo inspect_recording(const Recording& recording) {
 Result<CheckReport> check_recording(const Run& run, const Recording& recording,
                                     const CheckOptions& options) {
   TRY(check_use(options));
-  TRY_ASSIGN(const std::unique_ptr<Seen> seen,
-             Seen::take(run, recording, options, Purpose::bounds));
+  TRY_ASSIGN(const std::unique_ptr<RecordingTimeline> seen,
+             RecordingTimeline::take(run, recording, options, Purpose::bounds));
   const std::vector<ClockMap>& maps = seen->timeline.presync.maps;
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
@@ -241,8 +241,8 @@ Result<CheckReport> check_recording(const Run& run, const Recording& recording,
 Result<TimedRecording> time_recording(const Run& run, const Recording& recording,
                                       const CheckOptions& options) {
   TRY(check_use(options));
-  TRY_ASSIGN(const std::unique_ptr<Seen> seen,
-             Seen::take(run, recording, options, Purpose::bounds));
+  TRY_ASSIGN(const std::unique_ptr<RecordingTimeline> seen,
+             RecordingTimeline::take(run, recording, options, Purpose::bounds));
   session::begin_phase(run.progress, "check");
   TimedRecording timed;
   timed.counts = seen->count(recording, seen->timeline.measured.maps);
