@@ -21,13 +21,13 @@ namespace {
 struct Precedence {
   InterfaceIndex slow, fast;
   Femtoseconds skew;    ///< skew bound of the pair
-  Femtoseconds lag{0};  ///< of `fast`, if `slow` holds it
+  Femtoseconds lag{0};  ///< lag of `fast`, if `slow` holds it
 };
 
 /// All precedences, slot by slot. A chain takes at most one precedence of each slot.
 struct Precedences {
   std::vector<Precedence> all;
-  std::vector<std::size_t> ends;  ///< of each slot with precedences
+  std::vector<std::size_t> ends;  ///< end of each slot with precedences
 
   [[nodiscard]] std::size_t groups() const { return ends.size(); }
   [[nodiscard]] std::span<const Precedence> group(std::size_t i) const {
@@ -117,7 +117,7 @@ class SkewSearch {
   /// A chain that reaches `at` at a smaller skew than those before.
   struct Step {
     InterfaceIndex at;
-    std::size_t group;  ///< of its last precedence
+    std::size_t group;  ///< group of its last precedence
     Femtoseconds skew;
     std::size_t before;  ///< the step to the previous interface
   };
