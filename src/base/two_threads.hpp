@@ -16,7 +16,7 @@ namespace entrain {
 /// Example: a vector of a million numbers is added up by halves(size, [&](unsigned half) { sums
 /// [half] = ...; }), and sums[0] + sums[1] does not depend on who computed which.
 ///
-/// One thread uses an object.
+/// Only one thread may use an object.
 class TwoThreads {
  public:
   /// `threads`: 0: all cores. With one there is no helper, and one half comes after the other.

@@ -2,7 +2,7 @@
 //
 // The largest of the smallest skew bounds.
 //
-// One pass over all precedences per interface is enough, but takes half a minute for 8,192
+// A pass over all precedences per interface is enough, but takes half a minute for 8,192
 // interfaces. Most chains lead over the same few leaders, the hubs. Suppose that the worst chain
 // from hub h on, begun at a certain time, costs E, and that s reaches h by then at cost c. Then the
 // worst chain from s costs at most c + E. If another interface already costs as much, the search
