@@ -23,7 +23,7 @@ namespace entrain {
 // appears while the output is written. A failure or signal removes what was written. A killed
 // process leaves a hidden folder, which the next run for that output removes.
 
-/// What an output may replace, and what it must leave alone.
+/// Rule on existing files in the place of an output.
 struct OutputRule {
   bool force = false;                    ///< an unchanged earlier result may be replaced
   std::shared_ptr<const Inputs> inputs;  ///< null: there are none
@@ -55,7 +55,7 @@ class OutputFolder {
   OutputFolder() = default;
 
   std::filesystem::path path_, target_;
-  std::filesystem::path oldest_parent_;  ///< of the target: it was there before
+  std::filesystem::path oldest_parent_;  ///< oldest folder above the target that was there before
   OutputRule rule_;
   Staging staging_;  ///< none of a helper
 };
@@ -63,7 +63,7 @@ class OutputFolder {
 /// A file that appears under its final name only when it is complete. Its folder must exist.
 class OutputFile {
  public:
-  /// As for OutputFolder.
+  /// See OutputFolder::check() and create().
   static Result<void> check(const std::filesystem::path& target, const OutputRule& rule);
   static Result<OutputFile> create(const std::filesystem::path& target, OutputRule rule);
 
@@ -72,8 +72,9 @@ class OutputFile {
   Result<void> write(std::string_view text);
   /// Waits until the file is on the disk and gives it its final name. Errors: ErrorKind::output.
   Result<void> commit();
-  /// As commit() of two files that belong together: none appears alone. After an error both places
-  /// are as they were, unless only the last step failed, waiting for the names to be on the disk.
+  /// The same as commit() of two files that belong together: none appears alone. After an error
+  /// both places are as they were, unless only the last step failed, waiting for the names to be on
+  /// the disk.
   static Result<void> commit_both(OutputFile& first, OutputFile& second);
 
  private:
@@ -83,7 +84,7 @@ class OutputFile {
         staging_(std::move(staging)),
         file_(std::move(file)) {}
   [[nodiscard]] std::filesystem::path path() const;
-  [[nodiscard]] std::filesystem::path aside() const;  ///< of an old file, as in Move
+  [[nodiscard]] std::filesystem::path aside() const;  ///< path of an old file, see Move
   Result<void> finish();                              ///< the hidden file is on the disk
   Result<void> take_name();
   void give_name_back();
