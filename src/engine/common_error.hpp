@@ -14,7 +14,8 @@ namespace entrain::engine {
 /// where it has none, straight between its windows, and level outside. The common error is the mean
 /// over all locations, each weighing the same, and straight between the middles of windows.
 ///
-/// One object per location takes its events; merged in a fixed order they give the curve of all.
+/// Each location has an object that takes its events; merged in a fixed order they give the curve
+/// of all.
 class CommonError {
  public:
   static constexpr std::size_t k_windows = 1024;

@@ -40,8 +40,8 @@ struct Timeline {
   bool violated = false;             ///< some edge is violated under `measured`; stays false where
                                      ///< nobody had to look
   bool domains_are_guessed = false;  ///< the domains are split if the trace contradicts them
-  bool domains_are_proved = false;   ///< the tracer names the domains: contradictions are no fault
-                                     ///< of clocks
+  bool domains_are_proved = false;   ///< the tracer names the domains; contradictions are not
+                                     ///< caused by the clocks
   TimelineReport report;
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 };

@@ -115,8 +115,7 @@ class Machine {
                                                         ///< computes
     double pace;                                        ///< how long it takes for the same work
     std::uint64_t begin = 0;                            ///< begin of the collective under way
-    std::uint64_t nb_begin = 0;                         ///< begin of the non-blocking collective
-                                                        ///< under way
+    std::uint64_t nb_begin = 0;                         ///< begin of the non-blocking one
     std::array<std::uint64_t, k_directions> arrival{};  ///< arrival of its messages at the
                                                         ///< neighbours
   };

@@ -16,7 +16,7 @@ class QuickClock {
  public:
   /// A segment of the map, extended to all times where at() is exact.
   struct Line {
-    std::uint64_t first = 0;  ///< at() may be used for local times in [first, first + span)
+    std::uint64_t first = 0;  ///< range of local times for at(): [first, first + span)
     std::uint64_t span = 0;
     std::uint64_t begin = 0;  ///< local time of the knot that begins the segment
     std::int64_t offset = 0;  ///< offset of that knot
