@@ -14,9 +14,8 @@ namespace {
 
 /// With these limits, sweeps that give up cost about as much as the ordered pass that follows.
 constexpr int k_most_sweeps = 8;
-constexpr std::size_t k_found_share = 64, k_moved_share = 4;  ///< a sweep may find 1 /
-                                                              ///< k_found_share of the nodes, and
-                                                              ///< move 1 / k_moved_share
+/// A part may find 1 / k_found_share of the nodes as demands, a sweep may move 1 / k_moved_share.
+constexpr std::size_t k_found_share = 64, k_moved_share = 4;
 
 }  // namespace
 

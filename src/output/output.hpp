@@ -55,7 +55,7 @@ class OutputFolder {
   OutputFolder() = default;
 
   std::filesystem::path path_, target_;
-  std::filesystem::path oldest_parent_;  ///< oldest folder above the target that was there before
+  std::filesystem::path oldest_parent_;  ///< nearest folder above the target that was there before
   OutputRule rule_;
   Staging staging_;  ///< none of a helper
 };

@@ -62,7 +62,7 @@ std::string silent_text(const Coverage& coverage) {
   return text;
 }
 
-/// Returns options that let such calls give more edges.
+/// Returns advice on how to get more edges out of such calls.
 std::string help_text(const Coverage& coverage) {
   std::string text;
   if (coverage.alltoallv_skipped > 0) {

@@ -88,8 +88,8 @@ struct Event {
   std::uint32_t tag = 0;
   EventKind kind{};
   std::uint8_t op = 0;     ///< operation; messages: bits of length_code()
-  std::uint8_t flags = 0;  ///< the same
-  std::uint8_t more = 0;   ///< the same
+  std::uint8_t flags = 0;  ///< messages: bits of length_code()
+  std::uint8_t more = 0;   ///< messages: bits of length_code()
 };
 static_assert(sizeof(Event) == 32);
 
