@@ -112,7 +112,7 @@ struct State {
   std::uint64_t spilled = 0;
   std::uint64_t most_spilled = 0;
   std::unordered_map<void*, Block> blocks;
-  KeptMemory kept;  ///< with the blocks in use never more than what has been in use at a time
+  KeptMemory kept;  ///< kept blocks and those in use never take more than was in use at a time
 
   /// A kept block, or null.
   void* reuse(std::size_t bytes) {

@@ -29,7 +29,7 @@ class Cancel {
   /// True at every member of the team if one of them was asked to stop. Collective.
   [[nodiscard]] bool asked_any(Team& team) const { return team.any(asked()); }
 
-  /// As check(), with the same result at every member of the team. Collective.
+  /// The same as check(), with the same result at every member of the team. Collective.
   [[nodiscard]] Result<void> agree(Team& team) const {
     return asked_any(team) ? error() : Result<void>();
   }

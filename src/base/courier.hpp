@@ -81,8 +81,8 @@ class Courier {
   Counts counts_;
   std::optional<Counts> reported_;
   std::vector<std::int64_t> posted_;  ///< parcels of every kind, by receiver
-  std::int64_t taken_ = 0;            ///< of every kind
-  Survey survey_;                     ///< at rank 0
+  std::int64_t taken_ = 0;            ///< parcels of every kind that were taken
+  Survey survey_;                     ///< survey of rank 0
   std::chrono::microseconds patience_;
   bool quiet_ = false;
   bool stopped_ = false;
@@ -157,7 +157,7 @@ class Mail {
 
   Courier courier_;
   std::size_t bytes_;
-  std::vector<Team::Bytes> batches_;  ///< by receiver
+  std::vector<Team::Bytes> batches_;  ///< batch for each receiver
 };
 
 }  // namespace entrain

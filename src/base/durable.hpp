@@ -7,9 +7,9 @@
 
 namespace entrain {
 
-// What a program has written reaches the disk some time later, in any order: after a loss of power
-// a file may have its name but not its content. These functions wait until it is there. File
-// systems that know no such request, and files that may not be opened, are taken at their word.
+// Written data reaches the disk some time later, in any order: after a loss of power a file may
+// have its name but not its content. These functions wait until it is there. File systems that know
+// no such request, and files that may not be opened, are taken at their word.
 
 /// Waits until one regular file or the names in one folder are on the disk. Errors:
 /// ErrorKind::output.

@@ -11,16 +11,16 @@
 
 namespace entrain {
 
-/// What the system says about a file without opening it. If it says the same twice, the file has
-/// not been written to or replaced meanwhile, as far as its clock is fine enough.
+/// The state of a file, without opening it. Two equal stamps show that the file has not been
+/// written to or replaced meanwhile, as far as its clock is fine enough.
 struct FileStamp {
   std::int64_t size = -1;        ///< bytes; -1: there is no such file
   std::int64_t modified_ns = 0;  ///< time of the last change, since 1970
-  std::uint64_t device = 0;      ///< of the machine
-  std::uint64_t inode = 0;       ///< of the device
+  std::uint64_t device = 0;      ///< number of the device in the machine
+  std::uint64_t inode = 0;       ///< number of the file on the device
   /// Something has this name, even a link that leads nowhere; or the system does not say.
   bool named = false;
-  bool link = false;  ///< what has the name is a symbolic link
+  bool link = false;  ///< the name belongs to a symbolic link
   bool operator==(const FileStamp&) const = default;
 };
 

@@ -20,20 +20,20 @@ namespace entrain {
 /// work there: of 4,096 files that saves some 25 system calls each. Threads may share it.
 class Linker {
  public:
-  /// As for link_file().
+  /// Arguments: see link_file().
   Linker(std::filesystem::path final_folder, LinkKind kind)
       : final_folder_(std::move(final_folder)), kind_(kind) {}
-  /// What is known of a file before it is linked to.
+  /// Knowledge of a file before it is linked to.
   enum class Origin : std::uint8_t { unknown, plain };
   /// `origin`: plain if `from` is known to be there and no symbolic link itself.
   Result<LinkKind> link(const std::filesystem::path& from, const std::filesystem::path& to,
                         Origin origin = Origin::unknown);
 
  private:
-  /// What holds for the files of a folder that are no symbolic links themselves.
+  /// Facts about the files of a folder that are no symbolic links themselves.
   struct Folder {
     bool no_reflinks = false;
-    /// What leads from the final folder to it, or its absolute path; empty: not known.
+    /// Path from the final folder to it, or its absolute path; empty: not known.
     std::string way;
   };
   /// A link to be made. Of an origin that is no symbolic link its folder is remembered.

@@ -12,9 +12,9 @@ namespace entrain {
 /// bytes, 0: no limit. Holds for the whole process, as BigMemory::set_limit().
 void set_memory_room(std::uint64_t bytes);
 
-/// What readers have taken since then: the resident anonymous memory of the process, without what
-/// it had and without the arrays of BigMemory. 0 without a limit, and where the system does not
-/// say.
+/// Returns the memory that readers have taken since then: the resident anonymous memory of the
+/// process, without the memory it had and the arrays of BigMemory. 0 without a limit, and where the
+/// system does not say.
 std::uint64_t memory_taken();
 
 /// Refuses to read on where `more` bytes beside those taken would exceed the limit; `file` is for

@@ -15,8 +15,8 @@ namespace entrain {
 
 /// A regular file opened for reading, or the reason why there is none.
 struct OpenedInput {
-  int descriptor = -1;     ///< for the caller to close; -1: not opened
-  int error_number = 0;    ///< of the system if it refused; 0 with descriptor -1: no regular file
+  int descriptor = -1;     ///< the caller closes it; -1: not opened
+  int error_number = 0;    ///< errno if the system refused; 0 with descriptor -1: no regular file
   std::uint64_t size = 0;  ///< bytes
 };
 

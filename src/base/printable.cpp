@@ -20,8 +20,9 @@ struct CodePoints {
   std::uint32_t first, last;
 };
 
-/// What does not show as itself, in order: the categories Cc, Cf, Zl and Zp of Unicode 15, and what
-/// it calls default ignorable. The noncharacters at the end of each plane are not among them.
+/// Code points that do not show as themselves, in order: the categories Cc, Cf, Zl and Zp of
+/// Unicode 15, and its default ignorable ones. The noncharacters at the end of each plane are not
+/// among them.
 constexpr CodePoints k_unseen[] = {
     {0x00, 0x1F},       {0x7F, 0x9F},       {0xAD, 0xAD},       {0x34F, 0x34F},
     {0x600, 0x605},     {0x61C, 0x61C},     {0x6DD, 0x6DD},     {0x70F, 0x70F},

@@ -41,7 +41,7 @@ class Team {
 
   virtual ~Team() = default;
 
-  [[nodiscard]] virtual unsigned rank() const = 0;  ///< of this member, in [0, size)
+  [[nodiscard]] virtual unsigned rank() const = 0;  ///< rank of this member, in [0, size)
   [[nodiscard]] virtual unsigned size() const = 0;  ///< members, at least 1
 
   /// Sends outgoing[r] to member r, one entry per member; returns the received parcels, one entry

@@ -29,7 +29,7 @@ enum class State : int {
   free,
   reserved,  ///< its path is being written
   marked,
-  taken,  ///< by remove_all()
+  taken,  ///< remove_all() has it
 };
 
 struct Slot {
@@ -53,7 +53,7 @@ bool copy_path(const std::filesystem::path& from, PathText& to) {
   return true;
 }
 
-/// What the system writes for an entry of a folder.
+/// Entry of a folder in the format of the system.
 struct Entry {
   std::uint64_t inode;
   std::int64_t position;

@@ -26,7 +26,7 @@ class Unfinished {
   Unfinished& operator=(Unfinished&& other) noexcept;
   Unfinished(const Unfinished&) = delete;
   Unfinished& operator=(const Unfinished&) = delete;
-  /// As take_away().
+  /// See take_away().
   ~Unfinished();
 
   /// Takes the mark away: from here on the path stays. Does not return if remove_all() has begun:

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/halves.hpp"
+#include "base/two_threads.hpp"
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
 #include "causal/knot_places.hpp"
@@ -56,7 +56,7 @@ class ConstraintTable {
 class ActiveSetSelector {
  public:
   /// Both must outlive this. `halves`: may be null.
-  explicit ActiveSetSelector(const ConstraintTable& table, Halves* halves = nullptr)
+  explicit ActiveSetSelector(const ConstraintTable& table, TwoThreads* halves = nullptr)
       : table_(table), halves_(halves) {}
 
   /// Starts a fit: nothing is selected or known.
@@ -80,7 +80,7 @@ class ActiveSetSelector {
   [[nodiscard]] float least_over(double margin) const;
 
   const ConstraintTable& table_;
-  Halves* halves_;
+  TwoThreads* halves_;
   std::vector<float> single_;  ///< `v` of the last look(), single precision
   std::vector<double> seen_;   ///< unknowns at which all constraints were evaluated
   double margin_ = 0;          ///< constraints missed by more were left out, ticks

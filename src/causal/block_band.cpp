@@ -54,7 +54,7 @@ double BlockBand::work(std::size_t clocks, std::size_t knots) {
   return (19.0 / 6) * n * n * n * static_cast<double>(knots);
 }
 
-void BlockBand::clear(std::size_t clocks, std::size_t knots, Halves& halves) {
+void BlockBand::clear(std::size_t clocks, std::size_t knots, TwoThreads& halves) {
   all_clocks_ = clocks;
   clocks_ = (clocks + k_band_lanes - 1) / k_band_lanes * k_band_lanes;
   knots_ = knots;
@@ -100,7 +100,7 @@ void BlockBand::join_middle() {
   }
 }
 
-bool BlockBand::factorise(Halves& halves) {
+bool BlockBand::factorise(TwoThreads& halves) {
   std::array<char, 2> good{};
   halves(size(), [&](unsigned side) { good[side] = sides_[side].factorise() ? 1 : 0; });
   if (good[0] == 0 || good[1] == 0) return false;
@@ -109,7 +109,7 @@ bool BlockBand::factorise(Halves& halves) {
   return factorise_panel(middle_.data(), rows, rows);
 }
 
-void BlockBand::solve(std::span<double> values, Halves& halves) const {
+void BlockBand::solve(std::span<double> values, TwoThreads& halves) const {
   const std::size_t n = clocks_;
   std::vector<double> v(n * knots_, 0.0);
   for (std::size_t k = 0; k < knots_; ++k)

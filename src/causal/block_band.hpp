@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/halves.hpp"
+#include "base/two_threads.hpp"
 
 namespace entrain::causal {
 
@@ -30,7 +30,7 @@ class BlockBand {
   [[nodiscard]] static double work(std::size_t clocks, std::size_t knots);
 
   /// Starts a matrix of zeros.
-  void clear(std::size_t clocks, std::size_t knots, Halves& halves);
+  void clear(std::size_t clocks, std::size_t knots, TwoThreads& halves);
   struct Value {
     std::size_t knot = 0, clock = 0;
   };
@@ -42,9 +42,9 @@ class BlockBand {
     return (knots - k_reach) / 2 + k_reach;
   }
   /// False if the matrix is not positive definite.
-  bool factorise(Halves& halves);
+  bool factorise(TwoThreads& halves);
   /// After factorise(). Solves in place; `v` has the clocks of a knot side by side.
-  void solve(std::span<double> v, Halves& halves) const;
+  void solve(std::span<double> v, TwoThreads& halves) const;
   [[nodiscard]] double log_determinant() const;
 
  private:

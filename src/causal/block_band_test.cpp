@@ -44,7 +44,7 @@ struct BandAndWhole {
   }
 
   std::size_t clocks;
-  Halves halves;
+  TwoThreads halves;
   BlockBand band;
   Eigen::MatrixXd whole;
 };

@@ -396,7 +396,7 @@ void Curvature::set_constraints(std::span<const FitConstraint> constraints) {
 
 void Curvature::begin() { matrices_->begin(); }
 
-Halves& Curvature::halves() const { return matrices_->halves(); }
+TwoThreads& Curvature::halves() const { return matrices_->halves(); }
 
 std::uint8_t Curvature::half_of(const FitConstraint& constraint) const {
   return matrices_->half_of(constraint);

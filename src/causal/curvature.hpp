@@ -10,7 +10,7 @@
 
 #include <entrain/progress.hpp>
 
-#include "base/halves.hpp"
+#include "base/two_threads.hpp"
 
 namespace entrain::causal {
 
@@ -107,7 +107,7 @@ class Curvature {
   /// Approximate multiplications since begin(); the same on every machine.
   [[nodiscard]] double work() const;
   /// The pair of threads of this fit. Only the thread that owns this may call it.
-  [[nodiscard]] Halves& halves() const;
+  [[nodiscard]] TwoThreads& halves() const;
   /// Half of the run that holds all unknowns of a constraint: 0 or 1; 2 if both do. Two threads may
   /// update the unknowns of halves 0 and 1 at once.
   [[nodiscard]] std::uint8_t half_of(const FitConstraint& constraint) const;

@@ -38,7 +38,7 @@ class Curvature::Matrices {
   [[nodiscard]] bool is_iterative() const { return !direct_; }
   [[nodiscard]] bool is_clearly_costly();
   [[nodiscard]] double work() const { return work_; }
-  [[nodiscard]] Halves& halves() { return halves_; }
+  [[nodiscard]] TwoThreads& halves() { return halves_; }
   [[nodiscard]] std::uint8_t half_of(const FitConstraint& constraint) const {
     const std::size_t to = constraint.to % static_cast<std::size_t>(knots_);
     const std::size_t from = constraint.from % static_cast<std::size_t>(knots_);
@@ -131,7 +131,7 @@ class Curvature::Matrices {
   Matrix schur_;                       ///< lower half of the Schur complement
   std::vector<std::uint32_t> places_;  ///< place of every entry of for_schur_entries() in `schur_`
   SparseFactor factor_;
-  Halves halves_;
+  TwoThreads halves_;
   std::vector<std::uint8_t> halves_of_constraints_;
   CouplingGraph coupling_;
   std::optional<double> estimated_work_;  ///< work with all constraints; empty: not yet estimated

@@ -308,10 +308,11 @@ class Corrector {
   match::HaloExchange halo_;
   Cycles cycles_;
   BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost; until backward()
-  std::vector<std::int64_t> deltas_;       ///< per location; empty: 0
+  std::vector<std::int64_t> deltas_;       ///< one delta for each location, ticks; empty: all 0
   ForwardTimes forward_;
   BigVector<std::int64_t> displacement_;  ///< e per node
-  std::vector<Curve> curves_;             ///< per location; empty: not touched
+  std::vector<Curve> curves_;             ///< one curve for each location; empty: the location
+                                          ///< keeps its times
   Amortization result_;
 };
 

@@ -25,7 +25,7 @@ struct Options {
   std::int64_t delta_ticks = 0;    ///< least distance of neighbouring events, as far as C has it
   bool measure_delta = false;      ///< take the smallest granule of each process instead
   bool separate = false;           ///< see ForwardProblem::separate
-  Decimal9 max_slope{10'000'000};  ///< of ramps
+  Decimal9 max_slope{10'000'000};  ///< largest slope of a ramp: ticks of correction per tick
   bool backward = true;            ///< build up jumps by ramps
   RampShape ramp = RampShape::taut;
   MuTicks mu_ticks{};    ///< minimum latency of edges by class
@@ -44,12 +44,13 @@ struct Amortization {
   BigVector<std::int64_t> forward;    ///< LC' per node
   BigVector<std::int64_t> corrected;  ///< LC'' per node, as the clock maps give it
 
-  std::vector<ClockMap> maps;  ///< per location: local ticks -> LC''; of others: presync
+  std::vector<ClockMap> maps;  ///< one for each location: local ticks -> LC''; locations of other
+                               ///< members: presync
   std::vector<AmortizationPass> passes;
   Decimal9 gamma;                             ///< the smallest one of all locations
-  std::vector<Decimal9> gamma_of;             ///< per location; empty: all have `gamma`
-  std::vector<std::int64_t> error_of;         ///< per location: largest LC' - C, ticks
-  std::optional<std::int64_t> epsilon_ticks;  ///< by which gammas were chosen, if any
+  std::vector<Decimal9> gamma_of;             ///< each location's gamma; empty: all have `gamma`
+  std::vector<std::int64_t> error_of;         ///< each location's largest LC' - C, ticks
+  std::optional<std::int64_t> epsilon_ticks;  ///< error bound that chose the gammas, ticks
   /// Smallest and largest delta, with Options::measure_delta.
   std::optional<std::array<std::int64_t, 2>> measured_delta;
   std::uint64_t jumps = 0;  ///< receives that forward amortization had to push

@@ -43,9 +43,10 @@ struct BackwardInput {
   std::span<const std::uint64_t> stamps;    ///< local ticks, strictly increasing
   std::span<const std::int64_t> lower;      ///< d: displacement after forward amortization, >= 0
   std::span<const std::int64_t> limit;      ///< largest displacement allowed; >= lower
-  const std::vector<bool>* jump = nullptr;  ///< of all nodes; this location's begin at first_node
+  const std::vector<bool>* jump = nullptr;  ///< flags of all nodes; this location's begin at
+                                            ///< first_node
   NodeIndex first_node = 0;
-  std::uint64_t first_stamp = 0;  ///< of the location's first event: ramps end here
+  std::uint64_t first_stamp = 0;  ///< stamp of the location's first event: ramps end here
   Decimal9 max_slope;
   Decimal9 gamma;  ///< d decays with slope 1 - gamma
 };

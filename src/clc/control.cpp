@@ -166,8 +166,8 @@ class Control {
   const Outlook& outlook_;
   const Cycles& cycles_;
   const Upstream& upstream_;
-  std::span<Decimal9> least_gamma_;  ///< per location: its gamma if it keeps it, else 0
-  std::vector<Decimal9> gamma_of_;   ///< per location, in the pass taken so far
+  std::span<Decimal9> least_gamma_;  ///< each location's gamma if it keeps it, else 0
+  std::vector<Decimal9> gamma_of_;   ///< each location's gamma in the pass taken so far
   /// Per gamma: its pass, with the same gamma everywhere, if it was made early.
   std::array<std::optional<ForwardTimes>, k_gammas.size()> uniform_;
   bool any_kept_ = false;   ///< some location that moves has a larger gamma than the others

@@ -19,7 +19,7 @@ namespace entrain::clc {
 struct ForwardResult {
   ForwardTimes pass;
   Decimal9 gamma;                        ///< the smallest one of all locations
-  std::vector<Decimal9> gamma_of;        ///< per location; empty: all have `gamma`
+  std::vector<Decimal9> gamma_of;        ///< each location's gamma; empty: all have `gamma`
   std::optional<std::int64_t> epsilon;   ///< ForwardTimes::error that was aimed at, if any
   std::vector<AmortizationPass> passes;  ///< all that were compared, in their order; one is chosen
 };

@@ -13,7 +13,7 @@ namespace entrain::clc {
 /// Nodes of different locations that equal stamps tie into a cycle: they get one common time.
 /// Nodes of one location are consecutive; sorted.
 struct TiedNodes {
-  std::vector<NodeIndex> nodes;      ///< in a team: those of this member
+  std::vector<NodeIndex> nodes;      ///< its nodes; in a team only this member's
   std::vector<std::uint32_t> peers;  ///< ranks of other members that have nodes of it
 };
 
@@ -35,7 +35,7 @@ struct Cycles {
   /// Per node of a tied component, ghosts too: its number; k_none for other nodes. Empty if there
   /// is no component.
   std::vector<std::uint32_t> tied_of;
-  std::uint64_t tied_nodes = 0;          ///< of the whole team
+  std::uint64_t tied_nodes = 0;          ///< tied nodes of the whole team
   std::uint64_t dropped_components = 0;  ///< cycles that equal stamps cannot explain
   std::uint64_t dropped_edges = 0;       ///< edges and exchanges left out to break these
 

@@ -224,7 +224,7 @@ class Merger {
   match::Graph old_;
   const trace::ClockDomains& domains_;
   match::Graph new_;
-  std::vector<std::int64_t> number_;  ///< per old node, ghosts too: the new number
+  std::vector<std::int64_t> number_;  ///< new number of each old node, ghosts included
 };
 
 /// Flushes that overlap become one: a map that is straight in both is so in their union.

@@ -17,9 +17,9 @@ namespace entrain::clc {
 /// locations of a domain together.
 struct DomainView {
   trace::Trace trace;          ///< path, definitions and extents only; no events
-  trace::Partition partition;  ///< per domain
+  trace::Partition partition;  ///< one part for each domain
   match::Graph graph;
-  std::vector<ClockMap> presync;  ///< per domain
+  std::vector<ClockMap> presync;  ///< one map for each domain
 };
 
 /// Makes one stream of the locations of every domain: their nodes in order of stamp, equal stamps

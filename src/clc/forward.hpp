@@ -22,7 +22,7 @@ inline constexpr std::int64_t k_latest_time = std::int64_t{1} << 61;
 /// member's nodes, the other fields those of the whole trace.
 struct ForwardTimes {
   BigVector<std::int64_t> times;  ///< LC' per node, ghosts last, ticks, >= C
-  std::vector<bool> jump;         ///< per node: pushed by a sender (or by delta)
+  std::vector<bool> jump;         ///< true for nodes that a sender (or delta) pushed
   std::uint64_t jumps = 0;
   std::int64_t error = 0;              ///< e: largest LC' - C, ticks
   std::vector<std::int64_t> error_of;  ///< the same per location

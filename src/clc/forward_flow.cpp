@@ -130,7 +130,7 @@ std::optional<ForwardFlow::Outcome> ForwardFlow::run(std::span<const Decimal9> g
     if (stuck && !break_circles()) return std::nullopt;
   }
   if (relays_.any()) {
-    // Of ghosts that only relays know, nobody needed the times so far.
+    // Nobody needed the times of ghosts that only relays know so far.
     match::HaloExchange halo(team_, graph_);
     for (FlowLane& lane : lanes_) halo.publish(lane.times());
   }
@@ -250,7 +250,7 @@ void ForwardFlow::all_known(NodeIndex end, RelayProgress::Known known) {
   hear_demand(end, demands);
 }
 
-/// Of another member, or of a relay.
+/// Receives a demand of another member or of a relay.
 void ForwardFlow::hear_demand(NodeIndex node, const Values& times) {
   for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i].hear_demand(node, times[i]);
   if (--asked_[links_.demanding.rank(node)].missing == 0) scheduler_->demand_arrived(node);

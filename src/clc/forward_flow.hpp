@@ -18,13 +18,14 @@
 
 namespace entrain::clc {
 
-/// What the members of a team send each other in every pass, in the numbers of this member.
+/// The messages that members of a team exchange in every pass, in the numbers of this member.
 struct FlowLinks {
   /// `incidence` without the exchanges that are left to `relays`. Collective.
   FlowLinks(Team& team, const match::Graph& graph, const Incidence& incidence,
             const Relays& relays);
 
-  /// Of an entry of all lists of Halo::shown_to, one after the other.
+  /// Returns the place of an entry; entries number all lists of Halo::shown_to, one after the
+  /// other.
   [[nodiscard]] HaloPlace place_of_shown(std::uint32_t entry) const;
 
   /// In `demanding`: demands of a relay, which is no entry.
@@ -32,12 +33,13 @@ struct FlowLinks {
 
   /// By own node: its entries in Halo::shown_to at members that wait for its time.
   NodeLists shown;
-  NodeLists demanding;  ///< by own node: entries of members that demand something of it; k_relay
-  std::vector<std::uint32_t> first_shown;  ///< per rank: its first entry
+  NodeLists demanding;  ///< entries of members that demand something of an own node; k_relay: a
+                        ///< relay does
+  std::vector<std::uint32_t> first_shown;  ///< number of each rank's first entry
   std::uint64_t awaited = 0;               ///< times of ghosts, and demands of members, that come
 };
 
-/// One of the passes of a ForwardFlow.
+/// A single pass of a ForwardFlow.
 class FlowLane final : public ForwardSteps<FlowLane> {
  public:
   FlowLane(const ForwardProblem& problem, const Incidence& incidence, const FlowLinks& links)
@@ -51,8 +53,8 @@ class FlowLane final : public ForwardSteps<FlowLane> {
   /// Another member demands `time` of a node of this one, or proposes it for a tied component.
   void hear_demand(NodeIndex node, std::int64_t time);
   void hear_proposal(std::uint32_t component, std::int64_t time);
-  /// What this member's exchanges demand of a ghost; of a tied one, what does so from outside of
-  /// its component.
+  /// Demand of this member's exchanges on a ghost. demand_on_tied(): the same for a tied ghost,
+  /// without demands from its own component.
   [[nodiscard]] std::int64_t demand_of_exchanges(NodeIndex ghost) const;
   [[nodiscard]] std::int64_t demand_on_tied(NodeIndex ghost);
   /// The time that this member proposes for a tied component.
@@ -69,8 +71,9 @@ class FlowLane final : public ForwardSteps<FlowLane> {
   std::int64_t common_time(std::uint32_t component, std::int64_t own) const;
 
   const FlowLinks& links_;
-  BigVector<std::int64_t> demanded_;    ///< by others; by rank of the node in FlowLinks::demanding
-  std::vector<std::int64_t> proposed_;  ///< by others, per tied component
+  BigVector<std::int64_t> demanded_;    ///< demands of other members; index: rank of the node in
+                                        ///< FlowLinks::demanding
+  std::vector<std::int64_t> proposed_;  ///< proposals of other members, one for each tied component
 };
 
 /// Passes of a team whose members send each other what they wait for, and wait for nothing else.
@@ -131,16 +134,16 @@ class ForwardFlow final : private Scheduler::Others, private RelayProgress::Out 
   /// first values, the second ones, and the owners of the first (match::LargestTwo).
   struct Update {
     About about = About::time;
-    std::uint16_t stage = 0;  ///< of a relay
+    std::uint16_t stage = 0;  ///< stage of a relay
     std::uint32_t index = 0;
-    Values values{};  ///< per lane
+    Values values{};  ///< one value for each lane
   };
   /// News of a member of which a part has arrived.
   struct PartOfNews {
     Values first{}, second{};
     std::uint32_t parts = 0;
   };
-  /// What others have asked of a node or a tied component so far.
+  /// Requests of other members for a node or a tied component so far.
   struct Asked {
     std::uint32_t missing = 0;  ///< members that have not asked yet
     bool proposed = false;      ///< components: by this member
@@ -190,16 +193,17 @@ class ForwardFlow final : private Scheduler::Others, private RelayProgress::Out 
   const Cycles& cycles_;
   const GhostPlaces ghosts_;
   const Relays relays_;
-  const Incidence incidence_;  ///< without what is left to relays
+  const Incidence incidence_;  ///< incidence without the exchanges left to relays
   const FlowLinks links_;
-  std::deque<FlowLane> lanes_;  ///< of the passes in work, like all that follows
+  std::deque<FlowLane> lanes_;  ///< lanes of the passes in work; all that follows belongs to them,
+                                ///< too
   std::optional<Mail<Update>> mail_;
   std::optional<Scheduler> scheduler_;
   std::optional<RelayProgress> progress_;
-  std::vector<PartOfNews> news_;  ///< per rank
-  BigVector<Asked> asked_;        ///< by rank of the node in FlowLinks::demanding
-  std::vector<Asked> proposals_;  ///< per tied component
-  std::vector<bool> known_;       ///< per participant: demand on a ghost that is known
+  std::vector<PartOfNews> news_;  ///< one entry for each rank
+  BigVector<Asked> asked_;        ///< index: rank of the node in FlowLinks::demanding
+  std::vector<Asked> proposals_;  ///< one entry for each tied component
+  std::vector<bool> known_;       ///< flag of each participant: its demand on a ghost is known
   std::uint64_t missing_ = 0;     ///< updates that will come
   std::vector<NodeIndex> forced_;
   std::uint32_t circles_ = 0;  ///< times that members have waited for each other

@@ -68,11 +68,11 @@ class ForwardSteps {
   std::span<const std::int64_t> presync_;
   MuTicks mu_;
   match::Extremes extremes_;
-  std::vector<Decimal9> gamma_;  ///< per location
+  std::vector<Decimal9> gamma_;  ///< each location's gamma
   ForwardTimes result_;
-  std::vector<Decay> decay_;        ///< per location
-  BigVector<std::int64_t> demand_;  ///< per receive participant
-  BigVector<Prefix> prefix_;        ///< per exchange
+  std::vector<Decay> decay_;        ///< each location's decay
+  BigVector<std::int64_t> demand_;  ///< demand of each receive participant, ticks
+  BigVector<Prefix> prefix_;        ///< running maximum of each exchange
 
  private:
   Self& self() { return static_cast<Self&>(*this); }

@@ -11,7 +11,7 @@ namespace entrain::clc {
 /// A position in a list of nodes that two members of a team have in the same order.
 struct HaloPlace {
   std::uint32_t rank = 0;   ///< the other member
-  std::uint32_t index = 0;  ///< in Halo::ghosts_of[rank] or Halo::shown_to[rank]
+  std::uint32_t index = 0;  ///< position in Halo::ghosts_of[rank] or Halo::shown_to[rank]
 };
 
 /// Where the ghosts of a member stand in Halo::ghosts_of.
@@ -26,7 +26,7 @@ class GhostPlaces {
 
  private:
   std::size_t own_count_;
-  BigVector<HaloPlace> places_;  ///< per ghost
+  BigVector<HaloPlace> places_;  ///< place of each ghost
 };
 
 }  // namespace entrain::clc

@@ -33,7 +33,7 @@ class NodeLists {
 
  private:
   RankedBits filled_;               ///< nodes that have values
-  BigVector<std::uint32_t> begin_;  ///< of those that have values, and the end
+  BigVector<std::uint32_t> begin_;  ///< first value of each node in `filled_`, then the end
   BigVector<std::uint32_t> values_;
 };
 
@@ -69,7 +69,7 @@ class InEdges {
  private:
   const match::Edge* edges_ = nullptr;
   RankedBits filled_;
-  BigVector<std::uint32_t> begin_;  ///< of those that have edges, and the end
+  BigVector<std::uint32_t> begin_;  ///< first edge of each node in `filled_`, then the end
 };
 
 /// Indices into Graph::edges, by send node.
@@ -84,7 +84,7 @@ struct Incidence {
   InEdges in_edges;
   NodeLists receives;  ///< indices into Graph::participants that are receiving, by node
   NodeLists sends;     ///< indices into Graph::participants that are sending, by node
-  BigVector<std::uint32_t> exchange_of;  ///< per participant: its exchange; k_none: left out
+  BigVector<std::uint32_t> exchange_of;  ///< exchange of each participant; k_none: left out
 };
 
 }  // namespace entrain::clc

@@ -98,9 +98,9 @@ class Collector {
   MuTicks mu_;
   std::span<const std::int64_t> times_;
   std::set<Influence> found_;
-  const match::Exchange* exchange_ = nullptr;  ///< in work
-  LatestSenders senders_;                      ///< of it, so far
-  std::size_t added_ = 0;                      ///< of its sends
+  const match::Exchange* exchange_ = nullptr;  ///< the exchange in work
+  LatestSenders senders_;                      ///< latest senders of `exchange_` so far
+  std::size_t added_ = 0;                      ///< number of sends of `exchange_` added so far
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ class OrderedForward final : public Forward {
   [[nodiscard]] First first_pass(Decimal9 gamma) const;
 
   const ForwardProblem problem_;
-  std::optional<Incidence> incidence_;  ///< from the first run on
+  std::optional<Incidence> incidence_;  ///< made by the first run
   std::optional<Schedule> schedule_;    ///< once it is found
 };
 

@@ -24,7 +24,7 @@ bool is_above(const Vertex& a, const Vertex& b, const Vertex& c) {
          (Int128{c.height} - a.height) * (b.stamp - a.stamp);
 }
 
-/// One ramp: its vertices from right to left. At the top the jump itself takes over.
+/// A single ramp: its vertices from right to left. At the top the jump itself takes over.
 class PaperRamp {
  public:
   explicit PaperRamp(Vertex top) : vertices_{top} {}

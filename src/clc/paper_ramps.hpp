@@ -10,14 +10,14 @@
 
 namespace entrain::clc {
 
-/// Backward amortization as figure 1 of Becker, Rabenseifner and Wolf (2007) draws it, beside
-/// build_ramps() (docs/method.md, section 5).
+/// Backward amortization as figure 1 of Becker, Rabenseifner and Wolf (2007) draws it, the
+/// alternative to build_ramps() (docs/method.md, section 5).
 ///
-/// A jump by J ticks is built up over J / max_slope local ticks before it, in offsets to what the
-/// jumps before it have left: by a straight line from 0, or, where limits lie under it, by the
-/// lower convex hull of its two ends and the limits. Jumps are treated one by one, from left to
-/// right; their ramps add up, and later ones find the limits lowered by what earlier ones used.
-/// What is before the location's first event is cut off.
+/// A jump by J ticks is built up over J / max_slope local ticks before it. Offsets count from the
+/// curve that earlier jumps have left. The ramp is a straight line from 0, or, if limits lie under
+/// it, the lower convex hull of its two ends and the limits. Jumps are treated one by one, from
+/// left to right; their ramps add up, and later ones find the limits lowered by what earlier ones
+/// used. The part of a ramp before the location's first event is cut off.
 ///
 /// Raises `displacement` (one per node, preset to d), rounded down for each ramp, and returns the
 /// bends. `curve` and `input` describe the same location. Time grows with the nodes under each

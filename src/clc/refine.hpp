@@ -21,10 +21,11 @@ struct RefineInput {
   const match::Graph& graph;
   const Cycles& cycles;                        ///< tied nodes keep no latency among each other
   const trace::Trace& trace;                   ///< extents of locations
-  std::span<const ClockMap> presync_maps;      ///< per location
+  std::span<const ClockMap> presync_maps;      ///< one map for each location
   std::span<const std::int64_t> displacement;  ///< e per node, ticks, >= 0
   MuTicks mu{};
-  std::span<const std::int64_t> delta = {};  ///< per location; empty: 0
+  std::span<const std::int64_t> delta = {};  ///< least distance of events of each location, ticks;
+                                             ///< empty: 0
   bool separate = false;       ///< times that only rounding has made equal are mended, too
   unsigned threads = 1;        ///< 0: all cores
   bool split_flushes = false;  ///< see make_map

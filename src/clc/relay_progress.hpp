@@ -18,7 +18,7 @@ class RelayProgress {
   /// The two largest times of begins that are known so far, one entry per lane.
   using Known = std::span<const match::LargestTwo>;
 
-  /// What relays ask for.
+  /// Requests of relays to their owner.
   class Out {
    public:
     virtual ~Out() = default;
@@ -56,9 +56,9 @@ class RelayProgress {
   const Relays& relays_;
   const std::size_t lanes_;
   Out& out_;
-  std::vector<State> states_;           ///< per relay
-  std::vector<std::uint32_t> heard_;    ///< per stage
-  BigVector<match::LargestTwo> known_;  ///< per relay and lane
+  std::vector<State> states_;           ///< state of each relay
+  std::vector<std::uint32_t> heard_;    ///< number of messages received by each stage
+  BigVector<match::LargestTwo> known_;  ///< largest two times of each relay and lane
 };
 
 }  // namespace entrain::clc

@@ -8,9 +8,9 @@ namespace entrain::clc {
 
 namespace {
 
-/// Members that each one tells in a stage, where news spreads. Three need half of the stages that
+/// Members that each one sends to in a stage of an allreduce. Three need half of the stages that
 /// one needs; more cost more work than they save waiting (bench/flow.py).
-constexpr std::size_t k_told = 3;
+constexpr std::size_t k_fanout = 3;
 /// Children of a member in a tree.
 constexpr std::size_t k_children = 8;
 
@@ -27,15 +27,15 @@ struct Group {
   std::vector<Stage> stages;
 };
 
-/// News that spreads from everybody to everybody.
-void spread(std::span<Group> groups) {
+/// Plans an allreduce by dissemination: everybody sends and receives in every stage.
+void dissemination_allreduce(std::span<Group> groups) {
   const std::size_t count = groups.size();
   for (Group& group : groups) group.stages.clear();
   std::uint32_t stage = 0;
-  for (std::size_t stride = 1; stride < count; stride *= k_told + 1, ++stage) {
+  for (std::size_t stride = 1; stride < count; stride *= k_fanout + 1, ++stage) {
     for (std::size_t i = 0; i < count; ++i) {
       Group::Stage& here = groups[i].stages.emplace_back();
-      for (std::size_t step = stride; step < count && step <= k_told * stride; step += stride) {
+      for (std::size_t step = stride; step < count && step <= k_fanout * stride; step += stride) {
         const Group& other = groups[(i + step) % count];
         here.targets.push_back({other.rank, other.relay, stage});
         ++here.awaited;
@@ -44,9 +44,9 @@ void spread(std::span<Group> groups) {
   }
 }
 
-/// News that rises in a tree to the first group and falls from there, where it is needed.
-void rise_and_fall(std::span<Group> groups) {
-  enum : std::uint32_t { rising, at_top, falling, stage_count };
+/// Plans a reduction in a tree to the first group, and a broadcast to the members with ends.
+void reduce_then_broadcast(std::span<Group> groups) {
+  enum : std::uint32_t { reducing, at_root, broadcasting, stage_count };
   const std::size_t count = groups.size();
   std::vector<bool> begins(count), ends(count);  // in the subtree
   for (std::size_t i = count; i-- > 0;) {
@@ -61,12 +61,12 @@ void rise_and_fall(std::span<Group> groups) {
   for (std::size_t i = 1; i < count; ++i) {
     Group& parent = groups[(i - 1) / k_children];
     if (begins[i]) {
-      groups[i].stages[at_top].targets.push_back({parent.rank, parent.relay, rising});
-      ++parent.stages[rising].awaited;
+      groups[i].stages[at_root].targets.push_back({parent.rank, parent.relay, reducing});
+      ++parent.stages[reducing].awaited;
     }
     if (ends[i]) {
-      parent.stages[falling].targets.push_back({groups[i].rank, groups[i].relay, at_top});
-      ++groups[i].stages[at_top].awaited;
+      parent.stages[broadcasting].targets.push_back({groups[i].rank, groups[i].relay, at_root});
+      ++groups[i].stages[at_root].awaited;
     }
   }
 }
@@ -76,23 +76,25 @@ void plan(std::span<Group> groups) {
   const bool all_take_part = std::all_of(groups.begin(), groups.end(), [](const Group& group) {
     return !group.begins.empty() && !group.ends.empty();
   });
-  if (all_take_part) return spread(groups);
-  // The only one with ends is best at the top, else the first one with begins.
+  if (all_take_part) return dissemination_allreduce(groups);
+  // The only one with ends is best at the root, else the first one with begins.
   const auto has_begins = [](const Group& group) { return !group.begins.empty(); };
   const auto has_ends = [](const Group& group) { return !group.ends.empty(); };
-  const auto top = std::count_if(groups.begin(), groups.end(), has_ends) == 1
-                       ? std::find_if(groups.begin(), groups.end(), has_ends)
-                       : std::find_if(groups.begin(), groups.end(), has_begins);
-  std::rotate(groups.begin(), top, groups.end());
-  rise_and_fall(groups);
+  const auto root = std::count_if(groups.begin(), groups.end(), has_ends) == 1
+                        ? std::find_if(groups.begin(), groups.end(), has_ends)
+                        : std::find_if(groups.begin(), groups.end(), has_begins);
+  std::rotate(groups.begin(), root, groups.end());
+  reduce_then_broadcast(groups);
 }
 
-/// Appends what the member has to know of its relay.
-void tell(const Group& group, std::vector<std::uint32_t>& told) {
-  const auto add = [&](std::size_t value) { told.push_back(static_cast<std::uint32_t>(value)); };
+/// Appends the description of the member's relay.
+void describe(const Group& group, std::vector<std::uint32_t>& description) {
+  const auto add = [&](std::size_t value) {
+    description.push_back(static_cast<std::uint32_t>(value));
+  };
   const auto add_nodes = [&](const std::vector<std::uint32_t>& nodes) {
     add(nodes.size());
-    told.insert(told.end(), nodes.begin(), nodes.end());
+    description.insert(description.end(), nodes.begin(), nodes.end());
   };
   add_nodes(group.begins);
   add_nodes(group.ends);
@@ -101,7 +103,7 @@ void tell(const Group& group, std::vector<std::uint32_t>& told) {
     add(stage.awaited);
     add(stage.targets.size());
     for (const RelayTarget& target : stage.targets) {
-      told.insert(told.end(), {target.rank, target.relay, target.stage});
+      description.insert(description.end(), {target.rank, target.relay, target.stage});
     }
   }
 }
@@ -124,20 +126,20 @@ class Planner {
     return relayed;
   }
 
-  /// What each member has to know of the exchanges in `relayed`. Collective.
+  /// Returns the description of the relays in `relayed` for each member. Collective.
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> plan_all(const std::vector<bool>& relayed) {
     std::vector<std::vector<std::uint32_t>> count(team_.size(), {0});
     for_relayed(relayed, [&] {
       for (const Group& group : groups()) ++count[group.rank][0];
     });
     std::vector<std::uint32_t> next = first_numbers(std::move(count));
-    std::vector<std::vector<std::uint32_t>> told(team_.size());
+    std::vector<std::vector<std::uint32_t>> descriptions(team_.size());
     for_relayed(relayed, [&] {
       for (Group& group : groups()) group.relay = next[group.rank]++;
       plan(groups());
-      for (const Group& group : groups()) tell(group, told[group.rank]);
+      for (const Group& group : groups()) describe(group, descriptions[group.rank]);
     });
-    return told;
+    return descriptions;
   }
 
  private:
@@ -232,8 +234,8 @@ class Planner {
   const match::Graph& graph_;
   const Cycles& cycles_;
   const GhostPlaces& ghosts_;
-  std::vector<NodeIndex> last_begin_;    ///< per location, of the exchange in work
-  std::vector<std::uint32_t> group_of_;  ///< per rank, of the exchange in work
+  std::vector<NodeIndex> last_begin_;    ///< each location's last begin in the exchange in work
+  std::vector<std::uint32_t> group_of_;  ///< index of each rank's group in the exchange in work
   std::vector<Group> groups_;            ///< the first group_count_ are in use
   std::size_t group_count_ = 0;
 };
@@ -245,9 +247,9 @@ Relays::Relays(Team& team, const match::Graph& graph, const Cycles& cycles,
   if (!uniform) return;  // at every member
   Planner planner(team, graph, cycles, ghosts);
   relayed_ = planner.choose();
-  const auto told = exchange(team, planner.plan_all(relayed_));
-  for (std::uint32_t home = 0; home < told.size(); ++home) {
-    take_in(graph, home, home == team.rank(), told[home]);
+  const auto descriptions = exchange(team, planner.plan_all(relayed_));
+  for (std::uint32_t home = 0; home < descriptions.size(); ++home) {
+    take_in(graph, home, home == team.rank(), descriptions[home]);
   }
   begun_by_ = NodeLists(graph.own_count(), [&](auto body) {
     for (const auto& [node, relay] : begins_) body(node, relay);
@@ -258,11 +260,11 @@ Relays::Relays(Team& team, const match::Graph& graph, const Cycles& cycles,
 
 /// Adds the relays for a home. Other homes than this member name nodes by their place in the halo.
 void Relays::take_in(const match::Graph& graph, std::uint32_t home, bool own,
-                     std::span<const std::uint32_t> told) {
+                     std::span<const std::uint32_t> description) {
   std::size_t at = 0;
-  const auto next = [&] { return told[at++]; };
+  const auto next = [&] { return description[at++]; };
   const auto next_node = [&] { return own ? next() : graph.halo.shown_to[home][next()]; };
-  while (at < told.size()) {
+  while (at < description.size()) {
     const auto number = static_cast<std::uint32_t>(relays_.size());
     Relay relay{.begins = next(),
                 .first_end = static_cast<std::uint32_t>(ends_.size()),

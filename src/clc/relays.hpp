@@ -14,9 +14,9 @@
 
 namespace entrain::clc {
 
-/// What a member does for an exchange that it shares with other members: it combines the times of
-/// its own begins, and tells others in stages what it knows by then. After the last stage it knows
-/// what the exchange demands of its own ends.
+/// This member's part of an exchange that it shares with other members: it reduces the times of its
+/// own begins and sends the result to others in stages. After the last stage it knows the demands
+/// of the exchange on its own ends.
 struct Relay {
   std::uint32_t begins = 0;  ///< begins at this member; the first stage waits for them
   std::uint32_t first_end = 0, end_count = 0;      ///< range of Relays::ends
@@ -40,10 +40,11 @@ struct RelayTarget {
 /// The relays of a member of a team. With them a collective of many locations costs each member a
 /// few parcels, and its home nothing: without them the home looks at the time of every participant.
 ///
-/// Where all members have begins and ends, news spreads: in stage s, member i of the P that take
-/// part tells members i + 4^s, i + 2 * 4^s and i + 3 * 4^s (modulo P). After log4(P) stages each
-/// has heard of all; some news comes twice, which does not change a maximum. Otherwise news rises
-/// in a tree from members with begins, and falls to those with ends.
+/// If all members have begins and ends, they do a dissemination allreduce: in stage s, member i of
+/// the P that take part sends to members i + 4^s, i + 2 * 4^s and i + 3 * 4^s (modulo P). After
+/// log4(P) stages each knows the maximum of all; some times arrive twice, which does not change a
+/// maximum. Otherwise a tree reduces the times of members with begins, and broadcasts the result to
+/// those with ends.
 ///
 /// Example: a barrier of 64 locations, four at each of 16 members. In stage 0 member 5 sends the
 /// two largest of its four times to members 6, 7 and 8, and waits for 4, 3 and 2. In stage 1 it
@@ -55,7 +56,7 @@ class Relays {
  public:
   /// No relays.
   Relays() = default;
-  /// Those for all exchanges that can have some. Collective. `uniform`: there is one mu.
+  /// Makes the relays of all exchanges that relays can do. Collective. `uniform`: there is one mu.
   Relays(Team& team, const match::Graph& graph, const Cycles& cycles, const GhostPlaces& ghosts,
          bool uniform);
 
@@ -83,7 +84,7 @@ class Relays {
 
  private:
   void take_in(const match::Graph& graph, std::uint32_t home, bool own,
-               std::span<const std::uint32_t> told);
+               std::span<const std::uint32_t> description);
 
   bool any_ = false;
   std::vector<bool> relayed_;

@@ -26,8 +26,8 @@ class Scheduler {
   /// Called with every step of the order as it is found; when it returns, the step counts as done.
   using OnStep = std::function<void(const Step&)>;
 
-  /// What nodes of this member of a team wait for beside nodes and ghosts, and what other members
-  /// wait for.
+  /// Things that nodes of this member of a team wait for in addition to nodes and ghosts, and that
+  /// other members wait for.
   class Others {
    public:
     virtual ~Others() = default;
@@ -110,7 +110,7 @@ class Scheduler {
   std::vector<bool> done_;
   std::vector<NodeIndex> cursor_;
   BigVector<ExchangeState> exchanges_;
-  std::vector<NodeIndex> tied_ghosts_;  ///< on which exchanges here have demands
+  std::vector<NodeIndex> tied_ghosts_;  ///< ghosts on which exchanges here have demands
   // Waiters are locations and, after them, tied ghosts.
   std::deque<std::uint32_t> runnable_;
   std::vector<bool> queued_;

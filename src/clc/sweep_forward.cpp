@@ -14,7 +14,8 @@ namespace {
 
 /// With these limits, sweeps that give up cost about as much as the ordered pass that follows.
 constexpr int k_most_sweeps = 8;
-constexpr std::size_t k_found_share = 64, k_moved_share = 4;  ///< of the nodes, one in so many
+/// A part may find 1 / k_found_share of the nodes as demands, a sweep may move 1 / k_moved_share.
+constexpr std::size_t k_found_share = 64, k_moved_share = 4;
 
 }  // namespace
 
@@ -81,7 +82,7 @@ bool SweepForward::sweep() {
   return true;
 }
 
-/// Of the demands on each node the largest one stays.
+/// Keeps the largest demand on each node.
 void SweepForward::keep_largest() {
   std::sort(demands_.begin(), demands_.end(), [](const Demand& a, const Demand& b) {
     return a.node != b.node ? a.node < b.node : a.time > b.time;

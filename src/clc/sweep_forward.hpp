@@ -91,11 +91,11 @@ class SweepForward final : public Forward {
   Cancel cancel_;
   const bool ties_matter_;  ///< some mu is 0
   const std::vector<match::Part> parts_;
-  const std::size_t most_found_;   ///< in a part
+  const std::size_t most_found_;   ///< limit for each part
   const std::size_t most_moved_;   ///< nodes
-  BigVector<std::int64_t> times_;  ///< per node, ghosts last
-  std::vector<Found> found_;       ///< per part
-  std::vector<Demand> demands_;    ///< on nodes of this member, by node
+  BigVector<std::int64_t> times_;  ///< time of each node, ghosts last, ticks
+  std::vector<Found> found_;       ///< results of each part
+  std::vector<Demand> demands_;    ///< demands on nodes of this member, in order of node
   std::vector<NodeIndex> jumps_;
   std::vector<std::pair<NodeIndex, NodeIndex>> moved_;  ///< ranges of nodes
   std::size_t moved_count_ = 0;

@@ -15,7 +15,7 @@ namespace {
 /// A node as all members name it.
 struct Name {
   LocationIndex location = k_none;
-  NodeIndex node = k_none;  ///< as the location's owner numbers it
+  NodeIndex node = k_none;  ///< number that the location's owner gives it
 
   [[nodiscard]] std::uint64_t key() const { return std::uint64_t{location} << 32 | node; }
   friend auto operator<=>(const Name&, const Name&) = default;
@@ -168,7 +168,7 @@ class Gathering {
   const match::Graph& graph_;
   const std::vector<bool>& suspects_;
   match::Graph whole_;
-  std::vector<Name> names_;  ///< by number in whole_
+  std::vector<Name> names_;  ///< name of each node in whole_
   FlatMap<std::uint64_t, NodeIndex, IntegerHash> numbers_;
 };
 
@@ -251,7 +251,7 @@ std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
   for (std::size_t w = 1; w < all.size(); ++w) all[w].last = std::max(all[w].last, all[w - 1].last);
   std::vector<bool> suspects(graph.node_count(), false);
   for (std::size_t n = 0; n < suspects.size(); ++n) {
-    // Of the windows that begin before, one that ends last.
+    // Among the windows that begin before the node: one that ends last.
     const auto next = std::upper_bound(
         all.begin(), all.end(), times[n],
         [](std::int64_t time, const TimeWindow& window) { return time < window.first; });

@@ -29,7 +29,7 @@ class TeamForward final : public Forward {
 
   const trace::Share share_;
   const ForwardProblem problem_;
-  std::optional<ForwardFlow> flow_;  ///< for the graph as it is
+  std::optional<ForwardFlow> flow_;  ///< set while the graph stays as it is
   bool relay_ = true;                ///< relays have not been held up so far
 };
 

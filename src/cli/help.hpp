@@ -11,7 +11,7 @@ namespace entrain::cli {
 /// shown.
 struct HelpText {
   std::string verb;                      ///< "check"
-  std::string synopsis;                  ///< after "entrain check", e.g. "[OPTIONS] ARCHIVE"
+  std::string synopsis;                  ///< arguments of the verb, e.g. "[OPTIONS] ARCHIVE"
   std::string summary;                   ///< one line, lower case, no full stop
   std::vector<std::string> description;  ///< paragraphs
   std::vector<std::pair<std::string, std::string>> examples;    ///< command, what it does
@@ -27,8 +27,8 @@ struct OptionHelp {
   std::string description;  ///< wrapped when shown
 };
 
-/// The help of a verb in the form of a manual page. `options` are in the order of their groups.
-/// Those that HelpText::most_used names come first, under a heading of their own.
+/// Returns the help of a verb in the form of a manual page. `options` are in the order of their
+/// groups. Options that HelpText::most_used names come first, under a heading of their own.
 std::string manual_page(const HelpText& help, const std::vector<OptionHelp>& options);
 
 /// The exit codes that mean the same for every verb, after those of `first`.

@@ -41,7 +41,7 @@ class OptionSet {
 
   /// A required argument without a name on the command line, such as ARCHIVE; "" is refused.
   Option* argument(const std::string& name, std::string& target, const std::string& help);
-  /// As argument(), once or more often.
+  /// The same as argument(), once or more often.
   Option* arguments(const std::string& name, std::vector<std::string>& target,
                     const std::string& help);
   /// An option "-o,--output" that takes a path of type "DIR" or "FILE"; "" is refused. The last one
@@ -56,7 +56,7 @@ class OptionSet {
   Option* value(const std::string& names, const std::string& type, Store store,
                 const std::string& help);
 
-  /// As value(), and every one counts if it is given more than once.
+  /// The same as value(), but every one counts if it is given more than once.
   Option* values(const std::string& names, const std::string& type, Store store,
                  const std::string& help);
 
@@ -64,8 +64,8 @@ class OptionSet {
   void after_parsing(std::function<Result<void>()> check);
   /// Arguments that no option takes are no mistake: rest() has them.
   void keep_rest();
-  /// As keep_rest(); the first argument that is no option ends the options, as in "record ./app
-  /// -v".
+  /// The same as keep_rest(), but the first argument that is no option ends the options, as in
+  /// "record ./app -v".
   void keep_command();
 
   /// True if the command line has the option.

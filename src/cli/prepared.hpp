@@ -16,8 +16,8 @@ void say_interrupted() noexcept;
 /// NoRoomForArrays). From any process.
 void say_no_memory(const std::bad_alloc& exception) noexcept;
 
-/// What an exception that nobody catches leads to: a sentence, the removal of what is unfinished
-/// and k_exit_failure.
+/// Ends the process after an exception that nobody catches: prints a sentence, removes unfinished
+/// outputs and returns k_exit_failure.
 [[noreturn]] void end_by_exception() noexcept;
 
 }  // namespace entrain::cli

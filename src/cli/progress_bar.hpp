@@ -19,8 +19,8 @@ struct PhaseState {
   std::string_view phase;
   std::uint64_t done = 0;
   std::uint64_t total = 0;  ///< 0: unknown
-  double elapsed_s = 0;     ///< since the phase began
-  std::string_view unit{};  ///< of what is counted
+  double elapsed_s = 0;     ///< time since the phase began
+  std::string_view unit{};  ///< unit of the count
 };
 
 /// A line of at most `columns`: phase, bar, percent, rate, remaining time. Without a total:

@@ -13,8 +13,8 @@ namespace entrain::cli {
 // Processes of a run that were started with different words would do different work and wait for
 // each other for ever. So they compare first.
 
-/// What this process was started with, as words of a command line: name and version of the tool,
-/// the environment that counts as an option, and the arguments.
+/// Returns the words that this process was started with: name and version of the tool, the
+/// environment that counts as an option, and the arguments.
 std::vector<std::string> words_of_start(int argc, char** argv);
 
 /// Refuses a run of whose processes one was started with other words than the first one. The

@@ -17,7 +17,7 @@ inline constexpr const char* k_clock_delays = "clock_delays.csv";
 /// Minimum latencies, as the recorder's clock sessions measured them.
 struct DelayMu {
   MuTicks by_class{};      ///< the smallest one of all pairs of a latency class
-  trace::PairMu of_pairs;  ///< of the machines that measured against each other
+  trace::PairMu of_pairs;  ///< mu of the machines that measured against each other
 };
 
 /// Reads mu from the recorder's file in `folder`: a quarter of the shortest round trip of any clock

@@ -33,7 +33,7 @@ constexpr std::int64_t k_largest_offset = std::int64_t{1} << 61;
 struct Process {
   std::string timer;
   std::uint64_t ticks_per_second = 0;
-  std::uint64_t begin = 0, end = 0;  ///< of the measurements, local ticks
+  std::uint64_t begin = 0, end = 0;  ///< range of the measurements, local ticks
   std::uint64_t clock_of = 0;        ///< rank
   std::vector<trace::ClockOffset> records;
 };
@@ -100,7 +100,7 @@ Result<void> read_records(const std::filesystem::path& path, std::vector<Process
       });
 }
 
-/// What measurements say of a clock at one time.
+/// A clock at one time according to measurements.
 struct Measured {
   double offset = 0, half_width = 0;  ///< ticks
 };
@@ -142,9 +142,8 @@ std::vector<trace::ClockOffset> added(const std::vector<trace::ClockOffset>& mea
     record.stddev = std::max(record.stddev, half_width);
     all.push_back(record);
   }
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.time < b.time;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.time < b.time; });
   const auto end = std::unique(all.begin(), all.end(),
                                [](const auto& a, const auto& b) { return a.time == b.time; });
   all.erase(end, all.end());
@@ -269,9 +268,9 @@ class Measurements {
   bool adds_;  ///< the records of the trace stay
   trace::Trace& trace_;
   const trace::Definitions& definitions_;
-  std::vector<Process> processes_;              ///< by rank
+  std::vector<Process> processes_;              ///< one for each rank
   std::vector<std::uint32_t> rank_of_process_;  ///< k_none: none
-  std::size_t ranks_ = 0;                       ///< of the trace
+  std::size_t ranks_ = 0;                       ///< ranks of the trace
 };
 
 }  // namespace

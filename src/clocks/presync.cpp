@@ -317,7 +317,7 @@ class Presynchroniser {
   const trace::Trace& trace_;
   std::vector<LocationIndex> own_;
   PresyncOptions options_;
-  std::int64_t most_records_ = 0;  ///< of any location
+  std::int64_t most_records_ = 0;  ///< largest number of records of a location
   bool corrected_ = false;         ///< the records are a correction, no measurements
   bool any_width_ = false;         ///< some record has a half-width
   bool any_samples_ = false;       ///< some location's exchanges are known

@@ -54,8 +54,8 @@ class Lines {
 
   File file_;
   std::vector<std::uint8_t> block_;
-  std::size_t at_ = 0, size_ = 0;  ///< in the block
-  std::uint64_t offset_ = 0;       ///< in the file, of the next block
+  std::size_t at_ = 0, size_ = 0;  ///< position in the block, and its size
+  std::uint64_t offset_ = 0;       ///< offset of the next block in the file
 };
 
 }  // namespace

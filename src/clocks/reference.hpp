@@ -12,7 +12,7 @@ namespace entrain::clocks {
 /// The clock by which others are set that nobody measured.
 struct Reference {
   bool consensus = false;           ///< the time of most clocks
-  LocationIndex location = k_none;  ///< that of this location; k_none: not chosen
+  LocationIndex location = k_none;  ///< location whose clock it is; k_none: not chosen
 };
 
 /// Reads CheckOptions::reference. ErrorKind::input if no location has that id or name.

@@ -93,7 +93,7 @@ SessionPoint middle_of_allowed(const Session& session, const Rate& rate) {
     high = std::min(high, middle + half);
   }
   if (low > high) return {best.local, best.offset, half_of(best) + extra};
-  // One tick for the rounding of the middle.
+  // Adds a tick for the rounding of the middle.
   return {best.local, best.offset + std::llrint((low + high) / 2), (high - low) / 2 + 1};
 }
 

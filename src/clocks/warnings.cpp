@@ -18,9 +18,9 @@ constexpr double k_million = 1e6;
 struct Measured {
   LocationIndex location = k_none;
   bool single = false;      ///< measured once, and not the global clock
-  std::int64_t offset = 0;  ///< of the first session, ticks
+  std::int64_t offset = 0;  ///< offset of the first session, ticks
   double rate = 0;          ///< farthest off between two sessions, ticks per tick
-  double gap = 0;           ///< between these sessions, ticks
+  double gap = 0;           ///< time between these sessions, ticks
 };
 
 double half_width(const trace::ClockOffset& record) {

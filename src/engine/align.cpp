@@ -40,7 +40,8 @@ Result<void> check_options(const CheckOptions& options) {
   return {};
 }
 
-/// Of clocks that differ, what is assumed of wall clocks, since that is less.
+/// Returns the kind of all clocks: `wall` if any clock is one, since less is assumed of wall
+/// clocks.
 ClockKind kind_of(const Clocks& clocks) {
   ClockKind kind = ClockKind::automatic;
   for (const Clock& clock : clocks.clocks) {

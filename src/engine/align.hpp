@@ -20,8 +20,8 @@ namespace entrain::engine {
 /// Clocks and edges in the form that causal/ works on; they are not needed afterwards.
 struct AlignInput {
   GivenTrace given;
-  Counters left_out;                      ///< as AlignReport
-  ClockKind kind = ClockKind::automatic;  ///< of the clocks, if they say it
+  Counters left_out;                      ///< see AlignReport::left_out
+  ClockKind kind = ClockKind::automatic;  ///< kind of the clocks, if they say it
 };
 
 /// Checks clocks and edges and takes them over. `common_ends`: looks for ends that coincide, which
@@ -30,18 +30,18 @@ struct AlignInput {
 Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
                               Progress* progress, bool common_ends = true);
 
-/// What the caller takes beside the report.
+/// Outputs that the caller takes in addition to the report.
 struct AlignExtras {
   /// Reports as text, which this room cannot make: bounds.csv and report.json. May be empty.
   std::function<std::string(const AlignReport&)> bounds, report;
-  page::Data* page = nullptr;  ///< to be filled with what a page shows; null: nobody wants one
+  page::Data* page = nullptr;  ///< filled with the contents of a page; null: none is wanted
 };
 
 /// Tables of edges and clocks, and what is known beside them.
 struct AlignTables {
   table::Source edges;
   std::vector<table::Source> clocks{};
-  std::uint64_t resolution_hz = 0;  ///< as AlignFiles
+  std::uint64_t resolution_hz = 0;  ///< see AlignFiles
 };
 
 struct AlignedTables {

@@ -9,8 +9,8 @@
 
 namespace entrain::engine {
 
-/// What clc::amortize() is to do for a correction of `timeline`, on `threads` threads.
-/// `split_flushes`: as clc::Options.
+/// Returns the options of clc::amortize() for a correction of `timeline`, on `threads` threads.
+/// `split_flushes`: see clc::Options.
 clc::Options amortization_options(const CorrectOptions& options, const Timeline& timeline,
                                   unsigned threads, bool split_flushes);
 

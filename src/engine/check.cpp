@@ -25,8 +25,8 @@ Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptio
 
 Result<CheckReport> engine::check(const Run& run, const Paths& paths, const CheckOptions& options) {
   const session::MemoryLimit limit(options.memory_limit_bytes);
-  TRY_ASSIGN(const auto recording, open_recording(run.processes, paths, options.threads,
-                                                  options.max_unpacked_bytes));
+  TRY_ASSIGN(const auto recording,
+             open_recording(run.processes, paths, options.threads, options.max_unpacked_bytes));
   if (recording) return check_recording(run, *recording, options);
   const std::filesystem::path& archive = paths.front();
   Team& processes = run.processes;

@@ -13,7 +13,7 @@ namespace entrain::engine {
 
 namespace {
 
-/// What one worker sees of the edges, if that is wanted.
+/// Edges that one worker observes, if they are wanted.
 class Observed {
  public:
   explicit Observed(page::Survey* whole) : whole_(whole) {

@@ -26,7 +26,7 @@ struct CheckSetting {
   const Progress* progress = nullptr;  ///< may be null
   /// To be filled with the edges of all workers, at rank 0 of the processes; may be null.
   page::Survey* survey = nullptr;
-  bool known_acyclic = false;  ///< as verify::TimesToCheck::known_acyclic
+  bool known_acyclic = false;  ///< see verify::TimesToCheck::known_acyclic
 };
 
 /// Runs verify::check() on the times that `maps` (one per location) give the events of `loaded`,
@@ -37,7 +37,7 @@ Result<CheckReport> check_times(const CheckSetting& setting, const session::Load
 /// Times of the same events by other maps.
 struct OtherTimes {
   std::span<const ClockMap> maps;
-  page::Survey* survey = nullptr;  ///< as CheckSetting::survey
+  page::Survey* survey = nullptr;  ///< see CheckSetting::survey
 };
 
 /// The same with verify::check_both(). Several processes have the events of their own locations

@@ -10,7 +10,7 @@ namespace {
 /// Two wall clocks part by at most a tick in this many, each slewed by 500 ppm.
 constexpr std::int64_t k_ticks_per_drift = 1000;
 
-/// What a stretch of limits allows at the latest one of them.
+/// Offsets that a stretch of limits allows at the time of its latest limit.
 class Corridor {
  public:
   explicit Corridor(std::int64_t tolerance) : tolerance_(tolerance) {}
@@ -59,7 +59,7 @@ std::size_t last_contradiction(std::span<const OffsetLimit> limits, std::size_t 
   return at;
 }
 
-/// Of the positions from `from` to `last` the one after the longest gap.
+/// Returns the position after the longest gap among the positions from `from` to `last`.
 std::size_t likeliest_step(std::span<const OffsetLimit> limits, std::size_t from,
                            std::size_t last) {
   const auto gap = [&](std::size_t at) { return limits[at].time - limits[at - 1].time; };

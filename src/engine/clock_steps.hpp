@@ -10,9 +10,9 @@ namespace entrain::engine {
 
 /// A limit on what is to be added to a clock, ticks.
 struct OffsetLimit {
-  std::uint64_t time = 0;  ///< about when, by either clock
+  std::uint64_t time = 0;  ///< approximate time, by either clock
   std::int64_t offset = 0;
-  bool upper = false;  ///< at most `offset`, else at least
+  bool upper = false;  ///< true: at most `offset`; false: at least
 };
 
 /// Where a clock was set.

@@ -7,14 +7,15 @@
 
 namespace entrain::engine {
 
-/// What the errors of all locations have in common, moment by moment: no message shows it, and no
-/// correction can know it.
+/// The part of the errors that all locations have in common, by window of time: no message shows
+/// it, and no correction can know it.
 ///
-/// The run is cut into windows. The error of a location there is the mean over its events; where it
-/// has none, straight between its windows, and level outside. The common error is the mean over all
-/// locations, each weighing the same, and straight between the middles of windows.
+/// The run is cut into windows. The error of a location in a window is the mean over its events;
+/// where it has none, straight between its windows, and level outside. The common error is the mean
+/// over all locations, each weighing the same, and straight between the middles of windows.
 ///
-/// One object per location takes its events; merged in a fixed order they give the curve of all.
+/// Each location has an object that takes its events; merged in a fixed order they give the curve
+/// of all.
 class CommonError {
  public:
   static constexpr std::size_t k_windows = 1024;
@@ -40,9 +41,9 @@ class CommonError {
   [[nodiscard]] std::size_t window_of(std::int64_t truth) const;
 
   std::int64_t begin_ = 0, width_ = 1;
-  std::int64_t first_error_ = 0;   ///< of the location
-  std::vector<Window> own_;        ///< of the location; empty without events
-  std::vector<long double> sums_;  ///< over merged locations, per window
+  std::int64_t first_error_ = 0;   ///< first error of this location, ticks
+  std::vector<Window> own_;        ///< windows of this location; empty without events
+  std::vector<long double> sums_;  ///< sums of the merged locations, one for each window
   std::size_t locations_ = 0;
 };
 

@@ -164,12 +164,12 @@ Result<Side> side_of(const Recording& recording) {
   return Side{recording, std::move(times)};
 }
 
-/// What a path holds, in words.
+/// Returns the name of a path's format.
 std::string format_of(const std::unique_ptr<Recording>& recording) {
   return recording ? recording->format : "an OTF2 archive";
 }
 
-/// Those of several recordings once.
+/// Appends the notes of a recording that `notes` does not have yet.
 void add_notes(const Recording& recording, std::vector<std::string>& notes) {
   for (const std::string& note : recording.notes) {
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);

@@ -18,7 +18,7 @@ struct ComparedPaths {
   std::optional<std::filesystem::path> truth;
 };
 
-/// What the paths hold; all null for archives.
+/// The recordings at the paths; all null for archives.
 struct ComparedRecordings {
   std::unique_ptr<formats::Recording> a, b, truth;
 };

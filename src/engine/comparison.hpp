@@ -17,7 +17,7 @@ namespace entrain::engine {
 struct LocationTimes {
   std::vector<std::int64_t> a, b;
   std::vector<std::int64_t> truth;  ///< empty without a truth
-  std::vector<std::uint8_t> flags;  ///< per event: as EventTimes::flags
+  std::vector<std::uint8_t> flags;  ///< EventTimes::flags of each event
 };
 
 /// Traces of one run that hold the same events.
@@ -25,7 +25,7 @@ class Compared {
  public:
   struct Location {
     std::uint64_t id = 0;
-    std::string name{};  ///< as LocationDifference::name
+    std::string name{};  ///< see LocationDifference::name
   };
 
   Compared() = default;
@@ -41,8 +41,8 @@ class Compared {
   std::string a, b, truth;  ///< paths; `truth` empty: there is none
   std::vector<Location> locations;
   std::uint64_t resolution_hz = 0;
-  std::int64_t begin = 0, end = 0;  ///< of the times of the truth
-  std::string span_source;          ///< as CompareReport::span_source
+  std::int64_t begin = 0, end = 0;  ///< range of the times of the truth, ticks
+  std::string span_source;          ///< see CompareReport::span_source
 };
 
 /// entrain::compare() of traces that were opened. Errors: those of Compared::times().

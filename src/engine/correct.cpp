@@ -101,8 +101,8 @@ class Correction {
     return cancel_.agree(processes_);
   }
 
-  /// What a later step finds wrong may come from input that changed while it was read: then that
-  /// is the error.
+  /// Returns the error of a changed input, if it changed while it was read: it may have caused a
+  /// failure of a later step.
   Result<void> explain(Result<void> result) {
     if (!result && result.error().kind != ErrorKind::interrupted) {
       TRY(check_unchanged());
@@ -245,8 +245,8 @@ class Correction {
     return {};
   }
 
-  /// Of the memory of the correction the checker needs some 32 bytes per communication event, and
-  /// some of its own.
+  /// Frees memory for the checker, which needs some 32 bytes per communication event and some of
+  /// its own.
   void make_room() const {
     constexpr std::uint64_t k_per_event = 32;
     std::uint64_t events = 0;
@@ -423,13 +423,15 @@ class Correction {
   Cancel cancel_;
   session::Workers workers_;
   Team& processes_;
-  engine::Timeline t_;                             ///< without its graph
+  engine::Timeline t_;                             ///< timeline without its graph
   std::optional<causal::ProvenIntervals> proven_;  ///< only if asked for
   bool writing_ = false;
-  std::vector<ClockMap> maps_;  ///< per location: stored stamp -> corrected time
+  std::vector<ClockMap> maps_;  ///< one map for each location: stored stamp -> corrected time
   Decimal9 gamma_;
-  bool has_other_edges_ = false;               ///< what was written was paired by its own stamps
-  std::optional<CheckReport> checked_before_;  ///< by the verification
+  bool has_other_edges_ = false;               ///< the edges of the result were paired by its own
+                                               ///< stamps
+  std::optional<CheckReport> checked_before_;  ///< check of the measured times, made by the
+                                               ///< verification
   std::optional<otf2::StagedArchive> staged_;
   page::Data* page_;                          ///< null: nobody wants it
   std::optional<engine::PageSurvey> survey_;  ///< only with `page_`

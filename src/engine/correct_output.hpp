@@ -20,7 +20,7 @@ namespace entrain::engine {
 
 /// The times of a trace before and after a correction. Holds references, which must outlive it.
 struct CorrectedTimes {
-  trace::Share share;  ///< of this process
+  trace::Share share;  ///< share of this process
   /// Per location: stored stamp -> time that a reader of the original sees.
   const std::vector<ClockMap>& measured;
   /// Per location: stored stamp -> corrected time.

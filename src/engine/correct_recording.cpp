@@ -14,7 +14,7 @@
 #include "engine/amortization.hpp"
 #include "engine/constant_shifts.hpp"
 #include "engine/correct_options.hpp"
-#include "engine/fewest_moves.hpp"
+#include "engine/keep_most_clocks.hpp"
 #include "engine/page_survey.hpp"
 #include "engine/recorded_times.hpp"
 #include "engine/recordings.hpp"
@@ -31,7 +31,7 @@ namespace {
 using formats::Recording;
 
 constexpr double k_percentile = 0.99;
-constexpr int k_most_rounds = 8;  ///< of pairing again by corrected times
+constexpr int k_most_rounds = 8;  ///< limit of rounds that pair again by corrected times
 
 Result<void> check_correction(const CorrectOptions& options) {
   TRY(check_options(options));
@@ -50,45 +50,46 @@ bool all_free(const Recording& recording, const CheckOptions& options) {
          recording.list.instances.empty();
 }
 
-void take_moves(FewestMoves moves, Seen& seen) {
-  Timeline& t = seen.timeline;
+void take_kept_clocks(KeptClocks kept, RecordingTimeline& timeline) {
+  Timeline& t = timeline.timeline;
   t.presync.clocks.reason =
       fmt::format("{} of {} clocks stay as they are; the others are aligned to them by messages",
-                  moves.kept, moves.maps.size());
-  t.presync.maps = std::move(moves.maps);
+                  kept.kept, kept.maps.size());
+  t.presync.maps = std::move(kept.maps);
   t.presync.method = t.report.presync = "causal";
   t.report.reason = t.presync.clocks.reason;
   const auto still = std::find_if(t.presync.maps.begin(), t.presync.maps.end(),
                                   [](const ClockMap& map) { return map.is_identity(); });
   t.reference.location = static_cast<LocationIndex>(still - t.presync.maps.begin());
-  measure_shift(seen.workers(), t);
+  measure_shift(timeline.workers(), t);
 }
 
 /// The timeline that a correction starts from. Where most clocks can stay as they are, no fit of
 /// all of them is needed; else it tells whom to suspect.
-Result<std::unique_ptr<Seen>> aligned(const Run& run, const Recording& recording,
-                                      const CheckOptions& options) {
+Result<std::unique_ptr<RecordingTimeline>> aligned(const Run& run, const Recording& recording,
+                                                   const CheckOptions& options) {
   const bool free = all_free(recording, options);
   const bool no_mu = options.mu.source == MuSource::automatic;  // of recordings
-  std::optional<FewestMoves> moves;
+  std::optional<KeptClocks> kept;
   const auto find = [&](std::span<const ClockMap> maps) -> Result<void> {
-    TRY_ASSIGN(moves, find_fewest_moves(recording.clocks, recording.edges(), maps,
-                                        with_kind(options), run.progress));
+    TRY_ASSIGN(kept, keep_most_clocks(recording.clocks, recording.edges(), maps, with_kind(options),
+                                      run.progress));
     return {};
   };
   if (free && no_mu) TRY(find({}));
-  TRY_ASSIGN(std::unique_ptr<Seen> seen, Seen::take(run, recording, options, Purpose::correction,
-                                                    moves ? &moves->maps : nullptr));
+  TRY_ASSIGN(std::unique_ptr<RecordingTimeline> seen,
+             RecordingTimeline::take(run, recording, options, Purpose::correction,
+                                     kept ? &kept->maps : nullptr));
   if (!seen->timeline.violated) return seen;
   const bool no_delays = seen->timeline.mu.ticks == MuTicks{};
-  if (free && no_delays && !moves) TRY(find(seen->timeline.presync.maps));
-  if (moves) take_moves(*std::move(moves), *seen);
+  if (free && no_delays && !kept) TRY(find(seen->timeline.presync.maps));
+  if (kept) take_kept_clocks(*std::move(kept), *seen);
   return seen;
 }
 
 /// Removes the violations that bent clocks leave.
-Result<std::vector<ClockMap>> amortize(const Run& run, Seen& seen, const CorrectOptions& options,
-                                       CorrectReport& report) {
+Result<std::vector<ClockMap>> amortize(const Run& run, RecordingTimeline& seen,
+                                       const CorrectOptions& options, CorrectReport& report) {
   Timeline& t = seen.timeline;
   const clc::Options how = amortization_options(options, t, seen.workers().threads(), true);
   match::Graph graph = t.graph;
@@ -247,8 +248,8 @@ class Correction {
     TRY_ASSIGN(const std::unique_ptr<Recording> written, recording_.read_back(folder));
     CheckOptions check = options_.check;
     check.presync = Presync::none;
-    TRY_ASSIGN(const std::unique_ptr<Seen> seen,
-               Seen::take(run_, *written, check, Purpose::bounds));
+    TRY_ASSIGN(const std::unique_ptr<RecordingTimeline> seen,
+               RecordingTimeline::take(run_, *written, check, Purpose::bounds));
     report_.after = seen->count(*written, seen->timeline.measured.maps);
     if (survey_) {  // whose edges are those of the original
       static_cast<void>(seen_->count(*paired_, maps_, survey_->after()));
@@ -319,7 +320,7 @@ class Correction {
     return {};
   }
 
-  /// What follows from the counted edges.
+  /// Fills the report from the counted edges.
   void settle(const Recording& result, const std::vector<Move>& moves) {
     set_clocks(result, {}, report_.after);
     report_.after.presync = "none";
@@ -348,8 +349,8 @@ class Correction {
   const Recording* paired_ = &recording_;  ///< the pairs that times are corrected by
   std::unique_ptr<Recording> again_;       ///< `paired_`, if it is not the original
   bool settled_ = true;                    ///< the new times show the same pairs
-  std::unique_ptr<Seen> seen_;
-  std::vector<ClockMap> maps_;        ///< per clock: its times -> corrected ones
+  std::unique_ptr<RecordingTimeline> seen_;
+  std::vector<ClockMap> maps_;        ///< one map for each clock: its times -> corrected ones
   std::optional<PageSurvey> survey_;  ///< only where a page is wanted
   CorrectReport report_;
 };

@@ -193,7 +193,7 @@ class DifferenceSums {
   };
   struct Error {
     Affine removed;
-    const CommonError* common;  ///< of the fit
+    const CommonError* common;  ///< common error of the fit
     Pair sums{}, between{}, in_common{};
     void add(std::int64_t time, std::int64_t truth, bool communicates);
     void merge(const Error& other);

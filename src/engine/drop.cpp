@@ -34,7 +34,7 @@ sim::DropRecord drop_record(const otf2::EventRecord& record) {
           .region = record.region};
 }
 
-/// What a first pass over the event file of a location finds.
+/// Result of a first pass over the event file of a location.
 struct FirstLook {
   sim::DropSpan span;
   std::vector<bool> beginnings;
@@ -74,7 +74,7 @@ class DropFilter final : public otf2::EventFilter {
     return record.kind ? !stream_.loses(drop_record(record)) : !stream_.loses_other(record.time);
   }
   [[nodiscard]] bool wants_regions() const override { return wants_regions_; }
-  /// Those before an early end: after it nothing is recorded.
+  /// Returns the marks before an early end: after it nothing is recorded.
   [[nodiscard]] std::vector<otf2::MeasurementMark> marks() const override {
     if (!mark_windows_ || !drop_.window) return {};
     std::vector<otf2::MeasurementMark> marks{{drop_.window->begin, false},
@@ -94,7 +94,7 @@ class DropFilter final : public otf2::EventFilter {
   std::uint64_t records_ = 0;
 };
 
-/// One run of the verb.
+/// A single run of the verb.
 class Drop {
  public:
   Drop(const otf2::Archive& archive, const DropOptions& options, Progress* progress)

@@ -64,7 +64,7 @@ class Counter {
     return all;
   }
 
-  /// One after the other: what an observer keeps depends on their order.
+  /// Shows all edges in order: the state of an observer depends on it.
   void show(verify::EdgeObserver& observer) const {
     const std::vector<match::Part> parts = match::parts_of(graph_, 1);
     std::vector<verify::WorstPair> deciding;

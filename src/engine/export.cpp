@@ -51,7 +51,7 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
                : std::numeric_limits<std::int64_t>::max();
 }
 
-/// What a table of edges cannot have.
+/// Refuses options that a table of edges cannot have.
 Result<void> check_options(const ExportOptions& options) {
   if (options.format != ExportFormat::csv) return {};
   if (!options.from_s && !options.to_s && !options.around && !options.both) return {};
@@ -105,7 +105,8 @@ class Exporter {
  private:
   [[nodiscard]] causal::Context context() { return causal_context(workers_, t_, progress_); }
   [[nodiscard]] engine::Run run_of() { return {workers_.processes(), progress_}; }
-  /// What is shown: an archive's locations, or the clocks of a recording and rows for its events.
+  /// Returns the trace to show: an archive's locations, or the clocks of a recording and rows for
+  /// its events.
   [[nodiscard]] const trace::Trace& trace() const {
     return work_ ? work_->trace() : t_.loaded.trace;
   }
@@ -302,7 +303,7 @@ class Exporter {
   session::Workers workers_;
   std::unique_ptr<formats::Recording> recording_;  ///< null: it is an archive
   engine::Timeline t_;
-  std::unique_ptr<engine::RecordedWork> work_;  ///< of a recording
+  std::unique_ptr<engine::RecordedWork> work_;  ///< set for a recording
   std::vector<LayerTimes> layers_;
   std::int64_t origin_ = 0;
   std::vector<picture::Window> windows_;

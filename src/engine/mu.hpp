@@ -18,7 +18,7 @@ namespace entrain::engine {
 struct ChosenMu {
   MuTicks ticks{};
   std::string source;
-  trace::PairMu pairs = {};  ///< of messages between two machines, where more is known
+  trace::PairMu pairs = {};  ///< mu of messages between two machines, where more is known
 };
 
 /// Chooses mu by `option`; `maps` give the times C. Values above trace::k_largest_mu are cut to it,

@@ -32,7 +32,7 @@ class PageSurvey {
                                              const ClockBounds* bounds) const;
 
  private:
-  /// Those of the nodes, where edges name nodes; else empty.
+  /// Returns the stamps of the nodes, where edges name nodes; else empty.
   [[nodiscard]] std::span<const std::uint64_t> stamps() const;
 
   session::Workers& workers_;

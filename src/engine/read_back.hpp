@@ -25,10 +25,10 @@ namespace entrain::engine {
 struct Original {
   /// Changed while an overlay is looked at: session::Overlay borrows the skeletons.
   session::LoadedTrace& loaded;
-  const otf2::Archive* archive;            ///< of `loaded`; not needed by planned()
-  const std::vector<ClockMap>& measured;   ///< as a reader saw it
+  const otf2::Archive* archive;            ///< archive of `loaded`; not needed by planned()
+  const std::vector<ClockMap>& measured;   ///< maps of a reader of the original
   const std::vector<ClockMap>& presync;    ///< the start of the amortization
-  const std::vector<ClockMap>& corrected;  ///< as written
+  const std::vector<ClockMap>& corrected;  ///< maps as written
   const ChosenMu& mu;
   const trace::ClockDomains& domains;
   /// To be filled with the edges of `after`, and of the times as measured; may be null.
@@ -56,9 +56,9 @@ class ReadBack {
   /// The same for times that were not written: those of `corrected`.
   Result<void> planned(CorrectReport& report);
 
-  /// What a check of the times as measured says, if the edges of what was written are theirs too,
-  /// and this process is alone: they were checked then as well. Once; `presync` and `clocks` are
-  /// left to the caller.
+  /// Returns the check of the times as measured, if the edges of the result are theirs too and this
+  /// process is alone: they were checked with the result. Once; the caller sets `presync` and
+  /// `clocks`.
   [[nodiscard]] std::optional<CheckReport> take_before() { return std::move(before_); }
 
   /// True if what was written was paired by its own stamps, so that its edges may be others.

@@ -23,7 +23,8 @@ using formats::Recording;
 
 namespace {
 
-/// What the graph cannot know: calls without edges, and what the files are.
+/// Adds the parts of a report that the graph cannot know: calls without edges, and facts about the
+/// files.
 void complete(const Recording& recording, const CheckOptions& options, CheckReport& report) {
   report.archive = recording.clocks.name;
   report.events = recording.events;
@@ -84,10 +85,10 @@ Result<void> check_order(const Recording& recording, std::span<const ClockMap> m
   return {};
 }
 
-Result<std::unique_ptr<Seen>> Seen::take(const Run& run, const Recording& recording,
-                                         const CheckOptions& options, Purpose purpose,
-                                         const std::vector<ClockMap>* aligned) {
-  auto seen = std::unique_ptr<Seen>(new Seen(run, with_kind(options)));
+Result<std::unique_ptr<RecordingTimeline>> RecordingTimeline::take(
+    const Run& run, const Recording& recording, const CheckOptions& options, Purpose purpose,
+    const std::vector<ClockMap>* aligned) {
+  auto seen = std::unique_ptr<RecordingTimeline>(new RecordingTimeline(run, with_kind(options)));
   TRY_ASSIGN(AlignInput input,
              take_edges(recording.clocks, recording.edges(), {.check = seen->options_},
                         run.progress, purpose == Purpose::correction));
@@ -96,8 +97,8 @@ Result<std::unique_ptr<Seen>> Seen::take(const Run& run, const Recording& record
   return seen;
 }
 
-CheckReport Seen::count(const Recording& recording, std::span<const ClockMap> maps,
-                        verify::EdgeObserver* observer) {
+CheckReport RecordingTimeline::count(const Recording& recording, std::span<const ClockMap> maps,
+                                     verify::EdgeObserver* observer) {
   const causal::Context context = causal_context(workers_, timeline, progress_);
   CheckReport report = count_edges(context, maps, timeline.domains, options_, observer);
   report.mu_source = timeline.mu.source;
@@ -105,7 +106,7 @@ CheckReport Seen::count(const Recording& recording, std::span<const ClockMap> ma
   return report;
 }
 
-Result<ClockBounds> Seen::bounds(std::span<const ClockMap> maps, bool page) {
+Result<ClockBounds> RecordingTimeline::bounds(std::span<const ClockMap> maps, bool page) {
   session::begin_phase(progress_, "bounds");
   const causal::Context context = causal_context(workers_, timeline, progress_);
   TRY_ASSIGN(

@@ -33,12 +33,12 @@ Result<void> check_order(const formats::Recording& recording, std::span<const Cl
 Result<void> check_names(const formats::Recording& recording);
 
 /// A recording's edges with the times that clock maps give them.
-class Seen {
+class RecordingTimeline {
  public:
   /// `aligned`: as TimelineUse.
-  static Result<std::unique_ptr<Seen>> take(const Run& run, const formats::Recording& recording,
-                                            const CheckOptions& options, Purpose purpose,
-                                            const std::vector<ClockMap>* aligned = nullptr);
+  static Result<std::unique_ptr<RecordingTimeline>> take(
+      const Run& run, const formats::Recording& recording, const CheckOptions& options,
+      Purpose purpose, const std::vector<ClockMap>* aligned = nullptr);
 
   /// `observer`: as for count_edges().
   [[nodiscard]] CheckReport count(const formats::Recording& recording,
@@ -53,7 +53,7 @@ class Seen {
   Timeline timeline;
 
  private:
-  Seen(const Run& run, CheckOptions options)
+  RecordingTimeline(const Run& run, CheckOptions options)
       : options_(std::move(options)),
         workers_(run.processes, options_.threads),
         progress_(run.progress) {}

@@ -14,7 +14,7 @@ namespace entrain::engine {
 
 namespace {
 
-constexpr std::size_t k_most_lanes = 64;  ///< of a row
+constexpr std::size_t k_most_lanes = 64;  ///< limit of lanes of a row
 
 }  // namespace
 

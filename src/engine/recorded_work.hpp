@@ -32,7 +32,7 @@ class RecordedWork : public trace::Source {
 
   /// The clocks and, behind them, the locations of the events.
   [[nodiscard]] const trace::Trace& trace() const { return trace_; }
-  /// Of each location behind the clocks: position of its clock.
+  /// Returns the position of the clock of each location behind the clocks.
   [[nodiscard]] std::span<const LocationIndex> clock_of() const { return clock_of_; }
   /// Events that are nowhere: more than 64 others would stand beside them.
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
@@ -41,7 +41,7 @@ class RecordedWork : public trace::Source {
   [[nodiscard]] const trace::Definitions& definitions() const override {
     return trace_.definitions;
   }
-  /// Of memory: that of the calls.
+  /// Returns the memory of the calls, bytes.
   [[nodiscard]] std::uint64_t event_bytes(std::span<const LocationIndex> locations) const override;
   /// Nothing is left to scan: trace() has all skeletons.
   [[nodiscard]] Result<std::vector<trace::LocationSkeleton>> scan_all(
@@ -67,7 +67,7 @@ class RecordedWork : public trace::Source {
 
   trace::Trace trace_;
   edges::Names regions_;
-  std::vector<Lane> lanes_;  ///< of the locations behind the clocks
+  std::vector<Lane> lanes_;  ///< lanes of the locations behind the clocks
   std::vector<LocationIndex> clock_of_;
   std::uint64_t left_out_ = 0;
   std::uint64_t last_id_ = 0;  ///< the largest of all locations

@@ -58,7 +58,7 @@ Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std
   return chosen;
 }
 
-/// What the files of a run hold.
+/// Content of the files of a run.
 enum class Kind : std::uint8_t { spans, trace };
 
 /// Leaves out the files that `is_empty` names.
@@ -105,7 +105,7 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
 Result<std::vector<fs::path>> recording_files(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
-    // What cannot be read is told by the reader of archives.
+    // The reader of archives reports what it cannot read.
     const bool is_one = json::is_document_name(path) || spans::are_spans(path).value_or(false);
     return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
   }
@@ -216,8 +216,8 @@ ArchiveInfo inspect_recording(const Recording& recording) {
 Result<CheckReport> check_recording(const Run& run, const Recording& recording,
                                     const CheckOptions& options) {
   TRY(check_use(options));
-  TRY_ASSIGN(const std::unique_ptr<Seen> seen,
-             Seen::take(run, recording, options, Purpose::bounds));
+  TRY_ASSIGN(const std::unique_ptr<RecordingTimeline> seen,
+             RecordingTimeline::take(run, recording, options, Purpose::bounds));
   const std::vector<ClockMap>& maps = seen->timeline.presync.maps;
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
@@ -241,8 +241,8 @@ Result<CheckReport> check_recording(const Run& run, const Recording& recording,
 Result<TimedRecording> time_recording(const Run& run, const Recording& recording,
                                       const CheckOptions& options) {
   TRY(check_use(options));
-  TRY_ASSIGN(const std::unique_ptr<Seen> seen,
-             Seen::take(run, recording, options, Purpose::bounds));
+  TRY_ASSIGN(const std::unique_ptr<RecordingTimeline> seen,
+             RecordingTimeline::take(run, recording, options, Purpose::bounds));
   session::begin_phase(run.progress, "check");
   TimedRecording timed;
   timed.counts = seen->count(recording, seen->timeline.measured.maps);

@@ -63,11 +63,11 @@ Result<DistortReport> distort_recording(const formats::Recording& recording, con
 
 /// A recording's edges, and how they stand by the clocks as measured.
 struct TimedRecording {
-  Timeline timeline;  ///< of Purpose::bounds; its locations are the clocks
+  Timeline timeline;  ///< timeline of Purpose::bounds; its locations are the clocks
   CheckReport counts;
 };
 
-/// What tables and pictures show of a recording. Errors: ErrorKind::usage for options that concern
+/// Prepares a recording for tables and pictures. Errors: ErrorKind::usage for options that concern
 /// archives only; those of find_timeline().
 Result<TimedRecording> time_recording(const Run& run, const formats::Recording& recording,
                                       const CheckOptions& options);

@@ -14,7 +14,7 @@ namespace {
 /// Bytes of a piece.
 constexpr std::size_t k_piece = std::size_t{64} << 10;
 
-/// What concerns other formats only. Errors: ErrorKind::usage.
+/// Refuses options that concern other formats only. Errors: ErrorKind::usage.
 Result<void> check_use(const SynthOptions& options) {
   const SynthOptions defaults;
   const auto refuse = [&](const char* what) {

@@ -25,9 +25,9 @@ constexpr std::uint64_t k_ns_per_us = 1000;
 /// Events of a worker between two looks at progress and errors.
 constexpr std::uint64_t k_events_between_looks = 100'000;
 
-/// What the profiler calls an operation, by sim::TrainingOperation.
+/// Names that the profiler gives an operation, indexed by sim::TrainingOperation.
 struct Names {
-  const char* collective;  ///< of record_param_comms
+  const char* collective;  ///< name of a record_param_comms
   const char* range;
   const char* kernel;
 };
@@ -168,7 +168,8 @@ class RankFile final : public sim::TrainingSink {
                    phase, calls_, process, thread, at(time), more);
   }
 
-  /// Of a communicator: another one in each run, as files of two runs may come together.
+  /// Returns the number of a communicator, which differs from run to run: files of two runs may
+  /// come together.
   [[nodiscard]] std::uint64_t number_of(const sim::TrainingGroup& group) const {
     return mix(mix(seed_) + (static_cast<std::uint64_t>(group.grouping) << 32) + group.number);
   }

@@ -253,7 +253,7 @@ class Finder {
     std::optional<std::vector<ClockMap>> maps =
         causal::maps_of(ends, reference, t_.prior.limited ? t_.prior.mean() : k_most_rate);
     if (!maps) return false;
-    // What bends leave is small, and amortized later; a fit by edges would lose what they tell.
+    // The rest that bends leave is small and amortized later; a fit by edges would lose the bends.
     const std::int64_t tolerance = ends.bends.empty() ? 0 : k_tolerated_spreads * ends.spread;
     if (causal::any_violation(context(), *maps, tolerance)) {
       if (!ends.bends.empty()) set_aside_ = std::move(maps);

@@ -27,19 +27,21 @@ namespace entrain::engine {
 /// violated; `presync` bends the clock and takes the stamp to 1460. The amortization starts there.
 struct Timeline {
   session::LoadedTrace loaded;
-  const otf2::Archive* archive = nullptr;  ///< of `loaded`, if TimelineUse::writing
-  clocks::Presynchronised measured;        ///< by the clock sessions alone
+  const otf2::Archive* archive = nullptr;  ///< archive of `loaded`, if TimelineUse::writing
+  clocks::Presynchronised measured;        ///< maps from the clock sessions alone
   clocks::Presynchronised presync;         ///< the same, or bent by the trace's edges: C
   ChosenMu mu;
-  clocks::RatePrior prior;      ///< what is assumed of the clocks
-  clocks::Reference reference;  ///< by which unmeasured clocks are set
+  clocks::RatePrior prior;      ///< assumed rates of the clocks
+  clocks::Reference reference;  ///< clock that unmeasured clocks are set to
   match::Graph graph;           ///< empty for Purpose::check, unless clocks are bent
   trace::ClockDomains domains;  ///< locations that get one map
   /// Clocks that locations are taken to share, also where nothing had to be corrected.
   trace::ClockDomains shared_clocks;
-  bool violated = false;             ///< under `measured`; stays false where nobody had to look
-  bool domains_are_guessed = false;  ///< to be split if the trace turns out to contradict them
-  bool domains_are_proved = false;   ///< by the tracer: what contradicts them is no fault of clocks
+  bool violated = false;             ///< some edge is violated under `measured`; stays false where
+                                     ///< nobody had to look
+  bool domains_are_guessed = false;  ///< the domains are split if the trace contradicts them
+  bool domains_are_proved = false;   ///< the tracer names the domains; contradictions are not
+                                     ///< caused by the clocks
   TimelineReport report;
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 };

@@ -17,8 +17,8 @@
 #include "base/team.hpp"
 #include "page/data.hpp"
 
-/// What the command line calls: verbs of archives and of files that are one run. Those with a Run
-/// can be done by several processes together: every process of the team calls them with the same
+/// Verbs that the command line calls, for archives and for files that are one run. Several
+/// processes can do those with a Run together: every process of the team calls them with the same
 /// arguments and gets the same report or error; `threads` in the options are those of each.
 namespace entrain::engine {
 
@@ -31,7 +31,7 @@ struct Run {
   page::Data* page = nullptr;
 };
 
-/// What a verb reads: the path of an archive, or those of several files that are one run.
+/// Input of a verb: the path of an archive, or the paths of several files that are one run.
 using Paths = std::vector<std::filesystem::path>;
 Paths paths_of(const std::vector<std::string>& names);
 
@@ -58,8 +58,8 @@ Result<ExportReport> export_trace(const Paths& archive, const std::filesystem::p
 Result<CorrectReport> correct(const Run& run, const Paths& archive,
                               const std::filesystem::path& output, const CorrectOptions& options);
 
-/// What correct() would do, without writing: `after`, `statistics` and `judgement` of the report
-/// are those of the times that it would write. `output` stays empty.
+/// Plans a correction without writing: `after`, `statistics` and `judgement` of the report are
+/// those of the times that correct() would write. `output` stays empty.
 Result<CorrectReport> plan_correction(const Run& run, const Paths& archive,
                                       const CorrectOptions& options);
 

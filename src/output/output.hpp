@@ -25,7 +25,7 @@ namespace entrain {
 // appears while the output is written. A failure or signal removes what was written. A killed
 // process leaves a hidden folder, which the next run for that output removes.
 
-/// What an output may replace, and what it must leave alone.
+/// Rule on existing files in the place of an output.
 struct OutputRule {
   bool force = false;                    ///< an unchanged earlier result may be replaced
   std::shared_ptr<const Inputs> inputs;  ///< null: there are none
@@ -90,7 +90,7 @@ class OutputFolder {
 /// A file that appears under its final name only when it is complete. Its folder must exist.
 class OutputFile {
  public:
-  /// As for OutputFolder.
+  /// See OutputFolder::check() and create().
   static Result<void> check(const std::filesystem::path& target, const OutputRule& rule);
   static Result<OutputFile> create(const std::filesystem::path& target, OutputRule rule);
 
@@ -99,8 +99,9 @@ class OutputFile {
   Result<void> write(std::string_view text);
   /// Waits until the file is on the disk and gives it its final name. Errors: ErrorKind::output.
   Result<void> commit();
-  /// As commit() of two files that belong together: none appears alone. After an error both places
-  /// are as they were, unless only the last step failed, waiting for the names to be on the disk.
+  /// The same as commit() of two files that belong together: none appears alone. After an error
+  /// both places are as they were, unless only the last step failed, waiting for the names to be on
+  /// the disk.
   static Result<void> commit_both(OutputFile& first, OutputFile& second);
 
  private:

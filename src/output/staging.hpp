@@ -41,7 +41,7 @@ class Staging {
 
  private:
   std::filesystem::path path_;  ///< empty: nothing to remove
-  File lock_;                   ///< of the folder, while this process lives
+  File lock_;                   ///< lock of the folder, while this process lives
   std::uint64_t leftovers_removed_ = 0;
   Unfinished unfinished_;
 };

@@ -14,10 +14,11 @@ namespace {
 
 constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t k_most_sessions = 200;                        ///< dots per clock
-constexpr std::size_t k_all_points = 120'000;                       ///< of all curves together
-constexpr std::size_t k_least_points = 400, k_most_points = 2'000;  ///< of a curve
+constexpr std::size_t k_all_points = 120'000;                       ///< limit for all curves
+                                                                    ///< together
+constexpr std::size_t k_least_points = 400, k_most_points = 2'000;  ///< limits for one curve
 
-/// What the owner of a clock knows of it, to send.
+/// Figures of a clock that its owner sends.
 struct ClockFigures {
   std::uint32_t clock = 0;
   LocationIndex location = k_none;

@@ -18,8 +18,8 @@ namespace entrain::page {
 namespace {
 
 constexpr std::size_t k_time_lines = 10;
-constexpr std::size_t k_most_edges = 3'000;   ///< of cells
-constexpr std::size_t k_tight_edges = 12;     ///< per clock with a curve and direction
+constexpr std::size_t k_most_edges = 3'000;   ///< limit for all cells
+constexpr std::size_t k_tight_edges = 12;     ///< limit for each clock with a curve, and direction
 constexpr std::size_t k_records_around = 40;  ///< begins and ends of calls, per side
 
 using EdgeKey = std::tuple<verify::EventRef, verify::EventRef, EdgeKind>;

@@ -12,15 +12,16 @@
 
 namespace entrain::page {
 
-/// What a page is made of. Holds references, which must outlive it.
+/// Input of a page. Holds references, which must outlive it.
 struct Material {
-  const trace::Share& share;            ///< of the processes of the run
-  const trace::Source* source;          ///< for the calls around edges; may be null
+  const trace::Share& share;            ///< share of this process
+  const trace::Source* source;          ///< source of the calls around edges; may be null
   std::span<const ClockMap> before;     ///< one per location: the clocks as measured
-  std::span<const ClockMap> after;      ///< as corrected; the same where nothing was
+  std::span<const ClockMap> after;      ///< corrected clocks; the same as `before` where nothing
+                                        ///< was corrected
   const Survey& edges_before;           ///< gathered
   const Survey* edges_after = nullptr;  ///< null where nothing was corrected or checked
-  const ClockBounds* bounds = nullptr;  ///< of `after`, with rows for bands
+  const ClockBounds* bounds = nullptr;  ///< bounds of `after`, with rows for bands
   /// Stamps of the events that edges name, where the trace has edges only; else empty, and events
   /// are those of its locations.
   std::span<const std::uint64_t> stamps{};

@@ -27,7 +27,7 @@ struct ClockRow {
   std::int64_t moved_ticks = 0;             ///< largest distance of the two maps
   std::uint64_t sessions = 0;               ///< measurements of the clock
   std::optional<std::int64_t> bound_ticks;  ///< largest error possible; only where proved
-  bool unbounded = false;                   ///< in some window nothing ties it to the reference
+  bool unbounded = false;                   ///< some window has no tie to the reference
 };
 
 /// A measurement of a clock, or the interval that is proved, against the clock's measured line.
@@ -79,25 +79,25 @@ struct PageInstance {
 struct Data {
   Layout layout;
   std::uint64_t resolution_hz = 1;
-  std::int64_t begin = 0, end = 0;  ///< of the trace, final times, ticks
+  std::int64_t begin = 0, end = 0;  ///< range of the trace, final times, ticks
   bool corrected = false;           ///< `after` means something
   std::uint32_t reference = 0;      ///< clock
-  std::vector<ClockRow> clocks;     ///< in the order of the layout
-  std::vector<Curve> curves;        ///< of the clocks that moved most, at most k_most_curves
-  /// Of the other clocks: distance from the measured line, and offset from the reference's.
+  std::vector<ClockRow> clocks;     ///< clocks in the order of the layout
+  std::vector<Curve> curves;        ///< curves of the clocks that moved most, at most k_most_curves
+  /// The other clocks: distance from the measured line, and offset from the reference's.
   struct Envelopes {
     Envelope change_before, change_after, offset_before, offset_after;
   } others;
   std::vector<PageEdge> edges;  ///< the first `time_lines` are the worst pairs' worst ones
   std::uint32_t time_lines = 0;
-  std::vector<NearbyRecord> nearby;  ///< of these, in order of edge, end and time
+  std::vector<NearbyRecord> nearby;  ///< records near these edges, in order of edge, end and time
   std::vector<MatrixCell> cells_before, cells_after;
   std::array<Bins, k_edge_kinds> margins_before, margins_after;
   Bins arrivals_before, arrivals_after, ends_before, ends_after;
   std::uint64_t instances = 0;
   std::vector<PageInstance> sample;
-  std::vector<std::string> region_names;    ///< of `nearby`
-  std::vector<std::string> location_names;  ///< per location of `edges`; "" for others
+  std::vector<std::string> region_names;    ///< names for `nearby`
+  std::vector<std::string> location_names;  ///< name of each location of `edges`; "" for others
 };
 
 inline constexpr std::size_t k_most_curves = 64;

@@ -32,9 +32,9 @@ struct Layout {
   std::vector<std::string> nodes;  ///< names of machines, in the order of rows
   std::vector<Row> rows;
   std::vector<Clock> clocks;
-  std::vector<std::uint32_t> row_of;    ///< per location
-  std::vector<std::uint32_t> clock_of;  ///< per location
-  std::vector<std::uint32_t> node_of;   ///< per location: position in `nodes`
+  std::vector<std::uint32_t> row_of;    ///< each location's row
+  std::vector<std::uint32_t> clock_of;  ///< each location's clock
+  std::vector<std::uint32_t> node_of;   ///< each location's position in `nodes`
   enum class Rows : std::uint8_t { processes, machines, neighbours } grouping = Rows::processes;
 };
 

@@ -53,30 +53,30 @@ struct MatrixCell {
 /// A collective in which all wait for all, from the sample of them.
 struct SampledInstance {
   static constexpr std::uint32_t k_shown = 32;
-  std::uint64_t hash = 0;  ///< of its order: the smallest ones make the sample
+  std::uint64_t hash = 0;  ///< hash of its order: the smallest ones make the sample
   verify::EdgeOrder order{};
   std::int64_t time = 0;        ///< earliest begin
   std::int64_t arrival = 0;     ///< latest begin minus earliest begin, ticks
   std::int64_t ends = 0;        ///< latest end minus earliest end, ticks
   std::int64_t worst = 0;       ///< earliest end minus latest begin, ticks
-  std::uint32_t processes = 0;  ///< that begin
+  std::uint32_t processes = 0;  ///< number of processes that begin
   std::uint32_t shown = 0;      ///< begins of this many of them, evenly spaced:
   std::array<std::int64_t, k_shown> begins{};
 };
 
 /// The bounds of a survey, the same at every member.
 struct SurveyScope {
-  std::vector<std::uint32_t> row_of;    ///< per location: row of the matrix
-  std::vector<std::uint32_t> clock_of;  ///< per location
+  std::vector<std::uint32_t> row_of;    ///< each location's row of the matrix
+  std::vector<std::uint32_t> clock_of;  ///< each location's clock
   std::uint32_t clocks = 0;
-  std::int64_t begin = 0, end = 0;  ///< of the times looked at, ticks
+  std::int64_t begin = 0, end = 0;  ///< range of the times looked at, ticks
 
   /// Slices of time per clock, each with its tightest edges: fewer where there are many clocks.
   [[nodiscard]] std::uint32_t slices() const;
 };
 
-/// What is kept of the edges that a check tests: counts by pair of rows, histograms by kind, the
-/// worst edges of each pair and clock, and a sample of the collectives. Of fixed size but for the
+/// Summary of the edges that a check tests: counts by pair of rows, histograms by kind, the worst
+/// edges of each pair and clock, and a sample of the collectives. The size is fixed except for the
 /// pairs that communicate, at most k_most_rows squared.
 class Survey final : public verify::EdgeObserver {
  public:
@@ -124,11 +124,11 @@ class Survey final : public verify::EdgeObserver {
   std::uint32_t slices_;
   double slices_per_tick_;
   FlatMap<std::uint64_t, Cell, IntegerHash> cells_;
-  std::vector<std::uint64_t> keys_;  ///< of the cells
+  std::vector<std::uint64_t> keys_;  ///< keys of the cells
   std::array<Bins, k_edge_kinds> margins_;
   Bins arrivals_, ends_;
   std::uint64_t instances_ = 0;
-  std::vector<KeptEdge> into_, out_of_;  ///< per clock and slice; kind k_no_edge: none
+  std::vector<KeptEdge> into_, out_of_;  ///< one for each clock and slice; kind k_no_edge: none
   std::vector<SampledInstance> sample_;  ///< a heap, the largest hash first
 };
 

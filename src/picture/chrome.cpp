@@ -128,8 +128,9 @@ class Chrome final : public Writer {
 
   const trace::Definitions* definitions_ = nullptr;
   std::uint32_t processes_ = 0;
-  std::vector<std::string> regions_;        ///< in quotes; the last one stands for an unknown one
-  std::vector<std::string> process_names_;  ///< in quotes, per location
+  std::vector<std::string> regions_;        ///< names in quotes; the last one stands for an unknown
+                                            ///< region
+  std::vector<std::string> process_names_;  ///< each location's name in quotes
   bool is_first_ = true;
 };
 

@@ -191,7 +191,7 @@ class Drawer {
   NodeIndex end_node_ = 0;
   std::vector<std::uint32_t> stack_;  ///< regions of the calls that are open
   std::size_t window_ = 0;            ///< the first one that has not ended
-  bool is_open_ = false;              ///< that window
+  bool is_open_ = false;              ///< the window `window_` has begun
   std::int64_t last_ = 0;             ///< time of the last event; calls do not go back
 };
 

@@ -29,9 +29,9 @@ std::vector<Window> joined(std::vector<Window> windows);
 /// Takes a piece of the file; its error ends the writing.
 using Sink = std::function<Result<void>(std::string_view)>;
 
-/// What is drawn. All of it must outlive the drawing.
+/// Input of the drawing. All of it must outlive the drawing.
 struct Scene {
-  const trace::Source& source;  ///< of the calls
+  const trace::Source& source;  ///< source of the calls
   const trace::Trace& trace;
   const match::Graph& graph;
   std::int64_t origin = 0;             ///< ticks: 0 ns of the picture; no event is earlier
@@ -41,12 +41,12 @@ struct Scene {
 /// The times by which it is drawn: a group of tracks.
 struct Layer {
   std::uint32_t group = 0;
-  std::span<const ClockMap> maps;  ///< per location
+  std::span<const ClockMap> maps;  ///< one map for each location
   std::span<const std::int64_t> node_times;
   const BigVector<Flow>& flows;
 };
 
-/// What a picture shows.
+/// Counts of a picture.
 struct Drawn {
   std::uint64_t tracks = 0, slices = 0;
   std::uint64_t flows = 0;     ///< arrows with both ends in the picture

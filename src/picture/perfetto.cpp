@@ -219,7 +219,7 @@ class Perfetto final : public Writer {
   const trace::Definitions* definitions_ = nullptr;
   std::uint32_t processes_ = 0;
   std::uint64_t first_mark_ = 0;            ///< number of the name of the first mark
-  std::vector<std::string> process_names_;  ///< per location
+  std::vector<std::string> process_names_;  ///< each location's process
   std::string packet_;
 };
 

@@ -20,16 +20,16 @@ struct Track {
   LocationIndex location = 0;
 };
 
-/// What stands beside the tracks. The definitions must outlive it.
+/// Titles of a picture. The definitions must outlive it.
 struct Titles {
   const trace::Definitions& definitions;
   std::vector<std::string> groups;  ///< names of groups of tracks; one, "", where there is one only
-  std::vector<bool> shown;          ///< per location: has tracks
+  std::vector<bool> shown;          ///< flag of each location: has tracks
 };
 
 /// An arrow at a mark.
 struct FlowEnd {
-  std::uint64_t id = 0;   ///< from 1, of both ends
+  std::uint64_t id = 0;   ///< number of both ends, 1 or more
   bool backward = false;  ///< the arrow ends before it begins
 };
 

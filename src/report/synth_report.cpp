@@ -18,7 +18,7 @@ double per_second(const SynthReport& report) {
   return report.seconds > 0 ? static_cast<double>(report.events) / report.seconds : 0;
 }
 
-/// What was simulated, without its size.
+/// Returns the name of the simulated program, without its size.
 const char* subject_of(const SynthReport& report) {
   switch (report.format) {
     case SynthFormat::chrome:

@@ -39,7 +39,7 @@ struct Cell {
 class Table {
  public:
   Table& column(std::string heading, Align align = Align::right);
-  /// As many cells as there are columns; missing ones are empty.
+  /// Adds a row; it may have as many cells as there are columns, and missing ones are empty.
   Table& row(std::vector<Cell> cells);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   /// Headings (unless all are empty) and rows, each ending with a newline, no trailing blanks.

@@ -62,7 +62,7 @@ std::string silent_text(const Coverage& coverage) {
   return text;
 }
 
-/// What would make such calls tell more.
+/// Returns advice on how to get more edges out of such calls.
 std::string help_text(const Coverage& coverage) {
   std::string text;
   if (coverage.alltoallv_skipped > 0) {
@@ -90,7 +90,7 @@ std::string coverage_text(const Coverage& coverage) {
   return fmt::format("{} of what was recorded: {}", format_share(*share), text);
 }
 
-/// What the sentence on the edges must not hide, each part after a semicolon.
+/// Returns the reservations that the sentence on the edges needs, each part after a semicolon.
 std::string reservations(const CheckReport& report) {
   std::string text;
   const auto add = [&](const std::string& part) { text += "; " + part; };

@@ -8,8 +8,8 @@
 #include "report/json.hpp"
 #include "report/table.hpp"
 
-/// What the reports of `check` and `correct` say of the communication that could be checked, and
-/// the sentence they end with.
+/// Text of the reports of `check` and `correct` on the communication that could be checked, and the
+/// sentence they end with.
 namespace entrain::report {
 
 /// Adds a field with what the archive says of its own completeness; none if it says nothing.

@@ -24,7 +24,7 @@ namespace entrain::session {
 struct LoadedTrace {
   std::unique_ptr<trace::Source> source;  ///< the trace on disk
   trace::Trace trace;          ///< skeletons of this process's locations; those of others are empty
-  trace::Partition partition;  ///< over the processes of the run
+  trace::Partition partition;  ///< partition of the locations among the processes of the run
 
   /// The share of this process; this and `team` must outlive it.
   [[nodiscard]] trace::Share share(Team& team) const { return {team, partition, trace}; }

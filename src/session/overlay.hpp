@@ -47,7 +47,8 @@ class Overlay {
 
   LoadedTrace* original_;  ///< null after a move
   LoadedTrace written_;
-  std::vector<std::optional<Kept>> kept_;  ///< per location; empty: nothing was borrowed
+  std::vector<std::optional<Kept>> kept_;  ///< borrowed parts of each location; empty: nothing was
+                                           ///< borrowed
 };
 
 }  // namespace entrain::session

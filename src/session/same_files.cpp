@@ -36,7 +36,7 @@ std::int64_t checksum_of(const std::filesystem::path& file) {
 /// A file of a location as its owner sees it.
 struct SeenFile {
   LocationIndex location;
-  std::uint32_t file;  ///< of Archive::files_of()
+  std::uint32_t file;  ///< position in Archive::files_of()
   std::int64_t size, modified_ns;
 };
 

@@ -71,7 +71,7 @@ MemoryLimit::MemoryLimit(std::uint64_t bytes) : active_(bytes > 0) {
 void MemoryLimit::set_aside_what_is_read() {
   if (arrays_limit == 0) return;
   const char* folder = std::getenv("TMPDIR");
-  // One byte at least: 0 would be no limit.
+  // At least a byte: 0 would be no limit.
   const std::uint64_t most = arrays_limit - 1;
   BigMemory::set_limit(most - std::min(most, memory_taken()) + 1,
                        folder != nullptr && *folder != '\0' ? folder : "/var/tmp");

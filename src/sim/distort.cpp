@@ -139,14 +139,14 @@ struct Scene {
   const trace::Trace& trace;
   std::span<const ClockMap> presync;
   const DistortOptions& options;
-  std::vector<std::uint32_t> unit_of;  ///< per location
+  std::vector<std::uint32_t> unit_of;  ///< each location's unit
   std::vector<Unit> units;
 
   /// The unit whose clock is the time base.
   [[nodiscard]] std::uint32_t master() const { return unit_of.front(); }
 };
 
-/// One clock per unit; all were moved by `shift` ticks so that none shows a negative time.
+/// Clocks of the units; all were moved by `shift` ticks so that none shows a negative time.
 struct Clocks {
   std::vector<ClockMap> maps;
   std::int64_t shift = 0;

@@ -16,7 +16,7 @@ namespace entrain::sim {
 
 namespace {
 
-/// What a stream of random numbers is for; a location has one of each.
+/// Use of a stream of random numbers; a location has a stream for each.
 enum class Purpose : std::uint64_t { records, other_records, window, end };
 constexpr std::uint64_t k_purposes = 4;
 

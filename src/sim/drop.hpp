@@ -34,7 +34,7 @@ struct DropSpan {
       false;  ///< holds at least one record that has a RecordKind and is in a skeleton
 };
 
-/// What happens to one location, whatever its records are.
+/// Losses of a location, whatever its records are.
 struct LocationDrop {
   std::optional<DropRange> window;
   std::optional<std::uint64_t> end;  ///< records from this tick on are lost
@@ -46,7 +46,7 @@ struct DropPlan {
   double random = 0;
   std::uint32_t kinds = 0;       ///< bit k: the RecordKind k was named
   std::uint32_t operations = 0;  ///< bit c: the collective operation of code c was named
-  std::vector<bool> regions;     ///< per position of Definitions::regions; empty: none was named
+  std::vector<bool> regions;     ///< flag of each of Definitions::regions; empty: none was named
   std::vector<LocationDrop> locations;  ///< one per location
 };
 
@@ -79,8 +79,8 @@ constexpr bool in_skeletons(RecordKind kind) {
 struct DropRecord {
   RecordKind kind{};
   std::uint64_t time = 0;         ///< stored stamp, ticks
-  std::uint8_t op = 0;            ///< of collective_end and nb_complete
-  std::uint64_t request = 0;      ///< of the kinds that have one
+  std::uint8_t op = 0;            ///< operation of collective_end and nb_complete
+  std::uint64_t request = 0;      ///< request of the kinds that have one
   std::uint32_t region = k_none;  ///< innermost open region, position in Definitions::regions
 };
 
@@ -97,7 +97,7 @@ class NamedBeginnings {
   /// Takes the next record of the stream. A collective_begin belongs to the next collective_end, an
   /// nb_request to the next nb_complete of the same request.
   void add(const DropRecord& record);
-  /// One value per collective_begin and nb_request, in stream order.
+  /// Returns a flag for each collective_begin and nb_request, in stream order.
   [[nodiscard]] std::vector<bool> take() { return std::move(named_); }
 
  private:
@@ -146,7 +146,8 @@ struct DroppedTrace {
   trace::Trace trace;
   /// Per location and event that stayed: its index in LocationSkeleton::events before.
   std::vector<std::vector<std::size_t>> original;
-  DropReport report;  ///< without paths; `events` and `lost` do not know records outside skeletons
+  DropReport report;  ///< paths are not set; `events` and `lost` do not know records outside
+                      ///< skeletons
 };
 
 /// Loses records of a trace in memory: the same communication records as the files lose. Of other

@@ -39,7 +39,7 @@ enum Region : std::uint32_t {
   k_mpi_ibarrier,
   k_mpi_ibcast,
   k_mpi_iallreduce,
-  k_first_function,  ///< from here on functions of the user
+  k_first_function,  ///< first of the functions of the user
 };
 /// Functions of the user, a power of two.
 inline constexpr std::uint32_t k_functions = 16;
@@ -48,9 +48,9 @@ inline constexpr std::uint32_t k_functions = 16;
 /// Ranks ascend with the number of the process.
 struct Partition {
   std::uint32_t first = 0;          ///< position of the first communicator in the definitions
-  std::vector<std::uint32_t> part;  ///< per process: its communicator, counted from `first`
-  std::vector<std::uint32_t> rank;  ///< per process: its rank there
-  std::vector<std::uint32_t> size;  ///< per communicator: members
+  std::vector<std::uint32_t> part;  ///< communicator of each process, counted from `first`
+  std::vector<std::uint32_t> rank;  ///< each process's rank there
+  std::vector<std::uint32_t> size;  ///< members of each communicator
 };
 
 /// Directions in which a process has a neighbour; d and d ^ 1 are opposite ones.

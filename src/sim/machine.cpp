@@ -12,7 +12,8 @@ namespace {
 using Shape = CollectiveKind::Shape;
 
 constexpr std::uint64_t k_start = 1'000'000'000'000;  ///< when the program begins, ticks
-constexpr std::uint64_t k_ticks_per_function = 16;    ///< at least, for its Enter and its Leave
+constexpr std::uint64_t k_ticks_per_function = 16;    ///< least time of a function, ticks, for its
+                                                      ///< Enter and its Leave
 
 // Numbers of the requests of a process: free again when waited for.
 constexpr std::uint64_t k_receive_request = 1, k_send_request = k_receive_request + k_directions,

@@ -109,16 +109,19 @@ class Machine {
  private:
   struct Process {
     std::uint64_t now;
-    RandomStream random;                                ///< of what others can see: times
-    RandomStream functions;                             ///< of what happens while it computes
+    RandomStream random;                                ///< random numbers of events that others
+                                                        ///< can see: times
+    RandomStream functions;                             ///< random numbers of events while it
+                                                        ///< computes
     double pace;                                        ///< how long it takes for the same work
-    std::uint64_t begin = 0;                            ///< of the collective under way
-    std::uint64_t nb_begin = 0;                         ///< of the non-blocking one
-    std::array<std::uint64_t, k_directions> arrival{};  ///< of its messages at the neighbours
+    std::uint64_t begin = 0;                            ///< begin of the collective under way
+    std::uint64_t nb_begin = 0;                         ///< begin of the non-blocking one
+    std::array<std::uint64_t, k_directions> arrival{};  ///< arrival of its messages at the
+                                                        ///< neighbours
   };
   /// Begins of one collective operation.
   struct Round {
-    std::uint64_t last = 0;  ///< of all members, or of those passed already (scan)
+    std::uint64_t last = 0;  ///< latest begin of all members, or of those passed already (scan)
     std::uint64_t root = 0;
   };
 

@@ -12,11 +12,11 @@ namespace entrain::sim {
 
 /// A piece of work of a service, in true time.
 struct ServiceSpan {
-  /// As OTLP numbers them.
+  /// Kinds of spans, with the numbers of OTLP.
   enum class Kind : std::uint8_t { server = 2, client = 3, producer = 4, consumer = 5 };
 
   std::uint32_t host = 0;
-  std::uint64_t trace = 0, id = 0;  ///< from 1 on
+  std::uint64_t trace = 0, id = 0;  ///< numbers, starting with 1
   std::uint64_t parent = 0;         ///< 0: none
   const char* name = "";
   Kind kind = Kind::server;
@@ -25,9 +25,9 @@ struct ServiceSpan {
 
 /// Numbers of a run.
 struct ServiceCounts {
-  std::uint64_t requests = 0;  ///< from outside
-  std::uint64_t calls = 0;     ///< from one host to another
-  std::uint64_t answers = 0;   ///< to those of them that are no messages
+  std::uint64_t requests = 0;  ///< requests that come from outside
+  std::uint64_t calls = 0;     ///< calls between hosts
+  std::uint64_t answers = 0;   ///< answers to calls that are no messages
   std::int64_t last = 0;       ///< end of the last span, ns since the begin of the run
 };
 

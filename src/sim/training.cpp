@@ -17,12 +17,12 @@ constexpr std::uint64_t k_least_compute = 16;        ///< ns per piece of work o
 
 using Op = TrainingOperation;
 
-/// What a step does, one after the other.
+/// A piece of a step; pieces follow each other.
 struct Part {
   TrainingOperation operation;
   Grouping grouping;
-  std::uint32_t place;     ///< among those of its grouping
-  std::uint64_t elements;  ///< of a rank
+  std::uint32_t place;     ///< position in its grouping
+  std::uint64_t elements;  ///< elements of a rank
 };
 constexpr std::array<Part, 8> k_parts{{{Op::broadcast, Grouping::world, 0, 4096},
                                        {Op::all_gather, Grouping::node, 0, 262'144},
@@ -32,7 +32,9 @@ constexpr std::array<Part, 8> k_parts{{{Op::broadcast, Grouping::world, 0, 4096}
                                        {Op::reduce_scatter, Grouping::node, 1, 2'097'152},
                                        {Op::all_reduce, Grouping::world, 1, 394'241},
                                        {Op::all_reduce, Grouping::world, 2, 226'960}}};
-constexpr std::array<std::uint64_t, k_groupings> k_calls_of_group{3, 2, 1, 2};  ///< per step
+constexpr std::array<std::uint64_t, k_groupings> k_calls_of_group{3, 2, 1,
+                                                                  2};  ///< calls of a group in
+                                                                       ///< each step
 
 /// The even rank of a pair sends first, the odd one answers.
 TrainingOperation own_operation(const Part& part, std::uint32_t rank) {
@@ -121,7 +123,7 @@ Result<Training> Training::plan(const SynthOptions& options) {
   return training;
 }
 
-/// One run.
+/// A single run.
 class Training::Loop {
  public:
   Loop(const Training& training, std::uint32_t first, std::span<TrainingSink* const> sinks)
@@ -167,7 +169,7 @@ class Training::Loop {
     std::uint64_t step_begin;
     std::uint64_t work, calls;  ///< pieces of work between calls, of the whole run
     std::uint64_t called = 0;
-    TrainingCall call;  ///< under way
+    TrainingCall call;  ///< call under way
   };
   /// Begins of the calls of a group.
   struct Round {
@@ -242,7 +244,7 @@ class Training::Loop {
   std::uint32_t first_;
   std::span<TrainingSink* const> sinks_;
   std::vector<Rank> ranks_;
-  std::vector<Round> rounds_;  ///< per group
+  std::vector<Round> rounds_;  ///< one for each group
   std::uint64_t first_time_ = ~std::uint64_t{0};
 };
 

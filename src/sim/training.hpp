@@ -14,7 +14,7 @@
 
 namespace entrain::sim {
 
-/// What the ranks of a training run do together.
+/// Operation that the ranks of a training run do together.
 enum class TrainingOperation : std::uint8_t {
   broadcast,
   all_gather,
@@ -37,7 +37,7 @@ inline constexpr std::size_t k_groupings = 4;
 /// Ranks first, first + stride, ...
 struct TrainingGroup {
   Grouping grouping = Grouping::world;
-  std::uint32_t number = 0;  ///< among those of its grouping
+  std::uint32_t number = 0;  ///< position in its grouping
   std::uint32_t first = 0, stride = 1, size = 0;
 };
 
@@ -45,8 +45,8 @@ struct TrainingGroup {
 struct TrainingCall {
   TrainingOperation operation = TrainingOperation::broadcast;
   TrainingGroup group;
-  std::uint64_t sequence = 0;            ///< among the calls of its group, from 1 on
-  std::uint64_t elements = 0;            ///< that the rank contributes
+  std::uint64_t sequence = 0;            ///< number in the calls of its group; starts with 1
+  std::uint64_t elements = 0;            ///< elements that the rank contributes
   std::uint32_t source = 0, target = 0;  ///< ranks; of send and receive only
   std::uint64_t range_begin = 0, range_end = 0, launch_begin = 0, launch_end = 0;  ///< ns
   std::uint64_t begin = 0, end = 0;                                                ///< ns
@@ -70,8 +70,8 @@ class TrainingSink {
 /// Numbers of a run, over all ranks.
 struct TrainingCounts {
   std::uint64_t steps = 0;
-  std::uint64_t calls = 0;        ///< of a rank each
-  std::uint64_t collectives = 0;  ///< of a group each
+  std::uint64_t calls = 0;        ///< calls of ranks
+  std::uint64_t collectives = 0;  ///< collectives of groups
   std::uint64_t messages = 0;     ///< a send and a receive each
 };
 

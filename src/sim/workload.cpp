@@ -163,7 +163,7 @@ class Survey {
 
  private:
   std::uint64_t period_ = 1;
-  std::vector<WorkloadCounts> upto_;  ///< by number of iterations, without the end
+  std::vector<WorkloadCounts> upto_;  ///< counts after 0, 1, ... iterations, without the end
   WorkloadCounts end_;
 };
 

@@ -13,7 +13,7 @@ namespace entrain::trace {
 
 /// Which locations share one physical clock.
 struct ClockDomains {
-  std::vector<std::uint32_t> of;  ///< per location: number of its domain
+  std::vector<std::uint32_t> of;  ///< each location's domain
   /// Locations of every domain, in their order; domains are in order of their first location.
   std::vector<std::vector<LocationIndex>> members;
 

@@ -17,7 +17,7 @@ struct ClockProperties {
   std::uint64_t resolution_hz = 1;                ///< ticks per second, >= 1
   std::uint64_t global_offset = 0;                ///< no event is earlier, ticks
   std::uint64_t length = 0;                       ///< span of the trace, ticks
-  std::uint64_t realtime_ns = ~std::uint64_t{0};  ///< of global_offset since 1970; ~0: unknown
+  std::uint64_t realtime_ns = ~std::uint64_t{0};  ///< time of global_offset since 1970; ~0: unknown
 };
 
 /// OTF2_LocationType.
@@ -27,7 +27,7 @@ struct Location {
   std::uint64_t id = 0;  ///< OTF2 id, sparse 64 bit
   std::string name;
   LocationType type = LocationType::unknown;
-  std::uint64_t event_count = 0;  ///< as the definition claims; not trusted
+  std::uint64_t event_count = 0;  ///< count of the definition; not trusted
   std::uint32_t group = k_none;   ///< position in Definitions::location_groups
 };
 
@@ -86,7 +86,7 @@ struct Property {
 /// Immutable after reading.
 struct Definitions {
   ClockProperties clock;
-  std::vector<Location> locations;  ///< in order of definition
+  std::vector<Location> locations;  ///< locations in order of definition
   std::vector<LocationGroup> location_groups;
   std::vector<SystemTreeNode> tree_nodes;
   std::vector<Region> regions;

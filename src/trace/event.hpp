@@ -17,9 +17,9 @@ enum class EventKind : std::uint8_t {
   irecv,              ///< MpiIrecv (completion): the same, id = request
   request_cancelled,  ///< MpiRequestCancelled: id = request
   collective_begin,   ///< MpiCollectiveBegin
-  collective_end,     ///< MpiCollectiveEnd: op, comm, peer (root, or with k_partners the position
-                      ///< in Definitions::partners), k_sent, k_received,
-                      ///< tag = size_code() of the bytes sent
+  collective_end,     ///< MpiCollectiveEnd: op, comm, peer (root; k_partners: position in
+                      ///< Definitions::partners), k_sent, k_received, tag = size_code() of the
+                      ///< bytes sent
   nb_request,         ///< NonBlockingCollectiveRequest: id = request
   nb_complete,        ///< NonBlockingCollectiveComplete: as collective_end, id = request
   init_enter,         ///< Enter of MPI_Init or MPI_Init_thread
@@ -46,7 +46,8 @@ enum class EventKind : std::uint8_t {
   rma_collective_end,    ///< RmaCollectiveEnd: op, comm = window, peer = root, tag = sync level,
                          ///< flags
   rma_group_sync,  ///< RmaGroupSync: op = RmaGroupRole, comm = window, peer = group, tag = level;
-                   ///< of start and wait at the Leave of the call, of post and complete as stored
+                   ///< start and wait have the time of the call's Leave, post and complete the
+                   ///< stored one
   rma_notify,      ///< RmaSync: op = sync type, comm = window, peer = remote rank
   rma_lock,        ///< Rma request/acquire/try/release lock: no order recorded; only counted
 };
@@ -77,7 +78,7 @@ inline constexpr std::uint8_t barrier = 0, bcast = 1, gather = 2, gatherv = 3, s
                               reduce_scatter_block = 16, create_handle = 17;
 }  // namespace op
 
-/// One communication event. Fields that the kind does not fill are 0 or k_none. An EventList holds
+/// A communication event. Fields that the kind does not fill are 0 or k_none. An EventList holds
 /// many in half the room.
 struct Event {
   std::uint64_t time = 0;       ///< stored stamp, ticks
@@ -86,9 +87,9 @@ struct Event {
   std::uint32_t peer = k_none;  ///< rank as stored, or see the kind
   std::uint32_t tag = 0;
   EventKind kind{};
-  std::uint8_t op = 0;     ///< of messages: bits of length_code()
-  std::uint8_t flags = 0;  ///< the same
-  std::uint8_t more = 0;   ///< the same
+  std::uint8_t op = 0;     ///< operation; messages: bits of length_code()
+  std::uint8_t flags = 0;  ///< messages: bits of length_code()
+  std::uint8_t more = 0;   ///< messages: bits of length_code()
 };
 static_assert(sizeof(Event) == 32);
 

@@ -63,7 +63,7 @@ class EventList {
   [[nodiscard]] inline Iterator begin() const;
   [[nodiscard]] inline Iterator end() const;
 
-  /// Of event i: its stamp, its kind, the number of its form. Cheaper than the event.
+  /// Properties of event i: its stamp, its kind, the number of its form. Cheaper than the event.
   [[nodiscard]] std::uint64_t time(std::size_t i) const { return entries_[i].time; }
   [[nodiscard]] EventKind kind(std::size_t i) const { return forms_[entries_[i].form].kind; }
   [[nodiscard]] std::uint32_t form(std::size_t i) const { return entries_[i].form; }
@@ -119,7 +119,7 @@ class EventList {
   }
 
   struct Split {
-    Event form;  ///< with time 0, and 0 in the place of the detail
+    Event form;  ///< the event with time 0, and 0 in the place of the detail
     std::uint32_t detail = 0;
   };
   static Split split(const Event& event) {

@@ -17,7 +17,7 @@ namespace entrain::trace {
 /// divide() among two members gives `owner` {0, 0, 1, 1, 1, 1}: a process lies where its middle
 /// lies, and that of the second one is exactly the middle of the whole.
 struct Partition {
-  std::vector<std::uint32_t> owner;  ///< per location: rank in the team
+  std::vector<std::uint32_t> owner;  ///< rank in the team of each location's owner
 
   [[nodiscard]] bool owns(std::uint32_t rank, LocationIndex location) const {
     return owner[location] == rank;

@@ -124,7 +124,7 @@ class Placement {
       return messages += more;
     }
   };
-  /// What a block would save at another member.
+  /// Saving if a block moves to another member.
   struct Wish {
     std::int64_t saved = 0;
     std::uint32_t vertex = 0;
@@ -277,12 +277,12 @@ class Placement {
   const std::uint32_t members_;
   std::uint64_t total_ = 0;
   std::uint64_t most_ = 0;               ///< weight that a member may have
-  std::vector<std::uint32_t> vertex_;    ///< per location: its block
-  std::vector<std::uint64_t> weight_;    ///< per block
-  std::vector<std::size_t> first_link_;  ///< per block, and the end
+  std::vector<std::uint32_t> vertex_;    ///< each location's block
+  std::vector<std::uint64_t> weight_;    ///< weight of each block
+  std::vector<std::size_t> first_link_;  ///< first link of each block, and the end
   std::vector<Link> links_;
-  std::vector<std::uint32_t> owner_;  ///< per block
-  std::vector<std::uint64_t> load_;   ///< per member
+  std::vector<std::uint32_t> owner_;  ///< owner of each block
+  std::vector<std::uint64_t> load_;   ///< load of each member
   std::uint32_t first_free_ = 0;      ///< no block before it is free while they are placed
 };
 

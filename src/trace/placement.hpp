@@ -30,13 +30,13 @@ std::vector<Traffic> sum_of(std::vector<Traffic> traffic);
 std::uint64_t crossing(const Definitions& definitions, const Partition& partition,
                        std::span<const Traffic> traffic);
 
-/// What place() needs to know.
+/// Input of place().
 struct PlacementInput {
   const Definitions& definitions;
-  std::span<const std::uint64_t> weight;  ///< as for divide()
+  std::span<const std::uint64_t> weight;  ///< see divide()
   unsigned members = 1;
-  std::span<const std::uint32_t> together = {};  ///< as for divide()
-  std::span<const Traffic> traffic = {};         ///< of all processes, each pair once
+  std::span<const std::uint32_t> together = {};  ///< see divide()
+  std::span<const Traffic> traffic = {};         ///< traffic of all processes, each pair once
 };
 
 /// A partition in which few messages cross members. No member has more than with divide(), or a

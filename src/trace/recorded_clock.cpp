@@ -13,7 +13,8 @@ namespace {
 
 /// Ticks per tick of error: 500 ppm.
 constexpr std::uint64_t k_ticks_per_tick_off = 2000;
-/// Of a second: what a record may be off, beside its half-width, which many tracers leave at 0.
+/// Parts of a second: a record may be off by one part in addition to its half-width, which many
+/// tracers leave at 0.
 constexpr std::uint64_t k_part_of_second = 10'000;
 
 std::uint64_t distance(std::int64_t a, std::int64_t b) {

@@ -15,10 +15,10 @@
 
 namespace entrain::trace {
 
-/// What the ClockOffset records of a location say of its clock: the times that an OTF2 reader
-/// returns, and how far they may be off. Of a corrected archive the records are no measurements:
-/// they hold the correction, or nothing. So the span of the measurements counts, which its
-/// properties tell, and archives that were corrected by an overlay and by rewriting are alike.
+/// The clock of a location by its ClockOffset records: the times that an OTF2 reader returns, and
+/// how far they may be off. The records of a corrected archive are no measurements: they hold the
+/// correction, or nothing. So the span of the measurements counts, which its properties tell, and
+/// archives that were corrected by an overlay and by rewriting are alike.
 ///
 /// Example: records at 0 s and 10 s, with half-widths of 2 us. At 1 s the time may be off by 0.5 ms
 /// (1 s at 500 ppm), 2 us, and 0.1 ms for what records do not know.
@@ -49,17 +49,18 @@ class RecordedClock {
   [[nodiscard]] Nearest nearest_record(std::uint64_t stamp) const;
 
   ClockMap map_;
-  std::span<const ClockOffset> records_;  ///< where they are measurements; else empty
-  std::optional<SessionSpan> span_;       ///< where that is known instead
+  std::span<const ClockOffset> records_;  ///< records that are measurements; else empty
+  std::optional<SessionSpan> span_;       ///< span of measurements that are not in `records_`, if
+                                          ///< known
   std::uint64_t at_records_ = 0;
 };
 
-/// Those of some locations, as of a process.
+/// Clocks of some locations, such as those of a process.
 class RecordedClocks {
  public:
   RecordedClocks(const Trace& trace, std::span<const LocationIndex> locations);
 
-  /// One of these locations.
+  /// Returns the clock of any of these locations.
   [[nodiscard]] const RecordedClock& operator[](LocationIndex location) const {
     return clocks_.at(location);
   }

@@ -31,7 +31,7 @@ struct FlushInterval {
 struct ClockOffset {
   std::uint64_t time = 0;   ///< local ticks
   std::int64_t offset = 0;  ///< ticks to add
-  double stddev = 0;        ///< as stored
+  double stddev = 0;        ///< stored value
 };
 
 /// True if their times increase from each record to the next, as every reader demands.
@@ -48,14 +48,15 @@ struct ClockOffset {
 /// 1230 and leaves main at 2000. Its five records give one event {time 1210, kind send}, and
 /// event_count 5, first 1000, last 2000, granule 10.
 struct LocationSkeleton {
-  EventList events;  ///< in stream order; times do not decrease if `decreasing` is empty
+  EventList events;  ///< events in stream order; times do not decrease if `decreasing` is empty
   std::uint64_t event_count = 0;  ///< all records of the stream
   std::uint64_t first = 0;        ///< stamp of the first record; only if event_count > 0
   std::uint64_t last = 0;         ///< stamp of the last record; only if event_count > 0
   std::uint64_t granule = 0;      ///< smallest distance of two different stamps; 0: unknown
   std::vector<FlushInterval> flushes;
-  std::vector<Gap> gaps;  ///< from MeasurementOnOff off to on; in order, never overlapping
-  std::vector<ClockOffset> clock_offsets;  ///< as stored, in file order
+  std::vector<Gap> gaps;  ///< pauses between MeasurementOnOff off and on; in order, never
+                          ///< overlapping
+  std::vector<ClockOffset> clock_offsets;  ///< stored records, in file order
 
   // Anomalies, counted and not fatal.
   std::uint64_t unknown_records = 0;       ///< record types this version does not know; skipped

@@ -31,7 +31,7 @@ struct BoundReport {
   Parameters parameters;
   std::int64_t levels = 2;
   std::int64_t ports = 8;
-  std::int64_t slots = 0;  ///< of HSS in the full tree (of SSS with 2 levels)
+  std::int64_t slots = 0;  ///< slots of HSS in the full tree (of SSS with 2 levels)
   Femtoseconds gap1{0};    ///< this and the next three: one switch, p1 = p2 = 1
   GapRange gap2;
   BothReadings gap3{};

@@ -29,7 +29,7 @@ struct Parameters {
   std::int64_t ks = 53;            ///< occupancy at which STOP is sent, 1 <= ks <= bl
   std::int64_t kg = 17;            ///< occupancy at which GO is sent, 0 <= kg <= ks
   std::int64_t slot_flits = 2000;  ///< flits of a time slot; more than bl, at most 1,000,000
-  std::int64_t flit_bytes = 1;     ///< to turn rates into character periods; 1 to 4096
+  std::int64_t flit_bytes = 1;  ///< bytes of a flit, 1 to 4096; turns rates into character periods
 
   [[nodiscard]] Femtoseconds slot() const { return cp * slot_flits; }
   /// Delay from the buffer that sends a STOP or GO to the sender that obeys it.

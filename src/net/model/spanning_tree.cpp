@@ -9,7 +9,7 @@ namespace entrain::net {
 namespace {
 
 struct Search {
-  std::vector<NodeIndex> order;  ///< as met
+  std::vector<NodeIndex> order;  ///< order of the visit
   std::vector<NodeIndex> parent;
   std::vector<std::int64_t> depth;
   std::int64_t farthest_interface = 0;

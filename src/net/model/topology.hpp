@@ -18,7 +18,7 @@ namespace entrain::net {
 using NodeIndex = std::uint32_t;
 /// Position of an interface among the interfaces, which stand in the order of the nodes.
 using InterfaceIndex = std::uint32_t;
-/// One direction of a link: 2 * link + (0 from Link::a to Link::b, 1 back). Cables are full duplex.
+/// Direction of a link: 2 * link + (0 from Link::a to Link::b, 1 back). Cables are full duplex.
 using ChannelIndex = std::uint32_t;
 
 inline constexpr std::uint32_t k_none = UINT32_MAX;
@@ -28,7 +28,7 @@ inline constexpr std::uint64_t k_most_ports = 1'000'000;
 struct Node {
   std::string name;
   bool is_switch = false;
-  std::int64_t ports = 0;  ///< at least 1 for a switch; an interface has one
+  std::int64_t ports = 0;  ///< number of ports: 1 or more for a switch, 1 for an interface
 };
 
 struct Link {

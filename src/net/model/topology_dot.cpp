@@ -131,7 +131,7 @@ class Lexer {
     token.kind = Token::word;
     token.quoted = true;
     for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-      // As in Graphviz: \" is a quote and the only escape; \\ stays two characters.
+      // Graphviz has the same rule: \" is a quote and the only escape; \\ stays two characters.
       const std::string_view rest = text_.substr(at_);
       if (rest.starts_with("\\\\")) token.text += text_[at_++];
       if (rest.starts_with("\\\"")) ++at_;

@@ -14,7 +14,7 @@ namespace {
 
 struct Unit {
   std::string_view name;
-  int exponent;  ///< of ten, relative to the smallest unit of its kind
+  int exponent;  ///< power of ten, relative to the smallest unit of its kind
 };
 
 constexpr std::array<Unit, 6> k_times{

@@ -20,9 +20,10 @@ struct PublishedCell {
   std::string table = {};  ///< "table 3", "text, 5.1"
   std::string row = {};
   std::string column = {};
-  std::string published = {};        ///< as printed
-  std::string computed = {};         ///< in the published reading, with as many digits
-  std::string printed_reading = {};  ///< in the other one; "" where the reading does not matter
+  std::string published = {};        ///< printed value
+  std::string computed = {};         ///< value in the published reading, with as many digits
+  std::string printed_reading = {};  ///< value in the other reading; "" where the reading does not
+                                     ///< matter
   Verdict verdict = Verdict::differs;
   std::string note = {};  ///< explains a misprint; else ""
 };

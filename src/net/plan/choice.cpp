@@ -13,7 +13,7 @@ namespace {
 /// Above this number of interfaces in a tree, SSS is not planned just to show that it fails.
 constexpr std::size_t k_most_compared = 1000;
 
-/// What is compared: the less the better.
+/// Returns the key of comparison of plans: the less the better.
 std::tuple<bool, Femtoseconds, std::int64_t> badness(const MethodRow& row) {
   return {row.drift.interval_slots[0] == 0, row.skew[0], row.slots};
 }

@@ -15,26 +15,26 @@
 
 namespace entrain::net {
 
-/// What the plans of a topology are compared for.
+/// Options of the comparison of plans.
 struct ChoiceOptions {
   std::optional<Method> method;  ///< nothing: the plan with the least bound
   bool compare = true;           ///< plan with the other methods even if `method` is given
-  Sending sending;               ///< as in evaluate_method()
+  Sending sending;               ///< see evaluate_method()
   std::int64_t drift_ppb = 0;
 };
 
 /// The plans of a topology, and the one that is taken.
 struct PlanChoice {
-  std::vector<MethodRow> rows;  ///< in the order of k_methods; without those too large to plan
+  std::vector<MethodRow> rows;  ///< rows in the order of k_methods, except methods with too many
+                                ///< messages to plan
   Choice choice;
-  Schedule schedule;  ///< of the method that is taken
+  Schedule schedule;  ///< schedule of the chosen method
 
   [[nodiscard]] const MethodRow& row() const;
 };
 
-/// Of plans that hold, and of these of those that have an interval, the one with the least bound in
-/// the published reading; of equal ones the one with the fewest slots; of equal ones the first.
-/// nullptr if none holds.
+/// Returns the best plan: it must hold; plans with an interval come first, then the smallest bound
+/// in the published reading, then the fewest slots, then the first. nullptr if none holds.
 const MethodRow* least_bound(std::span<const MethodRow> rows);
 
 /// Plans with the methods and takes one. Advances `progress`, whose phase this begins. Errors:

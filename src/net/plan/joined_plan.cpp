@@ -151,8 +151,8 @@ class JoinedPlan {
     distribute_below(node, leaders);
   }
 
-  /// One destination in each child's subtree. If the informed leader joins, its destination is the
-  /// one it sends to anyway; the leader of that subtree gets the informed leader's instead.
+  /// Returns a destination in each child's subtree. If the informed leader joins, its destination
+  /// is the one it sends to anyway; the leader of that subtree gets the informed leader's instead.
   [[nodiscard]] std::vector<InterfaceIndex> choose_homes(const std::vector<NodeIndex>& children,
                                                          const std::vector<Leader>& leaders,
                                                          const Leader& informed, bool joins) const {

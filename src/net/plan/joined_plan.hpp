@@ -10,7 +10,7 @@ namespace entrain::net {
 enum class StepKind {
   direct,       ///< each pair directly, n - 1 slots: the building block pattern
   alternating,  ///< each pair directly, 2 (n - 1) slots, every other one home
-  doubling,     ///< over leaders 1, 2, 4, ... away, ceil(log2 n) slots
+  doubling,     ///< leaders 1, 2, 4, ... away exchange, ceil(log2 n) slots
 };
 
 /// Plans Method::joined and its variants.

@@ -16,14 +16,14 @@ namespace entrain::net {
 enum class Method {
   sss,  ///< the building block pattern over all interfaces; for one switch
   hss,  ///< gather and distribute, level by level (Definition 2)
-  /// As hss, but every subtree goes on as soon as it can, steps share slots, and the leader of a
+  /// Like hss, but every subtree goes on as soon as it can, steps share slots, and the leader of a
   /// subtree is the interface nearest to its root.
   joined,
-  /// As joined, but every other slot of a step goes home, so that the interface that is held back
+  /// Like joined, but every other slot of a step goes home, so that the interface that is held back
   /// is near the contested link. Twice the slots, in trees a far smaller skew bound.
   alternating,
-  /// As joined, but in a step the slowest time travels over 1, 2, 4, ... leaders. Far fewer slots,
-  /// a larger skew bound.
+  /// Like joined, but in a step the slowest time travels over 1, 2, 4, ... leaders. Far fewer
+  /// slots, a larger skew bound.
   doubling,
 };
 inline constexpr std::array<Method, 5> k_methods{Method::sss, Method::hss, Method::joined,

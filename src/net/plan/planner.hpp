@@ -35,7 +35,7 @@ class Planner {
  private:
   const Topology& topology_;
   const SpanningTree& tree_;
-  std::vector<InterfaceIndex> ordinal_;  ///< by node: its position among the interfaces
+  std::vector<InterfaceIndex> ordinal_;  ///< each node's position among the interfaces
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>> routes_;
   Schedule schedule_;
 };

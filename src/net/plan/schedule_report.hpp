@@ -52,10 +52,10 @@ TopologySummary summarise(const std::string& name, const Topology& topology,
 struct ScheduleReport {
   TopologySummary topology;
   Parameters parameters;
-  DelayRange delays;  ///< of the links
+  DelayRange delays;  ///< delays of the links
   std::uint64_t seed = 0;
   std::int64_t drift_ppb = 0;
-  std::vector<MethodRow> methods;  ///< without those that are too large to plan
+  std::vector<MethodRow> methods;  ///< methods, except those with too many messages to plan
   Choice choice;
   std::string written;  ///< file of the chosen schedule; "" if none
 

@@ -2,7 +2,7 @@
 //
 // The largest of the smallest skew bounds.
 //
-// One pass over all precedences per interface is enough, but takes half a minute for 8,192
+// A pass over all precedences per interface is enough, but takes half a minute for 8,192
 // interfaces. Most chains lead over the same few leaders, the hubs. Suppose that the worst chain
 // from hub h on, begun at a certain time, costs E, and that s reaches h by then at cost c. Then the
 // worst chain from s costs at most c + E. If another interface already costs as much, the search
@@ -21,13 +21,13 @@ namespace {
 struct Precedence {
   InterfaceIndex slow, fast;
   Femtoseconds skew;    ///< skew bound of the pair
-  Femtoseconds lag{0};  ///< of `fast`, if `slow` holds it
+  Femtoseconds lag{0};  ///< lag of `fast`, if `slow` holds it
 };
 
 /// All precedences, slot by slot. A chain takes at most one precedence of each slot.
 struct Precedences {
   std::vector<Precedence> all;
-  std::vector<std::size_t> ends;  ///< of each slot with precedences
+  std::vector<std::size_t> ends;  ///< end of each slot with precedences
 
   [[nodiscard]] std::size_t groups() const { return ends.size(); }
   [[nodiscard]] std::span<const Precedence> group(std::size_t i) const {
@@ -117,7 +117,7 @@ class SkewSearch {
   /// A chain that reaches `at` at a smaller skew than those before.
   struct Step {
     InterfaceIndex at;
-    std::size_t group;  ///< of its last precedence
+    std::size_t group;  ///< group of its last precedence
     Femtoseconds skew;
     std::size_t before;  ///< the step to the previous interface
   };

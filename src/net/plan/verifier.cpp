@@ -172,9 +172,9 @@ class Verifier {
   const Topology& topology_;
   const Schedule& schedule_;
   std::size_t n_;
-  std::vector<const Message*> taken_;   ///< by channel: the last message that took it
-  std::vector<const Message*> sent_;    ///< by source: its last message
-  std::vector<const Message*> before_;  ///< by destination: the last message
+  std::vector<const Message*> taken_;   ///< last message of each channel
+  std::vector<const Message*> sent_;    ///< last message of each source
+  std::vector<const Message*> before_;  ///< last message of each destination
   Relation slow_;                       ///< row f: all interfaces that precede f
   Relation earlier_;
   std::vector<std::pair<InterfaceIndex, InterfaceIndex>> earlier_rows_;

@@ -125,13 +125,13 @@ class FlitEngine {
   /// The times at which flits of an open packet leave the interface (stage 0) and the routers.
   struct Stream {
     struct Stage {
-      std::int64_t delay_fs = 0;  ///< of the link from the previous stage
+      std::int64_t delay_fs = 0;  ///< delay of the link from the previous stage
       std::int64_t last_fs = 0;   ///< when the last flit left
       std::int64_t last = 0;      ///< number of that flit
     };
     const FlitEngine& engine;
     Host host;
-    std::int64_t first_flit = 0;  ///< of the slot, counted from the begin of the run
+    std::int64_t first_flit = 0;  ///< first flit of the slot, counted from the begin of the run
     std::vector<Stage> stages;
 
     [[nodiscard]] std::int64_t leaves(std::int64_t flit, std::size_t stage) const;
@@ -187,9 +187,9 @@ class FlitEngine {
   std::vector<std::uint32_t> plan_;           ///< [slot * hosts + host]: message or k_none
   std::vector<std::pair<std::uint32_t, std::uint32_t>> message_routes_;  ///< begin, length
   Stream stream_{*this, {}, 0, {}};
-  std::vector<std::vector<InterfaceIndex>> groups_;  ///< by switch: its interfaces
+  std::vector<std::vector<InterfaceIndex>> groups_;  ///< interfaces of each switch
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
-      place_;  ///< by interface: its group, and its position there
+      place_;  ///< group of each interface, and its position there
   std::uint64_t progressed_ = 0;
   SimulationResult result_;
 };

@@ -41,7 +41,7 @@ void name_channels(const Topology& topology, SimulationReport& report) {
 }  // namespace
 
 Femtoseconds SimulationReport::excess() const {
-  // One that no chain gives is Femtoseconds::max(), and never exceeded.
+  // A bound that no chain gives is Femtoseconds::max(), and never exceeded.
   if (!method.verification.holds()) return Femtoseconds(0);
   return std::max(skew_after - method.skew[0], Femtoseconds(0));
 }

@@ -20,14 +20,14 @@ namespace entrain::net {
 struct SimulationReport {
   TopologySummary topology;
   Parameters parameters;
-  DelayRange delays;  ///< of the links
+  DelayRange delays;  ///< delays of the links
   SimulationOptions options;
   MethodRow method;
   Choice choice;  ///< why this method
   std::int64_t levels = 2;
   Femtoseconds drift_allowance{0};  ///< drift x length of the schedule
   std::vector<OverrunRisk> risks;
-  std::vector<std::string> channel_names;  ///< by channel; only those that the report names
+  std::vector<std::string> channel_names;  ///< name of each channel that the report names, else ""
   SimulationResult result;
   Femtoseconds skew_before{0};  ///< largest at the begin of any schedule but the first
   Femtoseconds skew_after{0};   ///< largest at the end of a schedule

@@ -30,7 +30,7 @@ struct SimulationOptions {
   /// Share of the slots between the schedules in which an interface sends to another one of its
   /// switch, 0 to 1. No two of these packets want one link.
   double load = 0;
-  std::uint64_t seed = 1;  ///< of the random rates, phases and traffic
+  std::uint64_t seed = 1;  ///< seed of the random rates, phases and traffic
   bool skip = true;        ///< skip the flits of packets that nothing can block any more
   bool every_slot =
       false;  ///< keep the clocks at every slot of the schedules, not only at their ends
@@ -39,8 +39,9 @@ struct SimulationOptions {
 /// The clocks of all interfaces at a boundary between slots.
 struct Boundary {
   std::int64_t synchronisation = 0;
-  std::int64_t slot = 0;                 ///< of the schedule; 0 to Schedule::slots
-  std::vector<std::int64_t> reached_fs;  ///< by interface: when its clock reached the boundary
+  std::int64_t slot = 0;                 ///< slot of the schedule; 0 to Schedule::slots
+  std::vector<std::int64_t> reached_fs;  ///< time at which each interface's clock reached the
+                                         ///< boundary
 
   [[nodiscard]] Femtoseconds earliest() const;
   [[nodiscard]] Femtoseconds latest() const;
@@ -65,19 +66,20 @@ struct Inversion {
 };
 
 struct SimulationResult {
-  std::vector<Boundary> boundaries;      ///< in the order of time
-  std::vector<std::int64_t> rate_ppb;    ///< by interface: how much slower than the fastest
-  std::vector<std::int64_t> blocked_fs;  ///< by interface: how long its clock stood still
-  std::vector<Overrun> overruns;         ///< by channel
+  std::vector<Boundary> boundaries;      ///< boundaries in the order of time
+  std::vector<std::int64_t> rate_ppb;    ///< rate of each interface: how much slower than the
+                                         ///< fastest
+  std::vector<std::int64_t> blocked_fs;  ///< time that each interface's clock stood still
+  std::vector<Overrun> overruns;         ///< overruns, sorted by channel
   std::int64_t inversions = 0;
   std::optional<Inversion> first_inversion;
-  std::int64_t largest_occupancy = 0;  ///< of any buffer, flits
+  std::int64_t largest_occupancy = 0;  ///< largest occupancy of any buffer, flits
   std::int64_t injected_flits = 0;
   std::int64_t delivered_flits = 0;  ///< including skipped ones
   std::int64_t packets = 0;
   std::int64_t events = 0;         ///< processed
-  std::int64_t skipped_flits = 0;  ///< of injected_flits
-  Femtoseconds simulated{0};       ///< until the last interface has ended
+  std::int64_t skipped_flits = 0;  ///< part of injected_flits that was skipped
+  Femtoseconds simulated{0};       ///< time until the last interface has ended
 
   /// Always 0, as the simulation keeps the flits that overrun a buffer.
   [[nodiscard]] std::int64_t undelivered_flits() const { return injected_flits - delivered_flits; }

@@ -15,7 +15,7 @@ namespace entrain::otf2 {
 /// A definition record in memory.
 struct DefinitionRecord {
   std::uint8_t type = 0;
-  std::uint64_t file_offset = 0;  ///< of the payload in the file it was read from
+  std::uint64_t file_offset = 0;  ///< position of the payload in the file it was read from
   std::vector<std::uint8_t> payload;
 };
 

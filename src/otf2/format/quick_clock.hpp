@@ -16,10 +16,10 @@ class QuickClock {
  public:
   /// A segment of the map, extended to all times where at() is exact.
   struct Line {
-    std::uint64_t first = 0;  ///< at() may be used for local times in [first, first + span)
+    std::uint64_t first = 0;  ///< range of local times for at(): [first, first + span)
     std::uint64_t span = 0;
     std::uint64_t begin = 0;  ///< local time of the knot that begins the segment
-    std::int64_t offset = 0;  ///< of that knot
+    std::int64_t offset = 0;  ///< offset of that knot
     double slope = 0;
 
     [[nodiscard]] bool holds(std::uint64_t local) const { return local - first < span; }
@@ -73,7 +73,7 @@ class QuickClock {
     line_.slope = static_cast<double>(rise) / static_cast<double>(length);
     line_.begin = begin.local;
     line_.offset = begin.offset;
-    // As far to both sides as it is long, the line rises and falls by no more than k_high.
+    // Within its own length to both sides the line rises and falls by no more than k_high.
     const bool last = segment + 2 == knots_.size();
     const std::uint64_t left = std::min(segment == 0 ? reach(rise, length) : length, begin.local);
     const std::uint64_t right = last ? reach(rise, length) : length;

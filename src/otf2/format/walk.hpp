@@ -50,8 +50,8 @@ enum class ChunkEnd {
 
 struct ChunkWalk {
   ChunkEnd end = ChunkEnd::damaged;
-  std::size_t offset = 0;    ///< in the chunk: after the mark, or where the problem is
-  const char* problem = "";  ///< for ChunkEnd::damaged: a phrase for the message
+  std::size_t offset = 0;    ///< position in the chunk: the byte past the mark, or the problem
+  const char* problem = "";  ///< phrase for the message of ChunkEnd::damaged
 };
 
 /// Bytes that can be read after the position where a hurrying visitor may begin an event: a stamp,

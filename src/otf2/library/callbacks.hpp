@@ -15,8 +15,8 @@ namespace entrain::otf2 {
 /// The file of the global definitions, and what later steps need to know of them.
 struct DefinitionSink {
   ChunkWriter& file;
-  std::vector<std::uint64_t> locations;  ///< in order of definition
-  Fields fields;                         ///< of the record in work
+  std::vector<std::uint64_t> locations;  ///< ids in order of definition
+  Fields fields;                         ///< fields of the record in work
 };
 
 /// Sets a callback for every definition that the product reads. User data: DefinitionSink.

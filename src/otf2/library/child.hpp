@@ -7,8 +7,8 @@ namespace entrain::otf2 {
 
 // How the child process of a LibraryCopy ends.
 inline constexpr int k_child_done = 0;
-inline constexpr int k_child_refused = 1;  ///< by the library: k_message_file holds the reason
-inline constexpr int k_child_no_room = 2;  ///< for the copy: likewise
+inline constexpr int k_child_refused = 1;  ///< the library refused: k_message_file holds the reason
+inline constexpr int k_child_no_room = 2;  ///< no room for the copy: likewise
 inline constexpr int k_child_no_memory = 3;
 
 // Files of a copy beside those that every archive has.

@@ -172,7 +172,7 @@ Archive::Note Archive::take_note(const File& folder, LocationIndex location) con
   Note note{location, look_at_all(folder, location), {}};
   const std::int64_t size = note.stamps[static_cast<std::size_t>(LocationFile::definitions)].size;
   if (size <= 0 || size > k_small_definitions) return note;
-  // What cannot be read now is read again where its error can be told.
+  // A later step reads files again that cannot be read now, and reports their error.
   auto bytes = read_file(definition_file(location), k_small_definitions);
   if (bytes) note.definitions = *std::move(bytes);
   return note;

@@ -40,7 +40,7 @@ class Archive final : public trace::Source {
   const std::string& path() const override { return anchor_path_; }
   const trace::Definitions& definitions() const override { return definitions_; }
   Result<trace::LocationSkeleton> scan(LocationIndex location) const;
-  /// As above, and gives up with ErrorKind::interrupted when `progress`, which may be null, says
+  /// The same, but gives up with ErrorKind::interrupted when `progress`, which may be null, says
   /// so.
   Result<trace::LocationSkeleton> scan(LocationIndex location, Progress* progress) const;
   /// Scans these locations on `threads` threads (0: all cores) and counts their bytes in
@@ -61,7 +61,7 @@ class Archive final : public trace::Source {
   /// at once and kept: opening a file costs more than a few bytes of memory. Up to `threads`
   /// threads (0: all cores) ask, here and in check_unchanged().
   void note_files(std::span<const LocationIndex> locations, unsigned threads);
-  /// What the system said of a file when it was noted; of one that was not noted, says now.
+  /// Returns the stamp that was noted of a file; asks the system now if there is none.
   [[nodiscard]] FileStamp stamp(LocationIndex location, LocationFile file) const;
   /// file_exists() of a file of a location, by stamp().
   [[nodiscard]] bool has(LocationIndex location, LocationFile file) const {
@@ -117,10 +117,10 @@ class Archive final : public trace::Source {
   using Stamps = std::array<FileStamp, k_location_files>;
   [[nodiscard]] std::filesystem::path location_file(LocationIndex location,
                                                     LocationFile file) const;
-  /// What is known of the files of a location.
+  /// Noted facts about the files of a location.
   struct Note {
     LocationIndex location = k_none;
-    Stamps stamps;                          ///< as files_of()
+    Stamps stamps;                          ///< one for each of files_of()
     std::vector<std::uint8_t> definitions;  ///< bytes of a small file; empty: not kept
   };
   [[nodiscard]] Note take_note(const File& folder, LocationIndex location) const;
@@ -134,17 +134,19 @@ class Archive final : public trace::Source {
                                              bool same_entries) const;
 
   std::string anchor_path_;
-  std::string location_folder_;  ///< with a slash at its end
+  std::string location_folder_;  ///< ends with a slash
   std::unique_ptr<LibraryCopy> copy_;
   Anchor anchor_;
   trace::Definitions definitions_;
   References references_;
-  std::vector<FileStamp> common_stamps_;  ///< as common_files()
-  std::vector<Note> notes_;               ///< per location noted
-  std::vector<std::uint32_t> note_of_;    ///< per location: place in `notes_`, or k_none
-  FileStamp folder_stamp_;                ///< of the location files, before the first note
-  bool folder_was_at_rest_ = false;       ///< at that time
-  unsigned threads_ = 1;                  ///< of note_files()
+  std::vector<FileStamp> common_stamps_;  ///< one for each of common_files()
+  std::vector<Note> notes_;               ///< one for each location noted
+  std::vector<std::uint32_t> note_of_;    ///< each location's place in `notes_`, or k_none
+  FileStamp folder_stamp_;                ///< stamp of the folder of the location files, taken
+                                          ///< ahead of the first note
+  bool folder_was_at_rest_ = false;       ///< nothing changed in the folder when `folder_stamp_`
+                                          ///< was taken
+  unsigned threads_ = 1;                  ///< threads of note_files()
 };
 
 }  // namespace entrain::otf2

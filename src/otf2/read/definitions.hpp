@@ -37,7 +37,7 @@ struct References {
   Map partners;  ///< positions in Definitions::partners, by the id of the string
   /// Id of the attribute that names the partners of a call; k_none: the trace has none.
   std::uint32_t partners_attribute = k_none;
-  std::vector<RegionRole> region_roles;  ///< per position in Definitions::regions
+  std::vector<RegionRole> region_roles;  ///< one role for each of Definitions::regions
   bool any_region_role = false;          ///< some region matters: Enter and Leave must be decoded
 };
 
@@ -75,7 +75,7 @@ struct LocalDefinitions {
   bool missing = false;  ///< there is no such file: everything maps to itself
 };
 
-/// What to read of local definitions. The mapping of strings may be large, and matters only where
+/// Choice of local definitions to read. The mapping of strings may be large, and matters only where
 /// records name partners.
 enum class LocalStrings : std::uint8_t { ignore, read };
 

@@ -20,8 +20,9 @@ namespace entrain::otf2 {
 struct EventRecord {
   std::optional<RecordKind> kind;  ///< nothing: no record of a message or collective
   std::uint64_t time = 0;          ///< stored stamp, ticks
-  std::uint8_t op = 0;             ///< of MpiCollectiveEnd and NonBlockingCollectiveComplete
-  std::uint64_t request = 0;       ///< of the records of messages and collectives that have one
+  std::uint8_t op = 0;             ///< operation of MpiCollectiveEnd and
+                                   ///< NonBlockingCollectiveComplete
+  std::uint64_t request = 0;       ///< request of a message or collective, if its record has one
   std::uint32_t region = k_none;   ///< innermost open region, position in Definitions::regions
 };
 

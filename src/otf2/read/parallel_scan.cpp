@@ -50,7 +50,7 @@ Result<void> ParallelScan::scan_location(std::size_t index) {
   return {};
 }
 
-/// As few parts as keep all threads busy: joining them costs a copy of their events.
+/// Makes as few parts as keep all threads busy: joining them costs a copy of their events.
 std::vector<ParallelScan::Task> ParallelScan::split_large_files() {
   std::sort(large_files_.begin(), large_files_.end(),
             [](const auto& a, const auto& b) { return a->index < b->index; });

@@ -22,15 +22,15 @@ class ParallelScan {
   ParallelScan(const Archive& archive, std::span<const LocationIndex> locations, unsigned threads,
                Progress* progress, std::uint64_t part_bytes);
 
-  /// One skeleton per entry of `locations`, in that order. Errors: as of Archive::scan, for one of
-  /// the locations; ErrorKind::interrupted.
+  /// Returns one skeleton per entry of `locations`, in that order. Errors: those of Archive::scan,
+  /// for any of the locations; ErrorKind::interrupted.
   Result<std::vector<trace::LocationSkeleton>> run();
 
  private:
   /// A large event file.
   struct LargeFile {
     LargeFile(std::size_t i, std::uint64_t b) : index(i), bytes(b) {}
-    std::size_t index;  ///< in locations_
+    std::size_t index;  ///< position in locations_
     std::uint64_t bytes;
     std::vector<ScannedPart> parts;
     std::atomic<std::size_t> parts_left{0};
@@ -49,7 +49,7 @@ class ParallelScan {
   unsigned threads_;
   Progress* progress_;
   std::uint64_t part_bytes_;
-  std::vector<trace::LocationSkeleton> skeletons_;  ///< as locations_
+  std::vector<trace::LocationSkeleton> skeletons_;  ///< one for each of locations_
   std::mutex mutex_;
   std::vector<std::unique_ptr<LargeFile>> large_files_;
 };

@@ -65,7 +65,7 @@ class Forecast {
   }
 
  private:
-  /// Of the last whole file, but for small ones, that this thread scanned.
+  /// Events per byte of the last whole file, except small ones, that this thread scanned.
   static inline thread_local double events_per_byte = 0;
 
   const BlockReader& reader_;
@@ -115,7 +115,8 @@ class PartJoiner {
 
   trace::LocationSkeleton result_;
   std::optional<std::uint64_t> last_stamp_;
-  trace::RmaGroupRole role_ = trace::RmaGroupRole::unknown;  ///< of the window call that is open
+  trace::RmaGroupRole role_ = trace::RmaGroupRole::unknown;  ///< role of the window call that is
+                                                             ///< open
   std::vector<trace::Event> waiting_syncs_;                  ///< RmaGroupSyncs of that call
 };
 

@@ -24,7 +24,7 @@ struct ScanPart {
   };
   /// Enter or Leave of MPI_Win_post, start, complete or wait.
   struct WindowCall {
-    std::size_t position = 0;  ///< in skeleton.events, of the next event after it
+    std::size_t position = 0;  ///< position in skeleton.events of the next event
     std::uint64_t time = 0;
   };
 
@@ -36,12 +36,14 @@ struct ScanPart {
   std::uint64_t first_stamp = 0, last_stamp = 0;  ///< only if has_stamp
   std::optional<Decrease> decrease;               ///< the first one
 
-  bool switched_on_first = false;  ///< before any "off" of the part: it ends a gap of the last one
+  bool switched_on_first = false;  ///< the part's first switch is "on": it ends a gap of the last
+                                   ///< part
   std::uint64_t first_on = 0;      ///< its stamp
   std::vector<std::size_t> early_syncs;  ///< RmaGroupSyncs before any window call, in events
   std::optional<WindowCall> first_window_call;
-  trace::RmaGroupRole role = trace::RmaGroupRole::unknown;  ///< of the call open at the end
-  std::vector<trace::Event> waiting_syncs;  ///< of a start or wait that has not ended in the part
+  trace::RmaGroupRole role = trace::RmaGroupRole::unknown;  ///< role of the call open at the end
+  std::vector<trace::Event> waiting_syncs;  ///< syncs of a start or wait that has not ended in the
+                                            ///< part
 
   bool goes_on = false;    ///< not the end of the file: more parts follow
   bool truncated = false;  ///< the file ends without an end mark
@@ -147,7 +149,8 @@ class Scanner {
   /// records before it: they belong to the next record.
   std::uint32_t named_ = k_none;
   std::uint64_t named_after_ = ~std::uint64_t{0};
-  std::vector<std::uint8_t> dull_regions_;  ///< by local id: 1 if Enter and Leave yield nothing
+  std::vector<std::uint8_t> dull_regions_;  ///< one flag for each local id: 1 if Enter and Leave
+                                            ///< yield nothing
   const std::uint8_t* chunk_ = nullptr;
   bool big_endian_ = false;
   bool has_time_;

@@ -10,7 +10,7 @@ namespace entrain::otf2 {
 
 /// Stamps and record types of all events of a location, in stream order.
 struct EventStamps {
-  std::vector<std::uint64_t> stamps;  ///< as stored
+  std::vector<std::uint64_t> stamps;  ///< stored stamps, ticks
   std::vector<std::uint8_t> types;    ///< OTF2 record types
   /// Per event: 1 for sends, receives, and ends of collectives that move data or synchronise
   /// (operation codes below 17), blocking or not; 0 for all others.

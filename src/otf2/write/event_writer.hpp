@@ -121,7 +121,7 @@ class EventWriter {
   void flush();
   void set_limit();
 
-  std::uint8_t* at_ = nullptr;           ///< where the next event goes
+  std::uint8_t* at_ = nullptr;           ///< position of the next event
   const std::uint8_t* limit_ = nullptr;  ///< up to here one more event fits
   std::uint64_t last_ = k_no_time;
   std::uint64_t events_ = 0;

@@ -16,9 +16,9 @@ namespace entrain::otf2 {
 
 /// How a new archive differs from an old one: the same times, some records less.
 struct FilterPlan {
-  /// One filter per location, used by one thread at a time. They must outlive the call.
+  /// A filter per location, used by one thread at a time. They must outlive the call.
   std::span<EventFilter* const> filters;
-  OutputRule rule;  ///< of the output
+  OutputRule rule;  ///< rule of the output
   unsigned threads = 0;
   Progress* progress = nullptr;  ///< counts bytes of events
 };

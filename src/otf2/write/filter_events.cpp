@@ -179,7 +179,7 @@ class FilteringVisitor {
   std::vector<MeasurementMark> marks_;
   std::size_t next_mark_ = 0;
   const std::uint8_t* chunk_ = nullptr;
-  std::size_t begin_ = 0;   ///< after the last record or stamp
+  std::size_t begin_ = 0;   ///< end of the last record or stamp
   std::uint64_t last_ = 0;  ///< stamp
   std::vector<std::uint8_t> attributes_;
   std::optional<Error> error_;

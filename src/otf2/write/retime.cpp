@@ -22,7 +22,7 @@ constexpr std::uint8_t k_first_snapshot_event = 12, k_last_snapshot_event = 29;
 
 /// The state in which a part of a file is begun: with the bytes it decides what is written.
 struct RetimeState {
-  std::size_t segment = QuickClock::k_unset;  ///< of the clock map: the last one used so far
+  std::size_t segment = QuickClock::k_unset;  ///< segment of the clock map that was used last
   std::int64_t time = 0;                      ///< new time of the last stamp
 };
 

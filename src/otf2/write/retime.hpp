@@ -13,8 +13,8 @@ namespace entrain::otf2 {
 
 /// The effect of a BufferFlush's stop time on the segment of the clock map that is in use.
 enum class StopTimes {
-  move_segment,  ///< as in an OTF2 reader: the stop time's segment holds for all events after it,
-                 ///< even if their times are before the stop time
+  move_segment,  ///< behaves like an OTF2 reader: the stop time's segment holds for all later
+                 ///< events, even if their times are earlier than the stop time
   stand_alone,   ///< none: every event is mapped by the segment of its own time
 };
 

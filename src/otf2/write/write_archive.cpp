@@ -213,7 +213,7 @@ class Writer {
   const Archive& archive_;
   const WritePlan& plan_;
   const OutputFolder& staged_;
-  std::string folder_;  ///< of the files of locations, with a slash at its end
+  std::string folder_;  ///< folder of the location files; ends with a slash
   Linker linker_;
   std::array<std::atomic<std::int64_t>, std::tuple_size_v<LinkCounts>> links_{};
   std::mutex mutex_;

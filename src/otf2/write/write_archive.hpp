@@ -37,7 +37,7 @@ struct WritePlan {
   std::string removed_properties;
   WriteMode mode = WriteMode::rewrite;
   LinkKind link = LinkKind::automatic;
-  OutputRule rule;  ///< of the output
+  OutputRule rule;  ///< rule of the output
   unsigned threads = 0;
   Progress* progress = nullptr;  ///< counts bytes of events, in overlay mode locations
   /// The processes that write together, and this one's locations; null: this process writes alone.

@@ -18,7 +18,7 @@ bool can_write_pages();
 /// The error that says so. ErrorKind::usage.
 tl::unexpected<Error> no_pages();
 
-/// What was asked for, for the end of the page.
+/// Request that the end of the page shows.
 struct Origin {
   std::string command;  ///< "check", "correct", "align" or "report"
 };

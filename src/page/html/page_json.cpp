@@ -28,7 +28,7 @@ constexpr std::int64_t k_x_steps = 1 << 20;  ///< curves are drawn on a grid of 
 /// A name of the trace, safe and short enough to be shown.
 std::string shown(const std::string& name) { return shortened(printable(name), k_longest_name); }
 
-/// One sentence, on one line.
+/// Returns the sentence on one line.
 template <class Report>
 std::string sentence(const Report& report) {
   report::Style style;

@@ -120,7 +120,7 @@ bool TraceArchive::write_local_definitions(const std::vector<LocalDefinitions>& 
     }
   }
   good = fine(OTF2_Archive_CloseDefFiles(archive_)) && good;
-  // What is left out for want of memory shows in nothing else.
+  // A lack of memory that loses records shows in nothing else.
   return good && complaints == before;
 }
 

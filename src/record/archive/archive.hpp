@@ -88,10 +88,11 @@ class TraceArchive {
   bool good_ = true;
   std::atomic<std::uint64_t> taken_{0};  ///< bytes in chunks of events
   int problem_ = 0;                      ///< errno of the first event file that could not be opened
-  std::mutex mutex_;                     ///< of writers_
-  std::mutex pools_mutex_;               ///< of pools_ and kept_; may be taken inside the other one
+  std::mutex mutex_;                     ///< guards writers_
+  std::mutex pools_mutex_;               ///< guards pools_ and kept_; may be taken inside the other
+                                         ///< one
   std::map<std::uint64_t, OTF2_EvtWriter*> writers_;
-  std::map<std::uint64_t, ChunkPool*> pools_;     ///< of events, by location
+  std::map<std::uint64_t, ChunkPool*> pools_;     ///< pools of events; key: location
   std::vector<std::unique_ptr<ChunkPool>> kept_;  ///< the same, when the library is done with them
 };
 

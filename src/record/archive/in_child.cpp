@@ -25,7 +25,7 @@ constexpr std::size_t k_longest_problem = 1024;
 
 [[noreturn]] void work_as_child(const std::function<std::string()>& work, int answer) {
   std::set_terminate(end_without_memory);  // the library lets no exception through
-  // What libraries say when they end the process is no sentence for users.
+  // Messages of libraries that end the process are no sentences for users.
   if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
     ::dup2(nowhere, STDERR_FILENO);
   }
@@ -39,7 +39,7 @@ constexpr std::size_t k_longest_problem = 1024;
   }
 }
 
-/// What the child has said; it has ended.
+/// Reads the answer of the child, which has ended.
 std::string answer_of(int pipe) {
   std::array<char, k_longest_problem> text{};
   ssize_t size = 0;

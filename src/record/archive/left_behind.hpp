@@ -21,9 +21,10 @@ struct LeftBehind {
 /// bytes than half of the machine's memory cannot be read, and is not waited for.
 LeftBehind read_left_behind(const std::string& path);
 
-/// What all processes left behind in their journals.
+/// Journals that all processes left behind.
 struct Journals {
-  std::vector<ProcessRecord> processes;  ///< by rank; one without a journal is an empty record
+  std::vector<ProcessRecord> processes;  ///< records in order of rank; empty for a process without
+                                         ///< a journal
   std::uint64_t found = 0;
   std::vector<std::string> left_out;  ///< phrases on what could not be used, "0.journal: ..."
   std::string refused;  ///< phrase on a journal that the system did not give, "" if there is none

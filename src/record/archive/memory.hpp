@@ -17,7 +17,7 @@ namespace entrain::record {
 /// when the limit is reached. The file is open only while it grows: the number of open files is
 /// limited, and the program may need them all.
 ///
-/// One thread at a time may use a pool.
+/// A pool serves a single thread at a time.
 class ChunkPool {
  public:
   /// `path` is "" for plain memory. About `limit` bytes stay in memory, at least two chunks.
@@ -57,7 +57,7 @@ class ChunkPool {
   std::uint64_t limit_;
   bool keep_ = false;
   bool mapped_ = false;     ///< the file is there
-  std::uint64_t size_ = 0;  ///< of all steps
+  std::uint64_t size_ = 0;  ///< size of all steps, bytes
   std::size_t used_ = 0;    ///< chunks
   std::uint64_t written_ = 0;
   bool out_of_room_ = false;

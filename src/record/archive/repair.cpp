@@ -39,7 +39,8 @@ bool write_file(const fs::path& path, const std::string& content) {
   return !out.fail();
 }
 
-/// What is left out for good is lost: what the system refuses may be there at the next attempt.
+/// Returns the sentence on a directory that stays as it is: the system may deliver at the next
+/// attempt the files that it refuses now.
 std::string try_again(const fs::path& directory, const std::string& what) {
   return directory.string() + " is left as it is, since not all of it can be read now (" + what +
          "); try again, or remove that file";
@@ -62,9 +63,9 @@ std::vector<ProcessRecord> collect_journals(const fs::path& unfinished, RepairRe
 /// Bytes of a record that its thread was stopped in, at most: not worth a word.
 constexpr std::uint64_t k_one_record = 512;
 
-/// What is left of the events of one location: in its buffer, or in the file that is written at the
-/// end of the program. Notes in the report what of it cannot be read, and in `refused` what the
-/// system did not give.
+/// Returns the events left of one location: those in its buffer, or in the file that is written at
+/// the end of the program. Notes unreadable parts in the report, and in `refused` the parts that
+/// the system did not give.
 std::string events_left(const fs::path& directory, std::uint64_t id, RepairReport& report,
                         std::string& refused) {
   const std::string name = std::to_string(id) + ".evt";

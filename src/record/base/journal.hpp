@@ -34,7 +34,7 @@ class Journal {
  private:
   void write(const char* from, std::size_t size) const;
 
-  std::mutex mutex_;  ///< of all below: threads name regions at every thread level of MPI
+  std::mutex mutex_;  ///< guards all below: threads name regions at every thread level of MPI
   int file_ = -1;
   std::string path_, text_;
 };

@@ -9,7 +9,7 @@
 
 namespace entrain::record {
 
-/// One exchange of a clock session, as the child saw it. Times are ticks of 1 ns.
+/// An exchange of a clock session, as the child saw it. Times are ticks of 1 ns.
 ///
 /// Example: the child sends at 1,000,000 of its own clock, the parent answers when its clock shows
 /// 5,000,300, and the child has the answer at 1,000,800. Then `local` = 1,000,400, `parent` =
@@ -61,12 +61,13 @@ struct ProcessRecord {
   std::string host, timer, clock_description;
   std::uint64_t granularity = 1;                   ///< ticks between two readings of the clock
   std::uint64_t realtime_ns = 0, realtime_at = 0;  ///< time since 1970 at local time realtime_at
-  std::map<std::uint64_t, JournalLocation> locations;  ///< by id
-  std::map<std::uint32_t, JournalRegion> regions;      ///< by local number
-  std::map<std::uint32_t, JournalComm> comms;          ///< by local number
-  std::map<std::uint32_t, JournalWindow> windows;      ///< by local number
+  std::map<std::uint64_t, JournalLocation> locations;  ///< key: id
+  std::map<std::uint32_t, JournalRegion> regions;      ///< key: local number
+  std::map<std::uint32_t, JournalComm> comms;          ///< key: local number
+  std::map<std::uint32_t, JournalWindow> windows;      ///< key: local number
   std::map<std::uint32_t, std::string> groups;         ///< world ranks, by local number
-  std::map<std::uint32_t, std::string> partners;       ///< as of partners_text, by local number
+  std::map<std::uint32_t, std::string> partners;       ///< texts in the form of partners_text; key:
+                                                       ///< local number
   bool partners_full = false;                          ///< there was no room for more of them
   std::uint32_t parent = 0;           ///< world rank of the process it measures its clock against
   bool shares_parents_clock = false;  ///< reads the same clock as its parent

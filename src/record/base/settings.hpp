@@ -17,12 +17,14 @@ enum class TimerKind { monotonic_raw, tsc, monotonic, realtime };
 struct SyncSettings {
   bool enabled = true;
   std::uint64_t max_messages = 100;        ///< exchanges per child and session, 1 to 1e6
-  double max_duration_s = 60;              ///< after it a parent begins no exchange, s, 0 to 1e6
+  double max_duration_s = 60;              ///< seconds in which a parent may begin exchanges, 0 to
+                                           ///< 1e6
   double dropped_share = 0.1;              ///< share of exchanges left aside: the slowest ones
   std::uint64_t fanout = 8;                ///< children of a process in ClockTree, 1 to 1e6
-  double period_s = 0;                     ///< between periodic sessions, s; 0: there are none
+  double period_s = 0;                     ///< seconds between periodic sessions; 0: there are none
   std::uint64_t every = 100;               ///< most collective calls between two decisions (Period)
-  double budget_percent = 1;               ///< of the run, for periodic sessions (Period); 0 to 100
+  double budget_percent = 1;               ///< share of the run for periodic sessions (Period),
+                                           ///< percent; 0 to 100
   Choice synced_host = Choice::automatic;  ///< processes of a host share one clock
   Choice synced_cluster = Choice::no;      ///< all processes share one: no sessions
 };

@@ -10,7 +10,7 @@
 
 namespace entrain::record {
 
-/// One instant. Times are nanoseconds of the clock that was chosen, most often since the machine
+/// An instant. Times are nanoseconds of the clock that was chosen, most often since the machine
 /// was started.
 struct Stamp {
   /// By this process's clock, ticks: nanoseconds, unless the timer gives counts.

@@ -74,7 +74,8 @@ class Record : public Verb {
 
   std::string output_ = "entrain-trace", repair_;
   Command command_;
-  const OptionSet* set_ = nullptr;  ///< what is no option of ours is the command
+  const OptionSet* set_ = nullptr;  ///< knows all our options; the first other argument begins the
+                                    ///< command
   Variable mpi_, buffer_, most_bytes_, most_locations_, timer_;
   Variable messages_, duration_, drop_, fanout_, period_, every_, budget_, synced_host_;
   bool synced_cluster_ = false, no_sync_ = false, clocks_only_ = false;
@@ -206,7 +207,8 @@ void Record::declare_clocks(OptionSet& set) {
   add_value(
       set, "--sync-budget", budget_, number_as_text(100, "percent"), "PERCENT",
       "With --sync-period: share of the run that periodic sessions, the decisions about "
-      "them and the waiting for them may take, 0 to 100 %. Where they would take more, sessions get fewer exchanges, "
+      "them and the waiting for them may take, 0 to 100 %. Where they would take more, sessions "
+      "get fewer exchanges, "
       "down to a tenth, and then come later than the period says. Use a larger one when exact "
       "times are worth it, 100 for no limit. Default: 1.")
       ->group(k_clocks);
@@ -287,7 +289,8 @@ int Record::run() {
   return record();
 }
 
-/// What contradicts itself or could only fail after the program has run; "" if nothing does.
+/// Returns the complaint on options that contradict each other or could only fail after the program
+/// has run; "" if there is none.
 std::string Record::contradiction() const {
   const bool measures = messages_ || duration_ || drop_ || fanout_ || period_ || every_ || budget_;
   const bool off = no_sync_ || synced_cluster_;

@@ -22,7 +22,7 @@ class Budget {
   }
   [[nodiscard]] bool limited() const { return share_ < 1; }
   [[nodiscard]] double share() const { return share_; }
-  /// What is left of it now, ns; negative if more was spent.
+  /// Returns the rest of the budget, ns; negative if more was spent.
   [[nodiscard]] double left_ns(std::uint64_t now_ns) const {
     if (!limited()) return std::numeric_limits<double>::max();
     return share_ * static_cast<double>(now_ns - begin_ns_) - static_cast<double>(spent_ns_);
@@ -31,8 +31,8 @@ class Budget {
   /// 0: none. `exchange_ns`: what one took in the latest session, 0: unknown. The session may take
   /// half as long again.
   ///
-  /// Example: 0.4 s are left, and an exchange took 5 ms, which with the reserve is 7.5 ms. So 53 are
-  /// paid for.
+  /// Example: 0.4 s are left, and an exchange took 5 ms, which with the reserve is 7.5 ms. So 53
+  /// are paid for.
   [[nodiscard]] std::uint64_t exchanges(std::uint64_t wanted, double exchange_ns,
                                         std::uint64_t now_ns) const {
     if (!limited()) return wanted;

@@ -15,8 +15,8 @@ std::string samples_as_csv(const std::vector<ProcessRecord>& processes,
 /// The clock records of all processes as comma-separated values.
 std::string offsets_as_csv(const std::vector<std::vector<ClockPoint>>& points);
 
-/// What is known of the clock of each process, one line each: where it was read, from when to when,
-/// and the first process that is known to read the same one.
+/// Returns a line on the clock of each process: where it was read, from when to when, and the first
+/// process that is known to read the same one.
 std::string processes_as_csv(const std::vector<ProcessRecord>& processes);
 
 /// The sets of processes that are known to read one clock, without those that are alone: "0-3 4-7".

@@ -27,7 +27,7 @@ void Meetings::set_up(const Limits& limits, Budget& budget, int parent, std::vec
   process_ = std::move(process);
   parent_ = parent;
   const std::uint64_t now = process_.now().truth;
-  for (const int child : children) guests_.push_back({.rank = child, .last_ns = now});
+  for (const int child : children) children_.push_back({.rank = child, .last_ns = now});
 }
 
 std::uint64_t Meetings::affordable(std::uint64_t now) const {
@@ -37,74 +37,74 @@ std::uint64_t Meetings::affordable(std::uint64_t now) const {
 void Meetings::step() {
   const std::uint64_t begin = process_.now().truth;
   const std::uint64_t sessions = sessions_;
-  for (Guest& guest : guests_) {
-    hear(guest);
-    if (guest.ready != 0) host(guest);
-    if (!guest.invited && begin - std::min(begin, guest.last_ns) >= limits_.period_ns) {
-      invite(guest, begin);
+  for (Peer& child : children_) {
+    receive_from(child);
+    if (child.ready != 0) serve(child);
+    if (!child.invited && begin - std::min(begin, child.last_ns) >= limits_.period_ns) {
+      invite(child, begin);
     }
   }
-  if (parent_ >= 0) hear_parent();
+  if (parent_ >= 0) receive_from_parent();
   if (sessions_ != sessions) return;
   const auto took = static_cast<double>(process_.now().truth - begin);
   look_ns_ = look_ns_ == 0 ? took : look_ns_ + (took - look_ns_) / 16;
 }
 
-void Meetings::invite(Guest& guest, std::uint64_t now) {
+void Meetings::invite(Peer& child, std::uint64_t now) {
   too_dear_ = affordable(now) == 0;
   if (too_dear_) return;
-  guest.invited = true;
-  process_.send(guest.rank, {.kind = Kind::invite});
+  child.invited = true;
+  process_.send(child.rank, {.kind = Kind::invite});
 }
 
-void Meetings::hear(Guest& guest) {
-  Word word;
-  while (!guest.ended && process_.receive(guest.rank, word)) {
-    if (word.kind == Kind::ready) guest.ready = word.attempt;
-    if (word.kind == Kind::gone) guest.ready = 0;
-    if (word.kind == Kind::end) guest.ended = true;
+void Meetings::receive_from(Peer& child) {
+  Message message;
+  while (!child.ended && process_.receive(child.rank, message)) {
+    if (message.kind == Kind::ready) child.ready = message.attempt;
+    if (message.kind == Kind::gone) child.ready = 0;
+    if (message.kind == Kind::end) child.ended = true;
   }
-  if (guest.ended) guest.ready = 0;
+  if (child.ended) child.ready = 0;
 }
 
-void Meetings::host(Guest& guest) {
+void Meetings::serve(Peer& child) {
   const Stamp begin = process_.now();
   const std::uint64_t exchanges = affordable(begin.truth);
   if (exchanges == 0) return;  // the child waits until its time is over
   const bool stops = !marked_;
   if (stops) process_.mark(true);
-  const std::uint64_t attempt = std::exchange(guest.ready, 0);
-  process_.send(guest.rank, {.kind = Kind::go, .attempt = attempt, .value = exchanges});
+  const std::uint64_t attempt = std::exchange(child.ready, 0);
+  process_.send(child.rank, {.kind = Kind::go, .attempt = attempt, .value = exchanges});
   std::uint64_t made = 0;
   for (bool here = true; here;) {
-    Word word;
-    if (!process_.receive(guest.rank, word)) {
+    Message message;
+    if (!process_.receive(child.rank, message)) {
       here = process_.rest();
       continue;
     }
-    if (word.kind == Kind::ask) {
-      process_.send(guest.rank, {Kind::answer, attempt, process_.now().local});
+    if (message.kind == Kind::ask) {
+      process_.send(child.rank, {Kind::answer, attempt, process_.now().local});
       ++made;
     }
-    here = word.kind != Kind::done && word.kind != Kind::gone && word.kind != Kind::end;
-    guest.ended = guest.ended || word.kind == Kind::end;
+    here = message.kind != Kind::done && message.kind != Kind::gone && message.kind != Kind::end;
+    child.ended = child.ended || message.kind == Kind::end;
   }
   const std::uint64_t end = process_.now().truth;
   if (stops) process_.mark(false);
   budget_->spend(end - begin.truth);
   if (made == 0) return;
-  guest.invited = false;
-  guest.last_ns = end;
+  child.invited = false;
+  child.last_ns = end;
   session_over(end - begin.truth, made);
 }
 
-void Meetings::hear_parent() {
-  Word word;
-  while (!parent_ended_ && process_.receive(parent_, word)) {
-    if (word.kind == Kind::invite) invited_ = true;
-    if (word.kind == Kind::end) parent_ended_ = true;
-    if (word.kind == Kind::go && ready_ && word.attempt == attempt_) {
-      ask_parent(word.value);
+void Meetings::receive_from_parent() {
+  Message message;
+  while (!parent_ended_ && process_.receive(parent_, message)) {
+    if (message.kind == Kind::invite) invited_ = true;
+    if (message.kind == Kind::end) parent_ended_ = true;
+    if (message.kind == Kind::go && ready_ && message.attempt == attempt_) {
+      ask_parent(message.value);
     }
   }
   if (has_time_ && invited_ && !ready_ && !parent_ended_) {
@@ -125,13 +125,13 @@ void Meetings::ask_parent(std::uint64_t exchanges) {
     const Stamp sent = process_.now();
     if (!samples.empty() && static_cast<double>(sent.truth - begin.truth) >= left) break;
     process_.send(parent_, {.kind = Kind::ask, .attempt = attempt_});
-    Word word;
-    while (here && !(process_.receive(parent_, word) && word.kind == Kind::answer)) {
+    Message message;
+    while (here && !(process_.receive(parent_, message) && message.kind == Kind::answer)) {
       here = process_.rest();
     }
     if (!here) break;
     ClockSample sample;
-    sample.parent = word.value;
+    sample.parent = message.value;
     sample.round_trip = process_.now().local - sent.local;
     sample.local = sent.local + sample.round_trip / 2;
     samples.push_back(sample);
@@ -189,12 +189,12 @@ void Meetings::wait_for_parent(std::uint64_t until_ns) {
 
 void Meetings::all_met(std::uint64_t now, double exchange_ns) {
   exchange_ns_ = exchange_ns;
-  for (Guest& guest : guests_) guest.last_ns = now;
+  for (Peer& child : children_) child.last_ns = now;
 }
 
 bool Meetings::expects_one() const {
-  return invited_ || std::any_of(guests_.begin(), guests_.end(),
-                                 [](const Guest& one) { return one.invited; });
+  return invited_ || std::any_of(children_.begin(), children_.end(),
+                                 [](const Peer& one) { return one.invited; });
 }
 
 std::uint64_t Meetings::next_look(std::uint64_t now) const {
@@ -207,15 +207,15 @@ std::uint64_t Meetings::next_look(std::uint64_t now) const {
 
 void Meetings::close() {
   end_waiting();
-  for (const Guest& guest : guests_) process_.send(guest.rank, {.kind = Kind::end});
+  for (const Peer& child : children_) process_.send(child.rank, {.kind = Kind::end});
   if (parent_ >= 0) process_.send(parent_, {.kind = Kind::end});
   const auto all_ended = [this] {
-    return (parent_ < 0 || parent_ended_) &&
-           std::all_of(guests_.begin(), guests_.end(), [](const Guest& one) { return one.ended; });
+    return (parent_ < 0 || parent_ended_) && std::all_of(children_.begin(), children_.end(),
+                                                         [](const Peer& one) { return one.ended; });
   };
   for (bool here = true; here && !all_ended(); here = all_ended() || process_.rest()) {
-    for (Guest& guest : guests_) hear(guest);
-    if (parent_ >= 0) hear_parent();
+    for (Peer& child : children_) receive_from(child);
+    if (parent_ >= 0) receive_from_parent();
   }
 }
 

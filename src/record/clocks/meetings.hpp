@@ -19,15 +19,15 @@ namespace entrain::record {
 /// period sends an *invitation*, and both go on. When the child has time, it says that it is ready,
 /// and stays until the parent comes or its time is over; then it says that it is gone. A parent who
 /// finds a child ready says *go*, and from there on both are here until the child is done. A `go`
-/// that crosses a `gone` is void: the child has moved on, and the parent hears `gone` next. Words
-/// of one process to another arrive in the order in which they were sent.
+/// that crosses a `gone` is void: the child has moved on, and the parent receives `gone` next.
+/// Messages of one process to another arrive in the order in which they were sent.
 ///
 ///     parent                          child
 ///     invite  ----------------------> (at work)
 ///     (at work)                       a call of MPI: ready 1, waits 2 ms, gone 1
-///     a call: hears ready 1, gone 1
+///     a call: receives ready 1, gone 1
 ///     (at work)                       waits for a message: ready 2
-///     a call: hears ready 2, go 2 --> ask
+///     a call: gets ready 2, go 2  --> ask
 ///     answer with its clock <-------> ask ... done 2
 ///
 /// A process has time inside of calls in which it waits anyhow, and for moments between calls that
@@ -35,10 +35,10 @@ namespace entrain::record {
 class Meetings {
  public:
   enum class Kind : std::uint64_t { invite = 1, ready, gone, go, ask, answer, done, end };
-  /// What one process says to another.
-  struct Word {
+  /// A message of one process to another.
+  struct Message {
     Kind kind = Kind::invite;
-    /// Of the child's tries to meet, where the kind belongs to one.
+    /// Number of the child's attempt to meet, if the kind belongs to one.
     std::uint64_t attempt = 0;
     /// go: the exchanges to make. answer: the parent's clock, ticks.
     std::uint64_t value = 0;
@@ -46,9 +46,9 @@ class Meetings {
   /// The process in which it runs. Peers are ranks.
   struct Process {
     std::function<Stamp()> now;
-    std::function<void(int peer, const Word& word)> send;  ///< does not wait
-    /// Takes the next word of a peer; false if there is none yet.
-    std::function<bool(int peer, Word& word)> receive;
+    std::function<void(int peer, const Message& message)> send;  ///< does not wait
+    /// Takes the next message of a peer; false if there is none yet.
+    std::function<bool(int peer, Message& message)> receive;
     /// Gives the core away for a moment. False: the process ends, and nobody may be waited for.
     std::function<bool()> rest;
     /// The samples of a session that has ended; their `session` is to be set.
@@ -57,19 +57,20 @@ class Meetings {
     std::function<void(bool stops)> mark;
   };
   struct Limits {
-    std::uint64_t period_ns = 0;  ///< between two sessions of a parent with a child; at least 1
-    std::uint64_t exchanges = 1;  ///< of a session, at most; at least 1
+    std::uint64_t period_ns =
+        0;  ///< time between two sessions of a parent with a child; at least 1
+    std::uint64_t exchanges = 1;  ///< limit for a session; at least 1
   };
 
   /// `parent`: -1 for none. The budget outlives this.
   void set_up(const Limits& limits, Budget& budget, int parent, std::vector<int> children,
               Process process);
   /// True if this process measures another one, or is measured.
-  [[nodiscard]] bool any() const { return parent_ >= 0 || !guests_.empty(); }
+  [[nodiscard]] bool any() const { return parent_ >= 0 || !children_.empty(); }
 
   /// This process has time, until end_waiting(): call step() in short intervals.
   void begin_waiting() { has_time_ = true; }
-  /// Says what is due, hears what there is, and holds the sessions that can be held now.
+  /// Sends due messages, receives all that arrived, and holds the sessions that can be held now.
   void step();
   /// This process goes on with its own work.
   void end_waiting();
@@ -82,27 +83,27 @@ class Meetings {
   void all_met(std::uint64_t now_ns, double exchange_ns);
   /// True if this process has invited somebody or is invited.
   [[nodiscard]] bool expects_one() const;
-  /// The next time at which a look at the words of others is due, if the latest one was now.
+  /// The next time at which a look for messages is due, if the latest one was now.
   [[nodiscard]] std::uint64_t next_look(std::uint64_t now_ns) const;
-  /// Says farewell and takes all words that are still under way. Waits until all neighbours in the
-  /// tree have called it, too.
+  /// Says farewell and receives all messages that are still under way. Waits until all neighbours
+  /// in the tree have called it, too.
   void close();
   /// True if a session was due and the budget did not pay for it.
   [[nodiscard]] bool was_too_dear() const { return too_dear_; }
-  /// One sentence on the sessions of this process, rank 0, so far; "" if there were none.
+  /// Returns a sentence on the sessions of this process, rank 0, so far; "" if there were none.
   [[nodiscard]] std::string cost() const;
 
  private:
-  struct Guest {
+  struct Peer {
     int rank = 0;
     bool invited = false, ended = false;
     std::uint64_t ready = 0;    ///< the attempt in which it waits; 0: it does not
-    std::uint64_t last_ns = 0;  ///< of its latest session
+    std::uint64_t last_ns = 0;  ///< end of its latest session
   };
-  void invite(Guest& guest, std::uint64_t now_ns);
-  void hear(Guest& guest);
-  void hear_parent();
-  void host(Guest& guest);
+  void invite(Peer& child, std::uint64_t now_ns);
+  void receive_from(Peer& child);
+  void receive_from_parent();
+  void serve(Peer& child);
   void ask_parent(std::uint64_t exchanges);
   void wait_for_parent(std::uint64_t until_ns);
   [[nodiscard]] std::uint64_t affordable(std::uint64_t now_ns) const;
@@ -112,11 +113,11 @@ class Meetings {
   Budget* budget_ = nullptr;
   Process process_;
   int parent_ = -1;
-  std::vector<Guest> guests_;
+  std::vector<Peer> children_;
   bool has_time_ = false, marked_ = false, too_dear_ = false;
   bool invited_ = false, ready_ = false, parent_ended_ = false;
   std::uint64_t attempt_ = 0;
-  double exchange_ns_ = 0;   ///< of the latest session; 0: unknown
+  double exchange_ns_ = 0;   ///< mean of the latest session; 0: unknown
   double lingering_ns_ = 0;  ///< how long this process waits for its parent between two calls
   double look_ns_ = 0;       ///< mean time of a look in which nothing happened
   std::uint64_t sessions_ = 0, sessions_took_ns_ = 0;

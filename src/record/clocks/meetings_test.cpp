@@ -99,8 +99,8 @@ class Machine {
         for (const ClockSample& sample : samples) {
           const std::uint64_t true_local = sample.local - member(rank).clock_ahead;
           const std::uint64_t true_parent = sample.parent - parent.clock_ahead;
-          const std::uint64_t apart = std::max(true_local, true_parent) -
-                                      std::min(true_local, true_parent);
+          const std::uint64_t apart =
+              std::max(true_local, true_parent) - std::min(true_local, true_parent);
           EXPECT_LE(apart, sample.round_trip / 2 + 1);
         }
       }
@@ -113,47 +113,46 @@ class Machine {
   static constexpr std::uint64_t k_over = ~std::uint64_t{0};
   struct Letter {
     std::uint64_t arrival = 0;
-    Meetings::Word word;
+    Meetings::Message message;
   };
 
   Meetings::Process process_of(int rank) {
-    return {.now =
-                [this, rank] {
-                  now_ += 50;
-                  return Stamp{now_ + member(rank).clock_ahead, now_};
-                },
-            .send =
-                [this, rank](int peer, const Meetings::Word& word) {
-                  auto& way = words_[{rank, peer}];
-                  std::uint64_t arrival = now_ + latency_ + up_to(20 * k_1us);
-                  if (!way.empty()) arrival = std::max(arrival, way.back().arrival);
-                  way.push_back({arrival, word});
-                },
-            .receive =
-                [this, rank](int peer, Meetings::Word& word) {
-                  auto& way = words_[{peer, rank}];
-                  now_ += 200;
-                  if (way.empty() || way.front().arrival > now_) return false;
-                  word = way.front().word;
-                  way.pop_front();
-                  return true;
-                },
-            .rest =
-                [this, rank] {
-                  pass(rank, 50 * k_1us);
-                  return true;
-                },
-            .keep =
-                [this, rank](std::vector<ClockSample>& samples) {
-                  member(rank).kept.push_back(samples);
-                },
-            .mark =
-                [this, rank](bool stops) {
-                  Member& own = member(rank);
-                  own.marked += stops ? 1 : -1;
-                  if (stops) own.marked_since = now_;
-                  if (!stops) own.stopped_ns += now_ - own.marked_since;
-                }};
+    return {
+        .now =
+            [this, rank] {
+              now_ += 50;
+              return Stamp{now_ + member(rank).clock_ahead, now_};
+            },
+        .send =
+            [this, rank](int peer, const Meetings::Message& message) {
+              auto& way = words_[{rank, peer}];
+              std::uint64_t arrival = now_ + latency_ + up_to(20 * k_1us);
+              if (!way.empty()) arrival = std::max(arrival, way.back().arrival);
+              way.push_back({arrival, message});
+            },
+        .receive =
+            [this, rank](int peer, Meetings::Message& message) {
+              auto& way = words_[{peer, rank}];
+              now_ += 200;
+              if (way.empty() || way.front().arrival > now_) return false;
+              message = way.front().message;
+              way.pop_front();
+              return true;
+            },
+        .rest =
+            [this, rank] {
+              pass(rank, 50 * k_1us);
+              return true;
+            },
+        .keep = [this,
+                 rank](std::vector<ClockSample>& samples) { member(rank).kept.push_back(samples); },
+        .mark =
+            [this, rank](bool stops) {
+              Member& own = member(rank);
+              own.marked += stops ? 1 : -1;
+              if (stops) own.marked_since = now_;
+              if (!stops) own.stopped_ns += now_ - own.marked_since;
+            }};
   }
 
   void give_turn() {
@@ -173,10 +172,9 @@ class Machine {
 };
 
 std::uint64_t shortest_round_trip(const std::vector<ClockSample>& samples) {
-  return std::min_element(samples.begin(), samples.end(),
-                          [](const ClockSample& a, const ClockSample& b) {
-                            return a.round_trip < b.round_trip;
-                          })
+  return std::min_element(
+             samples.begin(), samples.end(),
+             [](const ClockSample& a, const ClockSample& b) { return a.round_trip < b.round_trip; })
       ->round_trip;
 }
 

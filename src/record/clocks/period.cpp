@@ -11,7 +11,7 @@ namespace entrain::record {
 namespace {
 
 constexpr std::uint64_t k_decisions_per_period = 10;
-/// One part of the budget in so many is for decisions.
+/// Decisions may take 1 / k_share_of_decisions of the budget.
 constexpr double k_share_of_decisions = 4;
 /// Most calls from one decision to the next, whatever decisions cost.
 constexpr double k_most_calls = 1e6;
@@ -102,7 +102,8 @@ std::string Period::cost(bool too_dear) const {
   }
   if (decisions_ == 0) {
     return "no periodic clock session was held: the program makes no blocking collective call over "
-           "all processes, and rank 0 and a process that it measures never had time at once; let it "
+           "all processes, and rank 0 and a process that it measures never had time at once; let "
+           "it "
            "call entrain_timesync";
   }
   char text[256];

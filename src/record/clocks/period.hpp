@@ -12,7 +12,7 @@ namespace entrain::record {
 
 /// The size of one clock session.
 struct SessionSize {
-  std::uint64_t exchanges = 0;  ///< of a process with each of its children, at least 1
+  std::uint64_t exchanges = 0;  ///< exchanges of a process with each of its children, at least 1
   /// After this a parent begins no exchange; it makes one at least. Nanoseconds.
   std::uint64_t limit_ns = ~std::uint64_t{0};
 };
@@ -39,11 +39,12 @@ class Period {
   struct Process {
     bool decides = false;                                  ///< true in rank 0 only
     std::function<std::uint64_t()> now_ns;                 ///< a clock that does not fall
-    std::function<void(int* first, int count)> broadcast;  ///< of rank 0's numbers; collective
+    std::function<void(int* first, int count)> broadcast;  ///< sends rank 0's numbers to all;
+                                                           ///< collective
   };
   struct Limits {
     std::uint64_t every = 1;        ///< calls between two decisions, at most; at least 1
-    std::uint64_t exchanges = 1;    ///< of a session, at most; at least 1
+    std::uint64_t exchanges = 1;    ///< limit for a session; at least 1
     std::uint64_t tree_levels = 1;  ///< each of which may take a session's time limit
   };
 
@@ -60,8 +61,9 @@ class Period {
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
   /// True if there was a session that due() asked for.
   [[nodiscard]] bool held_any() const { return sessions_ > 0; }
-  /// One sentence on the time that periodic sessions have cost this process so far, or on why there
-  /// were none. "" if there is no period. `too_dear`: a session of two processes was.
+  /// Returns a sentence on the time that periodic sessions have cost this process so far, or on the
+  /// reason why there were none. "" if there is no period. `too_dear`: the budget did not pay for a
+  /// session of two processes.
   [[nodiscard]] std::string cost(bool too_dear = false) const;
 
  private:

@@ -27,7 +27,7 @@ class CollectiveOver {
   MPI_Comm comm_;
 };
 
-/// One call of MPI by the program: writes the enter record when constructed, the leave record when
+/// A call of MPI by the program: writes the enter record when constructed, the leave record when
 /// destroyed. Calls that the library or the recorder makes inside of another call are not recorded:
 /// the object is false then.
 class Call {

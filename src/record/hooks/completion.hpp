@@ -38,7 +38,7 @@ class Completion {
   void complete(Call& call, int index, const MPI_Status& status);
 
   static constexpr int k_few = 16;
-  const MPI_Request* requests_;   ///< of the program
+  const MPI_Request* requests_;   ///< requests of the program
   std::vector<Pending> claimed_;  ///< inactive: none; empty if there is one thread only
   int count_;
   std::uint64_t few_[k_few];

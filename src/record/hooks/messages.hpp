@@ -44,7 +44,7 @@ void after_irecv(Call& call, int result, const Started& started, const MPI_Reque
 struct BothWays {
   Started sent, received;
   int source = 0, tag = 0;
-  std::uint64_t room = 0;  ///< for the message, bytes
+  std::uint64_t room = 0;  ///< size of the receive buffer, bytes
 };
 BothWays both_ways(const Started& sent, const Started& received, Count count, MPI_Datatype datatype,
                    int source, int tag);

@@ -65,7 +65,7 @@ std::string Handles::members_key(const std::string& prefix, MPI_Comm handle) con
 }
 
 void Handles::note_comm(const Comm& comm, const Members& members, bool second, const Comm* parent) {
-  // One member notes who the others are.
+  // A single member notes who the others are.
   const bool notes = comm.rank == 0 && !second;
   const bool self = comm.key == "self";
   const char* const kind = self ? "s" : comm.inter ? "i" : "x";

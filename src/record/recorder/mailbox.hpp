@@ -15,9 +15,9 @@ class Mailbox {
  public:
   /// The communicator is the recorder's own, and outlives this.
   void set_up(MPI_Comm comm) { comm_ = comm; }
-  void send(int peer, const Meetings::Word& word);
-  /// Takes the next word of this process; false if there is none yet.
-  bool receive(int peer, Meetings::Word& word);
+  void send(int peer, const Meetings::Message& message);
+  /// Takes the next message of this process; false if there is none yet.
+  bool receive(int peer, Meetings::Message& message);
   /// Waits until all words have left.
   void close();
 

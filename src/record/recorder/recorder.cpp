@@ -43,7 +43,7 @@ void look_at_error_handler() {
   if (errors_return && handler != MPI_ERRORS_RETURN) real.MPI_Errhandler_free(&handler);
 }
 
-/// One sentence per complaint about settings: together they may be too long for one.
+/// Prints a sentence for each complaint about settings: together they may be too long for one.
 void say_each(const std::string& complaints) {
   for (std::size_t at = 0, end = 0; at < complaints.size(); at = end + 1) {
     end = std::min(complaints.find('\0', at), complaints.size());
@@ -65,7 +65,7 @@ std::string Recorder::agree_on_variables(std::string& problem) const {
   if (!world_.all_agree(own == agreed) && world_.rank() == 0) {
     say("the variables ENTRAIN_* of the processes differ; those of rank 0 are used");
   }
-  // One process reads the file that they may name.
+  // Only rank 0 reads the file that they may name.
   const std::string all = world_.rank() == 0 ? with_vt_settings(agreed, problem) : "";
   return world_.text_of_first(all);
 }

@@ -88,7 +88,7 @@ class Recorder {
   Threads threads_{journal_, archives_};
   Handles handles_{world_, journal_};
   Sessions sessions_{world_, journal_};
-  int has_all_key_ = MPI_KEYVAL_INVALID;  ///< of the attribute that keeps has_all()
+  int has_all_key_ = MPI_KEYVAL_INVALID;  ///< key of the attribute that keeps has_all()
 };
 
 /// The one recorder of this process; never destroyed.

@@ -54,9 +54,9 @@ void Sessions::set_up_meetings() {
       {.period_ns = period_ns_, .exchanges = setup_.sync.max_messages}, budget_, tree_.parent(),
       tree_.children(),
       {.now = [] { return timer.now(); },
-       .send = [this](int peer, const Meetings::Word& word) { mailbox_.send(peer, word); },
+       .send = [this](int peer, const Meetings::Message& message) { mailbox_.send(peer, message); },
        .receive = [this](int peer,
-                         Meetings::Word& word) { return mailbox_.receive(peer, word); },
+                         Meetings::Message& message) { return mailbox_.receive(peer, message); },
        .rest =
            [this] {
              if (++rests_ % k_rests_per_yield == 0) ::sched_yield();

@@ -39,7 +39,7 @@ class Sessions {
   struct Setup {
     SyncSettings sync;
     ClockTree::Identity clock_identity;
-    bool several_threads = false;  ///< in this process
+    bool several_threads = false;  ///< this process has several threads
     /// The calling thread stops its own work for a session (true), and goes on with it (false).
     std::function<void(bool stops)> mark;
   };
@@ -93,9 +93,9 @@ class Sessions {
   bool world_only_ = false, meets_ = false;
   std::uint64_t period_ns_ = 0;
   std::uint32_t count_ = 0, rests_ = 0;
-  std::mutex mutex_;  ///< of meetings_, mailbox_ and count_: the thread and measure() use them
+  std::mutex mutex_;  ///< guards meetings_, mailbox_ and count_: the thread and measure() use them
   std::thread thread_;
-  std::atomic<std::uint64_t> next_step_{0};  ///< of the thread, Stamp::truth
+  std::atomic<std::uint64_t> next_step_{0};  ///< next step of the thread, Stamp::truth
   std::atomic<bool> stop_{false}, abandoned_{false}, thread_over_{true};
 };
 

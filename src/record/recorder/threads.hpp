@@ -70,7 +70,7 @@ class Threads {
   Journal& journal_;
   const Archives& archives_;
   std::uint64_t rank_ = 0, most_ = 0;
-  std::mutex mutex_;  ///< of locations_, left_ and user_regions_
+  std::mutex mutex_;  ///< guards locations_, left_ and user_regions_
   std::vector<std::unique_ptr<Location>> locations_;
   std::vector<Location*> left_;  ///< those whose threads have ended
   std::unordered_map<std::string, std::uint32_t> user_regions_;

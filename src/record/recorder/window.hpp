@@ -8,7 +8,7 @@ namespace entrain::record {
 
 /// An operation on an RMA window that may not be complete at its target yet.
 struct RemoteOperation {
-  std::uint64_t number = 0;  ///< in the records
+  std::uint64_t number = 0;  ///< number in the records
   int target = 0;            ///< rank in the window's communicator
   bool fetches = false;      ///< complete at the target as soon as its result is here
   bool local = false;        ///< complete on this side

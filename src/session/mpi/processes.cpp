@@ -33,9 +33,9 @@ constexpr std::chrono::milliseconds k_rest{5};
 
 /// The processes of this machine, and what they have of it.
 struct Machine {
-  unsigned rank = 0;  ///< of this process among them
+  unsigned rank = 0;  ///< rank of this process on the machine
   unsigned processes = 1;
-  unsigned cores = 1;  ///< that any of them may use
+  unsigned cores = 1;  ///< cores that any of them may use
 };
 
 /// Number of cores that the processes of `comm`, all on one machine, may use together. Launchers
@@ -182,7 +182,7 @@ class MpiTeam final : public Team {
   }
 
   MPI_Comm comm_;
-  std::deque<Posted> posted_;  ///< what MPI may still read
+  std::deque<Posted> posted_;  ///< parcels that MPI may still read
   unsigned rank_ = 0;
   unsigned size_ = 1;
   const int looks_;

@@ -9,9 +9,9 @@ namespace entrain::session {
 
 /// The processes that mpirun or srun started together, for as long as this lives.
 ///
-/// One per process, made first and destroyed last. Built with or without MPI (MPI 3.1): without,
-/// and when nobody started this process as one of several, it is a team of one and MPI is never
-/// called.
+/// Each process has one, made first and destroyed last. Built with or without MPI (MPI 3.1):
+/// without, and when nobody started this process as one of several, it is a team of one and MPI is
+/// never called.
 ///
 /// No more processes of a machine work than it has cores for them: further ones would only take
 /// turns with the others, which wait for each other's times all the while. They rest. The working

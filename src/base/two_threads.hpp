@@ -9,21 +9,21 @@
 
 namespace entrain {
 
-/// Does the two halves of many short jobs side by side: some ten microseconds are worth it.
+/// Runs the two halves of many short jobs on two threads; a job of ten microseconds is long enough.
 /// for_each_in_parallel() starts its threads anew each time; here a helper waits for the next job,
 /// at first without rest, then asleep.
 ///
 /// Example: a vector of a million numbers is added up by halves(size, [&](unsigned half) { sums
 /// [half] = ...; }), and sums[0] + sums[1] does not depend on who computed which.
 ///
-/// One thread uses an object.
-class Halves {
+/// Only one thread may use an object.
+class TwoThreads {
  public:
   /// `threads`: 0: all cores. With one there is no helper, and one half comes after the other.
-  explicit Halves(unsigned threads);
-  ~Halves();
-  Halves(const Halves&) = delete;
-  Halves& operator=(const Halves&) = delete;
+  explicit TwoThreads(unsigned threads);
+  ~TwoThreads();
+  TwoThreads(const TwoThreads&) = delete;
+  TwoThreads& operator=(const TwoThreads&) = delete;
 
   /// From now on the helper is not asked: another thread needs the core.
   void work_alone(bool alone) { alone_ = alone; }

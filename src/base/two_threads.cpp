@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/halves.hpp"
+#include "base/two_threads.hpp"
 
 #include <utility>
 
@@ -35,16 +35,16 @@ void wait_for_change(const std::atomic<std::uint32_t>& counter, std::uint32_t ol
 
 }  // namespace
 
-Halves::Halves(unsigned threads) : alone_(worker_count(threads) < 2) {}
+TwoThreads::TwoThreads(unsigned threads) : alone_(worker_count(threads) < 2) {}
 
-Halves::~Halves() {
+TwoThreads::~TwoThreads() {
   if (!helper_.joinable()) return;
   call_ = nullptr;
   ask();
   helper_.join();
 }
 
-bool Halves::is_ready() {
+bool TwoThreads::is_ready() {
   if (!was_started_) {
     was_started_ = true;
     helper_ = start_thread([this] { help(); });
@@ -52,12 +52,12 @@ bool Halves::is_ready() {
   return helper_.joinable();
 }
 
-void Halves::ask() {
+void TwoThreads::ask() {
   asked_.fetch_add(1, std::memory_order_release);
   asked_.notify_one();
 }
 
-void Halves::finish(const std::exception_ptr& own) {
+void TwoThreads::finish(const std::exception_ptr& own) {
   const std::uint32_t job = asked_.load(std::memory_order_relaxed);
   wait_for_change(done_, job - 1);
   const std::exception_ptr other = std::exchange(of_helper_, nullptr);
@@ -65,7 +65,7 @@ void Halves::finish(const std::exception_ptr& own) {
   if (other) std::rethrow_exception(other);
 }
 
-void Halves::help() {
+void TwoThreads::help() {
   for (std::uint32_t job = 0;; ++job) {
     wait_for_change(asked_, job);
     if (call_ == nullptr) return;

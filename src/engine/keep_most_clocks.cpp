@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/fewest_moves.hpp"
+#include "engine/keep_most_clocks.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -91,7 +91,8 @@ std::vector<char> stay_unopposed(Opponents opponents, std::span<const std::uint3
   }
 }
 
-/// Those that stay, as many as two simple ways find. `aligned` tells whom to suspect.
+/// Returns which clocks stay, the larger set of two simple searches. `aligned` tells which clocks
+/// are suspicious.
 std::vector<char> choose_staying(const Clocks& clocks, const Edges& edges,
                                  std::span<const ClockMap> aligned) {
   const std::size_t count = clocks.clocks.size();
@@ -154,7 +155,8 @@ void part(std::vector<ClockStretch>& stretches) {
   }
 }
 
-/// One map of stretches in order, each of which holds in its range; empty if none is in order.
+/// Joins stretches in order, each of which holds in its range, to one map; empty if none is in
+/// order.
 std::optional<ClockMap> join(std::vector<ClockStretch> stretches, const StampRange& events) {
   stretches.front().range.first = std::min(stretches.front().range.first, events.first);
   stretches.back().range.last = std::max(stretches.back().range.last, events.last);
@@ -195,7 +197,7 @@ class Placer {
     }
   }
 
-  /// Those with the most edges to clocks in place come first. A clock without any stays.
+  /// Places the clocks with the most edges to placed clocks first. A clock without any stays.
   Result<std::vector<ClockMap>> run(std::vector<char> placed) && {
     std::vector<std::size_t> known(placed.size());  // edges to clocks in place
     std::vector<std::uint32_t> left;
@@ -333,7 +335,7 @@ class Placer {
   AlignOptions options_;
   Progress* progress_;
   std::vector<ClockMap> maps_;
-  std::vector<std::vector<std::size_t>> edges_of_;  ///< per clock
+  std::vector<std::vector<std::size_t>> edges_of_;  ///< edges of each clock
 };
 
 /// By how much the maps move clocks that could stay, at most.
@@ -350,8 +352,8 @@ std::int64_t largest_move(const Clocks& clocks, std::span<const char> stays,
   return largest;
 }
 
-/// Of those that stay the most that hang together: edges among others of them than these say
-/// nothing about how far they are from them.
+/// Returns the largest connected component of the clocks that stay: edges to other components say
+/// nothing about the distance between them.
 std::vector<char> largest_group(std::vector<char> stays, const Edges& edges) {
   std::vector<std::uint32_t> above(stays.size());
   std::iota(above.begin(), above.end(), 0u);
@@ -375,10 +377,10 @@ std::vector<char> largest_group(std::vector<char> stays, const Edges& edges) {
 
 }  // namespace
 
-Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const Edges& edges,
-                                                     std::span<const ClockMap> aligned,
-                                                     const CheckOptions& options,
-                                                     Progress* progress) {
+Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const Edges& edges,
+                                                   std::span<const ClockMap> aligned,
+                                                   const CheckOptions& options,
+                                                   Progress* progress) {
   const std::vector<char> stays = choose_staying(clocks, edges, aligned);
   const auto kept_by = [](std::span<const ClockMap> maps) {
     return static_cast<std::uint64_t>(std::count_if(
@@ -407,7 +409,7 @@ Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const
   }
   const std::uint64_t kept = kept_by(maps);
   if (kept <= kept_before || violation(maps) > most) return std::nullopt;
-  return FewestMoves{.maps = std::move(maps), .kept = kept};
+  return KeptClocks{.maps = std::move(maps), .kept = kept};
 }
 
 }  // namespace entrain::engine

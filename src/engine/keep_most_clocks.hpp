@@ -15,8 +15,8 @@
 namespace entrain::engine {
 
 /// Clocks of which many stay as they are.
-struct FewestMoves {
-  std::vector<ClockMap> maps;  ///< as Clocks::clocks
+struct KeptClocks {
+  std::vector<ClockMap> maps;  ///< one map for each of Clocks::clocks
   std::uint64_t kept = 0;      ///< clocks whose map moves nothing
 };
 
@@ -26,19 +26,18 @@ struct FewestMoves {
 /// far they move by them, from the median on, and each one stays that contradicts none of those
 /// taken before; or those that contradict most others are taken away, whichever keeps more. If
 /// what hangs together only by clocks that are aligned leaves more than twice the violation, only
-/// the largest group of clocks stays. A clock that was set meanwhile (find_steps) is aligned stretch
-/// by stretch.
+/// the largest group of clocks stays. A clock that was set meanwhile (find_steps) is aligned
+/// stretch by stretch.
 ///
 /// `aligned` may be empty, where no such alignment is known yet, or move nothing, where none could
-/// be made. Then the result is empty unless it keeps half of the clocks, and leaves no edge violated
-/// in the first case, by at most half as much in the second one.
+/// be made. Then the result is empty unless it keeps half of the clocks, and leaves no edge
+/// violated in the first case, by at most half as much in the second one.
 ///
 /// Empty where that keeps no more clocks than `aligned` does, or where it leaves an edge violated
 /// by more than `aligned` moves a clock that can stay. Edges must be single ones; their delays
 /// count. Errors: those of align().
-Result<std::optional<FewestMoves>> find_fewest_moves(const Clocks& clocks, const Edges& edges,
-                                                     std::span<const ClockMap> aligned,
-                                                     const CheckOptions& options,
-                                                     Progress* progress);
+Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const Edges& edges,
+                                                   std::span<const ClockMap> aligned,
+                                                   const CheckOptions& options, Progress* progress);
 
 }  // namespace entrain::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/halves.hpp"
+#include "base/two_threads.hpp"
 
 #include <array>
 #include <atomic>
@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t k_large = 1'000'000;
 
-TEST(Halves, both_are_done_whenever_the_call_returns) {
+TEST(TwoThreads, both_are_done_whenever_the_call_returns) {
   for (const unsigned threads : {1u, 2u, 0u}) {
-    Halves halves(threads);
+    TwoThreads halves(threads);
     std::array<int, 2> done{};
     for (int job = 1; job <= 20'000; ++job) {
       halves(job % 3 == 0 ? 10 : k_large, [&](unsigned half) { ++done[half]; });
@@ -26,8 +26,8 @@ TEST(Halves, both_are_done_whenever_the_call_returns) {
   }
 }
 
-TEST(Halves, a_helper_that_sleeps_is_woken) {
-  Halves halves(2);
+TEST(TwoThreads, a_helper_that_sleeps_is_woken) {
+  TwoThreads halves(2);
   std::array<int, 2> done{};
   for (int job = 1; job <= 3; ++job) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -41,8 +41,8 @@ TEST(Halves, a_helper_that_sleeps_is_woken) {
   }
 }
 
-TEST(Halves, an_exception_of_either_is_passed_on) {
-  Halves halves(2);
+TEST(TwoThreads, an_exception_of_either_is_passed_on) {
+  TwoThreads halves(2);
   for (const unsigned bad : {0u, 1u, 0u, 1u}) {
     const auto body = [&](unsigned half) {
       if (half == bad) throw std::runtime_error("no");
@@ -54,8 +54,8 @@ TEST(Halves, an_exception_of_either_is_passed_on) {
   EXPECT_EQ(done, 2);
 }
 
-TEST(Halves, who_works_alone_stays_on_one_thread) {
-  Halves halves(2);
+TEST(TwoThreads, who_works_alone_stays_on_one_thread) {
+  TwoThreads halves(2);
   halves.work_alone(true);
   std::array<std::thread::id, 2> who;
   halves(k_large, [&](unsigned half) { who[half] = std::this_thread::get_id(); });
@@ -63,7 +63,7 @@ TEST(Halves, who_works_alone_stays_on_one_thread) {
   EXPECT_EQ(who[1], std::this_thread::get_id());
 }
 
-TEST(Halves, unused_ones_end_too) { const Halves halves(2); }
+TEST(TwoThreads, unused_ones_end_too) { const TwoThreads halves(2); }
 
 }  // namespace
 }  // namespace entrain
