@@ -64,7 +64,7 @@ class Correction {
     apart.clock_domain = ClockDomain::location;
     TimelineReport first = std::move(t_.report);
     TRY(attempt(archive, apart, report));
-    t_.report.clock_domain = std::move(first.clock_domain);
+    t_.report.clock_domain = first.clock_domain;
     t_.report.notes = std::move(first.notes);
     t_.report.notes.emplace_back(
         "with the clocks of nodes and processes taken as one, messages through other clocks would "
@@ -83,7 +83,7 @@ class Correction {
     plan.rule = rule;
     TRY_ASSIGN(otf2::StagedArchive staged, otf2::stage_archive(*t_.archive, plan, output));
     report_.output = staged.final_anchor().string();
-    report_.link = staged.link();
+    report_.links = staged.links();
     report_.leftovers_removed = staged.leftovers_removed();
     staged_.emplace(std::move(staged));
     return {};
@@ -156,9 +156,7 @@ class Correction {
   }
 
   CorrectReport take_report() {
-    report_.mode = !writing_                             ? "planned"
-                   : options_.mode == WriteMode::rewrite ? "rewrite"
-                                                         : "overlay";
+    if (writing_) report_.mode = options_.mode;
     report_.timeline = std::move(t_.report);
     const engine::TimeRange range =
         engine::time_range(t_.loaded.share(processes_), t_.presync.maps);
@@ -312,7 +310,7 @@ class Correction {
             fmt::format("clocks of {} are not shared as --clock-domain {} says: taken as one, "
                         "they make messages arrive before they were sent, all around; try "
                         "--clock-domain auto",
-                        share.trace.path, t_.report.clock_domain));
+                        share.trace.path, name_of(t_.report.clock_domain)));
       }
       for (const LocationIndex l : share.own()) {
         const ClockMap& map = result.maps[t_.domains.of[l]];

@@ -56,7 +56,7 @@ void take_moves(FewestMoves moves, Seen& seen) {
       fmt::format("{} of {} clocks stay as they are; the others are aligned to them by messages",
                   moves.kept, moves.maps.size());
   t.presync.maps = std::move(moves.maps);
-  t.presync.method = t.report.presync = "causal";
+  t.presync.method = t.report.presync = PresyncMethod::causal;
   t.report.reason = t.presync.clocks.reason;
   const auto still = std::find_if(t.presync.maps.begin(), t.presync.maps.end(),
                                   [](const ClockMap& map) { return map.is_identity(); });
@@ -207,7 +207,6 @@ class Correction {
       survey_.emplace(seen_->workers(), seen_->timeline);
       static_cast<void>(seen_->count(*paired_, t.measured.maps, survey_->before()));
     }
-    report_.mode = "planned";
     report_.phases.scan = recording_.read_s;
     report_.phases.match = t.match_s;
     report_.phases.presync = t.presync_s;
@@ -220,13 +219,12 @@ class Correction {
 
   Result<void> write(const OutputFolder& folder) {
     const Stopwatch watch(report_.phases.write);
-    report_.mode = is_overlay() ? "overlay" : "rewrite";
+    report_.mode = options_.mode;
     report_.output = folder.target().string();
     report_.leftovers_removed = folder.leftovers_removed();
     if (is_overlay()) {
-      TRY_ASSIGN(const LinkCounts links,
+      TRY_ASSIGN(report_.links,
                  recording_.write_overlay(folder.path(), folder.target(), maps_, options_.link));
-      report_.link = text_of(links);
       return {};
     }
     return options_.mark_offsets ? recording_.write_marked(folder.path(), maps_)
@@ -239,7 +237,7 @@ class Correction {
     if (!options_.verify) return {};
     if (is_overlay()) {
       verify_planned();
-      report_.after.presync = "constant";
+      report_.after.presync = PresyncMethod::constant;
       return {};
     }
     const Stopwatch watch(report_.phases.verify);
@@ -322,7 +320,7 @@ class Correction {
   /// What follows from the counted edges.
   void settle(const Recording& result, const std::vector<Move>& moves) {
     set_clocks(result, {}, report_.after);
-    report_.after.presync = "none";
+    report_.after.presync = PresyncMethod::none;
     report_.after.archive = report_.output;
     report_.statistics = statistics_of(moves);
     report_.verified = true;

@@ -366,8 +366,8 @@ TEST(Recordings, an_overlay_shifts_untouched_files_as_a_whole) {
   options.mode = WriteMode::overlay;
   const auto report = entrain::correct(input, out, options);
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->mode, "overlay");
-  EXPECT_NE(report->link, "");
+  EXPECT_EQ(report->mode, WriteMode::overlay);
+  EXPECT_NE(report->links, LinkCounts{});
   EXPECT_GT(report->before.violations, 0U);
   EXPECT_EQ(report->after.violations, 0U);
   const bool tells_rest = std::any_of(
@@ -421,7 +421,7 @@ TEST(Recordings, files_of_an_overlay_are_unpacked) {
   const TempFolder other;
   const auto report = entrain::correct(folder.path(), other / "out", options);
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->link, "");
+  EXPECT_EQ(report->links, LinkCounts{});
   EXPECT_EQ(json::load(other / "out" / "rank2.json")->text, json::load(rank_file(2))->text);
   EXPECT_FALSE(json::load(other / "out" / "rank2.json")->packed);
 }

@@ -38,10 +38,18 @@ double ticks_to_seconds(const CorrectReport& report, double ticks) {
   return ticks / static_cast<double>(std::max<std::uint64_t>(report.before.resolution_hz, 1));
 }
 
+const char* mode_text(const CorrectReport& report) {
+  return report.mode ? name_of(*report.mode) : "planned";
+}
+
+std::uint64_t links_of(const CorrectReport& report, LinkKind kind) {
+  return static_cast<std::uint64_t>(report.links[static_cast<std::size_t>(kind)]);
+}
+
 std::string output_text(const CorrectReport& report) {
-  if (report.mode != "overlay") return fmt::format("{} ({})", report.output, report.mode);
-  if (report.link.empty()) return fmt::format("{} (overlay)", report.output);
-  return fmt::format("{} (overlay, event files linked: {})", report.output, report.link);
+  const std::string links = text_of(report.links);
+  if (links.empty()) return fmt::format("{} ({})", report.output, mode_text(report));
+  return fmt::format("{} (overlay, event files linked: {})", report.output, links);
 }
 
 /// The same options mean the same edges, so a kind that is not counted before is not counted after.
@@ -175,15 +183,15 @@ std::string phases_text(const CorrectReport& report) {
 
 /// Says which files of the original an overlay still needs; "" for a rewrite.
 std::string keep_text(const CorrectReport& report) {
-  if (report.mode != "overlay") return "";
+  if (report.mode != WriteMode::overlay) return "";
   std::string text;
-  if (report.link.find("sym") != std::string::npos) {
+  if (links_of(report, LinkKind::symbolic) > 0) {
     text = fmt::format(
         "The event files of {} must stay where they are, unchanged: the new archive points to "
         "them. Move or copy both archives together.",
         report.before.archive);
   }
-  if (report.link.find("hard") != std::string::npos) {
+  if (links_of(report, LinkKind::hard) > 0) {
     text += fmt::format(
         "{}The event files of {} are the same files as those of the new archive: it may be "
         "deleted, but nothing may write to it.",
@@ -286,7 +294,7 @@ Json phases_json(const CorrectReport& report) {
 void add_timeline(FieldList& fields, const CorrectReport& report) {
   const TimelineReport& timeline = report.timeline;
   if (timeline.presync != report.before.presync) {
-    std::string text = timeline.presync;
+    std::string text = name_of(timeline.presync);
     if (!timeline.reason.empty()) text += ": " + timeline.reason;
     fields.field("clock fit", text);
   } else if (timeline.reason != report.before.clocks.reason) {
@@ -343,9 +351,9 @@ Table before_and_after(const CorrectReport& report, const Style& style) {
 Json timeline_json(const CorrectReport& report) {
   const TimelineReport& timeline = report.timeline;
   const std::uint64_t hz = report.before.resolution_hz;
-  return {{"presync", timeline.presync},
+  return {{"presync", name_of(timeline.presync)},
           {"reason", timeline.reason.empty() ? Json(nullptr) : Json(timeline.reason)},
-          {"clock_domain", timeline.clock_domain},
+          {"clock_domain", name_of(timeline.clock_domain)},
           {"clocks", timeline.clocks},
           {"notes", timeline.notes},
           {"shift_s",
@@ -390,6 +398,7 @@ std::string to_text(const CorrectReport& report, const Style& style) {
 Json to_json(const CorrectReport& report) {
   const CorrectionStatistics& statistics = report.statistics;
   const auto measured = [&](Json value) { return report.verified ? std::move(value) : Json(); };
+  const std::string links = text_of(report.links);
   Json json = {{"schema", "entrain.correct/1"},
                {"output", report.output},
                {"timeline", timeline_json(report)},
@@ -397,8 +406,8 @@ Json to_json(const CorrectReport& report) {
                {"after", nullptr},
                {"verified", report.verified},
                {"coverage", measured(coverage_json(report.after.coverage))},
-               {"mode", report.mode},
-               {"link", report.link.empty() ? Json(nullptr) : Json(report.link)},
+               {"mode", mode_text(report)},
+               {"link", links.empty() ? Json(nullptr) : Json(links)},
                {"gamma", report.gamma > 0 ? number(report.gamma) : Json(nullptr)},
                {"epsilon_s", report.epsilon_ticks ? number(seconds_of(*report.epsilon_ticks,
                                                                       report.before.resolution_hz))
