@@ -238,12 +238,23 @@ struct PythonClocks {
   py::array_t<double, py::array::c_style> session_half_width;
 };
 
+ClockKind kind_of(const std::string& name, const std::string& clock) {
+  if (name.empty()) return ClockKind::automatic;
+  for (const ClockKind kind : {ClockKind::timer, ClockKind::wall}) {
+    if (name == name_of(kind)) return kind;
+  }
+  throw Failure{{ErrorKind::usage, "clock \"" + clock + "\" is of the kind \"" + name +
+                                       "\"; there are timer and wall"}};
+}
+
 Clocks clocks_of(const PythonClocks& given) {
   Clocks clocks;
   clocks.resolution_hz = given.resolution_hz;
   for (std::size_t i = 0; i < given.names.size(); ++i) {
     clocks.clocks.push_back({.name = given.names[i]});
-    if (i < given.kinds.size()) clocks.clocks.back().kind = given.kinds[i];
+    if (i < given.kinds.size()) {
+      clocks.clocks.back().kind = kind_of(given.kinds[i], given.names[i]);
+    }
     if (i < given.domains.size()) clocks.clocks.back().domain = given.domains[i];
   }
   for (py::ssize_t i = 0; i < given.session_clock.size(); ++i) {
