@@ -403,6 +403,15 @@ struct PhaseSeconds {
   double bounds = 0;  ///< error bounds, only if asked for
 };
 
+/// Cost of a run of correct(). The only part of its report that differs from run to run.
+struct RunReport {
+  PhaseSeconds phases;
+  std::uint64_t peak_memory_bytes = 0;  ///< resident set, mapped files included
+  std::uint64_t spilled_bytes = 0;      ///< largest size of the files used instead of memory
+  /// Folders that killed runs had left near the output and that were removed.
+  std::uint64_t leftovers_removed = 0;
+};
+
 /// The origin of the times C, from which a correction starts.
 struct TimelineReport {
   PresyncMethod presync = PresyncMethod::none;
@@ -442,11 +451,7 @@ struct CorrectReport {
   double error_share = 0;  ///< largest displacement relative to the span of the trace
   Counters cycles;         ///< components of equal stamps, dropped edges
   CorrectionStatistics statistics;
-  PhaseSeconds phases;
-  std::uint64_t peak_memory_bytes = 0;  ///< resident set, mapped files included
-  std::uint64_t spilled_bytes = 0;      ///< largest size of the files used instead of memory
-  /// Folders that killed runs had left near the output and that were removed.
-  std::uint64_t leftovers_removed = 0;
+  RunReport run;
 };
 
 }  // namespace entrain

@@ -207,21 +207,21 @@ class Correction {
       survey_.emplace(seen_->workers(), seen_->timeline);
       static_cast<void>(seen_->count(*paired_, t.measured.maps, survey_->before()));
     }
-    report_.phases.scan = recording_.read_s;
-    report_.phases.match = t.match_s;
-    report_.phases.presync = t.presync_s;
+    report_.run.phases.scan = recording_.read_s;
+    report_.run.phases.match = t.match_s;
+    report_.run.phases.presync = t.presync_s;
     if (options_.check.bounds.wanted) {
-      const Stopwatch watch(report_.phases.bounds);
+      const Stopwatch watch(report_.run.phases.bounds);
       TRY_ASSIGN(report_.bounds, seen_->bounds(maps_, survey_.has_value()));
     }
     return check_order(recording_, maps_);
   }
 
   Result<void> write(const OutputFolder& folder) {
-    const Stopwatch watch(report_.phases.write);
+    const Stopwatch watch(report_.run.phases.write);
     report_.mode = options_.mode;
     report_.output = folder.target().string();
-    report_.leftovers_removed = folder.leftovers_removed();
+    report_.run.leftovers_removed = folder.leftovers_removed();
     if (is_overlay()) {
       TRY_ASSIGN(report_.links,
                  recording_.write_overlay(folder.path(), folder.target(), maps_, options_.link));
@@ -240,7 +240,7 @@ class Correction {
       report_.after.presync = PresyncMethod::constant;
       return {};
     }
-    const Stopwatch watch(report_.phases.verify);
+    const Stopwatch watch(report_.run.phases.verify);
     session::begin_phase(run_.progress, "verify");
     TRY_ASSIGN(const std::unique_ptr<Recording> written, recording_.read_back(folder));
     CheckOptions check = options_.check;
@@ -259,7 +259,7 @@ class Correction {
 
   /// Counts the edges by the times that would be written.
   void verify_planned() {
-    const Stopwatch watch(report_.phases.verify);
+    const Stopwatch watch(report_.run.phases.verify);
     report_.after = seen_->count(*paired_, maps_, survey_ ? survey_->after() : nullptr);
     settle(*paired_, moves_by(maps_, paired_->edges()));
   }
@@ -279,7 +279,7 @@ class Correction {
   CorrectReport take_report() {
     report_.timeline = std::move(seen_->timeline.report);
     for (const std::string& note : recording_.notes) report_.timeline.notes.push_back(note);
-    report_.peak_memory_bytes = peak_memory_bytes();
+    report_.run.peak_memory_bytes = peak_memory_bytes();
     return std::move(report_);
   }
 

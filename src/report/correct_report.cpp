@@ -167,17 +167,17 @@ Table pass_table(const CorrectReport& report) {
 }
 
 std::string phases_text(const CorrectReport& report) {
-  const PhaseSeconds& phases = report.phases;
+  const PhaseSeconds& phases = report.run.phases;
   return fmt::format(
              "scan {}, match {}, presync {}, forward {}, backward {}, write {}, verify {}; memory "
              "{}",
              format_duration(phases.scan), format_duration(phases.match),
              format_duration(phases.presync), format_duration(phases.forward),
              format_duration(phases.backward), format_duration(phases.write),
-             format_duration(phases.verify), format_bytes(report.peak_memory_bytes)) +
+             format_duration(phases.verify), format_bytes(report.run.peak_memory_bytes)) +
          (report.bounds ? fmt::format(", bounds {}", format_duration(phases.bounds)) : "") +
-         (report.spilled_bytes > 0
-              ? fmt::format(", in files instead {}", format_bytes(report.spilled_bytes))
+         (report.run.spilled_bytes > 0
+              ? fmt::format(", in files instead {}", format_bytes(report.run.spilled_bytes))
               : "");
 }
 
@@ -280,7 +280,7 @@ Json displacement_json(const CorrectReport& report) {
 }
 
 Json phases_json(const CorrectReport& report) {
-  const PhaseSeconds& phases = report.phases;
+  const PhaseSeconds& phases = report.run.phases;
   Json json = {{"scan", number(phases.scan)},         {"match", number(phases.match)},
                {"presync", number(phases.presync)},   {"forward", number(phases.forward)},
                {"backward", number(phases.backward)}, {"write", number(phases.write)},
@@ -364,7 +364,7 @@ Json timeline_json(const CorrectReport& report) {
 std::string to_text(const CorrectReport& report, const Style& style) {
   FieldList about;
   about.field("archive", report.before.archive).field("corrected", output_text(report));
-  add_leftovers(about, report.leftovers_removed);
+  add_leftovers(about, report.run.leftovers_removed);
   about.field("trace", trace_text(report.before))
       .field("presync", presync_text(report.before))
       .field("mu", mu_text(report.before));
@@ -426,10 +426,10 @@ Json to_json(const CorrectReport& report) {
                {"moved_backward", measured(statistics.moved_backward)},
                {"order_broken", measured(statistics.order_broken)},
                {"phases_s", phases_json(report)},
-               {"peak_memory_bytes", report.peak_memory_bytes}};
+               {"peak_memory_bytes", report.run.peak_memory_bytes}};
   add_verdict(json, report.judgement);
-  add_leftovers(json, report.leftovers_removed);
-  if (report.spilled_bytes > 0) json["spilled_bytes"] = report.spilled_bytes;
+  add_leftovers(json, report.run.leftovers_removed);
+  if (report.run.spilled_bytes > 0) json["spilled_bytes"] = report.run.spilled_bytes;
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.before.resolution_hz);
   // Large members last: an object that grows copies what it holds.
   json["before"] = to_json(report.before);

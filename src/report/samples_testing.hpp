@@ -181,8 +181,8 @@ inline CorrectReport correct() {
       {2'500'000'000, 200'000'000, 90'000'000, 8'000'000, 900'000, 40'000, 512},
       12.5};
   report.statistics.max_slope = 0.0123;
-  report.phases = {0.25, 0.0125, 0.001, 0.03, 0.02, 0.4, 0.3};
-  report.peak_memory_bytes = 137'573'171;
+  report.run.phases = {0.25, 0.0125, 0.001, 0.03, 0.02, 0.4, 0.3};
+  report.run.peak_memory_bytes = 137'573'171;
   return report;
 }
 

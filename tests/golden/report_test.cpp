@@ -46,7 +46,7 @@ TEST(GoldenReport, check_and_correct_with_bounds) {
   CorrectReport correct = samples::correct();
   correct.bounds = samples::bounds();
   correct.before.bounds = samples::bounds();
-  correct.phases.bounds = 0.0125;
+  correct.run.phases.bounds = 0.0125;
   expect_golden_report("correct_bounds", correct);
   expect_golden("bounds.csv", bounds_csv(samples::bounds(), 1'000'000'000));
 }
@@ -152,7 +152,7 @@ TEST(GoldenReport, an_overlay_of_several_kinds_of_links_says_what_each_needs) {
 
 TEST(GoldenReport, folders_of_killed_runs_that_were_removed_are_told) {
   CorrectReport correct = samples::correct();
-  correct.leftovers_removed = 2;
+  correct.run.leftovers_removed = 2;
   EXPECT_THAT(report::to_text(correct, {}),
               ::testing::HasSubstr("2 unfinished folders of killed runs"));
   EXPECT_THAT(report::json_text(correct), ::testing::HasSubstr("\"leftovers_removed\": 2"));
