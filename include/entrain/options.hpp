@@ -9,6 +9,10 @@
 
 namespace entrain {
 
+/// Most clocks that Presync::automatic bends: with more, the fit may take longer than all other
+/// steps together.
+inline constexpr std::size_t k_most_bent_clocks = 4'096;
+
 /// The method that turns stored stamps into the times C, from which the correction starts
 /// (docs/method.md, section 3). Most callers should leave it at `automatic`.
 enum class Presync {
@@ -16,7 +20,7 @@ enum class Presync {
   /// With fewer than three sessions takes regression if their exchanges are known, else linear.
   /// Takes linear for a trace that was corrected already, and none for one without ClockOffset
   /// records. A correction goes on as with `causal` if something is violated, unless the archive
-  /// was corrected already or has more than 4,096 clocks.
+  /// was corrected already or has more than k_most_bent_clocks clocks.
   automatic,
   none,  ///< stamps as stored; use it to see what was recorded
   /// Interpolates the ClockOffset records, to the bit as an OTF2 reader does; a single record,
@@ -26,7 +30,7 @@ enum class Presync {
   spline,      ///< a smooth, increasing curve through all sessions
   /// Takes the choice of `automatic` and bends it as little as the trace's messages and collectives
   /// demand. Where no clock was measured, these alone align the clocks. Use it to bend also more
-  /// than 4,096 clocks.
+  /// than k_most_bent_clocks clocks.
   causal,
 };
 inline constexpr std::size_t k_presyncs = 6;

@@ -24,9 +24,6 @@ namespace entrain::engine {
 
 namespace {
 
-/// With more clocks a fit may take longer than all the rest together.
-constexpr std::size_t k_most_unasked_clocks = 4096;
-
 /// By which clocks' rates may differ where nothing is assumed: time must not run backward.
 constexpr double k_most_rate = 0.5;
 constexpr double k_us_per_s = 1e6;
@@ -161,7 +158,7 @@ class Finder {
     } else if (set_by_common_ends()) {
       // A fit could only take away what they tell.
     } else if (wants_bending()) {
-      if (options_.presync == Presync::automatic && t_.domains.count() > k_most_unasked_clocks) {
+      if (options_.presync == Presync::automatic && t_.domains.count() > k_most_bent_clocks) {
         t_.presync.clocks.reason = fmt::format(
             "{} clocks are not bent unless --presync causal asks for it: that may take long",
             t_.domains.count());
