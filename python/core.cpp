@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <future>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,19 +25,21 @@
 #include "engine/edges.hpp"
 #include "report/align_report.hpp"
 #include "report/check_report.hpp"
+#include "report/compare_report.hpp"
 #include "report/correct_report.hpp"
+#include "report/export_report.hpp"
 
 namespace py = pybind11;
 
 namespace entrain::python {
 namespace {
 
-/// What a user sees of errors of the library.
+/// An error of the library, thrown to become an exception of Python.
 struct Failure {
   Error error;
 };
 
-/// Hears of the progress in any thread, for the main thread to look at.
+/// Receives the progress in any thread; the main thread reads it.
 class SharedProgress : public Progress {
  public:
   void begin(std::string_view phase, std::uint64_t total, std::string_view) override {
@@ -61,8 +65,8 @@ class SharedProgress : public Progress {
   std::atomic<bool> stop_ = false;
 };
 
-/// Runs `work(Progress*)` beside the interpreter, which is free meanwhile. Ends it cleanly on
-/// Ctrl-C, and when the callback raises.
+/// Runs `work(Progress*)` in another thread, without the GIL. Cancels it on Ctrl-C, and when the
+/// callback raises.
 template <class Work>
 auto run(const py::object& callback, Work work) {
   SharedProgress progress;
@@ -92,7 +96,7 @@ using Times = py::array_t<std::int64_t, py::array::c_style>;
 using Numbers = py::array_t<std::uint32_t, py::array::c_style>;
 using Kinds = py::array_t<std::uint8_t, py::array::c_style>;
 
-/// The elements of an array of int64 as the library takes them: it refuses negative ones.
+/// The elements of an array of int64 as the library takes them; it refuses negative ones.
 std::span<const std::uint64_t> stamps_of(const Times& times) {
   return {reinterpret_cast<const std::uint64_t*>(times.data()),
           static_cast<std::size_t>(times.size())};
@@ -157,39 +161,62 @@ py::tuple bounds_of(const std::optional<ClockBounds>& bounds) {
                         array_of<bool>(bounded));
 }
 
+/// The value of an enum with that name, for an error that lists all names.
+template <class Enum>
+Enum value_of(const std::string& name, const char* what, std::span<const Enum> values) {
+  std::string names;
+  for (const Enum value : values) {
+    if (name == name_of(value)) return value;
+    names += std::string(names.empty() ? "" : ", ") + name_of(value);
+  }
+  throw Failure{{ErrorKind::usage, std::string(what) + " is none of " + names}};
+}
+
 Presync presync_of(const std::string& name) {
-  if (name == "auto") return Presync::automatic;
-  if (name == "none") return Presync::none;
-  if (name == "linear") return Presync::linear;
-  if (name == "regression") return Presync::regression;
-  if (name == "spline") return Presync::spline;
-  if (name == "causal") return Presync::causal;
-  throw Failure{{ErrorKind::usage,
-                 "presync is none of auto, none, linear, regression, spline, "
-                 "causal"}};
+  static constexpr std::array<Presync, k_presyncs> k_all{Presync::automatic, Presync::none,
+                                                         Presync::linear,    Presync::regression,
+                                                         Presync::spline,    Presync::causal};
+  return value_of<Presync>(name, "presync", k_all);
 }
 
-CheckOptions options_of(const std::string& presync, bool bounds, unsigned threads) {
-  CheckOptions options;
-  options.presync = presync_of(presync);
-  options.bounds.wanted = options.bounds.rows = bounds;
-  options.threads = threads;
-  return options;
+WriteMode mode_of(const std::string& name) {
+  static constexpr std::array k_all{WriteMode::rewrite, WriteMode::overlay};
+  return value_of<WriteMode>(name, "mode", k_all);
 }
 
-py::tuple check(const std::string& path, const std::string& presync, bool bounds, unsigned threads,
-                const py::object& progress) {
-  const CheckReport report = run(progress, [&](Progress* p) {
-    return entrain::check(path, options_of(presync, bounds, threads), p);
-  });
+ExportFormat format_of(const std::string& name) {
+  static constexpr std::array k_all{ExportFormat::perfetto, ExportFormat::chrome,
+                                    ExportFormat::csv};
+  return value_of<ExportFormat>(name, "format", k_all);
+}
+
+/// Options that most functions have.
+struct RunOptions {
+  std::string presync = "auto";
+  bool bounds = false;  ///< with rows
+  unsigned threads = 0;
+  py::object progress = py::none();  ///< called with (phase, done, total), if it is not None
+
+  [[nodiscard]] CheckOptions check() const {
+    CheckOptions options;
+    options.presync = presync_of(presync);
+    options.bounds.wanted = options.bounds.rows = bounds;
+    options.threads = threads;
+    return options;
+  }
+};
+
+py::tuple check(const std::string& path, const RunOptions& given) {
+  const CheckOptions options = given.check();
+  const CheckReport report =
+      run(given.progress, [&](Progress* p) { return entrain::check(path, options, p); });
   return py::make_tuple(report::json_text(report), bounds_of(report.bounds));
 }
 
-py::tuple edges(const std::string& path, const std::string& presync, unsigned threads,
-                const py::object& progress) {
-  const engine::ArchiveEdges edges = run(progress, [&](Progress* p) {
-    return engine::read_edges({path}, options_of(presync, false, threads), p);
-  });
+py::tuple edges(const std::string& path, const RunOptions& given) {
+  const CheckOptions options = given.check();
+  const engine::ArchiveEdges edges =
+      run(given.progress, [&](Progress* p) { return engine::read_edges({path}, options, p); });
   std::vector<std::uint8_t> kind;
   for (const EdgeKind one : edges.list.kind) kind.push_back(static_cast<std::uint8_t>(one));
   py::list locations, processes;
@@ -204,29 +231,43 @@ py::tuple edges(const std::string& path, const std::string& presync, unsigned th
                         array_of<std::uint8_t>(kind), array_of<std::int64_t>(edges.edge_margins));
 }
 
-std::string correct(const std::string& path, const std::string& output, const std::string& presync,
-                    const std::string& mode, bool force, bool verify, unsigned threads,
-                    const py::object& progress) {
+std::string correct(const std::string& path, const std::string& output, const std::string& mode,
+                    bool force, bool verify, const RunOptions& given) {
   CorrectOptions options;
-  options.check = options_of(presync, false, threads);
-  if (mode != "rewrite" && mode != "overlay") {
-    throw Failure{{ErrorKind::usage, "mode is neither rewrite nor overlay"}};
-  }
-  options.mode = mode == "overlay" ? WriteMode::overlay : WriteMode::rewrite;
+  options.check = given.check();
+  options.mode = mode_of(mode);
   options.force = force;
   options.verify = verify;
   return report::json_text(
-      run(progress, [&](Progress* p) { return entrain::correct(path, output, options, p); }));
+      run(given.progress, [&](Progress* p) { return entrain::correct(path, output, options, p); }));
 }
 
-py::tuple clock_maps(const std::string& path, const std::string& presync, bool amortize,
-                     unsigned threads, const py::object& progress) {
+py::tuple clock_maps(const std::string& path, bool amortize, const RunOptions& given) {
   CorrectOptions options;
-  options.check = options_of(presync, false, threads);
+  options.check = given.check();
   options.amortize = amortize;
   const ClockMaps maps =
-      run(progress, [&](Progress* p) { return entrain::clock_maps(path, options, p); });
+      run(given.progress, [&](Progress* p) { return entrain::clock_maps(path, options, p); });
   return py::make_tuple(maps.locations, maps.maps, maps.resolution_hz);
+}
+
+/// Only RunOptions::threads and ::progress matter.
+std::string compare(const std::string& a, const std::string& b,
+                    const std::optional<std::string>& truth, bool raw_a, const RunOptions& given) {
+  const CompareOptions options{.threads = given.threads, .raw_a = raw_a};
+  const std::optional<std::filesystem::path> truth_path(truth);
+  return report::json_text(run(
+      given.progress, [&](Progress* p) { return entrain::compare(a, b, truth_path, options, p); }));
+}
+
+std::string export_trace(const std::string& path, const std::string& output,
+                         const std::string& format, ExportOptions options,
+                         const RunOptions& given) {
+  options.check = given.check();
+  options.format = format_of(format);
+  return report::json_text(run(given.progress, [&](Progress* p) {
+    return entrain::export_trace(path, output, options, p);
+  }));
 }
 
 /// Clocks as Python gives them: plain lists of equal length, and sessions.
@@ -238,12 +279,23 @@ struct PythonClocks {
   py::array_t<double, py::array::c_style> session_half_width;
 };
 
+ClockKind kind_of(const std::string& name, const std::string& clock) {
+  if (name.empty()) return ClockKind::automatic;
+  for (const ClockKind kind : {ClockKind::timer, ClockKind::wall}) {
+    if (name == name_of(kind)) return kind;
+  }
+  throw Failure{{ErrorKind::usage, "clock \"" + clock + "\" is of the kind \"" + name +
+                                       "\"; there are timer and wall"}};
+}
+
 Clocks clocks_of(const PythonClocks& given) {
   Clocks clocks;
   clocks.resolution_hz = given.resolution_hz;
   for (std::size_t i = 0; i < given.names.size(); ++i) {
     clocks.clocks.push_back({.name = given.names[i]});
-    if (i < given.kinds.size()) clocks.clocks.back().kind = given.kinds[i];
+    if (i < given.kinds.size()) {
+      clocks.clocks.back().kind = kind_of(given.kinds[i], given.names[i]);
+    }
     if (i < given.domains.size()) clocks.clocks.back().domain = given.domains[i];
   }
   for (py::ssize_t i = 0; i < given.session_clock.size(); ++i) {
@@ -259,20 +311,32 @@ Clocks clocks_of(const PythonClocks& given) {
   return clocks;
 }
 
-py::tuple align(const PythonClocks& given, const Numbers& cause_clock, const Times& cause_time,
-                const Numbers& effect_clock, const Times& effect_time, const Times& min_delay,
-                const Kinds& kind, const std::string& presync, bool bounds, unsigned threads,
-                const py::object& progress) {
-  const Clocks clocks = clocks_of(given);
-  const Edges edges{.cause_clock = numbers_of(cause_clock),
-                    .cause_time = stamps_of(cause_time),
-                    .effect_clock = numbers_of(effect_clock),
-                    .effect_time = stamps_of(effect_time),
-                    .min_delay = {min_delay.data(), static_cast<std::size_t>(min_delay.size())},
-                    .kind = kinds_of(kind)};
-  AlignOptions options{.check = options_of(presync, bounds, threads)};
+/// Single edges as Python gives them: arrays of equal length, which are not copied.
+struct PythonEdges {
+  Numbers cause_clock;
+  Times cause_time;
+  Numbers effect_clock;
+  Times effect_time;
+  Times min_delay;  ///< may be empty
+  Kinds kind;       ///< may be empty
+
+  [[nodiscard]] Edges view() const {
+    return {.cause_clock = numbers_of(cause_clock),
+            .cause_time = stamps_of(cause_time),
+            .effect_clock = numbers_of(effect_clock),
+            .effect_time = stamps_of(effect_time),
+            .min_delay = {min_delay.data(), static_cast<std::size_t>(min_delay.size())},
+            .kind = kinds_of(kind)};
+  }
+};
+
+py::tuple align(const PythonClocks& given_clocks, const PythonEdges& given_edges,
+                const RunOptions& given) {
+  const Clocks clocks = clocks_of(given_clocks);
+  const Edges edges = given_edges.view();
+  const AlignOptions options{.check = given.check()};
   const Alignment result =
-      run(progress, [&](Progress* p) { return entrain::align(clocks, edges, options, p); });
+      run(given.progress, [&](Progress* p) { return entrain::align(clocks, edges, options, p); });
   return py::make_tuple(result.maps, report::json_text(result.report),
                         bounds_of(result.report.bounds));
 }
@@ -285,15 +349,14 @@ table::Source source_of(const PythonTable& table) {
   return std::filesystem::path(table.first);
 }
 
-/// As align(), with the names of the clocks before the rest.
+/// align() of tables; returns the names of the clocks before the rest.
 py::tuple align_tables(const PythonTable& edges, const std::vector<PythonTable>& clocks,
-                       std::uint64_t resolution_hz, const std::string& presync, bool bounds,
-                       unsigned threads, const py::object& progress) {
+                       std::uint64_t resolution_hz, const RunOptions& given) {
   engine::AlignTables tables{.edges = source_of(edges), .resolution_hz = resolution_hz};
   for (const PythonTable& one : clocks) tables.clocks.push_back(source_of(one));
-  const AlignOptions options{.check = options_of(presync, bounds, threads)};
+  const AlignOptions options{.check = given.check()};
   const engine::AlignedTables result =
-      run(progress, [&](Progress* p) { return engine::align(tables, options, nullptr, p); });
+      run(given.progress, [&](Progress* p) { return engine::align(tables, options, nullptr, p); });
   std::vector<std::string> names;
   for (const Clock& clock : result.clocks.clocks) names.push_back(clock.name);
   return py::make_tuple(names, result.alignment.maps, report::json_text(result.alignment.report),
@@ -344,15 +407,39 @@ PYBIND11_MODULE(_core, module) {
       .def_readwrite("session_time", &PythonClocks::session_time)
       .def_readwrite("session_offset", &PythonClocks::session_offset)
       .def_readwrite("session_half_width", &PythonClocks::session_half_width);
+  py::class_<PythonEdges>(module, "Edges")
+      .def(py::init<>())
+      .def_readwrite("cause_clock", &PythonEdges::cause_clock)
+      .def_readwrite("cause_time", &PythonEdges::cause_time)
+      .def_readwrite("effect_clock", &PythonEdges::effect_clock)
+      .def_readwrite("effect_time", &PythonEdges::effect_time)
+      .def_readwrite("min_delay", &PythonEdges::min_delay)
+      .def_readwrite("kind", &PythonEdges::kind);
+  py::class_<RunOptions>(module, "RunOptions")
+      .def(py::init([](std::string presync, bool bounds, unsigned threads, py::object progress) {
+             return RunOptions{std::move(presync), bounds, threads, std::move(progress)};
+           }),
+           py::kw_only(), py::arg("presync") = "auto", py::arg("bounds") = false,
+           py::arg("threads") = 0, py::arg("progress") = py::none());
+  py::class_<ExportOptions>(module, "ExportOptions")
+      .def(py::init<>())
+      .def_readwrite("from_s", &ExportOptions::from_s)
+      .def_readwrite("to_s", &ExportOptions::to_s)
+      .def_readwrite("around", &ExportOptions::around)
+      .def_readwrite("window_s", &ExportOptions::window_s)
+      .def_readwrite("both", &ExportOptions::both)
+      .def_readwrite("force", &ExportOptions::force);
   module.def("check", &python::check);
   module.def("edges", &python::edges);
-  module.def("correct", &python::correct);
-  module.def("clock_maps", &python::clock_maps);
-  module.def("align", &python::align, py::arg("clocks"), py::arg("cause_clock").noconvert(),
-             py::arg("cause_time").noconvert(), py::arg("effect_clock").noconvert(),
-             py::arg("effect_time").noconvert(), py::arg("min_delay").noconvert(),
-             py::arg("kind").noconvert(), py::arg("presync"), py::arg("bounds"), py::arg("threads"),
-             py::arg("progress"));
+  module.def("correct", &python::correct, py::arg("path"), py::arg("output"), py::kw_only(),
+             py::arg("mode"), py::arg("force"), py::arg("verify"), py::arg("options"));
+  module.def("clock_maps", &python::clock_maps, py::arg("path"), py::kw_only(), py::arg("amortize"),
+             py::arg("options"));
+  module.def("compare", &python::compare, py::arg("a"), py::arg("b"), py::kw_only(),
+             py::arg("truth"), py::arg("raw_a"), py::arg("options"));
+  module.def("export_trace", &python::export_trace, py::arg("path"), py::arg("output"),
+             py::kw_only(), py::arg("format"), py::arg("selection"), py::arg("options"));
+  module.def("align", &python::align);
   module.def("align_tables", &python::align_tables);
   module.def("version", &version);
 }

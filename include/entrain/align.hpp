@@ -14,7 +14,7 @@
 
 namespace entrain {
 
-/// A question and answer between a clock and the master's: at `time` the master's clock showed
+/// An exchange of messages between a clock and the master's: at `time` the master's clock showed
 /// `time + offset`, certain to half of the round trip.
 struct ClockExchange {
   std::uint64_t time = 0;        ///< stamp of the clock, ticks
@@ -38,27 +38,26 @@ struct StampRange {
   std::uint64_t first = 0, last = 0;
 };
 
-/// Something whose events are stamped by one clock and stand in the order of their stamps: a
-/// process, a thread, a host. All members but the name may be left out.
+/// A process, thread or host whose events are stamped by one clock and stand in the order of their
+/// stamps. All members but the name are optional.
 struct Clock {
-  std::string name{};  ///< for reports; no two clocks have the same
-  std::string kind{};  ///< "timer", "wall", or "": unknown; see CheckOptions::clock_prior
-  std::string
-      domain{};  ///< clocks of equal domains are known to be one physical clock; "": unknown
-  std::string process{};  ///< those of equal processes are in one process; "": in one of its own
-  std::string machine{};  ///< those of equal machines are in one; "": in one of its own
-  /// All events, also those without edges: the map should hold from the first to the last. Empty:
-  /// from the first to the last end of an edge.
+  std::string name{};                     ///< unique name, shown in reports
+  ClockKind kind = ClockKind::automatic;  ///< automatic: unknown; see CheckOptions::clock_prior
+  std::string domain{};   ///< clocks of equal domains are one physical clock; "": unknown
+  std::string process{};  ///< clocks of equal processes are in one process; "": in one of its own
+  std::string machine{};  ///< clocks of equal machines are in one machine; "": in one of its own
+  /// Span of all events, also those without edges, for which the map should hold. Empty: from the
+  /// first to the last end of an edge.
   std::optional<StampRange> events{};
-  std::uint64_t granule = 0;             ///< smallest distance of two different stamps; 0: unknown
-  std::vector<StampRange> flushes{};     ///< a map must not bend inside these
-  std::vector<ClockSession> sessions{};  ///< in strictly increasing order of time
+  std::uint64_t granule = 0;             ///< smallest distance of two stamps, ticks; 0: unknown
+  std::vector<StampRange> flushes{};     ///< buffer flushes; a map must not bend inside these
+  std::vector<ClockSession> sessions{};  ///< measurements, times strictly increasing
 };
 
-/// All clocks of a run. Positions in `clocks` are the numbers by which edges name them. The first
-/// one is the reference where nothing else tells which.
+/// All clocks of a run. Edges name them by their positions in `clocks`. The first one is the
+/// reference unless CheckOptions::reference names another.
 struct Clocks {
-  std::string name = "the edges";               ///< for messages: the file that the edges come from
+  std::string name = "the edges";               ///< origin of the edges, named in errors
   std::uint64_t resolution_hz = 1'000'000'000;  ///< ticks per second of all clocks
   std::vector<Clock> clocks{};
   /// True if the sessions are the correction of an archive, and no measurements.
@@ -68,8 +67,8 @@ struct Clocks {
 /// A begin or an end in an instance of a collective.
 struct InstanceMember {
   std::uint32_t clock = 0;  ///< position in Clocks::clocks
-  std::uint32_t rank = 0;   ///< only counts for EdgeKind::scan
-  std::uint64_t time = 0;   ///< ticks
+  std::uint32_t rank = 0;   ///< ignored except for EdgeKind::scan
+  std::uint64_t time = 0;   ///< stamp, ticks, below 2^63
 };
 
 /// An instance of a collective: every begin precedes every end of another clock; with
@@ -77,49 +76,52 @@ struct InstanceMember {
 /// begins first; those of a scan in order of rank.
 struct CollectiveInstance {
   EdgeKind kind = EdgeKind::n_to_n;
-  /// The ends are known to coincide about, as those of a barrier mostly do. Where no clock has
-  /// sessions or shares its hardware, and each has four such ends or more, they set the clocks by
-  /// straight lines, if that leaves no violation; all edges do if not.
+  /// True if the ends are nearly simultaneous, as those of a barrier mostly are. Where no clock has
+  /// sessions or shares its hardware, and each has four such ends or more, straight lines through
+  /// these ends set the clocks, if that leaves no violation; else all edges do.
   bool ends_coincide = false;
   std::uint64_t first = 0;   ///< position of its first member in Edges::members
   std::uint32_t begins = 0;  ///< number of begins
   std::uint32_t ends = 0;    ///< number of ends, after the begins
 };
 
-/// Happened-before edges between clocks: at `cause_time` of its clock something happened without
-/// which `effect_time` of another clock could not have come. Views of arrays, which must outlive
-/// the call: nothing is copied. Edges inside one clock count for nothing.
+/// Happened-before edges between clocks: the event at `cause_time` of its clock precedes the one at
+/// `effect_time` of another clock. Views of arrays of equal length (edges,), which must outlive the
+/// call: nothing is copied. Edges inside one clock are ignored.
 ///
 /// Example: a message is sent at 100 by clock 0 and received at 90 by clock 1. One element in each
 /// array: cause_clock {0}, cause_time {100}, effect_clock {1}, effect_time {90}.
 struct Edges {
   std::span<const std::uint32_t> cause_clock{};   ///< positions in Clocks::clocks
-  std::span<const std::uint64_t> cause_time{};    ///< ticks, below 2^63
-  std::span<const std::uint32_t> effect_clock{};  ///< as cause_clock
-  std::span<const std::uint64_t> effect_time{};   ///< as cause_time
+  std::span<const std::uint64_t> cause_time{};    ///< stamps, ticks, below 2^63
+  std::span<const std::uint32_t> effect_clock{};  ///< positions in Clocks::clocks
+  std::span<const std::uint64_t> effect_time{};   ///< stamps, ticks, below 2^63
   /// Least time from cause to effect, ticks, 0 to 2^52; empty: 0 for all. The larger one of this
   /// and CheckOptions::mu counts. At most 65,535 different ones.
   std::span<const std::int64_t> min_delay{};
-  std::span<const EdgeKind> kind{};  ///< for the report; empty: all p2p
+  std::span<const EdgeKind> kind{};  ///< kinds, which reports count by; empty: all p2p
 
-  std::span<const CollectiveInstance> instances{};
-  std::span<const InstanceMember> members{};
+  std::span<const CollectiveInstance> instances{};  ///< collectives, beside the single edges
+  std::span<const InstanceMember> members{};        ///< begins and ends of all instances
 };
 
+/// Options of align().
 struct AlignOptions {
-  /// As for correct(), where they concern edges, sessions and clocks. `mu` must be automatic,
-  /// one_tick or fixed; `bounds.wanted` proves how wrong the maps can be.
+  /// Options of edges, sessions and clocks, as for correct(). `mu` must be automatic, one_tick or
+  /// fixed; `bounds.wanted` proves how wrong the maps can be. Others: ErrorKind::usage.
   CheckOptions check;
 };
 
+/// Report of align().
 struct AlignReport {
-  CheckReport before;                 ///< by the clocks as measured
-  TimelineReport timeline;            ///< how the maps were found
-  CheckReport after;                  ///< by the maps
-  std::optional<ClockBounds> bounds;  ///< of the maps, only if asked for
-  std::vector<std::string> notes;     ///< what was assumed of the tables
+  CheckReport before;                 ///< edges counted by the clocks as measured
+  TimelineReport timeline;            ///< origin of the maps
+  CheckReport after;                  ///< edges counted by the maps
+  std::optional<ClockBounds> bounds;  ///< error bounds of the maps, only if asked for
+  std::vector<std::string> notes;     ///< assumptions about the tables, a sentence each
   std::string output{};               ///< folder that was written, or ""
-  Counters left_out;  ///< "edges_inside_a_clock", "instances_without_pairs", ...; no zeros
+  /// Numbers of ignored elements: "edges_inside_a_clock", "instances_without_pairs", ...; no zeros.
+  Counters left_out;
 };
 
 /// Tables of edges and clocks to align, and where the result goes (docs/manual/align.md).
@@ -131,26 +133,27 @@ struct AlignFiles {
   std::filesystem::path output{};   ///< new folder for maps and reports; empty: nothing is written
   bool force = false;               ///< replace an unchanged earlier result
   std::filesystem::path apply{};    ///< table of CSV whose times are to be mapped; empty: none
-  std::string time_column{};        ///< of that table: whole ticks
-  std::string clock_column{};       ///< of that table: names of clocks
+  std::string time_column{};        ///< column of `apply` with stamps, whole ticks
+  std::string clock_column{};       ///< column of `apply` with names of clocks
 };
 
-/// The file that write_edges() writes beside a file of edges, and in which align() looks for
-/// clocks: FILE.clocks.csv for FILE.csv.
+/// Path of the table of clocks that belongs to a table of edges: FILE.clocks.csv for FILE.csv.
+/// write_edges() writes it, and align() reads it.
 std::filesystem::path clocks_file_of(const std::filesystem::path& edges);
 
+/// Result of write_edges().
 struct EdgesReport {
-  CheckReport counts;                   ///< of the edges, by the clocks as measured
-  std::string edges_file, clocks_file;  ///< as written
+  CheckReport counts;                   ///< edges counted by the clocks as measured
+  std::string edges_file, clocks_file;  ///< paths of the tables
   std::uint64_t edges = 0;              ///< rows of single edges
-  std::uint64_t instances = 0;          ///< of collectives
+  std::uint64_t instances = 0;          ///< instances of collectives
   std::uint64_t members = 0;            ///< rows of begins and ends
   std::uint64_t sessions = 0;           ///< measurements of clocks
 };
 
 /// The result of align(): one clock map per clock.
 struct Alignment {
-  std::vector<ClockMap> maps;  ///< stamp -> common time, ticks; as Clocks::clocks
+  std::vector<ClockMap> maps;  ///< stamp -> common time, ticks; (clocks,), as Clocks::clocks
   AlignReport report;
 };
 

@@ -19,7 +19,7 @@ struct ClockKnot {
   friend bool operator==(const ClockKnot&, const ClockKnot&) = default;
 };
 
-/// The correction of one location: a piecewise-linear function from local to global ticks.
+/// The correction of one location or clock: a piecewise-linear function from local to global ticks.
 ///
 /// Between two knots (t_k, o_k) and (t_k+1, o_k+1), for t_k < t <= t_k+1,
 ///
@@ -41,11 +41,11 @@ class ClockMap {
   /// The identity.
   ClockMap() = default;
 
-  /// Takes knots in strictly increasing order of local time. Errors: ErrorKind::input when local
-  /// times repeat or decrease, or when an offset exceeds 2^61 ticks in size.
+  /// Makes a map of knots in strictly increasing order of local time. Errors: ErrorKind::input when
+  /// local times repeat or decrease, or when an offset exceeds 2^61 ticks in size.
   static Result<ClockMap> from_knots(std::vector<ClockKnot> knots);
 
-  /// Corrected time of stamp `local`, in ticks. May be negative. O(log knots).
+  /// Returns the corrected time of stamp `local`, ticks. May be negative. O(log knots).
   [[nodiscard]] std::int64_t operator()(std::uint64_t local) const;
 
   /// True when every time maps to itself (no knots, one knot, or only zero offsets).
@@ -59,19 +59,22 @@ class ClockMap {
   /// is too coarse, and the end of one segment may lie above the begin of the next one. O(knots).
   [[nodiscard]] bool keeps_order(std::uint64_t first, std::uint64_t last) const;
 
+  /// The knots in order of local time; fewer than two: the identity.
   [[nodiscard]] std::span<const ClockKnot> knots() const { return knots_; }
 
-  /// Same map with `shift` ticks added to every offset (identity: two knots with that offset).
+  /// Returns the map with `shift` ticks added to every offset (identity: two knots with that
+  /// offset).
   [[nodiscard]] ClockMap shifted(std::int64_t shift) const;
 
   friend bool operator==(const ClockMap&, const ClockMap&) = default;
 
-  /// Evaluates a map at many stamps in stream order; amortised O(1) per stamp.
-  ///
-  /// The segment only ever moves forward, as the cursor of an OTF2 reader does.
+  /// Evaluates a map at many stamps in stream order; amortised O(1) per stamp. The segment only
+  /// ever moves forward, as the cursor of an OTF2 reader does. The map must outlive it. One thread
+  /// at a time.
   class Cursor {
    public:
     explicit Cursor(const ClockMap& map) : knots_(map.knots_) {}
+    /// Returns the corrected time of stamp `local`, ticks.
     std::int64_t operator()(std::uint64_t local) {
       if (local > end_ || !begun_) move_to(local);
       return at(begin_, slope_, local);

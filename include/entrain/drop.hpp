@@ -10,8 +10,8 @@
 
 namespace entrain {
 
-/// The records of messages and collectives that drop can lose. Each is the OTF2 record of the name
-/// that name_of() gives.
+/// The records of messages and collectives that drop() can lose. Each is the OTF2 record of the
+/// name that name_of() returns.
 enum class RecordKind : std::uint8_t {
   send,
   isend,
@@ -28,16 +28,17 @@ enum class RecordKind : std::uint8_t {
 };
 inline constexpr std::size_t k_record_kinds = 12;
 
-/// "MpiSend" for RecordKind::send, and so on. Never null.
+/// Name of the OTF2 record, e.g. "MpiSend" for RecordKind::send. Never null.
 const char* name_of(RecordKind kind);
 
 /// A share of the time of some locations.
 struct DropStretch {
-  double share = 0;            ///< of the span of each location chosen, 0 to 1; 0: nothing
+  double share = 0;            ///< share of the span of each chosen location, 0 to 1; 0: nothing
   double locations = 1.0 / 3;  ///< share of the locations that communicate, above 0 to 1
 };
 
-/// The records that drop loses. The ways can be combined; a record is lost that one of them loses.
+/// Options of drop(): the records that it loses. The ways can be combined; a record is lost that
+/// one of them loses.
 struct DropOptions {
   std::uint64_t seed = 1;
   double random = 0;    ///< probability with which each record is lost by itself, 0 to 1
@@ -48,8 +49,8 @@ struct DropOptions {
   /// collective operation, for example Allreduce; or the name of a region, of the records written
   /// in it.
   std::vector<std::string> calls;
-  bool force = false;  ///< replace an unchanged earlier result
-  unsigned threads = 0;
+  bool force = false;    ///< replace an unchanged earlier result
+  unsigned threads = 0;  ///< worker threads; 0: all cores
 };
 
 /// Stored ticks from `begin` on, before `end`.
@@ -58,10 +59,10 @@ struct DropRange {
   std::uint64_t end = 0;
 };
 
-/// How many records there were, and how many of them were lost.
+/// Numbers of records.
 struct DropCount {
-  std::uint64_t records = 0;
-  std::uint64_t lost = 0;
+  std::uint64_t records = 0;  ///< records before the loss
+  std::uint64_t lost = 0;     ///< records of these that were lost
 };
 
 /// The losses of one location.
@@ -71,20 +72,21 @@ struct DropLocation {
   std::string process;               ///< name of its process
   DropCount communication;           ///< records of any RecordKind
   std::uint64_t others_lost = 0;     ///< records of other kinds, lost by DropOptions::tail
-  std::optional<DropRange> window;   ///< in which its communication was lost
+  std::optional<DropRange> window;   ///< range in which its communication was lost
   std::optional<std::uint64_t> end;  ///< tick from which on all its records were lost
 };
 
+/// Result of drop().
 struct DropReport {
-  std::string input, output;
+  std::string input, output;  ///< paths
   std::uint64_t seed = 0;
-  std::uint64_t events = 0;  ///< records of all kinds before the loss
-  std::uint64_t lost = 0;    ///< records of all kinds
-  std::uint64_t marks = 0;   ///< MeasurementOnOff records written
-  std::uint64_t resolution_hz = 1;
-  std::array<DropCount, k_record_kinds> kinds{};  ///< by RecordKind
+  std::uint64_t events = 0;                       ///< records of all kinds before the loss
+  std::uint64_t lost = 0;                         ///< records of all kinds
+  std::uint64_t marks = 0;                        ///< MeasurementOnOff records written
+  std::uint64_t resolution_hz = 1;                ///< ticks per second
+  std::array<DropCount, k_record_kinds> kinds{};  ///< numbers by RecordKind
   std::vector<DropLocation> locations;            ///< all, in order of definition
-  /// Folders that killed runs had left beside the output and that were removed.
+  /// Folders that killed runs had left near the output and that were removed.
   std::uint64_t leftovers_removed = 0;
 };
 

@@ -20,36 +20,48 @@
 
 /// Entrain: one time base for the event traces of parallel programs.
 ///
-/// Every function takes the path of an OTF2 anchor file or of the folder that holds one, touches
-/// nothing but its output folder, neither prints nor exits, and may be called from several threads
-/// at once (with different outputs). `progress` may be null.
+/// A function that takes a *trace* takes any of these formats:
+/// * OTF2: the path of an anchor file, or of the folder that holds one;
+/// * a training run: a profiler's file of JSON (also .json.gz), or the folder of the ranks' files;
+/// * spans of services: a file of OTLP, Jaeger or Zipkin JSON, or a folder of such files.
+/// clock_maps() and drop() take an OTF2 *archive* only. align() takes edges, of any origin.
+///
+/// Every function changes nothing but its output, neither prints nor exits, does not throw on bad
+/// data, and may be called from several threads at once, with different outputs. `progress` may be
+/// null. Errors of all: ErrorKind::usage for options out of range, ErrorKind::input for a trace
+/// that is missing, damaged or unsupported, ErrorKind::interrupted if `progress` cancels; and of
+/// all that write: ErrorKind::output, also if the output exists and may not be replaced.
 namespace entrain {
 
-/// Reads an archive and summarises its contents. `max_unpacked_bytes`: as in CheckOptions.
-Result<ArchiveInfo> inspect(const std::filesystem::path& archive, unsigned threads = 0,
+/// Reads a trace of any format and summarises its contents. `threads`: worker threads; 0: all
+/// cores. `max_unpacked_bytes`: as CheckOptions::max_unpacked_bytes.
+Result<ArchiveInfo> inspect(const std::filesystem::path& trace, unsigned threads = 0,
                             Progress* progress = nullptr, std::uint64_t max_unpacked_bytes = 0);
 
-/// Looks for violations of the clock condition; changes nothing.
-Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptions& options,
+/// Finds violations of the clock condition in a trace of any format, and changes nothing.
+Result<CheckReport> check(const std::filesystem::path& trace, const CheckOptions& options,
                           Progress* progress = nullptr);
 
-/// Writes a corrected copy of `archive` into the new folder `output`, and checks the new archive.
-Result<CorrectReport> correct(const std::filesystem::path& archive,
+/// Writes a corrected copy of a trace of any format, in its format, into the new folder `output`,
+/// and checks the copy. WriteMode::overlay: not for spans.
+Result<CorrectReport> correct(const std::filesystem::path& trace,
                               const std::filesystem::path& output, const CorrectOptions& options,
                               Progress* progress = nullptr);
 
-/// The correction without writing: one clock map per location, in the order of `locations`.
+/// A correction without its output: one clock map per location, in the order of `locations`.
 struct ClockMaps {
   std::vector<std::uint64_t> locations;  ///< OTF2 location ids
   std::vector<ClockMap> maps;            ///< stored stamp -> corrected time, ticks
-  std::uint64_t resolution_hz = 1;
+  std::uint64_t resolution_hz = 1;       ///< ticks per second
 };
+/// Computes the clock maps that correct() would write for an OTF2 archive. Use it in a tool that
+/// has the archive open and applies the maps itself.
 Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
                              Progress* progress = nullptr);
 
 /// Finds one time for clocks of any kind of trace, from its edges: the same as correct() without
 /// amortization does for an archive that has these edges. Sessions of the clocks count as clock
-/// offsets do. Does not print or write, and needs no archive.
+/// offsets do. Needs no trace and writes nothing.
 ///
 /// Errors: ErrorKind::usage for edges and clocks that contradict their descriptions, naming the
 /// element; ErrorKind::input for sessions out of order and a limit on rates that the edges
@@ -57,42 +69,44 @@ Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const Correct
 Result<Alignment> align(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
                         Progress* progress = nullptr);
 
-/// The same for tables, which may be larger than the memory. Into `files.output` go maps.csv and
-/// the mapped table under its own name. Errors as above, and ErrorKind::input for damaged tables,
-/// with line and column.
+/// Aligns the edges of tables, which may be larger than the memory: CSV or JSON lines. Writes
+/// maps.csv into `files.output`, and the mapped table under its own name. Errors: as above, and
+/// ErrorKind::input for damaged tables, with line and column.
 Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
                           Progress* progress = nullptr);
 
-/// Writes the edges of an archive, a training run or spans as a table for align(): CSV, or JSON
-/// lines if the name of `output` ends in .jsonl, .ndjson or .json; and its clocks beside it
-/// (clocks_file_of()). Both must not exist; `force` replaces unchanged earlier results. align()
-/// makes of those of an archive the maps that correct() without amortization makes, to the bit.
-Result<EdgesReport> write_edges(const std::filesystem::path& archive,
+/// Writes the edges of a trace of any format as a table for align(): CSV, or JSON lines if the name
+/// of `output` ends in .jsonl, .ndjson or .json; and its clocks into clocks_file_of(output). Both
+/// must not exist; `force` replaces unchanged earlier results. From the edges of an OTF2 archive
+/// align() makes the maps that correct() without amortization makes, to the bit.
+Result<EdgesReport> write_edges(const std::filesystem::path& trace,
                                 const std::filesystem::path& output, const CheckOptions& options,
                                 bool force = false, Progress* progress = nullptr);
 
-/// Writes a trace as a file that viewers of other projects show: calls, messages and collectives on
-/// one track per location, and what is violated. `archive` may be files of a training run or of
-/// spans, whose calls have tracks of their own. The file must not exist; `options.force` replaces
-/// an unchanged earlier result. Memory as check(), for the edges that are written, and for all
-/// calls of such files. Errors: those of check(); ErrorKind::usage for options that contradict each
-/// other; ErrorKind::output.
-Result<ExportReport> export_trace(const std::filesystem::path& archive,
+/// Writes a trace of any format as a file for viewers of other projects: calls, messages and
+/// collectives on one track per location, and marks at violations. The calls of training runs and
+/// spans have tracks of their own. The file must not exist; `options.force` replaces an unchanged
+/// earlier result. Memory: that of check(), plus the edges that are written, plus all calls of a
+/// training run or spans. Errors: also ErrorKind::usage for options that contradict each other.
+Result<ExportReport> export_trace(const std::filesystem::path& trace,
                                   const std::filesystem::path& output, const ExportOptions& options,
                                   Progress* progress = nullptr);
 
-/// Compares the times of two archives of the same trace, event for event.
+/// Compares the times of two versions `a` and `b` of one trace, event for event; with a third
+/// version `truth`, whose times are right, also their errors. Any format, but the same for all.
+/// Errors: also ErrorKind::input for versions that do not have the same events.
 Result<CompareReport> compare(const std::filesystem::path& a, const std::filesystem::path& b,
                               const std::optional<std::filesystem::path>& truth,
                               const CompareOptions& options, Progress* progress = nullptr);
 
-/// Gives a trace wrong clocks: the original is the ground truth of the result.
-Result<DistortReport> distort(const std::filesystem::path& archive,
+/// Gives a trace of any format wrong clocks: the original is the ground truth of the result. Use it
+/// to test corrections. The same options give the same clocks.
+Result<DistortReport> distort(const std::filesystem::path& trace,
                               const std::filesystem::path& output, const DistortOptions& options,
                               Progress* progress = nullptr);
 
-/// Loses records of a trace, as tracers do: the original is the ground truth of the result. The
-/// same options lose the same records.
+/// Loses records of an OTF2 archive, as tracers do: the original is the ground truth of the result.
+/// The same options lose the same records.
 Result<DropReport> drop(const std::filesystem::path& archive, const std::filesystem::path& output,
                         const DropOptions& options, Progress* progress = nullptr);
 
@@ -101,7 +115,7 @@ Result<DropReport> drop(const std::filesystem::path& archive, const std::filesys
 Result<SynthReport> synth(const std::filesystem::path& output, const SynthOptions& options,
                           Progress* progress = nullptr);
 
-/// Version of the library, e.g. "0.1.0".
+/// Returns the version of the library, e.g. "0.1.0".
 const char* version();
 
 }  // namespace entrain

@@ -8,7 +8,7 @@
 
 namespace entrain {
 
-/// Why an operation could not be done.
+/// Reason of a failure.
 enum class ErrorKind {
   usage,        ///< the caller asked for something impossible (wrong option, existing output)
   input,        ///< unreadable, damaged or unsupported input
@@ -28,7 +28,7 @@ struct Error {
 template <class T>
 using Result = tl::expected<T, Error>;
 
-/// Shorthand for returning an error from a function that returns a Result.
+/// Makes an error for a function that returns a Result.
 inline tl::unexpected<Error> fail(ErrorKind kind, std::string message) {
   return tl::unexpected<Error>(Error{kind, std::move(message)});
 }

@@ -6,17 +6,18 @@
 
 namespace entrain {
 
-/// Receives the progress of long work. Calls may come from several threads at once.
+/// Receives the progress of a long run, and can cancel it. Calls may come from several threads at
+/// once. An implementation must not throw.
 class Progress {
  public:
   virtual ~Progress() = default;
-  /// A new phase ("scan", "write", ...) of `total` units begins; 0: unknown. `unit` is what is
-  /// counted: "B" for bytes, "events", "locations", ...; empty if nothing is.
+  /// A new phase ("scan", "write", ...) of `total` units begins; 0: unknown. `unit` names the
+  /// units: "B" for bytes, "events", "locations", ...; empty: nothing is counted.
   virtual void begin(std::string_view phase, std::uint64_t total, std::string_view unit) = 0;
   /// `units` more are done.
   virtual void advance(std::uint64_t units) = 0;
-  /// True when the user asked to stop, from then on: work ends soon with ErrorKind::interrupted,
-  /// cleanly.
+  /// True to stop; must then stay true. The run soon ends with ErrorKind::interrupted and leaves no
+  /// output.
   [[nodiscard]] virtual bool cancelled() const { return false; }
 };
 

@@ -10,38 +10,45 @@
 #include <utility>
 #include <vector>
 
+#include <entrain/options.hpp>
+
 namespace entrain {
 
 /// Kinds of happened-before edges (docs/method.md, section 7).
 enum class EdgeKind : std::uint8_t {
-  p2p,
-  one_to_n,
-  n_to_one,
-  n_to_n,
-  scan,
-  thread,
-  rma,
-  init_finalize,
+  p2p,            ///< a send precedes its receive
+  one_to_n,       ///< the begin at the root of a collective precedes all ends, e.g. Bcast
+  n_to_one,       ///< all begins of a collective precede the end at the root, e.g. Reduce
+  n_to_n,         ///< all begins of a collective precede all ends, e.g. Barrier
+  scan,           ///< begins precede the ends of higher ranks
+  thread,         ///< fork and join, barriers, creation and locks of threads
+  rma,            ///< one-sided communication
+  init_finalize,  ///< MPI_Init and MPI_Finalize; see CheckOptions::init_finalize
 };
 inline constexpr std::size_t k_edge_kinds = 8;
 /// Name used in JSON and tables, e.g. "one_to_n".
 const char* name_of(EdgeKind kind);
 
 /// Distance between two locations; each class has a minimum latency mu of its own.
-enum class LatencyClass : std::uint8_t { same_process, same_node, other };
+enum class LatencyClass : std::uint8_t {
+  same_process,  ///< both locations are in one process
+  same_node,     ///< both are on one machine node
+  other,         ///< they are on different nodes
+};
 inline constexpr std::size_t k_latency_classes = 3;
+/// Name used in JSON, e.g. "same_node".
 const char* name_of(LatencyClass latency_class);
 
 /// mu per class, in ticks, >= 0.
 using MuTicks = std::array<std::int64_t, k_latency_classes>;
 
-/// An end of an edge, for people.
+/// An end of an edge, described for people.
 struct EdgeEnd {
   std::uint64_t location = 0;     ///< OTF2 location id
   std::string process;            ///< name of the location group, e.g. "MPI Rank 3"
   std::string region;             ///< innermost region at the event; empty if unknown
-  std::uint64_t local_ticks = 0;  ///< stored stamp
-  std::int64_t ticks = 0;         ///< corrected time
+  std::uint64_t local_ticks = 0;  ///< stored stamp, ticks
+  std::int64_t ticks = 0;         ///< corrected time, ticks
 };
 
 /// The edge with the smallest LC(r) - LC(s) of its kind.
@@ -51,18 +58,19 @@ struct WorstEdge {
   EdgeEnd receive;
 };
 
+/// Counts of the edges of one kind.
 struct EdgeStatistics {
   std::uint64_t count = 0;          ///< pairs (s, r); a collective counts all of its pairs
   std::uint64_t violations = 0;     ///< strict: LC(r) < LC(s)
   std::uint64_t below_latency = 0;  ///< LC(r) < LC(s) + mu, violations included
-  std::optional<WorstEdge> worst;
-  std::uint64_t equal = 0;  ///< LC(r) == LC(s): not violated, but cause and effect at once
+  std::optional<WorstEdge> worst;   ///< empty without edges
+  std::uint64_t equal = 0;          ///< LC(r) == LC(s): not violated, but cause and effect at once
 };
 
 /// Named counts in a fixed order, e.g. {"sends", 40}.
 using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
-/// Value of the counter `name`; 0 if it is not there.
+/// Returns the value of the counter `name`; 0 if it is not there.
 [[nodiscard]] inline std::uint64_t count_of(const Counters& counters, std::string_view name) {
   for (const auto& [key, value] : counters) {
     if (key == name) return value;
@@ -75,23 +83,24 @@ using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 ///
 /// Every receive is one of paired, ambiguous, lost, in_gaps; cancelled ones are no receives.
 struct Coverage {
-  std::uint64_t receives = 0;   ///< completed receives, but those from the same location
+  std::uint64_t receives = 0;   ///< completed receives, except from the same location
   std::uint64_t paired = 0;     ///< receives whose send was found
   std::uint64_t ambiguous = 0;  ///< receives to which more than one send could belong
   std::uint64_t lost = 0;       ///< receives whose send the trace does not have, as far as it shows
   std::uint64_t in_gaps = 0;    ///< receives whose send lies where its process was not recorded
-  /// Calls of collectives on communicators of more than one process, also those of RMA windows.
+  /// Calls of collectives on communicators of more than one process, including RMA windows.
   std::uint64_t collective_calls = 0;
   /// Calls whose instance is complete and says who waits for whom, even if nobody does: a gather to
-  /// which no process contributes a byte, or the creation of a communicator. Of Alltoallv,
-  /// Alltoallw and neighbourhood collectives those that name their partners.
+  /// which no process contributes a byte, or the creation of a communicator. Calls of Alltoallv,
+  /// Alltoallw and neighbourhood collectives count if they name their partners.
   std::uint64_t in_instances = 0;
   /// Calls of Alltoallv and Alltoallw in complete instances, of which only totals are known.
   std::uint64_t alltoallv_skipped = 0;
   /// Calls of neighbourhood collectives that left only Enter and Leave.
   std::uint64_t neighbourhood_skipped = 0;
 
-  /// (paired + in_instances) / (receives + collective_calls), 0 to 1; empty if there are none.
+  /// Returns (paired + in_instances) / (receives + collective_calls), 0 to 1; empty if there are
+  /// none.
   [[nodiscard]] std::optional<double> share() const {
     const std::uint64_t all = receives + collective_calls;
     if (all == 0) return std::nullopt;
@@ -116,6 +125,7 @@ enum class Verdict : std::uint8_t {
   clean,       ///< enough was checked and nothing is violated, or there is nothing to violate
   unproven,    ///< nothing is violated, but too little was checked to say more
 };
+/// Name used in JSON, e.g. "clean".
 const char* name_of(Verdict verdict);
 
 /// The reason of a verdict `unproven`; the first one that holds.
@@ -124,24 +134,85 @@ enum class Doubt : std::uint8_t {
   contradictory_edges,  ///< edges form cycles that no clocks can meet: some pairs are wrong
   no_edges,             ///< the trace has communication, or unread files, but no edge to check
   low_coverage,         ///< Coverage::share() is below CheckOptions::min_coverage
-  unsettled_pairs,      ///< of a correction: its times show other pairs than those it is made of
+  unsettled_pairs,      ///< corrected times pair operations otherwise than the correction did
 };
+/// Name used in JSON, e.g. "low_coverage".
 const char* name_of(Doubt doubt);
 
+/// The result of a check, with its reason.
 struct Judgement {
   Verdict verdict = Verdict::unproven;
   Doubt doubt = Doubt::no_edges;
 };
 
+/// The method that made the times C of a report.
+enum class PresyncMethod : std::uint8_t {
+  none,        ///< stamps as stored
+  linear,      ///< Presync::linear
+  regression,  ///< Presync::regression
+  spline,      ///< Presync::spline
+  causal,      ///< bent by messages and collectives
+  constant,    ///< one shift per file: what viewers of an overlay that is no OTF2 archive see
+};
+/// Name used in JSON, e.g. "linear".
+const char* name_of(PresyncMethod method);
+
+/// Origin of mu, the minimum latency of edges.
+enum class MuOrigin : std::uint8_t {
+  none,        ///< nothing is known: 0
+  archive,     ///< an earlier correction of the archive
+  given,       ///< the options
+  round_trip,  ///< MuSource::round_trip: an estimate
+  delays,      ///< MuSource::delays: an estimate
+};
+/// Name used in JSON, e.g. "round trip (estimate)".
+const char* name_of(MuOrigin origin);
+
+/// Origin of mu, and how many pairs of machines have a mu of their own.
+struct MuProvenance {
+  MuOrigin origin = MuOrigin::none;
+  std::uint64_t pairs = 0;        ///< pairs of machines that MuOrigin::delays knows
+  std::uint64_t pairs_above = 0;  ///< pairs whose mu exceeds that of their LatencyClass
+
+  friend bool operator==(const MuProvenance&, const MuProvenance&) = default;
+};
+/// Text used in JSON: name_of(origin), and if there are pairs above "; more for 2 of 3 pairs of
+/// nodes".
+std::string text_of(const MuProvenance& mu);
+
+/// Origin of clock sessions.
+enum class SessionOrigin : std::uint8_t {
+  none,              ///< no session was used
+  records,           ///< ClockOffset records of the trace
+  measured_offsets,  ///< clock_offsets.csv in CheckOptions::clock_samples
+  exchanges,         ///< clock_samples.csv beside the trace, or in CheckOptions::clock_samples
+  given,             ///< Clock::sessions of align()
+  given_exchanges,   ///< ClockSession::exchanges of align()
+};
+/// Name used in JSON, e.g. "ClockOffset records"; "" for none.
+const char* name_of(SessionOrigin origin);
+
+/// Origin of clock sessions, and how they were used.
+struct SessionProvenance {
+  SessionOrigin origin = SessionOrigin::none;
+  std::optional<Condensing> condensing;  ///< the rule that was used; empty without exchanges
+  std::string folder;          ///< CheckOptions::clock_samples; empty: the trace's own sessions
+  bool records_added = false;  ///< ClockRecords::add: ClockOffset records of the trace, too
+
+  friend bool operator==(const SessionProvenance&, const SessionProvenance&) = default;
+};
+/// Text used in JSON, e.g. "clock_samples.csv, shortest round trips of DIR"; "" for none.
+std::string text_of(const SessionProvenance& sessions);
+
 /// Quality of the presync of a location's clock. Bounds are empty where nothing is known: no
 /// half-width was recorded, or the sessions are too few to show how much the clock wanders.
 struct ClockQuality {
   std::uint64_t location = 0;  ///< OTF2 location id
-  std::uint64_t sessions = 0;
-  std::uint64_t samples = 0;  ///< exchanges of these sessions that were kept; 0: records only
+  std::uint64_t sessions = 0;  ///< measurements of the clock
+  std::uint64_t samples = 0;   ///< exchanges of these sessions that were kept; 0: records only
   /// Inner sessions that the method left out as disturbed: far less certain than the others.
   std::uint64_t disturbed = 0;
-  double slope_ppm = 0;  ///< mean rate of global time against this clock, minus one
+  double slope_ppm = 0;  ///< mean rate of global time against this clock, minus one, ppm
   /// Distance of the sessions from the fit; 0 for a curve through the sessions.
   double residual_rms_ticks = 0;
   double residual_max_ticks = 0;
@@ -160,16 +231,16 @@ struct ClockQuality {
 struct ClockEstimation {
   /// Why `auto` chose the method, or the finding of `causal`; empty if another one was asked for.
   std::string reason;
-  std::string sessions;              ///< source of the sessions; empty with "none"
-  std::vector<ClockQuality> clocks;  ///< of locations with sessions, in their order
+  SessionProvenance sessions;        ///< none with PresyncMethod::none
+  std::vector<ClockQuality> clocks;  ///< one per location with sessions, in their order
   /// Reasons to doubt the clocks, one sentence each: off by more than a second, or running more
   /// than 1,000 ppm too fast or too slow.
   std::vector<std::string> warnings;
 };
 
-/// Edges between locations that share one clock. They are part of the counts of their kinds, too.
+/// Edges between locations that share one clock. The counts of their kinds include them.
 struct InsideDomains {
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;       ///< edges
   std::uint64_t violations = 0;  ///< no correction of that clock can remove them
 };
 
@@ -178,16 +249,16 @@ struct InsideDomains {
 struct LocationBounds {
   std::uint64_t location = 0;         ///< OTF2 location id
   std::string process;                ///< name of the location group
-  std::uint64_t windows = 0;          ///< in which it has events
-  std::uint64_t unbounded = 0;        ///< those of them in which nothing ties it to the reference
+  std::uint64_t windows = 0;          ///< number of windows in which it has events
+  std::uint64_t unbounded = 0;        ///< windows in which nothing ties it to the reference
   std::int64_t worst_ticks = 0;       ///< largest bound of the other windows
   std::int64_t worst_time_ticks = 0;  ///< time in the middle of that window, as checked
-  std::int64_t median_ticks = 0;
+  std::int64_t median_ticks = 0;      ///< median bound of the other windows
   /// Largest distance of the time itself from the possible interval, in the middle of a window.
   std::int64_t outside_ticks = 0;
-  std::int64_t outside_time_ticks = 0;
-  /// As `worst_ticks`, if sessions without a half-width have the one that they probably have; empty
-  /// without such sessions.
+  std::int64_t outside_time_ticks = 0;  ///< time in the middle of that window, as checked
+  /// Largest bound under the assumption that sessions without a half-width have the one that they
+  /// probably have; empty without such sessions.
   std::optional<std::int64_t> assumed_ticks;
 };
 
@@ -196,91 +267,101 @@ struct BoundsRow {
   std::uint64_t location = 0;     ///< OTF2 location id
   std::uint64_t local_ticks = 0;  ///< stored stamp in the middle of the window
   std::int64_t time_ticks = 0;    ///< its time, as checked
-  bool bounded = false;           ///< false: the following members mean nothing
+  bool bounded = false;           ///< false: the following members are undefined
   /// Its least and largest time possible, on the reference clock as checked.
   std::int64_t earliest_ticks = 0, latest_ticks = 0;
   std::int64_t bound_ticks = 0;  ///< largest error possible of any event of the window
-  /// The same as LocationBounds::assumed_ticks assumes; empty without such sessions.
+  /// The same error under the assumption of LocationBounds::assumed_ticks; empty without such
+  /// sessions.
   std::optional<std::int64_t> assumed_ticks;
 };
+
+/// Origin of a limit or kind that ClockBounds assumes.
+enum class LimitOrigin : std::uint8_t {
+  given,   ///< the options
+  trace,   ///< the trace, which contradicts a smaller limit
+  stamps,  ///< the range of the stored stamps
+  kind,    ///< the kind of the clocks
+  off,     ///< nothing is assumed
+};
+/// Name used in JSON, e.g. "trace".
+const char* name_of(LimitOrigin origin);
 
 /// Proved error bounds: the largest distance of each clock's times from those of a reference clock,
 /// if no clock's rate leaves its mean by more than a limit. An error that all clocks share is
 /// invisible in any trace; the reference is right by definition.
 struct ClockBounds {
-  std::string reason;           ///< why there are none; then all else is empty
-  std::uint64_t reference = 0;  ///< OTF2 location id
-  std::string reference_process;
-  double max_rate_ppm = 0;      ///< the limit
-  std::string max_rate_source;  ///< "given" or "trace"
-  double least_rate_ppm = 0;    ///< about the smallest limit that the trace does not contradict
+  std::string reason;             ///< reason why there are no bounds; then all else is empty
+  std::uint64_t reference = 0;    ///< OTF2 location id of the reference clock
+  std::string reference_process;  ///< name of its location group
+  double max_rate_ppm = 0;        ///< the limit
+  LimitOrigin max_rate_source = LimitOrigin::trace;  ///< given or trace
+  double least_rate_ppm = 0;  ///< approximate smallest limit that the trace does not contradict
   /// Clocks with one session, which says nothing of their rates.
   std::uint64_t measured_once = 0;
-  std::string clock_kind;         ///< "timer" or "wall"
-  std::string clock_kind_source;  ///< "given" or "stamps"
+  ClockKind clock_kind = ClockKind::timer;              ///< timer or wall
+  LimitOrigin clock_kind_source = LimitOrigin::stamps;  ///< given or stamps
   /// The limit on the mean rates of all clocks, against the reference, that was assumed; empty if
   /// none was.
   std::optional<double> mean_rate_ppm;
-  /// "kind", "given", "off", or "trace": that of the kind, or the one given, contradicts the trace.
-  std::string mean_rate_source;
-  /// With source "trace": about the smallest limit that the trace does not contradict.
+  /// kind, given, off, or trace: that of the kind, or the one given, contradicts the trace.
+  LimitOrigin mean_rate_source = LimitOrigin::kind;
+  /// Approximate smallest limit that the trace does not contradict; only with LimitOrigin::trace.
   std::optional<double> least_mean_rate_ppm;
-  std::string mu_source;       ///< as CheckReport::mu_source
+  MuProvenance mu_source;      ///< see CheckReport::mu_source
   std::uint64_t sessions = 0;  ///< measurements with an interval that were used
-  /// Measurements without one that count in LocationBounds::assumed_ticks, and the largest
-  /// half-width that was assumed of a clock, ticks.
+  /// Measurements without an interval, which count in LocationBounds::assumed_ticks.
   std::uint64_t assumed_sessions = 0;
-  std::int64_t assumed_half_width_ticks = 0;
-  std::uint64_t windows = 0;  ///< number of slices of the run
-  std::int64_t window_ticks = 0;
+  std::int64_t assumed_half_width_ticks = 0;  ///< largest half-width that was assumed of a clock
+  std::uint64_t windows = 0;                  ///< number of slices of the run
+  std::int64_t window_ticks = 0;              ///< length of a slice
   /// Largest distance by which `correct` moved presync times to bring them inside, ticks; 0 in
   /// `check`.
   std::int64_t held_ticks = 0;
   /// A session of all clocks that would at least halve the widest interval.
   struct HelpfulSession {
-    std::int64_t time_ticks = 0;        ///< in the middle of the widest interval's window
-    std::int64_t half_width_ticks = 0;  ///< that it is supposed to have
+    std::int64_t time_ticks = 0;        ///< middle of the widest interval's window
+    std::int64_t half_width_ticks = 0;  ///< half-width that it is supposed to have
     std::int64_t before_ticks = 0;      ///< half of the widest interval
     std::int64_t after_ticks = 0;       ///< the same with that session
   };
   std::optional<HelpfulSession> helpful;
   std::vector<LocationBounds> locations;  ///< those with events, in their order
-  std::vector<BoundsRow> rows;            ///< only if asked for: by location, then time
+  std::vector<BoundsRow> rows;            ///< rows by location, then time; only if asked for
 };
 
+/// Result of check(): all edges of a trace, by one set of times.
 struct CheckReport {
-  std::string archive;
-  std::uint64_t locations = 0;
+  std::string archive;          ///< path of the anchor file, or name of the files
+  std::uint64_t locations = 0;  ///< OTF2 locations, or clocks
   std::uint64_t events = 0;
   std::uint64_t communication_events = 0;
-  std::uint64_t resolution_hz = 0;
-  std::string presync;  ///< the method used: "none", "linear", "regression", "spline" or "causal"
+  std::uint64_t resolution_hz = 0;              ///< ticks per second
+  PresyncMethod presync = PresyncMethod::none;  ///< origin of the times
   ClockEstimation clocks;
-  std::optional<ClockBounds> bounds;  ///< only if asked for
-  std::array<EdgeStatistics, k_edge_kinds> edges;
-  std::uint64_t violations = 0;     ///< sum over kinds in force (init_finalize only when asked for)
-  std::uint64_t below_latency = 0;  ///< likewise
-  std::uint64_t equal = 0;          ///< likewise
+  std::optional<ClockBounds> bounds;               ///< only if asked for
+  std::array<EdgeStatistics, k_edge_kinds> edges;  ///< counts by EdgeKind
+  /// Sums over all kinds; over EdgeKind::init_finalize only with CheckOptions::init_finalize.
+  std::uint64_t violations = 0, below_latency = 0, equal = 0;
   std::optional<InsideDomains> inside_domains;  ///< only where locations share clocks
-  MuTicks mu_ticks{};
-  std::string mu_source;  ///< "none", "archive", "given", "round trip (estimate)",
-                          ///< "clock_delays.csv (estimate)"
-  Counters unmatched;     ///< operations without a partner
-  Counters skipped;       ///< operations left out on purpose, and anomalies of the files
+  MuTicks mu_ticks{};                           ///< mu that was used
+  MuProvenance mu_source;                       ///< origin of `mu_ticks`
+  Counters unmatched;                           ///< operations without a partner
+  Counters skipped;  ///< operations that were ignored on purpose, and anomalies of the files
   Completeness completeness;
   Coverage coverage;
-  std::uint64_t checked_edges = 0;  ///< sum over kinds in force
-  double min_coverage = 0;          ///< as CheckOptions::min_coverage
+  std::uint64_t checked_edges = 0;  ///< sum over the same kinds as `violations`
+  double min_coverage = 0;          ///< CheckOptions::min_coverage
   Judgement judgement;
 };
 
 /// A pass of the gamma control loop.
 struct AmortizationPass {
   double gamma = 0;
-  std::uint64_t clocks = 0;      ///< that have this gamma, the others a larger one; 0: all have it
+  std::uint64_t clocks = 0;      ///< clocks with this gamma, others have a larger one; 0: all
   std::int64_t error_ticks = 0;  ///< e: largest displacement of the pass
   std::uint64_t violations = 0;  ///< jumps made in the pass
-  bool chosen = false;
+  bool chosen = false;           ///< true: the correction took this pass
 };
 
 /// A clock that got a gamma of its own.
@@ -300,13 +381,13 @@ struct IntervalChange {
   double max_share = 0;  ///< largest relative change, as a fraction
 };
 
-/// From the times as measured to the corrected ones.
+/// Differences between the times as measured and the corrected ones.
 struct CorrectionStatistics {
   std::uint64_t moved_events = 0;  ///< communication events (distinct stamps) that moved
   std::uint64_t compared_events = 0;
-  double mean_ticks = 0;       ///< over moved events
-  std::int64_t p99_ticks = 0;  ///< over moved events
-  std::int64_t max_ticks = 0;
+  double mean_ticks = 0;       ///< mean displacement of moved events
+  std::int64_t p99_ticks = 0;  ///< 99th percentile of the displacement of moved events
+  std::int64_t max_ticks = 0;  ///< largest displacement
   IntervalChange intervals;
   /// Largest local stretch: (change of a local interval) / (its length in local ticks).
   double max_slope = 0;
@@ -315,42 +396,50 @@ struct CorrectionStatistics {
   std::uint64_t order_broken = 0;  ///< local pairs whose order was reversed
 };
 
-/// How long the phases of a correction took, seconds of the clock on the wall. `verify` has the
-/// check of the times before, too, where that takes the pairs of the verification.
+/// Durations of the phases of a correction, seconds of wall-clock time. `verify` includes the check
+/// of the times before, where that uses the pairs of the verification.
 struct PhaseSeconds {
   double scan = 0, match = 0, presync = 0, forward = 0, backward = 0, write = 0, verify = 0;
   double bounds = 0;  ///< error bounds, only if asked for
 };
 
-/// The origin of the times C, from which a correction starts.
-struct TimelineReport {
-  std::string presync;             ///< "none", "linear", "regression", "spline" or "causal"
-  std::string reason;              ///< why it was chosen, or its outcome; may be empty
-  std::string clock_domain;        ///< "location", "process", "node" or "auto"
-  std::uint64_t clocks = 0;        ///< clock domains
-  std::vector<std::string> notes;  ///< evidence against shared clocks; clock records left out
-  /// C minus the time as measured, over communication events (distinct stamps).
-  double shift_mean_ticks = 0;       ///< of the absolute values
-  std::int64_t shift_max_ticks = 0;  ///< the largest one
+/// Cost of a run of correct(). The only part of its report that differs from run to run.
+struct RunReport {
+  PhaseSeconds phases;
+  std::uint64_t peak_memory_bytes = 0;  ///< resident set, mapped files included
+  std::uint64_t spilled_bytes = 0;      ///< largest size of the files used instead of memory
+  /// Folders that killed runs had left near the output and that were removed.
+  std::uint64_t leftovers_removed = 0;
 };
 
+/// The origin of the times C, from which a correction starts.
+struct TimelineReport {
+  PresyncMethod presync = PresyncMethod::none;
+  std::string reason;  ///< why the method was chosen, or its outcome; may be empty
+  ClockDomain clock_domain = ClockDomain::automatic;  ///< CheckOptions::clock_domain
+  std::uint64_t clocks = 0;                           ///< clock domains
+  std::vector<std::string> notes;  ///< evidence against shared clocks; ignored clock records
+  /// Mean and largest |C - time as measured| of communication events (distinct stamps).
+  double shift_mean_ticks = 0;
+  std::int64_t shift_max_ticks = 0;
+};
+
+/// Result of correct().
 struct CorrectReport {
-  CheckReport before;  ///< by the clocks as measured, as check reports it
+  CheckReport before;  ///< edges counted by the clocks as measured
   TimelineReport timeline;
-  CheckReport after;      ///< of the archive as written or planned; equals `before` in shape
-  bool verified = false;  ///< false with verify = off: `after` is empty then
-  /// Of the archive as written. Beside the edges of `after` it depends on the local order of
-  /// events, which a correction must keep, and on the edges that the correction had to drop.
-  /// Empty if the archive was not verified.
+  CheckReport after;      ///< edges counted by the times as written or planned
+  bool verified = false;  ///< false if CorrectOptions::verify is: then `after` is empty
+  /// Judgement of the archive as written. It depends on the edges of `after`, on the local order of
+  /// events, which a correction must keep, and on the edges that the correction had to drop. Empty
+  /// if the archive was not verified.
   std::optional<Judgement> judgement;
-  std::string mode;  ///< "rewrite", "overlay", or "planned": nothing was written
-  /// How overlay linked event files, "hard link", with counts if in several ways: "reflink (7),
-  /// symbolic link (1)"; empty for rewrite.
-  std::string link;
-  std::string output;                 ///< path of the corrected archive's anchor file
-  std::optional<ClockBounds> bounds;  ///< of the corrected times, only if asked for
-  std::vector<AmortizationPass> passes;
-  double gamma = 0;  ///< the smallest one of all clocks; 0 without amortization
+  std::optional<WriteMode> mode;         ///< empty: the correction was planned, not written
+  LinkCounts links{};                    ///< how an overlay links event files; zeros for a rewrite
+  std::string output;                    ///< path of the corrected archive's anchor file
+  std::optional<ClockBounds> bounds;     ///< bounds of the corrected times, only if asked for
+  std::vector<AmortizationPass> passes;  ///< passes of the control loop; empty: no amortization
+  double gamma = 0;                      ///< smallest gamma of all clocks; 0: no amortization
   /// Smallest and largest delta of the processes, ticks; empty if it was not measured.
   std::optional<std::array<std::int64_t, 2>> measured_delta_ticks;
   /// The largest displacement that no clock should exceed, by which gammas were chosen, ticks;
@@ -359,14 +448,10 @@ struct CorrectReport {
   /// Only if clocks have different gammas: those with the smaller ones, in order of location. All
   /// others have that of the first pass.
   std::vector<ClockGamma> clock_gammas;
-  double error_share = 0;  ///< e relative to the span of the trace
+  double error_share = 0;  ///< largest displacement relative to the span of the trace
   Counters cycles;         ///< components of equal stamps, dropped edges
   CorrectionStatistics statistics;
-  PhaseSeconds phases;
-  std::uint64_t peak_memory_bytes = 0;  ///< resident set, mapped files included
-  std::uint64_t spilled_bytes = 0;      ///< largest size of the files used instead of memory
-  /// Folders that killed runs had left beside the output and that were removed.
-  std::uint64_t leftovers_removed = 0;
+  RunReport run;
 };
 
 }  // namespace entrain

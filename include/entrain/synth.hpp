@@ -9,7 +9,7 @@
 
 namespace entrain {
 
-/// Who communicates with whom in a synthetic trace.
+/// Communication pattern of a synthetic trace.
 enum class SynthPattern : std::uint8_t {
   ring,           ///< every process exchanges messages with its two neighbours
   stencil2d,      ///< halo exchange on a grid of processes, collectives on its rows and columns
@@ -22,7 +22,7 @@ inline constexpr std::size_t k_synth_patterns = 6;
 /// Name used in options and JSON, e.g. "master-worker".
 const char* name_of(SynthPattern pattern);
 
-/// What a synthetic trace is of, and how it is written.
+/// Content and format of a synthetic trace.
 enum class SynthFormat : std::uint8_t {
   otf2,    ///< a message-passing program, as an archive
   chrome,  ///< a training loop, as the PyTorch profiler writes it: a file rankN.json per rank
@@ -33,9 +33,9 @@ inline constexpr std::size_t k_synth_formats = 3;
 /// Name used in options and JSON, e.g. "chrome".
 const char* name_of(SynthFormat format);
 
-/// The shape of a synthetic trace. Its ticks are nanoseconds. What does not concern a format must
-/// have its default there (ErrorKind::usage): `pattern` concerns otf2 only, and of the others otlp
-/// takes locations, events and seed.
+/// Options of synth(). Ticks of the trace are nanoseconds. Members that a format does not use must
+/// have their defaults (ErrorKind::usage): only otf2 uses `pattern`, and otlp uses only locations,
+/// events and seed.
 struct SynthOptions {
   SynthFormat format = SynthFormat::otf2;
   SynthPattern pattern = SynthPattern::ring;
@@ -46,8 +46,7 @@ struct SynthOptions {
   /// fewer than the pattern needs for one iteration, or more than k_most_synth_events, or than
   /// k_most_synth_events_per_file per rank or host. Spans have two each.
   std::uint64_t events = 1'000'000;
-  /// Where the random numbers start. The same options and seed give the same archive, byte for
-  /// byte.
+  /// Seed of the random numbers. The same options and seed give the same archive, byte for byte.
   std::uint64_t seed = 1;
   /// Share of the events that take part in communication, 0.0001 to 1; the others are Enter and
   /// Leave. As every MPI call has its own Enter and Leave, no pattern gets beyond 0.3 to 0.35; a
@@ -56,11 +55,10 @@ struct SynthOptions {
   /// Least time from the send of a message (begin of a collective) to its receive (end), seconds,
   /// 1e-9 to 1.
   double latency_s = 1e-6;
-  /// Mean of the delay on top of it, with an exponential tail: mostly small, now and then many
-  /// times as much; seconds, 0 to 1.
+  /// Mean of the exponentially distributed delay that is added to it, seconds, 0 to 1.
   double tail_s = 0.3e-6;
-  /// The same of messages to a process with a lower number, where a network is slower one way than
-  /// the other; empty: no difference. Collectives keep the two above.
+  /// Latency and tail of messages to a process with a lower number, for a network that is slower
+  /// one way than the other; empty: no difference. Collectives use the two above.
   std::optional<double> back_latency_s, back_tail_s;
   /// Time that a process computes per iteration (or task) on average, seconds, 1e-7 to 1000. More
   /// if the functions of an iteration need more: a call takes 16 ns at least.
@@ -73,11 +71,13 @@ struct SynthOptions {
   bool force = false;    ///< replace an unchanged earlier result
   unsigned threads = 0;  ///< worker threads; 0: all cores. The result does not depend on it.
 };
+/// Limits of SynthOptions: locations and events of an archive, files of JSON and events in one.
 inline constexpr std::uint64_t k_most_synth_locations = 1'000'000;
 inline constexpr std::uint64_t k_most_synth_events = 100'000'000'000'000;
-inline constexpr std::uint64_t k_most_synth_files = 1024;
-inline constexpr std::uint64_t k_most_synth_events_per_file = 100'000'000;  ///< of JSON
+inline constexpr std::uint64_t k_most_synth_files = 1'024;
+inline constexpr std::uint64_t k_most_synth_events_per_file = 100'000'000;
 
+/// Result of synth().
 struct SynthReport {
   SynthFormat format = SynthFormat::otf2;
   std::string archive;  ///< path of the anchor file, or of the folder
@@ -86,13 +86,13 @@ struct SynthReport {
   std::uint64_t locations = 0;
   std::uint64_t iterations = 0;  ///< steps of the training loop; requests of services
   std::uint64_t events = 0;
-  std::uint64_t communication_events = 0;  ///< as ArchiveInfo counts them
-  std::uint64_t messages = 0;              ///< from a send to a receive; calls of services
+  std::uint64_t communication_events = 0;  ///< see ArchiveInfo::communication_events
+  std::uint64_t messages = 0;              ///< pairs of send and receive; calls of services
   std::uint64_t collectives = 0;           ///< operations, not calls of a process
   std::uint64_t event_bytes = 0;           ///< size of all event files
-  double span_s = 0;                       ///< from the first to the last event
-  double seconds = 0;                      ///< duration of the generation
-  /// Folders that killed runs had left beside the output and that were removed.
+  double span_s = 0;                       ///< time between the first and the last event
+  double seconds = 0;                      ///< wall-clock duration of the generation
+  /// Folders that killed runs had left near the output and that were removed.
   std::uint64_t leftovers_removed = 0;
 };
 

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One time base for the event traces of parallel programs.
 
-Times are whole ticks in NumPy arrays of int64; a tick is 1 / ``resolution_hz`` seconds. Work runs
-beside the interpreter: the GIL is free, Ctrl-C ends it cleanly, and ``progress``, if given, is
-called about every 50 ms with ``(phase, done, total)``.
+Times are whole ticks in NumPy arrays of int64; a tick is 1 / ``resolution_hz`` seconds. Work runs in
+a thread of its own: the GIL is free, Ctrl-C ends it cleanly, and ``progress``, if given, is called
+about every 50 ms with ``(phase, done, total)``.
+
+A trace is the path of an OTF2 archive, or of files of a training run or of spans of services;
+:func:`clock_maps` takes OTF2 archives only. Options and reports have the words of the tool as texts;
+:class:`Presync`, :class:`WriteMode`, :class:`ExportFormat` and :class:`Verdict` list them.
 
 Errors: ``ValueError`` for input that cannot be used, ``OSError`` for output that cannot be written.
 
@@ -24,13 +28,14 @@ import json as _json
 import os as _os
 from collections.abc import Mapping as _Mapping
 from csv import writer as _writer
+from enum import Enum as _Enum
 
 import numpy as _np
 
 from . import _core
 
-__all__ = ["Alignment", "ArchiveMaps", "ClockMap", "Report", "align", "check", "clock_maps",
-           "correct"]
+__all__ = ["Alignment", "ArchiveMaps", "ClockMap", "ExportFormat", "Presync", "Report", "Verdict",
+           "WriteMode", "align", "check", "clock_maps", "compare", "correct", "export"]
 __version__ = _core.version()
 
 _KINDS = ["p2p", "one_to_n", "n_to_one", "n_to_n", "scan", "thread", "rma", "init_finalize"]
@@ -38,6 +43,46 @@ _EDGE = _np.dtype([("cause_clock", "u4"), ("cause_time", "i8"), ("effect_clock",
                    ("effect_time", "i8"), ("kind", "u1"), ("margin", "i8")])
 _BOUND = _np.dtype([("tick", "i8"), ("time", "i8"), ("earliest", "i8"), ("latest", "i8"),
                     ("bound", "i8"), ("bounded", "?")])
+
+
+class _Word(str, _Enum):
+    """A word of the tool, which equals its text and can replace it."""
+
+    __str__ = str.__str__
+
+
+class Presync(_Word):
+    """How stored stamps become the times to start from; in reports, how they did."""
+
+    AUTO = "auto"
+    NONE = "none"
+    LINEAR = "linear"
+    REGRESSION = "regression"
+    SPLINE = "spline"
+    CAUSAL = "causal"
+
+
+class WriteMode(_Word):
+    """The form of a corrected archive: self-contained, or clock maps and links to the original."""
+
+    REWRITE = "rewrite"
+    OVERLAY = "overlay"
+
+
+class ExportFormat(_Word):
+    """What :func:`export` writes."""
+
+    PERFETTO = "perfetto"
+    CHROME = "chrome"
+    CSV = "csv"
+
+
+class Verdict(_Word):
+    """``report["verdict"]``: the result of a check."""
+
+    VIOLATIONS = "violations"
+    CLEAN = "clean"
+    UNPROVEN = "unproven"
 
 
 def _ticks(values, name):
@@ -60,10 +105,6 @@ def _shown(value):
         text = type(value).__name__
     text = text if text.isprintable() else ascii(text)[1:-1]
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _seconds_apart(array):
-    return None if array is None else list(array)
 
 
 class ClockMap:
@@ -127,8 +168,7 @@ class ArchiveMaps(_Mapping):
         and ``latest`` time possible, ``bound`` (largest error) in ticks, ``bounded``.
         """
         if self._bounds is None:
-            text, columns = _core.check(self._path, self._options["presync"], True,
-                                        self._options["threads"], self._options["progress"])
+            text, columns = _core.check(self._path, _core.RunOptions(bounds=True, **self._options))
             self._bounds = _bounds(columns)
         return self._bounds.get(location, _np.empty(0, dtype=_BOUND))
 
@@ -142,8 +182,7 @@ class Report(dict):
 
     def _edges(self):
         if self._read is None:
-            self._read = _core.edges(self._path, self._options["presync"],
-                                     self._options["threads"], self._options["progress"])
+            self._read = _core.edges(self._path, _core.RunOptions(**self._options))
         return self._read
 
     @property
@@ -183,24 +222,68 @@ KINDS = tuple(_KINDS)
 
 
 def check(path, *, presync="auto", threads=0, progress=None):
-    """Looks for violations in an archive, and changes nothing. Returns a :class:`Report`."""
+    """Finds violations in a trace, and changes nothing. Returns a :class:`Report`.
+
+    presync: one of :class:`Presync`. threads: 0: all cores.
+    """
     options = {"presync": presync, "threads": threads, "progress": progress}
-    text, _ = _core.check(_os.fsdecode(path), presync, False, threads, progress)
+    text, _ = _core.check(_os.fsdecode(path), _core.RunOptions(**options))
     return Report(_os.fsdecode(path), options, _json.loads(text))
 
 
 def correct(path, out, *, presync="auto", mode="rewrite", force=False, verify=True, threads=0,
             progress=None):
-    """Writes a corrected archive into the new folder ``out``. Returns the report, a dict."""
-    return _json.loads(_core.correct(_os.fsdecode(path), _os.fsdecode(out), presync, mode, force,
-                                     verify, threads, progress))
+    """Writes a corrected copy of a trace into the new folder ``out``. Returns the report, a dict.
+
+    mode: one of :class:`WriteMode`. force: replace an unchanged earlier result. verify: read the
+        result back and check it.
+    """
+    options = _core.RunOptions(presync=presync, threads=threads, progress=progress)
+    return _json.loads(_core.correct(_os.fsdecode(path), _os.fsdecode(out), mode=mode, force=force,
+                                     verify=verify, options=options))
 
 
 def clock_maps(path, *, presync="auto", amortize=True, threads=0, progress=None):
-    """The maps of a correction without writing. Returns :class:`ArchiveMaps`."""
+    """The maps of a correction of an OTF2 archive, without writing. Returns :class:`ArchiveMaps`.
+
+    amortize: False: the presync alone.
+    """
     options = {"presync": presync, "threads": threads, "progress": progress}
-    core = _core.clock_maps(_os.fsdecode(path), presync, amortize, threads, progress)
+    core = _core.clock_maps(_os.fsdecode(path), amortize=amortize,
+                            options=_core.RunOptions(**options))
     return ArchiveMaps(_os.fsdecode(path), options, core)
+
+
+def compare(a, b, truth=None, *, raw_a=False, threads=0, progress=None):
+    """Compares the times of two versions of one trace, event for event.
+
+    truth: a third version, with correct times; then the report has the errors of both. raw_a: the
+        stamps of ``a`` count as stored, without its ClockOffset records.
+
+    Returns the report, a dict. Times are in seconds; differences are b - a.
+    """
+    options = _core.RunOptions(threads=threads, progress=progress)
+    truth = None if truth is None else _os.fsdecode(truth)
+    return _json.loads(_core.compare(_os.fsdecode(a), _os.fsdecode(b), truth=truth, raw_a=raw_a,
+                                     options=options))
+
+
+def export(path, out, *, format="perfetto", from_s=None, to_s=None, around=None, window_s=0.01,
+           both=False, force=False, presync="auto", threads=0, progress=None):
+    """Writes the new file ``out`` for a viewer of traces, or a table of edges (``"csv"``).
+
+    format: one of :class:`ExportFormat`. from_s, to_s: the part that is written, seconds since the
+        first event. around: only ``window_s`` seconds around that many of the worst edges. both:
+        also the times that :func:`correct` would write.
+
+    Returns the report, a dict.
+    """
+    selection = _core.ExportOptions()
+    selection.from_s, selection.to_s, selection.around = from_s, to_s, around
+    selection.window_s, selection.both, selection.force = window_s, both, force
+    options = _core.RunOptions(presync=presync, threads=threads, progress=progress)
+    return _json.loads(_core.export_trace(_os.fsdecode(path), _os.fsdecode(out), format=format, selection=selection,
+                                          options=options))
 
 
 class Alignment:
@@ -353,7 +436,7 @@ def _names_in(edges):
     return _in_order(names)
 
 
-def _align_tables(edges, clocks, sessions, resolution_hz, presync, bounds, threads, progress):
+def _align_tables(edges, clocks, sessions, resolution_hz, options):
     if clocks is None and sessions is not None and not _is_file(edges):
         clocks = {"clock": _names_in(edges)}
     tables = [_csv(table, _PLAIN_CLOCKS + _CLOCK_COLUMNS, name)
@@ -363,8 +446,7 @@ def _align_tables(edges, clocks, sessions, resolution_hz, presync, bounds, threa
         beside = _os.path.splitext(_os.fspath(edges))[0] + ".clocks.csv"
         tables = [(beside, None)] if _os.path.exists(beside) else []
     names, maps, report, columns = _core.align_tables(
-        _csv(edges, _PLAIN_EDGES + _EDGE_COLUMNS, "the edges"), tables, resolution_hz or 0, presync,
-        bounds, threads, progress)
+        _csv(edges, _PLAIN_EDGES + _EDGE_COLUMNS, "the edges"), tables, resolution_hz or 0, options)
     # Names of tables keep their types: 7 is found as 7.
     known = {} if _is_file(edges) else {str(_cell(name)): _cell(name) for name in _names_in(edges)}
     if clocks is not None and not _is_file(clocks):
@@ -475,12 +557,12 @@ def align(edges, clocks=None, sessions=None, *, resolution_hz=None, presync="aut
     Returns an :class:`Alignment`; from files, names of clocks are texts.
     """
     resolution_hz = _whole(resolution_hz, "resolution_hz", 2**63 - 1)
-    threads = _whole(threads, "threads", 65_536)
+    options = _core.RunOptions(presync=presync, bounds=bounds, progress=progress,
+                               threads=_whole(threads, "threads", 65_536))
     if (any(_is_file(table) for table in (edges, clocks, sessions))
             or _has_any(edges, _EDGE_COLUMNS) or _has_any(clocks, _CLOCK_COLUMNS)
             or _has_any(sessions, _SESSION_COLUMNS)):
-        return _align_tables(edges, clocks, sessions, resolution_hz, presync, bounds, threads,
-                             progress)
+        return _align_tables(edges, clocks, sessions, resolution_hz, options)
     ends = ("cause_clock", "cause_time", "effect_clock", "effect_time")
     for name in ends:
         if _column(edges, name) is None:
@@ -489,13 +571,14 @@ def align(edges, clocks=None, sessions=None, *, resolution_hz=None, presync="aut
     names = _clock_names(clocks, causes, effects)
     place = {name: i for i, name in enumerate(names)}
     delays = _column(edges, "min_delay")
-    core = _core.align(_core_clocks(names, clocks, sessions, resolution_hz or 1_000_000_000),
-                       _numbers(causes, place), _ticks(_column(edges, "cause_time"), "cause_time"),
-                       _numbers(effects, place),
-                       _ticks(_column(edges, "effect_time"), "effect_time"),
-                       _ticks([] if delays is None else delays, "min_delay")
-                       if delays is not None else _np.empty(0, dtype=_np.int64),
-                       _kinds(_column(edges, "kind")),
-                       presync, bounds, threads, progress)
-    maps, report, columns = core
+    core_clocks = _core_clocks(names, clocks, sessions, resolution_hz or 1_000_000_000)
+    core = _core.Edges()
+    core.cause_clock = _numbers(causes, place)
+    core.cause_time = _ticks(_column(edges, "cause_time"), "cause_time")
+    core.effect_clock = _numbers(effects, place)
+    core.effect_time = _ticks(_column(edges, "effect_time"), "effect_time")
+    if delays is not None:
+        core.min_delay = _ticks(delays, "min_delay")
+    core.kind = _kinds(_column(edges, "kind"))
+    maps, report, columns = _core.align(core_clocks, core, options)
     return Alignment(names, maps, _json.loads(report), columns)

@@ -239,6 +239,49 @@ def test_force_replaces_unchanged_results_only(tmp_path):
         ec.correct(out, tmp_path, force=True)
 
 
+def test_words_are_texts_and_enums():
+    assert ec.Verdict.CLEAN == "clean" and f"{ec.Presync.AUTO}" == str(ec.Presync.AUTO) == "auto"
+    for presync in ec.Presync:
+        assert ec.check(LULESH, presync=presync) == ec.check(LULESH, presync=presync.value)
+    assert ec.check(LULESH, presync="none")["presync"] == ec.Presync.NONE
+    assert ec.check(f"{LULESH}.truth")["verdict"] == ec.Verdict.CLEAN
+    with pytest.raises(ValueError, match="presync is none of auto, none, linear, .*causal"):
+        ec.check(LULESH, presync="Linear")
+
+
+def test_modes_are_words(tmp_path):
+    for mode in ec.WriteMode:
+        assert ec.correct(LULESH, tmp_path / mode, mode=mode)["mode"] == mode
+    with pytest.raises(ValueError, match="mode is none of rewrite, overlay"):
+        ec.correct(LULESH, tmp_path / "other", mode="x")
+
+
+def test_compare_reports_as_the_tool_does():
+    truth = f"{LULESH}.truth"
+    report = ec.compare(LULESH, truth, truth)
+    tool = subprocess.run([os.environ["ENTRAIN_BINARY"], "compare", "--json", LULESH, truth,
+                           "--truth", truth], capture_output=True, text=True, check=True)
+    assert report == json.loads(tool.stdout)
+    assert ec.compare(truth, truth)["b_error"] is None
+    assert ec.compare(LULESH, LULESH, raw_a=True)["all"]["max_s"] > 0
+    with pytest.raises(ValueError):
+        ec.compare(LULESH, TRACES / "amg-8")
+
+
+def test_export_writes_a_file(tmp_path):
+    for kind in ec.ExportFormat:
+        out = tmp_path / kind
+        report = ec.export(LULESH, out, format=kind)
+        assert report["format"] == kind and report["bytes"] == out.stat().st_size
+    part = ec.export(LULESH, tmp_path / "part", around=1, window_s=0.001, both=True)
+    assert 0 < part["flows"] < report["counts"]["edges"]["p2p"]["count"]
+    with pytest.raises(OSError):
+        ec.export(LULESH, tmp_path / "part")
+    ec.export(LULESH, tmp_path / "part", to_s=0.1, force=True)
+    with pytest.raises(ValueError, match="format is none of perfetto, chrome, csv"):
+        ec.export(LULESH, tmp_path / "other", format="x")
+
+
 def test_align_finds_a_late_clock():
     aligned = ec.align(late_clock(), bounds=True)
     assert aligned.report["before"]["violations"] == 50

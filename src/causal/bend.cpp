@@ -47,7 +47,7 @@ class Bender {
       : context_(context), clocks_(context, domains, presync.maps), presync_(presync) {}
 
   Result<bool> run() {
-    presync_.method = "causal";
+    presync_.method = PresyncMethod::causal;
     presync_.provenance = fmt::format("causal base={}", presync_.provenance);
     const bool measured = has_sessions();
     clocks_.evaluate();

@@ -118,9 +118,9 @@ class Prover {
     clocks::Presynchronised base;
     base.method = presync_.method;
     base.maps = presync_.maps;
-    if (base.method != "causal") {
-      if (base.method == "none" && !corrected_) {
-        // The bounds work without records that give no map.
+    if (base.method != PresyncMethod::causal) {
+      if (base.method == PresyncMethod::none && !corrected_) {
+        // If the records make no map, the bounds do without them.
         if (auto linear = clocks::presynchronise(context_.share, Presync::linear)) {
           base = std::move(*linear);
         }
@@ -303,14 +303,14 @@ class Prover {
   void fill_report() {
     ClockBounds& about = result_.about;
     about.max_rate_ppm = static_cast<double>(result_.limits.wander_ppb) / 1e3;
-    about.max_rate_source = option_.max_rate_ppm ? "given" : "trace";
-    about.clock_kind = clocks::name_of(context_.prior.kind);
-    about.clock_kind_source = context_.prior.kind_given ? "given" : "stamps";
-    about.mean_rate_source = context_.prior.mean_given ? "given" : "kind";
-    if (!context_.prior.limited) about.mean_rate_source = "off";
+    about.max_rate_source = option_.max_rate_ppm ? LimitOrigin::given : LimitOrigin::trace;
+    about.clock_kind = context_.prior.kind;
+    about.clock_kind_source = context_.prior.kind_given ? LimitOrigin::given : LimitOrigin::stamps;
+    about.mean_rate_source = context_.prior.mean_given ? LimitOrigin::given : LimitOrigin::kind;
+    if (!context_.prior.limited) about.mean_rate_source = LimitOrigin::off;
     if (assume_mean_) about.mean_rate_ppm = static_cast<double>(mean_ppb_) / 1e3;
     if (least_mean_ppb_) {
-      about.mean_rate_source = "trace";
+      about.mean_rate_source = LimitOrigin::trace;
       about.least_mean_rate_ppm = static_cast<double>(*least_mean_ppb_) / 1e3;
     }
     about.windows = result_.windows;

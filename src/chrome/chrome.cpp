@@ -106,7 +106,7 @@ void Run::add_clocks() {
     Clock clock;
     clock.name = fmt::format("{}", file.rank);
     clock.process = fmt::format("rank {}", file.rank);
-    clock.kind = "wall";
+    clock.kind = ClockKind::wall;
     if (file.events > 0) clock.events = StampRange{file.first, file.last};
     clock.granule = file.whole_us ? k_us : 1;
     clocks.clocks.push_back(std::move(clock));

@@ -23,28 +23,17 @@ namespace entrain::clocks {
 
 namespace {
 
-const char* word_of(Condensing rule) {
-  switch (rule) {
-    case Condensing::shortest:
-      return "shortest";
-    case Condensing::mean:
-      return "mean";
-    case Condensing::weighted:
-      return "weighted";
+PresyncMethod method_of(const std::optional<Method>& method) {
+  if (!method) return PresyncMethod::none;
+  switch (*method) {
+    case Method::linear:
+      return PresyncMethod::linear;
+    case Method::regression:
+      return PresyncMethod::regression;
+    case Method::spline:
+      return PresyncMethod::spline;
   }
-  return "";
-}
-
-const char* text_of(Condensing rule) {
-  switch (rule) {
-    case Condensing::shortest:
-      return "shortest round trips";
-    case Condensing::mean:
-      return "mean of the exchanges kept";
-    case Condensing::weighted:
-      return "mean of the exchanges kept, weighted by 1 / round trip^2";
-  }
-  return "";
+  return PresyncMethod::none;
 }
 
 /// Runs presynchronise() once.
@@ -61,9 +50,10 @@ class Presynchroniser {
     survey_records();
     prior_ = rate_prior(share_, options_.clock_prior);
     TRY(choose());
-    result_.method = result_.provenance = method_ ? clocks::name_of(*method_) : "none";
+    result_.method = method_of(method_);
+    result_.provenance = entrain::name_of(result_.method);
     if (method_ && *method_ != Method::linear) {
-      result_.provenance += fmt::format(" sessions={}", word_of(options_.condensing));
+      result_.provenance += fmt::format(" sessions={}", entrain::name_of(options_.condensing));
     }
     if (method_ && !options_.measured_apart.empty()) {
       result_.provenance += options_.records_added ? " measured_apart=added" : " measured_apart";
@@ -293,19 +283,21 @@ class Presynchroniser {
     for (const Numbered& one : all) result_.clocks.clocks.push_back(one.quality);
   }
 
-  [[nodiscard]] std::string source() const {
-    const std::string& apart = options_.measured_apart;
+  [[nodiscard]] SessionProvenance source() const {
     const bool records = *method_ == Method::linear || !any_samples_;
-    if (options_.exchanges != nullptr) {
-      return records ? "clock sessions"
-                     : fmt::format("exchanges of clock sessions, {}", text_of(options_.condensing));
+    const bool given = options_.exchanges != nullptr;
+    SessionProvenance source;
+    if (!records) source.condensing = options_.condensing;
+    if (given) {
+      source.origin = records ? SessionOrigin::given : SessionOrigin::given_exchanges;
+      return source;
     }
-    const std::string from =
-        records ? (apart.empty() ? "ClockOffset records" : k_clock_offsets)
-                : fmt::format("{}, {}", k_clock_samples, text_of(options_.condensing));
-    if (apart.empty()) return from;
-    return fmt::format("{} of {}{}", from, apart,
-                       options_.records_added ? ", and ClockOffset records" : "");
+    source.folder = options_.measured_apart;
+    source.records_added = !source.folder.empty() && options_.records_added;
+    source.origin = !records                ? SessionOrigin::exchanges
+                    : source.folder.empty() ? SessionOrigin::records
+                                            : SessionOrigin::measured_offsets;
+    return source;
   }
 
   [[nodiscard]] std::string name_of(LocationIndex l) const {

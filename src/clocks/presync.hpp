@@ -20,8 +20,8 @@ namespace entrain::clocks {
 /// The pre-synchronisation of a trace: maps from stored stamps to common time (C).
 struct Presynchronised {
   std::vector<ClockMap> maps;  ///< one per location; of other processes: the identity
-  std::string method;          ///< "none", "linear", "regression", "spline" or "causal"
-  std::string provenance;      ///< the method with its options, for an archive's properties
+  PresyncMethod method = PresyncMethod::none;
+  std::string provenance;  ///< the method with its options, for an archive's properties
   /// The quality of the maps, and warnings; only if asked for, and at rank 0 only.
   ClockEstimation clocks;
   /// An estimate per location, only if asked for; unknown for those of other processes.

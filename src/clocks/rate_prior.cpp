@@ -46,16 +46,4 @@ RatePrior rate_prior(const trace::Share& share, const ClockPriorOption& option) 
   return prior;
 }
 
-const char* name_of(ClockKind kind) {
-  switch (kind) {
-    case ClockKind::automatic:
-      return "auto";
-    case ClockKind::timer:
-      return "timer";
-    case ClockKind::wall:
-      return "wall";
-  }
-  return "";
-}
-
 }  // namespace entrain::clocks

@@ -35,7 +35,4 @@ struct RatePrior {
 /// since no machine runs for 30 years. Collective; the same at every process.
 [[nodiscard]] RatePrior rate_prior(const trace::Share& share, const ClockPriorOption& option = {});
 
-/// "timer" or "wall".
-[[nodiscard]] const char* name_of(ClockKind kind);
-
 }  // namespace entrain::clocks

@@ -127,8 +127,8 @@ void warn_of_violations(CheckReport& report) {
                   "and a correction "
                   "puts the events in order, but cannot recover their true times",
                   seconds,
-                  report.presync == "none" ? ", and nothing measured the clocks"
-                                           : ", whatever the sessions measured"));
+                  report.presync == PresyncMethod::none ? ", and nothing measured the clocks"
+                                                        : ", whatever the sessions measured"));
 }
 
 }  // namespace entrain::clocks

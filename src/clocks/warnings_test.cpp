@@ -102,13 +102,13 @@ TEST(ClockWarnings, a_presync_carries_them_unless_the_archive_was_corrected) {
 TEST(ClockWarnings, violations_of_seconds_are_told) {
   CheckReport report;
   report.resolution_hz = 1'000'000;
-  report.presync = "none";
+  report.presync = PresyncMethod::none;
   report.edges[0].worst = WorstEdge{-1'000'000, {}, {}};
   warn_of_violations(report);
   EXPECT_THAT(report.clocks.warnings, IsEmpty());
   report.edges[1].worst = WorstEdge{-2'500'000, {}, {}};
   warn_of_violations(report);
-  report.presync = "linear";
+  report.presync = PresyncMethod::linear;
   warn_of_violations(report);
   EXPECT_THAT(report.clocks.warnings,
               ElementsAre(AllOf(HasSubstr("up to 2.5 s"), HasSubstr("nothing measured")),

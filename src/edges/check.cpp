@@ -33,10 +33,6 @@ Result<void> check_length(std::span<const T> array, const char* name, std::size_
 }
 
 Result<void> check_clock(const Clock& clock) {
-  if (!clock.kind.empty() && clock.kind != "timer" && clock.kind != "wall") {
-    return bad(fmt::format("clock \"{}\" is of the kind \"{}\"; there are timer and wall",
-                           clock.name, clock.kind));
-  }
   if (clock.events && clock.events->last < clock.events->first) {
     return bad(fmt::format("the last event of clock \"{}\" is before its first", clock.name));
   }

@@ -83,8 +83,8 @@ class ClockTables {
 
   bool describe(const Row& row, Clock& clock, Problem& problem) {
     const auto& cells = row.cells;
-    for (const auto& [column, text] : {std::pair(k_clock_kind, &clock.kind),
-                                       {k_domain, &clock.domain},
+    if (!take_kind(cells[k_clock_kind], clock.kind, problem)) return false;
+    for (const auto& [column, text] : {std::pair(k_domain, &clock.domain),
                                        {k_process, &clock.process},
                                        {k_machine, &clock.machine}}) {
       if (cells[column].empty()) continue;
@@ -93,13 +93,21 @@ class ClockTables {
       }
       *text = cells[column];
     }
-    if (!clock.kind.empty() && clock.kind != "timer" && clock.kind != "wall") {
-      return refuse(problem, k_clock_kind,
-                    fmt::format("\"{}\" is neither timer nor wall", clock.kind));
-    }
     return take_resolution(cells[k_resolution], problem) && take_events(row, clock, problem) &&
            take_ticks(row, k_granule, clock.granule, problem) &&
            take_flag(row, k_corrected, clocks_.corrected, problem);
+  }
+
+  bool take_kind(std::string_view text, ClockKind& kind, Problem& problem) {
+    if (text.empty()) return true;
+    if (kind != ClockKind::automatic && text != name_of(kind)) {
+      return refuse(problem, k_clock_kind, "another row of this clock says something else");
+    }
+    for (const ClockKind one : {ClockKind::timer, ClockKind::wall}) {
+      if (text == name_of(one)) kind = one;
+    }
+    return kind != ClockKind::automatic ||
+           refuse(problem, k_clock_kind, fmt::format("\"{}\" is neither timer nor wall", text));
   }
 
   bool take_resolution(std::string_view text, Problem& problem) {

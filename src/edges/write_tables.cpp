@@ -155,7 +155,8 @@ std::string clocks_csv(const Clocks& clocks) {
     std::string name;
     table::append_field(name, clock.name);
     text += name;
-    for (const std::string& field : {clock.kind, clock.domain, clock.process, clock.machine}) {
+    const std::string kind = clock.kind == ClockKind::automatic ? "" : name_of(clock.kind);
+    for (const std::string& field : {kind, clock.domain, clock.process, clock.machine}) {
       text += ',';
       table::append_field(text, field);
     }

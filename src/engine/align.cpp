@@ -45,8 +45,8 @@ Result<void> check_options(const CheckOptions& options) {
 ClockKind kind_of(const Clocks& clocks) {
   ClockKind kind = ClockKind::automatic;
   for (const Clock& clock : clocks.clocks) {
-    if (clock.kind == "wall") return ClockKind::wall;
-    if (clock.kind == "timer") kind = ClockKind::timer;
+    if (clock.kind == ClockKind::wall) return clock.kind;
+    if (clock.kind == ClockKind::timer) kind = clock.kind;
   }
   return kind;
 }

@@ -69,8 +69,8 @@ clc::Options amortization_options(const CorrectOptions& options, const Timeline&
 
 void report_amortization(clc::Amortization& result, const Timeline& timeline,
                          CorrectReport& report) {
-  report.phases.forward += result.forward_s;
-  report.phases.backward += result.backward_s;
+  report.run.phases.forward += result.forward_s;
+  report.run.phases.backward += result.backward_s;
   report.passes = std::move(result.passes);
   report.cycles = std::move(result.cycles);
   report.gamma = fraction(result.gamma);

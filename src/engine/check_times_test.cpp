@@ -26,7 +26,7 @@ CheckReport checked(const session::LoadedTrace& loaded, std::span<const ClockMap
                     const trace::ClockDomains& domains) {
   session::Workers workers(2);
   const CheckOptions options;
-  const ChosenMu mu{.ticks = {}, .source = "by hand"};
+  const ChosenMu mu{.ticks = {}, .source = {MuOrigin::given}};
   const auto report = check_times(
       {.workers = workers, .options = options, .mu = mu, .domains = domains}, loaded, maps);
   EXPECT_TRUE(report);
@@ -38,7 +38,7 @@ TEST(CheckTimes, counts_violations_under_the_maps) {
   std::vector<ClockMap> maps(2);
   const CheckReport before = checked(loaded, maps, trace::separate_domains(2));
   EXPECT_EQ(before.violations, 1u);
-  EXPECT_EQ(before.mu_source, "by hand");
+  EXPECT_EQ(before.mu_source.origin, MuOrigin::given);
   maps[1] = maps[1].shifted(600);
   EXPECT_EQ(checked(loaded, maps, trace::separate_domains(2)).violations, 0u);
 }

@@ -61,7 +61,7 @@ class Span {
       if (trace::find_property(trace.definitions, trace::k_property_session_span) == nullptr &&
           has_offsets(trace)) {
         by_records_ = side;
-        source_ = "clock offsets";
+        source_ = SpanOrigin::clock_offsets;
         return;
       }
     }
@@ -69,13 +69,13 @@ class Span {
       if (const auto span = clocks::session_span(side->loaded.trace, side->maps)) {
         global_ = span;
         by_time_ = side;
-        source_ = "property";
+        source_ = SpanOrigin::property;
         return;
       }
     }
   }
 
-  [[nodiscard]] const std::string& source() const { return source_; }
+  [[nodiscard]] SpanOrigin source() const { return source_; }
   /// The side by whose events the span is told; null if it is everything.
   [[nodiscard]] const Side* side() const { return by_records_ != nullptr ? by_records_ : by_time_; }
 
@@ -98,7 +98,7 @@ class Span {
   const Side* by_records_ = nullptr;
   const Side* by_time_ = nullptr;
   std::optional<clocks::SessionSpan> global_;
-  std::string source_ = "whole trace";
+  SpanOrigin source_ = SpanOrigin::whole_trace;
 };
 
 /// Two or three archives of one trace.

@@ -105,7 +105,6 @@ class Recordings : public Compared {
     a = clocks.name;
     b = b_.recording.clocks.name;
     resolution_hz = clocks.resolution_hz;
-    span_source = "whole trace";
     for (const trace::Location& location : edges::definitions_of(clocks).locations) {
       const bool is_number = location.name == fmt::format("{}", location.id);
       locations.push_back({.id = location.id, .name = is_number ? "" : location.name});

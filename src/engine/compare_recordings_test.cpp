@@ -55,7 +55,7 @@ TEST(CompareRecordings, begins_and_ends_are_compared_one_to_one) {
   EXPECT_EQ(report->locations[1].name, "");  // its number is its name
   EXPECT_DOUBLE_EQ(report->locations[0].difference.max_s, 0);
   EXPECT_DOUBLE_EQ(report->locations[1].difference.mean_s, 4 * 2e-6 / 5);  // the instant stays
-  EXPECT_EQ(report->span_source, "whole trace");
+  EXPECT_EQ(report->span_source, SpanOrigin::whole_trace);
 }
 
 TEST(CompareRecordings, the_truth_tells_what_a_correction_left) {

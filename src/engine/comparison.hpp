@@ -42,7 +42,7 @@ class Compared {
   std::vector<Location> locations;
   std::uint64_t resolution_hz = 0;
   std::int64_t begin = 0, end = 0;  ///< range of the times of the truth, ticks
-  std::string span_source;          ///< see CompareReport::span_source
+  SpanOrigin span_source = SpanOrigin::whole_trace;
 };
 
 /// entrain::compare() of traces that were opened. Errors: those of Compared::times().

@@ -64,7 +64,7 @@ class Correction {
     apart.clock_domain = ClockDomain::location;
     TimelineReport first = std::move(t_.report);
     TRY(attempt(archive, apart, report));
-    t_.report.clock_domain = std::move(first.clock_domain);
+    t_.report.clock_domain = first.clock_domain;
     t_.report.notes = std::move(first.notes);
     t_.report.notes.emplace_back(
         "with the clocks of nodes and processes taken as one, messages through other clocks would "
@@ -73,7 +73,7 @@ class Correction {
   }
 
   Result<void> write(const std::filesystem::path& output, const OutputRule& rule) {
-    const Stopwatch watch(report_.phases.write);
+    const Stopwatch watch(report_.run.phases.write);
     const trace::Share share = t_.loaded.share(processes_);
     TRY(processes_.agree(check_stamps(share)));
     note_offsets_out_of_order(share);
@@ -83,8 +83,8 @@ class Correction {
     plan.rule = rule;
     TRY_ASSIGN(otf2::StagedArchive staged, otf2::stage_archive(*t_.archive, plan, output));
     report_.output = staged.final_anchor().string();
-    report_.link = staged.link();
-    report_.leftovers_removed = staged.leftovers_removed();
+    report_.links = staged.links();
+    report_.run.leftovers_removed = staged.leftovers_removed();
     staged_.emplace(std::move(staged));
     return {};
   }
@@ -92,7 +92,7 @@ class Correction {
   /// Checks the archive as written, which has no name yet.
   Result<void> verify() {
     if (!options_.verify) return {};
-    const Stopwatch watch(report_.phases.verify);
+    const Stopwatch watch(report_.run.phases.verify);
     make_room();
     engine::ReadBack written = read_back();
     TRY(written.run(staged_->anchor(), report_));
@@ -112,7 +112,7 @@ class Correction {
 
   /// Checks the times that would be written.
   Result<void> verify_planned() {
-    const Stopwatch watch(report_.phases.verify);
+    const Stopwatch watch(report_.run.phases.verify);
     make_room();
     engine::ReadBack planned = read_back();
     TRY(planned.planned(report_));
@@ -156,9 +156,7 @@ class Correction {
   }
 
   CorrectReport take_report() {
-    report_.mode = !writing_                             ? "planned"
-                   : options_.mode == WriteMode::rewrite ? "rewrite"
-                                                         : "overlay";
+    if (writing_) report_.mode = options_.mode;
     report_.timeline = std::move(t_.report);
     const engine::TimeRange range =
         engine::time_range(t_.loaded.share(processes_), t_.presync.maps);
@@ -168,9 +166,9 @@ class Correction {
             static_cast<double>(pass.error_ticks) / static_cast<double>(range.last - range.first);
       }
     }
-    report_.peak_memory_bytes = static_cast<std::uint64_t>(
+    report_.run.peak_memory_bytes = static_cast<std::uint64_t>(
         processes_.reduce(Team::Reduction::max, static_cast<std::int64_t>(peak_memory_bytes())));
-    report_.spilled_bytes = static_cast<std::uint64_t>(processes_.reduce(
+    report_.run.spilled_bytes = static_cast<std::uint64_t>(processes_.reduce(
         Team::Reduction::max, static_cast<std::int64_t>(BigMemory::most_spilled())));
     return std::move(report_);
   }
@@ -200,9 +198,9 @@ class Correction {
     if (check.bounds.wanted) {
       TRY(hold_in_intervals(report));
     }
-    report_.phases.scan += t_.scan_s;
-    report_.phases.presync += t_.presync_s;
-    report_.phases.match += t_.match_s;
+    report_.run.phases.scan += t_.scan_s;
+    report_.run.phases.presync += t_.presync_s;
+    report_.run.phases.match += t_.match_s;
     session::begin_phase(progress_, "correct");
     maps_ = t_.presync.maps;
     match::Graph graph = std::exchange(t_.graph, {});
@@ -212,7 +210,7 @@ class Correction {
     }
     graph = {};
     if (proven_ && report) {
-      const Stopwatch watch(report_.phases.bounds);
+      const Stopwatch watch(report_.run.phases.bounds);
       const bool rows = options_.check.bounds.rows ||
                         (page_ != nullptr && engine::few_rows(t_, proven_->windows));
       report_.bounds = causal::judge(t_.loaded.share(processes_), *proven_, maps_, rows);
@@ -225,7 +223,7 @@ class Correction {
   /// Proves in which intervals the clocks lie. Where something is violated, moves the presync maps
   /// into them.
   Result<void> hold_in_intervals(bool report) {
-    const Stopwatch watch(report_.phases.bounds);
+    const Stopwatch watch(report_.run.phases.bounds);
     session::begin_phase(progress_, "bounds");
     TRY_ASSIGN(proven_,
                causal::prove_intervals(engine::causal_context(workers_, t_, progress_),
@@ -312,7 +310,7 @@ class Correction {
             fmt::format("clocks of {} are not shared as --clock-domain {} says: taken as one, "
                         "they make messages arrive before they were sent, all around; try "
                         "--clock-domain auto",
-                        share.trace.path, t_.report.clock_domain));
+                        share.trace.path, name_of(t_.report.clock_domain)));
       }
       for (const LocationIndex l : share.own()) {
         const ClockMap& map = result.maps[t_.domains.of[l]];

@@ -59,7 +59,7 @@ struct CorrectionMethod {
   std::string presync;  ///< Presynchronised::provenance
   Decimal9 gamma;       ///< the one that was chosen
   ChosenMu mu;
-  std::string clock_domain;  ///< TimelineReport::clock_domain
+  ClockDomain clock_domain = ClockDomain::automatic;  ///< TimelineReport::clock_domain
 };
 
 /// Value of the property ENTRAIN::CORRECTION: "mode=overlay presync=linear gamma=0.99 ...".

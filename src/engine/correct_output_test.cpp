@@ -139,8 +139,8 @@ TEST(CorrectOutput, the_property_names_every_option) {
   method.presync = "linear";
   method.gamma = Decimal9{990'000'000};
   method.mu.ticks = {1, 2, 3};
-  method.mu.source = "given";
-  method.clock_domain = "node";
+  method.mu.source.origin = MuOrigin::given;
+  method.clock_domain = ClockDomain::node;
   const std::string text = correction_property(options, method);
   for (const char* part : {"mode=rewrite ", "presync=linear ", "gamma=0.99 ", "mu_ticks=1/2/3 ",
                            "mu_source=given ", "max_slope=0.01 "}) {

@@ -56,7 +56,7 @@ void take_kept_clocks(KeptClocks kept, RecordingTimeline& timeline) {
       fmt::format("{} of {} clocks stay as they are; the others are aligned to them by messages",
                   kept.kept, kept.maps.size());
   t.presync.maps = std::move(kept.maps);
-  t.presync.method = t.report.presync = "causal";
+  t.presync.method = t.report.presync = PresyncMethod::causal;
   t.report.reason = t.presync.clocks.reason;
   const auto still = std::find_if(t.presync.maps.begin(), t.presync.maps.end(),
                                   [](const ClockMap& map) { return map.is_identity(); });
@@ -208,26 +208,24 @@ class Correction {
       survey_.emplace(seen_->workers(), seen_->timeline);
       static_cast<void>(seen_->count(*paired_, t.measured.maps, survey_->before()));
     }
-    report_.mode = "planned";
-    report_.phases.scan = recording_.read_s;
-    report_.phases.match = t.match_s;
-    report_.phases.presync = t.presync_s;
+    report_.run.phases.scan = recording_.read_s;
+    report_.run.phases.match = t.match_s;
+    report_.run.phases.presync = t.presync_s;
     if (options_.check.bounds.wanted) {
-      const Stopwatch watch(report_.phases.bounds);
+      const Stopwatch watch(report_.run.phases.bounds);
       TRY_ASSIGN(report_.bounds, seen_->bounds(maps_, survey_.has_value()));
     }
     return check_order(recording_, maps_);
   }
 
   Result<void> write(const OutputFolder& folder) {
-    const Stopwatch watch(report_.phases.write);
-    report_.mode = is_overlay() ? "overlay" : "rewrite";
+    const Stopwatch watch(report_.run.phases.write);
+    report_.mode = options_.mode;
     report_.output = folder.target().string();
-    report_.leftovers_removed = folder.leftovers_removed();
+    report_.run.leftovers_removed = folder.leftovers_removed();
     if (is_overlay()) {
-      TRY_ASSIGN(const LinkCounts links,
+      TRY_ASSIGN(report_.links,
                  recording_.write_overlay(folder.path(), folder.target(), maps_, options_.link));
-      report_.link = text_of(links);
       return {};
     }
     return options_.mark_offsets ? recording_.write_marked(folder.path(), maps_)
@@ -240,10 +238,10 @@ class Correction {
     if (!options_.verify) return {};
     if (is_overlay()) {
       verify_planned();
-      report_.after.presync = "constant";
+      report_.after.presync = PresyncMethod::constant;
       return {};
     }
-    const Stopwatch watch(report_.phases.verify);
+    const Stopwatch watch(report_.run.phases.verify);
     session::begin_phase(run_.progress, "verify");
     TRY_ASSIGN(const std::unique_ptr<Recording> written, recording_.read_back(folder));
     CheckOptions check = options_.check;
@@ -262,7 +260,7 @@ class Correction {
 
   /// Counts the edges by the times that would be written.
   void verify_planned() {
-    const Stopwatch watch(report_.phases.verify);
+    const Stopwatch watch(report_.run.phases.verify);
     report_.after = seen_->count(*paired_, maps_, survey_ ? survey_->after() : nullptr);
     settle(*paired_, moves_by(maps_, paired_->edges()));
   }
@@ -282,7 +280,7 @@ class Correction {
   CorrectReport take_report() {
     report_.timeline = std::move(seen_->timeline.report);
     for (const std::string& note : recording_.notes) report_.timeline.notes.push_back(note);
-    report_.peak_memory_bytes = peak_memory_bytes();
+    report_.run.peak_memory_bytes = peak_memory_bytes();
     return std::move(report_);
   }
 
@@ -323,7 +321,7 @@ class Correction {
   /// Fills the report from the counted edges.
   void settle(const Recording& result, const std::vector<Move>& moves) {
     set_clocks(result, {}, report_.after);
-    report_.after.presync = "none";
+    report_.after.presync = PresyncMethod::none;
     report_.after.archive = report_.output;
     report_.statistics = statistics_of(moves);
     report_.verified = true;

@@ -8,8 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/try.hpp"
 #include "clocks/delays.hpp"
 #include "trace/properties.hpp"
@@ -19,19 +17,17 @@ namespace entrain::engine {
 
 namespace {
 
-constexpr const char* k_round_trip = "round trip (estimate)";
-constexpr const char* k_delays = "clock_delays.csv (estimate)";
-
-/// Names the file, and how many pairs of machines have more than the smallest of their class.
-std::string source_of(const clocks::DelayMu& mu) {
+/// Counts the pairs of machines that have more than the smallest of their class.
+MuProvenance source_of(const clocks::DelayMu& mu) {
   const auto& pairs = mu.of_pairs.all();
   const auto above = std::count_if(pairs.begin(), pairs.end(), [&](const auto& pair) {
     const bool one = pair.first.first == pair.first.second;
     return pair.second > mu.by_class[static_cast<std::size_t>(one ? LatencyClass::same_node
                                                                   : LatencyClass::other)];
   });
-  if (above == 0) return k_delays;
-  return fmt::format("{}; more for {} of {} pairs of nodes", k_delays, above, pairs.size());
+  return {.origin = MuOrigin::delays,
+          .pairs = pairs.size(),
+          .pairs_above = static_cast<std::uint64_t>(above)};
 }
 
 /// mu of an earlier correction: "... mu_ticks=1/2/3 ...".
@@ -73,7 +69,7 @@ Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace
     return ChosenMu{mu.by_class, source_of(mu), std::move(mu.of_pairs)};
   }
   if (option.source != MuSource::round_trip) return choose_mu(loaded.trace, maps, option);
-  ChosenMu mu{{}, k_round_trip, {}};
+  ChosenMu mu{{}, {MuOrigin::round_trip}, {}};
   TRY(workers.run(
       loaded.trace, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
         TRY_ASSIGN(const MuTicks ticks, verify::round_trip_mu(share, maps, Cancel(progress)));
@@ -87,23 +83,23 @@ ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
                    const MuOption& option) {
   switch (option.source) {
     case MuSource::round_trip:
-      return {verify::round_trip_mu(trace, maps), k_round_trip, {}};
+      return {verify::round_trip_mu(trace, maps), {MuOrigin::round_trip}, {}};
     case MuSource::one_tick:
-      return {{1, 1, 1}, "given", {}};
+      return {{1, 1, 1}, {MuOrigin::given}, {}};
     case MuSource::fixed: {
       const double ticks =
           option.seconds * static_cast<double>(trace.definitions.clock.resolution_hz);
       const auto rounded = static_cast<std::int64_t>(
           std::llround(std::clamp(ticks, 0.0, static_cast<double>(trace::k_largest_mu))));
-      return {{rounded, rounded, rounded}, "given", {}};
+      return {{rounded, rounded, rounded}, {MuOrigin::given}, {}};
     }
     case MuSource::automatic:
     case MuSource::delays:
       break;
   }
   const auto carried = mu_of_property(trace.definitions);
-  if (carried && *carried != MuTicks{}) return {*carried, "archive", {}};
-  return {{}, "none", {}};
+  if (carried && *carried != MuTicks{}) return {*carried, {MuOrigin::archive}, {}};
+  return {{}, {MuOrigin::none}, {}};
 }
 
 }  // namespace entrain::engine

@@ -14,10 +14,10 @@
 
 namespace entrain::engine {
 
-/// The minimum latency (mu) per class, and in words where it comes from.
+/// The minimum latency (mu) per class, and its origin.
 struct ChosenMu {
   MuTicks ticks{};
-  std::string source;
+  MuProvenance source;
   trace::PairMu pairs = {};  ///< mu of messages between two machines, where more is known
 };
 

@@ -25,7 +25,7 @@ MuTicks mu_of(const TraceBuilder& b, const MuOption& option) {
 }
 std::string source_of(const TraceBuilder& b, const MuOption& option) {
   const std::vector<ClockMap> maps(b.trace().locations.size());
-  return choose_mu(b.trace(), maps, option).source;
+  return text_of(choose_mu(b.trace(), maps, option).source);
 }
 
 TEST(ChooseMu, automatic_is_what_an_earlier_correction_used) {

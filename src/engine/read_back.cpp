@@ -59,7 +59,7 @@ Result<void> ReadBack::run(const std::filesystem::path& anchor, CorrectReport& r
 Result<void> ReadBack::planned(CorrectReport& report) {
   session::begin_phase(progress_, "verify");
   TRY_ASSIGN(report.after, check_with_before(original_.loaded, original_.corrected));
-  TRY(compare(original_.loaded.trace, original_.corrected, "none", report));
+  TRY(compare(original_.loaded.trace, original_.corrected, PresyncMethod::none, report));
   report.verified = true;
   report.judgement = judge_correction(report);
   return {};
@@ -86,7 +86,8 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
     return as_any_other(anchor, report);
   }
   const bool has_clock_offsets = processes_.any(rewritten.has_clock_offsets);
-  return compare(loaded.trace, original_.corrected, has_clock_offsets ? "linear" : "none", report);
+  return compare(loaded.trace, original_.corrected,
+                 has_clock_offsets ? PresyncMethod::linear : PresyncMethod::none, report);
 }
 
 /// The events of an overlay are those of the original, so they are not read again.
@@ -125,7 +126,7 @@ Result<void> ReadBack::as_any_other(const std::filesystem::path& anchor, Correct
 }
 
 Result<void> ReadBack::compare(const trace::Trace& written, std::span<const ClockMap> maps,
-                               std::string_view presync, CorrectReport& report) {
+                               PresyncMethod presync, CorrectReport& report) {
   report.after.presync = presync;
   report.after.archive = report.output;
   // Bending moves clocks both ways; only what follows it never moves anything back.

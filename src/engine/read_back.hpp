@@ -70,7 +70,7 @@ class ReadBack {
   Result<void> as_any_other(const std::filesystem::path& anchor, CorrectReport& report);
 
   Result<void> compare(const trace::Trace& written, std::span<const ClockMap> maps,
-                       std::string_view presync, CorrectReport& report);
+                       PresyncMethod presync, CorrectReport& report);
   Result<CorrectionStatistics> statistics(const trace::Trace& written,
                                           std::span<const ClockMap> after,
                                           std::span<const ClockMap> start);

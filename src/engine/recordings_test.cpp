@@ -37,9 +37,9 @@ TEST(Recordings, a_run_on_one_host_is_clean_and_stays_as_it_is) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->judgement->verdict, Verdict::clean);
   EXPECT_EQ(report->after.checked_edges, 96U);
-  EXPECT_GT(report->phases.scan, 0);
-  EXPECT_GT(report->phases.write, 0);
-  EXPECT_GT(report->peak_memory_bytes, 1'000'000U);
+  EXPECT_GT(report->run.phases.scan, 0);
+  EXPECT_GT(report->run.phases.write, 0);
+  EXPECT_GT(report->run.peak_memory_bytes, 1'000'000U);
   for (int rank = 0; rank < 4; ++rank) {
     const std::string name = "rank" + std::to_string(rank) + ".json";
     EXPECT_EQ(json::load(folder / "same" / name)->text, json::load(k_example / name)->text);
@@ -366,8 +366,8 @@ TEST(Recordings, an_overlay_shifts_untouched_files_as_a_whole) {
   options.mode = WriteMode::overlay;
   const auto report = entrain::correct(input, out, options);
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->mode, "overlay");
-  EXPECT_NE(report->link, "");
+  EXPECT_EQ(report->mode, WriteMode::overlay);
+  EXPECT_NE(report->links, LinkCounts{});
   EXPECT_GT(report->before.violations, 0U);
   EXPECT_EQ(report->after.violations, 0U);
   const bool tells_rest = std::any_of(
@@ -421,7 +421,7 @@ TEST(Recordings, files_of_an_overlay_are_unpacked) {
   const TempFolder other;
   const auto report = entrain::correct(folder.path(), other / "out", options);
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->link, "");
+  EXPECT_EQ(report->links, LinkCounts{});
   EXPECT_EQ(json::load(other / "out" / "rank2.json")->text, json::load(rank_file(2))->text);
   EXPECT_FALSE(json::load(other / "out" / "rank2.json")->packed);
 }

@@ -24,23 +24,6 @@ namespace entrain::engine {
 
 namespace {
 
-const char* word_of(ClockDomain rule) {
-  switch (rule) {
-    case ClockDomain::automatic:
-      return "auto";
-    case ClockDomain::location:
-      return "location";
-    case ClockDomain::process:
-      return "process";
-    case ClockDomain::node:
-      return "node";
-  }
-  return "";
-}
-
-/// With more clocks a fit may take longer than all the rest together.
-constexpr std::size_t k_most_unasked_clocks = 4096;
-
 /// By which clocks' rates may differ where nothing is assumed: time must not run backward.
 constexpr double k_most_rate = 0.5;
 constexpr double k_us_per_s = 1e6;
@@ -61,7 +44,7 @@ class Finder {
   Result<Timeline> run(const std::filesystem::path& archive) {
     TRY(read(archive, {}));
     TRY_ASSIGN(t_.mu, choose_mu(workers_, t_.loaded, t_.measured.maps, options_, progress_));
-    t_.report.clock_domain = word_of(options_.clock_domain);
+    t_.report.clock_domain = options_.clock_domain;
     if (corrects() || options_.presync == Presync::causal) {
       TRY(build_graph());
       TRY(improve(archive));
@@ -152,7 +135,7 @@ class Finder {
       t_.presync = t_.measured;
       t_.shared_clocks = unasked_domains();
       if (options_.presync == Presync::causal) {
-        t_.presync.method = "causal";
+        t_.presync.method = PresyncMethod::causal;
         t_.presync.provenance = fmt::format("causal base={}", t_.measured.provenance);
         t_.presync.clocks.reason = "nothing is violated: no clock is bent";
       }
@@ -175,7 +158,7 @@ class Finder {
     } else if (set_by_common_ends()) {
       // A fit could only take away what they tell.
     } else if (wants_bending()) {
-      if (options_.presync == Presync::automatic && t_.domains.count() > k_most_unasked_clocks) {
+      if (options_.presync == Presync::automatic && t_.domains.count() > k_most_bent_clocks) {
         t_.presync.clocks.reason = fmt::format(
             "{} clocks are not bent unless --presync causal asks for it: that may take long",
             t_.domains.count());
@@ -273,7 +256,7 @@ class Finder {
         "ends of collectives coincide within {:.3g} us (median): {}; {} of {} clocks stay",
         static_cast<double>(ends.spread) * us_per_tick,
         ends.bends.empty() ? "straight lines" : "lines with bends", kept, maps.size());
-    t_.presync.method = "causal";
+    t_.presync.method = PresyncMethod::causal;
     t_.presync.provenance = fmt::format("causal base={} ends", t_.measured.provenance);
     t_.presync.maps = std::move(maps);
   }

@@ -37,8 +37,8 @@ TEST(Timeline, bounds_need_the_graph) {
 TEST(Timeline, the_first_method_asked_for_is_the_one_reported) {
   const auto timeline = timeline_of(k_traces / "allops-4", {}, Presync::none);
   ASSERT_TRUE(timeline);
-  EXPECT_EQ(timeline->report.presync, "none");
-  EXPECT_EQ(timeline->report.clock_domain, "auto");
+  EXPECT_EQ(timeline->report.presync, PresyncMethod::none);
+  EXPECT_EQ(timeline->report.clock_domain, ClockDomain::automatic);
   EXPECT_EQ(timeline->report.clocks, timeline->domains.count());
 }
 

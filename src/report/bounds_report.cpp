@@ -71,13 +71,13 @@ std::string held_text(const ClockBounds& bounds, std::uint64_t hz) {
 
 /// Why that limit on mean rates was assumed.
 std::string mean_source_text(const ClockBounds& bounds) {
-  if (bounds.mean_rate_source == "given") return "as given";
-  const bool wall = bounds.clock_kind == "wall";
+  if (bounds.mean_rate_source == LimitOrigin::given) return "as given";
+  const bool wall = bounds.clock_kind == ClockKind::wall;
   if (bounds.least_mean_rate_ppm) {
     return fmt::format("twice the {:.4g} ppm that the trace demands at least, more than assumed",
                        *bounds.least_mean_rate_ppm);
   }
-  const bool given = bounds.clock_kind_source == "given";
+  const bool given = bounds.clock_kind_source == LimitOrigin::given;
   return wall    ? given ? "wall clocks, as given" : "wall clocks, by their stamps"
          : given ? "timers, as given"
                  : "timers, by their stamps";
@@ -86,7 +86,7 @@ std::string mean_source_text(const ClockBounds& bounds) {
 std::string condition_text(const ClockBounds& bounds) {
   std::string text = fmt::format(
       ", if no clock's rate leaves its mean by more than {:.4g} ppm ({})", bounds.max_rate_ppm,
-      bounds.max_rate_source == "given"
+      bounds.max_rate_source == LimitOrigin::given
           ? "as given"
           : fmt::format("from the trace, which is possible from {:.3g} ppm on",
                         bounds.least_rate_ppm));
@@ -99,8 +99,10 @@ std::string condition_text(const ClockBounds& bounds) {
         "limit fits)",
         *bounds.least_mean_rate_ppm);
   }
-  if (bounds.mu_source.ends_with("(estimate)")) text += " and if the estimate of mu is right";
-  if (bounds.mu_source == "given") text += " and no message is faster than mu";
+  const MuOrigin mu = bounds.mu_source.origin;
+  const bool estimated = mu == MuOrigin::round_trip || mu == MuOrigin::delays;
+  if (estimated && bounds.mu_source.pairs_above == 0) text += " and if the estimate of mu is right";
+  if (mu == MuOrigin::given) text += " and no message is faster than mu";
   return text + ".";
 }
 
@@ -206,16 +208,16 @@ Json bounds_json(const ClockBounds& bounds, std::uint64_t hz) {
   return {{"reference", bounds.reference},
           {"reference_process", bounds.reference_process},
           {"max_rate_ppm", number(bounds.max_rate_ppm)},
-          {"max_rate_source", bounds.max_rate_source},
+          {"max_rate_source", name_of(bounds.max_rate_source)},
           {"least_rate_ppm", number(bounds.least_rate_ppm)},
           {"measured_once", bounds.measured_once},
-          {"clock_kind", bounds.clock_kind},
-          {"clock_kind_source", bounds.clock_kind_source},
+          {"clock_kind", name_of(bounds.clock_kind)},
+          {"clock_kind_source", name_of(bounds.clock_kind_source)},
           {"mean_rate_ppm", bounds.mean_rate_ppm ? number(*bounds.mean_rate_ppm) : Json(nullptr)},
-          {"mean_rate_source", bounds.mean_rate_source},
+          {"mean_rate_source", name_of(bounds.mean_rate_source)},
           {"least_mean_rate_ppm",
            bounds.least_mean_rate_ppm ? number(*bounds.least_mean_rate_ppm) : Json(nullptr)},
-          {"mu_source", bounds.mu_source},
+          {"mu_source", text_of(bounds.mu_source)},
           {"sessions", bounds.sessions},
           {"assumed_sessions", bounds.assumed_sessions},
           {"assumed_half_width_s", number(seconds_of(bounds.assumed_half_width_ticks, hz))},

@@ -95,6 +95,7 @@ Json to_json(const CheckReport& report) {
   for (std::size_t i = 0; i < k_latency_classes; ++i)
     mu[name_of(static_cast<LatencyClass>(i))] =
         number(seconds_of(report.mu_ticks[i], report.resolution_hz));
+  const std::string sessions = text_of(report.clocks.sessions);
   Json json = {
       {"schema", "entrain.check/1"},
       {"archive", report.archive},
@@ -102,10 +103,9 @@ Json to_json(const CheckReport& report) {
       {"events", report.events},
       {"communication_events", report.communication_events},
       {"resolution_hz", report.resolution_hz},
-      {"presync", report.presync},
+      {"presync", name_of(report.presync)},
       {"presync_reason", report.clocks.reason.empty() ? Json(nullptr) : Json(report.clocks.reason)},
-      {"presync_sessions",
-       report.clocks.sessions.empty() ? Json(nullptr) : Json(report.clocks.sessions)},
+      {"presync_sessions", sessions.empty() ? Json(nullptr) : Json(sessions)},
       {"clocks", nullptr},
       {"warnings", report.clocks.warnings},
       {"edges", std::move(edges)},
@@ -114,7 +114,7 @@ Json to_json(const CheckReport& report) {
       {"equal", report.equal},
       {"inside_domains", inside_domains_json(report)},
       {"mu_s", std::move(mu)},
-      {"mu_source", report.mu_source},
+      {"mu_source", text_of(report.mu_source)},
       {"unmatched", counters(report.unmatched)},
       {"skipped", counters(report.skipped)},
       {"completeness", completeness_json(report.completeness)},

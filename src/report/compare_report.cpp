@@ -47,10 +47,10 @@ void add_affine(FieldList& fields, const char* name, const std::optional<TruthEr
 }
 
 std::string span_text(const CompareReport& report) {
-  if (report.span_source == "whole trace")
+  if (report.span_source == SpanOrigin::whole_trace)
     return "communication: over the whole trace, no clock sessions are known";
   return fmt::format("communication: between first and last clock session (from {})",
-                     report.span_source);
+                     name_of(report.span_source));
 }
 
 std::string locations_text(const CompareReport& report, const Style& style) {
@@ -133,7 +133,7 @@ Json to_json(const CompareReport& report) {
                {"locations", std::move(locations)},
                {"all", difference_json(report.all)},
                {"communication", difference_json(report.communication)},
-               {"span_source", report.span_source},
+               {"span_source", name_of(report.span_source)},
                {"a_error", error_json(report.a_error)},
                {"b_error", error_json(report.b_error)}};
   if (!report.notes.empty()) json["notes"] = report.notes;

@@ -38,10 +38,18 @@ double ticks_to_seconds(const CorrectReport& report, double ticks) {
   return ticks / static_cast<double>(std::max<std::uint64_t>(report.before.resolution_hz, 1));
 }
 
+const char* mode_text(const CorrectReport& report) {
+  return report.mode ? name_of(*report.mode) : "planned";
+}
+
+std::uint64_t links_of(const CorrectReport& report, LinkKind kind) {
+  return static_cast<std::uint64_t>(report.links[static_cast<std::size_t>(kind)]);
+}
+
 std::string output_text(const CorrectReport& report) {
-  if (report.mode != "overlay") return fmt::format("{} ({})", report.output, report.mode);
-  if (report.link.empty()) return fmt::format("{} (overlay)", report.output);
-  return fmt::format("{} (overlay, event files linked: {})", report.output, report.link);
+  const std::string links = text_of(report.links);
+  if (links.empty()) return fmt::format("{} ({})", report.output, mode_text(report));
+  return fmt::format("{} (overlay, event files linked: {})", report.output, links);
 }
 
 /// The same options mean the same edges, so a kind that is not counted before is not counted after.
@@ -159,31 +167,31 @@ Table pass_table(const CorrectReport& report) {
 }
 
 std::string phases_text(const CorrectReport& report) {
-  const PhaseSeconds& phases = report.phases;
+  const PhaseSeconds& phases = report.run.phases;
   return fmt::format(
              "scan {}, match {}, presync {}, forward {}, backward {}, write {}, verify {}; memory "
              "{}",
              format_duration(phases.scan), format_duration(phases.match),
              format_duration(phases.presync), format_duration(phases.forward),
              format_duration(phases.backward), format_duration(phases.write),
-             format_duration(phases.verify), format_bytes(report.peak_memory_bytes)) +
+             format_duration(phases.verify), format_bytes(report.run.peak_memory_bytes)) +
          (report.bounds ? fmt::format(", bounds {}", format_duration(phases.bounds)) : "") +
-         (report.spilled_bytes > 0
-              ? fmt::format(", in files instead {}", format_bytes(report.spilled_bytes))
+         (report.run.spilled_bytes > 0
+              ? fmt::format(", in files instead {}", format_bytes(report.run.spilled_bytes))
               : "");
 }
 
 /// Says which files of the original an overlay still needs; "" for a rewrite.
 std::string keep_text(const CorrectReport& report) {
-  if (report.mode != "overlay") return "";
+  if (report.mode != WriteMode::overlay) return "";
   std::string text;
-  if (report.link.find("sym") != std::string::npos) {
+  if (links_of(report, LinkKind::symbolic) > 0) {
     text = fmt::format(
         "The event files of {} must stay where they are, unchanged: the new archive points to "
         "them. Move or copy both archives together.",
         report.before.archive);
   }
-  if (report.link.find("hard") != std::string::npos) {
+  if (links_of(report, LinkKind::hard) > 0) {
     text += fmt::format(
         "{}The event files of {} are the same files as those of the new archive: it may be "
         "deleted, but nothing may write to it.",
@@ -272,7 +280,7 @@ Json displacement_json(const CorrectReport& report) {
 }
 
 Json phases_json(const CorrectReport& report) {
-  const PhaseSeconds& phases = report.phases;
+  const PhaseSeconds& phases = report.run.phases;
   Json json = {{"scan", number(phases.scan)},         {"match", number(phases.match)},
                {"presync", number(phases.presync)},   {"forward", number(phases.forward)},
                {"backward", number(phases.backward)}, {"write", number(phases.write)},
@@ -286,7 +294,7 @@ Json phases_json(const CorrectReport& report) {
 void add_timeline(FieldList& fields, const CorrectReport& report) {
   const TimelineReport& timeline = report.timeline;
   if (timeline.presync != report.before.presync) {
-    std::string text = timeline.presync;
+    std::string text = name_of(timeline.presync);
     if (!timeline.reason.empty()) text += ": " + timeline.reason;
     fields.field("clock fit", text);
   } else if (timeline.reason != report.before.clocks.reason) {
@@ -343,9 +351,9 @@ Table before_and_after(const CorrectReport& report, const Style& style) {
 Json timeline_json(const CorrectReport& report) {
   const TimelineReport& timeline = report.timeline;
   const std::uint64_t hz = report.before.resolution_hz;
-  return {{"presync", timeline.presync},
+  return {{"presync", name_of(timeline.presync)},
           {"reason", timeline.reason.empty() ? Json(nullptr) : Json(timeline.reason)},
-          {"clock_domain", timeline.clock_domain},
+          {"clock_domain", name_of(timeline.clock_domain)},
           {"clocks", timeline.clocks},
           {"notes", timeline.notes},
           {"shift_s",
@@ -356,7 +364,7 @@ Json timeline_json(const CorrectReport& report) {
 std::string to_text(const CorrectReport& report, const Style& style) {
   FieldList about;
   about.field("archive", report.before.archive).field("corrected", output_text(report));
-  add_leftovers(about, report.leftovers_removed);
+  add_leftovers(about, report.run.leftovers_removed);
   about.field("trace", trace_text(report.before))
       .field("presync", presync_text(report.before))
       .field("mu", mu_text(report.before));
@@ -390,6 +398,7 @@ std::string to_text(const CorrectReport& report, const Style& style) {
 Json to_json(const CorrectReport& report) {
   const CorrectionStatistics& statistics = report.statistics;
   const auto measured = [&](Json value) { return report.verified ? std::move(value) : Json(); };
+  const std::string links = text_of(report.links);
   Json json = {{"schema", "entrain.correct/1"},
                {"output", report.output},
                {"timeline", timeline_json(report)},
@@ -397,8 +406,8 @@ Json to_json(const CorrectReport& report) {
                {"after", nullptr},
                {"verified", report.verified},
                {"coverage", measured(coverage_json(report.after.coverage))},
-               {"mode", report.mode},
-               {"link", report.link.empty() ? Json(nullptr) : Json(report.link)},
+               {"mode", mode_text(report)},
+               {"link", links.empty() ? Json(nullptr) : Json(links)},
                {"gamma", report.gamma > 0 ? number(report.gamma) : Json(nullptr)},
                {"epsilon_s", report.epsilon_ticks ? number(seconds_of(*report.epsilon_ticks,
                                                                       report.before.resolution_hz))
@@ -417,10 +426,10 @@ Json to_json(const CorrectReport& report) {
                {"moved_backward", measured(statistics.moved_backward)},
                {"order_broken", measured(statistics.order_broken)},
                {"phases_s", phases_json(report)},
-               {"peak_memory_bytes", report.peak_memory_bytes}};
+               {"peak_memory_bytes", report.run.peak_memory_bytes}};
   add_verdict(json, report.judgement);
-  add_leftovers(json, report.leftovers_removed);
-  if (report.spilled_bytes > 0) json["spilled_bytes"] = report.spilled_bytes;
+  add_leftovers(json, report.run.leftovers_removed);
+  if (report.run.spilled_bytes > 0) json["spilled_bytes"] = report.run.spilled_bytes;
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.before.resolution_hz);
   // Large members last: an object that grows copies what it holds.
   json["before"] = to_json(report.before);

@@ -29,25 +29,26 @@ std::string trace_text(const CheckReport& report) {
 }
 
 std::string presync_text(const CheckReport& report) {
-  std::string text = report.presync;
-  if (report.presync == "none") text = "none: time stamps as stored";
-  if (report.presync == "linear") {
-    const std::string& from = report.clocks.sessions;
+  std::string text = name_of(report.presync);
+  if (report.presync == PresyncMethod::none) text = "none: time stamps as stored";
+  if (report.presync == PresyncMethod::linear) {
+    const std::string from = text_of(report.clocks.sessions);
     text = "linear: through the " + (from.empty() ? "ClockOffset records" : from);
   }
-  if (report.presync == "causal") text = "causal: bent by messages and collectives";
-  if (report.presync == "regression" || report.presync == "spline") {
+  if (report.presync == PresyncMethod::causal) text = "causal: bent by messages and collectives";
+  const bool curve = report.presync == PresyncMethod::spline;
+  if (report.presync == PresyncMethod::regression || curve) {
     const auto& clocks = report.clocks.clocks;
     const bool once = !clocks.empty() && std::all_of(clocks.begin(), clocks.end(),
                                                      [](auto& c) { return c.sessions == 1; });
     text += fmt::format(": {} ({})",
-                        once                         ? "the constant offset of the only session"
-                        : report.presync == "spline" ? "a smooth curve through sessions"
-                                                     : "a line along sessions",
-                        report.clocks.sessions);
+                        once    ? "the constant offset of the only session"
+                        : curve ? "a smooth curve through sessions"
+                                : "a line along sessions",
+                        text_of(report.clocks.sessions));
   }
   if (!report.clocks.reason.empty()) {
-    text += report.presync == "causal" ? "; " : "; chosen since ";
+    text += report.presync == PresyncMethod::causal ? "; " : "; chosen since ";
     text += report.clocks.reason;
   }
   return text;
@@ -174,7 +175,7 @@ Json inside_domains_json(const CheckReport& report) {
 }
 
 std::string mu_text(const CheckReport& report) {
-  std::string source = report.mu_source.empty() ? "none" : report.mu_source;
+  const std::string source = text_of(report.mu_source);
   if (std::all_of(report.mu_ticks.begin(), report.mu_ticks.end(), [](auto mu) { return mu == 0; }))
     return fmt::format("0 s; source: {}", source);
   std::string text;

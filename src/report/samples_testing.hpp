@@ -24,11 +24,12 @@ inline CheckReport check() {
   report.events = 131216;
   report.communication_events = 33104;
   report.resolution_hz = 1'000'000'000;
-  report.presync = "spline";
+  report.presync = PresyncMethod::spline;
   report.clocks.reason =
       "sessions left out are missed by 24 us on average with linear, 31 us with regression, 9.1 us "
       "with spline";
-  report.clocks.sessions = "clock_samples.csv, shortest round trips";
+  report.clocks.sessions = {
+      .origin = SessionOrigin::exchanges, .condensing = Condensing::shortest, .folder = {}};
   report.clocks.clocks = {{0, 7, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0},
                           {1, 7, 630, 1, -17.25, 0, 0, 2'100.5, 4'000, 1'750.0, 6'300.0},
                           {2, 2, 180, 0, 4.5, 120, 250, 0, 0, std::nullopt, std::nullopt}};
@@ -49,7 +50,7 @@ inline CheckReport check() {
   report.below_latency = 492;
   report.edges[0].equal = report.equal = 19;
   report.mu_ticks = {0, 510, 1250};
-  report.mu_source = "round trip (estimate)";
+  report.mu_source.origin = MuOrigin::round_trip;
   report.unmatched = {{"sends", 40}, {"receives", 0}};
   report.skipped = {{"alltoallv", 12}, {"cancelled requests", 3}};
   report.completeness.mpi_communication = true;
@@ -77,7 +78,7 @@ inline CheckReport clean_check() {
   }
   report.violations = report.below_latency = report.equal = 0;
   report.mu_ticks = {};
-  report.mu_source = "none";
+  report.mu_source = {};
   report.unmatched = report.skipped = {};
   report.coverage = {
       .receives = 10856, .paired = 10856, .collective_calls = 5600, .in_instances = 5600};
@@ -105,18 +106,18 @@ inline ClockBounds bounds() {
   bounds.reference = 0;
   bounds.reference_process = "MPI Rank 0";
   bounds.max_rate_ppm = 58.25;
-  bounds.max_rate_source = "trace";
+  bounds.max_rate_source = LimitOrigin::trace;
   bounds.least_rate_ppm = 4.125;
   bounds.measured_once = 1;
-  bounds.clock_kind = "timer";
-  bounds.clock_kind_source = "stamps";
+  bounds.clock_kind = ClockKind::timer;
+  bounds.clock_kind_source = LimitOrigin::stamps;
   bounds.mean_rate_ppm = 200;
-  bounds.mean_rate_source = "kind";
+  bounds.mean_rate_source = LimitOrigin::kind;
   bounds.assumed_sessions = 2;
   bounds.assumed_half_width_ticks = 1'300;
   bounds.helpful = {1'700'000'000'060'000'000, 900, 3'200, 1'100};
   bounds.held_ticks = 1'250;
-  bounds.mu_source = "round trip (estimate)";
+  bounds.mu_source.origin = MuOrigin::round_trip;
   bounds.sessions = 14;
   bounds.windows = 3;
   bounds.window_ticks = 40'000'000;
@@ -136,9 +137,9 @@ inline CorrectReport correct() {
   report.before = check();
   report.before.inside_domains = InsideDomains{120, 0};
   report.timeline = {
-      "causal",
+      PresyncMethod::causal,
       "15 constraints of 3774 pairs of clocks and times hold the clocks, on 33 knots each",
-      "auto",
+      ClockDomain::automatic,
       4,
       {"the processes of a node do not share a clock in 1 of 2 cases: by one clock, "
        "something between MPI Rank 0 (location 0) and the others arrives 8.1 ms too early"},
@@ -146,7 +147,7 @@ inline CorrectReport correct() {
       22125};
   report.after = check();
   report.after.archive = "out/traces.otf2";
-  report.after.presync = "linear";
+  report.after.presync = PresyncMethod::linear;
   report.after.clocks = {};
   for (EdgeStatistics& edges : report.after.edges) {
     edges.violations = 0;
@@ -160,7 +161,7 @@ inline CorrectReport correct() {
   report.after.judgement = {Verdict::clean, Doubt::none};
   report.judgement = report.after.judgement;
   report.verified = true;
-  report.mode = "rewrite";
+  report.mode = WriteMode::rewrite;
   report.output = "out/traces.otf2";
   report.passes = {
       {0.99999, 0, 98000, 473, false}, {0.9, 0, 84000, 469, false}, {0.9999, 2, 92000, 470, true}};
@@ -180,15 +181,15 @@ inline CorrectReport correct() {
       {2'500'000'000, 200'000'000, 90'000'000, 8'000'000, 900'000, 40'000, 512},
       12.5};
   report.statistics.max_slope = 0.0123;
-  report.phases = {0.25, 0.0125, 0.001, 0.03, 0.02, 0.4, 0.3};
-  report.peak_memory_bytes = 137'573'171;
+  report.run.phases = {0.25, 0.0125, 0.001, 0.03, 0.02, 0.4, 0.3};
+  report.run.peak_memory_bytes = 137'573'171;
   return report;
 }
 
 inline CorrectReport overlay() {
   CorrectReport report = correct();
-  report.mode = "overlay";
-  report.link = "symbolic";
+  report.mode = WriteMode::overlay;
+  report.links[static_cast<std::size_t>(LinkKind::symbolic)] = 8;
   return report;
 }
 
@@ -204,7 +205,7 @@ inline CompareReport compare() {
   }
   report.all = {12066, 21.5e-6, 99e-6, 132e-6, -5.5e-6};
   report.communication = {8000, 20e-6, 98e-6, 121e-6, -5e-6};
-  report.span_source = "clock offsets";
+  report.span_source = SpanOrigin::clock_offsets;
   report.a_error =
       TruthError{{12066, 30e-6, 90e-6, 140e-6, 0.25e-9},
                  {8000, 29e-6, 88e-6, 139e-6, 1e-9},

@@ -205,7 +205,7 @@ std::string flush_text(const CheckReport& after) {
 std::string corrected_text(const CorrectReport& report, const Judgement& judgement) {
   const CheckReport& after = report.after;
   const std::string where =
-      report.mode == "planned" ? "in the times as corrected " : "in the archive as written ";
+      report.mode ? "in the archive as written " : "in the times as corrected ";
   switch (judgement.verdict) {
     case Verdict::violations:
       if (after.judgement.verdict == Verdict::violations)

@@ -181,7 +181,7 @@ void make_clocks(const Spans& spans, SpanEdges& result) {
     if (host == k_none) {
       host = static_cast<std::uint32_t>(clocks.size());
       clocks.push_back({.name = spans.clocks.all()[span.clock],
-                        .kind = "wall",
+                        .kind = ClockKind::wall,
                         .events = StampRange{span.begin, span.end},
                         .granule = spans.microseconds ? 1000U : 0U});
     }

@@ -1,108 +1,142 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
+#include <string>
 
+#include <fmt/format.h>
+
+#include <entrain/compare.hpp>
 #include <entrain/drop.hpp>
 #include <entrain/export.hpp>
+#include <entrain/options.hpp>
 #include <entrain/report.hpp>
 #include <entrain/synth.hpp>
 
 namespace entrain {
 
+namespace {
+
+template <class Enum, std::size_t N>
+const char* name_in(const std::array<const char*, N>& names, Enum value) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < N ? names[index] : "unknown";
+}
+
+const char* text_of(Condensing rule) {
+  static constexpr std::array k_texts{"shortest round trips", "mean of the exchanges kept",
+                                      "mean of the exchanges kept, weighted by 1 / round trip^2"};
+  return name_in(k_texts, rule);
+}
+
+}  // namespace
+
+const char* name_of(Presync presync) {
+  static constexpr std::array<const char*, k_presyncs> k_names{"auto",       "none",   "linear",
+                                                               "regression", "spline", "causal"};
+  return name_in(k_names, presync);
+}
+
+const char* name_of(PresyncMethod method) {
+  static constexpr std::array k_names{"none",   "linear", "regression",
+                                      "spline", "causal", "constant"};
+  return name_in(k_names, method);
+}
+
+const char* name_of(Condensing rule) {
+  static constexpr std::array k_names{"shortest", "mean", "weighted"};
+  return name_in(k_names, rule);
+}
+
+const char* name_of(ClockDomain rule) {
+  static constexpr std::array k_names{"auto", "location", "process", "node"};
+  return name_in(k_names, rule);
+}
+
+const char* name_of(ClockKind kind) {
+  static constexpr std::array k_names{"auto", "timer", "wall"};
+  return name_in(k_names, kind);
+}
+
+const char* name_of(WriteMode mode) {
+  static constexpr std::array k_names{"rewrite", "overlay"};
+  return name_in(k_names, mode);
+}
+
+const char* name_of(MuOrigin origin) {
+  static constexpr std::array k_names{"none", "archive", "given", "round trip (estimate)",
+                                      "clock_delays.csv (estimate)"};
+  return name_in(k_names, origin);
+}
+
+std::string text_of(const MuProvenance& mu) {
+  if (mu.pairs_above == 0) return name_of(mu.origin);
+  return fmt::format("{}; more for {} of {} pairs of nodes", name_of(mu.origin), mu.pairs_above,
+                     mu.pairs);
+}
+
+const char* name_of(SessionOrigin origin) {
+  static constexpr std::array k_names{"",
+                                      "ClockOffset records",
+                                      "clock_offsets.csv",
+                                      "clock_samples.csv",
+                                      "clock sessions",
+                                      "exchanges of clock sessions"};
+  return name_in(k_names, origin);
+}
+
+std::string text_of(const SessionProvenance& sessions) {
+  std::string text = name_of(sessions.origin);
+  if (sessions.condensing) text += fmt::format(", {}", text_of(*sessions.condensing));
+  if (!sessions.folder.empty()) text += fmt::format(" of {}", sessions.folder);
+  return sessions.records_added ? text + ", and ClockOffset records" : text;
+}
+
+const char* name_of(LimitOrigin origin) {
+  static constexpr std::array k_names{"given", "trace", "stamps", "kind", "off"};
+  return name_in(k_names, origin);
+}
+
+const char* name_of(SpanOrigin origin) {
+  static constexpr std::array k_names{"clock offsets", "property", "whole trace"};
+  return name_in(k_names, origin);
+}
+
 const char* name_of(EdgeKind kind) {
-  switch (kind) {
-    case EdgeKind::p2p:
-      return "p2p";
-    case EdgeKind::one_to_n:
-      return "one_to_n";
-    case EdgeKind::n_to_one:
-      return "n_to_one";
-    case EdgeKind::n_to_n:
-      return "n_to_n";
-    case EdgeKind::scan:
-      return "scan";
-    case EdgeKind::thread:
-      return "thread";
-    case EdgeKind::rma:
-      return "rma";
-    case EdgeKind::init_finalize:
-      return "init_finalize";
-  }
-  return "unknown";
+  static constexpr std::array<const char*, k_edge_kinds> k_names{
+      "p2p", "one_to_n", "n_to_one", "n_to_n", "scan", "thread", "rma", "init_finalize"};
+  return name_in(k_names, kind);
 }
 
 const char* name_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::violations:
-      return "violations";
-    case Verdict::clean:
-      return "clean";
-    case Verdict::unproven:
-      return "unproven";
-  }
-  return "unknown";
+  static constexpr std::array k_names{"violations", "clean", "unproven"};
+  return name_in(k_names, verdict);
 }
 
 const char* name_of(Doubt doubt) {
-  switch (doubt) {
-    case Doubt::none:
-      return "none";
-    case Doubt::no_edges:
-      return "no_edges";
-    case Doubt::contradictory_edges:
-      return "contradictory_edges";
-    case Doubt::low_coverage:
-      return "low_coverage";
-    case Doubt::unsettled_pairs:
-      return "unsettled_pairs";
-  }
-  return "unknown";
+  static constexpr std::array k_names{"none", "contradictory_edges", "no_edges", "low_coverage",
+                                      "unsettled_pairs"};
+  return name_in(k_names, doubt);
 }
 
 const char* name_of(LatencyClass latency_class) {
-  switch (latency_class) {
-    case LatencyClass::same_process:
-      return "same_process";
-    case LatencyClass::same_node:
-      return "same_node";
-    case LatencyClass::other:
-      return "other";
-  }
-  return "unknown";
+  static constexpr std::array<const char*, k_latency_classes> k_names{"same_process", "same_node",
+                                                                      "other"};
+  return name_in(k_names, latency_class);
 }
 
 const char* name_of(ExportFormat format) {
-  switch (format) {
-    case ExportFormat::perfetto:
-      return "perfetto";
-    case ExportFormat::chrome:
-      return "chrome";
-    case ExportFormat::csv:
-      return "csv";
-  }
-  return "unknown";
+  static constexpr std::array k_names{"perfetto", "chrome", "csv"};
+  return name_in(k_names, format);
 }
 
 const char* name_of(SynthFormat format) {
-  constexpr std::array<const char*, k_synth_formats> k_names{"otf2", "chrome", "otlp"};
-  return k_names.at(static_cast<std::size_t>(format));
+  static constexpr std::array<const char*, k_synth_formats> k_names{"otf2", "chrome", "otlp"};
+  return name_in(k_names, format);
 }
 
 const char* name_of(SynthPattern pattern) {
-  switch (pattern) {
-    case SynthPattern::ring:
-      return "ring";
-    case SynthPattern::stencil2d:
-      return "stencil2d";
-    case SynthPattern::allreduce:
-      return "allreduce";
-    case SynthPattern::master_worker:
-      return "master-worker";
-    case SynthPattern::mixed:
-      return "mixed";
-    case SynthPattern::pipeline:
-      return "pipeline";
-  }
-  return "unknown";
+  static constexpr std::array<const char*, k_synth_patterns> k_names{
+      "ring", "stencil2d", "allreduce", "master-worker", "mixed", "pipeline"};
+  return name_in(k_names, pattern);
 }
 
 const char* name_of(RecordKind kind) {
@@ -118,8 +152,7 @@ const char* name_of(RecordKind kind) {
                                                                    "MpiCollectiveEnd",
                                                                    "NonBlockingCollectiveRequest",
                                                                    "NonBlockingCollectiveComplete"};
-  const auto index = static_cast<std::size_t>(kind);
-  return index < k_names.size() ? k_names[index] : "unknown";
+  return name_in(k_names, kind);
 }
 
 }  // namespace entrain

@@ -72,7 +72,7 @@ TEST_P(Bent, clocks_come_closer_to_the_truth) {
   const auto linear = clocks::presynchronise(skewed.trace, Presync::linear);
   ASSERT_TRUE(linear);
   const clocks::Presynchronised causal = bent(skewed, *linear);
-  EXPECT_EQ(causal.method, "causal");
+  EXPECT_EQ(causal.method, PresyncMethod::causal);
   const double before = rms_error(skewed.trace, truth.trace, linear->maps);
   const double after = rms_error(skewed.trace, truth.trace, causal.maps);
   EXPECT_LT(after, GetParam().with_sessions_s);

@@ -123,12 +123,12 @@ TEST_P(Recorded, bounds_contain_the_truth_of_every_event) {
   for (const Presync method : {Presync::none, Presync::linear, Presync::causal}) {
     const Proof proof = prove(skewed, method);
     EXPECT_EQ(proof.bounds.reason, "");
-    EXPECT_EQ(proof.bounds.max_rate_source, "trace");
+    EXPECT_EQ(proof.bounds.max_rate_source, LimitOrigin::trace);
     EXPECT_GE(proof.bounds.max_rate_ppm, proof.bounds.least_rate_ppm);
     const testing::Contained found =
         compare(skewed.trace, truth.trace, proof.presync.maps, proof.bounds);
     EXPECT_GT(found.events, truth.trace.locations[0].events.size());
-    EXPECT_LE(found.worst_excess, 0) << proof.presync.method;
+    EXPECT_LE(found.worst_excess, 0) << name_of(proof.presync.method);
     EXPECT_LE(found.worst_error, static_cast<double>(worst_of(proof.bounds)));
   }
 }
@@ -265,7 +265,7 @@ TEST(ProveIntervals, a_rate_that_no_clock_has_is_not_assumed_away) {
   const ClockBounds bounds = prove(one_way(-10'000), Presync::automatic, option).bounds;
   EXPECT_EQ(bounds.reason, "");
   EXPECT_EQ(bounds.measured_once, 1u);
-  EXPECT_EQ(bounds.mean_rate_source, "trace");
+  EXPECT_EQ(bounds.mean_rate_source, LimitOrigin::trace);
   // The messages demand 1,000 ppm. Limits hold to both sides of the base line, which has a part of
   // that itself.
   ASSERT_TRUE(bounds.least_mean_rate_ppm);
@@ -307,18 +307,19 @@ Proof prove_with(const session::LoadedTrace& loaded, const ClockPriorOption& opt
 
 TEST(ProveIntervals, the_kind_of_clocks_limits_their_mean_rates) {
   const session::LoadedTrace loaded = late_messages();
-  const auto bound = [&](const ClockPriorOption& option, const char* source) {
+  const auto bound = [&](const ClockPriorOption& option, LimitOrigin source) {
     const ClockBounds bounds = prove_with(loaded, option).bounds;
     EXPECT_EQ(bounds.mean_rate_source, source);
     return worst_of(bounds);
   };
   // A second before the messages: the limit, and 50 ppm around it; 10 us where messages are.
-  EXPECT_NEAR(static_cast<double>(bound({}, "kind")), 260'000, 10'000);
-  EXPECT_NEAR(
-      static_cast<double>(bound({.kind = ClockKind::wall, .max_mean_rate_ppm = {}}, "kind")),
-      560'000, 10'000);
-  EXPECT_NEAR(static_cast<double>(bound({.max_mean_rate_ppm = 20}, "given")), 80'000, 10'000);
-  EXPECT_GT(bound({.max_mean_rate_ppm = {}, .any_mean_rate = true}, "off"), 1'000'000);
+  EXPECT_NEAR(static_cast<double>(bound({}, LimitOrigin::kind)), 260'000, 10'000);
+  EXPECT_NEAR(static_cast<double>(
+                  bound({.kind = ClockKind::wall, .max_mean_rate_ppm = {}}, LimitOrigin::kind)),
+              560'000, 10'000);
+  EXPECT_NEAR(static_cast<double>(bound({.max_mean_rate_ppm = 20}, LimitOrigin::given)), 80'000,
+              10'000);
+  EXPECT_GT(bound({.max_mean_rate_ppm = {}, .any_mean_rate = true}, LimitOrigin::off), 1'000'000);
 }
 
 TEST(ProveIntervals, a_session_that_would_help_is_told) {
@@ -412,7 +413,7 @@ TEST(ProveIntervals, a_smaller_limit_gives_tighter_bounds) {
     BoundsOption option;
     option.max_rate_ppm = ppm;
     const Proof proof = prove(skewed, Presync::automatic, option);
-    EXPECT_EQ(proof.bounds.max_rate_source, "given");
+    EXPECT_EQ(proof.bounds.max_rate_source, LimitOrigin::given);
     EXPECT_GT(worst_of(proof.bounds), tighter);
     tighter = worst_of(proof.bounds);
   }

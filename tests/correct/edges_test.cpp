@@ -155,7 +155,7 @@ TEST(Align, bounds_are_those_to_a_clock_that_a_consensus_leaves_alone) {
   constexpr std::uint64_t k_begin = 1'700'000'000'000'000'000, k_late = 10'000'000;
   Clocks clocks;
   for (const char* name : {"a", "b", "c", "d"}) {
-    clocks.clocks.push_back({.name = name, .kind = "wall"});
+    clocks.clocks.push_back({.name = name, .kind = ClockKind::wall});
   }
   RandomStream random(1, 1);
   std::vector<std::uint32_t> from, to;

@@ -133,7 +133,7 @@ TEST_F(HandMade, a_lone_clock_offset_is_a_constant_one) {
   const auto report = check(anchor(), {});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->violations, 0u);
-  EXPECT_EQ(report->presync, "linear");
+  EXPECT_EQ(report->presync, PresyncMethod::linear);
   const CorrectReport corrected = expect_corrected(anchor(), scratch_.path());
   const auto after = library_times(corrected.output);
   EXPECT_EQ(after[0].times[1], 1'020'000u);
@@ -199,7 +199,7 @@ TEST_F(HandMade, clocks_that_contradict_each_other_by_way_of_others_are_told_apa
     EXPECT_EQ(report->before.violations, 1u);
     EXPECT_EQ(report->after.violations, 0u);
     EXPECT_EQ(report->timeline.clocks, 3u);
-    EXPECT_EQ(report->timeline.clock_domain, "auto");
+    EXPECT_EQ(report->timeline.clock_domain, ClockDomain::automatic);
     ASSERT_EQ(report->timeline.notes.size(), 1u);
     EXPECT_NE(report->timeline.notes[0].find("through other clocks"), std::string::npos);
     EXPECT_TRUE(report->cycles.empty());
@@ -222,7 +222,7 @@ TEST_F(HandMade, mu_separates_ties_and_is_found_again_in_the_archive) {
   const auto again = check(scratch_ / "out", {});
   ASSERT_TRUE(again);
   EXPECT_EQ(again->mu_ticks, (MuTicks{2000, 2000, 2000}));
-  EXPECT_EQ(again->mu_source, "archive");
+  EXPECT_EQ(again->mu_source.origin, MuOrigin::archive);
   EXPECT_EQ(again->below_latency, 0u);
 }
 

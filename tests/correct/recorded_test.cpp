@@ -41,7 +41,7 @@ TEST_P(Recorded, violations_are_found_as_an_independent_reader_counts_them) {
   EXPECT_EQ(p2p.violations, GetParam().p2p_violations);
   ASSERT_TRUE(p2p.worst);
   EXPECT_EQ(p2p.worst->margin_ticks, GetParam().p2p_worst_ticks);
-  EXPECT_EQ(report->presync, "linear");
+  EXPECT_EQ(report->presync, PresyncMethod::linear);
 }
 
 TEST_P(Recorded, truth_has_no_violation_of_any_kind) {

@@ -3,7 +3,8 @@
 """Holds the documents to the tree.
 
 check_docs.py names SOURCE_DIR        paths, symbols, links, make targets and presets exist; the
-                                      first pages stay short; the words are plain
+                                      first pages stay short; the words are plain; numbers are
+                                      those of the code
 check_docs.py run SOURCE_DIR BIN_DIR  the documents' runnable commands run
 check_docs.py compile SOURCE_DIR CXX  the examples of the library's manual compile
 
@@ -44,6 +45,21 @@ COMPILE = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
 LONGEST = {"README.md": 700, "ARCHITECTURE.md": 1300}
 # Words that readers stumble over, and the plain ones.
 PLAIN = {"foretell": "predict", "foretold": "predicted"}
+
+# Constants, by what their values are divided, and the phrases in which {} is their number.
+OPTIONS = "include/entrain/options.hpp"
+NUMBERS = [
+    (OPTIONS, "k_most_bent_clocks", 1,
+     [(name, "more than {} clocks")
+      for name in ("docs/limits.md", "docs/manual/correct.md", "src/cli/check_options.cpp")]),
+    ("src/clocks/rate_prior.cpp", "k_timer_ppb", 1000, [(OPTIONS, "{} for timers")]),
+    ("src/clocks/rate_prior.cpp", "k_slewed_ppb", 1000, [(OPTIONS, "{} for wall clocks")]),
+    ("src/cli/check_options.cpp", "k_most_rate_ppm", 1,
+     [(OPTIONS, "parts per million, 0 to {};"), (OPTIONS, "parts per million, 0 to {}.")]),
+    ("src/json/text_file.hpp", "k_most_ratio", 1, [(OPTIONS, "{} times its packed size")]),
+    ("src/engine/common_error.hpp", "k_windows", 1,
+     [("include/entrain/compare.hpp", "windows of 1/{} of the run")]),
+]
 
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
@@ -102,6 +118,32 @@ def check_words(root):
         for word, plain in PLAIN.items():
             if word in text:
                 yield f'{document}: says "{word}"; better "{plain}"'
+
+
+def value_of(text, constant):
+    found = re.search(rf"\b{constant} = ([\d']+)", text)
+    return int(found.group(1).replace("'", "")) if found else None
+
+
+def prose_of(text):
+    """A document, or a source file whose comments and texts are joined, on one line."""
+    return " ".join(re.sub(r'"\n\s*"|^\s*///?', "", text, flags=re.MULTILINE).split())
+
+
+def check_numbers(root, numbers=None):
+    for source, constant, divisor, places in NUMBERS if numbers is None else numbers:
+        value = value_of((root / source).read_text(), constant)
+        if value is None:
+            yield f"{source}: does not define {constant} as a number"
+            continue
+        for document, phrase in places:
+            pattern = re.escape(phrase).replace(r"\{\}", r"([\d,]*\d)")
+            told = re.findall(pattern, prose_of((root / document).read_text()))
+            if not told:
+                yield f'{document}: does not say "{phrase}", {constant} of {source}'
+            for number in told:
+                if int(number.replace(",", "")) * divisor != value:
+                    yield f'{document}: says {number} in "{phrase}", but {constant} is {value}'
 
 
 def headings_of(text):
@@ -205,7 +247,7 @@ def compile_examples(root, compiler):
 def main():
     root = Path(sys.argv[2]).resolve()
     if sys.argv[1] == "names":
-        errors = [*check_names(root), *check_words(root)]
+        errors = [*check_names(root), *check_words(root), *check_numbers(root)]
     elif sys.argv[1] == "compile":
         errors = list(compile_examples(root, sys.argv[3]))
     else:

@@ -13,6 +13,7 @@ from check_docs import (
     LONGEST,
     RUNNABLE,
     check_names,
+    check_numbers,
     check_words,
     compile_examples,
     run_documents,
@@ -97,6 +98,17 @@ class CheckDocs(unittest.TestCase):
     def test_finds_words_that_are_not_plain(self):
         self.assertEqual(len(self.in_tree("Half foretells the rest.\n", check_words)), 1)
         self.assertEqual(self.in_tree("Half predicts the rest.\n", check_words), [])
+
+    def test_finds_numbers_that_are_not_those_of_the_code(self):
+        numbers = [("a.hpp", "k_most", 10, [("README.md", "up to {} clocks")])]
+        for readme, code, errors in [
+            ("Up to 400 or\nup to 409,600\nclocks.\n", "int k_most = 4'096'000;", 0),
+            ("up to 409,600 clocks, up to 1,024 clocks\n", "int k_most = 4'096'000;", 1),
+            ("up to many clocks\n", "int k_most = 4'096'000;", 1),
+            ("up to 409,600 clocks\n", "int k_least = 4'096'000;", 1),
+        ]:
+            check = lambda root: check_numbers(root, numbers)
+            self.assertEqual(len(self.in_tree(readme, check, {"a.hpp": code})), errors, readme)
 
     def test_runs_blocks_in_one_scratch_folder(self):
         text = "```sh run\ntest -d examples\necho x > y\n```\n```sh run exit=3\ncat y\n(exit 3)\n```\n"

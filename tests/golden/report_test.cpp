@@ -46,7 +46,7 @@ TEST(GoldenReport, check_and_correct_with_bounds) {
   CorrectReport correct = samples::correct();
   correct.bounds = samples::bounds();
   correct.before.bounds = samples::bounds();
-  correct.phases.bounds = 0.0125;
+  correct.run.phases.bounds = 0.0125;
   expect_golden_report("correct_bounds", correct);
   expect_golden("bounds.csv", bounds_csv(samples::bounds(), 1'000'000'000));
 }
@@ -63,7 +63,7 @@ TEST(GoldenReport, check_of_an_empty_trace) {
   CheckReport report;
   report.archive = "empty/traces.otf2";
   report.resolution_hz = 1;
-  report.presync = "none";
+  report.presync = PresyncMethod::none;
   report.min_coverage = 0.5;
   report.judgement = {Verdict::clean, Doubt::none};
   expect_golden_report("check_empty", report);
@@ -142,8 +142,8 @@ TEST(GoldenReport, an_unproven_trace_is_never_called_free_of_violations) {
 
 TEST(GoldenReport, an_overlay_of_several_kinds_of_links_says_what_each_needs) {
   CorrectReport correct = samples::correct();
-  correct.mode = "overlay";
-  correct.link = "symbolic link (7), hard link (1)";
+  correct.mode = WriteMode::overlay;
+  correct.links = {0, 0, 7, 1};
   const std::string text = report::to_text(correct, {});
   EXPECT_THAT(text, ::testing::HasSubstr("event files linked: symbolic link (7), hard link (1)"));
   EXPECT_THAT(text, ::testing::HasSubstr("must stay where they are"));
@@ -152,7 +152,7 @@ TEST(GoldenReport, an_overlay_of_several_kinds_of_links_says_what_each_needs) {
 
 TEST(GoldenReport, folders_of_killed_runs_that_were_removed_are_told) {
   CorrectReport correct = samples::correct();
-  correct.leftovers_removed = 2;
+  correct.run.leftovers_removed = 2;
   EXPECT_THAT(report::to_text(correct, {}),
               ::testing::HasSubstr("2 unfinished folders of killed runs"));
   EXPECT_THAT(report::json_text(correct), ::testing::HasSubstr("\"leftovers_removed\": 2"));
@@ -172,7 +172,7 @@ TEST(GoldenReport, a_correction_that_dropped_edges_or_broke_the_order_says_so) {
 
 TEST(GoldenReport, correct_that_fails) {
   CorrectReport report = samples::overlay();
-  report.link = "hard";
+  report.links = {0, 0, 0, 8};
   report.after.edges[0].violations = report.after.violations = 1;
   report.after.judgement = {Verdict::violations, Doubt::none};
   report.judgement = report.after.judgement;

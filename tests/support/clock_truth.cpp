@@ -90,7 +90,7 @@ Result<ClockErrors> clock_errors(const std::filesystem::path& trace,
     }
   }
   ClockErrors errors = collector.take();
-  errors.method = presync.method;
+  errors.method = name_of(presync.method);
   return errors;
 }
 

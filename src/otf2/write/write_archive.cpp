@@ -274,8 +274,7 @@ Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& pla
   team.reduce(Team::Reduction::sum, links);
   const auto leftovers = static_cast<std::uint64_t>(
       team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(staged.leftovers_removed())));
-  return StagedArchive(std::move(staged), fs::path(archive.path()).filename(), text_of(links),
-                       leftovers);
+  return StagedArchive(std::move(staged), fs::path(archive.path()).filename(), links, leftovers);
 }
 
 Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,

@@ -55,9 +55,8 @@ class StagedArchive {
   [[nodiscard]] std::filesystem::path final_anchor() const {
     return directory_.target() / anchor_name_;
   }
-  /// "reflink", "symbolic link" or "hard link" for overlay, with counts if there are several kinds:
-  /// "reflink (7), symbolic link (1)"; else empty.
-  [[nodiscard]] const std::string& link() const { return link_; }
+  /// Numbers of links to event files, of all processes; zeros for a rewrite.
+  [[nodiscard]] const LinkCounts& links() const { return links_; }
   /// Folders that killed runs had left and that were removed. The same at every process.
   [[nodiscard]] std::uint64_t leftovers_removed() const { return leftovers_removed_; }
 
@@ -68,16 +67,16 @@ class StagedArchive {
  private:
   friend Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
                                              const std::filesystem::path& directory);
-  StagedArchive(OutputFolder directory, std::filesystem::path anchor_name, std::string link,
+  StagedArchive(OutputFolder directory, std::filesystem::path anchor_name, const LinkCounts& links,
                 std::uint64_t leftovers_removed)
       : directory_(std::move(directory)),
         anchor_name_(std::move(anchor_name)),
-        link_(std::move(link)),
+        links_(links),
         leftovers_removed_(leftovers_removed) {}
 
   OutputFolder directory_;
   std::filesystem::path anchor_name_;
-  std::string link_;
+  LinkCounts links_;
   std::uint64_t leftovers_removed_;
 };
 

@@ -45,7 +45,7 @@ TEST_F(WriteArchive, appears_only_when_it_is_committed) {
     const auto staged = stage_archive(*archive_, plan_, folder_ / "out");
     ASSERT_TRUE(staged);
     EXPECT_TRUE(fs::exists(staged->anchor()));
-    EXPECT_EQ(staged->link(), "");
+    EXPECT_EQ(text_of(staged->links()), "");
     EXPECT_FALSE(fs::exists(staged->final_anchor()));
   }
   EXPECT_FALSE(fs::exists(folder_ / "out"));
@@ -56,7 +56,7 @@ TEST_F(WriteArchive, overlay_links_the_events) {
   plan_.link = LinkKind::hard;
   const auto staged = stage_archive(*archive_, plan_, folder_ / "out");
   ASSERT_TRUE(staged) << staged.error().message;
-  EXPECT_EQ(staged->link(), "hard link");
+  EXPECT_EQ(text_of(staged->links()), "hard link");
   const auto written = Archive::open(staged->anchor());
   ASSERT_TRUE(written);
   EXPECT_TRUE(fs::equivalent((*written)->event_file(2), archive_->event_file(2)));
