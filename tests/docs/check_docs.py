@@ -3,7 +3,8 @@
 """Holds the documents to the tree.
 
 check_docs.py names SOURCE_DIR        paths, symbols, links, make targets and presets exist; the
-                                      first pages stay short; the words are plain
+                                      first pages stay short; the words are plain; every room of
+                                      src/rooms.txt is in ARCHITECTURE.md
 check_docs.py run SOURCE_DIR BIN_DIR  the documents' runnable commands run
 check_docs.py compile SOURCE_DIR CXX  the examples of the library's manual compile
 
@@ -102,6 +103,16 @@ def check_words(root):
         for word, plain in PLAIN.items():
             if word in text:
                 yield f'{document}: says "{word}"; better "{plain}"'
+
+
+def check_rooms(root):
+    """Every room has a row: in ARCHITECTURE.md, or in the page of the product that it belongs to."""
+    rooms = re.findall(r"^([\w/]+):", (root / "src/rooms.txt").read_text(), re.MULTILINE)
+    pages = [root / "ARCHITECTURE.md", *sorted(root.glob("products/*/ARCHITECTURE.md"))]
+    named = {name for page in pages for name in CODE.findall(page.read_text())}
+    for room in rooms:
+        if not named & {f"src/{room}/", f"products/{room}/"}:
+            yield f"ARCHITECTURE.md: does not name the room {room} of src/rooms.txt"
 
 
 def headings_of(text):
@@ -205,7 +216,7 @@ def compile_examples(root, compiler):
 def main():
     root = Path(sys.argv[2]).resolve()
     if sys.argv[1] == "names":
-        errors = [*check_names(root), *check_words(root)]
+        errors = [*check_names(root), *check_words(root), *check_rooms(root)]
     elif sys.argv[1] == "compile":
         errors = list(compile_examples(root, sys.argv[3]))
     else:

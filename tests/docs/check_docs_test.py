@@ -13,6 +13,7 @@ from check_docs import (
     LONGEST,
     RUNNABLE,
     check_names,
+    check_rooms,
     check_words,
     compile_examples,
     run_documents,
@@ -43,6 +44,7 @@ class CheckDocs(unittest.TestCase):
                 "Makefile": "test: deps\n\tctest\n",
                 "CMakePresets.json": '{"name": "dev"}',
                 "src/match/graph.hpp": HEADER,
+                "src/rooms.txt": "# The rooms: a table\nmatch: base\nnet/model:\n",
             }
             files |= others or {}
             for name, text in files.items():
@@ -97,6 +99,19 @@ class CheckDocs(unittest.TestCase):
     def test_finds_words_that_are_not_plain(self):
         self.assertEqual(len(self.in_tree("Half foretells the rest.\n", check_words)), 1)
         self.assertEqual(self.in_tree("Half predicts the rest.\n", check_words), [])
+
+    def test_finds_rooms_that_no_page_names(self):
+        for page, missing in [
+            ("`src/match/` `src/net/model/`", 0),
+            ("`src/match/` `products/net/model/`", 0),
+            ("`src/match/` `src/net/`", 1),
+            ("src/match/ and nothing else", 2),
+        ]:
+            found = self.in_tree("", check_rooms, {"ARCHITECTURE.md": page})
+            self.assertEqual(len(found), missing, page)
+        pages = {"ARCHITECTURE.md": "`src/match/`",
+                 "products/net/ARCHITECTURE.md": "`products/net/model/`"}
+        self.assertEqual(self.in_tree("", check_rooms, pages), [])
 
     def test_runs_blocks_in_one_scratch_folder(self):
         text = "```sh run\ntest -d examples\necho x > y\n```\n```sh run exit=3\ncat y\n(exit 3)\n```\n"
