@@ -3,8 +3,7 @@
 """Holds the documents to the tree.
 
 check_docs.py names SOURCE_DIR        paths, symbols, links, make targets and presets exist; the
-                                      first pages stay short; the words are plain; every room of
-                                      src/rooms.txt is in ARCHITECTURE.md
+                                      first pages stay short; the words are plain
 check_docs.py run SOURCE_DIR BIN_DIR  the documents' runnable commands run
 check_docs.py compile SOURCE_DIR CXX  the examples of the library's manual compile
 
@@ -13,6 +12,7 @@ wildcard), symbols (`entrain::match::Graph`) and `make target`. A runnable block
 ```sh run, or ```sh run exit=1 where the last command must end with that code. All blocks of a
 document run in one scratch folder, which holds a link to examples/. An example is a ```cpp block:
 the first one is a program, the others are bodies of a function after the includes of the first.
+ARCHITECTURE.md must name every room of src/rooms.txt.
 """
 
 import os
@@ -105,16 +105,6 @@ def check_words(root):
                 yield f'{document}: says "{word}"; better "{plain}"'
 
 
-def check_rooms(root):
-    """Every room has a row: in ARCHITECTURE.md, or in the page of the product that it belongs to."""
-    rooms = re.findall(r"^([\w/]+):", (root / "src/rooms.txt").read_text(), re.MULTILINE)
-    pages = [root / "ARCHITECTURE.md", *sorted(root.glob("products/*/ARCHITECTURE.md"))]
-    named = {name for page in pages for name in CODE.findall(page.read_text())}
-    for room in rooms:
-        if not named & {f"src/{room}/", f"products/{room}/"}:
-            yield f"ARCHITECTURE.md: does not name the room {room} of src/rooms.txt"
-
-
 def headings_of(text):
     """The names by which links refer to the headings of a page."""
     names = [re.sub(r"[^\w\s-]", "", name.lower()) for name in HEADING.findall(FENCE.sub("", text))]
@@ -128,6 +118,16 @@ def check_links(document, path, text):
             yield f"{document}: link to {link}, which does not exist"
         elif heading and heading not in headings_of(target.read_text()):
             yield f"{document}: {target.name} has no heading {heading}"
+
+
+def check_rooms(root):
+    """Every room has a row: in ARCHITECTURE.md, or in the page of the product that it belongs to."""
+    rooms = re.findall(r"^([\w/]+):", (root / "src/rooms.txt").read_text(), re.MULTILINE)
+    pages = [root / "ARCHITECTURE.md", *sorted(root.glob("products/*/ARCHITECTURE.md"))]
+    named = {name for page in pages for name in CODE.findall(page.read_text())}
+    for room in rooms:
+        if not named & {f"src/{room}/", f"products/{room}/"}:
+            yield f"ARCHITECTURE.md: does not name the room {room} of src/rooms.txt"
 
 
 def check_names(root):
@@ -153,6 +153,7 @@ def check_names(root):
             if preset not in presets:
                 yield f"{document}: there is no preset {preset}"
         yield from check_links(document, path, prose)
+    yield from check_rooms(root)
 
 
 def blocks_of(text):
@@ -216,7 +217,7 @@ def compile_examples(root, compiler):
 def main():
     root = Path(sys.argv[2]).resolve()
     if sys.argv[1] == "names":
-        errors = [*check_names(root), *check_words(root), *check_rooms(root)]
+        errors = [*check_names(root), *check_words(root)]
     elif sys.argv[1] == "compile":
         errors = list(compile_examples(root, sys.argv[3]))
     else:

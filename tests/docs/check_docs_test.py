@@ -13,7 +13,6 @@ from check_docs import (
     LONGEST,
     RUNNABLE,
     check_names,
-    check_rooms,
     check_words,
     compile_examples,
     run_documents,
@@ -44,7 +43,8 @@ class CheckDocs(unittest.TestCase):
                 "Makefile": "test: deps\n\tctest\n",
                 "CMakePresets.json": '{"name": "dev"}',
                 "src/match/graph.hpp": HEADER,
-                "src/rooms.txt": "# The rooms: a table\nmatch: base\nnet/model:\n",
+                "src/rooms.txt": "# The rooms: a table\nmatch: base\n",
+                "ARCHITECTURE.md": "`src/match/`\n",
             }
             files |= others or {}
             for name, text in files.items():
@@ -84,6 +84,21 @@ class CheckDocs(unittest.TestCase):
         ]:
             self.assertEqual(len(self.names(text + "\n")), 1, text)
 
+    def test_finds_rooms_that_no_page_names(self):
+        for page, missing in [
+            ("`src/match/`", 0),
+            ("`products/match/`", 0),
+            ("`src/`", 1),
+            ("src/match/ in no code", 1),
+        ]:
+            others = {"ARCHITECTURE.md": page, "products/match/a.hpp": ""}
+            found = self.in_tree("", check_names, others)
+            self.assertEqual(len(found), missing, page)
+        pages = {"src/rooms.txt": "match: base\nnet/model:\n", "products/net/model/a.hpp": ""}
+        self.assertEqual(len(self.in_tree("", check_names, pages)), 1)
+        pages["products/net/ARCHITECTURE.md"] = "`products/net/model/`"
+        self.assertEqual(self.in_tree("", check_names, pages), [])
+
     def test_checks_every_document_under_docs(self):
         page = {"docs/pages/new.md": "`src/attic/`\n"}
         errors = self.in_tree("", check_names, page)
@@ -99,19 +114,6 @@ class CheckDocs(unittest.TestCase):
     def test_finds_words_that_are_not_plain(self):
         self.assertEqual(len(self.in_tree("Half foretells the rest.\n", check_words)), 1)
         self.assertEqual(self.in_tree("Half predicts the rest.\n", check_words), [])
-
-    def test_finds_rooms_that_no_page_names(self):
-        for page, missing in [
-            ("`src/match/` `src/net/model/`", 0),
-            ("`src/match/` `products/net/model/`", 0),
-            ("`src/match/` `src/net/`", 1),
-            ("src/match/ and nothing else", 2),
-        ]:
-            found = self.in_tree("", check_rooms, {"ARCHITECTURE.md": page})
-            self.assertEqual(len(found), missing, page)
-        pages = {"ARCHITECTURE.md": "`src/match/`",
-                 "products/net/ARCHITECTURE.md": "`products/net/model/`"}
-        self.assertEqual(self.in_tree("", check_rooms, pages), [])
 
     def test_runs_blocks_in_one_scratch_folder(self):
         text = "```sh run\ntest -d examples\necho x > y\n```\n```sh run exit=3\ncat y\n(exit 3)\n```\n"
