@@ -282,8 +282,8 @@ def export(path, out, *, format="perfetto", from_s=None, to_s=None, around=None,
     selection.from_s, selection.to_s, selection.around = from_s, to_s, around
     selection.window_s, selection.both, selection.force = window_s, both, force
     options = _core.RunOptions(presync=presync, threads=threads, progress=progress)
-    return _json.loads(_core.export_trace(_os.fsdecode(path), _os.fsdecode(out), format=format, selection=selection,
-                                          options=options))
+    return _json.loads(_core.export_trace(_os.fsdecode(path), _os.fsdecode(out), format=format,
+                                          selection=selection, options=options))
 
 
 class Alignment:

@@ -13,6 +13,7 @@ wildcard), symbols (`entrain::match::Graph`) and `make target`. A runnable block
 ```sh run, or ```sh run exit=1 where the last command must end with that code. All blocks of a
 document run in one scratch folder, which holds a link to examples/. An example is a ```cpp block:
 the first one is a program, the others are bodies of a function after the includes of the first.
+ARCHITECTURE.md must name every room of src/rooms.txt.
 """
 
 import os
@@ -161,6 +162,16 @@ def check_links(document, path, text):
             yield f"{document}: {target.name} has no heading {heading}"
 
 
+def check_rooms(root):
+    """Every room has a row: in ARCHITECTURE.md, or in the page of the product that it belongs to."""
+    rooms = re.findall(r"^([\w/]+):", (root / "src/rooms.txt").read_text(), re.MULTILINE)
+    pages = [root / "ARCHITECTURE.md", *sorted(root.glob("products/*/ARCHITECTURE.md"))]
+    named = {name for page in pages for name in CODE.findall(page.read_text())}
+    for room in rooms:
+        if not named & {f"src/{room}/", f"products/{room}/"}:
+            yield f"ARCHITECTURE.md: does not name the room {room} of src/rooms.txt"
+
+
 def check_names(root):
     headers = headers_of(root)
     targets = set(re.findall(r"^([\w-]+):", (root / "Makefile").read_text(), re.MULTILINE))
@@ -184,6 +195,7 @@ def check_names(root):
             if preset not in presets:
                 yield f"{document}: there is no preset {preset}"
         yield from check_links(document, path, prose)
+    yield from check_rooms(root)
 
 
 def blocks_of(text):

@@ -44,6 +44,8 @@ class CheckDocs(unittest.TestCase):
                 "Makefile": "test: deps\n\tctest\n",
                 "CMakePresets.json": '{"name": "dev"}',
                 "src/match/graph.hpp": HEADER,
+                "src/rooms.txt": "# The rooms: a table\nmatch: base\n",
+                "ARCHITECTURE.md": "`src/match/`\n",
             }
             files |= others or {}
             for name, text in files.items():
@@ -82,6 +84,21 @@ class CheckDocs(unittest.TestCase):
             "`cmake --preset gone`",
         ]:
             self.assertEqual(len(self.names(text + "\n")), 1, text)
+
+    def test_finds_rooms_that_no_page_names(self):
+        for page, missing in [
+            ("`src/match/`", 0),
+            ("`products/match/`", 0),
+            ("`src/`", 1),
+            ("src/match/ in no code", 1),
+        ]:
+            others = {"ARCHITECTURE.md": page, "products/match/a.hpp": ""}
+            found = self.in_tree("", check_names, others)
+            self.assertEqual(len(found), missing, page)
+        pages = {"src/rooms.txt": "match: base\nnet/model:\n", "products/net/model/a.hpp": ""}
+        self.assertEqual(len(self.in_tree("", check_names, pages)), 1)
+        pages["products/net/ARCHITECTURE.md"] = "`products/net/model/`"
+        self.assertEqual(self.in_tree("", check_names, pages), [])
 
     def test_checks_every_document_under_docs(self):
         page = {"docs/pages/new.md": "`src/attic/`\n"}
