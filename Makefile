@@ -83,7 +83,7 @@ format: ## clang-format all sources
 lint: ready ## clang-tidy all sources
 	@scripts/install-deps --ask-nothing clang-tidy
 	cmake --preset dev --log-level=WARNING
-	run-clang-tidy -quiet -p build/dev -j $(JOBS) '/(src|tests)/.*\.cpp$$'
+	run-clang-tidy -quiet -p build/dev -j $(JOBS) '/(src|products|tests)/.*\.cpp$$'
 
 install: ready ## install under PREFIX (default /usr/local)
 	cmake --preset release --log-level=WARNING

@@ -1,5 +1,8 @@
-# Rooms are the folders that src/rooms.txt names. Each one is compiled as an object library, so that
+# Rooms are the folders of src/ and products/ that src/rooms.txt names. Each one is compiled as an object library, so that
 # it builds, and its unit tests link and run, while a room above it is broken.
+
+# The folders that hold rooms; an #include names a file from one of them.
+set(ENTRAIN_SOURCE_ROOTS ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/products)
 
 # Sets `result` to the name of a room as part of a target: otf2/read becomes otf2_read.
 function(entrain_room_name result room)
@@ -76,7 +79,8 @@ endfunction()
 
 # Sets `result` to the sources of a room, without tests.
 function(entrain_sources_of result room)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp
+       ${PROJECT_SOURCE_DIR}/products/${room}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   if(NOT ENTRAIN_HAS_OTF2_LIBRARY) # what these need is not there; library_copy.cpp says so
     list(FILTER sources EXCLUDE REGEX "/otf2/library/(child|definitions|events)\\.cpp$")
@@ -96,7 +100,7 @@ function(entrain_add_room room)
   set(target entrain_${name}_objects)
   add_library(${target} OBJECT ${sources})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include
-                                              ${PROJECT_SOURCE_DIR}/src)
+                                              ${ENTRAIN_SOURCE_ROOTS})
   target_link_libraries(
     ${target}
     PUBLIC standard_settings tl::expected fmt::fmt Threads::Threads ${libraries}
@@ -115,7 +119,7 @@ function(entrain_add_room room)
 endfunction()
 
 # Every room but those that are built by themselves: the rooms of a product with a build file of its
-# own (src/record, src/net), and the tool's main.
+# own (products/), and the tool's main.
 function(entrain_add_rooms)
   foreach(room IN LISTS ENTRAIN_ROOMS)
     if(NOT room MATCHES "^(record/.*|net/.*|tool)$")
@@ -162,7 +166,7 @@ function(entrain_add_mpi)
     add_library(entrain_mpi_objects OBJECT ${folder}/none.cpp)
   endif()
   target_include_directories(entrain_mpi_objects PUBLIC ${PROJECT_SOURCE_DIR}/include
-                                                        ${PROJECT_SOURCE_DIR}/src)
+                                                        ${ENTRAIN_SOURCE_ROOTS})
   target_link_libraries(entrain_mpi_objects PUBLIC standard_settings tl::expected)
 endfunction()
 
@@ -178,7 +182,7 @@ function(entrain_add_tool)
   entrain_objects_of(objects ${rooms})
   entrain_libraries_of(libraries tool)
   add_executable(entrain_cli ${sources})
-  target_include_directories(entrain_cli PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(entrain_cli PRIVATE ${ENTRAIN_SOURCE_ROOTS})
   target_link_libraries(entrain_cli PRIVATE ${objects} entrain_mpi_objects entrain fmt::fmt
                                             ${libraries} standard_settings standard_warnings)
   target_compile_definitions(entrain_cli PRIVATE ENTRAIN_HAS_NET=$<BOOL:${ENTRAIN_NET}>)

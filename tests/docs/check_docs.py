@@ -34,6 +34,8 @@ DOCUMENTS = [
     "examples/record/README.md",
     "examples/traces/README.md",
     "fuzz/README.md",
+    "products/net/ARCHITECTURE.md",
+    "products/record/ARCHITECTURE.md",
 ]
 RUNNABLE = ["README.md", "docs/manual/align.md", "docs/manual/bounds.md", "docs/manual/correct.md",
             "docs/manual/export.md", "docs/manual/net.md", "docs/manual/services.md",
@@ -71,11 +73,12 @@ SYMBOL = re.compile(r"^(entrain(?:::~?\w+)+)(?:\(\))?$")
 MAKE = re.compile(r"\bmake ([a-z][\w-]*)")
 PRESET = re.compile(r"--preset[ =]([\w-]+)")
 # First folder of the paths that are checked; others (build/, traces.otf2) come into being later.
-ROOTS = ["src", "include", "tests", "bench", "examples", "docs", "cmake", "scripts", "fuzz", ".ci"]
+ROOTS = ["src", "products", "include", "tests", "bench", "examples", "docs", "cmake", "scripts", "fuzz", ".ci"]
 
 
 def headers_of(root):
-    files = [*root.glob("include/**/*.h*"), *root.glob("src/**/*.hpp")]
+    files = [*root.glob("include/**/*.h*"), *root.glob("src/**/*.hpp"),
+             *root.glob("products/**/*.hpp")]
     return [path.read_text() for path in sorted(files)]
 
 

@@ -12,6 +12,9 @@ from pathlib import Path
 
 MAX_PUBLIC_HEADERS = 15
 
+# The folders that hold rooms.
+ROOTS = ["src", "products"]
+
 # Libraries that src/rooms.txt names -> how their headers begin.
 NAMED_LIBRARIES = {"otf2": "otf2/", "eigen": "Eigen/", "json": "nlohmann/", "cli11": "CLI/",
                    "simdjson": "simdjson.h", "protozero": "protozero/",
@@ -23,11 +26,11 @@ FORBIDDEN = [("verify", "clc"), ("verify", "match"), ("sim", "otf2")]
 # Nor must a product of its own reach the traces; its verbs do, by way of the tool's framework.
 FORBIDDEN += [(f"net/{room}", "trace") for room in ("model", "plan", "simulate", "report", "paper")]
 
-# Headers of libraries -> the folders outside src/ that may include them, and those inside that need
+# Headers of libraries -> the folders outside the roots that may include them, and those inside that need
 # no word in src/rooms.txt. "unit" stands for unit tests in src/ and their helpers.
 LIBRARIES = {
     "otf2/": ["tests", "fuzz", "bench"],
-    "mpi.h": ["src/session/mpi", "src/record/recorder", "tests", "examples", "bench"],
+    "mpi.h": ["src/session/mpi", "products/record/recorder", "tests", "examples", "bench"],
     "CLI/": [],
     "Eigen/": [],
     "simdjson.h": [],
@@ -93,7 +96,7 @@ def reachable(rooms, room):
 
 
 def room_of(rooms, name):
-    """The room that a path below src/ lies in: the longest name that it begins with, or None."""
+    """The room that a path below a root lies in: the longest name that it begins with, or None."""
     fitting = [room for room in rooms if name.startswith(room + "/")]
     return max(fitting, key=len, default=None)
 
@@ -109,7 +112,8 @@ def sources(folder):
 def check_library(root, rooms, path, name):
     """What is wrong with this file including <name>, or None."""
     place = path.relative_to(root).as_posix()
-    room = room_of(rooms, place.removeprefix("src/")) if place.startswith("src/") else None
+    top, _, below = place.partition("/")
+    room = room_of(rooms, below) if top in ROOTS else None
     is_unit_test = room is not None and (
         path.stem == "testing" or path.stem.endswith(("_test", "_testing"))
     )
@@ -136,7 +140,7 @@ def check_room_file(root, rooms, room, path):
             problem = f'"{name}": {room} must not include {other}'
         else:
             rooms[room].used.add(other)
-            exists = (root / "src" / name).exists() or name in GENERATED
+            exists = name in GENERATED or any((root / top / name).exists() for top in ROOTS)
             problem = None if exists else f'"{name}" does not exist'
         if problem:
             yield f"{path.relative_to(root)}: {problem}"
@@ -165,13 +169,14 @@ def check_tree(root):
     rooms, errors = read_rooms(root / "src" / "rooms.txt")
     if errors:
         return errors
-    for path in sources(root / "src"):
-        name = path.relative_to(root / "src").as_posix()
-        room = room_of(rooms, name)
-        if room is None:
-            errors.append(f"src/{name}: in no room of src/rooms.txt")
-        else:
-            errors.extend(check_room_file(root, rooms, room, path))
+    for top in ROOTS:
+        for path in sources(root / top):
+            name = path.relative_to(root / top).as_posix()
+            room = room_of(rooms, name)
+            if room is None:
+                errors.append(f"{top}/{name}: in no room of src/rooms.txt")
+            else:
+                errors.extend(check_room_file(root, rooms, room, path))
     errors.extend(unused(rooms))
     headers = sources(root / "include")
     if len(headers) > MAX_PUBLIC_HEADERS:

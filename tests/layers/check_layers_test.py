@@ -95,6 +95,14 @@ class CheckLayers(unittest.TestCase):
 
     def test_finds_a_room_without_an_entry(self):
         self.expect_error({"src/attic/a.cpp": "int x;\n"}, "src/attic")
+        self.expect_error({"products/attic/a.cpp": "int x;\n"}, "products/attic")
+
+    def test_holds_products_to_the_table_too(self):
+        table = ROOMS + "net: base\n"
+        good = {"src/rooms.txt": table, "products/net/a.cpp": '#include "base/ids.hpp"\n'}
+        self.assertEqual(self.errors_of(good), [])
+        bad = {**good, "products/net/b.cpp": '#include "trace/trace.hpp"\n'}
+        self.expect_error(bad, "net must not include trace")
 
     def test_finds_includes_that_name_no_room_or_no_file(self):
         self.expect_error({"src/base/bad.cpp": '#include "ids.hpp"\n'}, "names no room")
