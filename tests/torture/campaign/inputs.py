@@ -14,12 +14,13 @@ from .runner import WRITTEN, contents, tree
 LONGEST_JSON = 1 << 21
 
 VERDICT = [["--alltoallv", "dense"], ["--init-finalize", "on"], ["--min-coverage", "0"],
-           ["--min-coverage", "100"], ["--strict-latency"]]
+           ["--min-coverage", "100"], ["--strict-latency"],
+           *[["--mu", value] for value in ("1tick", "1e-6", "0")]]
 CHECK = VERDICT + [
     *[["--presync", method] for method in ("none", "none", "linear", "regression", "spline",
                                            "causal", "auto")],
     *[["--clock-domain", kind] for kind in ("location", "process", "node")],
-    *[["--mu", value] for value in ("delays", "rtt", "1tick", "1e-6", "0")],
+    *[["--mu", value] for value in ("delays", "rtt")],
     ["--bounds"], ["--max-rate-ppm", "10"], ["--sessions", "mean"], ["--sessions", "weighted"],
     ["--memory", "1"], ["--threads", "1"], ["--threads", "3"], ["--verbose"], ["--json"]]
 CORRECT = CHECK + [["--backward", "off"], ["--delta", "1"], ["--delta", "1000"], ["--gamma", "0.9"],
