@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "difference/solve.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <utility>
+
+namespace entrain::difference {
+
+namespace {
+
+/// Whether a search lowers values along the arcs, or raises them against the arcs.
+enum class Way : std::uint8_t { lower, raise };
+
+constexpr std::uint32_t k_rate_arc = 0xFFFFFFFF;  ///< number of an arc along a clock
+constexpr std::uint32_t k_mean_arc = 0xFFFFFFFE;  ///< number of an arc to, along or from nodes v
+constexpr Node k_nobody = 0xFFFFFFFF;
+
+/// Changes values until they meet all constraints. Raising works with the values' negatives on the
+/// graph whose arcs are turned around: then it is lowering.
+template <Way way>
+class Search {
+ public:
+  Search(const System& system, Values& values, Effort& effort)
+      : system_(system),
+        values_(values),
+        effort_(effort),
+        order_(system.order()),
+        positions_(system.positions()),
+        before_(system.nodes(), k_nobody),
+        number_(system.nodes(), 0),
+        active_((system.nodes() + 63) / 64, ~std::uint64_t{0}) {
+    const std::uint32_t rest = system.nodes() % 64;
+    if (rest != 0) active_.back() = (std::uint64_t{1} << rest) - 1;
+  }
+
+  std::optional<Failure> run() {
+    if constexpr (way == Way::raise) negate();
+    std::uint64_t next_look = 4;  // sweeps after which predecessors are searched for a cycle
+    std::uint64_t changes_before = 0;
+    for (std::uint64_t sweeps = 1;; ++sweeps) {
+      const bool changed = sweeps % 2 == 1 ? sweep_up() : sweep_down();
+      if (!changed) break;
+      if (effort_.spent > effort_.most) return Failure{};
+      if (sweeps < next_look && changes_ - changes_before < 4 * std::uint64_t{system_.nodes()}) {
+        continue;
+      }
+      if (sweeps >= next_look) next_look *= 2;
+      changes_before = changes_;
+      if (auto certificate = find_cycle()) return Failure{std::move(certificate)};
+    }
+    if constexpr (way == Way::raise) negate();
+    return std::nullopt;
+  }
+
+ private:
+  void negate() {
+    for (Exact& value : values_) value = -value;
+  }
+
+  /// Both visit all active nodes, also those that become active ahead; those that become active
+  /// behind wait for the next sweep. Return false if there was none.
+  bool sweep_up() {
+    bool any = false;
+    for (std::size_t word = 0; word < active_.size(); ++word) {
+      std::uint64_t ahead = ~std::uint64_t{0};
+      while (const std::uint64_t bits = active_[word] & ahead) {
+        const int bit = std::countr_zero(bits);
+        ahead = ~std::uint64_t{0} << bit << 1;
+        visit(word, bit);
+        any = true;
+      }
+    }
+    return any;
+  }
+  bool sweep_down() {
+    bool any = false;
+    for (std::size_t word = active_.size(); word-- > 0;) {
+      std::uint64_t ahead = ~std::uint64_t{0};
+      while (const std::uint64_t bits = active_[word] & ahead) {
+        const int bit = 63 - std::countl_zero(bits);
+        ahead = (std::uint64_t{1} << bit) - 1;
+        visit(word, bit);
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  void visit(std::size_t word, int bit) {
+    active_[word] &= ~(std::uint64_t{1} << bit);
+    const Node node = order_[word * 64 + static_cast<std::size_t>(bit)];
+    const Exact value = values_[node];
+    if (value > k_unbounded / 2) return;
+    const auto arcs = way == Way::lower ? system_.arcs_from(node) : system_.arcs_to(node);
+    effort_.spent += arcs.size() + 1;
+    for (const System::Arc& arc : arcs) {
+      lower(node, arc.other, value + Exact{arc.length} * k_tick, arc.number);
+    }
+    const System::Chain chain = system_.chain(node);
+    if (chain.rate_ppb < 0) return;
+    const bool mean = chain.mean_of != 0;
+    for (const Node neighbour : {chain.previous, chain.next}) {
+      if (neighbour == 0) continue;
+      const std::int64_t ticks = std::abs(system_.stamp(neighbour) - system_.stamp(node));
+      lower(node, neighbour, value + Exact{ticks} * chain.rate_ppb, mean ? k_mean_arc : k_rate_arc);
+    }
+    const Exact stray = Exact{chain.stray_ticks} * k_tick;
+    if (mean) {
+      lower(node, chain.mean_of, way == Way::lower ? value : value + stray, k_mean_arc);
+    } else if (chain.mean != 0) {
+      lower(node, chain.mean, way == Way::lower ? value + stray : value, k_mean_arc);
+    }
+  }
+
+  void lower(Node from, Node to, Exact value, std::uint32_t number) {
+    if (value >= values_[to]) return;
+    values_[to] = value;
+    before_[to] = from;
+    number_[to] = number;
+    ++changes_;
+    const std::uint32_t position = positions_[to];
+    active_[position / 64] |= std::uint64_t{1} << position % 64;
+  }
+
+  /// A cycle of predecessors: then it is a negative one, and sooner or later there is one if the
+  /// system is infeasible (Cherkassky and Goldberg 1999, "Negative-cycle detection algorithms").
+  [[nodiscard]] std::optional<Certificate> find_cycle() const {
+    BigVector<std::uint32_t> seen(system_.nodes(), 0);  // number of the walk; 0: not seen
+    for (Node start = 0; start < system_.nodes(); ++start) {
+      Node node = start;
+      while (node != k_nobody && seen[node] == 0) {
+        seen[node] = start + 1;
+        node = before_[node];
+      }
+      if (node != k_nobody && seen[node] == start + 1) return certificate(node);
+    }
+    return std::nullopt;
+  }
+
+  /// The cycle of predecessors that a node is on.
+  [[nodiscard]] Certificate certificate(Node first) const {
+    Certificate result;
+    Node node = first;
+    do {
+      result.steps.push_back(step(before_[node], node));
+      node = before_[node];
+    } while (node != first);
+    if (way == Way::lower) std::reverse(result.steps.begin(), result.steps.end());
+    for (const Certificate::Step& step : result.steps) {
+      result.length += step.length;
+      if (step.kind == Certificate::Kind::rate) {
+        result.rate_ticks += std::abs(system_.stamp(step.to) - system_.stamp(step.from));
+      }
+    }
+    return result;
+  }
+
+  /// The arc by which `to` got its value from `from`, in its own direction.
+  [[nodiscard]] Certificate::Step step(Node from, Node to) const {
+    const std::uint32_t number = number_[to];
+    if (way == Way::raise) std::swap(from, to);
+    Certificate::Step step{.from = from, .to = to};
+    if (number == k_rate_arc || number == k_mean_arc) {
+      describe_chain(number, step);
+      return step;
+    }
+    const System::Named named = system_.name(number);
+    constexpr std::array kinds{Certificate::Kind::edge, Certificate::Kind::session,
+                               Certificate::Kind::instance};
+    step.kind = kinds[static_cast<std::size_t>(named.kind)];
+    step.position = named.position;
+    step.length = k_unbounded;
+    for (const System::Arc& arc : system_.arcs_from(from)) {
+      if (arc.other != to || arc.number != number) continue;
+      step.length = std::min(step.length, Exact{arc.length} * k_tick);
+    }
+    return step;
+  }
+
+  void describe_chain(std::uint32_t number, Certificate::Step& step) const {
+    const System::Chain chain = system_.chain(step.from);
+    const System::Chain other = system_.chain(step.to);
+    step.kind = number == k_rate_arc ? Certificate::Kind::rate : Certificate::Kind::mean;
+    step.position = system_.clock(step.from);
+    if (step.to == chain.mean_of) return;
+    if (step.from == other.mean_of) {
+      step.length = Exact{chain.stray_ticks} * k_tick;
+      return;
+    }
+    step.length =
+        Exact{std::abs(system_.stamp(step.to) - system_.stamp(step.from))} * chain.rate_ppb;
+  }
+
+  const System& system_;
+  Values& values_;
+  Effort& effort_;
+  std::span<const Node> order_;
+  std::span<const std::uint32_t> positions_;
+  BigVector<Node> before_;           ///< predecessor of every node: its value comes from there
+  BigVector<std::uint32_t> number_;  ///< arc by which it came
+  BigVector<std::uint64_t>
+      active_;  ///< bit of every position: the value changed since arcs were tried
+  std::uint64_t changes_ = 0;
+};
+
+template <Way way>
+Solved<Values> solve(const System& system, Values values, Effort& effort) {
+  if (auto failure = Search<way>(system, values, effort).run()) {
+    return tl::unexpected(std::move(*failure));
+  }
+  return values;
+}
+
+/// Values in which nothing is limited but the reference.
+Values only_reference(const System& system, Exact others) {
+  Values values(system.nodes(), others);
+  values[0] = 0;
+  return values;
+}
+
+}  // namespace
+
+Solved<Values> greatest_below(const System& system, Values start, Effort& effort) {
+  return solve<Way::lower>(system, std::move(start), effort);
+}
+
+Solved<Values> least_above(const System& system, Values start, Effort& effort) {
+  return solve<Way::raise>(system, std::move(start), effort);
+}
+
+Solved<Bounds> find_bounds(const System& system, Effort& effort) {
+  // Cycles that no path leads to from the reference show from any finite start.
+  if (auto any = greatest_below(system, Values(system.nodes(), 0), effort); !any) {
+    return tl::unexpected(std::move(any.error()));
+  }
+  auto upper = greatest_below(system, only_reference(system, k_unbounded), effort);
+  if (!upper) return tl::unexpected(std::move(upper.error()));
+  auto lower = least_above(system, only_reference(system, -k_unbounded), effort);
+  if (!lower) return tl::unexpected(std::move(lower.error()));
+  return Bounds{std::move(*lower), std::move(*upper)};
+}
+
+Solved<Values> project(const System& system, const Bounds& bounds, const Values& estimate,
+                       Effort& effort) {
+  // An auxiliary node has no estimate: it takes part from where it limits nothing.
+  Values low(system.nodes(), -k_unbounded), high(system.nodes(), k_unbounded);
+  for (Node node = 0; node < system.stamped(); ++node) {
+    low[node] = high[node] = std::clamp(estimate[node], bounds.lower[node], bounds.upper[node]);
+  }
+  auto above = least_above(system, std::move(low), effort);
+  if (!above) return above;
+  const auto below = greatest_below(system, std::move(high), effort);
+  if (!below) return below;
+  above->resize(system.stamped());
+  for (Node node = 0; node < system.stamped(); ++node) {
+    (*above)[node] = floor_div((*above)[node] + (*below)[node], 2);
+  }
+  return above;
+}
+
+Solved<std::int64_t> set_least_rate(System& system, Effort& effort) {
+  std::int64_t rate = 0;
+  for (;;) {
+    for (std::uint32_t clock = 0; clock < system.clocks(); ++clock) system.set_rate(clock, rate);
+    auto solved = greatest_below(system, Values(system.nodes(), 0), effort);
+    if (solved) return rate;
+    const auto& certificate = solved.error().certificate;
+    if (!certificate || certificate->rate_ticks == 0) return tl::unexpected(solved.error());
+    // The cycle's length is below 0, so each round raises the rate (Newton's method).
+    rate += static_cast<std::int64_t>(ceil_div(-certificate->length, certificate->rate_ticks));
+  }
+}
+
+}  // namespace entrain::difference
