@@ -6,6 +6,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/exact.hpp"
 #include "base/team.hpp"
 
 namespace entrain::page {
@@ -41,10 +42,13 @@ OffsetLine chord(const ClockMap& map, const trace::LocationSkeleton& location, s
 }
 
 /// Distance of the time that a stamp gets from a line, which begins at the location's first stamp.
-std::int64_t distance(std::int64_t time, std::uint64_t local, const OffsetLine& line,
+/// Offsets of damaged records are cut to 2^60 ticks, so that sums of some of them fit.
+std::int64_t distance(Int128 time, std::uint64_t local, const OffsetLine& line,
                       std::uint64_t first) {
+  constexpr Int128 k_most_distance = Int128{1} << 60;
   const auto since = static_cast<double>(static_cast<std::int64_t>(local - first));
-  return time - static_cast<std::int64_t>(local) - line.offset - std::llround(line.rate * since);
+  const Int128 result = time - local - line.offset - std::llround(line.rate * since);
+  return static_cast<std::int64_t>(std::clamp(result, -k_most_distance, k_most_distance));
 }
 
 /// Calls `use` with the stamps between which a map is straight, from the first event to the last.
@@ -189,7 +193,7 @@ class Drawing {
     const std::size_t step = offsets.size() / k_most_sessions + 1;
     for (std::size_t i = 0; i < offsets.size(); i += step) {
       const trace::ClockOffset& o = offsets[i];
-      const std::int64_t time = static_cast<std::int64_t>(o.time) + o.offset + shift;
+      const Int128 time = Int128{o.time} + o.offset + shift;
       const double half = std::isfinite(o.stddev) ? std::clamp(o.stddev, 0.0, 1e15) : 0;
       curve.sessions.push_back({.x = after_(o.time),
                                 .y = distance(time, o.time, line_, location_.first),

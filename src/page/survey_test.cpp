@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "page/survey.hpp"
 
+#include <cstdlib>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -114,26 +116,29 @@ TEST(Cell, keeps_the_worst_in_any_order) {
   }
 }
 
-TEST(Collect, shows_clocks_edges_and_what_moved_them) {
-  const TraceBuilder builder = three_processes();
-  const trace::Trace& trace = builder.trace();
+/// The data of a page with all clocks of three processes.
+Data collected(const trace::Trace& trace, const std::vector<ClockMap>& after) {
   Solo solo;
   const trace::Partition all = trace::undivided(trace.definitions);
   const trace::Share share{solo, all, trace};
   const std::vector<ClockMap> before(3);
+  const Survey survey = survey_of(trace, 1);
+  Result<Data> data = collect({.share = share,
+                               .source = nullptr,
+                               .before = before,
+                               .after = after,
+                               .edges_before = survey,
+                               .edges_after = &survey},
+                              make_layout(trace.definitions, trace::separate_domains(3)));
+  EXPECT_TRUE(data);
+  return data ? *std::move(data) : Data{};
+}
+
+TEST(Collect, shows_clocks_edges_and_what_moved_them) {
   std::vector<ClockMap> after(3);
   after[1] = *ClockMap::from_knots({{0, 700}, {1'000'000, 800}});
-  const Survey survey = survey_of(trace, 1);
-  const Result<Data> collected =
-      collect({.share = share,
-               .source = nullptr,
-               .before = before,
-               .after = after,
-               .edges_before = survey,
-               .edges_after = &survey},
-              make_layout(trace.definitions, trace::separate_domains(3)));
-  ASSERT_TRUE(collected);
-  const Data& data = *collected;
+  const TraceBuilder builder = three_processes();
+  const Data data = collected(builder.trace(), after);
   ASSERT_EQ(data.clocks.size(), 3u);
   EXPECT_EQ(data.clocks[0].moved_ticks, 0);
   EXPECT_GE(data.clocks[1].moved_ticks, 700);
@@ -144,6 +149,19 @@ TEST(Collect, shows_clocks_edges_and_what_moved_them) {
   EXPECT_EQ(data.edges[0].received_before - data.edges[0].sent_before, -600);
   EXPECT_GE(data.edges[0].received_after - data.edges[0].sent_after, 100);
   EXPECT_EQ(data.location_names[data.edges[0].from], "MPI Rank 0");
+}
+
+TEST(Collect, cuts_the_offsets_of_damaged_sessions) {
+  for (const std::int64_t offset :
+       {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+    trace::Trace trace = three_processes().trace();
+    trace.locations[1].clock_offsets = {{.time = 500, .offset = offset, .stddev = 0}};
+    const Data data = collected(trace, std::vector<ClockMap>(3));
+    ASSERT_EQ(data.curves.size(), 3u);
+    ASSERT_EQ(data.curves[1].sessions.size(), 1u);
+    EXPECT_EQ(std::abs(data.curves[1].sessions[0].y), std::int64_t{1} << 60);
+    EXPECT_EQ(data.curves[1].sessions[0].y > 0, offset > 0);
+  }
 }
 
 }  // namespace
