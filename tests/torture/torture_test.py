@@ -25,7 +25,7 @@ from campaign.faults import nth_of_all  # noqa: E402
 from campaign.inputs import Archives, judge_result, judge_unrepaired  # noqa: E402
 from campaign.results import as_markdown, merged  # noqa: E402
 from campaign.places import WRITERS, Places, Races  # noqa: E402
-from campaign.runner import Runner, contents, tree  # noqa: E402
+from campaign.runner import ROOT, Finding, Runner, contents, tree  # noqa: E402
 from campaign.special import Specials  # noqa: E402
 from campaign.worker import KINDS, pattern_of  # noqa: E402
 
@@ -129,6 +129,31 @@ class Rules(InAFolder):
         self.assertEqual(self.place(refuse, "result, none", True), {"own result"})
         self.assertEqual(self.place(refuse, "result, none", False), set())
         self.assertEqual(self.place("exit 0", "text", False), {"not refused"})
+
+    def test_a_result_that_lost_a_file_may_be_replaced_and_nothing_else_lost(self):
+        replace = "rm -rf $4; mkdir $4; echo 1 > $4/a; echo 2 > $4/b"
+        refuse = f"[ -e $4 ] && {{ echo 'it exists' >&2; exit 2; }}; {replace}"
+        for script, rules in ((replace, set()), (refuse, set()),
+                              (replace + "; rm -r beside", {"destroyed"})):
+            with self.subTest(script):
+                self.assertEqual(self.place(script, "result, less", True) - {"own result"}, rules)
+
+    def test_folders_above_an_output_may_be_made_where_nothing_lies(self):
+        for script, kind, rules in (("mkdir -p out/x", "socket", set()),
+                                    ("rm -rf out; mkdir -p out/x", "folder", set())):
+            with self.subTest(script):
+                context = self.context(script)
+                Specials().run(context, Case("seed", more={
+                    "place": "../out/x", "kind": kind, "run": ["correct", "in", "-o", "out/x"]}))
+                self.assertEqual({finding.rule for finding in context.findings}, rules)
+        context = self.context("rm -f t.csv; echo 1 > t.csv")
+        Specials().run(context, Case("seed", more={"place": "../t.csv", "kind": "random",
+                                                   "run": ["compare", "in", "in", "--csv", "t.csv"]}))
+        self.assertEqual({finding.rule for finding in context.findings}, {"destroyed"})
+
+    def test_paths_of_findings_begin_at_the_project(self):
+        finding = Finding("rule", "verb", f"{ROOT}src/a.cpp:1: error", f"A={ROOT}b tool")
+        self.assertEqual((finding.detail, finding.command), ("src/a.cpp:1: error", "A=b tool"))
 
     def test_what_appears_meanwhile_stays(self):
         for script, rules in (("sleep 0.3; mkdir out 2>/dev/null || { echo no >&2; exit 2; }", set()),

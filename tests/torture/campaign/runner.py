@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+ROOT = os.fspath(Path(__file__).resolve().parents[3]) + os.sep  # of the project
 LONGEST_RUN_S = 10
 SANITIZED_FACTOR = 6  # how much longer a sanitized program may take
 LONGEST_MESSAGE = 400  # characters of one line on standard error
@@ -32,6 +33,11 @@ class Finding:
     verb: str
     detail: str
     command: str
+
+    def __post_init__(self) -> None:
+        """Paths begin at the project: results are published."""
+        self.detail = self.detail.replace(ROOT, "")
+        self.command = self.command.replace(ROOT, "")
 
     def signature(self) -> str:
         """The same for findings that are probably the same defect."""
