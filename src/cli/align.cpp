@@ -82,6 +82,7 @@ class Align : public Verb {
  private:
   Result<AlignReport> align(const AlignOptions& options, Progress* progress) {
     report_file_.alone = true;
+    TRY(check_distinct({{"--report", report_file_.path}, {"-o", files_.output}}));
     OutputRule rule = engine::output_rule(files_);
     rule.force = false;  // it is for the folder
     TRY(report_file_.prepare(std::move(rule)));

@@ -69,6 +69,7 @@ class Check : public Verb {
 
  private:
   Result<CheckReport> check(Progress* progress) {
+    TRY(check_distinct({{"--bounds-csv", check_.bounds_csv}, {"--report", report_file_.path}}));
     const engine::Paths paths = engine::paths_of(archive_);
     const OutputRule rule = engine::output_rule(paths, check_.options);
     TRY(report_file_.prepare(rule));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/correct.hpp"
 
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -71,13 +70,8 @@ class Correct : public Verb {
   Result<void> refuse_useless_options(const OptionSet& set) const;
 
   Result<CorrectReport> correct(Progress* progress) {
-    namespace fs = std::filesystem;
-    if (!check_.bounds_csv.empty() && fs::absolute(check_.bounds_csv).lexically_normal() ==
-                                          fs::absolute(output_).lexically_normal()) {
-      return fail(ErrorKind::usage, fmt::format("--bounds-csv and -o both name {}; the bounds need "
-                                                "a file of their own",
-                                                output_));
-    }
+    TRY(check_distinct(
+        {{"--bounds-csv", check_.bounds_csv}, {"--report", report_file_.path}, {"-o", output_}}));
     const engine::Paths paths = engine::paths_of(archive_);
     const OutputRule rule = engine::output_rule(paths, check_.options);
     TRY(report_file_.prepare(rule));

@@ -89,6 +89,7 @@ class ReportVerb : public Verb {
   };
 
   Result<Outcome> work(Progress* progress) {
+    TRY(check_distinct({{"--bounds-csv", check_.bounds_csv}, {"-o", file_.path}}));
     const engine::Paths paths = engine::paths_of(archive_);
     TRY(file_.prepare(engine::output_rule(paths, check_.options, force_)));
     TRY(check_.prepare(engine::output_rule(paths, check_.options)));

@@ -210,6 +210,32 @@ Result<void> give_name(const Move& move, Staging& staging) {
 
 }  // namespace
 
+Result<void> check_distinct(std::initializer_list<NamedOutput> outputs) {
+  const auto real = [](const fs::path& path) -> Result<fs::path> {
+    TRY_ASSIGN(const fs::path place, absolute_path(path));
+    std::error_code ignored;  // what cannot be resolved is refused elsewhere
+    const fs::path folder = fs::weakly_canonical(place.parent_path(), ignored);
+    return folder / place.filename();
+  };
+  for (const NamedOutput& one : outputs) {
+    for (const NamedOutput& other : outputs) {
+      if (&one == &other || one.path.empty() || other.path.empty()) continue;
+      TRY_ASSIGN(const fs::path inner, real(one.path));
+      TRY_ASSIGN(const fs::path outer, real(other.path));
+      const auto [at, rest] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
+      if (at != outer.end()) continue;
+      const bool same = rest == inner.end();
+      return fail(
+          ErrorKind::usage,
+          same ? fmt::format("{} and {} both name {}; choose two names", one.option, other.option,
+                             one.path.string())
+               : fmt::format("{} names {}, which would lie in {} of {}; choose another place",
+                             one.option, one.path.string(), other.path.string(), other.option));
+    }
+  }
+  return {};
+}
+
 NewFolders::~NewFolders() {
   for (fs::path folder = newest_; folder != until_ && folder.has_relative_path();
        folder = folder.parent_path()) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,15 @@ struct OutputRule {
   bool force = false;                    ///< an unchanged earlier result may be replaced
   std::shared_ptr<const Inputs> inputs;  ///< null: there are none
 };
+
+/// An output of a run, and the option that names it.
+struct NamedOutput {
+  std::string_view option;
+  std::filesystem::path path;  ///< empty: there is no such output
+};
+/// Refuses outputs of one run that have the same name, or of which one would lie in another. Links
+/// and other spellings of a path lead nowhere else. Errors: ErrorKind::usage.
+Result<void> check_distinct(std::initializer_list<NamedOutput> outputs);
 
 /// Folders that are made around an output, and removed again if they are empty in the end.
 class NewFolders {

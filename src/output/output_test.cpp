@@ -318,6 +318,27 @@ TEST(OutputFile, of_two_files_none_appears_alone) {
   }
 }
 
+TEST(Outputs, of_one_run_have_names_of_their_own) {
+  const TempFolder root;
+  fs::create_directory(root / "real");
+  fs::create_directory_symlink("real", root / "link");
+  const auto error_of = [&](const fs::path& a, const fs::path& b) {
+    const auto result = check_distinct({{"-a", a}, {"-b", b}});
+    return result ? std::string() : result.error().message;
+  };
+  EXPECT_EQ(error_of(root / "x", root / "y"), "");
+  EXPECT_EQ(error_of({}, {}), "");
+  EXPECT_EQ(error_of(root / "x", {}), "");
+  EXPECT_EQ(error_of(root / "xy", root / "x"), "");
+  for (const fs::path& same : {root / "x", root / "y" / ".." / "x", root / "." / "x" / ""}) {
+    EXPECT_NE(error_of(root / "x", same).find("-a and -b both name"), std::string::npos) << same;
+  }
+  EXPECT_NE(error_of(root / "link" / "x", root / "real" / "x").find("both name"),
+            std::string::npos);
+  EXPECT_NE(error_of(root / "x" / "y", root / "x").find("-a names"), std::string::npos);
+  EXPECT_NE(error_of(root / "x", root / "x" / "y" / "z").find("-b names"), std::string::npos);
+}
+
 TEST(OutputFile, foreign_text_like_a_mark_stays_as_it_is) {
   const TempFolder root;
   const std::string foreign = "written by entrain 0.1.0 crc32 00000000\n";

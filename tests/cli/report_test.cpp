@@ -56,6 +56,21 @@ TEST_F(ReportFile, of_a_plan_says_what_correct_would_do) {
   EXPECT_EQ(data_of(page)["correct"]["before"]["violations"], real["before"]["violations"]);
 }
 
+TEST_F(ReportFile, has_a_name_of_its_own) {
+  const std::string archive = example("lulesh-8"), out = path("out"), inside = out + "/page.html";
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+           {"correct", archive, "-o", out, "--report", out},
+           {"correct", archive, "-o", out, "--report", inside},
+           {"correct", archive, "-o", out, "--bounds-csv", out},
+           {"check", archive, "--report", out, "--bounds-csv", out},
+           {"report", archive, "-o", out, "--bounds-csv", out}}) {
+    const ChildOutcome outcome = run_tool(args);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.summary();
+    EXPECT_THAT(outcome.err, testing::HasSubstr("; choose ")) << outcome.summary();
+    EXPECT_FALSE(std::filesystem::exists(out)) << outcome.summary();
+  }
+}
+
 TEST_F(ReportFile, of_edges_is_that_of_their_archive) {
   const std::string archive = path("archive.html"), edges = path("edges.html");
   ASSERT_EQ(run_tool({"edges", example("lulesh-8"), "-o", path("e.csv")}).exit_code, 0);

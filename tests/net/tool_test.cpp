@@ -284,7 +284,7 @@ TEST(NetTool, written_files_are_named) {
   const std::string both = (folder.path() / "c").string();
   expect_refusal(run_tool({"net", "simulate", "single:2", "--csv", both, "--svg",
                            (folder.path() / "." / "c").string()}),
-                 "choose two files");
+                 "choose two names");
 }
 
 TEST(NetTool, lost_synchrony_is_noticed) {

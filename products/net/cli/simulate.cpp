@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <filesystem>
 #include <optional>
 #include <system_error>
 
@@ -207,14 +206,7 @@ Result<SimulationReport> SimulateVerb::work(Progress* progress) const {
 Result<void> SimulateVerb::check_files() const {
   if (!csv_.empty()) TRY(OutputFile::check(csv_, {}));
   if (!svg_.empty()) TRY(OutputFile::check(svg_, {}));
-  const auto absolute = [](const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
-  };
-  if (!csv_.empty() && !svg_.empty() && absolute(csv_) == absolute(svg_))
-    return fail(ErrorKind::usage,
-                fmt::format("--csv and --svg both name {}; choose two files", svg_));
-  return {};
+  return check_distinct({{"--csv", csv_}, {"--svg", svg_}});
 }
 
 Result<void> SimulateVerb::write_files(const Topology& topology, SimulationReport& report) const {
