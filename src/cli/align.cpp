@@ -157,10 +157,7 @@ void Align::declare_output(OptionSet& set) {
            "appears under this name only when it is complete, and it must not exist yet (but see "
            "--force). Default: only the report is shown.")
       ->group(k_output_group);
-  set.flag("--force", files_.force,
-           "Replace DIR if it is an earlier result that nobody has changed. Use it when a script "
-           "writes the same folder again and again. Anything else is refused. Default: refuse.")
-      ->group(k_output_group);
+  add_force(set, files_.force, "DIR");
   set.path("--apply", apply_, "FILE",
            "Table of CSV whose times are to be mapped: DIR gets a copy with other numbers in "
            "--time-column. Use it to put events in order without a program of your own. Default: "
@@ -204,11 +201,7 @@ class EdgesOfArchive : public Verb {
              "yet (but see --force).")
         ->required()
         ->group(k_output_group);
-    set.flag(
-           "--force", force_,
-           "Replace tables that are earlier results that nobody has changed. Use it when a script "
-           "writes the same files again and again. Anything else is refused. Default: refuse.")
-        ->group(k_output_group);
+    add_force(set, force_, "each of both tables");
     check_.declare(set);
     common_.declare(set, "");
     set.after_parsing([&set]() -> Result<void> {

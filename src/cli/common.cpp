@@ -77,9 +77,15 @@ void add_output(OptionSet& set, std::string& target, bool& force) {
            "only when it is complete, and it must not exist yet (but see --force).")
       ->required()
       ->group("OUTPUT OPTIONS");
+  add_force(set, force, "DIR");
+}
+
+void add_force(OptionSet& set, bool& force, const std::string& what) {
   set.flag("--force", force,
-           "Replace DIR if it is an earlier result that nobody has changed. Use it when a script "
-           "writes the same folder again and again. Anything else is refused. Default: refuse.")
+           "Replace " + what +
+               " if it is any result of entrain that nobody has changed, or empty. Use it when a "
+               "script writes the same result again and again. Anything else is refused. Default: "
+               "refuse.")
       ->group("OUTPUT OPTIONS");
 }
 

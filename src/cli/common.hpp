@@ -40,6 +40,8 @@ Option* add_archive(OptionSet& set, const std::string& name, std::vector<std::st
 
 /// Adds -o, --output and --force of the verbs that write an archive.
 void add_output(OptionSet& set, std::string& target, bool& force);
+/// Adds --force of a verb that writes `what`, the value of its option as the help names it.
+void add_force(OptionSet& set, bool& force, const std::string& what);
 
 /// Adds --max-unpacked of the verbs that read packed files.
 Option* add_max_unpacked(OptionSet& set, std::uint64_t& target);

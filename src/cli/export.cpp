@@ -143,10 +143,7 @@ void Export::declare_output(OptionSet& set) {
            "times that entrain correct would write. Use it to see what a correction does. ARCHIVE "
            "is the one before the correction. Default: as measured only.")
       ->group(k_export_group);
-  set.flag("--force", options_.force,
-           "Replace FILE if it is an earlier result that nobody has changed. Use it when a script "
-           "writes the same file again and again. Anything else is refused. Default: refuse.")
-      ->group(k_export_group);
+  add_force(set, options_.force, "FILE");
 }
 
 void Export::declare_part(OptionSet& set) {

@@ -53,11 +53,7 @@ class ReportVerb : public Verb {
              "The file to write the page to; it must not exist yet (but see --force). Default: "
              "report.html.")
         ->group("OUTPUT OPTIONS");
-    set.flag("--force", force_,
-             "Replace FILE.html if it is an earlier page that nobody has changed. Use it when a "
-             "script writes the same page again and again. Anything else is refused. Default: "
-             "refuse.")
-        ->group("OUTPUT OPTIONS");
+    add_force(set, force_, "FILE.html");
     check_.declare(set);
     common_.declare(set, "kinds of operation without edges, and counters at 0");
   }
