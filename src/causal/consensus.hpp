@@ -46,7 +46,7 @@ struct Consensus {
 ///
 /// `constraints` are by aligned times, between all clocks; `moved`: one per clock; `middle`: of the
 /// run. `check` is called for every clock; its errors end the work. Deterministic; O(clocks * pairs
-/// of clocks), mostly less, and at most about 2^27 steps: clocks not decided by then do not stay.
+/// of clocks), mostly less. After 2^27 steps no further clock is decided, and those do not stay.
 Result<Consensus> find_consensus(std::span<const ClockConstraint> constraints,
                                  std::span<const ClockShift> moved, std::int64_t middle,
                                  std::optional<std::uint32_t> reference,

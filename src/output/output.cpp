@@ -286,9 +286,11 @@ Result<void> OutputFolder::commit() {
   Result<void> named = make_name_durable(target_, oldest_parent_);
   if (!old.empty() && (!named || !check_own_folder(old))) {
     staging_.release();
-    const std::string why = named ? "something was put into it meanwhile" : named.error().message;
-    return refuse("{} is complete; what stood there before is now {}, because {}", target_.string(),
-                  old.string(), why);
+    const std::string why =
+        named
+            ? fmt::format("{} is complete, and its old result got something new", target_.string())
+            : named.error().message;
+    return refuse("{}; what stood there before is now {}", why, old.string());
   }
   staging_.sweep(target_);
   return named;
