@@ -15,7 +15,7 @@
 #include "causal/bounds_testing.hpp"
 #include "clocks/presync.hpp"
 #include "otf2/read/stamps.hpp"
-#include "session/load.hpp"
+#include "otf2/source/load.hpp"
 
 namespace {
 
@@ -37,13 +37,13 @@ struct Shown {
   std::vector<ClockMap> maps;
 
   explicit Shown(const std::filesystem::path& path)
-      : loaded(must(entrain::session::load(path, 0, nullptr))) {
+      : loaded(must(entrain::otf2::load(path, 0, nullptr))) {
     maps = must(entrain::clocks::presynchronise(loaded.trace,
                                                 entrain::clocks::PresyncOptions::of_reader()))
                .maps;
   }
   [[nodiscard]] std::vector<std::uint64_t> stamps(entrain::LocationIndex l) const {
-    return must(entrain::otf2::read_stamps(*must(entrain::session::otf2_archive(loaded)), l))
+    return must(entrain::otf2::read_stamps(entrain::otf2::archive_of(loaded), l))
         .stamps;
   }
 };

@@ -67,7 +67,7 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
       const fs::path& folder) const override;
-  [[nodiscard]] std::unique_ptr<formats::Recording> paired_after(
+  [[nodiscard]] std::unique_ptr<formats::Source> paired_after(
       std::span<const ClockMap> maps) const override;
 
   [[nodiscard]] Result<formats::EventTimes> event_times() const override;
@@ -81,7 +81,7 @@ class Run : public formats::Recording {
   void take(Matches matches);
   void add_clocks();
   void add_calls();
-  void describe();
+  void name_contents();
   void add(const Instance& instance);
   void add_message(const Instance& instance);
   void warn_of_mixed(const RankFile& file);
@@ -96,7 +96,7 @@ void Run::take(Matches matches) {
   matches_ = std::move(matches);
   add_clocks();
   add_calls();
-  describe();
+  name_contents();
 }
 
 void Run::add_clocks() {
@@ -207,7 +207,7 @@ void Run::add_message(const Instance& instance) {
   }
 }
 
-void Run::describe() {
+void Run::name_contents() {
   format = "Chrome JSON";
   std::map<std::string, std::uint64_t> kinds, per_group;
   std::uint64_t without_group = 0;
@@ -329,7 +329,7 @@ Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsign
   return ranks;
 }
 
-std::unique_ptr<formats::Recording> Run::paired_after(std::span<const ClockMap> maps) const {
+std::unique_ptr<formats::Source> Run::paired_after(std::span<const ClockMap> maps) const {
   auto run = std::make_unique<Run>(files_, threads_);
   run->take(match_calls_after(files_, maps));
   return run;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,25 +9,10 @@
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
-#include "engine/mu.hpp"
-#include "engine/timeline.hpp"
 #include "page/data.hpp"
 #include "table/reader.hpp"
 
 namespace entrain::engine {
-
-/// Clocks and edges in the form that causal/ works on; they are not needed afterwards.
-struct AlignInput {
-  GivenTrace given;
-  Counters left_out;                      ///< see AlignReport::left_out
-  ClockKind kind = ClockKind::automatic;  ///< kind of the clocks, if they say it
-};
-
-/// Checks clocks and edges and takes them over. `common_ends`: looks for ends that coincide, which
-/// only a correction needs. Errors: those of edges::check() and
-/// edges::graph_of(); ErrorKind::usage for options that need an archive.
-Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
-                              Progress* progress, bool common_ends = true);
 
 /// Outputs that the caller takes in addition to the report.
 struct AlignExtras {
@@ -57,8 +41,8 @@ Result<AlignedTables> align(const AlignTables& tables, const AlignOptions& optio
 Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
                           const AlignExtras& extras, Progress* progress);
 
-/// entrain::align(), after take_edges(). `page`: as AlignExtras::page.
-Result<Alignment> align(AlignInput input, const AlignOptions& options, page::Data* page,
-                        Progress* progress);
+/// entrain::align(). `page`: as AlignExtras::page.
+Result<Alignment> align(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
+                        page::Data* page, Progress* progress);
 
 }  // namespace entrain::engine

@@ -83,14 +83,11 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   AlignedTables result;
   TRY_ASSIGN(result.clocks, edges::read_clocks(tables.clocks, tables.resolution_hz));
-  std::optional<edges::EdgeTable> table;
-  TRY_ASSIGN(table,
+  TRY_ASSIGN(edges::EdgeTable table,
              edges::read_edges(tables.edges, result.clocks, options.check.threads, progress));
-  TRY_ASSIGN(AlignInput input, take_edges(result.clocks, table->list.view(), options, progress));
-  std::vector<std::string> notes = std::move(table->notes);
-  table.reset();
-  TRY_ASSIGN(result.alignment, align(std::move(input), options, page, progress));
-  result.alignment.report.notes = std::move(notes);
+  TRY_ASSIGN(result.alignment,
+             align(result.clocks, table.list.view(), options, page, progress));
+  result.alignment.report.notes = std::move(table.notes);
   return result;
 }
 

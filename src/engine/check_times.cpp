@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "base/try.hpp"
+#include "clocks/warnings.hpp"
+#include "engine/edge_counts.hpp"
 #include "verify/check.hpp"
+#include "verify/verdict.hpp"
 
 namespace entrain::engine {
 
@@ -32,7 +35,44 @@ class Observed {
   std::optional<page::Survey> own_;
 };
 
+CheckReport count_given(const CheckSetting& setting, const session::LoadedTrace& loaded,
+                        std::span<const ClockMap> maps, page::Survey* survey) {
+  const causal::Context context{.share = loaded.share(setting.workers.processes()),
+                                .graph = *setting.given_edges,
+                                .mu = setting.mu.ticks,
+                                .threads = setting.workers.threads()};
+  CheckReport report = count_edges(context, maps, setting.domains, setting.options, survey);
+  report.mu_source = setting.mu.source;
+  if (setting.source == nullptr) return report;
+  setting.source->complete(report);
+  report.judgement = verify::judge(report, setting.options.strict_latency);
+  if (report.checked_edges == 0) report.judgement = {Verdict::unproven, Doubt::no_edges};
+  return report;
+}
+
 }  // namespace
+
+CheckSetting setting_of(session::Workers& workers, const formats::Source& source,
+                        const Timeline& timeline, const CheckOptions& options,
+                        const Progress* progress) {
+  return {.workers = workers,
+          .options = options,
+          .mu = timeline.mu,
+          .domains = timeline.domains,
+          .progress = progress,
+          .given_edges = timeline.has_given_edges ? &timeline.graph : nullptr,
+          .source = &source};
+}
+
+void take_clocks(const formats::Source& source, clocks::Presynchronised& presync,
+                 CheckReport& report) {
+  report.presync = presync.method;
+  report.clocks = std::move(presync.clocks);
+  clocks::warn_of_violations(report);
+  for (const std::string& warning : source.remarks().warnings) {
+    report.clocks.warnings.push_back(warning);
+  }
+}
 
 Result<CheckReport> check_times(const CheckSetting& setting, const session::LoadedTrace& loaded,
                                 std::span<const ClockMap> maps) {
@@ -44,6 +84,11 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
                                         const session::LoadedTrace& loaded,
                                         std::span<const ClockMap> maps, const OtherTimes* others) {
   session::Workers& workers = setting.workers;
+  if (setting.given_edges != nullptr) {
+    verify::Checks checks{count_given(setting, loaded, maps, setting.survey), std::nullopt};
+    if (others != nullptr) checks.others = count_given(setting, loaded, others->maps, others->survey);
+    return checks;
+  }
   if (!workers.alone()) others = nullptr;
   const trace::ClockDomains& domains = setting.domains;
   const std::span<const std::uint32_t> clock_of =
@@ -55,9 +100,9 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
                              .known_acyclic = setting.known_acyclic};
   std::mutex mutex;
   Result<void> named;  // whether the regions of the worst edges could be looked up
-  if (loaded.source != nullptr) {
+  if (loaded.reader != nullptr) {
     times.region_at = [&](LocationIndex l, std::uint64_t stamp) {
-      auto region = loaded.source->region_at(l, stamp);
+      auto region = loaded.reader->region_at(l, stamp);
       if (region) return *std::move(region);
       const std::lock_guard lock(mutex);
       if (named) named = tl::unexpected<Error>(region.error());

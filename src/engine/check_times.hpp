@@ -9,8 +9,11 @@
 #include <entrain/report.hpp>
 
 #include "engine/mu.hpp"
+#include "engine/timeline.hpp"
+#include "formats/source.hpp"
+#include "match/graph.hpp"
 #include "page/survey.hpp"
-#include "session/load.hpp"
+#include "session/loaded_trace.hpp"
 #include "trace/clock_domains.hpp"
 #include "verify/check.hpp"
 
@@ -27,10 +30,19 @@ struct CheckSetting {
   /// To be filled with the edges of all workers, at rank 0 of the processes; may be null.
   page::Survey* survey = nullptr;
   bool known_acyclic = false;  ///< see verify::TimesToCheck::known_acyclic
+  /// Edges that the source names; null: they follow from the records.
+  const match::Graph* given_edges = nullptr;
+  const formats::Source* source = nullptr;  ///< source of the trace; null: it tells nothing more
 };
 
+/// The setting for the times of a timeline. Both must outlive it.
+CheckSetting setting_of(session::Workers& workers, const formats::Source& source,
+                        const Timeline& timeline, const CheckOptions& options,
+                        const Progress* progress);
+
 /// Runs verify::check() on the times that `maps` (one per location) give the events of `loaded`,
-/// with a team of all workers; adds the source of mu. Collective. Errors: those of verify::check().
+/// with a team of all workers; adds the source of mu and what the source knows. Edges that the
+/// source names are counted as they are. Collective. Errors: those of verify::check().
 Result<CheckReport> check_times(const CheckSetting& setting, const session::LoadedTrace& loaded,
                                 std::span<const ClockMap> maps);
 
@@ -45,5 +57,9 @@ struct OtherTimes {
 Result<verify::Checks> check_both_times(const CheckSetting& setting,
                                         const session::LoadedTrace& loaded,
                                         std::span<const ClockMap> maps, const OtherTimes* others);
+
+/// Takes the estimated clocks into a report, and what there is to warn of.
+void take_clocks(const formats::Source& source, clocks::Presynchronised& presync,
+                 CheckReport& report);
 
 }  // namespace entrain::engine

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "session/testing.hpp"
+#include "otf2/source/testing.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -19,7 +19,7 @@ session::LoadedTrace backward_message() {
   TraceBuilder b(2);
   b.message(EventKind::send, 0, 1000, 1);
   b.message(EventKind::recv, 1, 500, 0);
-  return session::testing::loaded_of(b);
+  return otf2::testing::loaded_of(b);
 }
 
 CheckReport checked(const session::LoadedTrace& loaded, std::span<const ClockMap> maps,
@@ -44,16 +44,16 @@ TEST(CheckTimes, counts_violations_under_the_maps) {
 }
 
 TEST(CheckTimes, a_trace_without_events_has_no_edges) {
-  const session::LoadedTrace loaded = session::testing::loaded_of(TraceBuilder(2));
+  const session::LoadedTrace loaded = otf2::testing::loaded_of(TraceBuilder(2));
   const CheckReport report = checked(loaded, std::vector<ClockMap>(2), trace::separate_domains(2));
   EXPECT_EQ(report.violations, 0u);
   EXPECT_EQ(report.events, 0u);
-  const session::LoadedTrace nothing = session::testing::loaded_of(TraceBuilder(0));
+  const session::LoadedTrace nothing = otf2::testing::loaded_of(TraceBuilder(0));
   EXPECT_EQ(checked(nothing, {}, trace::separate_domains(0)).locations, 0u);
 }
 
 /// A trace whose files have become unreadable since they were scanned.
-class Unreadable final : public trace::Source {
+class Unreadable final : public trace::EventReader {
  public:
   [[nodiscard]] const std::string& path() const override { return path_; }
   [[nodiscard]] const trace::Definitions& definitions() const override { return definitions_; }
@@ -75,7 +75,7 @@ class Unreadable final : public trace::Source {
 
 TEST(CheckTimes, regions_that_cannot_be_looked_up_are_an_error) {
   session::LoadedTrace loaded = backward_message();
-  loaded.source = std::make_unique<Unreadable>();
+  loaded.reader = std::make_unique<Unreadable>();
   session::Workers workers(2);
   const CheckOptions options;
   const ChosenMu mu;

@@ -1,232 +1,226 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <limits>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
-#include "clocks/presync.hpp"
-#include "clocks/session_span.hpp"
-#include "engine/compare_recordings.hpp"
 #include "engine/comparison.hpp"
 #include "engine/difference.hpp"
-#include "otf2/read/stamps.hpp"
-#include "session/load.hpp"
-#include "trace/properties.hpp"
+#include "formats/registry/open.hpp"
 
 namespace entrain {
 
 namespace {
 
-using engine::ComparedPaths;
+namespace fs = std::filesystem;
+using formats::LocationTimes;
+using formats::TimedEvents;
 
-/// An archive of the comparison, with the maps that a reader applies to its stamps.
+/// A trace of the comparison.
 struct Side {
-  session::LoadedTrace loaded;
-  const otf2::Archive* archive = nullptr;
-  std::vector<ClockMap> maps;
+  std::unique_ptr<formats::Source> source;
+  std::unique_ptr<TimedEvents> events;
 };
 
-Result<Side> open_side(const std::filesystem::path& path, bool raw, unsigned threads,
-                       Progress* progress) {
-  Side side;
-  TRY_ASSIGN(side.loaded, session::load(path, threads, progress));
-  TRY_ASSIGN(side.archive, session::otf2_archive(side.loaded));
-  TRY_ASSIGN(clocks::Presynchronised presync,
-             clocks::presynchronise(side.loaded.trace, raw ? clocks::PresyncOptions(Presync::none)
-                                                           : clocks::PresyncOptions::of_reader()));
-  side.maps = std::move(presync.maps);
-  return side;
-}
-
-/// Times of all events of one location as a reader returns them.
-std::vector<std::int64_t> times_of(const otf2::EventStamps& events, const ClockMap& map) {
-  std::vector<std::int64_t> times;
-  times.reserve(events.stamps.size());
-  ClockMap::Cursor cursor(map);
-  for (const std::uint64_t stamp : events.stamps) times.push_back(cursor(stamp));
-  return times;
-}
-
-/// Where communication events count: per location between its first and last ClockOffset record
-/// (stored stamps of one side), or in a span of global time, or everywhere.
-class Span {
+/// Refuses traces that do not hold the same events.
+class Sameness {
  public:
-  Span(const Side& a, const Side& b) {
-    for (const Side* side : {&a, &b}) {
-      const trace::Trace& trace = side->loaded.trace;
-      if (trace::find_property(trace.definitions, trace::k_property_session_span) == nullptr &&
-          has_offsets(trace)) {
-        by_records_ = side;
-        source_ = SpanOrigin::clock_offsets;
-        return;
-      }
-    }
-    for (const Side* side : {&a, &b}) {
-      if (const auto span = clocks::session_span(side->loaded.trace, side->maps)) {
-        global_ = span;
-        by_time_ = side;
-        source_ = SpanOrigin::property;
-        return;
-      }
-    }
+  Sameness(const Side& mine, const Side& theirs) : mine_(mine), theirs_(theirs) {}
+
+  [[nodiscard]] Result<void> check() const {
+    TRY(check_files());
+    return check_locations();
   }
 
-  [[nodiscard]] SpanOrigin source() const { return source_; }
-  /// The side by whose events the span is told; null if it is everything.
-  [[nodiscard]] const Side* side() const { return by_records_ != nullptr ? by_records_ : by_time_; }
-
-  [[nodiscard]] bool holds(LocationIndex l, std::uint64_t stamp, std::int64_t time) const {
-    if (by_records_ != nullptr) {
-      const auto& offsets = by_records_->loaded.trace.locations[l].clock_offsets;
-      return offsets.size() >= 2 && stamp >= offsets.front().time && stamp <= offsets.back().time;
-    }
-    return !global_ || (time >= global_->begin && time <= global_->end);
+  [[nodiscard]] Result<void> check(LocationIndex l, const LocationTimes& mine,
+                                   const LocationTimes& theirs) const {
+    if (mine.kinds == theirs.kinds && mine.times.size() == theirs.times.size()) return {};
+    return different(fmt::format("location {} has {} and {} events, or events of different kinds",
+                                 mine_.events->locations[l].id, mine.times.size(),
+                                 theirs.times.size()));
   }
 
  private:
-  static bool has_offsets(const trace::Trace& trace) {
-    for (const auto& location : trace.locations) {
-      if (location.clock_offsets.size() >= 2) return true;
-    }
-    return false;
+  [[nodiscard]] tl::unexpected<Error> different(const std::string& what) const {
+    return fail(ErrorKind::input, fmt::format("{} and {} are not the same trace: {}",
+                                              mine_.source->path(), theirs_.source->path(), what));
   }
 
-  const Side* by_records_ = nullptr;
-  const Side* by_time_ = nullptr;
-  std::optional<clocks::SessionSpan> global_;
-  SpanOrigin source_ = SpanOrigin::whole_trace;
-};
-
-/// Two or three archives of one trace.
-class Archives : public engine::Compared {
- public:
-  Archives(const Side& side_a, const Side& side_b, const Side* side_truth)
-      : a_(side_a), b_(side_b), truth_(side_truth), span_(side_a, side_b) {
-    a = a_.loaded.trace.path;
-    b = b_.loaded.trace.path;
-    for (const trace::Location& location : a_.loaded.trace.definitions.locations) {
-      locations.push_back({.id = location.id});
-    }
-    resolution_hz = a_.loaded.trace.definitions.clock.resolution_hz;
-    span_source = span_.source();
-    if (truth_ == nullptr) return;
-    truth = truth_->loaded.trace.path;
-    find_span_of_truth();
-  }
-
-  [[nodiscard]] Result<void> check_same_locations() const {
-    TRY(check_same_locations(b_));
-    return truth_ != nullptr ? check_same_locations(*truth_) : Result<void>();
-  }
-
-  [[nodiscard]] Result<engine::LocationTimes> times(LocationIndex l) const override {
-    engine::LocationTimes result;
-    TRY_ASSIGN(const otf2::EventStamps events_a, otf2::read_stamps(*a_.archive, l));
-    TRY_ASSIGN(const otf2::EventStamps events_b, otf2::read_stamps(*b_.archive, l));
-    TRY(check_same_events(l, events_a, events_b, b_));
-    result.a = times_of(events_a, a_.maps[l]);
-    result.b = times_of(events_b, b_.maps[l]);
-    if (truth_ != nullptr) {
-      TRY_ASSIGN(const otf2::EventStamps events, otf2::read_stamps(*truth_->archive, l));
-      TRY(check_same_events(l, events_a, events, *truth_));
-      result.truth = times_of(events, truth_->maps[l]);
-    }
-    const bool by_b = span_.side() == &b_;
-    const std::vector<std::uint64_t>& stamps = (by_b ? events_b : events_a).stamps;
-    result.flags.resize(stamps.size(), 0);
-    for (std::size_t i = 0; i < stamps.size(); ++i) {
-      const bool inside = span_.holds(l, stamps[i], by_b ? result.b[i] : result.a[i]);
-      if (events_a.communication[i] != 0 && inside) result.flags[i] = engine::k_in_communication;
-    }
-    return result;
-  }
-
- private:
-  void find_span_of_truth() {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
-    const auto& skeletons = truth_->loaded.trace.locations;
-    for (LocationIndex l = 0; l < skeletons.size(); ++l) {
-      if (skeletons[l].event_count == 0) continue;
-      first = std::min(first, truth_->maps[l](skeletons[l].first));
-      last = std::max(last, truth_->maps[l](skeletons[l].last));
-    }
-    if (first > last) return;
-    begin = first;
-    end = last;
-  }
-
-  Result<void> check_same_locations(const Side& other) const {
-    const trace::Definitions& mine = a_.loaded.trace.definitions;
-    const trace::Definitions& theirs = other.loaded.trace.definitions;
-    const auto different = [&](const std::string& what) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} and {} are not the same trace: {}", a_.loaded.trace.path,
-                              other.loaded.trace.path, what));
-    };
-    if (mine.clock.resolution_hz != theirs.clock.resolution_hz) {
-      return different("their clocks have different resolutions");
-    }
-    if (mine.locations.size() != theirs.locations.size()) {
-      return different(
-          fmt::format("{} and {} locations", mine.locations.size(), theirs.locations.size()));
-    }
-    for (LocationIndex l = 0; l < mine.locations.size(); ++l) {
-      if (mine.locations[l].id != theirs.locations[l].id) {
-        return different(fmt::format("location {} is not in the second one", mine.locations[l].id));
+  /// The files of both have the same names. A file alone may have any name.
+  [[nodiscard]] Result<void> check_names() const {
+    const std::vector<TimedEvents::File>&a = mine_.events->files, &b = theirs_.events->files;
+    if (a.size() == 1 && b.size() == 1) return {};
+    for (std::size_t f = 0; f < a.size(); ++f) {
+      const fs::path name = a[f].path.filename();
+      const auto same = std::find_if(b.begin(), b.end(), [&](const TimedEvents::File& other) {
+        return other.path.filename() == name;
+      });
+      if (same == b.end()) {
+        return different(fmt::format("{} is not in the second one", name.string()));
       }
+      if (same != b.begin() + static_cast<std::ptrdiff_t>(f)) {
+        return different(fmt::format("{} is of another rank in the second one", name.string()));
+      }
+    }
+    if (a.size() == b.size()) return {};
+    return different(fmt::format("{} and {} files", a.size(), b.size()));
+  }
+
+  [[nodiscard]] Result<void> check_files() const {
+    TRY(check_names());
+    for (std::size_t f = 0; f < mine_.events->files.size(); ++f) {
+      if (mine_.events->files[f].fingerprint == theirs_.events->files[f].fingerprint) continue;
+      TRY(name_difference(f));
     }
     return {};
   }
 
-  Result<void> check_same_events(LocationIndex l, const otf2::EventStamps& mine,
-                                 const otf2::EventStamps& theirs, const Side& other) const {
-    if (mine.types == theirs.types) return {};
-    return fail(ErrorKind::input,
-                fmt::format("{} and {} are not the same trace: location {} has {} and {} events, "
-                            "or events of different kinds",
-                            a_.loaded.trace.path, other.loaded.trace.path,
-                            a_.loaded.trace.definitions.locations[l].id, mine.types.size(),
-                            theirs.types.size()));
+  /// Says where two files begin to differ.
+  [[nodiscard]] Result<void> name_difference(std::size_t file) const {
+    TRY_ASSIGN(const auto a, mine_.events->event_hashes(file));
+    TRY_ASSIGN(const auto b, theirs_.events->event_hashes(file));
+    const auto [at, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+    const std::string name = mine_.events->files[file].path.filename().string();
+    if (at == a.end() || in_b == b.end()) {
+      return different(fmt::format("{} has {} events with a time in one and {} in the other", name,
+                                   a.size(), b.size()));
+    }
+    return different(fmt::format("event {} of {} is another one (of {} with a time)",
+                                 at - a.begin() + 1, name, a.size()));
+  }
+
+  [[nodiscard]] Result<void> check_locations() const {
+    const TimedEvents &a = *mine_.events, &b = *theirs_.events;
+    if (a.resolution_hz != b.resolution_hz) {
+      return different("their clocks have different resolutions");
+    }
+    if (a.locations.size() != b.locations.size()) {
+      return different(
+          fmt::format("{} and {} clocks", a.locations.size(), b.locations.size()));
+    }
+    for (std::size_t l = 0; l < a.locations.size(); ++l) {
+      if (a.locations[l] == b.locations[l]) continue;
+      return different(fmt::format("clock {} is that of {} in one and of {} in the other", l + 1,
+                                   name_of(a.locations[l]), name_of(b.locations[l])));
+    }
+    return {};
+  }
+
+  static std::string name_of(const TimedEvents::Location& location) {
+    return location.name.empty() ? fmt::format("{}", location.id) : location.name;
+  }
+
+  const Side& mine_;
+  const Side& theirs_;
+};
+
+/// Two or three traces of one run.
+class Traces : public engine::Compared {
+ public:
+  Traces(const Side& side_a, const Side& side_b, const Side* side_truth)
+      : a_(side_a), b_(side_b), truth_(side_truth) {
+    a = a_.source->path();
+    b = b_.source->path();
+    for (const TimedEvents::Location& location : a_.events->locations) {
+      locations.push_back({.id = location.id, .name = location.name});
+    }
+    resolution_hz = a_.events->resolution_hz;
+    find_span();
+    if (truth_ == nullptr) return;
+    truth = truth_->source->path();
+    begin = truth_->events->begin;
+    end = truth_->events->end;
+  }
+
+  [[nodiscard]] Result<void> check_same_events() const {
+    TRY(Sameness(a_, b_).check());
+    return truth_ != nullptr ? Sameness(a_, *truth_).check() : Result<void>();
+  }
+
+  [[nodiscard]] Result<engine::LocationTimes> times(LocationIndex l) const override {
+    TRY_ASSIGN(LocationTimes of_a, a_.events->times(l));
+    TRY_ASSIGN(LocationTimes of_b, b_.events->times(l));
+    TRY(Sameness(a_, b_).check(l, of_a, of_b));
+    engine::LocationTimes result;
+    if (truth_ != nullptr) {
+      TRY_ASSIGN(LocationTimes of_truth, truth_->events->times(l));
+      TRY(Sameness(a_, *truth_).check(l, of_a, of_truth));
+      result.truth = std::move(of_truth.times);
+    }
+    const std::vector<std::uint8_t>& inside = is_span_of_b_ ? of_b.in_span : of_a.in_span;
+    result.flags.resize(of_a.times.size(), 0);
+    for (std::size_t i = 0; i < result.flags.size(); ++i) {
+      const bool counts = of_a.communicates[i] != 0 && (inside.empty() || inside[i] != 0);
+      if (counts) result.flags[i] = engine::k_in_communication;
+    }
+    result.a = std::move(of_a.times);
+    result.b = std::move(of_b.times);
+    return result;
+  }
+
+ private:
+  /// Records of sessions tell more than a span that was noted, and any span more than none.
+  void find_span() {
+    span_source = std::min(a_.events->span, b_.events->span);
+    is_span_of_b_ = a_.events->span != span_source;
   }
 
   const Side& a_;
   const Side& b_;
   const Side* truth_;
-  Span span_;
+  bool is_span_of_b_ = false;
 };
 
-Result<CompareReport> compare_archives(const ComparedPaths& paths, const CompareOptions& options,
-                                       Progress* progress) {
-  TRY_ASSIGN(const Side side_a, open_side(paths.a, options.raw_a, options.threads, progress));
-  TRY_ASSIGN(const Side side_b, open_side(paths.b, false, options.threads, progress));
-  std::optional<Side> side_truth;
-  if (paths.truth) {
-    TRY_ASSIGN(side_truth, open_side(*paths.truth, false, options.threads, progress));
+/// Refuses traces of different formats, unless one of them cannot be read at all.
+Result<void> check_same_format(const Side& mine, const Side& theirs,
+                               const CompareOptions& options) {
+  const std::string &a = mine.source->format_name(), &b = theirs.source->format_name();
+  if (a == b) return {};
+  for (const Side* side : {&mine, &theirs}) {
+    TRY(side->source->describe(options.threads, nullptr));
   }
-  const Archives archives(side_a, side_b, side_truth ? &*side_truth : nullptr);
-  TRY(archives.check_same_locations());
-  TRY_ASSIGN(CompareReport report, engine::compare(archives, options));
-  Solo solo;
-  TRY(session::check_unchanged(solo, side_a.loaded));
-  TRY(session::check_unchanged(solo, side_b.loaded));
-  if (side_truth) TRY(session::check_unchanged(solo, side_truth->loaded));
-  return report;
+  return fail(ErrorKind::input, fmt::format("{} is {}, and {} is {}; give traces of one format",
+                                            mine.source->path(), a, theirs.source->path(), b));
+}
+
+/// Appends the notes of a side that `notes` does not have yet.
+void add_notes(const Side& side, std::vector<std::string>& notes) {
+  for (const std::string& note : side.source->remarks().notes) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
 }
 
 }  // namespace
 
-Result<CompareReport> compare(const std::filesystem::path& a, const std::filesystem::path& b,
-                              const std::optional<std::filesystem::path>& truth,
+Result<CompareReport> compare(const fs::path& path_a, const fs::path& path_b,
+                              const std::optional<fs::path>& path_of_truth,
                               const CompareOptions& options, Progress* progress) {
-  const engine::ComparedPaths paths{a, b, truth};
-  TRY_ASSIGN(const engine::ComparedRecordings recordings,
-             engine::open_recordings(paths, options.threads, options.max_unpacked_bytes));
-  if (recordings.a) return engine::compare_recordings(recordings, options);
-  return compare_archives(paths, options, progress);
+  std::vector<Side> sides;
+  for (const fs::path* path : {&path_a, &path_b, path_of_truth ? &*path_of_truth : nullptr}) {
+    if (path == nullptr) continue;
+    Side& side = sides.emplace_back();
+    TRY_ASSIGN(side.source, formats::open({*path}, options.threads, options.max_unpacked_bytes));
+    TRY(check_same_format(sides.front(), side, options));
+  }
+  for (Side& side : sides) {
+    const bool raw = options.raw_a && &side == &sides.front();
+    TRY_ASSIGN(side.events, side.source->timed_events(raw, options.threads, progress));
+  }
+  const Traces traces(sides[0], sides[1], sides.size() > 2 ? &sides[2] : nullptr);
+  TRY(traces.check_same_events());
+  TRY_ASSIGN(CompareReport report, engine::compare(traces, options));
+  for (const Side& side : sides) {
+    TRY(side.events->check_unchanged());
+    add_notes(side, report.notes);
+  }
+  return report;
 }
 
 }  // namespace entrain

@@ -27,14 +27,14 @@ std::pair<std::int64_t, std::int64_t> range_of(const ClockMap& map, const StampR
 
 }  // namespace
 
-ConstantShifts constant_shifts(const formats::Recording& recording,
+ConstantShifts constant_shifts(const trace::Trace& trace,
                                std::span<const ClockMap> maps) {
   ConstantShifts result{.maps = std::vector<ClockMap>(maps.size()), .note = {}};
   std::int64_t left_out = 0;
   for (std::size_t c = 0; c < maps.size(); ++c) {
-    const Clock& clock = recording.clocks.clocks[c];
-    if (!clock.events || maps[c].is_identity()) continue;
-    const auto [least, most] = range_of(maps[c], *clock.events);
+    const trace::LocationSkeleton& clock = trace.locations[c];
+    if (clock.event_count == 0 || maps[c].is_identity()) continue;
+    const auto [least, most] = range_of(maps[c], {clock.first, clock.last});
     const std::int64_t shift = least + (most - least) / 2;
     result.maps[c] = ClockMap().shifted(shift);
     if (most - shift <= left_out) continue;
@@ -42,7 +42,7 @@ ConstantShifts constant_shifts(const formats::Recording& recording,
     result.note = fmt::format(
         "an overlay shifts each file as a whole: of the correction of {}, up to {:.3f} us are left "
         "out, and of the others less",
-        clock.process.empty() ? clock.name : clock.process,
+        trace::process_name(trace.definitions, static_cast<LocationIndex>(c)),
         static_cast<double>(left_out) / k_ns_per_us);
   }
   return result;

@@ -7,7 +7,7 @@
 
 #include <entrain/clock_map.hpp>
 
-#include "formats/recording.hpp"
+#include "trace/trace.hpp"
 
 namespace entrain::engine {
 
@@ -22,6 +22,6 @@ struct ConstantShifts {
 ///
 /// Example: a map adds 100 ns to the first event of a clock and 300 ns to the last one. The shift
 /// is 200 ns, and up to 100 ns are left out.
-ConstantShifts constant_shifts(const formats::Recording& recording, std::span<const ClockMap> maps);
+ConstantShifts constant_shifts(const trace::Trace& trace, std::span<const ClockMap> maps);
 
 }  // namespace entrain::engine

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <memory>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include <fmt/core.h>
@@ -11,93 +14,121 @@
 #include "base/peak_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
-#include "causal/prove.hpp"
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
-#include "clocks/presync.hpp"
-#include "clocks/session_span.hpp"
-#include "clocks/warnings.hpp"
 #include "engine/amortization.hpp"
+#include "engine/bounds.hpp"
 #include "engine/check_times.hpp"
+#include "engine/constant_shifts.hpp"
 #include "engine/correct_options.hpp"
 #include "engine/correct_output.hpp"
 #include "engine/inputs.hpp"
 #include "engine/page_survey.hpp"
-#include "engine/read_back.hpp"
-#include "engine/recordings.hpp"
+#include "engine/same_edges.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
+#include "formats/registry/open.hpp"
 #include "match/graph.hpp"
-#include "otf2/write/retime_definitions.hpp"
-#include "otf2/write/write_archive.hpp"
 #include "output/output.hpp"
-#include "session/load.hpp"
 #include "session/phase.hpp"
 #include "trace/properties.hpp"
+#include "verify/statistics.hpp"
 
 namespace entrain {
 
 namespace {
 
-/// The correction of one archive, phase by phase. All processes of a run go through the phases
+constexpr int k_most_rounds = 8;  ///< limit of rounds that pair again by corrected times
+
+/// A correction must also keep the order of events, and edges that it dropped are not met.
+Judgement judge_correction(const CorrectReport& report) {
+  const Judgement& after = report.after.judgement;
+  if (report.statistics.order_broken > 0) return {Verdict::violations, Doubt::none};
+  const bool dropped = count_of(report.cycles, "dropped_edges") > 0;
+  if (after.verdict == Verdict::violations || !dropped) return after;
+  return {Verdict::unproven, Doubt::contradictory_edges};
+}
+
+bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_components") > 0; }
+
+/// The correction of one trace, phase by phase. All processes of a run go through the phases
 /// together; errors that only one of them sees become errors of all.
 class Correction {
  public:
-  Correction(const engine::Run& run, const CorrectOptions& options)
+  Correction(const engine::Run& run, const formats::Source& source, const CorrectOptions& options)
       : options_(options),
         progress_(run.progress),
         cancel_(run.progress),
         workers_(run.processes, options.check.threads),
         processes_(run.processes),
+        source_(source),
         page_(run.page) {}
 
-  /// Whether a new archive is to be written, which not every archive allows.
+  /// Whether a new trace is to be written, which not every source allows.
   enum class Writing : std::uint8_t { no, yes };
 
-  /// Reads the archive and computes its clock maps; with `report` also what is reported of them.
-  Result<void> compute(const std::filesystem::path& archive, bool report, Writing writing) {
+  /// Reads the trace and computes its clock maps; with `report` also what is reported of them.
+  Result<void> compute(bool report, Writing writing) {
     writing_ = writing == Writing::yes;
-    TRY_ASSIGN(const Outcome outcome, attempt(archive, options_.check, report));
-    if (outcome == Outcome::corrected) return cancel_.agree(processes_);
-    // Clocks that go around in circles when some are taken as one are not one.
-    CheckOptions apart = options_.check;
-    apart.clock_domain = ClockDomain::location;
-    TimelineReport first = std::move(t_.report);
-    TRY(attempt(archive, apart, report));
-    t_.report.clock_domain = first.clock_domain;
-    t_.report.notes = std::move(first.notes);
-    t_.report.notes.emplace_back(
-        "with the clocks of nodes and processes taken as one, messages through other clocks would "
-        "arrive before they were sent: every location has a clock of its own");
+    report_.run.phases.scan += source_.open_s();
+    TRY_ASSIGN(const Outcome outcome, attempt(options_.check, report));
+    if (outcome == Outcome::contradicted) TRY(split_clocks(report));
+    TRY(settle_pairs(report));
+    if (report && page_ != nullptr) survey_.emplace(workers_, t_);
     return cancel_.agree(processes_);
   }
 
   Result<void> write(const std::filesystem::path& output, const OutputRule& rule) {
     const Stopwatch watch(report_.run.phases.write);
     const trace::Share share = t_.loaded.share(processes_);
-    TRY(processes_.agree(check_stamps(share)));
+    TRY(check_maps());
     note_offsets_out_of_order(share);
-    TRY_ASSIGN(otf2::WritePlan plan,
-               plan_output({.share = share, .measured = t_.measured.maps, .corrected = maps_}));
-    plan.share = &share;
-    plan.rule = rule;
-    TRY_ASSIGN(otf2::StagedArchive staged, otf2::stage_archive(*t_.archive, plan, output));
-    report_.output = staged.final_anchor().string();
-    report_.links = staged.links();
-    report_.run.leftovers_removed = staged.leftovers_removed();
-    staged_.emplace(std::move(staged));
+    const engine::TimeRange range = engine::time_range(share, maps_);
+    const formats::WritePlan plan{.workers = workers_,
+                                  .loaded = t_.loaded,
+                                  .maps = maps_,
+                                  .measured = t_.measured.maps,
+                                  .first_time = range.first,
+                                  .last_time = range.last,
+                                  .properties = properties(),
+                                  .mode = options_.mode,
+                                  .link = options_.link,
+                                  .mark_offsets = options_.mark_offsets,
+                                  .rule = rule,
+                                  .progress = progress_};
+    TRY_ASSIGN(staged_, source_.stage(plan, output));
+    report_.output = staged_->path().string();
+    report_.links = staged_->links();
+    report_.run.leftovers_removed = staged_->leftovers_removed();
     return {};
   }
 
-  /// Checks the archive as written, which has no name yet.
+  /// Checks the trace as written, which has no name yet. A viewer of whole shifts sees the times as
+  /// planned.
   Result<void> verify() {
     if (!options_.verify) return {};
+    if (shifts_as_a_whole()) {
+      TRY(verify_planned());
+      report_.after.presync = PresyncMethod::constant;
+      return {};
+    }
     const Stopwatch watch(report_.run.phases.verify);
     make_room();
-    engine::ReadBack written = read_back();
-    TRY(written.run(staged_->anchor(), report_));
-    has_other_edges_ = written.paired_anew();
-    checked_before_ = written.take_before();
+    TRY_ASSIGN(std::unique_ptr<formats::Reread> read,
+               staged_->read_back(workers_, t_.loaded, false, progress_));
+    session::begin_phase(progress_, "verify");
+    TRY(check_written(*read));
+    // Only where records are missing does a reader look at stamps to find out which of them belong
+    // together.
+    if (!read->has_own_stamps() && !is_overlay() && is_anything_missing(report_.after)) {
+      TRY_ASSIGN(read, staged_->read_back(workers_, t_.loaded, true, progress_));
+      session::begin_phase(progress_, "verify");
+      TRY(check_written(*read));
+    }
+    TRY(take_statistics(*read));
+    read.reset();
+    if (is_overlay()) count_events_in_flushes();
+    finish_verification();
     return cancel_.agree(processes_);
   }
 
@@ -113,10 +144,16 @@ class Correction {
   /// Checks the times that would be written.
   Result<void> verify_planned() {
     const Stopwatch watch(report_.run.phases.verify);
+    TRY(check_maps());
     make_room();
-    engine::ReadBack planned = read_back();
-    TRY(planned.planned(report_));
-    checked_before_ = planned.take_before();
+    session::begin_phase(progress_, "verify");
+    TRY(check_with_before(t_.loaded, maps_));
+    if (t_.has_given_edges) warn_of(paired());
+    report_.after.presync = PresyncMethod::none;
+    const trace::Trace nodes = t_.has_given_edges ? trace_of_nodes(t_) : trace::Trace();
+    const trace::Trace& trace = t_.has_given_edges ? nodes : t_.loaded.trace;
+    TRY(take_statistics(trace, {trace, maps_}));
+    finish_verification();
     return cancel_.agree(processes_);
   }
 
@@ -125,15 +162,13 @@ class Correction {
   /// has seen that there are no cycles.
   Result<void> check_before() {
     auto bounds = std::move(report_.before.bounds);
-    if (checked_before_) {
-      report_.before = *std::move(checked_before_);
-    } else {
-      TRY_ASSIGN(report_.before, check_measured());
+    if (!checked_before_) {
+      TRY_ASSIGN(checked_before_, check_measured());
     }
+    report_.before = before_pairing_ ? *std::move(before_pairing_) : *std::move(checked_before_);
     report_.before.bounds = std::move(bounds);
-    report_.before.presync = t_.measured.method;
-    report_.before.clocks = t_.measured.clocks;
-    clocks::warn_of_violations(report_.before);
+    clocks::Presynchronised measured = measured_;
+    engine::take_clocks(source_, measured, report_.before);
     return cancel_.agree(processes_);
   }
 
@@ -158,6 +193,9 @@ class Correction {
   CorrectReport take_report() {
     if (writing_) report_.mode = options_.mode;
     report_.timeline = std::move(t_.report);
+    for (const std::string& note : source_.remarks().notes) {
+      report_.timeline.notes.push_back(note);
+    }
     const engine::TimeRange range =
         engine::time_range(t_.loaded.share(processes_), t_.presync.maps);
     for (const AmortizationPass& pass : report_.passes) {
@@ -189,49 +227,75 @@ class Correction {
     contradicted  ///< the trace contradicts clock domains that were guessed; nothing else counts
   };
 
-  Result<Outcome> attempt(const std::filesystem::path& archive, const CheckOptions& check,
-                          bool report) {
+  [[nodiscard]] const formats::Source& paired() const { return paired_ ? *paired_ : source_; }
+
+  Result<Outcome> attempt(const CheckOptions& check, bool report) {
     t_ = {};
-    TRY_ASSIGN(engine::Timeline timeline,
-               engine::find_timeline(workers_, archive, check, use(writing_), progress_));
-    t_ = std::move(timeline);
-    if (check.bounds.wanted) {
-      TRY(hold_in_intervals(report));
-    }
+    TRY_ASSIGN(t_, engine::find_timeline(workers_, paired(), check, use(), progress_));
+    if (check.bounds.wanted) TRY(hold_in_intervals(report));
     report_.run.phases.scan += t_.scan_s;
     report_.run.phases.presync += t_.presync_s;
     report_.run.phases.match += t_.match_s;
     session::begin_phase(progress_, "correct");
     maps_ = t_.presync.maps;
-    match::Graph graph = std::exchange(t_.graph, {});
-    if (options_.amortize) {
-      TRY_ASSIGN(const Outcome outcome, amortize(std::move(graph)));
+    if (shifts_as_a_whole()) {
+      engine::ConstantShifts shifts = engine::constant_shifts(t_.loaded.trace, maps_);
+      maps_ = std::move(shifts.maps);
+      if (!shifts.note.empty()) t_.report.notes.push_back(std::move(shifts.note));
+    } else if (options_.amortize) {
+      TRY_ASSIGN(const Outcome outcome, amortize());
       if (outcome == Outcome::contradicted) return outcome;
     }
-    graph = {};
+    if (!t_.has_given_edges) t_.graph = {};
     if (proven_ && report) {
       const Stopwatch watch(report_.run.phases.bounds);
-      const bool rows = options_.check.bounds.rows ||
-                        (page_ != nullptr && engine::few_rows(t_, proven_->windows));
-      report_.bounds = causal::judge(t_.loaded.share(processes_), *proven_, maps_, rows);
-      report_.bounds->mu_source = t_.mu.source;
+      report_.bounds = engine::judge(
+          workers_, t_, *proven_, maps_,
+          engine::wants_rows(t_, *proven_, options_.check.bounds, page_ != nullptr));
     }
-    if (report && page_ != nullptr) survey_.emplace(workers_, t_);
+    if (!paired_) measured_ = t_.measured;
     return Outcome::corrected;
+  }
+
+  /// Clocks that go around in circles when some are taken as one are not one.
+  Result<void> split_clocks(bool report) {
+    CheckOptions apart = options_.check;
+    apart.clock_domain = ClockDomain::location;
+    TimelineReport first = std::move(t_.report);
+    TRY(attempt(apart, report));
+    t_.report.clock_domain = first.clock_domain;
+    t_.report.notes = std::move(first.notes);
+    t_.report.notes.emplace_back(
+        "with the clocks of nodes and processes taken as one, messages through other clocks would "
+        "arrive before they were sent: every location has a clock of its own");
+    return {};
+  }
+
+  /// Which events belong together may depend on the clocks: they are paired again by the new times,
+  /// until the pairs stay.
+  Result<void> settle_pairs(bool report) {
+    for (int round = 0;; ++round) {
+      std::unique_ptr<formats::Source> next = source_.paired_after(maps_);
+      if (!next || engine::same_edges(paired().given()->edges, next->given()->edges)) return {};
+      if (round == k_most_rounds) break;
+      if (!paired_ && report) {
+        TRY_ASSIGN(before_pairing_, check_measured());
+      }
+      paired_ = std::move(next);
+      report_.run.phases = {.scan = source_.open_s()};
+      TRY(attempt(options_.check, report));
+    }
+    are_pairs_settled_ = false;
+    return {};
   }
 
   /// Proves in which intervals the clocks lie. Where something is violated, moves the presync maps
   /// into them.
   Result<void> hold_in_intervals(bool report) {
     const Stopwatch watch(report_.run.phases.bounds);
-    session::begin_phase(progress_, "bounds");
-    TRY_ASSIGN(proven_,
-               causal::prove_intervals(engine::causal_context(workers_, t_, progress_),
-                                       t_.shared_clocks, t_.presync, options_.check.bounds));
+    TRY_ASSIGN(proven_, engine::prove(workers_, t_, options_.check.bounds, progress_));
     if (report) {
-      report_.before.bounds =
-          causal::judge(t_.loaded.share(processes_), *proven_, t_.measured.maps, false);
-      report_.before.bounds->mu_source = t_.mu.source;
+      report_.before.bounds = engine::judge(workers_, t_, *proven_, t_.measured.maps, false);
     }
     if (!t_.violated) return {};
     const std::int64_t held =
@@ -243,6 +307,11 @@ class Correction {
     return {};
   }
 
+  [[nodiscard]] Result<void> check_maps() {
+    return processes_.agree(
+        formats::check_maps(source_, t_.loaded.share(processes_), maps_, options_.mode));
+  }
+
   /// Frees memory for the checker, which needs some 32 bytes per communication event and some of
   /// its own.
   void make_room() const {
@@ -252,47 +321,22 @@ class Correction {
     BigMemory::release(k_per_event * events);
   }
 
-  Result<CheckReport> check_measured() {
-    session::begin_phase(progress_, "check");
-    make_room();
-    return engine::check_times({.workers = workers_,
-                                .options = options_.check,
-                                .mu = t_.mu,
-                                .domains = t_.domains,
-                                .progress = progress_,
-                                .survey = survey_ ? survey_->before() : nullptr,
-                                .known_acyclic = is_seen_acyclic()},
-                               t_.loaded, t_.measured.maps);
-  }
-
-  engine::ReadBack read_back() {
-    return {workers_,
-            options_,
-            {.loaded = t_.loaded,
-             .archive = t_.archive,
-             .measured = t_.measured.maps,
-             .presync = t_.presync.maps,
-             .corrected = maps_,
-             .mu = t_.mu,
-             .domains = t_.domains,
-             .survey = survey_ ? survey_->after() : nullptr,
-             .survey_before = survey_ ? survey_->before() : nullptr},
-            progress_};
-  }
-
   [[nodiscard]] bool is_overlay() const { return options_.mode == WriteMode::overlay; }
-  [[nodiscard]] engine::TimelineUse use(bool writing) const {
+  [[nodiscard]] bool shifts_as_a_whole() const { return source_.shifts_as_a_whole(options_.mode); }
+  [[nodiscard]] engine::TimelineUse use() const {
     return {.purpose = engine::Purpose::correction,
             .every_event = options_.delta_ticks > 0 || options_.measure_delta,
-            .writing = writing,
-            .overlay = is_overlay()};
+            .writing = writing_,
+            .overlay = is_overlay() && !shifts_as_a_whole()};
   }
 
-  /// Forward and backward amortization, of clock domains where locations share clocks.
-  Result<Outcome> amortize(match::Graph graph) {
+  /// Forward and backward amortization, of clock domains where locations share clocks. Takes the
+  /// graph, but for given edges, which are checked later.
+  Result<Outcome> amortize() {
     const clc::Options options =
         engine::amortization_options(options_, t_, workers_.threads(), !is_overlay());
     const trace::Share share = t_.loaded.share(processes_);
+    match::Graph graph = t_.has_given_edges ? t_.graph : std::exchange(t_.graph, {});
     clc::Amortization result;
     if (t_.domains.trivial()) {
       TRY_ASSIGN(result,
@@ -323,49 +367,6 @@ class Correction {
     return Outcome::corrected;
   }
 
-  static bool has_dropped(const Counters& cycles) {
-    return count_of(cycles, "dropped_components") > 0;
-  }
-
-  /// True if the check of the corrected times found no cycle among the edges of the original. It
-  /// does so at small cost: they are only looked for where edges go backward. Where records are
-  /// missing, times may decide which of them belong together, and so which edges there are.
-  [[nodiscard]] bool is_seen_acyclic() const {
-    return report_.verified && !has_other_edges_ && report_.after.unmatched.empty() &&
-           report_.after.skipped.empty();
-  }
-
-  /// Refuses maps under which time would run backward between two records, and new stamps that no
-  /// reader takes.
-  [[nodiscard]] Result<void> check_stamps(const trace::Share& share) const {
-    for (const LocationIndex l : share.own()) {
-      const trace::LocationSkeleton& location = share.trace.locations[l];
-      if (location.event_count == 0) continue;
-      const std::string place = fmt::format(
-          "location {} of {}", share.trace.definitions.locations[l].id, share.trace.path);
-      if (!maps_[l].keeps_order(location.first, location.last)) {
-        return fail(
-            ErrorKind::input,
-            fmt::format("{}: its clock is so far from the others that a clock map cannot bring it "
-                        "there to the tick, and time would run backward; only offsets measured by "
-                        "the tracer can bring them together",
-                        place));
-      }
-      if (is_overlay()) continue;  // its stamps stay
-      for (const std::uint64_t stamp : {location.first, location.last}) {
-        const std::int64_t time = maps_[l](stamp);
-        if (static_cast<std::uint64_t>(time) <= engine::k_latest_time) continue;
-        return fail(
-            ErrorKind::input,
-            fmt::format("{} would get a time stamp out of range ({} ticks; 0 to {} can be "
-                        "stored); --mode overlay keeps the stamps, --presync none does without "
-                        "clock offsets that cannot be right",
-                        place, time, engine::k_latest_time));
-      }
-    }
-    return {};
-  }
-
   /// A rewritten archive has no use for ClockOffset records, and none at all where no reader takes
   /// them.
   void note_offsets_out_of_order(const trace::Share& share) {
@@ -380,40 +381,171 @@ class Correction {
         count, count == 1 ? "" : "s"));
   }
 
-  /// All but the processes that write it together.
-  Result<otf2::WritePlan> plan_output(const engine::CorrectedTimes& times) {
-    otf2::WritePlan plan;
-    plan.maps = maps_;
-    // A location that was left alone keeps the times that a reader sees, also inside a flush.
-    for (LocationIndex l = 0; l < maps_.size(); ++l) {
-      plan.split_flushes.push_back(maps_[l] != times.measured[l]);
-    }
-    TRY_ASSIGN(const std::vector<otf2::MarkerTime> markers,
-               agree(processes_, otf2::read_marker_times(*t_.archive)));
-    plan.marker_times = engine::move_markers(times, markers);
-    plan.properties = properties(times);
-    const engine::TimeRange range = engine::time_range(times.share, maps_);
-    plan.first_time = range.first;
-    plan.last_time = range.last;
-    plan.mode = options_.mode;
-    plan.link = options_.link;
-    plan.threads = options_.check.threads;
-    plan.progress = progress_;
-    return plan;
-  }
-
-  [[nodiscard]] std::vector<trace::Property> properties(const engine::CorrectedTimes& times) const {
+  [[nodiscard]] std::vector<trace::Property> properties() const {
     const engine::CorrectionMethod method{.presync = t_.presync.provenance,
                                           .gamma = gamma_,
                                           .mu = t_.mu,
                                           .clock_domain = t_.report.clock_domain};
-    std::vector<trace::Property> properties{
-        {trace::k_property_version, version()},
-        {trace::k_property_correction, engine::correction_property(options_, method)}};
-    if (const auto span = engine::corrected_session_span(times)) {
-      properties.push_back({trace::k_property_session_span, trace::to_property(*span)});
+    return {{trace::k_property_version, version()},
+            {trace::k_property_correction, engine::correction_property(options_, method)}};
+  }
+
+  /// True if the check of the corrected times found no cycle among the edges of the original. It
+  /// does so at small cost: they are only looked for where edges go backward. Where records are
+  /// missing, times may decide which of them belong together, and so which edges there are.
+  [[nodiscard]] bool is_seen_acyclic() const {
+    return report_.verified && !is_paired_anew_ && !is_anything_missing(report_.after);
+  }
+  static bool is_anything_missing(const CheckReport& report) {
+    return !report.unmatched.empty() || !report.skipped.empty();
+  }
+
+  Result<CheckReport> check_measured() {
+    session::begin_phase(progress_, "check");
+    make_room();
+    engine::CheckSetting setting =
+        engine::setting_of(workers_, paired(), t_, options_.check, progress_);
+    setting.survey = survey_ ? survey_->before() : nullptr;
+    setting.known_acyclic = is_seen_acyclic();
+    return engine::check_times(setting, t_.loaded, t_.measured.maps);
+  }
+
+  /// Checks what was written, by its own edges if it names them.
+  Result<void> check_written(const formats::Reread& read) {
+    if (read.source() != nullptr) return check_given(*read.source());
+    if (read.has_own_stamps()) {
+      is_paired_anew_ = true;
+      engine::CheckSetting setting =
+          engine::setting_of(workers_, source_, t_, options_.check, progress_);
+      setting.survey = survey_ ? survey_->after() : nullptr;
+      TRY_ASSIGN(report_.after, engine::check_times(setting, read.loaded(), read.maps));
+    } else {
+      TRY(check_with_before(read.loaded(), read.maps));
+      if (read.has_new_records) checked_before_.reset();
     }
-    return properties;
+    report_.after.presync = read.presync;
+    return {};
+  }
+
+  /// The page shows the edges that were corrected.
+  Result<void> check_given(const formats::Source& written) {
+    CheckOptions check = options_.check;
+    check.presync = Presync::none;
+    TRY_ASSIGN(written_, engine::find_timeline(workers_, written, check,
+                                               {.purpose = engine::Purpose::bounds}, progress_));
+    TRY_ASSIGN(report_.after, engine::check_times(engine::setting_of(workers_, written, *written_,
+                                                                     options_.check, progress_),
+                                                  written_->loaded, written_->measured.maps));
+    warn_of(written);
+    if (!survey_) return {};
+    engine::CheckSetting setting =
+        engine::setting_of(workers_, paired(), t_, options_.check, progress_);
+    setting.survey = survey_->after();
+    TRY(engine::check_times(setting, t_.loaded, maps_));
+    return {};
+  }
+
+  /// Checks times of the events as stored in the original, and the times as measured of the same.
+  Result<void> check_with_before(const session::LoadedTrace& trace,
+                                 std::span<const ClockMap> maps) {
+    engine::CheckSetting setting =
+        engine::setting_of(workers_, paired(), t_, options_.check, progress_);
+    setting.survey = survey_ ? survey_->after() : nullptr;
+    const engine::OtherTimes measured{.maps = t_.measured.maps,
+                                      .survey = survey_ ? survey_->before() : nullptr};
+    TRY_ASSIGN(verify::Checks checks, engine::check_both_times(setting, trace, maps, &measured));
+    report_.after = std::move(checks.report);
+    if (checks.others && !checked_before_) {
+      checked_before_ = std::move(checks.others);
+      checked_before_->archive = t_.loaded.trace.path;
+    }
+    return {};
+  }
+
+  /// How far events moved, from the original as measured to what was written.
+  Result<void> take_statistics(const formats::Reread& read) {
+    if (written_) {
+      const trace::Trace before = trace_of_nodes(t_), after = trace_of_nodes(*written_);
+      return have_same_counts(before, after)
+                 ? take_statistics(before, {after, written_->measured.maps})
+                 : take_statistics(before, {before, maps_});
+    }
+    const trace::Trace& trace = read.loaded().trace;
+    // An overlay has borrowed the skeletons of the original, whose stamps are its own.
+    return take_statistics(read.has_own_stamps() ? t_.loaded.trace : trace, {trace, read.maps});
+  }
+
+  /// What is doubtful of a source whatever its times are.
+  void warn_of(const formats::Source& source) {
+    clocks::Presynchronised none;
+    engine::take_clocks(source, none, report_.after);
+  }
+
+  /// A trace whose events are the ends of edges.
+  static trace::Trace trace_of_nodes(const engine::Timeline& timeline) {
+    trace::Trace trace;
+    trace.path = timeline.loaded.trace.path;
+    trace.definitions = timeline.loaded.trace.definitions;
+    const match::Graph& graph = timeline.graph;
+    for (std::size_t l = 0; l < graph.location_count(); ++l) {
+      trace::EventList& events = trace.locations.emplace_back().events;
+      for (NodeIndex n = graph.first_node[l]; n < graph.first_node[l + 1]; ++n) {
+        events.push_back({.time = graph.stamp[n]});
+      }
+    }
+    return trace;
+  }
+
+  static bool have_same_counts(const trace::Trace& a, const trace::Trace& b) {
+    return std::ranges::equal(a.locations, b.locations, [](const auto& x, const auto& y) {
+      return x.events.size() == y.events.size();
+    });
+  }
+
+  Result<void> take_statistics(const trace::Trace& before, const verify::TimedTrace& after) {
+    // Bending moves clocks both ways; only what follows it never moves anything back.
+    const bool is_bent = processes_.any(t_.measured.maps != t_.presync.maps);
+    const auto start = is_bent ? std::span(t_.presync.maps) : std::span<const ClockMap>();
+    return workers_.run(
+        after.trace, t_.loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
+          TRY_ASSIGN(CorrectionStatistics own,
+                     verify::correction_statistics(share.team, share.partition,
+                                                   {before, t_.measured.maps}, after,
+                                                   Cancel(progress_), start));
+          if (workers_.speaks(share.team)) report_.statistics = std::move(own);
+          return {};
+        });
+  }
+
+  /// Says where violations may come from that an overlay cannot remove: the events of a corrected
+  /// location that lie inside a buffer flush, where its clock map must be straight.
+  void count_events_in_flushes() {
+    std::int64_t events = 0;
+    for (const LocationIndex l : t_.loaded.own(processes_)) {
+      if (maps_[l] == t_.measured.maps[l]) continue;
+      const trace::LocationSkeleton& location = t_.loaded.trace.locations[l];
+      for (const trace::FlushInterval& flush : location.flushes) {
+        events += static_cast<std::int64_t>(trace::events_inside(location, flush));
+      }
+    }
+    events = processes_.reduce(Team::Reduction::sum, events);
+    if (events == 0 || report_.after.violations == 0) return;
+    report_.after.skipped.emplace_back("events_in_flushes", static_cast<std::uint64_t>(events));
+  }
+
+  void finish_verification() {
+    report_.after.archive = report_.output;
+    report_.verified = true;
+    report_.judgement = judge_correction(report_);
+    if (are_pairs_settled_) return;
+    report_.after.clocks.warnings.push_back(fmt::format(
+        "which calls belong together depends on the clocks, and did not settle in {} rounds: the "
+        "times as corrected show other pairs than those that they were corrected by; record "
+        "numbers of calls (Comms Id, Seq), or more calls",
+        k_most_rounds));
+    if (report_.judgement->verdict == Verdict::clean) {
+      report_.judgement = Judgement{Verdict::unproven, Doubt::unsettled_pairs};
+    }
   }
 
   const CorrectOptions& options_;
@@ -421,20 +553,36 @@ class Correction {
   Cancel cancel_;
   session::Workers workers_;
   Team& processes_;
-  engine::Timeline t_;                             ///< timeline without its graph
+  const formats::Source& source_;
+  std::unique_ptr<formats::Source> paired_;  ///< source with the pairs that times are corrected by;
+                                             ///< null: those of `source_`
+  bool are_pairs_settled_ = true;            ///< the new times show the same pairs
+  engine::Timeline t_;                       ///< timeline; without its graph, unless it is given
+  clocks::Presynchronised measured_;         ///< clocks of the source as it was opened
+  std::optional<engine::Timeline> written_;  ///< result that was read back, if it names its edges
   std::optional<causal::ProvenIntervals> proven_;  ///< only if asked for
   bool writing_ = false;
-  std::vector<ClockMap> maps_;  ///< one map for each location: stored stamp -> corrected time
+  std::vector<ClockMap> maps_;  ///< map of each location: stored stamp -> corrected time
   Decimal9 gamma_;
-  bool has_other_edges_ = false;               ///< the edges of the result were paired by its own
-                                               ///< stamps
-  std::optional<CheckReport> checked_before_;  ///< check of the measured times, made by the
-                                               ///< verification
-  std::optional<otf2::StagedArchive> staged_;
+  std::optional<CheckReport> checked_before_;  ///< check of the times as measured
+  std::optional<CheckReport> before_pairing_;  ///< the same by the pairs of the original, if the
+                                               ///< correction has others
+  bool is_paired_anew_ = false;  ///< the edges of the result were paired by its own stamps
+  std::unique_ptr<formats::Staged> staged_;
   page::Data* page_;                          ///< null: nobody wants it
   std::optional<engine::PageSurvey> survey_;  ///< only with `page_`
   CorrectReport report_;
 };
+
+Result<std::unique_ptr<formats::Source>> open(const engine::Run& run, const engine::Paths& paths,
+                                              const CorrectOptions& options) {
+  TRY_ASSIGN(std::unique_ptr<formats::Source> source,
+             formats::open(run.processes, paths, options.check.threads,
+                           options.check.max_unpacked_bytes));
+  TRY(source->check_options(options.check));
+  TRY(engine::check_options(options));
+  return source;
+}
 
 }  // namespace
 
@@ -453,16 +601,10 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
   TRY(run.processes.agree(run.processes.rank() == 0 ? OutputFolder::check(output, rule)
                                                     : Result<void>()));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
-  TRY_ASSIGN(const auto recording, open_recording(run.processes, paths, options.check.threads,
-                                                  options.check.max_unpacked_bytes));
-  if (recording) return correct_recording(run, *recording, {output, rule}, options);
-  if (options.mark_offsets) {
-    return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
-  }
-  const std::filesystem::path& archive = paths.front();
-  TRY(engine::check_options(options));
-  Correction correction(run, options);
-  TRY(correction.compute(archive, true, Correction::Writing::yes));
+  TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, options));
+  TRY(source->check_writable(options.mode, options.mark_offsets));
+  Correction correction(run, *source, options);
+  TRY(correction.compute(true, Correction::Writing::yes));
   TRY(correction.explain(correction.write(output, rule)));
   TRY(correction.explain(correction.verify()));
   TRY(correction.explain(correction.check_before()));
@@ -475,13 +617,9 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
 Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths,
                                               const CorrectOptions& options) {
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
-  TRY_ASSIGN(const auto recording, open_recording(run.processes, paths, options.check.threads,
-                                                  options.check.max_unpacked_bytes));
-  if (recording) return plan_recording(run, *recording, options);
-  const std::filesystem::path& archive = paths.front();
-  TRY(engine::check_options(options));
-  Correction correction(run, options);
-  TRY(correction.compute(archive, true, Correction::Writing::no));
+  TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, options));
+  Correction correction(run, *source, options);
+  TRY(correction.compute(true, Correction::Writing::no));
   TRY(correction.explain(correction.verify_planned()));
   TRY(correction.explain(correction.check_before()));
   TRY(correction.explain(correction.make_page()));
@@ -489,15 +627,23 @@ Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths
   return correction.take_report();
 }
 
-Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
-                             Progress* progress) {
+Result<ClockMaps> engine::plan_maps(const Run& run, const formats::Source& source,
+                                    const CorrectOptions& options) {
+  TRY(source.check_options(options.check));
   TRY(engine::check_options(options));
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
-  Solo solo;
-  Correction correction({.processes = solo, .progress = progress}, options);
-  TRY(correction.compute(archive, false, Correction::Writing::no));
+  Correction correction(run, source, options);
+  TRY(correction.compute(false, Correction::Writing::no));
   TRY(correction.check_unchanged());
   return correction.take_maps();
+}
+
+Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
+                             Progress* progress) {
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  Solo solo;
+  const engine::Run run{.processes = solo, .progress = progress};
+  TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, {archive}, options));
+  return engine::plan_maps(run, *source, options);
 }
 
 }  // namespace entrain

@@ -11,7 +11,6 @@ namespace entrain::engine {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -22,22 +21,19 @@ ClockMap shifted(std::int64_t offset) {
   return ClockMap::from_knots({{0, offset}, {1, offset}}).value();
 }
 
-/// A trace in one process, with its maps before and after a correction.
+/// A trace in one process, with its maps after a correction.
 struct Corrected {
   explicit Corrected(const TraceBuilder& builder)
       : trace(builder.trace()),
         partition(trace::undivided(trace.definitions)),
-        measured(trace.locations.size(), shifted(100)),
         corrected(trace.locations.size(), shifted(130)) {}
 
-  [[nodiscard]] CorrectedTimes times() {
-    return {.share = {solo, partition, trace}, .measured = measured, .corrected = corrected};
-  }
+  [[nodiscard]] trace::Share share() { return {solo, partition, trace}; }
 
   Solo solo;
   trace::Trace trace;
   trace::Partition partition;
-  std::vector<ClockMap> measured, corrected;
+  std::vector<ClockMap> corrected;
 };
 
 /// Two locations; the first one has events at 1000 and 3000, the second one at 2000.
@@ -49,56 +45,11 @@ TraceBuilder two_locations() {
   return b;
 }
 
-TEST(CorrectOutput, a_time_moves_as_far_as_its_stamp) {
-  EXPECT_EQ(moved(shifted(100), shifted(130), 500), 530);
-  EXPECT_EQ(moved(shifted(100), shifted(70), 500), 470);
-  EXPECT_EQ(moved(shifted(100), shifted(100), 500), 500);
-  // 50 is before the first stamp, which is seen at 100.
-  EXPECT_EQ(moved(shifted(100), shifted(130), 50), 80);
-}
-
-TEST(CorrectOutput, a_time_between_two_stamps_moves_with_the_later_one) {
-  // A stamp is worth two ticks: 0 -> 0, 1 -> 2. No stamp is seen at 3; the next one, 2, is at 4.
-  const ClockMap measured = ClockMap::from_knots({{0, 0}, {100, 100}}).value();
-  const ClockMap corrected = ClockMap::from_knots({{0, 0}, {100, 200}}).value();
-  ASSERT_EQ(measured(2), 4);
-  EXPECT_EQ(moved(measured, corrected, 3), 3 + corrected(2) - measured(2));
-}
-
-TEST(CorrectOutput, times_beyond_the_latest_one_stand_for_it) {
-  EXPECT_EQ(moved(shifted(0), shifted(0), ~std::uint64_t{0}),
-            static_cast<std::int64_t>(k_latest_time));
-}
-
-TEST(CorrectOutput, markers_move_with_their_location_or_the_first_one) {
-  Corrected c(two_locations());
-  c.corrected[1] = shifted(90);
-  const std::vector<otf2::MarkerTime> markers{{0, 1000}, {1, 1000}, {k_none, 1000}, {7, 1000}};
-  EXPECT_THAT(move_markers(c.times(), markers), ElementsAre(1030, 990, 1030, 1000));
-  EXPECT_TRUE(move_markers(c.times(), {}).empty());
-}
-
-TEST(CorrectOutput, every_member_of_a_team_knows_all_markers) {
-  const Corrected c(two_locations());
-  const trace::Partition partition{{0, 1}};
-  const std::vector<otf2::MarkerTime> markers{{0, 1000}, {1, 2000}};
-  const auto done = run_team(2, [&](Team& team) -> Result<void> {
-    const CorrectedTimes times{
-        .share = {team, partition, c.trace}, .measured = c.measured, .corrected = c.corrected};
-    EXPECT_THAT(move_markers(times, markers), ElementsAre(1030, 2030));
-    const TimeRange range = time_range(times.share, c.corrected);
-    EXPECT_EQ(range.first, 1130);
-    EXPECT_EQ(range.last, 3130);
-    return {};
-  });
-  EXPECT_TRUE(done);
-}
-
 TEST(CorrectOutput, the_range_holds_events_and_ends_of_flushes) {
   TraceBuilder b = two_locations();
   b.trace().locations[1].flushes.push_back({2000, 9000});
   Corrected c(b);
-  const TimeRange range = time_range(c.times().share, c.corrected);
+  const TimeRange range = time_range(c.share(), c.corrected);
   EXPECT_EQ(range.first, 1130);
   EXPECT_EQ(range.last, 9130);
 }
@@ -107,29 +58,11 @@ TEST(CorrectOutput, the_range_of_no_event_is_the_begin_of_the_clock) {
   TraceBuilder b(2);
   b.trace().definitions.clock.global_offset = 42;
   Corrected c(b);
-  const TimeRange range = time_range(c.times().share, c.corrected);
+  const TimeRange range = time_range(c.share(), c.corrected);
   EXPECT_EQ(range.first, 42);
   EXPECT_EQ(range.last, 42);
   Corrected nothing{TraceBuilder(0)};
-  EXPECT_EQ(time_range(nothing.times().share, nothing.corrected).last, 0);
-}
-
-TEST(CorrectOutput, a_known_session_span_moves_like_the_locations) {
-  TraceBuilder b = two_locations();
-  b.trace().definitions.properties.push_back({trace::k_property_session_span, "1000 3000"});
-  Corrected c(b);
-  c.corrected[1] = shifted(150);
-  const auto span = corrected_session_span(c.times());
-  ASSERT_TRUE(span);
-  EXPECT_EQ(span->begin, 1050);  // the latest
-  EXPECT_EQ(span->end, 3030);    // the earliest
-}
-
-TEST(CorrectOutput, without_records_and_property_there_is_no_session_span) {
-  Corrected c(two_locations());
-  EXPECT_FALSE(corrected_session_span(c.times()));
-  c.trace.definitions.properties.push_back({trace::k_property_session_span, "no numbers"});
-  EXPECT_FALSE(corrected_session_span(c.times()));
+  EXPECT_EQ(time_range(nothing.share(), nothing.corrected).last, 0);
 }
 
 TEST(CorrectOutput, the_property_names_every_option) {
@@ -154,6 +87,18 @@ TEST(CorrectOutput, the_property_names_every_option) {
               AllOf(HasSubstr("backward=on ramp=paper "), HasSubstr("delta_ticks=auto ")));
   options.amortize = false;
   EXPECT_THAT(correction_property(options, method), EndsWith("clock_domain=node amortize=off"));
+}
+
+TEST(CorrectOutput, every_member_of_a_team_knows_the_range) {
+  const Corrected c(two_locations());
+  const trace::Partition partition{{0, 1}};
+  const auto done = run_team(2, [&](Team& team) -> Result<void> {
+    const TimeRange range = time_range({team, partition, c.trace}, c.corrected);
+    EXPECT_EQ(range.first, 1130);
+    EXPECT_EQ(range.last, 3130);
+    return {};
+  });
+  EXPECT_TRUE(done);
 }
 
 }  // namespace

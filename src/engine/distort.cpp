@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <span>
+#include <memory>
+#include <utility>
 
-#include <fmt/core.h>
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
 #include "engine/inputs.hpp"
-#include "engine/recordings.hpp"
-#include "otf2/write/write_archive.hpp"
-#include "output/output.hpp"
-#include "session/load.hpp"
+#include "engine/timeline.hpp"
+#include "formats/registry/open.hpp"
 #include "sim/distort.hpp"
 #include "trace/properties.hpp"
 
@@ -18,16 +16,16 @@ namespace entrain {
 
 namespace {
 
-/// Refuses maps under which the stamps of a location would run backward.
-Result<void> check_order(const trace::Trace& trace, std::span<const ClockMap> maps) {
-  for (LocationIndex l = 0; l < maps.size(); ++l) {
-    const trace::LocationSkeleton& location = trace.locations[l];
-    if (location.event_count == 0 || maps[l].keeps_order(location.first, location.last)) continue;
-    return fail(
-        ErrorKind::input,
-        fmt::format("location {} of {}: its stamps are so far apart that a clock map cannot "
-                    "move them to the tick, and time would run backward",
-                    trace.definitions.locations[l].id, trace.path));
+/// Refuses clock offsets between which time would run backward.
+Result<void> check_noise(const sim::Distortion& distortion) {
+  for (const auto& offsets : distortion.clock_offsets) {
+    std::vector<ClockKnot> knots;
+    for (const trace::ClockOffset& offset : offsets) knots.push_back({offset.time, offset.offset});
+    const auto map = ClockMap::from_knots(std::move(knots));
+    if (map && map->is_monotone()) continue;
+    return fail(ErrorKind::usage,
+                "the noise of the clock offsets is so large that time would run backward between "
+                "them; ask for less");
   }
   return {};
 }
@@ -44,43 +42,43 @@ Result<DistortReport> engine::distort(const Paths& paths, const std::filesystem:
                                       const DistortOptions& options, Progress* progress) {
   const OutputRule rule = output_rule(paths, options.force);
   TRY(OutputFolder::check(output, rule));
-  TRY_ASSIGN(const auto recording,
-             open_recording(paths, options.threads, options.max_unpacked_bytes));
-  if (recording) return distort_recording(*recording, {output, rule}, options, progress);
-  const std::filesystem::path& archive = paths.front();
-  TRY_ASSIGN(const session::LoadedTrace loaded, session::load(archive, options.threads, progress));
-  TRY_ASSIGN(const otf2::Archive* const original, session::otf2_archive(loaded));
-  TRY(otf2::check_writable(*original));
+  TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
+             formats::open(paths, options.threads, options.max_unpacked_bytes));
+  TRY(source->check_writable(WriteMode::rewrite, false));
+  session::Workers workers(options.threads);
+  CheckOptions check;
+  check.threads = options.threads;
+  TRY_ASSIGN(const Timeline timeline,
+             find_timeline(workers, *source, check, {.writing = true}, progress));
+  const session::LoadedTrace& loaded = timeline.loaded;
   TRY_ASSIGN(const clocks::Presynchronised presync,
              clocks::presynchronise(loaded.trace, clocks::PresyncOptions::of_reader()));
   TRY_ASSIGN(sim::Distortion distortion, sim::distort(loaded.trace, presync.maps, options));
-  for (const auto& offsets : distortion.clock_offsets) {
-    std::vector<ClockKnot> knots;
-    for (const trace::ClockOffset& offset : offsets) knots.push_back({offset.time, offset.offset});
-    const auto map = ClockMap::from_knots(std::move(knots));
-    if (!map || !map->is_monotone()) {
-      return fail(ErrorKind::usage,
-                  "the noise of the clock offsets is so large that time would run backward between "
-                  "them; ask for less");
-    }
-  }
-  otf2::WritePlan plan;
-  plan.maps = std::move(distortion.maps);
-  plan.clock_offsets = std::move(distortion.clock_offsets);
-  plan.first_time = distortion.first_time;
-  plan.last_time = distortion.last_time;
-  plan.removed_properties = trace::k_property_prefix;  // no longer true of these clocks
-  plan.rule = rule;
-  plan.threads = options.threads;
-  plan.progress = progress;
-  TRY(check_order(loaded.trace, plan.maps));
-  TRY_ASSIGN(otf2::StagedArchive staged, otf2::stage_archive(*original, plan, output));
-  TRY(original->check_unchanged());
-  TRY(staged.commit());
+  TRY(check_noise(distortion));
+  TRY(formats::check_maps(*source, loaded.share(workers.processes()), distortion.maps,
+                          WriteMode::rewrite));
+  const formats::WritePlan plan{
+      .workers = workers,
+      .loaded = loaded,
+      .maps = distortion.maps,
+      .measured = {},
+      .first_time = distortion.first_time,
+      .last_time = distortion.last_time,
+      .clock_offsets = std::move(distortion.clock_offsets),
+      .removed_properties = trace::k_property_prefix,  // no longer true of these clocks
+      .rule = rule,
+      .progress = progress};
+  TRY_ASSIGN(const std::unique_ptr<formats::Staged> staged, source->stage(plan, output));
+  TRY(session::check_unchanged(workers.processes(), loaded));
+  TRY(staged->commit());
   DistortReport report = std::move(distortion.report);
+  CheckReport facts;
+  facts.events = report.events;
+  source->complete(facts);
   report.input = loaded.trace.path;
-  report.output = staged.final_anchor().string();
-  report.leftovers_removed = staged.leftovers_removed();
+  report.output = staged->path().string();
+  report.events = facts.events;
+  report.leftovers_removed = staged->leftovers_removed();
   return report;
 }
 

@@ -13,12 +13,12 @@
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "engine/inputs.hpp"
+#include "formats/registry/open.hpp"
 #include "otf2/read/event_record.hpp"
+#include "otf2/source/load.hpp"
 #include "otf2/write/filter_archive.hpp"
 #include "otf2/write/write_archive.hpp"
 #include "output/output.hpp"
-#include "session/load.hpp"
-#include "session/open_trace.hpp"
 #include "sim/drop.hpp"
 
 namespace entrain {
@@ -129,7 +129,7 @@ class Drop {
       return file_exists(archive_.event_file(l));
     });
     if (any || locations_.empty()) return {};
-    return session::no_event_files(archive_.path());
+    return otf2::no_event_files(archive_.path());
   }
 
   /// Draws windows and ends; returns the named beginnings per location.
@@ -177,14 +177,12 @@ Result<DropReport> drop(const std::filesystem::path& archive, const std::filesys
                         const DropOptions& options, Progress* progress) {
   const OutputRule rule = engine::output_rule({archive}, options.force);
   TRY(OutputFolder::check(output, rule));
-  TRY_ASSIGN(const std::unique_ptr<trace::Source> source, session::open_trace(archive));
-  TRY_ASSIGN(const otf2::Archive* const original, session::otf2_archive(*source));
+  TRY(formats::require_archive(archive));
+  TRY_ASSIGN(const std::unique_ptr<otf2::Archive> original, otf2::Archive::open(archive));
   TRY(otf2::check_writable(*original));
-  if (auto* const noted = dynamic_cast<otf2::Archive*>(source.get())) {
-    std::vector<LocationIndex> all(original->definitions().locations.size());
-    std::iota(all.begin(), all.end(), LocationIndex{0});
-    noted->note_files(all, 0);
-  }
+  std::vector<LocationIndex> all(original->definitions().locations.size());
+  std::iota(all.begin(), all.end(), LocationIndex{0});
+  original->note_files(all, 0);
   return Drop(*original, options, progress).run(output, rule);
 }
 

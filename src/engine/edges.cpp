@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/edges.hpp"
 
-#include <utility>
+#include <memory>
 
 #include "base/try.hpp"
 #include "causal/node_times.hpp"
-#include "clocks/samples.hpp"
-#include "edges/trace.hpp"
 #include "edges/write_tables.hpp"
-#include "engine/edge_counts.hpp"
-#include "engine/recordings.hpp"
+#include "engine/check_times.hpp"
 #include "engine/timeline.hpp"
+#include "formats/registry/open.hpp"
 #include "match/extremes.hpp"
 #include "session/phase.hpp"
 #include "session/workers.hpp"
@@ -50,45 +48,24 @@ BigVector<std::int64_t> measured_times(const causal::Context& context, const Tim
   return times;
 }
 
-/// A recording knows its edges already.
-Result<ArchiveEdges> edges_of(const formats::Recording& recording, const CheckOptions& options,
-                              Progress* progress) {
-  session::Workers workers(options.threads);
-  TRY_ASSIGN(TimedRecording timed,
-             time_recording({workers.processes(), progress}, recording, options));
-  const Timeline& t = timed.timeline;
-  ArchiveEdges result;
-  result.clocks = recording.clocks;
-  result.list = edges::list_of(t.graph, t.mu.ticks);
-  result.report = std::move(timed.counts);
-  fill_margins(t.graph, measured_times(causal_context(workers, t, progress), t), result);
-  return result;
-}
-
 }  // namespace
 
 Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& options,
                                 Progress* progress) {
-  TRY_ASSIGN(const auto recording,
-             open_recording(archive, options.threads, options.max_unpacked_bytes));
-  if (recording) return edges_of(*recording, options, progress);
   session::Workers workers(options.threads);
-  TRY_ASSIGN(const Timeline t, find_timeline(workers, archive.front(), options,
+  TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
+             formats::open(archive, options.threads, options.max_unpacked_bytes));
+  TRY(source->check_options(options));
+  TRY_ASSIGN(const Timeline t, find_timeline(workers, *source, options,
                                              {.purpose = Purpose::bounds}, progress));
-  const causal::Context context = causal_context(workers, t, progress);
-  const std::filesystem::path folder =
-      options.clock_samples.empty() ? std::filesystem::path(t.loaded.trace.path).parent_path()
-                                    : std::filesystem::path(options.clock_samples);
-  TRY_ASSIGN(const auto exchanges,
-             clocks::read_clock_samples(folder, t.loaded.trace, context.share.own()));
   session::begin_phase(progress, "check");
   ArchiveEdges result;
-  result.clocks = edges::clocks_of(t.loaded.trace, exchanges);
+  TRY_ASSIGN(result.clocks, source->clock_table(t.loaded, options.clock_samples));
   result.list = edges::list_of(t.graph, t.mu.ticks);
-  result.report = count_edges(context, t.measured.maps, t.domains, options);
+  TRY_ASSIGN(result.report, check_times(setting_of(workers, *source, t, options, progress),
+                                        t.loaded, t.measured.maps));
   result.report.presync = t.measured.method;
-  result.report.mu_source = t.mu.source;
-  fill_margins(t.graph, measured_times(context, t), result);
+  fill_margins(t.graph, measured_times(causal_context(workers, t, progress), t), result);
   TRY(session::check_unchanged(workers.processes(), t.loaded));
   return result;
 }

@@ -14,13 +14,13 @@
 #include "base/unfinished.hpp"
 #include "causal/node_times.hpp"
 #include "edges/write_tables.hpp"
-#include "engine/edge_counts.hpp"
+#include "engine/check_times.hpp"
 #include "engine/edges.hpp"
 #include "engine/inputs.hpp"
-#include "engine/recorded_work.hpp"
-#include "engine/recordings.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
+#include "formats/registry/open.hpp"
+#include "formats/rows.hpp"
 #include "output/output.hpp"
 #include "picture/draw.hpp"
 #include "picture/flows.hpp"
@@ -91,63 +91,54 @@ class Exporter {
         workers_(options.check.threads) {}
 
   Result<ExportReport> run(OutputFile& file) {
-    TRY_ASSIGN(recording_, engine::open_recording(archive_, options_.check.threads,
-                                                  options_.check.max_unpacked_bytes));
-    TRY(recording_ ? take_recording() : take_archive());
+    TRY_ASSIGN(source_, formats::open(archive_, options_.check.threads,
+                                      options_.check.max_unpacked_bytes));
+    TRY(source_->check_options(options_.check));
+    TRY(take_trace());
     find_origin();
     choose_windows();
     TRY(write(file));
     tell_emptiness();
-    if (!recording_) TRY(session::check_unchanged(workers_.processes(), t_.loaded));
+    TRY(session::check_unchanged(workers_.processes(), t_.loaded));
     return std::move(report_);
   }
 
  private:
   [[nodiscard]] causal::Context context() { return causal_context(workers_, t_, progress_); }
-  [[nodiscard]] engine::Run run_of() { return {workers_.processes(), progress_}; }
-  /// Returns the trace to show: an archive's locations, or the clocks of a recording and rows for
-  /// its events.
+  /// Returns the trace to show: its locations, and rows for calls that are in none of them.
   [[nodiscard]] const trace::Trace& trace() const {
-    return work_ ? work_->trace() : t_.loaded.trace;
+    return rows_ ? rows_->trace() : t_.loaded.trace;
   }
-  [[nodiscard]] const trace::Source& source() const {
-    return work_ ? static_cast<const trace::Source&>(*work_) : *t_.loaded.source;
+  [[nodiscard]] const trace::EventReader& reader() const {
+    return rows_ ? static_cast<const trace::EventReader&>(*rows_) : *t_.loaded.reader;
   }
   [[nodiscard]] std::uint64_t hz() const { return trace().definitions.clock.resolution_hz; }
 
-  Result<void> take_archive() {
-    TRY_ASSIGN(t_, engine::find_timeline(workers_, archive_.front(), options_.check,
+  Result<void> take_trace() {
+    TRY_ASSIGN(t_, engine::find_timeline(workers_, *source_, options_.check,
                                          {.purpose = engine::Purpose::bounds}, progress_));
     add_layer(t_.measured.maps);
     if (options_.both) TRY(add_corrected());
-    report_.counts = engine::count_edges(context(), t_.measured.maps, t_.domains, options_.check);
+    session::begin_phase(progress_, "check");
+    TRY_ASSIGN(report_.counts,
+               engine::check_times(
+                   engine::setting_of(workers_, *source_, t_, options_.check, progress_), t_.loaded,
+                   t_.measured.maps));
     report_.counts.presync = t_.measured.method;
-    report_.counts.mu_source = t_.mu.source;
-    return {};
+    return add_rows();
   }
 
-  Result<void> take_recording() {
-    TRY_ASSIGN(engine::TimedRecording timed,
-               engine::time_recording(run_of(), *recording_, options_.check));
-    t_ = std::move(timed.timeline);
-    report_.counts = std::move(timed.counts);
-    add_layer(t_.measured.maps);
-    if (options_.both) {
-      CorrectOptions options;
-      options.check = options_.check;
-      TRY_ASSIGN(std::vector<ClockMap> corrected,
-                 engine::corrected_maps(run_of(), *recording_, options));
-      add_layer(std::move(corrected));
-    }
-    TRY_ASSIGN(work_, engine::RecordedWork::read(*recording_, t_.loaded.trace));
-    for (const LocationIndex clock : work_->clock_of()) {
+  Result<void> add_rows() {
+    TRY_ASSIGN(rows_, source_->rows(t_.loaded.trace));
+    if (!rows_) return {};
+    for (const LocationIndex clock : rows_->clock_of()) {
       t_.graph.first_node.push_back(t_.graph.first_node.back());  // without arrows
       for (LayerTimes& layer : layers_) layer.maps.push_back(layer.maps[clock]);
     }
-    if (work_->left_out() > 0) {
+    if (rows_->left_out() > 0) {
       report_.notes.push_back(fmt::format(
           "{} events are not shown: more than 64 others of their host or thread go on beside them",
-          work_->left_out()));
+          rows_->left_out()));
     }
     return {};
   }
@@ -170,7 +161,8 @@ class Exporter {
     }
     CorrectOptions options;
     options.check = options_.check;
-    TRY_ASSIGN(ClockMaps corrected, clock_maps(archive_.front(), options, progress_));
+    TRY_ASSIGN(ClockMaps corrected,
+               engine::plan_maps({workers_.processes(), progress_}, *source_, options));
     add_layer(std::move(corrected.maps));
     return {};
   }
@@ -250,10 +242,10 @@ class Exporter {
       if (titles.shown.back()) shown.push_back(l);
     }
     if (progress_ != nullptr) {
-      progress_->begin("write", layers_.size() * source().event_bytes(shown), "B");
+      progress_->begin("write", layers_.size() * reader().event_bytes(shown), "B");
     }
     writer->begin(titles);
-    const picture::Scene scene{.source = source(),
+    const picture::Scene scene{.source = reader(),
                                .trace = trace(),
                                .graph = t_.graph,
                                .origin = origin_,
@@ -301,9 +293,9 @@ class Exporter {
   const ExportOptions& options_;
   Progress* progress_;
   session::Workers workers_;
-  std::unique_ptr<formats::Recording> recording_;  ///< null: it is an archive
+  std::unique_ptr<formats::Source> source_;
   engine::Timeline t_;
-  std::unique_ptr<engine::RecordedWork> work_;  ///< set for a recording
+  std::shared_ptr<const formats::Rows> rows_;  ///< null: the locations have all calls
   std::vector<LayerTimes> layers_;
   std::int64_t origin_ = 0;
   std::vector<picture::Window> windows_;

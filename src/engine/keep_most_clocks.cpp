@@ -315,8 +315,7 @@ class Placer {
     Clocks pair{.name = clocks_.name, .resolution_hz = clocks_.resolution_hz};
     pair.clocks = {Clock{.name = k_base, .kind = ClockKind::wall, .events = events},
                    Clock{.name = k_own, .kind = ClockKind::wall, .events = events}};
-    TRY_ASSIGN(AlignInput input, take_edges(pair, list.view(), options_, progress_));
-    TRY_ASSIGN(const Alignment found, align(std::move(input), options_, nullptr, progress_));
+    TRY_ASSIGN(const Alignment found, align(pair, list.view(), options_, nullptr, progress_));
     return seen_from(found.maps[0], found.maps[1]);
   }
 

@@ -9,7 +9,8 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
-#include "session/load.hpp"
+#include "session/loaded_trace.hpp"
+#include "session/workers.hpp"
 #include "trace/pair_mu.hpp"
 
 namespace entrain::engine {

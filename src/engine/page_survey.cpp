@@ -34,7 +34,7 @@ Result<page::Data> PageSurvey::checked(const ClockBounds* bounds) const {
   const trace::Share share = timeline_.loaded.share(workers_.processes());
   const std::vector<ClockMap>& maps = timeline_.presync.maps;
   return page::collect({.share = share,
-                        .source = timeline_.loaded.source.get(),
+                        .source = timeline_.loaded.reader.get(),
                         .before = maps,
                         .after = maps,
                         .edges_before = before_,
@@ -47,7 +47,7 @@ Result<page::Data> PageSurvey::corrected(std::span<const ClockMap> maps, bool se
                                          const ClockBounds* bounds) const {
   const trace::Share share = timeline_.loaded.share(workers_.processes());
   return page::collect({.share = share,
-                        .source = timeline_.loaded.source.get(),
+                        .source = timeline_.loaded.reader.get(),
                         .before = timeline_.measured.maps,
                         .after = maps,
                         .edges_before = before_,
@@ -58,7 +58,7 @@ Result<page::Data> PageSurvey::corrected(std::span<const ClockMap> maps, bool se
 }
 
 std::span<const std::uint64_t> PageSurvey::stamps() const {
-  if (timeline_.loaded.source != nullptr) return {};
+  if (timeline_.loaded.reader != nullptr) return {};
   return timeline_.graph.stamp;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/recordings.hpp"
+#include "engine/verbs.hpp"
+#include "formats/registry/open_testing.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -79,8 +80,8 @@ TEST(Recordings, skewed_clocks_are_set_within_the_spread_of_ends_and_inside_the_
   EXPECT_EQ(report->judgement->verdict, Verdict::clean);
   for (const LocationBounds& one : report->bounds->locations) EXPECT_EQ(one.outside_ticks, 0);
 
-  const auto truth = open_recording({k_example}, 1);
-  const auto fixed = open_recording({folder / "fixed"}, 1);
+  const auto truth = formats::open_recording({k_example}, 1);
+  const auto fixed = formats::open_recording({folder / "fixed"}, 1);
   ASSERT_TRUE(truth && fixed);
   ASSERT_EQ((*truth)->list.members.size(), (*fixed)->list.members.size());
   // What all clocks have in common nobody can know: errors against those of the first member.
@@ -107,8 +108,8 @@ TEST(Recordings, clocks_are_not_turned_by_more_than_their_kind_does) {
     const auto report = entrain::correct(folder / "skewed", folder / "fixed", options);
     ASSERT_TRUE(report) << seed << report.error().message;
     EXPECT_EQ(report->judgement->verdict, Verdict::clean) << seed;
-    const auto before = open_recording({folder / "skewed"}, 1);
-    const auto after = open_recording({folder / "fixed"}, 1);
+    const auto before = formats::open_recording({folder / "skewed"}, 1);
+    const auto after = formats::open_recording({folder / "fixed"}, 1);
     ASSERT_TRUE(before && after);
     std::map<std::uint32_t, std::set<std::int64_t>> shifts;  // per clock
     for (std::size_t i = 0; i < (*before)->list.members.size(); ++i) {
@@ -266,13 +267,10 @@ TEST(Recordings, ranks_of_files_of_several_folders_stay_when_they_are_written) {
   put_text(first, "zed.json", broadcast_of(0, 50));
   put_text(second, "wim.json", broadcast_of(100, 150));
   const bool in_order = first.path() < second.path();
-  const auto recording =
-      open_recording({(in_order ? first : second).path() / (in_order ? "zed.json" : "wim.json"),
-                      (in_order ? second : first).path() / (in_order ? "wim.json" : "zed.json")},
-                     1);
-  ASSERT_TRUE(recording) << recording.error().message;
+  const Paths files{(in_order ? first : second).path() / (in_order ? "zed.json" : "wim.json"),
+                    (in_order ? second : first).path() / (in_order ? "wim.json" : "zed.json")};
   Solo solo;
-  const auto report = correct_recording({.processes = solo}, **recording, {out / "fixed", {}}, {});
+  const auto report = correct({.processes = solo}, files, out / "fixed", {});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->before.violations, 1U);
   EXPECT_EQ(report->judgement->verdict, Verdict::clean);
@@ -334,17 +332,18 @@ TEST(Recordings, copies_of_files_of_one_name_are_refused) {
   const TempFolder folder;
   const fs::path file = fs::path(ENTRAIN_EXAMPLES_DIR) / "services" / "ascend.json";
   fs::copy_file(file, folder / file.filename());
-  const auto recording = open_recording({file, folder / file.filename()}, 1);
-  ASSERT_TRUE(recording) << recording.error().message;
   Solo solo;
-  const auto report = correct_recording({.processes = solo}, **recording, {folder / "out", {}}, {});
+  const auto report =
+      correct({.processes = solo}, {file, folder / file.filename()}, folder / "out", {});
   ASSERT_FALSE(report);
   EXPECT_NE(report.error().message.find("have one name"), std::string::npos);
   EXPECT_FALSE(fs::exists(folder / "out"));
 }
 
 TEST(Recordings, info_tells_ranks_calls_and_groups) {
-  const auto info = inspect_recording(**open_recording({k_example}, 1));
+  const auto found = entrain::inspect(k_example);
+  ASSERT_TRUE(found);
+  const ArchiveInfo& info = *found;
   EXPECT_EQ(info.locations, 4U);
   EXPECT_EQ(info.format, "Chrome JSON");
   EXPECT_GT(info.last_ticks, info.first_ticks);
@@ -389,7 +388,7 @@ TEST(Recordings, an_overlay_shifts_untouched_files_as_a_whole) {
         ClockMap().shifted(std::stoll(manifest.substr(offset + 13)));
   }
   // Shifted by what the manifest says, nothing is violated.
-  const auto recording = open_recording({input}, 1);
+  const auto recording = formats::open_recording({input}, 1);
   fs::create_directory(folder / "as_shown");
   ASSERT_TRUE(recording && (*recording)->write(folder / "as_shown", shifts));
   const auto shown = entrain::check(folder / "as_shown", {});

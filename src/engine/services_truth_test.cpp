@@ -12,7 +12,7 @@
 #include <entrain/entrain.hpp>
 
 #include "base/temp_folder_testing.hpp"
-#include "engine/recordings.hpp"
+#include "formats/registry/open_testing.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -105,8 +105,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> moves_of(const Wrong& wrong) 
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   const auto file = folder.put("spans.jsonl", {bytes, text.size()});
   EXPECT_TRUE(entrain::correct(file, folder / "right", {}));
-  const auto before = open_recording({file}, 1);
-  const auto after = open_recording({folder / "right" / "spans.jsonl"}, 1);
+  const auto before = formats::open_recording({file}, 1);
+  const auto after = formats::open_recording({folder / "right" / "spans.jsonl"}, 1);
   EXPECT_TRUE(before && after);
   const auto from = (*before)->event_times(), to = (*after)->event_times();
   EXPECT_TRUE(from && to);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -13,11 +15,14 @@
 #include "base/try.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
+#include "causal/simultaneous_ends.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
-#include "otf2/write/write_archive.hpp"
+#include "edges/check.hpp"
+#include "edges/graph.hpp"
+#include "edges/trace.hpp"
+#include "engine/keep_most_clocks.hpp"
 #include "session/phase.hpp"
-#include "session/same_files.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::engine {
@@ -31,23 +36,44 @@ constexpr double k_us_per_s = 1e6;
 /// By how many spreads of ends bends may leave edges violated, which amortization removes.
 constexpr std::int64_t k_tolerated_spreads = 32;
 
+Result<void> check_given(const CheckOptions& options) {
+  if (options.mu.source == MuSource::delays || options.mu.source == MuSource::round_trip) {
+    return fail(ErrorKind::usage,
+                "edges show no latencies; give mu in seconds, as 1tick or auto, or min_delay for "
+                "each edge");
+  }
+  if (!options.clock_samples.empty()) {
+    return fail(ErrorKind::usage,
+                "edges belong to no ranks of MPI, so --clock-samples does not say whose "
+                "measurements they are; give them as sessions of the clocks");
+  }
+  return {};
+}
+
 class Finder {
  public:
-  Finder(session::Workers& workers, const CheckOptions& options, const TimelineUse& use,
-         Progress* progress)
+  Finder(session::Workers& workers, const formats::Source& source, const CheckOptions& options,
+         const TimelineUse& use, Progress* progress)
       : workers_(workers),
         processes_(workers.processes()),
+        source_(source),
+        given_(source.given()),
         options_(options),
         use_(use),
-        progress_(progress) {}
+        progress_(progress) {
+    if (!given_) return;
+    if (given_->are_kept) options_.clock_domain = ClockDomain::location;
+    ClockKind& kind = options_.clock_prior.kind;
+    if (kind == ClockKind::automatic) kind = given_->kind;
+  }
 
-  Result<Timeline> run(const std::filesystem::path& archive) {
-    TRY(read(archive, {}));
+  Result<Timeline> run() {
+    TRY(read({}));
     TRY_ASSIGN(t_.mu, choose_mu(workers_, t_.loaded, t_.measured.maps, options_, progress_));
     t_.report.clock_domain = options_.clock_domain;
     if (corrects() || options_.presync == Presync::causal) {
       TRY(build_graph());
-      TRY(improve(archive));
+      TRY(improve());
     } else {
       if (use_.purpose == Purpose::bounds) TRY(build_graph());
       t_.domains = causal::defined_domains(t_.loaded.trace.definitions, options_.clock_domain);
@@ -65,18 +91,12 @@ class Finder {
 
   [[nodiscard]] bool corrects() const { return use_.purpose == Purpose::correction; }
 
-  /// Scans the archive. `domains`: per location, or empty; locations with equal numbers get one
+  /// Reads the trace. `domains`: per location, or empty; locations with equal numbers get one
   /// process.
-  Result<void> read(const std::filesystem::path& archive, std::span<const std::uint32_t> domains) {
+  Result<void> read(std::span<const std::uint32_t> domains) {
     clocks::PresyncOptions presync(options_);
-    if (use_.given != nullptr) {
-      t_.loaded = std::move(use_.given->loaded);
-      t_.match_s = use_.given->match_s;
-      t_.presync_s = use_.given->presync_s;
-      presync.exchanges = &use_.given->exchanges;
-    } else {
-      TRY(load(archive, domains));
-    }
+    TRY(given_ ? take_given() : load(domains));
+    if (given_) presync.exchanges = &exchanges_;
     const Stopwatch watch(t_.presync_s);
     TRY_ASSIGN(t_.measured, clocks::presynchronise(t_.loaded.share(processes_), presync));
     t_.prior = clocks::rate_prior(t_.loaded.share(processes_), options_.clock_prior);
@@ -85,7 +105,7 @@ class Finder {
     return {};
   }
 
-  Result<void> load(const std::filesystem::path& archive, std::span<const std::uint32_t> domains) {
+  Result<void> load(std::span<const std::uint32_t> domains) {
     if (options_.clock_samples.empty() && options_.clock_records == ClockRecords::add) {
       return fail(ErrorKind::usage,
                   "--clock-records add needs --clock-samples: by itself the archive has nothing "
@@ -94,26 +114,43 @@ class Finder {
     {
       const Stopwatch watch(t_.scan_s);
       t_.loaded = {};
-      TRY_ASSIGN(t_.loaded, session::load(workers_, archive, progress_, domains));
-      TRY(session::check_same_files(processes_, t_.loaded));
+      TRY_ASSIGN(t_.loaded, source_.load(workers_, domains, progress_));
     }
     if (!options_.clock_samples.empty()) {
       TRY(clocks::use_measurements({options_.clock_samples, options_.clock_records}, processes_,
                                    t_.loaded.partition, t_.loaded.trace));
     }
-    if (use_.writing) {
-      TRY_ASSIGN(t_.archive, session::otf2_archive(t_.loaded));
-      TRY(otf2::check_writable(*t_.archive));
+    return use_.writing ? source_.check_loaded(t_.loaded) : Result<void>();
+  }
+
+  /// Makes a trace of the clocks, and the graph of the edges.
+  Result<void> take_given() {
+    TRY(check_given(options_));
+    const Stopwatch watch(t_.match_s);
+    session::begin_phase(progress_, "match");
+    const Clocks& clocks = given_->clocks;
+    TRY(edges::check(clocks, given_->edges, options_.threads));
+    trace::Trace& trace = t_.loaded.trace;
+    trace.path = clocks.name;
+    trace.definitions = edges::definitions_of(clocks);
+    const MuTicks mu = choose_mu(trace, {}, options_.mu).ticks;
+    TRY_ASSIGN(edges::EdgeGraph made, edges::graph_of(trace.definitions, given_->edges, mu,
+                                                      options_.threads, progress_));
+    trace.locations = edges::skeletons_of(clocks, made.graph);
+    for (const trace::LocationSkeleton& location : trace.locations) {
+      made.graph.granule.push_back(location.granule);
     }
+    t_.loaded.partition = trace::undivided(trace.definitions);
+    t_.graph = std::move(made.graph);
+    t_.left_out = std::move(made.left_out);
+    t_.has_given_edges = true;
+    exchanges_ = edges::exchanges_of(clocks);
     return {};
   }
 
   Result<void> build_graph() {
+    if (given_) return {};
     const Stopwatch watch(t_.match_s);
-    if (use_.given != nullptr) {
-      t_.graph = std::move(use_.given->graph);
-      return {};
-    }
     session::begin_phase(progress_, "match");
     t_.graph = {};
     TRY_ASSIGN(t_.graph,
@@ -128,7 +165,7 @@ class Finder {
   }
 
   /// Where something is violated: domains, one map for each, and bent clocks.
-  Result<void> improve(const std::filesystem::path& archive) {
+  Result<void> improve() {
     t_.violated = violated();
     if (!t_.violated) {
       t_.domains = causal::defined_domains(t_.loaded.trace.definitions, ClockDomain::location);
@@ -144,7 +181,7 @@ class Finder {
     choose_domains();
     if (is_cut(t_.domains)) {
       t_.graph = {};
-      TRY(read(archive, t_.domains.of));
+      TRY(read(t_.domains.of));
       TRY(build_graph());
     }
     t_.shared_clocks = t_.domains;
@@ -153,11 +190,19 @@ class Finder {
     if (!t_.domains.trivial()) {
       causal::share_maps(t_.loaded.share(processes_), t_.domains, t_.presync.maps);
     }
-    if (use_.aligned != nullptr) {
-      t_.presync.maps = *use_.aligned;
-    } else if (set_by_common_ends()) {
-      // A fit could only take away what they tell.
-    } else if (wants_bending()) {
+    TRY_ASSIGN(const bool is_kept, keep_most({}));
+    if (!is_kept) TRY(align_all());
+    refer_to_one_that_stays();
+    if (use_.overlay) add_flush_knots();
+    measure_shift(workers_, t_);
+    return {};
+  }
+
+  /// Aligns all clocks: by ends of collectives that coincide, or by a fit of all edges.
+  Result<void> align_all() {
+    TRY(find_common_ends());
+    if (set_by_common_ends()) return {};  // a fit could only take away what they tell
+    if (wants_bending()) {
       if (options_.presync == Presync::automatic && t_.domains.count() > k_most_bent_clocks) {
         t_.presync.clocks.reason = fmt::format(
             "{} clocks are not bent unless --presync causal asks for it: that may take long",
@@ -167,9 +212,40 @@ class Finder {
       }
       choose_less_violated();
     }
-    refer_to_one_that_stays();
-    if (use_.overlay) add_flush_knots();
-    measure_shift(workers_, t_);
+    TRY(keep_most(t_.presync.maps));
+    return {};
+  }
+
+  /// True if clocks may stay or move as their edges, single ones without delays, demand. Where most
+  /// clocks can stay, no fit of all of them is needed; else such a fit tells whom to suspect.
+  [[nodiscard]] bool may_keep(bool is_aligned) const {
+    return given_ && given_->are_kept && corrects() && options_.presync == Presync::automatic &&
+           (options_.reference.empty() || options_.reference == "consensus") &&
+           given_->edges.instances.empty() &&
+           (is_aligned ? t_.mu.ticks == MuTicks{} : options_.mu.source == MuSource::automatic);
+  }
+
+  /// Lets most clocks stay, and aligns the others to them. `aligned`: maps of an alignment of all,
+  /// or empty. False if that is not possible.
+  Result<bool> keep_most(std::span<const ClockMap> aligned) {
+    if (!may_keep(!aligned.empty())) return false;
+    TRY_ASSIGN(std::optional<KeptClocks> kept, keep_most_clocks(given_->clocks, given_->edges,
+                                                                aligned, options_, progress_));
+    if (!kept) return false;
+    t_.presync.clocks.reason = fmt::format(
+        "{} of {} clocks stay as they are; the others are aligned to them by messages", kept->kept,
+        kept->maps.size());
+    t_.presync.maps = std::move(kept->maps);
+    t_.presync.method = PresyncMethod::causal;
+    return true;
+  }
+
+  Result<void> find_common_ends() {
+    const auto has_sessions = [](const Clock& clock) { return !clock.sessions.empty(); };
+    if (!given_ || std::ranges::any_of(given_->clocks.clocks, has_sessions)) return {};
+    session::begin_phase(progress_, "presync");
+    TRY_ASSIGN(common_ends_, causal::find_simultaneous_ends(given_->clocks, given_->edges,
+                                                            options_.threads, progress_));
     return {};
   }
 
@@ -224,11 +300,11 @@ class Finder {
   }
 
   bool set_by_common_ends() {
-    if (!corrects() || options_.presync != Presync::automatic || use_.given == nullptr ||
-        !use_.given->common_ends || !t_.domains.trivial()) {
+    if (!corrects() || options_.presync != Presync::automatic || !common_ends_ ||
+        !t_.domains.trivial()) {
       return false;
     }
-    const causal::SimultaneousEnds& ends = *use_.given->common_ends;
+    const causal::SimultaneousEnds& ends = *common_ends_;
     std::optional<std::uint32_t> reference;
     if (!t_.reference.consensus) {
       reference = t_.reference.location == k_none ? 0 : t_.reference.location;
@@ -247,7 +323,7 @@ class Finder {
   }
 
   void take_common_ends(std::vector<ClockMap> maps) {
-    const causal::SimultaneousEnds& ends = *use_.given->common_ends;
+    const causal::SimultaneousEnds& ends = *common_ends_;
     const auto kept = std::count_if(maps.begin(), maps.end(),
                                     [](const ClockMap& map) { return map.is_identity(); });
     const double us_per_tick =
@@ -267,7 +343,7 @@ class Finder {
     const auto violated = [&](std::span<const ClockMap> maps, std::int64_t by) {
       return causal::any_violation(context(), maps, by);
     };
-    std::int64_t by = std::max<std::int64_t>(use_.given->common_ends->spread, 1);
+    std::int64_t by = std::max<std::int64_t>(common_ends_->spread, 1);
     while (violated(t_.presync.maps, by)) {
       if (!violated(*set_aside_, by)) return take_common_ends(*std::move(set_aside_));
       by *= 2;
@@ -301,10 +377,14 @@ class Finder {
 
   session::Workers& workers_;
   Team& processes_;
-  const CheckOptions& options_;
+  const formats::Source& source_;
+  std::optional<formats::GivenEdges> given_;
+  CheckOptions options_;
   const TimelineUse& use_;
   Progress* progress_;
   Timeline t_;
+  std::map<LocationIndex, clocks::LocationSamples> exchanges_;  ///< exchanges of given sessions
+  std::optional<causal::SimultaneousEnds> common_ends_;         ///< only of given edges
   std::optional<std::vector<ClockMap>> set_aside_;  ///< maps of common ends, not taken yet
 };
 
@@ -356,10 +436,10 @@ void measure_shift(session::Workers& workers, Timeline& timeline) {
   }
 }
 
-Result<Timeline> find_timeline(session::Workers& workers, const std::filesystem::path& archive,
+Result<Timeline> find_timeline(session::Workers& workers, const formats::Source& source,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress) {
-  return Finder(workers, options, use, progress).run(archive);
+  return Finder(workers, source, options, use, progress).run();
 }
 
 }  // namespace entrain::engine

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <filesystem>
-#include <map>
-#include <optional>
 #include <vector>
 
 #include <entrain/options.hpp>
@@ -11,11 +8,11 @@
 #include <entrain/report.hpp>
 
 #include "causal/context.hpp"
-#include "causal/simultaneous_ends.hpp"
 #include "clocks/presync.hpp"
 #include "engine/mu.hpp"
+#include "formats/source.hpp"
 #include "match/graph.hpp"
-#include "session/load.hpp"
+#include "session/loaded_trace.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::engine {
@@ -27,13 +24,14 @@ namespace entrain::engine {
 /// violated; `presync` bends the clock and takes the stamp to 1460. The amortization starts there.
 struct Timeline {
   session::LoadedTrace loaded;
-  const otf2::Archive* archive = nullptr;  ///< archive of `loaded`, if TimelineUse::writing
+  bool has_given_edges = false;  ///< the edges are those of Source::given()
   clocks::Presynchronised measured;        ///< maps from the clock sessions alone
   clocks::Presynchronised presync;         ///< the same, or bent by the trace's edges: C
   ChosenMu mu;
   clocks::RatePrior prior;      ///< assumed rates of the clocks
   clocks::Reference reference;  ///< clock that unmeasured clocks are set to
-  match::Graph graph;           ///< empty for Purpose::check, unless clocks are bent
+  /// Empty for Purpose::check, unless edges are given or clocks are bent.
+  match::Graph graph;
   trace::ClockDomains domains;  ///< locations that get one map
   /// Clocks that locations are taken to share, also where nothing had to be corrected.
   trace::ClockDomains shared_clocks;
@@ -43,6 +41,7 @@ struct Timeline {
   bool domains_are_proved = false;   ///< the tracer names the domains; contradictions are not
                                      ///< caused by the clocks
   TimelineReport report;
+  Counters left_out;  ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 };
 
@@ -58,42 +57,28 @@ enum class Purpose {
   correction  ///< the graph is built, clock domains are found, clocks are bent where necessary
 };
 
-/// A trace in memory with its graph, for a timeline of no archive.
-struct GivenTrace {
-  session::LoadedTrace loaded;
-  match::Graph graph;
-  std::map<LocationIndex, clocks::LocationSamples> exchanges;  ///< of its clock sessions
-  /// Of collectives whose ends are known to coincide; empty if there are sessions.
-  std::optional<causal::SimultaneousEnds> common_ends;
-  double match_s = 0, presync_s = 0;  ///< how long it took to make these
-};
-
 /// How a timeline is used.
 struct TimelineUse {
   Purpose purpose = Purpose::check;
   bool every_event = false;  ///< nodes for all communication events (match::Options)
-  bool writing = false;      ///< refuse an archive that cannot be written anew, before long work
+  bool writing = false;      ///< refuse a trace that cannot be written anew, before long work
   bool overlay = false;      ///< the maps are for an OTF2 reader, which needs knots around flushes
-  /// Taken instead of what an archive holds, for a team of one process; moved from. May be null.
-  GivenTrace* given = nullptr;
-  /// Taken instead of a fit; per location, of a correction whose clocks are all apart. May be null.
-  const std::vector<ClockMap>* aligned = nullptr;
 };
 
 /// Fills `report` with the mean and the largest distance between the times of the nodes by presync
 /// and by `measured`. To be called again if the presync changes. Collective.
 void measure_shift(session::Workers& workers, Timeline& timeline);
 
-/// Reads an archive, or takes TimelineUse::given, and finds the times of its events. Collective
-/// over the processes; the same for any number of them. Errors: those of load(), presynchronise()
-/// and match::build_graph(); ErrorKind::input for an archive that cannot be written, with
-/// TimelineUse::writing.
+/// Reads a trace and finds the times of its events. Collective over the processes; the same for any
+/// number of them. Errors: those of Source::load(), presynchronise() and match::build_graph(); for
+/// given edges those of edges::check() and edges::graph_of().
 ///
 /// Presync::automatic of a correction is Presync::causal where something is violated and the
 /// archive was not corrected before. Locations that share a clock get one map, but only where
-/// something is violated: a trace without violations keeps its times. GivenTrace::common_ends go
-/// before the fit where they leave no violation and no clocks are shared.
-Result<Timeline> find_timeline(session::Workers& workers, const std::filesystem::path& archive,
+/// something is violated: a trace without violations keeps its times. Given edges are aligned
+/// without a fit where that leaves no violation: by keeping most clocks as they are
+/// (GivenEdges::are_kept), or by ends of collectives that coincide.
+Result<Timeline> find_timeline(session::Workers& workers, const formats::Source& source,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress);
 

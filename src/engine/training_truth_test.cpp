@@ -11,7 +11,7 @@
 
 #include "base/file.hpp"
 #include "base/temp_folder_testing.hpp"
-#include "engine/recordings.hpp"
+#include "formats/registry/open_testing.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -67,7 +67,7 @@ class TrainingTruth : public ::testing::TestWithParam<Case> {
   [[nodiscard]] std::filesystem::path skewed_path() const { return folder_ / "skewed"; }
 
   static std::unique_ptr<formats::Recording> open(const std::filesystem::path& path) {
-    auto recording = open_recording({path}, 1);
+    auto recording = formats::open_recording({path}, 1);
     EXPECT_TRUE(recording);
     return std::move(*recording);
   }
@@ -176,7 +176,7 @@ TEST(SyntheticTraining, files_of_two_runs_in_one_folder_are_not_paired) {
   synth.seed = 2;
   ASSERT_TRUE(entrain::synth(folder / "other", synth));
   const auto mixed =
-      open_recording({folder / "one" / "rank0.json", folder / "other" / "rank1.json"}, 1);
+      formats::open_recording({folder / "one" / "rank0.json", folder / "other" / "rank1.json"}, 1);
   ASSERT_TRUE(mixed);
   EXPECT_TRUE((*mixed)->list.instances.empty());
 }

@@ -7,6 +7,7 @@
 
 #include <entrain/align.hpp>
 #include <entrain/distort.hpp>
+#include <entrain/entrain.hpp>
 #include <entrain/error.hpp>
 #include <entrain/export.hpp>
 #include <entrain/info.hpp>
@@ -15,6 +16,7 @@
 #include <entrain/report.hpp>
 
 #include "base/team.hpp"
+#include "formats/registry/open.hpp"
 #include "page/data.hpp"
 
 /// Verbs that the command line calls, for archives and for files that are one run. Several
@@ -31,9 +33,8 @@ struct Run {
   page::Data* page = nullptr;
 };
 
-/// Input of a verb: the path of an archive, or the paths of several files that are one run.
-using Paths = std::vector<std::filesystem::path>;
-Paths paths_of(const std::vector<std::string>& names);
+using formats::Paths;
+inline Paths paths_of(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
 
 /// entrain::inspect().
 Result<ArchiveInfo> inspect(const Paths& archive, unsigned threads, Progress* progress,
@@ -57,6 +58,10 @@ Result<ExportReport> export_trace(const Paths& archive, const std::filesystem::p
 /// entrain::correct(). Every process reads and writes the files of its own locations only.
 Result<CorrectReport> correct(const Run& run, const Paths& archive,
                               const std::filesystem::path& output, const CorrectOptions& options);
+
+/// The maps that correct() would write with; entrain::clock_maps() of a source that is open.
+Result<ClockMaps> plan_maps(const Run& run, const formats::Source& source,
+                            const CorrectOptions& options);
 
 /// Plans a correction without writing: `after`, `statistics` and `judgement` of the report are
 /// those of the times that correct() would write. `output` stays empty.

@@ -15,9 +15,9 @@
 #include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
-#include "base/flat_map.hpp"
 #include "base/link.hpp"
 #include "edges/list.hpp"
+#include "formats/source.hpp"
 
 namespace entrain::formats {
 
@@ -30,18 +30,6 @@ class EventTime {
 
  private:
   std::uint64_t bits_;
-};
-
-/// Fingerprint of the events of a file except their times.
-struct FileFingerprint {
-  std::uint64_t events = 0;
-  std::uint64_t hash = 0;  ///< hash of all kinds and names, in order
-
-  void add(std::uint64_t event) {
-    ++events;
-    hash = mix(hash + event);
-  }
-  friend bool operator==(const FileFingerprint&, const FileFingerprint&) = default;
 };
 
 /// The times of all events of a recording.
@@ -59,14 +47,11 @@ struct Work {
   std::string_view row;              ///< row in a viewer, e.g. the thread; empty: unknown
 };
 
-/// A trace in a format other than OTF2: its clocks and edges in memory, its events in its files.
-/// Immutable after it was read.
-class Recording {
+/// A trace whose clocks and edges fit into memory, while its events stay in its files: training
+/// runs, spans. Implements what follows from clocks and edges. Immutable after it was read.
+class Recording : public Source {
  public:
-  Recording() = default;
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
-  virtual ~Recording() = default;
+  // What a format implements.
 
   /// Writes all files into an existing empty folder, with mapped times and every other byte
   /// unchanged. `maps`: index as Clocks::clocks. Errors: ErrorKind::input for files that changed
@@ -94,15 +79,6 @@ class Recording {
     return fail(ErrorKind::usage, "--mode overlay needs an OTF2 archive or a training run");
   }
 
-  /// This recording with the pairs that its files have once they are written with `maps`, as pairs
-  /// found by times depend on the clocks. Null if they do not. Notes and warnings differ from those
-  /// of opening.
-  [[nodiscard]] virtual std::unique_ptr<Recording> paired_after(
-      std::span<const ClockMap> maps) const {
-    static_cast<void>(maps);
-    return nullptr;
-  }
-
   /// Reads the files that write() has written into a folder, like any others. Errors: those of
   /// reading; ErrorKind::output if the files do not contain the events of this recording.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> read_back(
@@ -121,7 +97,35 @@ class Recording {
   [[nodiscard]] virtual Result<void> for_each_work(
       const std::function<Result<void>(const Work&)>& see) const = 0;
 
-  [[nodiscard]] Edges edges() const { return list.view(); }
+  // What follows for all of them.
+  [[nodiscard]] const std::string& path() const final { return clocks.name; }
+  [[nodiscard]] const std::string& format_name() const final { return format; }
+  [[nodiscard]] Remarks remarks() const final { return {notes, warnings}; }
+  [[nodiscard]] double open_s() const final { return read_s; }
+  [[nodiscard]] Result<void> check_options(const CheckOptions& options) const final;
+  [[nodiscard]] Result<void> check_writable(WriteMode mode, bool mark_offsets) const final;
+  [[nodiscard]] std::optional<GivenEdges> given() const final {
+    return GivenEdges{clocks, list.view(), ClockKind::wall, true};
+  }
+  [[nodiscard]] Result<session::LoadedTrace> load(session::Workers&, std::span<const std::uint32_t>,
+                                                  Progress*) const final {
+    return session::LoadedTrace();
+  }
+  [[nodiscard]] Result<Clocks> clock_table(const session::LoadedTrace&,
+                                           const std::string&) const final {
+    return clocks;
+  }
+  void complete(CheckReport& report) const final;
+  [[nodiscard]] Result<ArchiveInfo> describe(unsigned threads, Progress* progress) const final;
+  [[nodiscard]] bool shifts_as_a_whole(WriteMode mode) const final {
+    return mode == WriteMode::overlay;
+  }
+  [[nodiscard]] Result<std::unique_ptr<Staged>> stage(
+      const WritePlan& plan, const std::filesystem::path& output) const final;
+  [[nodiscard]] Result<std::unique_ptr<TimedEvents>> timed_events(bool raw, unsigned threads,
+                                                                  Progress* progress) const final;
+  [[nodiscard]] Result<std::shared_ptr<const Rows>> rows(
+      const trace::Trace& trace) const final;
 
   Clocks clocks;
   edges::EdgeList list;
@@ -139,5 +143,8 @@ class Recording {
   Counters groups;                           ///< calls per group of processes
   Counters anomalies;                        ///< others than `unmatched`, `skipped`; no zeros
 };
+
+/// Adds a warning that names the clocks that no edge ties to most others.
+void warn_of_untied_clocks(Recording& recording);
 
 }  // namespace entrain::formats

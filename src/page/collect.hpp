@@ -15,7 +15,7 @@ namespace entrain::page {
 /// Input of a page. Holds references, which must outlive it.
 struct Material {
   const trace::Share& share;            ///< share of this process
-  const trace::Source* source;          ///< source of the calls around edges; may be null
+  const trace::EventReader* source;          ///< source of the calls around edges; may be null
   std::span<const ClockMap> before;     ///< one per location: the clocks as measured
   std::span<const ClockMap> after;      ///< corrected clocks; the same as `before` where nothing
                                         ///< was corrected

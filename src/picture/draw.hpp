@@ -31,7 +31,7 @@ using Sink = std::function<Result<void>(std::string_view)>;
 
 /// Input of the drawing. All of it must outlive the drawing.
 struct Scene {
-  const trace::Source& source;  ///< source of the calls
+  const trace::EventReader& source;  ///< source of the calls
   const trace::Trace& trace;
   const match::Graph& graph;
   std::int64_t origin = 0;             ///< ticks: 0 ns of the picture; no event is earlier

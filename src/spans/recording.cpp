@@ -87,7 +87,7 @@ class Run : public formats::Recording {
     coverage.lost = edges.without_parent;
     warn_of_dropped_ends(edges.dropped);
     warn_of_immovable_times(spans);
-    describe();
+    name_contents();
   }
 
   [[nodiscard]] Result<void> write(const fs::path& folder,
@@ -117,7 +117,7 @@ class Run : public formats::Recording {
   [[nodiscard]] std::vector<std::uint32_t> hosts_of(const Spans& spans) const;
   void warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped);
   void warn_of_immovable_times(const Spans& spans);
-  void describe();
+  void name_contents();
   [[nodiscard]] Result<void> write_file(const fs::path& to, const SourceFile& file,
                                         std::span<const ClockMap> maps, bool marked) const;
 
@@ -158,7 +158,7 @@ void Run::warn_of_immovable_times(const Spans& spans) {
                   spans.immovable_times == 1 ? "it is" : "they are", spans.first_immovable_time));
 }
 
-void Run::describe() {
+void Run::name_contents() {
   format = "spans of services as JSON";
   for (const SourceFile& file : files_) {
     files.push_back(file.path);

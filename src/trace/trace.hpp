@@ -25,11 +25,10 @@ struct RegionRecord {
 /// Takes the begins and ends of calls, one after the other.
 using RegionVisitor = std::function<void(const RegionRecord&)>;
 
-/// A trace on disk: the interface that a trace format implements. session::open_trace() chooses the
-/// format. Reads only; const functions may be called from any thread.
-class Source {
+/// The events of a trace on disk. Reads only; const functions may be called from any thread.
+class EventReader {
  public:
-  virtual ~Source() = default;
+  virtual ~EventReader() = default;
 
   /// Path of the file that stands for the trace, for messages.
   [[nodiscard]] virtual const std::string& path() const = 0;
@@ -71,6 +70,10 @@ class Source {
     static_cast<void>(location), static_cast<void>(progress), static_cast<void>(visit);
     return {};
   }
+
+  /// Refuses files that have changed since they were first read. Errors: ErrorKind::input, naming
+  /// the file.
+  [[nodiscard]] virtual Result<void> check_unchanged() const { return {}; }
 };
 
 /// A trace in memory: definitions, and the skeleton of every location.

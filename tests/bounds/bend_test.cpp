@@ -6,12 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "session/testing.hpp"
+#include "otf2/source/testing.hpp"
 
 namespace entrain::causal {
 namespace {
 
-using session::testing::load_example;
+using otf2::testing::load_example;
 using ::testing::HasSubstr;
 
 /// Root mean square of the error of sends and receives in seconds, one common line removed.

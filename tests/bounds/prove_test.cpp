@@ -13,7 +13,7 @@
 #include "base/team.hpp"
 #include "causal/bend.hpp"
 #include "causal/bounds_testing.hpp"
-#include "session/testing.hpp"
+#include "otf2/source/testing.hpp"
 #include "sim/distort.hpp"
 #include "trace/properties.hpp"
 #include "trace/testing.hpp"
@@ -26,8 +26,8 @@ trace::ClockDomains processes_of(const session::LoadedTrace& loaded) {
 }
 
 namespace fs = std::filesystem;
-using session::testing::load_example;
-using session::testing::loaded_of;
+using otf2::testing::load_example;
+using otf2::testing::loaded_of;
 using ::testing::HasSubstr;
 
 /// The same events with clocks of their own, and sessions as they were measured.

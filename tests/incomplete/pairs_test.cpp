@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "match/graph.hpp"
-#include "session/load.hpp"
+#include "otf2/source/load.hpp"
 #include "sim/drop.hpp"
 #include "support/lockstep.hpp"
 
@@ -136,7 +136,7 @@ void try_losses(const std::string& name, const trace::Trace& complete,
 
 void try_truth(const std::string& name) {
   const fs::path path = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / name;
-  const auto loaded = session::load(path, 1, nullptr);
+  const auto loaded = otf2::load(path, 1, nullptr);
   ASSERT_TRUE(loaded) << loaded.error().message;
   try_losses(name, loaded->trace, losses);
 }

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "session/load.hpp"
+#include "otf2/source/load.hpp"
 #include "sim/drop.hpp"
 #include "support/lockstep.hpp"
 #include "support/pairing.hpp"
@@ -47,7 +47,7 @@ TEST(SamePairs, of_recorded_truths) {
   std::size_t compared = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces")) {
     if (entry.path().extension() != ".truth") continue;
-    const auto loaded = session::load(entry.path(), 0, nullptr);
+    const auto loaded = otf2::load(entry.path(), 0, nullptr);
     ASSERT_TRUE(loaded) << loaded.error().message;
     for (const DropOptions& loss : losses(compared + 1)) {
       const auto dropped = sim::drop(loaded->trace, loss);

@@ -10,7 +10,7 @@
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
 #include "otf2/read/stamps.hpp"
-#include "session/load.hpp"
+#include "otf2/source/load.hpp"
 
 namespace entrain::test {
 namespace {
@@ -56,8 +56,8 @@ class Collector {
 Result<ClockErrors> clock_errors(const std::filesystem::path& trace,
                                  const std::filesystem::path& truth,
                                  const ClockErrorOptions& options) {
-  TRY_ASSIGN(session::LoadedTrace loaded, session::load(trace, 1, nullptr));
-  TRY_ASSIGN(const session::LoadedTrace real, session::load(truth, 1, nullptr));
+  TRY_ASSIGN(session::LoadedTrace loaded, otf2::load(trace, 1, nullptr));
+  TRY_ASSIGN(const session::LoadedTrace real, otf2::load(truth, 1, nullptr));
   if (options.ends_only) {
     for (auto& location : loaded.trace.locations) {
       auto& records = location.clock_offsets;
@@ -71,11 +71,11 @@ Result<ClockErrors> clock_errors(const std::filesystem::path& trace,
   TRY_ASSIGN(const clocks::Presynchronised presync,
              clocks::presynchronise(loaded.share(solo), check));
   Collector collector(1e6 / static_cast<double>(loaded.trace.definitions.clock.resolution_hz));
-  TRY_ASSIGN(const otf2::Archive* const archive, session::otf2_archive(loaded));
-  TRY_ASSIGN(const otf2::Archive* const real_archive, session::otf2_archive(real));
+  const otf2::Archive& archive = otf2::archive_of(loaded);
+  const otf2::Archive& real_archive = otf2::archive_of(real);
   for (LocationIndex l = 0; l < loaded.trace.locations.size(); ++l) {
-    TRY_ASSIGN(const otf2::EventStamps events, otf2::read_stamps(*archive, l));
-    TRY_ASSIGN(const otf2::EventStamps true_events, otf2::read_stamps(*real_archive, l));
+    TRY_ASSIGN(const otf2::EventStamps events, otf2::read_stamps(archive, l));
+    TRY_ASSIGN(const otf2::EventStamps true_events, otf2::read_stamps(real_archive, l));
     if (events.types != true_events.types) {
       return fail(ErrorKind::input, fmt::format("{} and {} do not have the same events",
                                                 loaded.trace.path, real.trace.path));

@@ -9,7 +9,7 @@
 
 namespace entrain::test {
 
-trace::Trace scanned_trace(const trace::Source& source) {
+trace::Trace scanned_trace(const trace::EventReader& source) {
   trace::Trace trace;
   trace.path = source.path();
   trace.definitions = source.definitions();

@@ -12,6 +12,6 @@ namespace entrain::test {
 trace::Trace scanned_trace(const std::filesystem::path& anchor);
 
 /// The same of an open source.
-trace::Trace scanned_trace(const trace::Source& source);
+trace::Trace scanned_trace(const trace::EventReader& source);
 
 }  // namespace entrain::test

@@ -31,7 +31,7 @@ inline constexpr std::size_t k_location_files = 3;
 /// archive that the scanner does not know is first copied by the OTF2 library in a process of its
 /// own (LibraryCopy); the files named below are then those of the copy. Const functions may be
 /// called from any thread.
-class Archive final : public trace::Source {
+class Archive final : public trace::EventReader {
  public:
   /// `path` is an anchor file or the folder that holds exactly one. Reads anchor and global
   /// definitions. Errors: ErrorKind::input with a sentence that names the file.
@@ -69,7 +69,7 @@ class Archive final : public trace::Source {
   }
   /// Refuses the archive if one of the files noted is not what it was. Errors: ErrorKind::input,
   /// naming the file.
-  [[nodiscard]] Result<void> check_unchanged() const;
+  [[nodiscard]] Result<void> check_unchanged() const override;
 
   /// The records of the local definitions, as kept or read now; nothing if there is no such file.
   /// Errors: ErrorKind::input for a damaged file.

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/recording.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "edges/trace.hpp"
+#include "formats/rows.hpp"
+
+namespace entrain::formats {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A recording that was read again.
+class RereadRecording : public Reread {
+ public:
+  explicit RereadRecording(std::unique_ptr<Recording> recording)
+      : recording_(std::move(recording)) {}
+  [[nodiscard]] const session::LoadedTrace& loaded() const override { return nothing_; }
+  [[nodiscard]] bool has_own_stamps() const override { return true; }
+  [[nodiscard]] const Source* source() const override { return recording_.get(); }
+
+ private:
+  std::unique_ptr<Recording> recording_;
+  session::LoadedTrace nothing_;
+};
+
+class StagedRecording : public Staged {
+ public:
+  StagedRecording(const Recording& recording, OutputFolder folder, const LinkCounts& links)
+      : recording_(recording), folder_(std::move(folder)), links_(links) {}
+
+  [[nodiscard]] fs::path path() const override { return folder_.target(); }
+  [[nodiscard]] LinkCounts links() const override { return links_; }
+  [[nodiscard]] std::uint64_t leftovers_removed() const override {
+    return folder_.leftovers_removed();
+  }
+  [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(session::Workers&, session::LoadedTrace&,
+                                                          bool, Progress*) const override {
+    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.read_back(folder_.path()));
+    return std::make_unique<RereadRecording>(std::move(written));
+  }
+  [[nodiscard]] Result<void> commit() override { return folder_.commit(); }
+
+ private:
+  const Recording& recording_;
+  OutputFolder folder_;
+  LinkCounts links_;
+};
+
+class RecordedEvents : public TimedEvents {
+ public:
+  RecordedEvents(const Recording& recording, EventTimes events)
+      : recording_(recording), events_(std::move(events)) {
+    resolution_hz = recording.clocks.resolution_hz;
+    for (const trace::Location& location : edges::definitions_of(recording.clocks).locations) {
+      const bool is_number = location.name == fmt::format("{}", location.id);
+      locations.push_back({.id = location.id, .name = is_number ? "" : location.name});
+    }
+    for (std::size_t f = 0; f < recording.files.size(); ++f) {
+      files.push_back({recording.files[f], events_.files[f]});
+    }
+    find_range();
+  }
+
+  [[nodiscard]] Result<LocationTimes> times(LocationIndex location) const override {
+    LocationTimes result;
+    for (const EventTime& event : events_.of_clock[location]) {
+      result.times.push_back(event.time());
+      result.communicates.push_back(event.communicates() ? 1 : 0);
+    }
+    return result;
+  }
+  [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override {
+    return recording_.event_hashes(file);
+  }
+
+ private:
+  void find_range() {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
+    for (const std::vector<EventTime>& own : events_.of_clock) {
+      for (const EventTime& event : own) {
+        first = std::min(first, event.time());
+        last = std::max(last, event.time());
+      }
+    }
+    if (first > last) return;
+    begin = first;
+    end = last;
+  }
+
+  const Recording& recording_;
+  EventTimes events_;
+};
+
+}  // namespace
+
+Result<void> Recording::check_options(const CheckOptions& options) const {
+  if (options.clock_domain != ClockDomain::automatic &&
+      options.clock_domain != ClockDomain::location) {
+    return fail(
+        ErrorKind::usage,
+        "which clock stamped what is known of such files, so that --clock-domain knows automatic "
+        "and location only");
+  }
+  return {};
+}
+
+/// Files of one name from several folders would have one copy.
+Result<void> Recording::check_writable(WriteMode mode, bool mark_offsets) const {
+  if (mode == WriteMode::overlay && mark_offsets) {
+    return fail(ErrorKind::usage,
+                "--mark-offsets needs --mode rewrite: an overlay leaves files as they are");
+  }
+  std::map<fs::path, const fs::path*> names;
+  for (const fs::path& file : files) {
+    const auto [other, is_new] = names.emplace(file.filename(), &file);
+    if (is_new) continue;
+    return fail(ErrorKind::input, fmt::format("{} and {} have one name, so that their copies "
+                                              "cannot stand in one folder; rename one",
+                                              other->second->string(), file.string()));
+  }
+  return {};
+}
+
+void Recording::complete(CheckReport& report) const {
+  report.archive = clocks.name;
+  report.events = events;
+  report.communication_events = calls;
+  report.unmatched = unmatched;
+  report.skipped = skipped;
+  report.coverage = coverage;
+}
+
+Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
+  ArchiveInfo info;
+  info.archive = clocks.name;
+  info.format = format;
+  info.locations = info.processes = clocks.clocks.size();
+  info.events = events;
+  info.event_bytes = bytes;
+  info.communication_events = calls;
+  info.groups = groups;
+  info.collectives = operations;
+  info.resolution_hz = clocks.resolution_hz;
+  bool any = false;
+  for (const Clock& clock : clocks.clocks) {
+    info.empty_locations += clock.events ? 0 : 1;
+    if (!clock.events) continue;
+    info.first_ticks = any ? std::min(info.first_ticks, clock.events->first) : clock.events->first;
+    info.last_ticks = std::max(info.last_ticks, clock.events->last);
+    any = true;
+  }
+  info.anomalies = anomalies;
+  for (const Counters* counters : {&unmatched, &skipped}) {
+    info.anomalies.insert(info.anomalies.end(), counters->begin(), counters->end());
+  }
+  info.notes = notes;
+  info.notes.insert(info.notes.end(), warnings.begin(), warnings.end());
+  return info;
+}
+
+Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
+                                                 const fs::path& output) const {
+  TRY_ASSIGN(OutputFolder folder, OutputFolder::create(output, plan.rule));
+  LinkCounts links{};
+  if (plan.mode == WriteMode::overlay) {
+    TRY_ASSIGN(links, write_overlay(folder.path(), folder.target(), plan.maps, plan.link));
+  } else {
+    TRY(plan.mark_offsets ? write_marked(folder.path(), plan.maps)
+                          : write(folder.path(), plan.maps));
+  }
+  return std::make_unique<StagedRecording>(*this, std::move(folder), links);
+}
+
+Result<std::unique_ptr<TimedEvents>> Recording::timed_events(bool raw, unsigned, Progress*) const {
+  if (raw) {
+    return fail(ErrorKind::usage,
+                "--raw needs OTF2 archives; times of other traces are always taken as stored");
+  }
+  TRY_ASSIGN(EventTimes times, event_times());
+  return std::make_unique<RecordedEvents>(*this, std::move(times));
+}
+
+Result<std::shared_ptr<const Rows>> Recording::rows(const trace::Trace& trace) const {
+  return Rows::read(*this, trace);
+}
+
+}  // namespace entrain::formats

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/registry/open.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "base/stopwatch.hpp"
+#include "base/try.hpp"
+#include "chrome/chrome.hpp"
+#include "chrome/manifest.hpp"
+#include "formats/ignored_files.hpp"
+#include "formats/recording.hpp"
+#include "json/document.hpp"
+#include "otf2/format/archive_files.hpp"
+#include "otf2/source/source.hpp"
+#include "session/workers.hpp"
+#include "spans/recording.hpp"
+
+namespace entrain::formats {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+tl::unexpected<Error> useless(std::string sentence) {
+  return fail(ErrorKind::usage, std::move(sentence));
+}
+
+/// The files of a trace in JSON: a file, or those of a folder that holds no OTF2 anchor, in order
+/// of their names. Empty: the path is to be read as an OTF2 archive.
+Result<std::vector<fs::path>> document_files(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    // The reader of archives reports what it cannot read.
+    const bool is_one = json::is_document_name(path) || spans::are_spans(path).value_or(false);
+    return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
+  }
+  std::vector<fs::path> files;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == otf2::ending::anchor) return std::vector<fs::path>();
+    const fs::path name = it->path().filename();
+    std::error_code unknown;
+    if (json::is_document_name(name) && name != chrome::k_manifest_name &&
+        !it->is_directory(unknown)) {
+      files.push_back(it->path());
+    }
+  }
+  if (error) {
+    return fail(ErrorKind::input,
+                fmt::format("cannot read {}: {}", path.string(), error.message()));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Calls `visit` for the entries of a folder; for none if it cannot be read.
+template <class Visit>
+void visit_folder(const fs::path& folder, const Visit& visit) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    visit(*it);
+  }
+}
+
+void add_anchor(Inputs& inputs, const fs::path& anchor) {
+  std::error_code error;
+  inputs.add_file(anchor);
+  const fs::path real = fs::weakly_canonical(anchor, error);
+  for (const char* ending : {otf2::ending::definitions, otf2::ending::markers}) {
+    inputs.add_file(fs::path(real).replace_extension(ending));
+  }
+  const fs::path folder = fs::path(real).replace_extension();
+  if (!fs::is_directory(folder, error)) return;
+  inputs.add_folder(folder);
+  visit_folder(folder, [&](const fs::directory_entry& entry) {
+    std::error_code unknown;
+    if (entry.is_symlink(unknown)) inputs.add_file(entry.path());
+  });
+}
+
+Result<bool> may_be_document(const fs::path& file) {
+  TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
+  if (are_spans) return true;
+  return chrome::may_be_trace(file);
+}
+
+/// The files of a path, without those of a folder that hold something else; a note names these. If
+/// all do, all are kept: their reader says what is wrong.
+Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std::string>& notes) {
+  TRY_ASSIGN(std::vector<fs::path> files, document_files(path));
+  if (files.size() < 2) return files;
+  std::vector<fs::path> chosen, others;
+  for (const fs::path& file : files) {
+    TRY_ASSIGN(const bool is_chosen, may_be_document(file));
+    (is_chosen ? chosen : others).push_back(file);
+  }
+  if (chosen.empty() || others.empty()) return files;
+  notes.push_back(note_of_ignored(others, " of " + path.string()));
+  return chosen;
+}
+
+/// Content of the files of a run.
+enum class Kind : std::uint8_t { spans, trace };
+
+/// Leaves out the files that `is_empty` names.
+template <class IsEmpty>
+void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
+               std::vector<std::string>& notes) {
+  const auto full = [&](const fs::path& file) { return !is_empty(file); };
+  const auto empty = std::stable_partition(files.begin(), files.end(), full);
+  if (empty == files.end()) return;
+  notes.push_back(note_of_ignored(
+      std::span(files).subspan(static_cast<std::size_t>(empty - files.begin())), ""));
+  files.erase(empty, files.end());
+}
+
+/// An empty list, or an answer without spans, looks like spans and may stand beside a training run;
+/// so may a trace without events beside spans. Files of both kinds that hold something are refused.
+Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes,
+                         std::uint64_t max_unpacked) {
+  std::vector<fs::path> spans, traces;  // each file is looked at once: it may change meanwhile
+  for (fs::path& file : files) {
+    TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
+    (are_spans ? spans : traces).push_back(std::move(file));
+  }
+  const auto mixed = [&] { return !spans.empty() && !traces.empty(); };
+  const auto no_spans = [&](const fs::path& file) { return spans::holds_none(file, max_unpacked); };
+  const auto no_events = [&](const fs::path& file) {
+    return chrome::holds_none(file, max_unpacked);
+  };
+  if (mixed()) leave_out(spans, no_spans, notes);
+  if (mixed()) leave_out(traces, no_events, notes);
+  if (mixed()) {
+    return fail(ErrorKind::input,
+                fmt::format("{} holds spans of services, but {} does not: they are no files of one "
+                            "run; give them separately",
+                            spans.front().string(), traces.front().string()));
+  }
+  const Kind kind = spans.empty() ? Kind::trace : Kind::spans;
+  files = std::move(kind == Kind::spans ? spans : traces);
+  return kind;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
+                                     std::uint64_t max_unpacked) {
+  std::vector<fs::path> files;
+  std::vector<std::string> notes;
+  const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
+  for (const fs::path& path : paths) {
+    TRY_ASSIGN(const std::vector<fs::path> own, chosen_files(path, notes));
+    if (own.empty()) other_kind = &path;
+    files.insert(files.end(), own.begin(), own.end());
+  }
+  if (other_kind != nullptr && paths.size() == 1) return otf2::source_of(paths.front());
+  if (other_kind != nullptr) {
+    return useless(
+        fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz), and only such files "
+                    "are given together; give one archive",
+                    other_kind->string()));
+  }
+  // Not by folders: a copy of all files in one folder is the same run in the same order.
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
+    return std::pair(a.filename(), a) < std::pair(b.filename(), b);
+  });
+  TRY_ASSIGN(const Kind kind, choose_kind(files, notes, max_unpacked));
+  double read_s = 0;
+  std::unique_ptr<Recording> recording;
+  {
+    const Stopwatch watch(read_s);
+    TRY_ASSIGN(recording, kind == Kind::spans ? spans::read(files, threads, max_unpacked)
+                                              : chrome::read(files, threads, max_unpacked));
+  }
+  session::MemoryLimit::set_aside_what_is_read();
+  recording->read_s = read_s;
+  recording->notes.insert(recording->notes.end(), notes.begin(), notes.end());
+  warn_of_untied_clocks(*recording);
+  for (const fs::path& path : paths) {
+    if (!file_exists(path / chrome::k_manifest_name)) continue;
+    recording->notes.push_back(
+        fmt::format("{} is for Perfetto and not applied here: times are those of the files",
+                    (path / chrome::k_manifest_name).string()));
+  }
+  recording->clocks.name =
+      paths.size() == 1 ? paths.front().string()
+                        : fmt::format("{} and {} more", paths.front().string(), paths.size() - 1);
+  return recording;
+}
+
+Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsigned threads,
+                                     std::uint64_t max_unpacked) {
+  TRY_ASSIGN(auto source, agree(processes, open(paths, threads, max_unpacked)));
+  Result<void> shared;
+  if (source->given() && processes.size() > 1) {
+    shared = useless("only OTF2 archives are shared among processes");
+  }
+  TRY(processes.agree(std::move(shared)));
+  return source;
+}
+
+Result<void> require_archive(const fs::path& path) {
+  TRY_ASSIGN(const std::vector<fs::path> documents, document_files(path));
+  if (documents.empty()) return {};
+  return fail(ErrorKind::input,
+              fmt::format("{} is JSON, and this verb reads OTF2 archives only; all others "
+                          "but record read files of training runs and of spans, too",
+                          path.string()));
+}
+
+void add_inputs(Inputs& inputs, const fs::path& path) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(path, error);
+  if (const auto files = document_files(path); files && !files->empty()) {
+    if (is_folder) inputs.add_folder(path);
+    for (const fs::path& file : *files) inputs.add_file(file);
+  } else if (is_folder) {
+    visit_folder(path, [&](const fs::directory_entry& entry) {
+      if (entry.path().extension() == otf2::ending::anchor) add_anchor(inputs, entry.path());
+    });
+  } else if (path.extension() == otf2::ending::anchor) {
+    add_anchor(inputs, path);
+  } else {
+    inputs.add_file(path);
+  }
+}
+
+}  // namespace entrain::formats

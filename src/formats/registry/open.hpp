@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "base/team.hpp"
+#include "formats/source.hpp"
+#include "output/inputs.hpp"
+
+/// The one place that chooses the format of a trace.
+///
+/// A folder with an OTF2 anchor, and a file of another name than those of JSON, is an OTF2 archive.
+/// Other files and folders hold JSON: spans of services if they begin like some, else training
+/// runs.
+namespace entrain::formats {
+
+/// The path of an archive, or the paths of several files that are one run.
+using Paths = std::vector<std::filesystem::path>;
+
+/// Opens a trace. `max_unpacked`: as CheckOptions::max_unpacked_bytes. Errors: those of reading;
+/// ErrorKind::usage for several paths of which one is no file of JSON.
+Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
+                                     std::uint64_t max_unpacked = 0);
+
+/// The same for the processes of a run, which share OTF2 archives only. Collective: they get the
+/// same errors, also where one of them sees other files. Errors: those above; ErrorKind::usage.
+Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsigned threads,
+                                     std::uint64_t max_unpacked = 0);
+
+/// Refuses a path that is no OTF2 archive, for verbs that read nothing else. Errors:
+/// ErrorKind::input.
+Result<void> require_archive(const std::filesystem::path& path);
+
+/// Adds all files of a trace to the inputs of a run, those of links, too.
+void add_inputs(Inputs& inputs, const std::filesystem::path& path);
+
+}  // namespace entrain::formats

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/rows.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/try.hpp"
+
+namespace entrain::formats {
+
+namespace {
+
+constexpr std::size_t k_most_lanes = 64;  ///< limit of lanes of a row
+
+}  // namespace
+
+Result<std::shared_ptr<const Rows>> Rows::read(const Recording& recording,
+                                                         const trace::Trace& clocks) {
+  auto work = std::make_shared<Rows>();
+  trace::Trace& trace = work->trace_;
+  trace.path = clocks.path;
+  trace.definitions = clocks.definitions;
+  for (const trace::LocationSkeleton& clock : clocks.locations) {
+    trace::LocationSkeleton& skeleton = trace.locations.emplace_back();
+    skeleton.event_count = clock.event_count;
+    skeleton.first = clock.first;
+    skeleton.last = clock.last;
+  }
+  for (const trace::Location& location : trace.definitions.locations) {
+    work->last_id_ = std::max(work->last_id_, location.id);
+  }
+  edges::Names rows;
+  std::map<std::pair<LocationIndex, std::uint32_t>, std::vector<Call>> calls;
+  TRY(recording.for_each_work([&](const Work& one) -> Result<void> {
+    calls[{one.clock, rows.number(one.row)}].push_back(
+        {one.begin, one.end, work->regions_.number(one.name)});
+    return {};
+  }));
+  for (std::uint32_t region = 0; region < work->regions_.all().size(); ++region) {
+    trace.definitions.regions.push_back({.id = region, .name = work->regions_.all()[region]});
+  }
+  for (auto& [place, own] : calls) {
+    work->add_row(place.first, rows.all()[place.second], std::move(own));
+  }
+  return work;
+}
+
+void Rows::add_row(LocationIndex clock, const std::string& name, std::vector<Call> calls) {
+  std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
+    return std::tuple(a.begin, b.end, a.region) < std::tuple(b.begin, a.end, b.region);
+  });
+  const std::size_t first = lanes_.size();
+  std::vector<std::vector<std::uint64_t>> open;  // per lane, the ends of its calls
+  for (const Call& call : calls) {
+    std::size_t lane = 0;
+    for (; lane < open.size(); ++lane) {
+      std::vector<std::uint64_t>& ends = open[lane];
+      while (!ends.empty() && ends.back() <= call.begin) ends.pop_back();
+      if (ends.empty() || call.end <= ends.back()) break;
+    }
+    if (lane == k_most_lanes) {
+      ++left_out_;
+      continue;
+    }
+    if (lane == open.size()) {
+      open.emplace_back();
+      lanes_.emplace_back();
+    }
+    open[lane].push_back(call.end);
+    lanes_[first + lane].push_back(call);
+  }
+  trace::Definitions& definitions = trace_.definitions;
+  const std::string shown = name.empty() ? "spans" : "thread " + name;
+  for (std::size_t lane = first; lane < lanes_.size(); ++lane) {
+    trace::LocationSkeleton& skeleton = trace_.locations.emplace_back();
+    skeleton.event_count = 2 * lanes_[lane].size();
+    skeleton.first = lanes_[lane].front().begin;
+    skeleton.last = lanes_[lane].front().end;
+    for (const Call& call : lanes_[lane]) skeleton.last = std::max(skeleton.last, call.end);
+    clock_of_.push_back(clock);
+    definitions.locations.push_back(
+        {.id = ++last_id_,
+         .name = lane == first ? shown : fmt::format("{} ({})", shown, lane - first + 1),
+         .type = trace::LocationType::cpu_thread,
+         .group = definitions.locations[clock].group});
+    definitions.process_of.push_back(definitions.process_of[clock]);
+    definitions.node_of.push_back(definitions.node_of[clock]);
+  }
+}
+
+Result<std::vector<trace::LocationSkeleton>> Rows::scan_all(
+    std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const {
+  static_cast<void>(threads), static_cast<void>(progress);
+  return std::vector<trace::LocationSkeleton>(locations.size());
+}
+
+std::span<const Rows::Call> Rows::calls_of(LocationIndex location) const {
+  const std::size_t clocks = trace_.locations.size() - lanes_.size();
+  if (location < clocks) return {};
+  return lanes_[location - clocks];
+}
+
+std::uint64_t Rows::event_bytes(std::span<const LocationIndex> locations) const {
+  std::uint64_t bytes = 0;
+  for (const LocationIndex location : locations) bytes += calls_of(location).size_bytes();
+  return bytes;
+}
+
+Result<void> Rows::visit_regions(LocationIndex location, Progress* progress,
+                                         const trace::RegionVisitor& visit) const {
+  std::vector<Call> open;
+  const auto leave_until = [&](std::uint64_t time) {
+    while (!open.empty() && open.back().end <= time) {
+      visit({.time = open.back().end, .region = open.back().region, .enter = false});
+      open.pop_back();
+    }
+  };
+  for (const Call& call : calls_of(location)) {
+    leave_until(call.begin);
+    visit({.time = call.begin, .region = call.region, .enter = true});
+    open.push_back(call);
+  }
+  leave_until(~std::uint64_t{0});
+  if (progress != nullptr) progress->advance(calls_of(location).size_bytes());
+  return {};
+}
+
+}  // namespace entrain::formats

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <entrain/align.hpp>
+#include <entrain/clock_map.hpp>
+#include <entrain/compare.hpp>
+#include <entrain/error.hpp>
+#include <entrain/info.hpp>
+#include <entrain/options.hpp>
+#include <entrain/progress.hpp>
+#include <entrain/report.hpp>
+
+#include "base/flat_map.hpp"
+#include "output/output.hpp"
+#include "session/loaded_trace.hpp"
+#include "session/workers.hpp"
+#include "trace/properties.hpp"
+
+/// Formats of traces. Each one is a folder that implements Source; formats/registry chooses it.
+namespace entrain::formats {
+
+class Rows;
+class Source;
+
+/// Clocks and edges that a format names itself. Views of arrays of the source.
+struct GivenEdges {
+  const Clocks& clocks;
+  Edges edges;
+  ClockKind kind = ClockKind::automatic;  ///< kind of the clocks, if the user names none
+  /// True for clocks of machines that a service keeps in time: each is a clock domain, and those
+  /// that contradict no other one stay as they are.
+  bool are_kept = false;
+};
+
+/// Times that a new trace gets, and how it is written.
+struct WritePlan {
+  session::Workers& workers;
+  const session::LoadedTrace& loaded;   ///< trace that Source::load() has read
+  std::span<const ClockMap> maps;       ///< map of each location: stored stamp -> new time
+  /// Map of each location as a reader of the original applies it; empty: marks of the whole trace
+  /// stay as they are.
+  std::span<const ClockMap> measured;
+  std::int64_t first_time = 0, last_time = 0;  ///< range of the new times, ticks
+  /// ClockOffset records of each location, in a format that has some; empty: those of old times are
+  /// neutralised.
+  std::vector<std::vector<trace::ClockOffset>> clock_offsets{};
+  /// Properties of the whole trace to set, in a format that has some.
+  std::vector<trace::Property> properties{};
+  std::string removed_properties{};  ///< prefix of properties to remove; empty: none
+  WriteMode mode = WriteMode::rewrite;
+  LinkKind link = LinkKind::automatic;
+  bool mark_offsets = false;  ///< see CorrectOptions::mark_offsets
+  OutputRule rule{};
+  Progress* progress = nullptr;  ///< may be null
+};
+
+/// A written trace as a reader sees it.
+class Reread {
+ public:
+  Reread() = default;
+  Reread(const Reread&) = delete;
+  Reread& operator=(const Reread&) = delete;
+  virtual ~Reread() = default;
+
+  /// The trace; its stamps are those of the original if has_own_stamps() is false.
+  [[nodiscard]] virtual const session::LoadedTrace& loaded() const = 0;
+  [[nodiscard]] virtual bool has_own_stamps() const = 0;
+  /// The source of what was written, if it names its edges; else null.
+  [[nodiscard]] virtual const Source* source() const { return nullptr; }
+
+  std::vector<ClockMap> maps;  ///< map of each location as the reader applies it
+  PresyncMethod presync = PresyncMethod::none;
+  bool has_new_records = false;  ///< records of the original that were missing are there
+};
+
+/// A complete result that has no name yet. Without commit() it vanishes.
+class Staged {
+ public:
+  Staged() = default;
+  Staged(const Staged&) = delete;
+  Staged& operator=(const Staged&) = delete;
+  virtual ~Staged() = default;
+
+  /// Path of the result after commit().
+  [[nodiscard]] virtual std::filesystem::path path() const = 0;
+  /// Numbers of links to files of the original, of all processes.
+  [[nodiscard]] virtual LinkCounts links() const { return {}; }
+  /// Hidden folders of killed runs that were removed.
+  [[nodiscard]] virtual std::uint64_t leftovers_removed() const = 0;
+
+  /// Reads back what was written, and compares with the original everything but times. `original`:
+  /// trace of WritePlan::loaded, whose skeletons the result may borrow while it lives. `anew`: as
+  /// any other trace, by its own stamps. Collective. Errors: those of reading; ErrorKind::output
+  /// where the files do not hold the events of the original, or cannot be read.
+  [[nodiscard]] virtual Result<std::unique_ptr<Reread>> read_back(
+      session::Workers& workers, session::LoadedTrace& original, bool anew,
+      Progress* progress) const = 0;
+
+  /// Gives the result its name. Called by rank 0 only. Errors: ErrorKind::output.
+  [[nodiscard]] virtual Result<void> commit() = 0;
+};
+
+/// The result of reading all times of a location, or of a clock.
+struct LocationTimes {
+  std::vector<std::int64_t> times;         ///< times of all events as a reader returns them, ticks
+  std::vector<std::uint8_t> communicates;  ///< 1: end of a message or call
+  std::vector<std::uint8_t> in_span;       ///< 1: within TimedEvents::span; empty: all are
+  std::vector<std::uint8_t> kinds;  ///< kind of each event; empty: files' fingerprints tell more
+};
+
+/// Fingerprint of the events of a file except their times.
+struct FileFingerprint {
+  std::uint64_t events = 0;
+  std::uint64_t hash = 0;  ///< hash of all kinds and names, in order
+
+  void add(std::uint64_t event) {
+    ++events;
+    hash = mix(hash + event);
+  }
+  friend bool operator==(const FileFingerprint&, const FileFingerprint&) = default;
+};
+
+/// Access to the times of all events of a trace, for comparisons.
+class TimedEvents {
+ public:
+  struct Location {
+    std::uint64_t id = 0;
+    std::string name{};  ///< name if it is no number; else empty
+    friend bool operator==(const Location&, const Location&) = default;
+  };
+  struct File {
+    std::filesystem::path path;
+    FileFingerprint fingerprint;
+  };
+
+  TimedEvents() = default;
+  TimedEvents(const TimedEvents&) = delete;
+  TimedEvents& operator=(const TimedEvents&) = delete;
+  virtual ~TimedEvents() = default;
+
+  /// Called by several threads, and several times for a location. Errors: ErrorKind::input for
+  /// files that changed.
+  [[nodiscard]] virtual Result<LocationTimes> times(LocationIndex location) const = 0;
+  /// Hash per event of a file of `files`, which FileFingerprint combines. Errors: as above.
+  [[nodiscard]] virtual Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const {
+    static_cast<void>(file);
+    return std::vector<std::uint64_t>();
+  }
+  [[nodiscard]] virtual Result<void> check_unchanged() const { return {}; }
+
+  std::vector<Location> locations;
+  std::uint64_t resolution_hz = 0;
+  SpanOrigin span = SpanOrigin::whole_trace;  ///< origin of LocationTimes::in_span
+  std::int64_t begin = 0, end = 0;            ///< first and last time of all events, ticks
+  std::vector<File> files;                    ///< files of which each has events of its own
+};
+
+/// Facts that reports tell, a sentence each. Views of strings of the source.
+struct Remarks {
+  std::span<const std::string> notes{};     ///< of the format and of guesses
+  std::span<const std::string> warnings{};  ///< doubts that no correction removes
+};
+
+/// A trace of any format: its contents, its communication, its times, and how it is written with
+/// other times. Immutable after it was opened; const functions may be called from any thread.
+class Source {
+ public:
+  Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+
+  /// Path, or paths in a few words, for messages.
+  [[nodiscard]] virtual const std::string& path() const = 0;
+  /// Name of the format with its article, for messages; example: "an OTF2 archive".
+  [[nodiscard]] virtual const std::string& format_name() const = 0;
+  [[nodiscard]] virtual Remarks remarks() const { return {}; }
+  /// Time that opening took, s.
+  [[nodiscard]] virtual double open_s() const { return 0; }
+
+  /// Refuses options that mean nothing for the format. Errors: ErrorKind::usage.
+  [[nodiscard]] virtual Result<void> check_options(const CheckOptions& options) const {
+    static_cast<void>(options);
+    return {};
+  }
+  /// Refuses a result that cannot be written, before long work. Errors: ErrorKind::usage,
+  /// ErrorKind::input.
+  [[nodiscard]] virtual Result<void> check_writable(WriteMode mode, bool mark_offsets) const = 0;
+
+  /// Refuses a loaded trace from which no other one can be written. Errors: ErrorKind::input.
+  [[nodiscard]] virtual Result<void> check_loaded(const session::LoadedTrace& loaded) const {
+    static_cast<void>(loaded);
+    return {};
+  }
+
+  /// The clocks and edges, in a format that names them; else null: they follow from the records
+  /// that load() reads. Valid as long as the source.
+  [[nodiscard]] virtual std::optional<GivenEdges> given() const { return std::nullopt; }
+  /// Reads the communication records of the locations of this process. Only for a format without
+  /// given(). `together`: per location, or empty; locations with equal numbers get one owner.
+  /// Collective.
+  [[nodiscard]] virtual Result<session::LoadedTrace> load(
+      session::Workers& workers, std::span<const std::uint32_t> together,
+      Progress* progress) const = 0;
+  /// The locations of a loaded trace as clocks with their sessions; `clock_samples`: folder of
+  /// samples that were measured apart, or empty. Errors: those of reading samples.
+  [[nodiscard]] virtual Result<Clocks> clock_table(
+      const session::LoadedTrace& loaded, const std::string& clock_samples) const = 0;
+  /// Adds to a report what edges do not tell: calls without edges, coverage.
+  virtual void complete(CheckReport& report) const { static_cast<void>(report); }
+  /// The contents, for people. Errors: those of load().
+  [[nodiscard]] virtual Result<ArchiveInfo> describe(unsigned threads,
+                                                     Progress* progress) const = 0;
+
+  /// This source with the pairs that it has once it is written with `maps`, if pairs depend on
+  /// clocks; else null.
+  [[nodiscard]] virtual std::unique_ptr<Source> paired_after(std::span<const ClockMap> maps) const {
+    static_cast<void>(maps);
+    return nullptr;
+  }
+
+  /// True if a result of this mode moves each clock as a whole, by a constant.
+  [[nodiscard]] virtual bool shifts_as_a_whole(WriteMode mode) const {
+    static_cast<void>(mode);
+    return false;
+  }
+  /// Largest new stamp that can be written, ticks.
+  [[nodiscard]] virtual std::uint64_t latest_stamp() const { return ~std::uint64_t{0} >> 1; }
+  /// Writes the trace with other times beside `output`; everything else stays as it is. Collective.
+  /// Errors: ErrorKind::input for files that changed since they were read, ErrorKind::output.
+  [[nodiscard]] virtual Result<std::unique_ptr<Staged>> stage(
+      const WritePlan& plan, const std::filesystem::path& output) const = 0;
+
+  /// Access to the times of all events. `raw`: as stored, without what the trace says of its
+  /// clocks. Errors: those of load(); ErrorKind::usage for `raw` in a format without such records.
+  [[nodiscard]] virtual Result<std::unique_ptr<TimedEvents>> timed_events(
+      bool raw, unsigned threads, Progress* progress) const = 0;
+  /// The calls as rows; null if the loaded trace has them in its locations. Memory for all calls.
+  [[nodiscard]] virtual Result<std::shared_ptr<const Rows>> rows(
+      const trace::Trace& clocks) const {
+    static_cast<void>(clocks);
+    return nullptr;
+  }
+};
+
+/// Name of a location for messages: the process of a given clock, or the id of a location.
+std::string place_of(const Source& source, const trace::Trace& trace, LocationIndex location);
+
+/// Refuses maps under which time would run backward in a location of this member, and, but for an
+/// overlay of an archive, new stamps that cannot be stored. Errors: ErrorKind::input.
+Result<void> check_maps(const Source& source, const trace::Share& share,
+                        std::span<const ClockMap> maps, WriteMode mode);
+
+}  // namespace entrain::formats
