@@ -11,8 +11,8 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
-#include "engine/comparison.hpp"
-#include "engine/difference.hpp"
+#include "accuracy/comparison.hpp"
+#include "accuracy/sums.hpp"
 #include "formats/registry/open.hpp"
 
 namespace entrain {
@@ -122,7 +122,7 @@ class Sameness {
 };
 
 /// Two or three traces of one run.
-class Traces : public engine::Compared {
+class Traces : public accuracy::Compared {
  public:
   Traces(const Side& side_a, const Side& side_b, const Side* side_truth)
       : a_(side_a), b_(side_b), truth_(side_truth) {
@@ -144,11 +144,11 @@ class Traces : public engine::Compared {
     return truth_ != nullptr ? Sameness(a_, *truth_).check() : Result<void>();
   }
 
-  [[nodiscard]] Result<engine::LocationTimes> times(LocationIndex l) const override {
+  [[nodiscard]] Result<accuracy::LocationTimes> times(LocationIndex l) const override {
     TRY_ASSIGN(LocationTimes of_a, a_.events->times(l));
     TRY_ASSIGN(LocationTimes of_b, b_.events->times(l));
     TRY(Sameness(a_, b_).check(l, of_a, of_b));
-    engine::LocationTimes result;
+    accuracy::LocationTimes result;
     if (truth_ != nullptr) {
       TRY_ASSIGN(LocationTimes of_truth, truth_->events->times(l));
       TRY(Sameness(a_, *truth_).check(l, of_a, of_truth));
@@ -158,7 +158,7 @@ class Traces : public engine::Compared {
     result.flags.resize(of_a.times.size(), 0);
     for (std::size_t i = 0; i < result.flags.size(); ++i) {
       const bool counts = of_a.communicates[i] != 0 && (inside.empty() || inside[i] != 0);
-      if (counts) result.flags[i] = engine::k_in_communication;
+      if (counts) result.flags[i] = accuracy::k_in_communication;
     }
     result.a = std::move(of_a.times);
     result.b = std::move(of_b.times);
@@ -215,7 +215,7 @@ Result<CompareReport> compare(const fs::path& path_a, const fs::path& path_b,
   }
   const Traces traces(sides[0], sides[1], sides.size() > 2 ? &sides[2] : nullptr);
   TRY(traces.check_same_events());
-  TRY_ASSIGN(CompareReport report, engine::compare(traces, options));
+  TRY_ASSIGN(CompareReport report, accuracy::compare(traces, options));
   for (const Side& side : sides) {
     TRY(side.events->check_unchanged());
     add_notes(side, report.notes);

@@ -9,7 +9,7 @@
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
-#include "engine/synth_json.hpp"
+#include "sim/synth_json.hpp"
 #include "otf2/write/event_writer.hpp"
 #include "otf2/write/new_archive.hpp"
 #include "otf2/write/write_archive.hpp"
@@ -177,7 +177,7 @@ std::string description_of(const SynthOptions& options) {
 
 Result<SynthReport> synth(const std::filesystem::path& output, const SynthOptions& options,
                           Progress* progress) {
-  if (options.format != SynthFormat::otf2) return engine::synth_json(output, options, progress);
+  if (options.format != SynthFormat::otf2) return sim::synth_json(output, options, progress);
   const auto start = std::chrono::steady_clock::now();
   const OutputRule rule{.force = options.force, .inputs = {}};
   TRY(OutputFolder::check(output, rule));

@@ -10,7 +10,7 @@
 
 #include "base/random.hpp"
 #include "sim/services.hpp"
-#include "spans/otlp_text.hpp"
+#include "sim/otlp_text.hpp"
 
 namespace entrain::test {
 
@@ -47,15 +47,15 @@ class GeneratedSpans {
   [[nodiscard]] std::string otlp_lines() const {
     std::string text;
     for (std::uint32_t h = 0; h < plan_.hosts; ++h) {
-      text += spans::otlp_begin(fmt::format("s{}", h % 3), fmt::format("host{}", h));
+      text += sim::otlp_begin(fmt::format("s{}", h % 3), fmt::format("host{}", h));
       for (std::size_t i = 0; i < spans_[h].size(); ++i) {
         const sim::ServiceSpan& span = spans_[h][i];
         if (i > 0) text += ",";
-        text += spans::otlp_span({span.trace, span.id, span.parent, span.name,
+        text += sim::otlp_span({span.trace, span.id, span.parent, span.name,
                                   static_cast<int>(span.kind), shown(h, span.begin),
                                   shown(h, span.end)});
       }
-      text += spans::k_otlp_end;
+      text += sim::k_otlp_end;
     }
     return text;
   }

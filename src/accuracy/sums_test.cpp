@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/difference.hpp"
+#include "accuracy/sums.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace entrain::engine {
+namespace entrain::accuracy {
 namespace {
 
 constexpr std::uint64_t k_ns = 1'000'000'000;
@@ -223,4 +223,4 @@ TEST(Difference, size_of_blocks_does_not_matter) {
 }
 
 }  // namespace
-}  // namespace entrain::engine
+}  // namespace entrain::accuracy

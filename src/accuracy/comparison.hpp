@@ -11,7 +11,7 @@
 #include "base/ids.hpp"
 
 /// The part of compare that depends on no format.
-namespace entrain::engine {
+namespace entrain::accuracy {
 
 /// Times of all events of a location in the traces compared, ticks, as a reader returns them.
 struct LocationTimes {
@@ -48,4 +48,4 @@ class Compared {
 /// entrain::compare() of traces that were opened. Errors: those of Compared::times().
 Result<CompareReport> compare(const Compared& traces, const CompareOptions& options);
 
-}  // namespace entrain::engine
+}  // namespace entrain::accuracy

@@ -9,7 +9,7 @@
 
 #include <entrain/entrain.hpp>
 
-namespace entrain::engine {
+namespace entrain::sim {
 
 /// A text that is written piece by piece; its file is open only meanwhile. After a write that
 /// failed, further pieces are thrown away and close() returns the error. Not to be shared between
@@ -48,4 +48,4 @@ Result<void> synth_training(const std::filesystem::path& folder, const SynthOpti
 Result<void> synth_services(const std::filesystem::path& folder, const SynthOptions& options,
                             Progress* progress, SynthReport& report);
 
-}  // namespace entrain::engine
+}  // namespace entrain::sim

@@ -12,10 +12,10 @@
 #include "base/executor.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
-#include "engine/synth_json.hpp"
+#include "sim/synth_json.hpp"
 #include "sim/training.hpp"
 
-namespace entrain::engine {
+namespace entrain::sim {
 namespace {
 
 constexpr std::int64_t k_base = 1'700'000'000'000'000'000;  ///< ns since 1970
@@ -25,7 +25,7 @@ constexpr std::uint64_t k_ns_per_us = 1000;
 /// Events of a worker between two looks at progress and errors.
 constexpr std::uint64_t k_events_between_looks = 100'000;
 
-/// Names that the profiler gives an operation, indexed by sim::TrainingOperation.
+/// Names that the profiler gives an operation, indexed by TrainingOperation.
 struct Names {
   const char* collective;  ///< name of a record_param_comms
   const char* range;
@@ -42,7 +42,7 @@ constexpr std::array<Names, 7> k_names{
       "ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(ncclDevKernelArgsStorage)"},
      {"allreduce", "nccl:all_reduce",
       "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage)"}}};
-constexpr std::array<const char*, sim::k_groupings> k_group_names{"default_pg", "node", "across",
+constexpr std::array<const char*, k_groupings> k_group_names{"default_pg", "node", "across",
                                                                   "pair"};
 /// Work of the processor, in turn.
 constexpr std::array<const char*, 4> k_work{"aten::mm", "aten::add_", "aten::relu",
@@ -54,22 +54,22 @@ struct Us {
 };
 
 }  // namespace
-}  // namespace entrain::engine
+}  // namespace entrain::sim
 
 template <>
-struct fmt::formatter<entrain::engine::Us> : fmt::formatter<std::string_view> {
+struct fmt::formatter<entrain::Us> : fmt::formatter<std::string_view> {
   template <class Context>
-  auto format(const entrain::engine::Us& time, Context& context) const {
-    return fmt::format_to(context.out(), "{}.{:03}", time.ns / entrain::engine::k_ns_per_us,
-                          time.ns % entrain::engine::k_ns_per_us);
+  auto format(const entrain::Us& time, Context& context) const {
+    return fmt::format_to(context.out(), "{}.{:03}", time.ns / entrain::k_ns_per_us,
+                          time.ns % entrain::k_ns_per_us);
   }
 };
 
-namespace entrain::engine {
+namespace entrain::sim {
 namespace {
 
 /// The ranks of a group; long lists as the profiler shortens them.
-std::string list_of(const sim::TrainingGroup& group) {
+std::string list_of(const TrainingGroup& group) {
   constexpr std::uint32_t k_most = 30;
   const std::uint32_t shown = group.size > k_most ? k_most - 1 : group.size;
   std::vector<std::uint32_t> ranks(shown);
@@ -80,7 +80,7 @@ std::string list_of(const sim::TrainingGroup& group) {
 }
 
 /// Writes the file of a rank.
-class RankFile final : public sim::TrainingSink {
+class RankFile final : public TrainingSink {
  public:
   RankFile(const std::filesystem::path& folder, std::uint64_t rank, const SynthOptions& options)
       : file_(folder / fmt::format("rank{}.json", rank)),
@@ -104,7 +104,7 @@ class RankFile final : public sim::TrainingSink {
     done(1);
   }
 
-  void call(const sim::TrainingCall& call) override {
+  void call(const TrainingCall& call) override {
     const Names& names = k_names.at(static_cast<std::size_t>(call.operation));
     const std::string arguments = arguments_of(call, names);
     const std::uint64_t id = ++calls_;
@@ -128,7 +128,7 @@ class RankFile final : public sim::TrainingSink {
                    process_, process_, at(call.launch_begin),
                    Us{call.launch_end - call.launch_begin}, id, id);
     arrow("s", "", process_, process_, call.launch_begin);
-    done(sim::Training::k_events_per_call);
+    done(Training::k_events_per_call);
   }
 
   void step(std::uint64_t begin, std::uint64_t end, std::uint64_t number) override {
@@ -170,11 +170,11 @@ class RankFile final : public sim::TrainingSink {
 
   /// Returns the number of a communicator, which differs from run to run: files of two runs may
   /// come together.
-  [[nodiscard]] std::uint64_t number_of(const sim::TrainingGroup& group) const {
+  [[nodiscard]] std::uint64_t number_of(const TrainingGroup& group) const {
     return mix(mix(seed_) + (static_cast<std::uint64_t>(group.grouping) << 32) + group.number);
   }
 
-  [[nodiscard]] std::string arguments_of(const sim::TrainingCall& call, const Names& names) const {
+  [[nodiscard]] std::string arguments_of(const TrainingCall& call, const Names& names) const {
     const auto grouping = static_cast<std::size_t>(call.group.grouping);
     const std::string name = fmt::format("{}_{}", k_group_names.at(grouping), call.group.number);
     return fmt::format(
@@ -191,8 +191,8 @@ class RankFile final : public sim::TrainingSink {
 
   /// Who gives the data, where that is one rank: the root's place in its group, or both ends of a
   /// message.
-  static std::string partners_of(const sim::TrainingCall& call) {
-    using Op = sim::TrainingOperation;
+  static std::string partners_of(const TrainingCall& call) {
+    using Op = TrainingOperation;
     if (call.operation == Op::broadcast) return ", \"Rank\": 0";
     if (call.operation != Op::send && call.operation != Op::receive) return "";
     return fmt::format(", \"Src Rank\": {}, \"Dst Rank\": {}", call.source, call.target);
@@ -207,7 +207,7 @@ class RankFile final : public sim::TrainingSink {
 /// Writes the files of all ranks: a block of neighbours per thread, each with a run of its own.
 class TrainingWriter {
  public:
-  TrainingWriter(const sim::Training& training, const std::filesystem::path& folder,
+  TrainingWriter(const Training& training, const std::filesystem::path& folder,
                  const SynthOptions& options, Progress* progress)
       : training_(training), folder_(folder), options_(options), progress_(progress) {}
 
@@ -226,7 +226,7 @@ class TrainingWriter {
  private:
   Result<void> write_block(std::uint64_t first, std::uint64_t last) {
     std::vector<std::unique_ptr<RankFile>> files;
-    std::vector<sim::TrainingSink*> sinks;
+    std::vector<TrainingSink*> sinks;
     for (std::uint64_t r = first; r < last; ++r) {
       files.push_back(std::make_unique<RankFile>(folder_, r, options_));
       sinks.push_back(files.back().get());
@@ -236,7 +236,7 @@ class TrainingWriter {
       for (const auto& file : files) since += file->take_events();
       return since < k_events_between_looks ? Result<void>() : advance(files, since);
     };
-    TRY_ASSIGN(const sim::WorkloadSpan span,
+    TRY_ASSIGN(const WorkloadSpan span,
                training_.run(static_cast<std::uint32_t>(first), sinks, look));
     TRY(advance(files, since));
     std::uint64_t bytes = 0;
@@ -260,12 +260,12 @@ class TrainingWriter {
     return {};
   }
 
-  const sim::Training& training_;
+  const Training& training_;
   const std::filesystem::path& folder_;
   const SynthOptions& options_;
   Progress* progress_;
   std::mutex mutex_;
-  sim::WorkloadSpan span_;
+  WorkloadSpan span_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -273,10 +273,10 @@ class TrainingWriter {
 
 Result<void> synth_training(const std::filesystem::path& folder, const SynthOptions& options,
                             Progress* progress, SynthReport& report) {
-  TRY_ASSIGN(const sim::Training training, sim::Training::plan(options));
+  TRY_ASSIGN(const Training training, Training::plan(options));
   TrainingWriter writer(training, folder, options, progress);
   TRY(writer.write(report));
-  const sim::TrainingCounts& counts = training.counts();
+  const TrainingCounts& counts = training.counts();
   report.events = options.events;
   report.iterations = counts.steps;
   report.communication_events = counts.calls;
@@ -285,4 +285,4 @@ Result<void> synth_training(const std::filesystem::path& folder, const SynthOpti
   return {};
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/difference.hpp"
+#include "accuracy/sums.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -7,7 +7,7 @@
 
 #include "base/free_memory.hpp"
 
-namespace entrain::engine {
+namespace entrain::accuracy {
 
 namespace {
 
@@ -265,4 +265,4 @@ void DifferenceSums::fill(CompareReport& report, std::uint64_t resolution_hz) co
   report.b_error = truth_error(*b_, resolution_hz);
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::accuracy

@@ -5,11 +5,11 @@
 
 #include "base/cancel.hpp"
 #include "base/try.hpp"
-#include "engine/synth_json.hpp"
+#include "sim/synth_json.hpp"
 #include "sim/services.hpp"
-#include "spans/otlp_text.hpp"
+#include "sim/otlp_text.hpp"
 
-namespace entrain::engine {
+namespace entrain::sim {
 namespace {
 
 constexpr std::int64_t k_spans_origin = 1'700'000'000'000'000'000;  ///< ns since 1970
@@ -29,17 +29,17 @@ class Agents {
     }
   }
 
-  Result<void> see(const sim::ServiceSpan& span) {
+  Result<void> see(const ServiceSpan& span) {
     Host& host = hosts_[span.host];
     std::string& text = host.file.text();
     const bool is_first = host.spans % k_document == 0;
-    text += is_first ? spans::otlp_begin(fmt::format("s{}", span.host % k_services),
+    text += is_first ? otlp_begin(fmt::format("s{}", span.host % k_services),
                                          fmt::format("host{}", span.host))
                      : ",";
     text +=
-        spans::otlp_span({span.trace, span.id, span.parent, span.name, static_cast<int>(span.kind),
+        otlp_span({span.trace, span.id, span.parent, span.name, static_cast<int>(span.kind),
                           k_spans_origin + span.begin, k_spans_origin + span.end});
-    if (++host.spans % k_document == 0) text += spans::k_otlp_end;
+    if (++host.spans % k_document == 0) text += k_otlp_end;
     host.file.written();
     return ++since_ < k_spans_between_looks ? Result<void>() : look();
   }
@@ -49,7 +49,7 @@ class Agents {
     TRY(look());
     std::uint64_t bytes = 0;
     for (Host& host : hosts_) {
-      if (host.spans % k_document != 0) host.file.text() += spans::k_otlp_end;
+      if (host.spans % k_document != 0) host.file.text() += k_otlp_end;
       TRY(host.file.close());
       bytes += host.file.size();
     }
@@ -82,9 +82,9 @@ class Agents {
 Result<void> synth_services(const std::filesystem::path& folder, const SynthOptions& options,
                             Progress* progress, SynthReport& report) {
   Agents agents(folder, options.locations, progress);
-  sim::Services services(static_cast<std::uint32_t>(options.locations), options.seed,
-                         [&](const sim::ServiceSpan& span) { return agents.see(span); });
-  TRY_ASSIGN(const sim::ServiceCounts counts, services.run(options.events / 2));
+  Services services(static_cast<std::uint32_t>(options.locations), options.seed,
+                         [&](const ServiceSpan& span) { return agents.see(span); });
+  TRY_ASSIGN(const ServiceCounts counts, services.run(options.events / 2));
   TRY_ASSIGN(report.event_bytes, agents.close());
   report.iterations = counts.requests;
   report.events = options.events / 2 * 2;
@@ -94,4 +94,4 @@ Result<void> synth_services(const std::filesystem::path& folder, const SynthOpti
   return {};
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::sim

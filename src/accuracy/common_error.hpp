@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace entrain::engine {
+namespace entrain::accuracy {
 
 /// The part of the errors that all locations have in common, by window of time: no message shows
 /// it, and no correction can know it.
@@ -47,4 +47,4 @@ class CommonError {
   std::size_t locations_ = 0;
 };
 
-}  // namespace entrain::engine
+}  // namespace entrain::accuracy

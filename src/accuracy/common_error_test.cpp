@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/common_error.hpp"
+#include "accuracy/common_error.hpp"
 
 #include <gtest/gtest.h>
 
-namespace entrain::engine {
+namespace entrain::accuracy {
 namespace {
 
 constexpr std::int64_t k_end = 1'024'000;
@@ -48,4 +48,4 @@ TEST(CommonError, errors_far_from_0_keep_their_digits) {
 }
 
 }  // namespace
-}  // namespace entrain::engine
+}  // namespace entrain::accuracy

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace entrain::spans {
+namespace entrain::sim {
 
 /// A span to write. Times are ns since 1970.
 struct OtlpSpan {
@@ -22,4 +22,4 @@ std::string otlp_span(const OtlpSpan& span);
 /// The end of a document, and of its line.
 inline constexpr std::string_view k_otlp_end = "]}]}]}\n";
 
-}  // namespace entrain::spans
+}  // namespace entrain::sim

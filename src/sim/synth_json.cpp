@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/synth_json.hpp"
+#include "sim/synth_json.hpp"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include "base/try.hpp"
 #include "output/output.hpp"
 
-namespace entrain::engine {
+namespace entrain::sim {
 namespace {
 
 /// Bytes of a piece.
@@ -97,4 +97,4 @@ Result<SynthReport> synth_json(const std::filesystem::path& output, const SynthO
   return report;
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::sim

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/common_error.hpp"
+#include "accuracy/common_error.hpp"
 
 #include <algorithm>
 
-namespace entrain::engine {
+namespace entrain::accuracy {
 
 CommonError::CommonError(std::int64_t begin, std::int64_t end)
     : begin_(begin), width_((end - begin) / static_cast<std::int64_t>(k_windows) + 1) {}
@@ -63,4 +63,4 @@ double CommonError::at(std::int64_t truth) const {
   return static_cast<double>((sums_[before] + share * (sums_[before + 1] - sums_[before])) / n);
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::accuracy

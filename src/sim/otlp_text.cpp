@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "spans/otlp_text.hpp"
+#include "sim/otlp_text.hpp"
 
 #include <fmt/format.h>
 
-namespace entrain::spans {
+namespace entrain::sim {
 
 std::string otlp_begin(std::string_view service, std::string_view host) {
   return fmt::format(
@@ -21,4 +21,4 @@ std::string otlp_span(const OtlpSpan& span) {
                      span.trace, span.id, parent, span.name, span.kind, span.begin, span.end);
 }
 
-}  // namespace entrain::spans
+}  // namespace entrain::sim

@@ -8,7 +8,7 @@
 
 #include <entrain/compare.hpp>
 
-#include "engine/common_error.hpp"
+#include "accuracy/common_error.hpp"
 
 /// Statistics of compare: how far the times of two traces of one run are apart, and how far each
 /// is from the truth. Streams; memory does not grow with the trace.
@@ -16,7 +16,7 @@
 /// With a truth the events are read twice: first into a TruthFit per location, merged in order of
 /// the locations; then into a DifferenceSums per location, merged likewise. Merging in one fixed
 /// order makes the result independent of the number of threads.
-namespace entrain::engine {
+namespace entrain::accuracy {
 
 /// Bits of EventTimes::flags.
 /// Communication inside the span: sends, receives, and ends of the application's collectives.
@@ -209,4 +209,4 @@ class DifferenceSums {
   std::int64_t first_truth_ = 0;
 };
 
-}  // namespace entrain::engine
+}  // namespace entrain::accuracy

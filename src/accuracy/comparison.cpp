@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/comparison.hpp"
+#include "accuracy/comparison.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -12,9 +12,9 @@
 #include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
-#include "engine/difference.hpp"
+#include "accuracy/sums.hpp"
 
-namespace entrain::engine {
+namespace entrain::accuracy {
 
 namespace {
 
@@ -154,4 +154,4 @@ Result<CompareReport> compare(const Compared& traces, const CompareOptions& opti
   return Comparison(traces, options).run();
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::accuracy
