@@ -63,7 +63,7 @@ Result<void> take_graph(const Clocks& clocks, const Edges& edges, const CheckOpt
   trace::Trace& trace = input.given.loaded.trace;
   trace.path = clocks.name;
   trace.definitions = edges::definitions_of(clocks);
-  const MuTicks mu = choose_mu(trace, {}, options.mu).ticks;
+  const MuTicks mu = choose_mu(trace, options.mu).ticks;
   TRY_ASSIGN(edges::EdgeGraph made,
              edges::graph_of(trace.definitions, edges, mu, options.threads, progress));
   trace.locations = edges::skeletons_of(clocks, made.graph);

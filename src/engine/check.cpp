@@ -54,7 +54,8 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
                                               .mu = timeline.mu,
                                               .domains = timeline.domains,
                                               .progress = progress,
-                                              .survey = survey ? survey->before() : nullptr},
+                                              .survey = survey ? survey->before() : nullptr,
+                                              .witness = timeline.is_matched ? &timeline.witness : nullptr},
                                              timeline.loaded, timeline.presync.maps));
   TRY(session::check_unchanged(processes, timeline.loaded));
   report.presync = timeline.presync.method;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/try.hpp"
+#include "match/graph.hpp"
 #include "verify/check.hpp"
 
 namespace entrain::engine {
@@ -52,6 +53,8 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
                              .mu = setting.mu.ticks,
                              .pair_mu = &setting.mu.pairs,
                              .clock_of = clock_of,
+                             .claims = {.witness = setting.witness,
+                                        .same_clock_records = setting.same_clock_records},
                              .known_acyclic = setting.known_acyclic};
   std::mutex mutex;
   Result<void> named;  // whether the regions of the worst edges could be looked up
@@ -66,9 +69,13 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
   }
   verify::Checks checks;
   TRY(workers.run(
-      loaded.trace, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
+      loaded.trace, loaded.partition,
+      [&](const trace::Share& share, unsigned threads) -> Result<void> {
         Observed seen(setting.survey), seen_of_others(others != nullptr ? others->survey : nullptr);
         verify::TimesToCheck own_times = times, other_times = times;
+        own_times.claims.find = [&](const trace::Share& all) {
+          return match::find_witness(all, threads, setting.progress);
+        };
         own_times.observer = seen.observer();
         other_times.observer = seen_of_others.observer();
         if (others != nullptr) other_times.maps = others->maps;

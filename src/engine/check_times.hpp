@@ -12,6 +12,7 @@
 #include "page/survey.hpp"
 #include "session/load.hpp"
 #include "trace/clock_domains.hpp"
+#include "trace/witness.hpp"
 #include "verify/check.hpp"
 
 namespace entrain::engine {
@@ -27,6 +28,9 @@ struct CheckSetting {
   /// To be filled with the edges of all workers, at rank 0 of the processes; may be null.
   page::Survey* survey = nullptr;
   bool known_acyclic = false;  ///< see verify::TimesToCheck::known_acyclic
+  /// Pairs that were found before where records are missing; null: they are found now.
+  const trace::Witness* witness = nullptr;
+  bool same_clock_records = true;  ///< see verify::Claims
 };
 
 /// Runs verify::check() on the times that `maps` (one per location) give the events of `loaded`,

@@ -261,7 +261,8 @@ class Correction {
                                 .domains = t_.domains,
                                 .progress = progress_,
                                 .survey = survey_ ? survey_->before() : nullptr,
-                                .known_acyclic = is_seen_acyclic()},
+                                .known_acyclic = is_seen_acyclic(),
+                                .witness = &t_.witness},
                                t_.loaded, t_.measured.maps);
   }
 
@@ -275,6 +276,7 @@ class Correction {
              .corrected = maps_,
              .mu = t_.mu,
              .domains = t_.domains,
+             .witness = t_.witness,
              .survey = survey_ ? survey_->after() : nullptr,
              .survey_before = survey_ ? survey_->before() : nullptr},
             progress_};

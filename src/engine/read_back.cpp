@@ -2,6 +2,7 @@
 #include "engine/read_back.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -46,6 +47,15 @@ Result<T> readable(const std::filesystem::path& anchor, const CorrectReport& rep
                           why));
 }
 
+/// True if files or records of the original are missing or unknown, which the written archive may
+/// have in another form.
+bool has_other_files(const CheckReport& report) {
+  constexpr std::array k_names{"unknown_records", "undefined_references", "missing_event_files",
+                               "missing_definition_files", "truncated_event_files"};
+  return std::any_of(k_names.begin(), k_names.end(),
+                     [&](const char* name) { return count_of(report.skipped, name) > 0; });
+}
+
 }  // namespace
 
 Result<void> ReadBack::run(const std::filesystem::path& anchor, CorrectReport& report) {
@@ -58,7 +68,7 @@ Result<void> ReadBack::run(const std::filesystem::path& anchor, CorrectReport& r
 
 Result<void> ReadBack::planned(CorrectReport& report) {
   session::begin_phase(progress_, "verify");
-  TRY_ASSIGN(report.after, check_with_before(original_.loaded, original_.corrected));
+  TRY_ASSIGN(report.after, check_with_before(original_.loaded, original_.corrected, true));
   TRY(compare(original_.loaded.trace, original_.corrected, PresyncMethod::none, report));
   report.verified = true;
   report.judgement = judge_correction(report);
@@ -79,12 +89,9 @@ Result<void> ReadBack::rewritten(const std::filesystem::path& anchor, CorrectRep
                                    {.threads = workers_.threads(), .progress = progress_})));
   if (processes_.any(!rewritten.as_mapped)) return as_any_other(anchor, report);
   session::begin_phase(progress_, "verify");
-  // The file holds the values of the maps, so these tell what a reader sees. Only where records are
-  // missing does a reader look at stamps to find out which of them belong together.
-  TRY_ASSIGN(report.after, check_with_before(loaded, original_.corrected));
-  if (processes_.any(!report.after.unmatched.empty() || !report.after.skipped.empty())) {
-    return as_any_other(anchor, report);
-  }
+  // The file holds the values of the maps, so these tell what a reader sees.
+  TRY_ASSIGN(report.after, check_with_before(loaded, original_.corrected, true));
+  if (processes_.any(has_other_files(report.after))) return as_any_other(anchor, report);
   const bool has_clock_offsets = processes_.any(rewritten.has_clock_offsets);
   return compare(loaded.trace, original_.corrected,
                  has_clock_offsets ? PresyncMethod::linear : PresyncMethod::none, report);
@@ -103,8 +110,8 @@ Result<void> ReadBack::overlay(const std::filesystem::path& anchor, CorrectRepor
                                  clocks::presynchronise(overlay.written().share(processes_),
                                                         clocks::PresyncOptions::of_reader())));
     TRY_ASSIGN(report.after, lacks_definitions
-                                 ? check(overlay.written(), as_read.maps)
-                                 : check_with_before(overlay.written(), as_read.maps));
+                                 ? check_times(setting(false), overlay.written(), as_read.maps)
+                                 : check_with_before(overlay.written(), as_read.maps, false));
   }
   count_events_in_flushes(report.after);
   return compare(original_.loaded.trace, as_read.maps, as_read.method, report);
@@ -121,7 +128,9 @@ Result<void> ReadBack::as_any_other(const std::filesystem::path& anchor, Correct
              readable(anchor, report,
                       clocks::presynchronise(written.share(processes_),
                                              clocks::PresyncOptions::of_reader())));
-  TRY_ASSIGN(report.after, check(written, as_read.maps));
+  CheckSetting anew = setting(true);
+  anew.witness = nullptr;
+  TRY_ASSIGN(report.after, check_times(anew, written, as_read.maps));
   return compare(written.trace, as_read.maps, as_read.method, report);
 }
 
@@ -179,25 +188,23 @@ bool ReadBack::is_any_definition_file_missing() {
   }));
 }
 
-CheckSetting ReadBack::setting() const {
+CheckSetting ReadBack::setting(bool same_clock_records) const {
   return {.workers = workers_,
           .options = options_.check,
           .mu = original_.mu,
           .domains = original_.domains,
           .progress = progress_,
-          .survey = original_.survey};
+          .survey = original_.survey,
+          .witness = &original_.witness,
+          .same_clock_records = same_clock_records};
 }
 
-Result<CheckReport> ReadBack::check(const session::LoadedTrace& trace,
-                                    std::span<const ClockMap> maps) {
-  return check_times(setting(), trace, maps);
-}
-
-/// The same, and the times as measured of the same events.
+/// Checks these times, and the times as measured of the same events.
 Result<CheckReport> ReadBack::check_with_before(const session::LoadedTrace& trace,
-                                                std::span<const ClockMap> maps) {
+                                                std::span<const ClockMap> maps,
+                                                bool same_clock_records) {
   const OtherTimes measured{.maps = original_.measured, .survey = original_.survey_before};
-  TRY_ASSIGN(verify::Checks checks, check_both_times(setting(), trace, maps, &measured));
+  TRY_ASSIGN(verify::Checks checks, check_both_times(setting(same_clock_records), trace, maps, &measured));
   before_ = std::move(checks.others);
   if (before_) before_->archive = original_.loaded.trace.path;
   return std::move(checks.report);

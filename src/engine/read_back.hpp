@@ -31,6 +31,7 @@ struct Original {
   const std::vector<ClockMap>& corrected;  ///< maps as written
   const ChosenMu& mu;
   const trace::ClockDomains& domains;
+  const trace::Witness& witness;  ///< the pairs that the correction used
   /// To be filled with the edges of `after`, and of the times as measured; may be null.
   page::Survey *survey = nullptr, *survey_before = nullptr;
 };
@@ -76,10 +77,10 @@ class ReadBack {
                                           std::span<const ClockMap> start);
   void count_events_in_flushes(CheckReport& after);
   [[nodiscard]] bool is_any_definition_file_missing();
-  [[nodiscard]] CheckSetting setting() const;
-  Result<CheckReport> check(const session::LoadedTrace& trace, std::span<const ClockMap> maps);
+  [[nodiscard]] CheckSetting setting(bool same_clock_records) const;
   Result<CheckReport> check_with_before(const session::LoadedTrace& trace,
-                                        std::span<const ClockMap> maps);
+                                        std::span<const ClockMap> maps,
+                                        bool same_clock_records);
 
   session::Workers& workers_;
   Team& processes_;

@@ -43,13 +43,18 @@ class Finder {
 
   Result<Timeline> run(const std::filesystem::path& archive) {
     TRY(read(archive, {}));
-    TRY_ASSIGN(t_.mu, choose_mu(workers_, t_.loaded, t_.measured.maps, options_, progress_));
+    const bool archived = use_.given == nullptr;
+    const bool estimated = archived && options_.mu.source == MuSource::round_trip;
+    if (estimated) TRY(match());
+    TRY_ASSIGN(t_.mu, choose_mu(workers_, t_.loaded, t_.measured.maps, options_,
+                                archived ? &t_.graph : nullptr));
+    if (estimated) take_mu();
     t_.report.clock_domain = options_.clock_domain;
     if (corrects() || options_.presync == Presync::causal) {
-      TRY(build_graph());
+      if (!estimated) TRY(build_graph());
       TRY(improve(archive));
     } else {
-      if (use_.purpose == Purpose::bounds) TRY(build_graph());
+      if (use_.purpose == Purpose::bounds && !estimated) TRY(build_graph());
       t_.domains = causal::defined_domains(t_.loaded.trace.definitions, options_.clock_domain);
       t_.presync = t_.measured;
       t_.shared_clocks = unasked_domains();
@@ -108,7 +113,14 @@ class Finder {
     return {};
   }
 
+  /// Builds the graph. Requires mu.
   Result<void> build_graph() {
+    TRY(match());
+    take_mu();
+    return {};
+  }
+
+  Result<void> match() {
     const Stopwatch watch(t_.match_s);
     if (use_.given != nullptr) {
       t_.graph = std::move(use_.given->graph);
@@ -123,8 +135,14 @@ class Finder {
                                    .every_event = use_.every_event,
                                    .threads = workers_.threads()},
                                   progress_));
-    match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks);
+    t_.witness = std::move(t_.graph.witness);
+    t_.is_matched = true;
     return {};
+  }
+
+  /// Sets mu of the messages between two machines in the graph of an archive.
+  void take_mu() {
+    if (use_.given == nullptr) match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks);
   }
 
   /// Where something is violated: domains, one map for each, and bent clocks.

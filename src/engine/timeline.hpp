@@ -33,7 +33,9 @@ struct Timeline {
   ChosenMu mu;
   clocks::RatePrior prior;      ///< assumed rates of the clocks
   clocks::Reference reference;  ///< clock that unmeasured clocks are set to
-  match::Graph graph;           ///< empty for Purpose::check, unless clocks are bent
+  match::Graph graph;  ///< empty for Purpose::check, unless clocks are bent or mu estimated
+  trace::Witness witness;   ///< how the matcher paired records where some are missing
+  bool is_matched = false;  ///< the witness is known
   trace::ClockDomains domains;  ///< locations that get one map
   /// Clocks that locations are taken to share, also where nothing had to be corrected.
   trace::ClockDomains shared_clocks;
