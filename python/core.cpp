@@ -373,6 +373,9 @@ void translate(const Failure& failure) {
     case ErrorKind::interrupted:
       PyErr_SetString(PyExc_KeyboardInterrupt, text);
       return;
+    case ErrorKind::internal:
+      PyErr_SetString(PyExc_RuntimeError, text);
+      return;
     case ErrorKind::usage:
     case ErrorKind::input:
       PyErr_SetString(PyExc_ValueError, text);

@@ -14,6 +14,7 @@ enum class ErrorKind {
   input,        ///< unreadable, damaged or unsupported input
   output,       ///< the result could not be written (no space, no permission)
   interrupted,  ///< stopped by the user
+  internal,     ///< the library refuted a result of its own: please report it
 };
 
 /// An error as one clear sentence: what went wrong, where, and what to do about it.

@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "clocks/warnings.hpp"
 #include "engine/edge_counts.hpp"
+#include "match/graph.hpp"
 #include "verify/check.hpp"
 #include "verify/verdict.hpp"
 
@@ -60,6 +61,7 @@ CheckSetting setting_of(session::Workers& workers, const formats::Source& source
           .mu = timeline.mu,
           .domains = timeline.domains,
           .progress = progress,
+          .witness = timeline.is_matched ? &timeline.witness : nullptr,
           .given_edges = timeline.has_given_edges ? &timeline.graph : nullptr,
           .source = &source};
 }
@@ -97,6 +99,8 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
                              .mu = setting.mu.ticks,
                              .pair_mu = &setting.mu.pairs,
                              .clock_of = clock_of,
+                             .claims = {.witness = setting.witness,
+                                        .same_clock_records = setting.same_clock_records},
                              .known_acyclic = setting.known_acyclic};
   std::mutex mutex;
   Result<void> named;  // whether the regions of the worst edges could be looked up
@@ -111,9 +115,13 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
   }
   verify::Checks checks;
   TRY(workers.run(
-      loaded.trace, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
+      loaded.trace, loaded.partition,
+      [&](const trace::Share& share, unsigned threads) -> Result<void> {
         Observed seen(setting.survey), seen_of_others(others != nullptr ? others->survey : nullptr);
         verify::TimesToCheck own_times = times, other_times = times;
+        own_times.claims.find = [&](const trace::Share& all) {
+          return match::find_witness(all, threads, setting.progress);
+        };
         own_times.observer = seen.observer();
         other_times.observer = seen_of_others.observer();
         if (others != nullptr) other_times.maps = others->maps;

@@ -15,6 +15,7 @@
 #include "page/survey.hpp"
 #include "session/loaded_trace.hpp"
 #include "trace/clock_domains.hpp"
+#include "trace/witness.hpp"
 #include "verify/check.hpp"
 
 namespace entrain::engine {
@@ -30,6 +31,9 @@ struct CheckSetting {
   /// To be filled with the edges of all workers, at rank 0 of the processes; may be null.
   page::Survey* survey = nullptr;
   bool known_acyclic = false;  ///< see verify::TimesToCheck::known_acyclic
+  /// Pairs that were found before where records are missing; null: they are found now.
+  const trace::Witness* witness = nullptr;
+  bool same_clock_records = true;  ///< see verify::Claims
   /// Edges that the source names; null: they follow from the records.
   const match::Graph* given_edges = nullptr;
   const formats::Source* source = nullptr;  ///< source of the trace; null: it tells nothing more

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -47,6 +48,15 @@ Judgement judge_correction(const CorrectReport& report) {
   const bool dropped = count_of(report.cycles, "dropped_edges") > 0;
   if (after.verdict == Verdict::violations || !dropped) return after;
   return {Verdict::unproven, Doubt::contradictory_edges};
+}
+
+/// True if files or records of the original are missing or unknown, which the written trace may have
+/// in another form.
+bool has_other_files(const CheckReport& report) {
+  constexpr std::array k_names{"unknown_records", "undefined_references", "missing_event_files",
+                               "missing_definition_files", "truncated_event_files"};
+  return std::any_of(k_names.begin(), k_names.end(),
+                     [&](const char* name) { return count_of(report.skipped, name) > 0; });
 }
 
 bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_components") > 0; }
@@ -118,9 +128,7 @@ class Correction {
                staged_->read_back(workers_, t_.loaded, false, progress_));
     session::begin_phase(progress_, "verify");
     TRY(check_written(*read));
-    // Only where records are missing does a reader look at stamps to find out which of them belong
-    // together.
-    if (!read->has_own_stamps() && !is_overlay() && is_anything_missing(report_.after)) {
+    if (!read->has_own_stamps() && !is_overlay() && has_other_files(report_.after)) {
       TRY_ASSIGN(read, staged_->read_back(workers_, t_.loaded, true, progress_));
       session::begin_phase(progress_, "verify");
       TRY(check_written(*read));
@@ -147,7 +155,7 @@ class Correction {
     TRY(check_maps());
     make_room();
     session::begin_phase(progress_, "verify");
-    TRY(check_with_before(t_.loaded, maps_));
+    TRY(check_with_before(t_.loaded, maps_, true));
     if (t_.has_given_edges) warn_of(paired());
     report_.after.presync = PresyncMethod::none;
     const trace::Trace nodes = t_.has_given_edges ? trace_of_nodes(t_) : trace::Trace();
@@ -418,9 +426,10 @@ class Correction {
       engine::CheckSetting setting =
           engine::setting_of(workers_, source_, t_, options_.check, progress_);
       setting.survey = survey_ ? survey_->after() : nullptr;
+      setting.witness = nullptr;
       TRY_ASSIGN(report_.after, engine::check_times(setting, read.loaded(), read.maps));
     } else {
-      TRY(check_with_before(read.loaded(), read.maps));
+      TRY(check_with_before(read.loaded(), read.maps, !is_overlay()));
       if (read.has_new_records) checked_before_.reset();
     }
     report_.after.presync = read.presync;
@@ -447,10 +456,11 @@ class Correction {
 
   /// Checks times of the events as stored in the original, and the times as measured of the same.
   Result<void> check_with_before(const session::LoadedTrace& trace,
-                                 std::span<const ClockMap> maps) {
+                                 std::span<const ClockMap> maps, bool same_clock_records) {
     engine::CheckSetting setting =
         engine::setting_of(workers_, paired(), t_, options_.check, progress_);
     setting.survey = survey_ ? survey_->after() : nullptr;
+    setting.same_clock_records = same_clock_records;
     const engine::OtherTimes measured{.maps = t_.measured.maps,
                                       .survey = survey_ ? survey_->before() : nullptr};
     TRY_ASSIGN(verify::Checks checks, engine::check_both_times(setting, trace, maps, &measured));

@@ -10,8 +10,8 @@
 
 #include "base/try.hpp"
 #include "clocks/delays.hpp"
+#include "match/round_trip.hpp"
 #include "trace/properties.hpp"
-#include "verify/round_trip.hpp"
 
 namespace entrain::engine {
 
@@ -56,7 +56,7 @@ std::optional<MuTicks> mu_of_property(const trace::Definitions& definitions) {
 
 Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace& loaded,
                            std::span<const ClockMap> maps, const CheckOptions& options,
-                           const Progress* progress) {
+                           const match::Graph* graph) {
   const MuOption& option = options.mu;
   const std::string& apart = options.clock_samples;
   if (option.source == MuSource::delays) {
@@ -68,22 +68,16 @@ Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace
                      clocks::read_delay_mu(folder, loaded.trace.definitions, !apart.empty())));
     return ChosenMu{mu.by_class, source_of(mu), std::move(mu.of_pairs)};
   }
-  if (option.source != MuSource::round_trip) return choose_mu(loaded.trace, maps, option);
+  if (option.source != MuSource::round_trip) return choose_mu(loaded.trace, option);
   ChosenMu mu{{}, {MuOrigin::round_trip}, {}};
-  TRY(workers.run(
-      loaded.trace, loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
-        TRY_ASSIGN(const MuTicks ticks, verify::round_trip_mu(share, maps, Cancel(progress)));
-        if (workers.speaks(share.team)) mu.ticks = ticks;
-        return {};
-      }));
+  if (graph != nullptr) {
+    mu.ticks = match::round_trip_mu(workers.processes(), loaded.partition, *graph, maps);
+  }
   return mu;
 }
 
-ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
-                   const MuOption& option) {
+ChosenMu choose_mu(const trace::Trace& trace, const MuOption& option) {
   switch (option.source) {
-    case MuSource::round_trip:
-      return {verify::round_trip_mu(trace, maps), {MuOrigin::round_trip}, {}};
     case MuSource::one_tick:
       return {{1, 1, 1}, {MuOrigin::given}, {}};
     case MuSource::fixed: {
@@ -95,6 +89,7 @@ ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
     }
     case MuSource::automatic:
     case MuSource::delays:
+    case MuSource::round_trip:
       break;
   }
   const auto carried = mu_of_property(trace.definitions);

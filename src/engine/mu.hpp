@@ -6,9 +6,9 @@
 
 #include <entrain/clock_map.hpp>
 #include <entrain/options.hpp>
-#include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
+#include "match/graph.hpp"
 #include "session/loaded_trace.hpp"
 #include "session/workers.hpp"
 #include "trace/pair_mu.hpp"
@@ -22,15 +22,15 @@ struct ChosenMu {
   trace::PairMu pairs = {};  ///< mu of messages between two machines, where more is known
 };
 
-/// Chooses mu by `option`; `maps` give the times C. Values above trace::k_largest_mu are cut to it,
-/// and such values that an archive carries are not believed. Without the archive there are no
-/// MuSource::delays: then as MuSource::automatic.
-ChosenMu choose_mu(const trace::Trace& trace, std::span<const ClockMap> maps,
-                   const MuOption& option);
-/// The same for a trace that the processes of a run share. Collective. Errors: ErrorKind::input for
-/// MuSource::delays as clocks::read_delay_mu(), which reads where the clock sessions come from.
+/// Chooses mu by `option`. Values above trace::k_largest_mu are cut to it, and such values that an
+/// archive carries are not believed. MuSource::delays and round_trip count as MuSource::automatic:
+/// they need an archive, or a graph.
+ChosenMu choose_mu(const trace::Trace& trace, const MuOption& option);
+/// The same for a trace that the processes of a run share; `maps` give the times C. `graph`: its
+/// messages, for MuSource::round_trip; null: there are none. Collective. Errors: ErrorKind::input
+/// for MuSource::delays as clocks::read_delay_mu(), which reads where the clock sessions come from.
 Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace& loaded,
                            std::span<const ClockMap> maps, const CheckOptions& options,
-                           const Progress* progress);
+                           const match::Graph* graph);
 
 }  // namespace entrain::engine

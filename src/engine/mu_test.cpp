@@ -20,12 +20,10 @@ using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 
 MuTicks mu_of(const TraceBuilder& b, const MuOption& option) {
-  const std::vector<ClockMap> maps(b.trace().locations.size());
-  return choose_mu(b.trace(), maps, option).ticks;
+  return choose_mu(b.trace(), option).ticks;
 }
 std::string source_of(const TraceBuilder& b, const MuOption& option) {
-  const std::vector<ClockMap> maps(b.trace().locations.size());
-  return text_of(choose_mu(b.trace(), maps, option).source);
+  return text_of(choose_mu(b.trace(), option).source);
 }
 
 TEST(ChooseMu, automatic_is_what_an_earlier_correction_used) {

@@ -69,13 +69,17 @@ class Finder {
 
   Result<Timeline> run() {
     TRY(read({}));
-    TRY_ASSIGN(t_.mu, choose_mu(workers_, t_.loaded, t_.measured.maps, options_, progress_));
+    const bool is_estimated = !given_ && options_.mu.source == MuSource::round_trip;
+    if (is_estimated) TRY(match());
+    TRY_ASSIGN(t_.mu, choose_mu(workers_, t_.loaded, t_.measured.maps, options_,
+                                given_ ? nullptr : &t_.graph));
+    if (is_estimated) take_mu();
     t_.report.clock_domain = options_.clock_domain;
     if (corrects() || options_.presync == Presync::causal) {
-      TRY(build_graph());
+      if (!is_estimated) TRY(build_graph());
       TRY(improve());
     } else {
-      if (use_.purpose == Purpose::bounds) TRY(build_graph());
+      if (use_.purpose == Purpose::bounds && !is_estimated) TRY(build_graph());
       t_.domains = causal::defined_domains(t_.loaded.trace.definitions, options_.clock_domain);
       t_.presync = t_.measured;
       t_.shared_clocks = unasked_domains();
@@ -133,7 +137,7 @@ class Finder {
     trace::Trace& trace = t_.loaded.trace;
     trace.path = clocks.name;
     trace.definitions = edges::definitions_of(clocks);
-    const MuTicks mu = choose_mu(trace, {}, options_.mu).ticks;
+    const MuTicks mu = choose_mu(trace, options_.mu).ticks;
     TRY_ASSIGN(edges::EdgeGraph made, edges::graph_of(trace.definitions, given_->edges, mu,
                                                       options_.threads, progress_));
     trace.locations = edges::skeletons_of(clocks, made.graph);
@@ -148,8 +152,15 @@ class Finder {
     return {};
   }
 
+  /// Builds the graph. Requires mu.
   Result<void> build_graph() {
     if (given_) return {};
+    TRY(match());
+    take_mu();
+    return {};
+  }
+
+  Result<void> match() {
     const Stopwatch watch(t_.match_s);
     session::begin_phase(progress_, "match");
     t_.graph = {};
@@ -160,8 +171,14 @@ class Finder {
                                    .every_event = use_.every_event,
                                    .threads = workers_.threads()},
                                   progress_));
-    match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks);
+    t_.witness = std::move(t_.graph.witness);
+    t_.is_matched = true;
     return {};
+  }
+
+  /// Sets mu of the messages between two machines in the graph of an archive.
+  void take_mu() {
+    match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks);
   }
 
   /// Where something is violated: domains, one map for each, and bent clocks.

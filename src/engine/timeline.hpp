@@ -30,8 +30,10 @@ struct Timeline {
   ChosenMu mu;
   clocks::RatePrior prior;      ///< assumed rates of the clocks
   clocks::Reference reference;  ///< clock that unmeasured clocks are set to
-  /// Empty for Purpose::check, unless edges are given or clocks are bent.
+  /// Empty for Purpose::check, unless edges are given, clocks are bent or mu is estimated.
   match::Graph graph;
+  trace::Witness witness;   ///< how the matcher paired records where some are missing
+  bool is_matched = false;  ///< the witness is known
   trace::ClockDomains domains;  ///< locations that get one map
   /// Clocks that locations are taken to share, also where nothing had to be corrected.
   trace::ClockDomains shared_clocks;

@@ -176,8 +176,8 @@ class Aligner {
 Alignment align_records(const Side& sends, const Side& receives) {
   if (sends.records.empty() || receives.records.empty()) {
     Alignment none;
-    (receives.ends_in_gap ? none.in_gaps : none.lost) += sends.records.size();
-    (sends.ends_in_gap ? none.in_gaps : none.lost) += receives.records.size();
+    (receives.ends_in_gap ? none.sends_in_gaps : none.lost) += sends.records.size();
+    (sends.ends_in_gap ? none.receives_in_gaps : none.lost) += receives.records.size();
     return none;
   }
   return Aligner(sends, receives).run();

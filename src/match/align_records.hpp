@@ -36,9 +36,12 @@ struct Alignment {
   /// (index of the send, index of the receive), in order on both sides.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
   std::uint64_t ambiguous = 0;       ///< receives whose likely partner is not certain
-  std::uint64_t in_gaps = 0;         ///< ends whose partner lies in a gap of the other side
+  /// Ends whose partner lies in a gap of the other side.
+  std::uint64_t sends_in_gaps = 0, receives_in_gaps = 0;
   std::uint64_t lost = 0;            ///< ends whose partner's record is missing outside gaps
   std::uint64_t examined_pairs = 0;  ///< cost of the computation, in pairs
+
+  [[nodiscard]] std::uint64_t in_gaps() const { return sends_in_gaps + receives_in_gaps; }
 };
 
 /// Pairs sends with receives where records of some are missing (docs/method.md, section 2.1). A

@@ -98,7 +98,7 @@ void Builder::number_instants() {
       counts.one_sided |= trace::is_one_sided(kind);
     }
     event_counts_[l] = counts;
-    edges_[l].reserve(counts.receives);  // growth would touch twice the memory
+    if (options_.edges) edges_[l].reserve(counts.receives);  // growth would touch twice the memory
   });
   instants_.seal();
 }
@@ -111,6 +111,11 @@ NodeIndex Builder::here(NodeRef ref) {
   if (is_new) graph_.halo.ghosts.push_back({ref.location, ref.node});
   full_ = full_ || next >= k_most_numbers;
   return *number;
+}
+
+bool Builder::is_threaded(std::uint32_t process) const {
+  return std::count_if(processes_[process].begin(), processes_[process].end(),
+                       [&](LocationIndex l) { return events(l).size() > 0; }) > 1;
 }
 
 std::uint32_t Builder::process_of_peer(CommIndex comm, std::uint32_t self,
@@ -127,7 +132,7 @@ void Builder::sort_as_process(std::vector<EventRef>& refs) const {
 }
 
 void Builder::add_edge(EdgeKind kind, NodeRef send, NodeRef receive) {
-  if (send.location == receive.location) return;
+  if (!options_.edges || send.location == receive.location) return;
   edges_[receive.location].push_back(
       {.send = here(send),
        .receive = receive.node,
@@ -141,7 +146,7 @@ void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Particip
     full_ = true;
     return;
   }
-  if (sends.empty() || receives.empty()) return;
+  if (!options_.edges || sends.empty() || receives.empty()) return;
   if (sends.size() == 1 && receives.size() == 1 && sends[0].location == receives[0].location) {
     return;
   }
@@ -331,6 +336,7 @@ Graph Builder::finish() {
   if (participants.capacity() > participants.size() + participants.size() / 8) {
     participants.shrink_to_fit();
   }
+  graph_.witness.sort();
   show_ghosts();
   number_nodes();
   gather_edges();
@@ -359,6 +365,19 @@ Result<Graph> build_graph(const trace::Share& share, const Options& options,
     TRY(builder.agree());
   }
   return builder.finish();
+}
+
+Result<trace::Witness> find_witness(const trace::Share& share, unsigned threads,
+                                    const Progress* progress) {
+  TRY(share.team.agree(require_countable({.events = own_events(share)}, share.trace.path)));
+  Builder builder(share, {.threads = threads, .edges = false}, progress);
+  TRY(builder.agree());
+  for (const auto match : {match_messages, match_collectives, match_one_sided}) {
+    match(builder);
+    TRY(builder.agree());
+  }
+  builder.witness().sort();
+  return std::move(builder.witness());
 }
 
 Graph build_graph(const trace::Trace& trace, const Options& options) {

@@ -87,6 +87,8 @@ class Builder {
   [[nodiscard]] const std::vector<std::vector<LocationIndex>>& processes() const {
     return processes_;
   }
+  /// True if several locations of a process of this member have communication events.
+  [[nodiscard]] bool is_threaded(std::uint32_t process) const;
   /// Rank of the member that has the locations of a process.
   [[nodiscard]] std::uint32_t owner_of_process(std::uint32_t process) const {
     return owner_of_process_[process];
@@ -126,6 +128,9 @@ class Builder {
   std::shared_ptr<CallContexts> call_contexts;
   /// Set by find_gaps(), per process. `ends_early`: for this member's processes only.
   std::vector<bool> has_gaps, ends_early;
+
+  /// Claims of this member where records are missing.
+  [[nodiscard]] trace::Witness& witness() { return graph_.witness; }
 
   void count_unmatched(std::string_view name, std::uint64_t n = 1);
   void count_skipped(std::string_view name, std::uint64_t n = 1);

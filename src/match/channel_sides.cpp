@@ -34,7 +34,8 @@ struct Step {
   std::uint32_t other = 0;  ///< see Kind
   /// True for a receive whose posting has no record; it counts if other receives have one.
   bool has_no_post = false;
-  std::uint32_t kind = 0;  ///< number of its kind
+  std::uint32_t kind = 0;   ///< number of its kind
+  std::uint32_t place = 0;  ///< number among those of its kind, in order of posting
 };
 
 /// Kind of operations: they differ only in times and lengths.
@@ -50,6 +51,7 @@ struct Shared {
   std::vector<std::uint64_t>* posted = nullptr;  ///< see ProcessSides; null: none counted yet
   std::uint32_t comm_counter = 0;                ///< number of the communicator's counter
   std::uint32_t peer_counter = 0;                ///< number of the other process's counter
+  std::uint32_t operations = 0;                  ///< number so far
 };
 struct KindHash {
   std::uint64_t operator()(const Kind& kind) const {
@@ -69,7 +71,7 @@ class SideFinder {
   ProcessSides run() {
     for (const LocationIndex location : builder_.processes()[process_]) list(location);
     // Operations of several threads merge in the order of their common clock.
-    if (builder_.processes()[process_].size() > 1) {
+    if (builder_.is_threaded(process_)) {
       std::stable_sort(steps_.begin(), steps_.end(),
                        [](const Step& a, const Step& b) { return a.posted < b.posted; });
     }
@@ -153,6 +155,7 @@ class SideFinder {
     std::vector<std::uint32_t> all;
     for (std::uint32_t s = 0; s < steps_.size(); ++s) {
       all.push_back(steps_[s].kind = number_of(steps_[s]));
+      steps_[s].place = shared_[all.back()].operations++;
       if (has_no_post(steps_[s])) continue;
       kinds.push_back(all.back());
       in_order_.push_back(s);
@@ -289,6 +292,7 @@ class SideFinder {
     const auto before = static_cast<std::uint32_t>(side.ends.size());
     side.ends.push_back(builder_.ref(step.event));
     side.numbers.push_back(side.total++);
+    side.places.push_back(step.place);
     if (step.type == OperationType::collective) {
       ++call_counts_[shared_[step.kind].comm_counter];
     } else {
@@ -319,6 +323,9 @@ class SideFinder {
   void finish() {
     for (auto& [peer, stamps] : sides_.posted) {
       if (!std::is_sorted(stamps.begin(), stamps.end())) std::sort(stamps.begin(), stamps.end());
+    }
+    for (const Shared& shared : shared_) {
+      if (shared.side != nullptr) shared.side->posted = shared.operations;
     }
     for (ChannelSides* sides : {&sides_.sends, &sides_.receives}) {
       // All ends of some sides are missing.

@@ -17,6 +17,8 @@ namespace entrain::match {
 struct ChannelSide {
   std::vector<NodeRef> ends;
   std::vector<EndRecord> records;      ///< one per end
+  std::vector<std::uint32_t> places;   ///< one per end: its number in order of posting
+  std::uint32_t posted = 0;            ///< number of operations, those without an end here too
   std::vector<std::uint32_t> numbers;  ///< one per end, see NumberedSide; empty without a routine
   std::vector<Pause> pauses;           ///< pauses of the process, at most one per end
   std::uint32_t pauses_seen = 0;       ///< number of the process's pauses up to the last end

@@ -38,7 +38,7 @@ class CallCollector {
   ProcessCalls collect() {
     const std::vector<LocationIndex>& locations = builder_.processes()[process_];
     for (const LocationIndex location : locations) collect_location(location);
-    if (locations.size() > 1) merge_threads();
+    if (builder_.is_threaded(process_)) merge_threads();
     result_.calls.reserve(started_.size());
     for (const Started& call : started_) add(call);
     return std::move(result_);

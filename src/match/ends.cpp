@@ -135,8 +135,10 @@ void count_unpaired(const Ends& ends,
   const auto count_until = [&](std::int32_t next_send, std::int32_t next_receive) {
     const auto sends_without = static_cast<std::uint64_t>(next_send - send - 1);
     const auto receives_without = static_cast<std::uint64_t>(next_receive - receive - 1);
-    (ends.receive_gap(receive, next_receive) ? alignment.in_gaps : alignment.lost) += sends_without;
-    (ends.send_gap(send, next_send) ? alignment.in_gaps : alignment.lost) += receives_without;
+    (ends.receive_gap(receive, next_receive) ? alignment.sends_in_gaps : alignment.lost) +=
+        sends_without;
+    (ends.send_gap(send, next_send) ? alignment.receives_in_gaps : alignment.lost) +=
+        receives_without;
     send = next_send;
     receive = next_receive;
   };

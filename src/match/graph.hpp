@@ -15,6 +15,7 @@
 #include "base/ids.hpp"
 #include "trace/pair_mu.hpp"
 #include "trace/share.hpp"
+#include "trace/witness.hpp"
 
 namespace entrain::match {
 
@@ -96,6 +97,9 @@ struct Graph {
   Counters unmatched;
   Counters skipped;
 
+  /// How the records were paired if some are missing; empty otherwise.
+  trace::Witness witness;
+
   /// Number of nodes of this member's locations.
   [[nodiscard]] std::size_t own_count() const { return stamp.size(); }
   /// Number of these and the ghosts.
@@ -130,6 +134,7 @@ struct Options {
   bool init_finalize = false;  ///< edges between MPI_Init / MPI_Finalize calls
   bool every_event = false;    ///< nodes for communication events without edges, too
   unsigned threads = 1;        ///< threads, 0: all cores; the graph does not depend on it
+  bool edges = true;           ///< false: only the witness is wanted
 };
 
 /// Matches sends with receives and collective calls with each other (docs/method.md, section 2).
@@ -144,6 +149,10 @@ struct Options {
 /// bits have (require_countable); ErrorKind::interrupted when `progress` (may be null) says so.
 Result<Graph> build_graph(const trace::Share& share, const Options& options,
                           const Progress* progress = nullptr);
+
+/// Finds the witness of that graph alone. Collective, like build_graph(), with its errors.
+Result<trace::Witness> find_witness(const trace::Share& share, unsigned threads,
+                                    const Progress* progress);
 
 /// Sets the latency of messages between two machines to that of the pair where it is above `mu` of
 /// their class. Collectives keep that of the class, the smallest: their maxima need a single one.

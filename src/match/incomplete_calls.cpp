@@ -66,6 +66,7 @@ class CallNumbering {
       }
       sum.ambiguous += fates_[name_of(link)].ambiguous;
       sum.in_gaps += fates_[name_of(link)].in_gaps;
+      claim(link, column.numbers);
     }
     return sum;
   }
@@ -75,6 +76,23 @@ class CallNumbering {
   static Name parent_of(const CallLink& link) { return {link.caller.space, link.parent}; }
   [[nodiscard]] bool owns(std::uint32_t process) const {
     return builder_.owner_of_process(process) == builder_.team().rank();
+  }
+
+  /// Adds the numbers of the calls of a process to the witness, unless they are 0, 1, 2, ... up to
+  /// those of the reference.
+  void claim(const CallLink& link, std::span<const std::uint32_t> numbers) {
+    const AlignedSpace& space = spaces_[link.caller.space];
+    const CallFates& fates = fates_[name_of(link)];
+    trace::ClaimedCalls claim{.space = space.name,
+                              .process = link.caller.process,
+                              .instances = {},
+                              .ambiguous = static_cast<std::uint32_t>(fates.ambiguous),
+                              .in_gaps = static_cast<std::uint32_t>(fates.in_gaps)};
+    for (std::uint32_t k = 0; k < numbers.size(); ++k) {
+      if (numbers[k] != k_none) append_pair(claim.instances, k, numbers[k]);
+    }
+    if (claim.instances == std::vector<trace::ClaimedRun>{{0, 0, space.calls}}) return;
+    builder_.witness().calls.push_back(std::move(claim));
   }
 
   void find_contexts(std::span<const Call> calls) {
@@ -349,7 +367,7 @@ class CallNumbering {
         for (std::uint32_t k = 0; k < column.numbers.size(); ++k) column.numbers[k] = k;
       }
       for (const auto& [of_parent, call] : found[i].pairs) column.numbers[call] = of_parent;
-      fates_[name_of(*own[i])] = {found[i].ambiguous, found[i].in_gaps};
+      fates_[name_of(*own[i])] = {found[i].ambiguous, found[i].in_gaps()};
     }
   }
   [[nodiscard]] Alignment alignment_of(const CallLink& link) const {

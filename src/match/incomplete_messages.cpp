@@ -98,7 +98,7 @@ class IncompleteMatcher {
                      std::uint64_t{side.ends[k].location} << 32 | side.ends[k].node,
                      std::uint64_t{side.numbers[k]} << 2 | (record.displaced ? 2 : 0) |
                          (record.after_gap ? 1 : 0),
-                     record.doubt});
+                     std::uint64_t{side.places[k]} << 32 | record.doubt});
     }
   }
   static std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
@@ -129,6 +129,7 @@ class IncompleteMatcher {
                                 .displaced = (one[3] & 2) != 0});
         side.ends.push_back({high(one[2]), low(one[2])});
         side.numbers.push_back(static_cast<std::uint32_t>(one[3] >> 2));
+        side.places.push_back(high(one[4]));
       }
       parcel = parcel.subspan(k_end * ends);
     }
@@ -201,18 +202,42 @@ class IncompleteMatcher {
   /// Adds the edges one after the other: nodes of other members get numbers here.
   MessageFates add_edges() {
     MessageFates fates;
+    builder_.witness().respects_clock_records = !builder_.only_gaps;
     for (const ChannelPair& pair : channels_) {
       note_received(pair);
+      claim(pair);
       for (const auto& [send, receive] : pair.alignment.pairs) {
         builder_.add_edge(EdgeKind::p2p, pair.sends->ends[send], pair.receives->ends[receive]);
       }
       fates.pairs += pair.alignment.pairs.size();
       fates.ambiguous += pair.alignment.ambiguous;
-      fates.in_gaps += pair.alignment.in_gaps;
+      fates.in_gaps += pair.alignment.in_gaps();
     }
     for (auto& [process, context] : builder_.call_contexts->by_process)
       context.received_before.settle();
     return fates;
+  }
+
+  /// Adds the pairs of a channel to the witness, unless the k-th ends are partners.
+  void claim(const ChannelPair& pair) {
+    if (pair.sends == nullptr) return;
+    const Alignment& found = pair.alignment;
+    const auto count = [](std::uint64_t ends) { return static_cast<std::uint32_t>(ends); };
+    trace::ClaimedChannel claim{.comm = pair.channel->comm,
+                                .sender = pair.channel->sender,
+                                .receiver = pair.channel->receiver,
+                                .tag = pair.channel->tag,
+                                .pairs = {},
+                                .ambiguous = count(found.ambiguous),
+                                .sends_in_gaps = count(found.sends_in_gaps),
+                                .receives_in_gaps = count(found.receives_in_gaps)};
+    for (const auto& [send, receive] : found.pairs) {
+      append_pair(claim.pairs, pair.sends->places[send], pair.receives->places[receive]);
+    }
+    const std::uint32_t receives = pair.receives->posted;
+    const bool complete = pair.sends->ends.size() == receives &&
+                          claim.pairs == std::vector<trace::ClaimedRun>{{0, 0, receives}};
+    if (!complete) builder_.witness().channels.push_back(std::move(claim));
   }
 
   void note_received(const ChannelPair& pair) {

@@ -28,7 +28,7 @@ class ProcessMessages {
 
   void collect(const Builder& builder, std::uint32_t process) {
     const auto& locations = builder.processes()[process];
-    several_ = locations.size() > 1;
+    several_ = builder.is_threaded(process);
     std::size_t sent = 0, received = 0;
     for (const LocationIndex location : locations) {
       sent += builder.event_counts(location).sends;
@@ -192,6 +192,7 @@ class MessageMatcher {
       builder_.count_unmatched("messages_in_gaps", fates.in_gaps);
       return;
     }
+    if (!builder_.options().edges) return;
     std::vector<std::uint64_t> pairs(messages_.size(), 0);
     // Nodes of other members get local numbers, so this is serial.
     if (builder_.team().size() > 1) {

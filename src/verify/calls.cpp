@@ -82,7 +82,7 @@ struct CallBlocks::Form {
     const SpaceIndex space = block[0].head.space;
     const auto comms = static_cast<SpaceIndex>(definitions.comms.size());
     family = space < comms ? CallFamily::mpi : CallFamily::rma;
-    comm = &definitions.comms[space < comms ? space : definitions.windows[space - comms].comm];
+    comm = &comm_of(definitions, space);
   }
 
   /// Reads the calls with this ordinal and their root; false if they contradict each other.

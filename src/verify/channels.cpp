@@ -2,15 +2,14 @@
 #include "verify/channels.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "base/free_memory.hpp"
 #include "verify/exchange_part.hpp"
-#include "verify/numbering.hpp"
-#include "verify/odd_couples.hpp"
 
 namespace entrain::verify {
 
@@ -32,30 +31,31 @@ void count_unmatched(Stage stage, std::uint32_t sends, std::uint32_t receives,
   }
 }
 
-/// Keeps the ends of these couples, in their order, at the begin of the side.
-template <std::uint32_t Alignment::Couple::*index>
-void keep(const ChannelSide& side, const Row& row, std::span<const Alignment::Couple> couples) {
+/// Keeps the ends of the pairs, in their order, at the begin of the side.
+template <std::uint32_t trace::ClaimedRun::*first>
+void keep(const ChannelSide& side, std::span<const trace::ClaimedRun> runs) {
   std::vector<std::pair<std::int64_t, std::uint32_t>> kept;
-  kept.reserve(couples.size());
-  for (const Alignment::Couple& couple : couples) {
-    const std::uint32_t place = row.places[couple.*index];
-    kept.emplace_back(side.times[place], side.instants[place]);
+  for (const trace::ClaimedRun& run : runs) {
+    for (std::uint32_t k = run.*first; k < run.*first + run.count; ++k) {
+      kept.emplace_back(side.times[k], side.instants[k]);
+    }
   }
   for (std::size_t k = 0; k < kept.size(); ++k) {
     std::tie(side.times[k], side.instants[k]) = kept[k];
   }
 }
 
-/// Pairs by ordinals if the habits of both processes are firm, and by alignment otherwise, unless
-/// only delays would decide.
-Alignment pair_rows(const Row& sends, const Row& receives, bool only_gaps) {
-  if (only_gaps || !sends.ordinals.any() || !receives.ordinals.any()) {
-    return align_rows(sends, receives);
-  }
-  if (std::optional<Alignment> coupled = couple_by_ordinals(sends, receives)) {
-    return std::move(*coupled);
-  }
-  return delays_alone(sends, receives) ? leave_open(sends, receives) : align_rows(sends, receives);
+/// True if several threads have ends on this side.
+bool is_shared(const Places& places, std::uint32_t process, const ChannelSide& side,
+               std::uint32_t count) {
+  if (places.is_single(process)) return false;
+  const auto location = [&](std::uint32_t instant) {
+    return places.event(process, instant).location;
+  };
+  const std::span<const std::uint32_t> instants(side.instants, count);
+  return std::any_of(instants.begin(), instants.end(), [&](std::uint32_t instant) {
+    return location(instant) != location(instants.front());
+  });
 }
 
 }  // namespace
@@ -66,80 +66,82 @@ void exchange_parcels(Team& team, std::vector<ChannelParcel>& parcels) {
   exchange_part(team, parcels, &ChannelParcel::instants);
 }
 
-/// Appends the sides in a parcel, and frees their heads.
-void Channels::append_sides(ChannelParcel& parcel, std::vector<OpenSide>& sides) {
-  std::size_t first = 0;
-  for (const ChannelHead& head : parcel.heads) {
-    sides.push_back(
-        {.head = head, .ends = {parcel.times.data() + first, parcel.instants.data() + first}});
-    first += head.count;
+/// Appends the sides in parcels, and frees their heads.
+void Channels::append_sides(std::span<ChannelParcel> parcels, std::vector<OpenSide>& sides) {
+  for (std::size_t p = 0; p < parcels.size(); ++p) {
+    ChannelParcel& parcel = parcels[p];
+    std::size_t first = 0, fact = 0;
+    for (const ChannelHead& head : parcel.heads) {
+      sides.push_back({.head = head,
+                       .ends = {parcel.times.data() + first, parcel.instants.data() + first},
+                       .parcel = p,
+                       .fact = fact});
+      first += head.count;
+      fact += head.key.stage == Stage::message ? head.count : 0;
+    }
+    free_memory(parcel.heads);
   }
-  free_memory(parcel.heads);
+  std::sort(sides.begin(), sides.end(),
+            [](const OpenSide& a, const OpenSide& b) { return a.head.key < b.head.key; });
 }
 
-/// True if several threads have ends on this side.
-bool Channels::is_shared(const Places& places, std::uint32_t process, const OpenSide& side) {
-  if (places.is_single(process)) return false;
-  const auto location = [&](std::uint32_t instant) {
-    return places.event(process, instant).location;
+/// Returns why a claim does not hold, or null.
+const char* Channels::test(const Records& records, const trace::ClaimedChannel& claim,
+                           const OpenSide& sends, const OpenSide& receives) const {
+  if (!records.messages_missing) {
+    const trace::ClaimedRun all{0, 0, receives.head.count};
+    return claim.pairs == std::vector{all} ? nullptr : "no record is missing";
+  }
+  const auto facts = [](const std::vector<FactParcel>& parcels, const OpenSide& side) {
+    return std::span(parcels[side.parcel].facts).subspan(side.fact, side.head.count);
   };
-  const std::span<const std::uint32_t> instants(side.ends.instants, side.head.count);
-  return std::any_of(instants.begin(), instants.end(), [&](std::uint32_t instant) {
-    return location(instant) != location(instants.front());
-  });
+  return refute(claim, {.sends = facts(sent_facts_, sends),
+                        .receives = facts(received_facts_, receives),
+                        .sender_has_gaps = records.with_gaps[claim.sender],
+                        .receiver_has_gaps = records.with_gaps[claim.receiver],
+                        .by_clock_records = records.by_clock_records});
 }
 
-/// Sorts the ends by time; the earliest `unused` ones come last.
-void Channels::sort_by_time(const OpenSide& side, std::size_t unused) {
-  std::vector<std::pair<std::int64_t, std::uint32_t>> sorted;
-  for (std::size_t k = 0; k < side.head.count; ++k) {
-    sorted.emplace_back(side.ends.times[k], side.ends.instants[k]);
-  }
-  std::sort(sorted.begin(), sorted.end());
-  std::rotate(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(unused), sorted.end());
-  for (std::size_t k = 0; k < side.head.count; ++k) {
-    side.ends.times[k] = sorted[k].first;
-    side.ends.instants[k] = sorted[k].second;
-  }
-}
-
-/// Messages pair in posting order, unless some may be missing.
-MatchedChannel Channels::match_messages(const Places& places, const OpenSide& sends,
-                                        const OpenSide& receives, const TraitRows* rows,
-                                        LeftOut& counts) {
+/// Messages pair in posting order, unless some are missing: then as claimed.
+MatchedChannel Channels::match_messages(const Records& records, const OpenSide& sends,
+                                        const OpenSide& receives, LeftOut& counts) {
   const ChannelKey& key = sends.head.key;
   MatchedChannel matched{.key = key,
                          .pairs = std::min(sends.head.count, receives.head.count),
                          .sends = sends.ends,
                          .receives = receives.ends};
-  Alignment aligned;
-  if (rows != nullptr) {
-    const Row sent = rows->sends(key), received = rows->receives(key);
-    aligned = pair_rows(sent, received, rows->only_gaps());
-    if (!rows->only_gaps()) {
-      give_up_odd_messages(sent, received, aligned);
-      std::vector<Delivery>& delivered = deliveries_[{key.receiver, key.sender}];
-      for (const Alignment::Couple& couple : aligned.couples) {
-        delivered.push_back({.arrived = received.traits[couple.receive].time,
-                             .sent = sent.traits[couple.send].time});
-      }
+  const auto* claim = find_claim(records.witness.channels,
+                                 std::tuple(key.sender, key.receiver, key.space, key.tag));
+  if (claim != nullptr) {
+    ++claims_;
+    const char* const why = test(records, *claim, sends, receives);
+    if (why != nullptr && why_ == nullptr) {
+      why_ = why;
+      refuted_ = fmt::format("messages from process {} to {} on communicator {} with tag {}",
+                             key.sender, key.receiver, key.space, key.tag);
     }
-    keep<&Alignment::Couple::send>(matched.sends, sent, aligned.couples);
-    keep<&Alignment::Couple::receive>(matched.receives, received, aligned.couples);
-    matched.pairs = static_cast<std::uint32_t>(aligned.couples.size());
+    if (why != nullptr) claim = nullptr;
   }
-  counts.unmatched.ambiguous += aligned.ambiguous;
-  counts.unmatched.in_gaps += aligned.sends_in_gaps + aligned.receives_in_gaps;
-  if (is_within_location(key, places)) return matched;
+  static const trace::ClaimedChannel nothing;
+  if (claim == nullptr && sends.head != receives.head) claim = &nothing;
+  if (claim != nullptr) {
+    keep<&trace::ClaimedRun::first>(matched.sends, claim->pairs);
+    keep<&trace::ClaimedRun::second>(matched.receives, claim->pairs);
+    matched.pairs = 0;
+    for (const trace::ClaimedRun& run : claim->pairs) matched.pairs += run.count;
+    counts.unmatched.ambiguous += claim->ambiguous;
+    counts.unmatched.in_gaps += std::int64_t{claim->sends_in_gaps} + claim->receives_in_gaps;
+  }
+  if (is_within_location(key, records.places)) return matched;
   counts.coverage.paired += matched.pairs;
-  counts.coverage.ambiguous += aligned.ambiguous;
-  counts.coverage.in_gaps += aligned.receives_in_gaps;
+  counts.coverage.ambiguous += claim != nullptr ? claim->ambiguous : 0;
+  counts.coverage.in_gaps += claim != nullptr ? claim->receives_in_gaps : 0;
   return matched;
 }
 
-/// Pairs synchronisations. They have no posting order where threads share a side. But if each
-/// effect follows its cause, so do the k-th ones of both sides sorted by time. If there are too
-/// many targets, this does not hold for the first ones, which stay unused.
+/// Pairs synchronisations in order of their stored stamps, which threads of a process share. If
+/// threads share a side and there are too many targets, the first ones stay unused: each effect
+/// follows its cause.
 MatchedChannel Channels::match_synchronisations(const Places& places, const OpenSide& sends,
                                                 const OpenSide& receives) {
   const ChannelKey& key = sends.head.key;
@@ -147,10 +149,10 @@ MatchedChannel Channels::match_synchronisations(const Places& places, const Open
                          .pairs = std::min(sends.head.count, receives.head.count),
                          .sends = sends.ends,
                          .receives = receives.ends};
-  if (is_shared(places, key.sender, sends) || is_shared(places, key.receiver, receives)) {
-    depend_on_times_ = true;
-    sort_by_time(sends, 0);
-    sort_by_time(receives, receives.head.count - matched.pairs);
+  if (is_shared(places, key.sender, sends.ends, sends.head.count) ||
+      is_shared(places, key.receiver, receives.ends, receives.head.count)) {
+    matched.receives.times += receives.head.count - matched.pairs;
+    matched.receives.instants += receives.head.count - matched.pairs;
     // A pair on one thread would need the order of its stream.
     if (key.sender == key.receiver) matched.pairs = 0;
   }
@@ -158,13 +160,10 @@ MatchedChannel Channels::match_synchronisations(const Places& places, const Open
 }
 
 Channels::Channels(std::vector<ChannelParcel>&& sends, ChannelParcel&& receives)
-    : sends_(std::move(sends)), receives_(std::move(receives)) {
-  for (ChannelParcel& parcel : sends_) append_sides(parcel, sent_);
+    : sends_(std::move(sends)) {
+  receives_.push_back(std::move(receives));
+  append_sides(sends_, sent_);
   append_sides(receives_, received_);
-  for (std::vector<OpenSide>* sides : {&sent_, &received_}) {
-    std::sort(sides->begin(), sides->end(),
-              [](const OpenSide& a, const OpenSide& b) { return a.head.key < b.head.key; });
-  }
 }
 
 bool Channels::complete() const {
@@ -178,11 +177,12 @@ bool Channels::complete() const {
   });
 }
 
-void Channels::pair(const Missing& where, LeftOut& counts, const Cancel& cancel) {
+Result<void> Channels::pair(const Records& records, LeftOut& counts, const Cancel& cancel) {
   Unmatched& unmatched = counts.unmatched;
   auto send = sent_.begin();
   auto receive = received_.begin();
-  while ((send != sent_.end() || receive != received_.end()) && !cancel.asked()) {
+  while (send != sent_.end() || receive != received_.end()) {
+    if (cancel.asked()) return {};
     if (receive == received_.end() || (send != sent_.end() && send->head.key < receive->head.key)) {
       count_unmatched(send->head.key.stage, send->head.count, 0, unmatched);
       ++send;
@@ -190,12 +190,11 @@ void Channels::pair(const Missing& where, LeftOut& counts, const Cancel& cancel)
       count_unmatched(receive->head.key.stage, 0, receive->head.count, unmatched);
       ++receive;
     } else {
-      MatchedChannel matched =
-          send->head.key.stage == Stage::message
-              ? match_messages(where.places, *send, *receive, where.rows, counts)
-              : match_synchronisations(where.places, *send, *receive);
+      MatchedChannel matched = send->head.key.stage == Stage::message
+                                   ? match_messages(records, *send, *receive, counts)
+                                   : match_synchronisations(records.places, *send, *receive);
       // Only their order pairs synchronisations, so nothing may be missing.
-      if (where.any && matched.key.stage != Stage::message) matched.pairs = 0;
+      if (records.any_missing && matched.key.stage != Stage::message) matched.pairs = 0;
       count_unmatched(matched.key.stage, send->head.count - matched.pairs,
                       receive->head.count - matched.pairs, unmatched);
       channels_.push_back(matched);
@@ -203,8 +202,17 @@ void Channels::pair(const Missing& where, LeftOut& counts, const Cancel& cancel)
       ++receive;
     }
   }
-  free_memory(sent_);
-  free_memory(received_);
+  for (auto* sides : {&sent_, &received_}) free_memory(*sides);
+  for (auto* facts : {&sent_facts_, &received_facts_}) free_memory(*facts);
+  const std::string& path = records.share.trace.path;
+  if (why_ != nullptr) return refuted(path, refuted_, why_);
+  const auto about = std::count_if(
+      records.witness.channels.begin(), records.witness.channels.end(), [&](const auto& claim) {
+        return claim.receiver >= records.places.process_count() ||
+               records.places.owner(claim.receiver) == records.share.team.rank();
+      });
+  if (static_cast<std::size_t>(about) == claims_) return {};
+  return refuted(path, "messages", "a claimed channel has no sends or no receives, or two claims");
 }
 
 void Channels::set_times(const TimeSource& source) {

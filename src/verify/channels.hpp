@@ -3,19 +3,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "base/big_vector.hpp"
 #include "base/cancel.hpp"
 #include "base/team.hpp"
+#include "trace/share.hpp"
+#include "trace/witness.hpp"
+#include "verify/claims.hpp"
 #include "verify/edges.hpp"
 #include "verify/event_times.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
-#include "verify/traits.hpp"
 
 namespace entrain::verify {
 
@@ -34,6 +35,11 @@ struct ChannelParcel {
   std::vector<ChannelHead> heads;
   BigVector<std::int64_t> times;      ///< corrected, ticks; in posting order
   BigVector<std::uint32_t> instants;  ///< numbers in the process of this side
+};
+
+/// The facts about the messages of a ChannelParcel, in the same order.
+struct FactParcel {
+  BigVector<EndFacts> facts;
 };
 
 /// Sends parcels[r] to member r and puts the one from member r in its place. Collective.
@@ -64,19 +70,16 @@ struct MatchedChannel {
   [[nodiscard]] std::int64_t receive_time(std::size_t k) const { return receives.times[k]; }
 };
 
-/// State of a trace whose records may be missing.
-struct Missing {
+/// State of the records of a trace.
+struct Records {
+  const trace::Share& share;
   const Places& places;
-  const TraitRows* rows = nullptr;  ///< null: no message is missing
-  bool any = false;                 ///< messages or collective calls are missing
+  const trace::Witness& witness;
+  bool messages_missing = false;
+  bool any_missing = false;        ///< messages or collective calls are missing
+  bool by_clock_records = false;   ///< see ChannelFacts
+  std::vector<bool> with_gaps = {};  ///< per process, see processes_with_gaps()
 };
-
-/// Times of a message, by the recorded clocks of its two processes.
-struct Delivery {
-  std::uint64_t arrived = 0, sent = 0;
-};
-/// Messages per (receiving process of this member, sending process), unsorted.
-using Deliveries = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Delivery>>;
 
 /// The channels whose two sides met at this member, which owns their receiving processes.
 class Channels {
@@ -89,20 +92,20 @@ class Channels {
   /// True if every channel of messages has as many sends as receives, with equal symbols in order.
   [[nodiscard]] bool complete() const;
 
-  /// Pairs the k-th send of each channel with its k-th receive; if records are missing, aligns
-  /// messages (align_rows()) and pairs no synchronisations. Counts matched and unmatched ends. Call
-  /// it once. O(n) for n ends; stops early if cancelled.
-  void pair(const Missing& where, LeftOut& counts, const Cancel& cancel);
+  /// Takes the facts about all ends. To be called before pair() if messages are missing.
+  void take_facts(std::vector<FactParcel>&& sends, FactParcel&& receives) {
+    sent_facts_ = std::move(sends);
+    received_facts_.push_back(std::move(receives));
+  }
 
-  /// Returns the paired messages if messages are missing outside gaps. Call it once, after pair().
-  [[nodiscard]] Deliveries take_deliveries() { return std::move(deliveries_); }
+  /// Pairs the k-th send of each channel with its k-th receive. If messages are missing, verifies
+  /// the claims of the witness and pairs accordingly; channels without a claim must be complete to
+  /// have pairs. Where anything is missing, pairs no synchronisations. Counts matched and unmatched
+  /// ends. Call it once. O(n) for n ends; stops early if cancelled. ErrorKind::internal if a claim
+  /// does not hold.
+  Result<void> pair(const Records& records, LeftOut& counts, const Cancel& cancel);
 
-  /// True if times decided about pairs: of synchronisations, or of messages if some are missing.
-  /// Valid after pair().
-  [[nodiscard]] bool depend_on_times() const { return depend_on_times_; }
-
-  /// Replaces the times of the ends by those of other maps. Call it after pair(), and only if times
-  /// did not decide.
+  /// Replaces the times of the ends by those of other maps. Call it after pair().
   void set_times(const TimeSource& source);
 
   /// Channels sorted by key. Valid after pair().
@@ -113,21 +116,23 @@ class Channels {
   struct OpenSide {
     ChannelHead head;
     ChannelSide ends;
+    std::size_t parcel = 0, fact = 0;  ///< its parcel, and its first fact there
   };
-  static void append_sides(ChannelParcel& parcel, std::vector<OpenSide>& sides);
-  MatchedChannel match_messages(const Places& places, const OpenSide& sends,
-                                const OpenSide& receives, const TraitRows* rows, LeftOut& counts);
-  MatchedChannel match_synchronisations(const Places& places, const OpenSide& sends,
-                                        const OpenSide& receives);
-  static bool is_shared(const Places& places, std::uint32_t process, const OpenSide& side);
-  static void sort_by_time(const OpenSide& side, std::size_t unused);
+  static void append_sides(std::span<ChannelParcel> parcels, std::vector<OpenSide>& sides);
+  MatchedChannel match_messages(const Records& records, const OpenSide& sends,
+                                const OpenSide& receives, LeftOut& counts);
+  const char* test(const Records& records, const trace::ClaimedChannel& claim,
+                   const OpenSide& sends, const OpenSide& receives) const;
+  static MatchedChannel match_synchronisations(const Places& places, const OpenSide& sends,
+                                               const OpenSide& receives);
 
-  std::vector<ChannelParcel> sends_;
-  ChannelParcel receives_;
+  std::vector<ChannelParcel> sends_, receives_;
+  std::vector<FactParcel> sent_facts_, received_facts_;  ///< empty: no message is missing
   std::vector<OpenSide> sent_, received_;  ///< sorted by key, empty after pair()
   std::vector<MatchedChannel> channels_;   ///< views into the parcels
-  Deliveries deliveries_;
-  bool depend_on_times_ = false;
+  std::size_t claims_ = 0;                 ///< claims about these channels
+  std::string refuted_;                    ///< the first channel whose claim does not hold
+  const char* why_ = nullptr;
 };
 
 }  // namespace entrain::verify

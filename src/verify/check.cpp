@@ -159,19 +159,16 @@ class Checker {
   Checker(const trace::Share& share, const CheckOptions& options, const Cancel& cancel)
       : share_(share), team_(share.team), options_(options), cancel_(cancel) {}
 
-  Result<void> pair(std::span<const ClockMap> maps) {
-    TRY_ASSIGN(Relation relation,
-               Relation::build(share_, maps, options_.alltoallv, Scope::everything, cancel_));
+  Result<void> pair(const TimesToCheck& times) {
+    TRY_ASSIGN(Relation relation, Relation::build(share_, times.maps, options_.alltoallv,
+                                                  times.claims, cancel_));
     relation_.emplace(std::move(relation));
     return {};
   }
 
-  /// Returns false if these maps may change the relation.
-  Result<bool> pair_anew(std::span<const ClockMap> maps) {
-    if (!relation_->is_timeless()) return false;
+  Result<void> set_maps(std::span<const ClockMap> maps) {
     relation_->set_maps(share_, maps);
-    TRY(cancel_.agree(team_));
-    return true;
+    return cancel_.agree(team_);
   }
 
   /// Sets `acyclic` if no cycle was found.
@@ -237,13 +234,12 @@ Result<Checks> check_both(const trace::Share& share, const TimesToCheck& times,
                           const TimesToCheck* others, const CheckOptions& options,
                           const Cancel& cancel) {
   Checker checker(share, options, cancel);
-  TRY(checker.pair(times.maps));
+  TRY(checker.pair(times));
   Checks checks;
   bool acyclic = false;
   TRY_ASSIGN(checks.report, checker.judge_edges(times, acyclic));
   if (others == nullptr) return checks;
-  TRY_ASSIGN(const bool same_pairs, checker.pair_anew(others->maps));
-  if (!same_pairs) return checks;
+  TRY(checker.set_maps(others->maps));
   TimesToCheck then = *others;
   then.known_acyclic = acyclic;
   TRY_ASSIGN(checks.others, checker.judge_edges(then, acyclic));

@@ -15,6 +15,7 @@
 #include "base/cancel.hpp"
 #include "trace/pair_mu.hpp"
 #include "trace/share.hpp"
+#include "verify/claims.hpp"
 #include "verify/observer.hpp"
 
 namespace entrain::verify {
@@ -34,6 +35,8 @@ struct TimesToCheck {
   std::function<std::string(LocationIndex, std::uint64_t)> region_at = {};
   /// Observer of the edges of this member; may be null.
   EdgeObserver* observer = nullptr;
+  /// Claims about records where some are missing.
+  Claims claims = {};
   /// True if another check of the same edges found no cycle: cycles follow from edges and local
   /// order, so these times have none either, and the search is skipped.
   bool known_acyclic = false;
@@ -47,8 +50,9 @@ struct TimesToCheck {
 /// worst one of its kind, with a margin of -500 ticks. Received at 1003, it would be below latency
 /// and no violation.
 ///
-/// The matching is the checker's own (Relation): it shares no code with match/ and clc/, so that it
-/// can find their mistakes. It reads only alltoallv and init_finalize of `options`.
+/// It shares no code with match/ and clc/, so that it can find their mistakes: it pairs complete
+/// records itself, and verifies what `times.claims` say of others (Relation). It reads only alltoallv
+/// and init_finalize of `options`.
 ///
 /// Edges inside a cycle of equal stamps carry no latency. Those inside a cycle that is too wide to
 /// come from timer resolution are not counted as edges, but reported in `skipped`
@@ -60,8 +64,7 @@ struct TimesToCheck {
 /// Collective. Every member needs all definitions, but skeletons and maps only of the locations
 /// that it owns; nothing is changed, so threads may share them. Every member returns the same
 /// report, whatever the team and the partition. O(n log n), in most traces O(n). Errors, the same
-/// at every member: ErrorKind::interrupted when `cancel` asks for it; ErrorKind::input for a
-/// process of 2^32 communication events or more.
+/// at every member: those of Relation::build().
 Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
                           const CheckOptions& options, const Cancel& cancel);
 
@@ -70,17 +73,15 @@ struct Checks {
   std::optional<CheckReport> others;  ///< empty: not checked
 };
 
-/// Checks the same events by two sets of times, and pairs them only once. The relation follows from
-/// the order of records, unless some are missing; then, and if there are edges between threads,
-/// `others` are not checked. If the first check finds no cycle, the second one searches none.
-/// `others` may be null; else every member needs the skeletons and maps of all locations, as
-/// threads of one process have them.
+/// Checks the same events by two sets of times, and pairs them only once, by the claims of `times`.
+/// If the first check finds no cycle, the second one searches none. `others` may be null; else every
+/// member needs the skeletons and maps of all locations, as threads of one process have them.
 Result<Checks> check_both(const trace::Share& share, const TimesToCheck& times,
                           const TimesToCheck* others, const CheckOptions& options,
                           const Cancel& cancel);
 
-/// Checks on the calling thread alone; all locations must be there. Never interrupted. A trace
-/// with a process of 2^32 communication events yields a report without edges.
+/// Checks on the calling thread alone; all locations must be there. Never interrupted. After an
+/// error the report is empty.
 CheckReport check(const trace::Trace& trace, const TimesToCheck& times,
                   const CheckOptions& options);
 

@@ -202,7 +202,7 @@ TEST(Collectives, where_calls_were_lost_the_certain_ones_remain) {
   const CheckReport report = b.check();
   EXPECT_EQ(edges(report, EdgeKind::n_to_n).count,
             12);  // three of processes 0 and 2, and the other comm's
-  EXPECT_EQ(report.unmatched, (Counters{{"collectives_incomplete", 2}, {"ambiguous_calls", 2}}));
+  EXPECT_EQ(report.unmatched, (Counters{{"collectives_incomplete", 2}}));
 }
 
 TEST(Collectives, different_roots_are_a_mismatch) {
@@ -262,7 +262,7 @@ TEST(Collectives, a_call_that_may_be_any_of_several_is_in_none) {
   b.trace().locations[2].event_file_missing = true;
   const CheckReport report = b.check();
   EXPECT_EQ(edges(report, EdgeKind::n_to_n).count, 0);
-  EXPECT_EQ(report.unmatched, (Counters{{"collectives_incomplete", 1}, {"ambiguous_calls", 1}}));
+  EXPECT_EQ(report.unmatched, (Counters{{"collectives_incomplete", 1}}));
   EXPECT_EQ(report.skipped, (Counters{{"missing_event_files", 1}}));
 }
 

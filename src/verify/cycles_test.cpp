@@ -10,11 +10,10 @@ namespace {
 
 using testing::count;
 using testing::edges;
+using testing::p2p;
 using testing::TraceBuilder;
 using K = trace::EventKind;
 namespace op = trace::op;
-
-const EdgeStatistics& p2p(const CheckReport& report) { return edges(report, EdgeKind::p2p); }
 
 /// Two messages that cross: each location receives at `first` and sends at `second`.
 TraceBuilder crossing(std::uint64_t first, std::uint64_t second) {
@@ -162,7 +161,7 @@ TEST(Cycles, two_components_are_two) {
   const trace::Share share{solo, partition, b.trace()};
   const Cancel never(nullptr);
   const auto relation =
-      Relation::build(share, maps, AlltoallvRule::ignore, Scope::everything, never);
+      Relation::build(share, maps, AlltoallvRule::ignore, {}, never);
   ASSERT_TRUE(relation);
   IntervalUnion ties(100);
   ties.add(100, 100);

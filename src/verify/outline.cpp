@@ -245,7 +245,8 @@ class Outliner::Walk {
         {.channel = channel, .order = order, .instant = instant_, .symbol = symbol});
     if (channel == k_none) return;
     Outline::Channel& to = out_.channels[channel];
-    if (to.count++ > 0 && (order < to.latest || to.location != location_)) to.disordered = true;
+    const bool in_order = order >= to.latest && to.location == location_ && !out_.decreasing;
+    if (to.count++ > 0 && !in_order) to.disordered = true;
     to.latest = order;
     to.location = location_;
   }

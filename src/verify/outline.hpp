@@ -39,6 +39,12 @@ inline bool is_within_location(const ChannelKey& key, const Places& places) {
 /// The spaces in which collective calls are counted: communicators, then windows.
 using SpaceIndex = std::uint32_t;
 
+/// The communicator of a space.
+inline const trace::Comm& comm_of(const trace::Definitions& definitions, SpaceIndex space) {
+  const std::size_t comms = definitions.comms.size();
+  return definitions.comms[space < comms ? space : definitions.windows[space - comms].comm];
+}
+
 /// The kinds of operations that the checker pairs.
 enum class Scope {
   everything,

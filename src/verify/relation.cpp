@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <utility>
+
+#include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "verify/call_alignment.hpp"
+#include "verify/call_numbers.hpp"
 #include "verify/parcels.hpp"
 
 namespace entrain::verify {
@@ -24,32 +26,30 @@ struct WorldCall {
 }  // namespace
 
 Result<Relation> Relation::build(const trace::Share& share, std::span<const ClockMap> maps,
-                                 AlltoallvRule alltoallv, Scope scope, const Cancel& cancel) {
+                                 AlltoallvRule alltoallv, const Claims& claims,
+                                 const Cancel& cancel) {
   TRY_ASSIGN(Places places, Places::agree(share));
   Relation relation(share.trace, maps, std::move(places));
-  std::vector<Outline> outlines = relation.outline(share, scope, cancel);
+  std::vector<Outline> outlines = relation.outline(share, cancel);
   TRY(cancel.agree(share.team));
   std::size_t most_posts = 0;
   for (const Outline& outline : outlines) most_posts = std::max(most_posts, outline.posts.size());
   TRY(share.team.agree(require_countable(most_posts, share.trace.path)));
-  if (scope == Scope::everything) relation.gather_world(share.team, outlines);
-  relation.meet(share, alltoallv, std::move(outlines), cancel);
+  relation.gather_world(share.team, outlines);
+  TRY(relation.meet(share, alltoallv, claims, std::move(outlines), cancel));
   TRY(cancel.agree(share.team));
   sum_over_members(share.team, relation.left_out_);
   return relation;
 }
 
-std::vector<Outline> Relation::outline(const trace::Share& share, Scope scope,
-                                       const Cancel& cancel) {
+std::vector<Outline> Relation::outline(const trace::Share& share, const Cancel& cancel) {
   std::vector<Outline> outlines;
-  Outliner outliner(*trace_, *places_, scope, left_out_);
+  Outliner outliner(*trace_, *places_, Scope::everything, left_out_);
   for (std::uint32_t p = 0; p < places_->process_count(); ++p) {
     if (places_->owner(p) != share.team.rank()) continue;
     if (cancel.asked()) break;
     outlines.push_back(outliner.outline(p));
-    if (outlines.back().has_threads && scope == Scope::everything) {
-      threads_.add_process(p, left_out_.unmatched);
-    }
+    if (outlines.back().has_threads) threads_.add_process(p, left_out_.unmatched);
     stamps_decrease_ = stamps_decrease_ || outlines.back().decreasing;
   }
   note_order(share);
@@ -67,38 +67,56 @@ void Relation::note_order(const trace::Share& share) {
 }
 
 /// Sends all operations to the members that pair them, and pairs them.
-void Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
-                    std::vector<Outline>&& outlines, const Cancel& cancel) {
+Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
+                            const Claims& claims, std::vector<Outline>&& outlines,
+                            const Cancel& cancel) {
   EndParcels ends = write_ends(share, *places_, maps_, outlines);
   exchange_parcels(share.team, ends.sends);
   channels_ = Channels(std::move(ends.sends), std::move(ends.receives));
-  const bool missing = share.team.any(any_inner_gaps(share) || !channels_.complete());
   SpaceCounts spaces(share.team, trace_->definitions, outlines);
   const auto comms = static_cast<SpaceIndex>(trace_->definitions.comms.size());
+  const bool missing = share.team.any(any_inner_gaps(share) || !channels_.complete());
   const bool calls_missing = missing || spaces.unequal(share.team, 0, comms);
   const bool any_missing = calls_missing || spaces.unequal(share.team, comms, k_none);
-  std::optional<GapTable> gaps;
-  std::optional<TraitRows> rows;
-  if (missing) rows.emplace(gaps.emplace(share, *places_));
-  channels_.pair({.places = *places_, .rows = rows ? &*rows : nullptr, .any = any_missing},
-                 left_out_, cancel);
-  const bool only_gaps = !rows || rows->only_gaps();
-  std::map<std::uint32_t, Conduct> conducts;
-  if (rows) conducts = rows->take_conducts();
-  Deliveries deliveries = channels_.take_deliveries();
-  rows.reset();
-  if (any_missing) {
-    if (!gaps) gaps.emplace(share, *places_);
-    CallAlignment calls{.gaps = *gaps,
-                        .only_gaps = only_gaps,
-                        .only_windows = !calls_missing,
-                        .spaces = spaces,
-                        .conducts = conducts,
-                        .deliveries = deliveries};
-    align_calls(calls, outlines, left_out_.unmatched);
+  trace::Witness found;
+  if (any_missing && claims.witness == nullptr && claims.find) {
+    TRY_ASSIGN(found, claims.find(share));
   }
-  meet_calls(share, alltoallv, std::move(outlines), spaces);
-  timeless_ = !any_missing && !share.team.any(channels_.depend_on_times() || !threads_.empty());
+  const trace::Witness& witness = claims.witness == nullptr ? found : *claims.witness;
+  Records records{.share = share,
+                  .places = *places_,
+                  .witness = witness,
+                  .messages_missing = missing,
+                  .any_missing = any_missing,
+                  .by_clock_records = witness.respects_clock_records && claims.same_clock_records};
+  if (missing) {
+    records.with_gaps = processes_with_gaps(share, *places_);
+    EndFactParcels facts = exchange_facts(share, *places_);
+    channels_.take_facts(std::move(facts.sends), std::move(facts.receives));
+  }
+  TRY(share.team.agree(channels_.pair(records, left_out_, cancel)));
+  TRY(share.team.agree(number(records, calls_missing ? 0 : comms, outlines, spaces)));
+  const bool claimed = claims.witness != nullptr || claims.find != nullptr;
+  return share.team.agree(meet_calls(share, alltoallv, std::move(outlines), spaces, claimed));
+}
+
+/// Numbers the calls in spaces from `first` on if calls may be missing.
+Result<void> Relation::number(const Records& records, SpaceIndex first, std::span<Outline> outlines,
+                              SpaceCounts& spaces) {
+  NumberedCalls numbered;
+  if (records.any_missing) {
+    numbered = number_calls(records.share, records.witness, first, outlines, spaces,
+                            left_out_.unmatched);
+  }
+  const std::string& path = records.share.trace.path;
+  if (numbered.why != nullptr) return refuted(path, numbered.refuted, numbered.why);
+  const auto& calls = records.witness.calls;
+  const auto about = std::count_if(calls.begin(), calls.end(), [&](const auto& claim) {
+    return claim.process >= places_->process_count() ||
+           places_->owner(claim.process) == records.share.team.rank();
+  });
+  if (static_cast<std::size_t>(about) == numbered.claims) return {};
+  return refuted(path, "calls", "of claimed calls there are none, or none is missing");
 }
 
 void Relation::set_maps(const trace::Share& share, std::span<const ClockMap> maps) {
@@ -106,6 +124,7 @@ void Relation::set_maps(const trace::Share& share, std::span<const ClockMap> map
   note_order(share);
   const TimeSource source{*trace_, *places_, maps};
   channels_.set_times(source);
+  threads_.set_maps(maps);
   calls_->set_times(source);
   for (Instance& instance : world_) {
     for (std::vector<Moment>* const side : {&instance.sends, &instance.receives}) {
@@ -117,8 +136,9 @@ void Relation::set_maps(const trace::Share& share, std::span<const ClockMap> map
   }
 }
 
-void Relation::meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
-                          std::vector<Outline>&& outlines, SpaceCounts& spaces) {
+Result<void> Relation::meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
+                                  std::vector<Outline>&& outlines, SpaceCounts& spaces,
+                                  bool claimed) {
   std::vector<CallParcel> calls =
       write_calls(share, *places_, maps_, spaces.limits(), std::move(outlines));
   exchange_parcels(share.team, calls);
@@ -126,7 +146,12 @@ void Relation::meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
   limits_.assign(spaces.limits().begin(), spaces.limits().end());
   const LeftOut before = left_out_;
   LeftOut counted = before;
-  spaces.cut(share.team, calls_->disagreements(limits_, counted), left_out_.unmatched);
+  const std::vector<SpaceCounts::Disagreement> found = calls_->disagreements(limits_, counted);
+  spaces.cut(share.team, found, left_out_.unmatched);
+  const auto against_claims = std::find_if(found.begin(), found.end(), [&](const auto& d) {
+    // The groups of an inter-communicator name roots in different ways.
+    return claimed && spaces.is_aligned(d.space) && !comm_of(trace_->definitions, d.space).inter;
+  });
   if (!std::equal(limits_.begin(), limits_.end(), spaces.limits().begin())) {
     // Instances beyond the new limits do not count either.
     limits_.assign(spaces.limits().begin(), spaces.limits().end());
@@ -137,6 +162,11 @@ void Relation::meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
   left_out_.coverage = counted.coverage;
   left_out_.unmatched.collectives_incomplete +=
       counted.unmatched.collectives_incomplete - before.unmatched.collectives_incomplete;
+  if (against_claims == found.end()) return {};
+  return refuted(share.trace.path,
+                 fmt::format("instance {} in space {}", against_claims->ordinal,
+                             against_claims->space),
+                 "its calls have different operations or roots");
 }
 
 void Relation::gather_world(Team& team, std::span<const Outline> outlines) {

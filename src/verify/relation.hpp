@@ -16,6 +16,7 @@
 #include "trace/share.hpp"
 #include "verify/calls.hpp"
 #include "verify/channels.hpp"
+#include "verify/claims.hpp"
 #include "verify/edges.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
@@ -28,31 +29,32 @@ namespace entrain::verify {
 ///
 /// Every member makes the outlines of the processes it owns. Sends then go to the owner of the
 /// receiving process, which pairs them (Channels); calls go to the homes of their blocks
-/// (CallBlocks); edges between threads stay (ThreadRelation). Memory: 12
-/// bytes per end of a message and 32 per call, plus the working memory for one process. Where
-/// records are missing, 32 more per end of a message (TraitRows).
+/// (CallBlocks); edges between threads stay (ThreadRelation). Where records are missing, the claims
+/// of a witness say which belong together, and are verified. Memory: 12 bytes per end of a message
+/// and 32 per call, plus the working memory for one process; 24 more per end of a message where
+/// messages are missing (EndFacts).
 ///
 /// Example: location 0 (process 0) sends at 1000 and 1200, location 1 (process 1) receives at 500
 /// and 1300; both use tag 7 of the world. The two sends and the two receives name the channel
 /// {message, 0 -> 1, world, tag 7}. So the first edge is 1000 -> 500, a violation by 500 ticks, and
 /// the second one is 1200 -> 1300, which holds. A send with tag 8 would count as unmatched.
 ///
-/// Deliberately shares no code with match/, which the corrector uses. Operations that cannot be
-/// paired are counted, never an error. The relation does not depend on the partition; which member
-/// holds which part of it does.
+/// Deliberately shares no code with match/, which the corrector uses: it pairs complete records
+/// itself. Operations that cannot be paired are counted, never an error; a claim that does not hold
+/// is one. The relation depends neither on the partition nor on the times; which member holds which
+/// part of it does on the former.
 class Relation {
  public:
   /// Collective. The trace and `maps` (per location: stored stamp -> time) must outlive it. O(n log
   /// n), in most traces O(n). Errors, the same at every member: ErrorKind::interrupted;
-  /// ErrorKind::input as Places::agree and require_countable.
+  /// ErrorKind::input as Places::agree and require_countable; ErrorKind::internal for a claim that
+  /// does not hold; those of Claims::find.
   static Result<Relation> build(const trace::Share& share, std::span<const ClockMap> maps,
-                                AlltoallvRule alltoallv, Scope scope, const Cancel& cancel);
+                                AlltoallvRule alltoallv, const Claims& claims,
+                                const Cancel& cancel);
 
-  /// True if set_maps() may be called: the order of records decided all pairs, and there is no edge
-  /// between threads, whose times are kept in place. The same at every member.
-  [[nodiscard]] bool is_timeless() const { return timeless_; }
-  /// Replaces the maps. Requires is_timeless() and all locations, as threads of one process have
-  /// them; `share`: same as for build(). O(n).
+  /// Replaces the maps. Requires all locations, as threads of one process have them; `share`: same
+  /// as for build(). O(n).
   void set_maps(const trace::Share& share, std::span<const ClockMap> maps);
 
   [[nodiscard]] const Places& places() const { return *places_; }
@@ -101,11 +103,13 @@ class Relation {
         places_(std::make_unique<const Places>(std::move(places))),
         threads_(trace, *places_, maps) {}
 
-  std::vector<Outline> outline(const trace::Share& share, Scope scope, const Cancel& cancel);
-  void meet(const trace::Share& share, AlltoallvRule alltoallv, std::vector<Outline>&& outlines,
-            const Cancel& cancel);
-  void meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
-                  std::vector<Outline>&& outlines, SpaceCounts& spaces);
+  std::vector<Outline> outline(const trace::Share& share, const Cancel& cancel);
+  Result<void> meet(const trace::Share& share, AlltoallvRule alltoallv, const Claims& claims,
+                    std::vector<Outline>&& outlines, const Cancel& cancel);
+  Result<void> number(const Records& records, SpaceIndex first, std::span<Outline> outlines,
+                      SpaceCounts& spaces);
+  Result<void> meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
+                          std::vector<Outline>&& outlines, SpaceCounts& spaces, bool claimed);
   void gather_world(Team& team, std::span<const Outline> outlines);
   void note_order(const trace::Share& share);
 
@@ -115,7 +119,6 @@ class Relation {
   LeftOut left_out_;
   bool stamps_decrease_ = false;  ///< stamps of some location of this member decrease
   bool decreasing_ = false;
-  bool timeless_ = false;
   Channels channels_;
   ThreadRelation threads_;
   std::optional<CallBlocks> calls_;

@@ -160,8 +160,8 @@ TEST(Rma, locks_are_only_counted) {
   EXPECT_EQ(b.check().skipped, (Counters{{"rma_locks", 2}}));
 }
 
-/// 600 rounds of a message from 0 to 1 and a fence of both; process 1 has no record of one. Nor do
-/// the next ones couple: they might be those of the same round.
+/// 600 rounds of a message from 0 to 1 and a fence of both; process 1 has no record of one. The
+/// next one is in no instance either: it might be that of the same round.
 void add_rounds_without_a_fence(TraceBuilder& b, std::uint32_t window) {
   for (std::uint64_t round = 0; round < 600; ++round) {
     const std::uint64_t at = 1000 * round;
@@ -170,6 +170,11 @@ void add_rounds_without_a_fence(TraceBuilder& b, std::uint32_t window) {
     fence(b, 0, at + 100, at + 200, window, op::barrier, 1);
     if (round != 217) fence(b, 1, at + 110, at + 210, window, op::barrier, 1);
   }
+  const auto comms = static_cast<std::uint32_t>(b.trace().definitions.comms.size());
+  b.witness.calls = {{.space = comms + window,
+                      .process = 1,
+                      .instances = {{0, 0, 217}, {218, 219, 381}},
+                      .ambiguous = 1}};
 }
 
 TEST(Rma, a_fence_without_record_makes_no_violation_of_others) {

@@ -18,7 +18,7 @@ void SpaceCounts::merge(std::vector<Sum>& sums) {
     to.unequal = to.unequal || sums[i].unequal || to.operations != sums[i].operations;
     if (sums[i].longest > to.longest ||
         (sums[i].longest == to.longest && sums[i].first_seat < to.first_seat)) {
-      to.first = sums[i].first;
+      to.operations = sums[i].operations;
       to.first_seat = sums[i].first_seat;
     }
     to.columns += sums[i].columns;
@@ -30,13 +30,11 @@ void SpaceCounts::merge(std::vector<Sum>& sums) {
 }
 
 SpaceCounts::SpaceCounts(Team& team, const trace::Definitions& definitions,
-                         std::span<const Outline> outlines,
-                         const std::function<bool(std::uint32_t)>& counts)
+                         std::span<const Outline> outlines)
     : limits_(definitions.comms.size() + definitions.windows.size(), 0),
       aligned_(limits_.size(), false) {
   std::vector<Sum> mine;
   for (const Outline& outline : outlines) {
-    if (!counts(outline.process)) continue;
     for (const Outline::Column& column : outline.columns) {
       mine.push_back({.space = column.space,
                       .columns = 1,
@@ -44,7 +42,6 @@ SpaceCounts::SpaceCounts(Team& team, const trace::Definitions& definitions,
                       .longest = column.count,
                       .calls = column.count,
                       .operations = column.operations,
-                      .first = outline.process,
                       .first_seat = std::uint64_t{column.seat.group} << 32 | column.seat.rank});
     }
     if (mine.size() > 2 * limits_.size() + 1024) merge(mine);
@@ -74,7 +71,7 @@ bool SpaceCounts::unequal(Team& team, SpaceIndex first, SpaceIndex end) const {
 
 std::vector<SpaceCounts::Reference> SpaceCounts::references(Team& team) const {
   std::vector<Reference> own;
-  for (const Sum& sum : own_) own.push_back({sum.space, sum.first, sum.longest});
+  for (const Sum& sum : own_) own.push_back({sum.space, sum.longest, sum.operations});
   return gather_everywhere(team, own);
 }
 

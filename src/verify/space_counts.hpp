@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,18 +20,17 @@ namespace entrain::verify {
 /// to be a barrier and two reductions, cut() lowers the limit to 2.
 class SpaceCounts {
  public:
-  /// Counts for the processes for which `counts` holds. Collective.
-  SpaceCounts(Team& team, const trace::Definitions& definitions, std::span<const Outline> outlines,
-              const std::function<bool(std::uint32_t)>& counts = everybody);
+  /// Collective.
+  SpaceCounts(Team& team, const trace::Definitions& definitions, std::span<const Outline> outlines);
 
   /// Per space: ordinals below this can be complete instances. The same at every member.
   [[nodiscard]] std::span<const std::uint32_t> limits() const { return limits_; }
 
-  /// The process with the most calls in a space (lowest rank among equals), and its calls.
+  /// The calls of the process with the most calls in a space (lowest rank among equals).
   struct Reference {
     SpaceIndex space = k_none;
-    std::uint32_t process = k_none;
     std::uint32_t calls = 0;
+    std::uint64_t operations = 0;  ///< Outline::Column::operations
   };
   /// True if in some space of [first, end) callers differ in the number or order of their
   /// operations. Collective.
@@ -42,6 +40,7 @@ class SpaceCounts {
   /// Sets the limits of aligned spaces: 0 where fewer than two processes have a call left. cut()
   /// then counts nothing there. The same at every member.
   void align(std::span<const Reference> aligned);
+  [[nodiscard]] bool is_aligned(SpaceIndex space) const { return aligned_[space]; }
 
   /// The first ordinal of a space that is no instance, because its calls contradict each other.
   struct Disagreement {
@@ -60,12 +59,10 @@ class SpaceCounts {
     std::uint32_t shortest = k_none;
     std::uint32_t longest = 0;
     std::uint64_t calls = 0;
-    std::uint64_t operations = 0;  ///< Outline::Column::operations of some process
+    std::uint64_t operations = 0;  ///< Outline::Column::operations of the reference
     bool unequal = false;          ///< others differ from `operations`
-    std::uint32_t first = k_none;  ///< first process among those with the most calls
-    std::uint64_t first_seat = 0;  ///< its group and rank
+    std::uint64_t first_seat = 0;  ///< group and rank of the reference
   };
-  static bool everybody(std::uint32_t) { return true; }
   static void merge(std::vector<Sum>& sums);
   std::vector<std::uint32_t> limits_;
   std::vector<bool> aligned_;  ///< one per space

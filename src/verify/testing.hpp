@@ -110,7 +110,7 @@ void expect_by_teams(const trace::Definitions& definitions, const std::string& e
 }
 
 /// Checks `share` by the clocks as they are, and by `times` as other times of the same events. The
-/// text of what the latter say; of `times` alone where the pairs may depend on times.
+/// text of what the latter say.
 inline std::string text_of_others(const trace::Share& share, const TimesToCheck& times,
                                   const CheckOptions& options) {
   const std::vector<ClockMap> as_they_are(times.maps.size());
@@ -119,9 +119,7 @@ inline std::string text_of_others(const trace::Share& share, const TimesToCheck&
   first.observer = others.observer = nullptr;
   const auto both = check_both(share, first, &others, options, Cancel(nullptr));
   if (!both) return both.error().message;
-  if (both->others) return text_of(*both->others);
-  const auto alone = check(share, others, options, Cancel(nullptr));
-  return alone ? text_of(*alone) : alone.error().message;
+  return text_of(*both->others);
 }
 
 /// The report of one thread, which must be that of teams as well: of threads that share the trace,
@@ -160,12 +158,19 @@ class TraceBuilder : public trace::testing::TraceBuilder {
   /// Checks with the identity as clock map of every location, in teams of every size.
   [[nodiscard]] CheckReport check(const CheckOptions& options = {}, const MuTicks& mu = {}) const {
     const std::vector<ClockMap> maps(trace().locations.size());
-    return check_by_teams(trace(), {.maps = maps, .mu = mu}, options);
+    return check_by_teams(trace(), {.maps = maps, .mu = mu, .claims = {.witness = &witness}},
+                          options);
   }
+
+  trace::Witness witness;  ///< claims about the trace
 };
 
 inline const EdgeStatistics& edges(const CheckReport& report, EdgeKind kind) {
   return report.edges[static_cast<std::size_t>(kind)];
+}
+
+inline const EdgeStatistics& p2p(const CheckReport& report) {
+  return edges(report, EdgeKind::p2p);
 }
 
 /// Value of a counter; 0 if it is not there.

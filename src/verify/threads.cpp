@@ -444,6 +444,15 @@ void ThreadRelation::add_instance(std::vector<EventRef>& sends, std::vector<Even
                         .receives = static_cast<std::uint32_t>(receives.size())});
 }
 
+void ThreadRelation::set_maps(std::span<const ClockMap> maps) {
+  maps_ = maps;
+  for (ThreadPair& pair : pairs_) {
+    pair.send_time = time(pair.send);
+    pair.receive_time = time(pair.receive);
+  }
+  for (Participant& participant : participants_) participant.time = time(participant.event);
+}
+
 void ThreadRelation::for_each_instance(const std::function<void(Instance&)>& use) const {
   Instance instance;
   instance.kind = EdgeKind::thread;

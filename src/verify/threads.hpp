@@ -40,7 +40,8 @@ class ThreadRelation {
   /// Adds the edges inside one process; call it in order of processes. O(n log n).
   void add_process(std::uint32_t process, Unmatched& unmatched);
 
-  [[nodiscard]] bool empty() const { return pairs_.empty() && instances_.empty(); }
+  /// Replaces the maps.
+  void set_maps(std::span<const ClockMap> maps);
   /// Sorted by process, and inside one in a fixed order for each stage.
   [[nodiscard]] const std::vector<ThreadPair>& pairs() const { return pairs_; }
   /// Calls `use` with each instance: a fork, a join, or a barrier of a thread team.

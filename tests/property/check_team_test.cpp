@@ -8,10 +8,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/flat_map.hpp"
+#include "match/round_trip.hpp"
 #include "support/random_plan.hpp"
 #include "support/random_trace.hpp"
 #include "verify/check.hpp"
-#include "verify/round_trip.hpp"
 #include "verify/statistics.hpp"
 #include "verify/testing.hpp"
 
@@ -57,18 +57,23 @@ RC_GTEST_PROP(CheckTeam, reports_are_the_same, ()) {
   CheckOptions options;
   options.alltoallv = plan.dense_alltoallv ? AlltoallvRule::dense : AlltoallvRule::ignore;
   options.init_finalize = plan.init_finalize;
-  const std::string expected =
-      vt::text_of(verify::check(random.trace, {.maps = random.presync, .mu = mu}, options));
+  const verify::Claims claims{
+      .find = [](const trace::Share& share) { return match::find_witness(share, 1, nullptr); }};
+  const std::string expected = vt::text_of(verify::check(
+      random.trace, {.maps = random.presync, .mu = mu, .claims = claims}, options));
   expect_same(members, partition, random.trace, random.presync, expected,
               [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
-                const auto report = verify::check(
-                    {team, partition, trace}, {.maps = maps, .mu = mu}, options, Cancel(nullptr));
+                const auto report =
+                    verify::check({team, partition, trace},
+                                  {.maps = maps, .mu = mu, .claims = claims}, options,
+                                  Cancel(nullptr));
                 return report ? vt::text_of(*report) : report.error().message;
               });
   expect_same(members, partition, random.trace, random.presync, expected,
               [&](Team& team, const trace::Trace&, const std::vector<ClockMap>&) {
                 return vt::text_of_others({team, partition, random.trace},
-                                          {.maps = random.presync, .mu = mu}, options);
+                                          {.maps = random.presync, .mu = mu, .claims = claims},
+                                          options);
               });
 }
 
@@ -78,14 +83,19 @@ RC_GTEST_PROP(CheckTeam, round_trips_are_the_same, ()) {
   const auto members = *rc::gen::inRange(1U, 6U);
   const RandomTrace random = random_trace(plan);
   const trace::Partition partition = random_partition(random.trace.definitions, members, plan.seed);
-  const std::string expected =
-      fmt::format("{}", verify::round_trip_mu(random.trace, random.presync));
-  expect_same(
-      members, partition, random.trace, random.presync, expected,
-      [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
-        const auto mu = verify::round_trip_mu({team, partition, trace}, maps, Cancel(nullptr));
-        return mu ? fmt::format("{}", *mu) : mu.error().message;
-      });
+  const auto round_trip = [](Team& team, const trace::Partition& parts, const trace::Trace& trace,
+                             std::span<const ClockMap> maps) {
+    const auto graph = match::build_graph({team, parts, trace}, {});
+    return graph ? fmt::format("{}", match::round_trip_mu(team, parts, *graph, maps))
+                 : graph.error().message;
+  };
+  Solo solo;
+  const std::string expected = round_trip(solo, trace::undivided(random.trace.definitions),
+                                          random.trace, random.presync);
+  expect_same(members, partition, random.trace, random.presync, expected,
+              [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
+                return round_trip(team, partition, trace, maps);
+              });
 }
 
 std::string text_of(const CorrectionStatistics& s) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "verify/round_trip.hpp"
+#include "match/round_trip.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "verify/testing.hpp"
+#include "match/testing.hpp"
 
-namespace entrain::verify {
+namespace entrain::match {
 namespace {
 
 constexpr auto k_other = LatencyClass::other;
@@ -65,14 +65,17 @@ TEST(RoundTrip, messages_give_mu_per_class) {
   b.message(trace::EventKind::send, 1, 600, 0);
   b.message(trace::EventKind::recv, 0, 1124, 1);  // true delay 24
   const std::vector<ClockMap> maps(2);
-  const MuTicks mu = round_trip_mu(b.trace(), maps);
-  EXPECT_EQ(mu, (MuTicks{0, 0, 11}));
-  testing::expect_by_teams(b.trace().definitions, fmt::format("{}", mu),
-                           [&](Team& team, const trace::Partition& partition) {
-                             return fmt::format("{}", *round_trip_mu({team, partition, b.trace()},
-                                                                     maps, Cancel(nullptr)));
-                           });
+  for (const unsigned members : {1U, 2U}) {
+    trace::Partition partition;
+    partition.owner = {0, members - 1};
+    const auto result = run_team(members, [&](Team& team) -> Result<void> {
+      const auto graph = build_graph({team, partition, b.trace()}, {});
+      EXPECT_EQ(round_trip_mu(team, partition, *graph, maps), (MuTicks{0, 0, 11}));
+      return {};
+    });
+    EXPECT_TRUE(result);
+  }
 }
 
 }  // namespace
-}  // namespace entrain::verify
+}  // namespace entrain::match

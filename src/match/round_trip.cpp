@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "verify/round_trip.hpp"
+#include "match/round_trip.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,11 +9,9 @@
 #include <utility>
 
 #include "base/flat_map.hpp"
-#include "base/try.hpp"
-#include "verify/pair_counts.hpp"
-#include "verify/relation.hpp"
+#include "match/halo.hpp"
 
-namespace entrain::verify {
+namespace entrain::match {
 
 namespace {
 
@@ -41,20 +39,41 @@ std::optional<std::int64_t> round_trip(std::span<const OneWayDelay> between) {
   return saturating_sum(*up, *down);
 }
 
+/// Returns b - a, clamped.
+std::int64_t saturating_difference(std::int64_t b, std::int64_t a) {
+  std::int64_t ticks = 0;
+  if (!__builtin_sub_overflow(b, a, &ticks)) return ticks;
+  return b < a ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
+/// The times of all nodes. Collective.
+std::vector<std::int64_t> times_of(Team& team, const Graph& graph, std::span<const ClockMap> maps) {
+  std::vector<std::int64_t> times(graph.node_count());
+  for (LocationIndex l = 0; l < graph.location_count(); ++l) {
+    for (NodeIndex n = graph.first_node[l]; n < graph.first_node[l + 1]; ++n) {
+      times[n] = maps[l](graph.stamp[n]);
+    }
+  }
+  HaloExchange(team, graph).publish(times);
+  return times;
+}
+
 /// The smallest delay of each direction between two locations.
-std::vector<OneWayDelay> smallest_delays(const Relation& relation) {
+std::vector<OneWayDelay> smallest_delays(const Graph& graph, std::span<const std::int64_t> times) {
   FlatMap<std::uint64_t, std::int64_t, IntegerHash> smallest;
   std::vector<OneWayDelay> delays;
   const auto key = [](LocationIndex from, LocationIndex to) {
     return std::uint64_t{from} << 32 | to;
   };
-  relation.for_each_pair([&](const Pair& pair) {
-    const LocationIndex from = pair.send.location, to = pair.receive.location;
-    const std::int64_t ticks = margin(pair.receive_time, pair.send_time);
+  for (const Edge& edge : graph.edges) {
+    if (edge.kind != EdgeKind::p2p) continue;
+    const LocationIndex from = graph.location_of(edge.send), to = graph.location_of(edge.receive);
+    const std::int64_t ticks = saturating_difference(times[edge.receive], times[edge.send]);
     const auto [found, is_new] = smallest.insert(key(from, to), ticks);
     *found = std::min(*found, ticks);
-    if (is_new) delays.push_back({from, to, relation.places().latency_class(from, to), 0});
-  });
+    if (is_new) delays.push_back({from, to, edge.latency_class, 0});
+  }
   for (OneWayDelay& delay : delays) delay.delay_ticks = *smallest.find(key(delay.from, delay.to));
   return delays;
 }
@@ -112,15 +131,12 @@ MuTicks estimate_round_trip_mu(std::vector<OneWayDelay> delays) {
   return mu;
 }
 
-Result<MuTicks> round_trip_mu(const trace::Share& share, std::span<const ClockMap> maps,
-                              const Cancel& cancel) {
-  Team& team = share.team;
-  TRY_ASSIGN(const Relation relation,
-             Relation::build(share, maps, AlltoallvRule::ignore, Scope::messages, cancel));
+MuTicks round_trip_mu(Team& team, const trace::Partition& partition, const Graph& graph,
+                      std::span<const ClockMap> maps) {
   // Both directions between two locations meet at the member that works on the lower one.
   std::vector<std::vector<OneWayDelay>> by_member(team.size());
-  for (const OneWayDelay& delay : smallest_delays(relation)) {
-    by_member[share.partition.owner[std::min(delay.from, delay.to)]].push_back(delay);
+  for (const OneWayDelay& delay : smallest_delays(graph, times_of(team, graph, maps))) {
+    by_member[partition.owner[std::min(delay.from, delay.to)]].push_back(delay);
   }
   std::vector<OneWayDelay> met;
   for (const auto& part : exchange(team, std::move(by_member))) {
@@ -129,11 +145,4 @@ Result<MuTicks> round_trip_mu(const trace::Share& share, std::span<const ClockMa
   return estimate_round_trip_mu(gather_everywhere(team, smallest_round_trips(std::move(met))));
 }
 
-MuTicks round_trip_mu(const trace::Trace& trace, std::span<const ClockMap> maps) {
-  Solo solo;
-  const trace::Partition all = trace::undivided(trace.definitions);
-  const auto mu = round_trip_mu({solo, all, trace}, maps, Cancel(nullptr));
-  return mu ? *mu : MuTicks{};
-}
-
-}  // namespace entrain::verify
+}  // namespace entrain::match

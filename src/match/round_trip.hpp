@@ -6,14 +6,14 @@
 #include <vector>
 
 #include <entrain/clock_map.hpp>
-#include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
-#include "base/cancel.hpp"
 #include "base/ids.hpp"
-#include "trace/share.hpp"
+#include "base/team.hpp"
+#include "match/graph.hpp"
+#include "trace/partition.hpp"
 
-namespace entrain::verify {
+namespace entrain::match {
 
 /// The apparent delay of one message, measured by clocks that need not agree.
 struct OneWayDelay {
@@ -36,12 +36,9 @@ struct OneWayDelay {
 /// messages 1 -> 0 seem to take 130. The round trip is 60 ticks, and mu is 15.
 [[nodiscard]] MuTicks estimate_round_trip_mu(std::vector<OneWayDelay> delays);
 
-/// The same for the point-to-point messages of a trace (--mu rtt), on the times that `maps` give
-/// (one clock map per location: stored stamp -> time). Team, errors and threads as for check().
-Result<MuTicks> round_trip_mu(const trace::Share& share, std::span<const ClockMap> maps,
-                              const Cancel& cancel);
+/// The same for the messages of a graph, on the times that `maps` give (one clock map per location:
+/// stored stamp -> time). Collective.
+MuTicks round_trip_mu(Team& team, const trace::Partition& partition, const Graph& graph,
+                      std::span<const ClockMap> maps);
 
-/// The same on the calling thread alone. Never interrupted.
-MuTicks round_trip_mu(const trace::Trace& trace, std::span<const ClockMap> maps);
-
-}  // namespace entrain::verify
+}  // namespace entrain::match

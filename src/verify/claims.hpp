@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "trace/share.hpp"
+#include "trace/witness.hpp"
+#include "verify/places.hpp"
+
+/// The claims of a matcher about records of which some are missing, and their verification from the
+/// records alone.
+namespace entrain::verify {
+
+/// Source of the claims about a trace. Without any, nothing is paired where records are missing.
+struct Claims {
+  /// Claims about the processes of this member and maybe others; null: `find` makes them.
+  const trace::Witness* witness = nullptr;
+  /// Called at every member of the team if records are missing; may be empty. Collective.
+  std::function<Result<trace::Witness>(const trace::Share&)> find = {};
+  /// False if the claims are those of another copy of the trace with other clock records.
+  bool same_clock_records = true;
+};
+
+/// Properties of a message record by which claims are tested; known only where records are missing.
+struct EndFacts {
+  std::uint64_t time = 0;    ///< trace::RecordedClock::time(), ticks
+  std::uint32_t doubt = 0;   ///< trace::RecordedClock::doubt(), ticks
+  std::uint32_t symbol = 0;  ///< trace::length_code()
+  /// A completed receive whose request has no record, while others have one: it was posted at some
+  /// time before it completed.
+  bool unposted = false;
+};
+
+/// Both sides of a channel, in order of posting.
+struct ChannelFacts {
+  std::span<const EndFacts> sends, receives;
+  bool sender_has_gaps = false, receiver_has_gaps = false;
+  bool by_clock_records = false;  ///< no pair may contradict these
+};
+
+/// Returns why a claim contradicts the records; null: it holds. It holds if all records exist, each
+/// is used once, the k-th send is not received before an earlier one, lengths are equal, clock
+/// records allow the pairs, and gaps are claimed only where a process has some. O(n).
+const char* refute(const trace::ClaimedChannel& claim, const ChannelFacts& facts);
+
+/// The same for the calls of a process. `calls`: their number; `instances`: that of the process with
+/// the most calls.
+const char* refute(const trace::ClaimedCalls& claim, std::uint32_t calls, std::uint32_t instances);
+
+/// The error that a claim does not hold: a mistake of the matcher.
+tl::unexpected<Error> refuted(const std::string& path, const std::string& claim, const char* why);
+
+/// Per process: true if records may be missing in a gap: MeasurementOnOff, a file that is missing
+/// or ends early, or a process with MPI_Init and without MPI_Finalize. Collective. O(events).
+std::vector<bool> processes_with_gaps(const trace::Share& share, const Places& places);
+
+/// True if a location of this member has a gap that ends: records follow it.
+bool any_inner_gaps(const trace::Share& share);
+
+}  // namespace entrain::verify
