@@ -58,6 +58,10 @@ std::uint64_t granule_of(std::span<const std::uint64_t> stamps) {
 trace::LocationSkeleton skeleton_of(const Clock& clock, std::span<const std::uint64_t> stamps) {
   trace::LocationSkeleton skeleton;
   skeleton.event_count = stamps.size() + (clock.events ? 1 : 0);
+  skeleton.events.reserve(stamps.size());
+  for (const std::uint64_t stamp : stamps) {
+    skeleton.events.push_back({.time = stamp, .kind = trace::EventKind::edge_end});
+  }
   if (!stamps.empty()) {
     skeleton.first = stamps.front();
     skeleton.last = stamps.back();

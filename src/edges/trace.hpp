@@ -15,7 +15,7 @@ namespace entrain::edges {
 /// The definitions of a trace with one location per clock.
 trace::Definitions definitions_of(const Clocks& clocks);
 
-/// The skeletons of a trace that has these clocks and the nodes of `graph`, and no events.
+/// The skeletons of a trace that has these clocks; its events are the nodes of `graph`.
 std::vector<trace::LocationSkeleton> skeletons_of(const Clocks& clocks, const match::Graph& graph);
 
 /// Exchanges of the sessions, for locations that have some.

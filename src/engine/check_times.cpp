@@ -8,7 +8,7 @@
 
 #include "base/try.hpp"
 #include "clocks/warnings.hpp"
-#include "engine/edge_counts.hpp"
+#include "engine/graph_edges.hpp"
 #include "match/graph.hpp"
 #include "verify/check.hpp"
 #include "verify/verdict.hpp"
@@ -36,19 +36,14 @@ class Observed {
   std::optional<page::Survey> own_;
 };
 
-CheckReport count_given(const CheckSetting& setting, const session::LoadedTrace& loaded,
-                        std::span<const ClockMap> maps, page::Survey* survey) {
-  const causal::Context context{.share = loaded.share(setting.workers.processes()),
-                                .graph = *setting.given_edges,
-                                .mu = setting.mu.ticks,
-                                .threads = setting.workers.threads()};
-  CheckReport report = count_edges(context, maps, setting.domains, setting.options, survey);
+/// Adds what the records or edges cannot tell.
+void complete(const CheckSetting& setting, CheckReport& report) {
   report.mu_source = setting.mu.source;
-  if (setting.source == nullptr) return report;
-  setting.source->complete(report);
+  if (setting.given_edges == nullptr) return;
+  report.events = report.communication_events;
+  if (setting.source != nullptr) setting.source->complete(report);
   report.judgement = verify::judge(report, setting.options.strict_latency);
   if (report.checked_edges == 0) report.judgement = {Verdict::unproven, Doubt::no_edges};
-  return report;
 }
 
 }  // namespace
@@ -86,11 +81,8 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
                                         const session::LoadedTrace& loaded,
                                         std::span<const ClockMap> maps, const OtherTimes* others) {
   session::Workers& workers = setting.workers;
-  if (setting.given_edges != nullptr) {
-    verify::Checks checks{count_given(setting, loaded, maps, setting.survey), std::nullopt};
-    if (others != nullptr) checks.others = count_given(setting, loaded, others->maps, others->survey);
-    return checks;
-  }
+  std::optional<GraphEdges> edges;
+  if (setting.given_edges != nullptr) edges.emplace(*setting.given_edges);
   if (!workers.alone()) others = nullptr;
   const trace::ClockDomains& domains = setting.domains;
   const std::span<const std::uint32_t> clock_of =
@@ -101,6 +93,7 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
                              .clock_of = clock_of,
                              .claims = {.witness = setting.witness,
                                         .same_clock_records = setting.same_clock_records},
+                             .named_edges = edges ? &*edges : nullptr,
                              .known_acyclic = setting.known_acyclic};
   std::mutex mutex;
   Result<void> named;  // whether the regions of the worst edges could be looked up
@@ -135,8 +128,8 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
         return {};
       }));
   TRY(workers.processes().agree(std::move(named)));
-  checks.report.mu_source = setting.mu.source;
-  if (checks.others) checks.others->mu_source = setting.mu.source;
+  complete(setting, checks.report);
+  if (checks.others) complete(setting, *checks.others);
   return checks;
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include <entrain/align.hpp>
+
 namespace entrain::engine {
 
 namespace {

@@ -158,9 +158,7 @@ class Correction {
     TRY(check_with_before(t_.loaded, maps_, true));
     if (t_.has_given_edges) warn_of(paired());
     report_.after.presync = PresyncMethod::none;
-    const trace::Trace nodes = t_.has_given_edges ? trace_of_nodes(t_) : trace::Trace();
-    const trace::Trace& trace = t_.has_given_edges ? nodes : t_.loaded.trace;
-    TRY(take_statistics(trace, {trace, maps_}));
+    TRY(take_statistics(t_.loaded.trace, {t_.loaded.trace, maps_}));
     finish_verification();
     return cancel_.agree(processes_);
   }
@@ -475,7 +473,7 @@ class Correction {
   /// How far events moved, from the original as measured to what was written.
   Result<void> take_statistics(const formats::Reread& read) {
     if (written_) {
-      const trace::Trace before = trace_of_nodes(t_), after = trace_of_nodes(*written_);
+      const trace::Trace &before = t_.loaded.trace, &after = written_->loaded.trace;
       return have_same_counts(before, after)
                  ? take_statistics(before, {after, written_->measured.maps})
                  : take_statistics(before, {before, maps_});
@@ -489,21 +487,6 @@ class Correction {
   void warn_of(const formats::Source& source) {
     clocks::Presynchronised none;
     engine::take_clocks(source, none, report_.after);
-  }
-
-  /// A trace whose events are the ends of edges.
-  static trace::Trace trace_of_nodes(const engine::Timeline& timeline) {
-    trace::Trace trace;
-    trace.path = timeline.loaded.trace.path;
-    trace.definitions = timeline.loaded.trace.definitions;
-    const match::Graph& graph = timeline.graph;
-    for (std::size_t l = 0; l < graph.location_count(); ++l) {
-      trace::EventList& events = trace.locations.emplace_back().events;
-      for (NodeIndex n = graph.first_node[l]; n < graph.first_node[l + 1]; ++n) {
-        events.push_back({.time = graph.stamp[n]});
-      }
-    }
-    return trace;
   }
 
   static bool have_same_counts(const trace::Trace& a, const trace::Trace& b) {

@@ -38,8 +38,7 @@ Result<page::Data> PageSurvey::checked(const ClockBounds* bounds) const {
                         .before = maps,
                         .after = maps,
                         .edges_before = before_,
-                        .bounds = bounds,
-                        .stamps = stamps()},
+                        .bounds = bounds},
                        layout_);
 }
 
@@ -52,14 +51,8 @@ Result<page::Data> PageSurvey::corrected(std::span<const ClockMap> maps, bool se
                         .after = maps,
                         .edges_before = before_,
                         .edges_after = seen ? &after_ : nullptr,
-                        .bounds = bounds,
-                        .stamps = stamps()},
+                        .bounds = bounds},
                        layout_);
-}
-
-std::span<const std::uint64_t> PageSurvey::stamps() const {
-  if (timeline_.loaded.reader != nullptr) return {};
-  return timeline_.graph.stamp;
 }
 
 bool few_rows(const Timeline& timeline, std::uint64_t windows) {

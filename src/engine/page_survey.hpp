@@ -15,7 +15,7 @@ namespace entrain::engine {
 inline constexpr std::uint64_t k_most_page_rows = 400'000;
 
 /// Gathers what a page shows in the course of a check or correction. Its calls are collective over
-/// the processes of the run. A timeline that was made of given edges keeps its graph meanwhile.
+/// the processes of the run.
 class PageSurvey {
  public:
   /// `timeline` must have its clocks and maps. Both must outlive this.
@@ -32,9 +32,6 @@ class PageSurvey {
                                              const ClockBounds* bounds) const;
 
  private:
-  /// Returns the stamps of the nodes, where edges name nodes; else empty.
-  [[nodiscard]] std::span<const std::uint64_t> stamps() const;
-
   session::Workers& workers_;
   const Timeline& timeline_;
   page::Layout layout_;

@@ -159,10 +159,7 @@ class Resolver {
       for (const bool receives : {false, true}) {
         const auto [l, event] = receives ? edges_[i].receive : edges_[i].send;
         if (!from_.share.owns(l)) continue;
-        const std::uint64_t stamp = from_.stamps.empty()
-                                        ? from_.share.trace.locations[l].events.time(event)
-                                        : from_.stamps[event];
-        use(i, receives, l, stamp);
+        use(i, receives, l, from_.share.trace.locations[l].events.time(event));
       }
     }
   }

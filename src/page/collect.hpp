@@ -15,20 +15,17 @@ namespace entrain::page {
 /// Input of a page. Holds references, which must outlive it.
 struct Material {
   const trace::Share& share;            ///< share of this process
-  const trace::EventReader* source;          ///< source of the calls around edges; may be null
+  const trace::EventReader* source;     ///< reader of the calls around edges; may be null
   std::span<const ClockMap> before;     ///< one per location: the clocks as measured
   std::span<const ClockMap> after;      ///< corrected clocks; the same as `before` where nothing
                                         ///< was corrected
   const Survey& edges_before;           ///< gathered
   const Survey* edges_after = nullptr;  ///< null where nothing was corrected or checked
   const ClockBounds* bounds = nullptr;  ///< bounds of `after`, with rows for bands
-  /// Stamps of the events that edges name, where the trace has edges only; else empty, and events
-  /// are those of its locations.
-  std::span<const std::uint64_t> stamps{};
 };
 
 /// Reduces the results of a check or a correction to a page, whole at rank 0. `layout`: the one
-/// that the surveys were made with. Collective. Errors: those of Source::regions_around(), the same
+/// that the surveys were made with. Collective. Errors: those of EventReader::regions_around(), the same
 /// at every process.
 Result<Data> collect(const Material& material, Layout layout);
 

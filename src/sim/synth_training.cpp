@@ -57,11 +57,11 @@ struct Us {
 }  // namespace entrain::sim
 
 template <>
-struct fmt::formatter<entrain::Us> : fmt::formatter<std::string_view> {
+struct fmt::formatter<entrain::sim::Us> : fmt::formatter<std::string_view> {
   template <class Context>
-  auto format(const entrain::Us& time, Context& context) const {
-    return fmt::format_to(context.out(), "{}.{:03}", time.ns / entrain::k_ns_per_us,
-                          time.ns % entrain::k_ns_per_us);
+  auto format(const entrain::sim::Us& time, Context& context) const {
+    return fmt::format_to(context.out(), "{}.{:03}", time.ns / entrain::sim::k_ns_per_us,
+                          time.ns % entrain::sim::k_ns_per_us);
   }
 };
 

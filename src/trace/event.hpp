@@ -42,6 +42,7 @@ enum class EventKind : std::uint8_t {
   barrier_leave,
   task_create,  ///< ThreadTaskCreate: comm = team, peer = creating thread, tag = generation
   task_switch,  ///< ThreadTaskSwitch: the same
+  edge_end,     ///< end of an edge that the format names itself
   rma_collective_begin,  ///< RmaCollectiveBegin
   rma_collective_end,    ///< RmaCollectiveEnd: op, comm = window, peer = root, tag = sync level,
                          ///< flags

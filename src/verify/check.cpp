@@ -161,7 +161,7 @@ class Checker {
 
   Result<void> pair(const TimesToCheck& times) {
     TRY_ASSIGN(Relation relation, Relation::build(share_, times.maps, options_.alltoallv,
-                                                  times.claims, cancel_));
+                                                  times.claims, cancel_, times.named_edges));
     relation_.emplace(std::move(relation));
     return {};
   }
@@ -173,6 +173,7 @@ class Checker {
 
   /// Sets `acyclic` if no cycle was found.
   Result<CheckReport> judge_edges(const TimesToCheck& times, bool& acyclic) const {
+    const bool known_acyclic = times.known_acyclic || times.named_edges != nullptr;
     const EdgeWalk::Rules rules{.mu = times.mu,
                                 .pair_mu = times.pair_mu,
                                 .init_finalize = options_.init_finalize,
@@ -181,9 +182,9 @@ class Checker {
     Cycles cycles;
     IntervalUnion backward = may_hold_cycles(*relation_, team_);
     EdgeSums sums =
-        EdgeWalk(*relation_, cycles, rules, times.known_acyclic ? nullptr : &backward).run(cancel_);
+        EdgeWalk(*relation_, cycles, rules, known_acyclic ? nullptr : &backward).run(cancel_);
     TRY(cancel_.agree(team_));
-    if (!times.known_acyclic) {
+    if (!known_acyclic) {
       const Clusters clusters = Clusters::merge(team_, std::move(backward));
       TRY_ASSIGN(cycles,
                  Cycles::find(share_, *relation_, clusters, options_.init_finalize, cancel_));

@@ -16,6 +16,7 @@
 #include "trace/pair_mu.hpp"
 #include "trace/share.hpp"
 #include "verify/claims.hpp"
+#include "verify/named_edges.hpp"
 #include "verify/observer.hpp"
 
 namespace entrain::verify {
@@ -37,6 +38,9 @@ struct TimesToCheck {
   EdgeObserver* observer = nullptr;
   /// Claims about records where some are missing.
   Claims claims = {};
+  /// Edges in place of those that follow from records; null: there are none. Of one process. Cycles
+  /// of such edges are not looked for: who names edges means them.
+  const NamedEdges* named_edges = nullptr;
   /// True if another check of the same edges found no cycle: cycles follow from edges and local
   /// order, so these times have none either, and the search is skipped.
   bool known_acyclic = false;

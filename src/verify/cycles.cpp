@@ -46,7 +46,7 @@ class Shipper {
   void add(const Relation& relation, bool init_finalize) {
     for (const MatchedChannel& channel : relation.channels()) add(relation, channel);
     Clusters::Finder find_send(clusters_), find_receive(clusters_);
-    relation.for_each_thread_pair([&](const Pair& pair) {
+    relation.for_each_single_pair([&](const Pair& pair) {
       const std::uint32_t cluster = find_send(pair.send_time);
       if (cluster != k_none && cluster == find_receive(pair.receive_time)) {
         home(cluster).edges.push_back({cluster, pair.send, pair.receive});

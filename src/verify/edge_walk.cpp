@@ -30,7 +30,7 @@ EdgeSums EdgeWalk::run(const Cancel& cancel) {
     if (cancel.asked()) return std::move(sums_);
     add(channel, cancel);
   }
-  relation_.for_each_thread_pair([&](const Pair& pair) { add(pair); });
+  relation_.for_each_single_pair([&](const Pair& pair) { add(pair); });
   std::uint32_t instances = 0;
   bool stopped = false;
   relation_.for_each_instance([&](Instance& instance) {
@@ -97,8 +97,9 @@ void EdgeWalk::add(const Pair& pair) {
   PairCounts sum{.count = 1};
   if (ticks < 0) ++sum.violations;
   if (ticks == 0) ++sum.equal;
-  if (ticks < (inside ? 0 : mu(pair.kind, pair.send.location, pair.receive.location)))
-    ++sum.below_latency;
+  const std::int64_t least =
+      inside ? 0 : mu(pair.kind, pair.send.location, pair.receive.location) + pair.extra_mu;
+  if (ticks < least) ++sum.below_latency;
   counts(pair.kind) += sum;
   if (in_force(pair.kind) && one_clock(pair.send.location, pair.receive.location)) {
     sums_.inside_clocks += sum;

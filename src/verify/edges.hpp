@@ -24,6 +24,7 @@ struct Pair {
   EdgeOrder order{};
   std::int64_t send_time = 0, receive_time = 0;  ///< corrected, ticks
   EventRef send, receive;                        ///< two different locations
+  std::int64_t extra_mu = 0;                     ///< see NamedEdge
 };
 
 /// End of the edges of an instance, with the data that decide about its pairs.

@@ -27,9 +27,11 @@ struct WorldCall {
 
 Result<Relation> Relation::build(const trace::Share& share, std::span<const ClockMap> maps,
                                  AlltoallvRule alltoallv, const Claims& claims,
-                                 const Cancel& cancel) {
+                                 const Cancel& cancel, const NamedEdges* named) {
   TRY_ASSIGN(Places places, Places::agree(share));
   Relation relation(share.trace, maps, std::move(places));
+  relation.named_ = named;
+  relation.rank_ = share.team.rank();
   std::vector<Outline> outlines = relation.outline(share, cancel);
   TRY(cancel.agree(share.team));
   std::size_t most_posts = 0;
@@ -37,6 +39,7 @@ Result<Relation> Relation::build(const trace::Share& share, std::span<const Cloc
   TRY(share.team.agree(require_countable(most_posts, share.trace.path)));
   relation.gather_world(share.team, outlines);
   TRY(relation.meet(share, alltoallv, claims, std::move(outlines), cancel));
+  if (named != nullptr) relation.count_named();
   TRY(cancel.agree(share.team));
   sum_over_members(share.team, relation.left_out_);
   return relation;
@@ -221,9 +224,65 @@ bool Relation::pair(const MatchedChannel& channel, std::uint32_t k, Pair& out) c
   return true;
 }
 
+/// All edges and members of instances count as paired.
+void Relation::count_named() {
+  CoverageCounts& counts = left_out_.coverage;
+  named_->for_each_edge([&](const NamedEdge& edge) {
+    if (owns(edge.receive.location)) ++counts.receives;
+  });
+  counts.paired = counts.receives;
+  named_->for_each_instance([&](const NamedInstance& named) {
+    if (!owns(named.begins.front().event.location)) return;
+    counts.collective_calls +=
+        static_cast<std::int64_t>(std::max(named.begins.size(), named.ends.size()));
+  });
+  counts.in_instances = counts.collective_calls;
+}
+
+void Relation::for_each_named_pair(const std::function<void(const Pair&)>& use) const {
+  std::uint64_t number = 0;
+  named_->for_each_edge([&](const NamedEdge& edge) {
+    const std::uint64_t order = number++;
+    if (!owns(edge.receive.location)) return;
+    use({.kind = edge.kind,
+         .order = {order},
+         .send_time = time_of(edge.send),
+         .receive_time = time_of(edge.receive),
+         .send = edge.send,
+         .receive = edge.receive,
+         .extra_mu = edge.extra_mu});
+  });
+}
+
+void Relation::for_each_named_instance(const std::function<void(Instance&)>& use) const {
+  std::uint64_t number = 0;
+  named_->for_each_instance([&](const NamedInstance& named) {
+    const std::uint64_t order = number++;
+    if (!owns(named.begins.front().event.location)) return;
+    Instance instance;
+    instance.kind = named.kind;
+    instance.ordered = named.ordered;
+    instance.order = {order};
+    const auto fill = [&](const std::vector<NamedEnd>& ends, std::vector<Moment>& side) {
+      for (const NamedEnd& end : ends) {
+        side.push_back({.time = time_of(end.event),
+                        .event = end.event,
+                        .process = places_->process_of(end.event.location),
+                        .machine = trace_->definitions.node_of[end.event.location],
+                        .rank = end.rank});
+      }
+    };
+    fill(named.begins, instance.sends);
+    fill(named.ends, instance.receives);
+    sort_sides(instance);
+    use(instance);
+  });
+}
+
 void Relation::for_each_instance(const std::function<void(Instance&)>& use) const {
   if (calls_) calls_->for_each(limits_, use);
   threads_.for_each_instance(use);
+  if (named_ != nullptr) for_each_named_instance(use);
   for (const Instance& instance : world_) {
     Instance copy = instance;
     use(copy);

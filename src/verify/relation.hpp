@@ -18,6 +18,7 @@
 #include "verify/channels.hpp"
 #include "verify/claims.hpp"
 #include "verify/edges.hpp"
+#include "verify/named_edges.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
 #include "verify/threads.hpp"
@@ -45,13 +46,13 @@ namespace entrain::verify {
 /// part of it does on the former.
 class Relation {
  public:
-  /// Collective. The trace and `maps` (per location: stored stamp -> time) must outlive it. O(n log
-  /// n), in most traces O(n). Errors, the same at every member: ErrorKind::interrupted;
+  /// Collective. The trace and `maps` (per location: stored stamp -> time) must outlive it; so must
+  /// `named`, which may be null. O(n log n), in most traces O(n). Errors, the same at every member: ErrorKind::interrupted;
   /// ErrorKind::input as Places::agree and require_countable; ErrorKind::internal for a claim that
   /// does not hold; those of Claims::find.
   static Result<Relation> build(const trace::Share& share, std::span<const ClockMap> maps,
                                 AlltoallvRule alltoallv, const Claims& claims,
-                                const Cancel& cancel);
+                                const Cancel& cancel, const NamedEdges* named = nullptr);
 
   /// Replaces the maps. Requires all locations, as threads of one process have them; `share`: same
   /// as for build(). O(n).
@@ -79,10 +80,11 @@ class Relation {
         if (pair(channel, k, found)) use(found);
       }
     }
-    for_each_thread_pair(use);
+    for_each_single_pair(use);
   }
+  /// Calls `use` with each edge of this member that belongs to no channel and no instance.
   template <class Use>
-  void for_each_thread_pair(Use use) const {
+  void for_each_single_pair(Use use) const {
     std::uint64_t sequence = 0;
     for (const ThreadPair& p : threads_.pairs()) {
       use(Pair{.kind = EdgeKind::thread,
@@ -92,6 +94,7 @@ class Relation {
                .send = p.send,
                .receive = p.receive});
     }
+    if (named_ != nullptr) for_each_named_pair(use);
   }
   /// Calls `use` with each instance of this member; both its sides have at least one moment.
   void for_each_instance(const std::function<void(Instance&)>& use) const;
@@ -112,6 +115,15 @@ class Relation {
                           std::vector<Outline>&& outlines, SpaceCounts& spaces, bool claimed);
   void gather_world(Team& team, std::span<const Outline> outlines);
   void note_order(const trace::Share& share);
+  void count_named();
+  void for_each_named_pair(const std::function<void(const Pair&)>& use) const;
+  void for_each_named_instance(const std::function<void(Instance&)>& use) const;
+  [[nodiscard]] std::int64_t time_of(EventRef event) const {
+    return maps_[event.location](trace_->locations[event.location].events.time(event.event));
+  }
+  [[nodiscard]] bool owns(LocationIndex l) const {
+    return places_->owner(places_->process_of(l)) == rank_;
+  }
 
   const trace::Trace* trace_;
   std::span<const ClockMap> maps_;
@@ -124,6 +136,8 @@ class Relation {
   std::optional<CallBlocks> calls_;
   std::vector<std::uint32_t> limits_;  ///< first ordinal per space that is no instance
   std::vector<Instance> world_;        ///< MPI_Init, MPI_Finalize
+  const NamedEdges* named_ = nullptr;
+  std::uint32_t rank_ = 0;  ///< rank of this member
 };
 
 }  // namespace entrain::verify

@@ -77,6 +77,8 @@ const char* record_name(EventKind kind) {
       return "ThreadTaskCreate";
     case EventKind::task_switch:
       return "ThreadTaskSwitch";
+    case EventKind::edge_end:
+      return "end of an edge";
     case EventKind::rma_collective_begin:
       return "RmaCollectiveBegin";
     case EventKind::rma_collective_end:

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <entrain/report.hpp>
+
+#include "verify/places.hpp"
+
+/// Edges of a format that names them: they need no pairing, only their times are checked.
+namespace entrain::verify {
+
+struct NamedEdge {
+  EventRef send, receive;  ///< of two different locations
+  EdgeKind kind{};
+  std::int64_t extra_mu = 0;  ///< least delay beyond mu of the latency class, ticks
+};
+
+struct NamedEnd {
+  EventRef event;
+  std::uint32_t rank = 0;  ///< order in an ordered instance
+};
+
+struct NamedInstance {
+  EdgeKind kind{};
+  bool ordered = false;  ///< begins precede the ends of higher ranks only
+  std::vector<NamedEnd> begins, ends;  ///< at least one each, no location twice
+};
+
+/// Edges and instances in a fixed order. Const functions may be called from any thread.
+class NamedEdges {
+ public:
+  NamedEdges() = default;
+  NamedEdges(const NamedEdges&) = delete;
+  NamedEdges& operator=(const NamedEdges&) = delete;
+  virtual ~NamedEdges() = default;
+
+  virtual void for_each_edge(const std::function<void(const NamedEdge&)>& use) const = 0;
+  virtual void for_each_instance(const std::function<void(const NamedInstance&)>& use) const = 0;
+};
+
+}  // namespace entrain::verify
