@@ -26,7 +26,7 @@ namespace engine {
 
 namespace {
 
-Result<void> check_options(const CheckOptions& options) {
+Result<void> check_align_options(const CheckOptions& options) {
   if (options.mu.source == MuSource::delays || options.mu.source == MuSource::round_trip) {
     return fail(ErrorKind::usage,
                 "edges show no latencies; give mu in seconds, as 1tick or auto, or min_delay for "
@@ -81,7 +81,7 @@ Result<void> take_graph(const Clocks& clocks, const Edges& edges, const CheckOpt
 
 Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
                               Progress* progress, bool common_ends) {
-  TRY(check_options(options.check));
+  TRY(check_align_options(options.check));
   AlignInput input;
   input.kind = kind_of(clocks);
   {

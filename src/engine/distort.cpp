@@ -19,7 +19,7 @@ namespace entrain {
 namespace {
 
 /// Refuses maps under which the stamps of a location would run backward.
-Result<void> check_order(const trace::Trace& trace, std::span<const ClockMap> maps) {
+Result<void> check_order_of_events(const trace::Trace& trace, std::span<const ClockMap> maps) {
   for (LocationIndex l = 0; l < maps.size(); ++l) {
     const trace::LocationSkeleton& location = trace.locations[l];
     if (location.event_count == 0 || maps[l].keeps_order(location.first, location.last)) continue;
@@ -73,7 +73,7 @@ Result<DistortReport> engine::distort(const Paths& paths, const std::filesystem:
   plan.rule = rule;
   plan.threads = options.threads;
   plan.progress = progress;
-  TRY(check_order(loaded.trace, plan.maps));
+  TRY(check_order_of_events(loaded.trace, plan.maps));
   TRY_ASSIGN(otf2::StagedArchive staged, otf2::stage_archive(*original, plan, output));
   TRY(original->check_unchanged());
   TRY(staged.commit());

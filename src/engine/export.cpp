@@ -52,7 +52,7 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 }
 
 /// Refuses options that a table of edges cannot have.
-Result<void> check_options(const ExportOptions& options) {
+Result<void> check_export_options(const ExportOptions& options) {
   if (options.format != ExportFormat::csv) return {};
   if (!options.from_s && !options.to_s && !options.around && !options.both) return {};
   return fail(ErrorKind::usage,
@@ -319,7 +319,7 @@ Result<ExportReport> export_trace(const fs::path& archive, const fs::path& outpu
 
 Result<ExportReport> engine::export_trace(const Paths& archive, const fs::path& output,
                                           const ExportOptions& options, Progress* progress) {
-  TRY(check_options(options));
+  TRY(check_export_options(options));
   const OutputRule rule = output_rule(archive, options.check, options.force);
   TRY(OutputFile::check(output, rule));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);

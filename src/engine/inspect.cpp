@@ -145,7 +145,7 @@ class Summary {
   std::map<std::string, std::uint64_t> anomalies_;
 };
 
-std::uint64_t distinct(const std::vector<std::uint32_t>& numbers) {
+std::uint64_t count_of_distinct(const std::vector<std::uint32_t>& numbers) {
   return std::set<std::uint32_t>(numbers.begin(), numbers.end()).size();
 }
 
@@ -173,8 +173,8 @@ Result<ArchiveInfo> engine::inspect(const Paths& paths, unsigned threads, Progre
     info.trace_format = anchor.trace_format;
   }
   info.locations = definitions.locations.size();
-  info.processes = distinct(definitions.process_of);
-  info.nodes = distinct(definitions.node_of);
+  info.processes = count_of_distinct(definitions.process_of);
+  info.nodes = count_of_distinct(definitions.node_of);
   info.resolution_hz = definitions.clock.resolution_hz;
   info.global_offset_ticks = definitions.clock.global_offset;
   info.length_ticks = definitions.clock.length;

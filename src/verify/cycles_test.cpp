@@ -10,11 +10,10 @@ namespace {
 
 using testing::count;
 using testing::edges;
+using testing::p2p;
 using testing::TraceBuilder;
 using K = trace::EventKind;
 namespace op = trace::op;
-
-const EdgeStatistics& p2p(const CheckReport& report) { return edges(report, EdgeKind::p2p); }
 
 /// Two messages that cross: each location receives at `first` and sends at `second`.
 TraceBuilder crossing(std::uint64_t first, std::uint64_t second) {

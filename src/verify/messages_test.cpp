@@ -8,11 +8,9 @@ namespace entrain::verify {
 namespace {
 
 using testing::count;
-using testing::edges;
+using testing::p2p;
 using testing::TraceBuilder;
 using K = trace::EventKind;
-
-const EdgeStatistics& p2p(const CheckReport& report) { return edges(report, EdgeKind::p2p); }
 
 TEST(Messages, one_message_in_order) {
   TraceBuilder b(2);

@@ -19,16 +19,16 @@ namespace {
 using Couple = Alignment::Couple;
 using Couples = std::vector<Couple>;
 
-constexpr std::uint32_t k_trust = 18;   ///< bits, of both processes
-constexpr std::int64_t k_around = 8;    ///< couples before and after a stop
-constexpr std::int64_t k_doubtful = 2;  ///< couples next to a break
-constexpr std::int64_t k_stretch = 32;  ///< couples whose delays have a level
-constexpr std::int64_t k_near = 256;    ///< couples on both sides of the middle
+constexpr std::uint32_t k_trust = 18;         ///< bits, of both processes
+constexpr std::int64_t k_around = 8;          ///< couples before and after a stop
+constexpr std::int64_t k_doubtful = 2;        ///< couples next to a break
+constexpr std::int64_t k_level_stretch = 32;  ///< couples whose delays have a level
+constexpr std::int64_t k_near = 256;          ///< couples on both sides of the middle
 constexpr std::int64_t k_most_moves = 2048;
 
 /// The middle of at most a stretch of delays, of an even number the lower one.
 std::int64_t level(std::span<const std::int64_t> delays) {
-  std::array<std::int64_t, k_stretch> some;
+  std::array<std::int64_t, k_level_stretch> some;
   const auto end = std::copy(delays.begin(), delays.end(), some.begin());
   const auto place = some.begin() + (std::ssize(delays) - 1) / 2;
   std::nth_element(some.begin(), place, end);
@@ -67,7 +67,7 @@ class Match {
   }
   /// Whether the delays of a stretch of couples or more vary far less than that.
   [[nodiscard]] bool sharp(std::int64_t from, std::int64_t to) const {
-    return to - from >= k_stretch && usual_move(from, to) <= apart(from, to) / 8;
+    return to - from >= k_level_stretch && usual_move(from, to) <= apart(from, to) / 8;
   }
 
   /// The quartiles of the delays of couples [from, to).
@@ -79,7 +79,7 @@ class Match {
   }
   /// Whether half of the delays of a stretch of couples or more vary less than that.
   [[nodiscard]] bool clear(std::int64_t from, std::int64_t to) const {
-    if (to - from < k_stretch) return false;
+    if (to - from < k_level_stretch) return false;
     const auto [low, middle, high] = quartiles(from, to);
     return size_of(minus(high, low)) <= apart(from, to) / 4;
   }
@@ -117,8 +117,8 @@ class Match {
   [[nodiscard]] bool level_from(std::int64_t from, std::int64_t to) const {
     const std::uint64_t most = 4 * usual_move(from, to);
     std::vector<std::int64_t> levels;
-    for (std::int64_t k = from; k + k_stretch <= to; k += k_stretch / 2) {
-      levels.push_back(level_of(k, k_stretch));
+    for (std::int64_t k = from; k + k_level_stretch <= to; k += k_level_stretch / 2) {
+      levels.push_back(level_of(k, k_level_stretch));
     }
     for (std::size_t l = 2; l < levels.size(); ++l) {
       if (size_of(minus(levels[l], levels[l - 2])) > most) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clock sessions every so many seconds, behind collective calls of the program or between two of its
-// processes.
+// Clock sessions every so many seconds, behind collective calls of the program or between two of
+// its processes.
 #include <gmock/gmock.h>
 
 #include <set>
