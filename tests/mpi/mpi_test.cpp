@@ -38,7 +38,7 @@ TEST_P(Workers, any_number_of_processes_writes_the_same_archive) {
     const fs::path alone = scratch_ / fmt::format("{}-alone", mode);
     const ChildOutcome expected = run_alone(correct(alone, mode));
     ASSERT_TRUE(corrects(expected)) << expected.summary();
-    for (const unsigned count : repetitions({2u, 7u}, {1u, 3u, 4u})) {
+    for (const unsigned count : repetitions({2u, 4u}, {1u, 3u, 7u})) {
       const fs::path output = scratch_ / fmt::format("{}-{}", mode, count);
       const ChildOutcome outcome = run_processes(count, correct(output, mode));
       ASSERT_EQ(outcome.exit_code, expected.exit_code) << outcome.summary();
