@@ -7,13 +7,14 @@ TORTURE_SECONDS ?= 600
 # Targets that build make sure of the packages first: they install only where nobody has to be asked
 # (as root, as in CI); elsewhere they name the packages and 'make deps'.
 
-.PHONY: help ready npm browser demo test test-mpich sanitize fuzz torture soak bench bench-quick bench-field bench-gate format
-.PHONY: lint install dist deps clean
+.PHONY: help ready ready-for-tool npm browser demo test test-mpich sanitize sanitize-quick fuzz torture soak
+.PHONY: includes coverage ci-full bench bench-quick bench-field bench-gate format lint lint-changed install
+.PHONY: dist deps clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: ready npm ## build, then check and correct the example trace, and show what changed
+demo: ready-for-tool npm ## build, then check and correct the example trace, and show what changed
 	cmake --preset release --log-level=WARNING
 	cmake --build --preset release -j $(JOBS) --target entrain_cli
 	scripts/demo build/release/bin/entrain build/demo
@@ -36,6 +37,27 @@ sanitize: ready ## all quick tests under the address, undefined-behaviour and th
 	cmake --preset tsan --log-level=WARNING
 	cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan -j $(JOBS)
+
+# Unit tests of the rooms that compile fast and that read what others wrote: figures in .ci/run.
+QUICK_SANITIZED = base output trace otf2_format otf2_library otf2_read difference session json table
+
+sanitize-quick: ready ## unit tests of the lowest rooms under the address and undefined-behaviour sanitizers
+	cmake --preset asan-ubsan --log-level=WARNING
+	cmake --build --preset asan-ubsan -j $(JOBS) --target $(QUICK_SANITIZED:%=test_%)
+	scripts/run-unit-tests build/asan-ubsan $(QUICK_SANITIZED)
+
+includes: ready ## compile every file by itself: finds missing #includes
+	cmake --preset includes --log-level=WARNING
+	cmake --build --preset includes -j $(JOBS) -- -k 0
+
+coverage: ready npm browser ## which lines and branches of src/ and products/ the tests reach, per room
+	@scripts/install-deps --ask-nothing gcovr
+	cmake --preset coverage --log-level=WARNING
+	cmake --build --preset coverage -j $(JOBS)
+	scripts/coverage --jobs $(JOBS) build/coverage
+
+ci-full: ## everything that is to be run before a release, or STEPS="lint coverage": hours
+	@scripts/ci-full
 
 fuzz: ## every fuzzer for FUZZ_SECONDS (default 60), with clang
 	@scripts/install-deps --ask-nothing clang libclang-rt-dev
@@ -80,10 +102,15 @@ format: ## clang-format all sources
 	@scripts/install-deps --ask-nothing clang-format
 	git ls-files '*.cpp' '*.hpp' '*.h' | xargs clang-format -i
 
-lint: ready ## clang-tidy all sources
-	@scripts/install-deps --ask-nothing clang-tidy
-	cmake --preset dev --log-level=WARNING
-	run-clang-tidy -quiet -p build/dev -j $(JOBS) '/(src|products|tests)/.*\.cpp$$'
+lint: ready ## clang-format and clang-tidy over all sources; changes nothing
+	@scripts/install-deps --ask-nothing clang-format clang-tidy
+	cmake --preset includes --log-level=WARNING
+	cmake --build --preset includes -j $(JOBS) --target entrain_record_generated
+	scripts/lint --jobs $(JOBS) --tidy build/includes
+
+lint-changed: ## clang-format over what differs from the main branch, or from BASE=REVISION
+	@scripts/install-deps --ask-nothing clang-format
+	scripts/lint --jobs $(JOBS) --changed $(BASE)
 
 install: ready ## install under PREFIX (default /usr/local)
 	cmake --preset release --log-level=WARNING
@@ -99,6 +126,10 @@ deps: ## name and install the Debian packages that are missing (as root, or with
 
 ready:
 	@scripts/install-deps --ask-nothing
+
+# The tool alone needs half of the packages.
+ready-for-tool:
+	@scripts/install-deps --ask-nothing --tool
 
 # For the page of `entrain report` and its tests; without them the tool builds, and the tests are
 # skipped.

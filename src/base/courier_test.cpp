@@ -20,7 +20,7 @@ void in_teams(const std::function<Result<void>(Team&)>& body) {
   for (const unsigned members : {2u, 3u, 5u}) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       const Result<void> done = run_team(members, [&](Team& team) {
-        testing::DelayedTeam delayed(team, seed);
+        DelayedTeam delayed(team, seed);
         return body(seed == 0 ? team : delayed);
       });
       EXPECT_TRUE(done) << done.error().message;

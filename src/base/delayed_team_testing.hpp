@@ -12,7 +12,7 @@
 #include "base/random.hpp"
 #include "base/team.hpp"
 
-namespace entrain::testing {
+namespace entrain {
 
 /// A member of a team whose parcels arrive late and which is now and then held up itself, both at
 /// random. Parcels of one sender stay in their order; those of different senders do not.
@@ -80,4 +80,4 @@ class DelayedTeam final : public Team {
   std::vector<std::deque<Held>> held_;  ///< by sender
 };
 
-}  // namespace entrain::testing
+}  // namespace entrain

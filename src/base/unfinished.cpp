@@ -25,7 +25,7 @@ constexpr int k_deepest = 16;  ///< folders in folders: no output of ours has as
 
 using PathText = std::array<char, PATH_MAX>;
 
-enum class State : int {
+enum class SlotState : int {
   free,
   reserved,  ///< its path is being written
   marked,
@@ -33,10 +33,10 @@ enum class State : int {
 };
 
 struct Slot {
-  std::atomic<State> state{State::free};
+  std::atomic<SlotState> state{SlotState::free};
   PathText path{};
 };
-static_assert(std::atomic<State>::is_always_lock_free, "used in signal handlers");
+static_assert(std::atomic<SlotState>::is_always_lock_free, "used in signal handlers");
 
 std::array<Slot, k_slots> slots;
 
@@ -107,10 +107,10 @@ void remove_tree(const char* path) noexcept { remove_at(AT_FDCWD, path, k_deepes
 Unfinished::Unfinished(const std::filesystem::path& path) noexcept {
   for (int i = 0; i < k_slots; ++i) {
     Slot& slot = slots[static_cast<std::size_t>(i)];
-    State expected = State::free;
-    if (!slot.state.compare_exchange_strong(expected, State::reserved)) continue;
+    SlotState expected = SlotState::free;
+    if (!slot.state.compare_exchange_strong(expected, SlotState::reserved)) continue;
     const bool fits = copy_path(path, slot.path);
-    slot.state = fits ? State::marked : State::free;
+    slot.state = fits ? SlotState::marked : SlotState::free;
     if (fits) slot_ = i;
     return;
   }
@@ -128,20 +128,21 @@ Unfinished::~Unfinished() { take_away(); }
 void Unfinished::take_away() noexcept {
   if (slot_ < 0) return;
   Slot& slot = slots[static_cast<std::size_t>(std::exchange(slot_, -1))];
-  State expected = State::marked;
-  if (slot.state.compare_exchange_strong(expected, State::free)) return;
-  while (slot.state == State::taken) ::pause();
+  SlotState expected = SlotState::marked;
+  if (slot.state.compare_exchange_strong(expected, SlotState::free)) return;
+  while (slot.state == SlotState::taken) ::pause();
 }
 
 void Unfinished::remove_all() noexcept {
   for (Slot& slot : slots) {
-    State expected = State::marked;
-    if (slot.state.compare_exchange_strong(expected, State::taken)) remove_tree(slot.path.data());
+    SlotState expected = SlotState::marked;
+    if (slot.state.compare_exchange_strong(expected, SlotState::taken))
+      remove_tree(slot.path.data());
   }
 }
 
 void Unfinished::forget_all() noexcept {
-  for (Slot& slot : slots) slot.state = State::free;
+  for (Slot& slot : slots) slot.state = SlotState::free;
 }
 
 void note_result(const std::filesystem::path& path) noexcept {

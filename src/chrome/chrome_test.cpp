@@ -386,7 +386,8 @@ TEST_F(Chrome, an_empty_length_is_refused) {
 
 TEST_F(Chrome, an_end_out_of_range_is_reported_with_its_begin_and_length) {
   add(R"([{"ph": "X", "ts": 9223372036854775.000, "dur": 12}])");
-  EXPECT_NE(error().find("begins at '9223372036854775.000' us and takes '12' us"), std::string::npos)
+  EXPECT_NE(error().find("begins at '9223372036854775.000' us and takes '12' us"),
+            std::string::npos)
       << error();
 }
 

@@ -14,13 +14,12 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::in_team;
+using testing::k_mu_10;
 using testing::Problem;
 using testing::Times;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 using Owner = std::vector<std::uint32_t>;
-
-constexpr MuTicks k_mu{10, 10, 10};
 
 /// Ways to share two locations.
 const std::vector<Owner> k_owners{{0, 0}, {0, 1}};
@@ -46,7 +45,7 @@ TraceBuilder one_message(std::uint64_t sent, std::uint64_t received) {
 TEST(AmortizeForward, where_nothing_has_to_move_c_is_the_result) {
   for (const Owner& owner : k_owners) {
     for (const std::uint64_t received : {110u, 111u}) {  // slack 0: a pass is made
-      amortize_in_team(one_message(100, received), owner, k_mu, std::nullopt,
+      amortize_in_team(one_message(100, received), owner, k_mu_10, std::nullopt,
                        [&](const Result<ForwardResult>& result, const Problem& problem) {
                          ASSERT_TRUE(result);
                          EXPECT_EQ(result->pass.times, problem.presync);
@@ -62,7 +61,7 @@ TEST(AmortizeForward, where_nothing_has_to_move_c_is_the_result) {
 }
 
 TEST(AmortizeForward, a_given_gamma_is_reported_even_if_nothing_moves) {
-  amortize_in_team(one_message(100, 500), {0, 0}, k_mu, Decimal9{123'000'000},
+  amortize_in_team(one_message(100, 500), {0, 0}, k_mu_10, Decimal9{123'000'000},
                    [&](const Result<ForwardResult>& result, const Problem&) {
                      ASSERT_TRUE(result);
                      ASSERT_EQ(result->passes.size(), 1u);
@@ -72,7 +71,7 @@ TEST(AmortizeForward, a_given_gamma_is_reported_even_if_nothing_moves) {
 
 TEST(AmortizeForward, a_message_that_arrives_too_early_is_moved) {
   for (const Owner& owner : k_owners) {
-    amortize_in_team(one_message(100, 60), owner, k_mu, std::nullopt,
+    amortize_in_team(one_message(100, 60), owner, k_mu_10, std::nullopt,
                      [&](const Result<ForwardResult>& result, const Problem& problem) {
                        ASSERT_TRUE(result);
                        Times times = problem.presync;
@@ -105,7 +104,7 @@ TEST(AmortizeForward, ends_when_the_user_wants_to_stop) {
     const testing::Stop stop;
     const auto done =
         in_team(one_message(100, 60), owner, [&](const trace::Share& share, Problem& problem) {
-          ForwardProblem input = problem.with(k_mu);
+          ForwardProblem input = problem.with(k_mu_10);
           input.cancel = Cancel(&stop);
           const auto result = amortize_forward(share, input, {});
           EXPECT_TRUE(!result && result.error().kind == ErrorKind::interrupted);
@@ -116,7 +115,7 @@ TEST(AmortizeForward, ends_when_the_user_wants_to_stop) {
 }
 
 TEST(AmortizeForward, an_empty_trace_needs_no_pass) {
-  amortize_in_team(TraceBuilder(2), {0, 1}, k_mu, std::nullopt,
+  amortize_in_team(TraceBuilder(2), {0, 1}, k_mu_10, std::nullopt,
                    [&](const Result<ForwardResult>& result, const Problem&) {
                      ASSERT_TRUE(result);
                      EXPECT_TRUE(result->pass.times.empty());

@@ -14,11 +14,6 @@
 
 namespace entrain::clc {
 
-// For messages.
-static void PrintTo(const Bend& bend, std::ostream* out) {
-  *out << '(' << bend.stamp << ", " << bend.displacement << ')';
-}
-
 namespace {
 
 using ::testing::ElementsAre;

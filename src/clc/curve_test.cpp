@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "clc/ramp_testing.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain {
@@ -18,10 +19,6 @@ static void PrintTo(const ClockKnot& knot, std::ostream* out) {
 }
 
 namespace clc {
-
-static void PrintTo(const Bend& bend, std::ostream* out) {
-  *out << '(' << bend.stamp << ", " << bend.displacement << ')';
-}
 
 namespace {
 
@@ -38,7 +35,7 @@ trace::LocationSkeleton location(std::uint64_t first, std::uint64_t last,
   return skeleton;
 }
 
-ClockMap map_of(std::vector<ClockKnot> knots) { return *ClockMap::from_knots(std::move(knots)); }
+ClockMap map_with(std::vector<ClockKnot> knots) { return *ClockMap::from_knots(std::move(knots)); }
 
 TEST(MakeMap, bends_first_last_and_one_tick_after_become_knots) {
   const ClockMap map = make_map({}, {{500, 0}, {1000, 10}}, location(100, 2000));
@@ -60,7 +57,7 @@ TEST(MakeMap, bends_outside_of_the_events_give_only_values) {
 
 TEST(MakeMap, presync_knots_between_the_events_are_kept) {
   // Those at 0 and 9000 lie outside; the one at 1500 is where the clock's rate changes.
-  const ClockMap presync = map_of({{0, 100}, {1500, 250}, {9000, 250}});
+  const ClockMap presync = map_with({{0, 100}, {1500, 250}, {9000, 250}});
   const ClockMap map = make_map(presync, {{500, 0}, {1000, 10}}, location(100, 2000));
   EXPECT_THAT(map.knots(),
               ElementsAre(ClockKnot{100, 110}, ClockKnot{500, 150}, ClockKnot{1000, 210},
@@ -112,13 +109,13 @@ TEST(MakeMap, a_flush_that_outlasts_the_last_event_ends_the_map) {
 TEST(MakeMap, one_event_needs_two_knots_and_none_needs_nothing) {
   const ClockMap one = make_map({}, {{100, 7}}, location(100, 100, 1));
   EXPECT_THAT(one.knots(), ElementsAre(ClockKnot{100, 7}, ClockKnot{101, 7}));
-  const ClockMap presync = map_of({{0, 1}, {10, 2}});
+  const ClockMap presync = map_with({{0, 1}, {10, 2}});
   EXPECT_EQ(make_map(presync, {{100, 7}}, location(0, 0, 0)), presync);
 }
 
 TEST(MakeMap, time_never_runs_back_between_knots) {
   // Clock and correction fall by half a tick per tick each; both round down from 150 to 151.
-  const ClockMap presync = map_of({{100, 0}, {150, -25}, {151, -26}, {200, -50}});
+  const ClockMap presync = map_with({{100, 0}, {150, -25}, {151, -26}, {200, -50}});
   const ClockMap map = make_map(presync, {{100, 50}, {200, 0}}, location(100, 200));
   EXPECT_TRUE(map.is_monotone());
   EXPECT_EQ(map(150), 150);
@@ -166,7 +163,7 @@ TEST(CurveOfRamps, gamma_one_never_decays) {
 TEST(CurveOfRamps, decay_is_a_line_in_presynchronised_time) {
   // The clock runs at half speed until local 1040: there 80 of the 100 ticks are over.
   Nodes nodes{{1000, 5000}, {10, 0}, {true, false}};
-  nodes.presync_map = map_of({{1000, 0}, {1040, 40}, {5000, 40}});
+  nodes.presync_map = map_with({{1000, 0}, {1040, 40}, {5000, 40}});
   const std::vector<Ramp> ramps{{{1000, 10}}};
   EXPECT_THAT(curve_of_ramps(nodes.input(), ramps),
               ElementsAre(Bend{1000, 10}, Bend{1040, 2}, Bend{1060, 0}));

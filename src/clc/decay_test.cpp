@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "clc/testing.hpp"
+
 namespace entrain::clc {
 namespace {
 
-constexpr Decimal9 k_gamma_09{900'000'000}, k_gamma_099{990'000'000}, k_gamma_1{1'000'000'000};
+using testing::k_gamma_09;
+using testing::k_gamma_099;
+using testing::k_gamma_1;
 
 TEST(Decay, example) {
   const Decay decay{50, 960};

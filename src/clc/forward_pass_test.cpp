@@ -14,19 +14,21 @@ namespace entrain::clc {
 namespace {
 
 using testing::equal;
+using testing::k_gamma_09;
+using testing::k_gamma_1;
 using testing::Problem;
 using testing::Times;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 
-constexpr Decimal9 k_gamma_09{900'000'000}, k_gamma_05{500'000'000}, k_gamma_1{1'000'000'000};
+constexpr Decimal9 k_gamma_05{500'000'000};
 
 /// A request that no receive belongs to: a node without edges.
 void internal(TraceBuilder& b, LocationIndex location, std::uint64_t time) {
   b.request(K::irecv_request, location, time, time);
 }
 
-struct Pass {
+struct OnePass {
   match::Graph graph;
   ForwardTimes forward;
   /// LC' of the nodes of one location.
@@ -38,12 +40,12 @@ struct Pass {
 
 /// One pass along a schedule with the stored stamps as C. Expects that a pass that finds the order
 /// on its way gives the same.
-Pass run(const TraceBuilder& b, Decimal9 gamma, const MuTicks& mu = {}, std::int64_t delta = 0) {
+OnePass run(const TraceBuilder& b, Decimal9 gamma, const MuTicks& mu = {}, std::int64_t delta = 0) {
   Problem problem(b, {.every_event = true});
   auto ordered = OrderedForward(problem.with(mu, delta)).run(std::span(&gamma, 1));
   Incidence incidence(problem.graph);
   const Schedule schedule = *make_schedule(problem.graph, incidence, problem.cycles);
-  Pass pass;
+  OnePass pass;
   pass.forward = ForwardPass(problem.with(mu, delta), incidence).run(schedule, gamma);
   EXPECT_TRUE(equal(ordered->at(0), pass.forward));
   pass.graph = std::move(problem.graph);
@@ -58,7 +60,7 @@ TEST(ForwardPass, hand_example_of_equation_3) {
   internal(b, 1, 80);
   internal(b, 1, 500);
   internal(b, 1, 1060);
-  const Pass r = run(b, k_gamma_09, {5, 5, 5});
+  const OnePass r = run(b, k_gamma_09, {5, 5, 5});
   // 100 + 5, then LC'(j-1) + 0.9 * (C(j) - C(j-1)) until C overtakes.
   EXPECT_EQ(r.times(1), (Times{105, 114, 123, 501, 1060}));
   EXPECT_EQ(r.times(0), (Times{100}));
@@ -77,7 +79,7 @@ TEST(ForwardPass, a_receive_in_a_decay_jumps_only_above_it) {
   b.message(K::recv, 1, 100, 0);  // 136 by the decay alone: 130 is no violation any more
   b.message(K::recv, 1, 110, 0);  // 145 by the decay: jumps on to 150
   internal(b, 1, 120);
-  const Pass r = run(b, k_gamma_09);
+  const OnePass r = run(b, k_gamma_09);
   EXPECT_EQ(r.times(1), (Times{100, 136, 150, 159}));
   EXPECT_EQ(r.forward.jumps, 2u);
   EXPECT_EQ(r.forward.error, 40);
@@ -89,7 +91,7 @@ TEST(ForwardPass, corrections_travel_along_messages) {
   b.message(K::recv, 1, 10, 0);
   b.message(K::send, 1, 20, 2);
   b.message(K::recv, 2, 15, 1);
-  const Pass r = run(b, k_gamma_1, {0, 0, 3});
+  const OnePass r = run(b, k_gamma_1, {0, 0, 3});
   EXPECT_EQ(r.times(1), (Times{1003, 1013}));
   EXPECT_EQ(r.times(2), (Times{1016}));
 }
@@ -100,7 +102,7 @@ TEST(ForwardPass, latency_class_of_a_message_chooses_mu) {
   b.message(K::send, 0, 200, 2);
   b.message(K::recv, 1, 100, 0);
   b.message(K::recv, 2, 200, 0);
-  const Pass r = run(b, k_gamma_09, {1, 10, 100});
+  const OnePass r = run(b, k_gamma_09, {1, 10, 100});
   EXPECT_EQ(r.times(1), (Times{110}));
   EXPECT_EQ(r.times(2), (Times{300}));
 }
@@ -110,7 +112,7 @@ TEST(ForwardPass, barrier_end_waits_for_the_last_of_the_others) {
   b.collective(0, 100, 110, trace::op::barrier);
   b.collective(1, 300, 310, trace::op::barrier);
   b.collective(2, 200, 210, trace::op::barrier);
-  const Pass r = run(b, k_gamma_09, {20, 20, 20});
+  const OnePass r = run(b, k_gamma_09, {20, 20, 20});
   EXPECT_EQ(r.times(0), (Times{100, 320}));
   // Its own begin at 300 asks for nothing, although 310 is less than mu after it.
   EXPECT_EQ(r.times(1), (Times{300, 310}));
@@ -123,7 +125,7 @@ TEST(ForwardPass, scan_waits_for_lower_ranks_only) {
     b.collective(0, 300, 302, trace::op::scan);  // shorter than mu: it does not wait for itself
     b.collective(1, 100, 110, trace::op::scan);
     b.collective(2, 200, 210, trace::op::scan);
-    const Pass r = run(b, k_gamma_09, mu);
+    const OnePass r = run(b, k_gamma_09, mu);
     EXPECT_EQ(r.times(0), (Times{300, 302}));
     EXPECT_EQ(r.times(1), (Times{100, 305}));
     EXPECT_EQ(r.times(2), (Times{200, 305}));
@@ -137,7 +139,7 @@ TEST(ForwardPass, decay_over_a_million_nodes_does_not_drift) {
   b.message(K::send, 0, 1'000, 1);
   b.message(K::recv, 1, 0, 0);  // d = 1000
   for (std::uint64_t t = 1; t <= k_nodes; ++t) internal(b, 1, t);
-  const Pass r = run(b, {999'000'000});
+  const OnePass r = run(b, {999'000'000});
   const Times times = r.times(1);
   ASSERT_EQ(times.size(), k_nodes + 1u);
   for (std::int64_t t = 0; t <= k_nodes; ++t) {
@@ -165,7 +167,7 @@ TEST(ForwardPass, delta_leaves_a_clean_trace_alone) {
   internal(b, 1, 11);
   internal(b, 1, 11);
   internal(b, 1, 20);
-  const Pass r = run(b, k_gamma_09, {}, 1000);
+  const OnePass r = run(b, k_gamma_09, {}, 1000);
   EXPECT_EQ(r.times(1), (Times{10, 11, 20}));
   EXPECT_EQ(r.forward.jumps, 0u);
 }
@@ -179,7 +181,7 @@ TEST(ForwardPass, tied_nodes_get_one_time) {
   b.message(K::send, 1, 100, 0);
   b.message(K::recv, 1, 100, 0);
   internal(b, 1, 110);
-  const Pass r = run(b, k_gamma_09, {7, 7, 7});
+  const OnePass r = run(b, k_gamma_09, {7, 7, 7});
   EXPECT_EQ(r.times(0), (Times{507}));
   EXPECT_EQ(r.times(1), (Times{507, 516}));  // no latency inside the component
 }
@@ -194,7 +196,7 @@ TEST(ForwardPass, decay_after_tied_nodes_begins_at_the_last_one) {
     b.message(K::send, l, 120, 1 - l);
     internal(b, l, 130);
   }
-  const Pass r = run(b, k_gamma_09);
+  const OnePass r = run(b, k_gamma_09);
   EXPECT_EQ(r.times(0), (Times{500, 500, 509}));
   EXPECT_EQ(r.times(1), (Times{500, 500, 509}));
 }

@@ -15,12 +15,11 @@
 namespace entrain::clc {
 namespace {
 
+using testing::k_mu_10;
 using testing::Problem;
 using testing::Times;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
-
-constexpr MuTicks k_mu{10, 10, 10};
 
 std::vector<std::unique_ptr<Forward>> ways_of(Team& team, const ForwardProblem& problem) {
   std::vector<std::unique_ptr<Forward>> ways;
@@ -33,7 +32,7 @@ TEST(Forward, example) {
   Problem problem(testing::worked_example(), {.every_event = true});
   const std::vector<Decimal9> gammas{{990'000'000}};
   Solo solo;
-  for (const auto& way : ways_of(solo, problem.with(k_mu))) {
+  for (const auto& way : ways_of(solo, problem.with(k_mu_10))) {
     const auto passes = way->run(gammas);
     ASSERT_TRUE(passes);
     const ForwardTimes& pass = passes->at(0);
@@ -50,11 +49,11 @@ TEST(OrderedForward, runs_as_many_passes_as_it_has_threads) {
   std::vector<std::int64_t> last;  // LC' of B's send
   for (const Decimal9 gamma : gammas) {
     Problem problem(testing::worked_example());
-    last.push_back(OrderedForward(problem.with(k_mu)).run(std::span(&gamma, 1))->at(0).times[2]);
+    last.push_back(OrderedForward(problem.with(k_mu_10)).run(std::span(&gamma, 1))->at(0).times[2]);
   }
   for (const unsigned threads : {1u, 2u, 3u, 7u}) {
     Problem problem(testing::worked_example());
-    OrderedForward way(problem.with(k_mu, 0, threads));
+    OrderedForward way(problem.with(k_mu_10, 0, threads));
     for (int time = 0; time < 2; ++time) {  // finds the order; knows it
       const auto passes = way.run(gammas);
       ASSERT_TRUE(passes);
@@ -75,7 +74,7 @@ TEST(OrderedForward, ties_and_cuts_cycles_at_its_first_run) {
   const std::vector<Decimal9> gammas{{990'000'000}, {900'000'000}};
   for (const unsigned threads : {1u, 2u}) {
     Problem problem(b);
-    OrderedForward way(problem.with(k_mu, 0, threads));
+    OrderedForward way(problem.with(k_mu_10, 0, threads));
     for (int time = 0; time < 2; ++time) {
       const auto passes = way.run(gammas);
       ASSERT_TRUE(passes);
@@ -93,7 +92,7 @@ TEST(OrderedForward, ties_and_cuts_cycles_at_its_first_run) {
 TEST(OrderedForward, ends_when_the_user_wants_to_stop) {
   Problem problem(testing::worked_example());
   const testing::Stop stop;
-  ForwardProblem input = problem.with(k_mu);
+  ForwardProblem input = problem.with(k_mu_10);
   input.cancel = Cancel(&stop);
   const std::vector<Decimal9> gammas{{990'000'000}};
   const auto passes = OrderedForward(input).run(gammas);
@@ -105,7 +104,7 @@ TEST(OrderedForward, an_empty_graph_has_an_empty_pass) {
   Problem problem{TraceBuilder(2)};
   const std::vector<Decimal9> gammas{{990'000'000}};
   Solo solo;
-  for (const auto& way : ways_of(solo, problem.with(k_mu))) {
+  for (const auto& way : ways_of(solo, problem.with(k_mu_10))) {
     const auto passes = way->run(gammas);
     ASSERT_TRUE(passes);
     ASSERT_EQ(passes->size(), 1u);

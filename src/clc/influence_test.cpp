@@ -20,8 +20,6 @@ using ::testing::IsEmpty;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 
-constexpr Decimal9 k_gamma{990'000'000};
-
 /// Checks that any team sees the same.
 std::vector<Influence> influences_of(const TraceBuilder& b, const MuTicks& mu) {
   std::vector<Influence> first;
@@ -33,7 +31,7 @@ std::vector<Influence> influences_of(const TraceBuilder& b, const MuTicks& mu) {
         b, owner, [&](const trace::Share& share, testing::Problem& problem) -> Result<void> {
           const ForwardProblem input = problem.with(mu);
           TeamForward way(share, input);
-          TRY_ASSIGN(const auto passes, way.run(std::span(&k_gamma, 1)));
+          TRY_ASSIGN(const auto passes, way.run(std::span(&testing::k_gamma_099, 1)));
           const auto found = influences(share.team, input, passes.at(0));
           if (share.team.rank() == 0 && members == 1) first = found;
           if (members > 1) {

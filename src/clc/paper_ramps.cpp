@@ -13,13 +13,13 @@ namespace entrain::clc {
 namespace {
 
 /// A vertex of a ramp. The first one may lie before the trace.
-struct Vertex {
+struct RampVertex {
   Int128 stamp = 0;
   std::int64_t height = 0;
 };
 
 /// True if `b` lies on or above the line from a to c; stamps differ.
-bool is_above(const Vertex& a, const Vertex& b, const Vertex& c) {
+bool is_above(const RampVertex& a, const RampVertex& b, const RampVertex& c) {
   return (Int128{b.height} - a.height) * (c.stamp - a.stamp) >=
          (Int128{c.height} - a.height) * (b.stamp - a.stamp);
 }
@@ -27,10 +27,10 @@ bool is_above(const Vertex& a, const Vertex& b, const Vertex& c) {
 /// A single ramp: its vertices from right to left. At the top the jump itself takes over.
 class PaperRamp {
  public:
-  explicit PaperRamp(Vertex top) : vertices_{top} {}
+  explicit PaperRamp(RampVertex top) : vertices_{top} {}
 
   /// A limit, or the start, to the left of all others.
-  void add(const Vertex& point) {
+  void add(const RampVertex& point) {
     while (vertices_.size() > 1 && is_above(point, vertices_.back(), vertices_[size() - 2])) {
       vertices_.pop_back();
     }
@@ -39,14 +39,14 @@ class PaperRamp {
 
   [[nodiscard]] Int128 begin() const { return vertices_.back().stamp; }
   [[nodiscard]] Int128 end() const { return vertices_.front().stamp; }
-  [[nodiscard]] const std::vector<Vertex>& vertices() const { return vertices_; }
+  [[nodiscard]] const std::vector<RampVertex>& vertices() const { return vertices_; }
 
   /// Height at a stamp from begin() to end(), rounded down.
   [[nodiscard]] std::int64_t at(Int128 stamp) const {
     const auto left = std::find_if(vertices_.begin(), vertices_.end(),
-                                   [&](const Vertex& vertex) { return vertex.stamp <= stamp; });
+                                   [&](const RampVertex& vertex) { return vertex.stamp <= stamp; });
     if (left == vertices_.begin() || left->stamp == stamp) return left->height;
-    const Vertex& right = *std::prev(left);
+    const RampVertex& right = *std::prev(left);
     const Int128 rise = (Int128{right.height} - left->height) * (stamp - left->stamp);
     return left->height + static_cast<std::int64_t>(floor_div(rise, right.stamp - left->stamp));
   }
@@ -54,7 +54,7 @@ class PaperRamp {
  private:
   [[nodiscard]] std::size_t size() const { return vertices_.size(); }
 
-  std::vector<Vertex> vertices_;
+  std::vector<RampVertex> vertices_;
 };
 
 /// Builds the ramps of a location, one jump after the other.
@@ -119,7 +119,7 @@ std::vector<std::uint64_t> bends_of(const BackwardInput& input, const Curve& jum
   for (const Bend& bend : jumps)
     if (!is_foot_of_step(input, bend.stamp)) stamps.push_back(bend.stamp);
   for (const PaperRamp& ramp : ramps) {
-    for (const Vertex& vertex : ramp.vertices())
+    for (const RampVertex& vertex : ramp.vertices())
       stamps.push_back(
           static_cast<std::uint64_t>(std::max(vertex.stamp, Int128{input.first_stamp})));
   }

@@ -4,9 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ostream>
 #include <vector>
 
 #include "clc/backward.hpp"
+
+namespace entrain::clc {
+
+/// For messages of the test framework.
+inline void PrintTo(const Bend& bend, std::ostream* out) {
+  *out << '(' << bend.stamp << ", " << bend.displacement << ')';
+}
+
+}  // namespace entrain::clc
 
 /// Helpers of the unit tests of ramps.
 namespace entrain::clc::testing {

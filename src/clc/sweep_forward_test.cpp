@@ -16,14 +16,15 @@ namespace entrain::clc {
 namespace {
 
 using testing::equal;
+using testing::k_gamma_09;
+using testing::k_gamma_1;
 using testing::Problem;
 using testing::Times;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 
-constexpr Decimal9 k_gamma_09{900'000'000}, k_gamma_1{1'000'000'000};
 constexpr std::uint8_t k_barrier = 0;
-constexpr MuTicks k_no_mu{}, k_mu{5, 5, 5};
+constexpr MuTicks k_no_mu{}, k_mu_5{5, 5, 5};
 
 /// A pass; nothing where sweeps cannot make it.
 std::optional<ForwardTimes> run(Forward& way, Decimal9 gamma = k_gamma_09) {
@@ -111,16 +112,16 @@ TEST(SweepForward, one_violation_moves_what_is_near_it) {
   b.message(K::recv, 0, 300, 1);
   b.message(K::send, 1, 1060, 0);
   b.message(K::recv, 0, 2000, 1);
-  const auto result = sweep(b, k_mu);
+  const auto result = sweep(b, k_mu_5);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->times, (Times{100, 300, 2000, 105, 114, 1060}));
   EXPECT_EQ(result->jumps, 1u);
   EXPECT_EQ(result->error, 45);
-  expect_same(b, k_mu, 1);
+  expect_same(b, k_mu_5, 1);
 }
 
 TEST(SweepForward, follow_a_correction_over_locations) {
-  expect_same(chain(5, 20), k_mu, 4);
+  expect_same(chain(5, 20), k_mu_5, 4);
   expect_same(chain(5, 20), k_no_mu, 3);  // each one 5 ticks less
 }
 
@@ -133,7 +134,7 @@ TEST(SweepForward, a_later_jump_that_an_earlier_one_covers_is_none) {
   b.message(K::recv, 1, 120, 2);
   b.message(K::send, 3, 140, 1);
   b.message(K::recv, 1, 130, 3);
-  expect_same(b, k_mu, 2);
+  expect_same(b, k_mu_5, 2);
 }
 
 TEST(SweepForward, collectives_demand_of_everybody) {
@@ -144,7 +145,7 @@ TEST(SweepForward, collectives_demand_of_everybody) {
     b.collective(l, 300 + l, 320 + l, k_barrier);
   }
   expect_same(b, k_no_mu, 3);
-  expect_same(b, k_mu, 4);  // also location 2, by those that it has moved
+  expect_same(b, k_mu_5, 4);  // also location 2, by those that it has moved
   expect_same(b, {1, 20, 40}, 7);
 }
 
@@ -154,7 +155,7 @@ TEST(SweepForward, parts_on_threads_give_the_same) {
     b.message(K::send, 0, i * 10'000 + (i % 1000 == 7 ? 90 : 0), 1);
     b.message(K::recv, 1, i * 10'000 + 60, 0);
   }
-  expect_same(b, k_mu, 60, 2);
+  expect_same(b, k_mu_5, 60, 2);
 }
 
 TEST(SweepForward, equal_times_that_may_close_a_cycle_are_left_to_the_data_flow) {
@@ -164,7 +165,7 @@ TEST(SweepForward, equal_times_that_may_close_a_cycle_are_left_to_the_data_flow)
   b.message(K::send, 1, 100, 0);
   b.message(K::recv, 1, 100, 0);
   EXPECT_FALSE(sweep(b, k_no_mu));
-  EXPECT_FALSE(sweep(b, k_mu));  // no latency fits into a cycle
+  EXPECT_FALSE(sweep(b, k_mu_5));  // no latency fits into a cycle
 }
 
 TEST(SweepForward, equal_times_in_a_row_may_close_a_cycle) {
@@ -200,8 +201,8 @@ TEST(SweepForward, ends_at_the_time_of_the_last_begin_are_no_cycle) {
 }
 
 TEST(SweepForward, long_chains_are_left_to_the_data_flow) {
-  EXPECT_TRUE(sweep(chain(4, 20), k_mu));
-  EXPECT_FALSE(sweep(chain(40, 20), k_mu));
+  EXPECT_TRUE(sweep(chain(4, 20), k_mu_5));
+  EXPECT_FALSE(sweep(chain(40, 20), k_mu_5));
 }
 
 TEST(SweepForward, what_moves_too_much_is_left_to_the_data_flow) {
@@ -212,8 +213,8 @@ TEST(SweepForward, what_moves_too_much_is_left_to_the_data_flow) {
     b.message(K::send, 1, 200 + 100 * i, 0);
     b.message(K::recv, 0, 900 + 100 * i, 1);
   }
-  EXPECT_TRUE(sweep(b, k_mu, k_gamma_09));
-  EXPECT_FALSE(sweep(b, k_mu, k_gamma_1)) << "never decays";
+  EXPECT_TRUE(sweep(b, k_mu_5, k_gamma_09));
+  EXPECT_FALSE(sweep(b, k_mu_5, k_gamma_1)) << "never decays";
 }
 
 TEST(SweepForward, many_violations_are_left_to_the_data_flow) {
@@ -222,7 +223,7 @@ TEST(SweepForward, many_violations_are_left_to_the_data_flow) {
     b.message(K::send, 0, 1000 * i + 9, 1);
     b.message(K::recv, 1, 1000 * i + 5, 0);
   }
-  EXPECT_FALSE(sweep(b, k_mu));
+  EXPECT_FALSE(sweep(b, k_mu_5));
 }
 
 TEST(SweepForward, times_out_of_range_are_left_to_the_data_flow) {
@@ -246,7 +247,7 @@ TEST(SweepForward, times_that_leave_the_range_while_they_decay_are_left_to_the_d
 TEST(SweepForward, end_when_the_user_wants_to_stop) {
   Problem problem(chain(4, 20));
   const testing::Stop stop;
-  ForwardProblem stopped = problem.with(k_mu);
+  ForwardProblem stopped = problem.with(k_mu_5);
   stopped.cancel = Cancel(&stop);
   Solo solo;
   SweepForward way(solo, stopped);
@@ -258,7 +259,7 @@ TEST(SweepForward, end_when_the_user_wants_to_stop) {
 TEST(SweepForward, passes_do_not_depend_on_each_other) {
   Problem problem(chain(4, 20));
   Solo solo;
-  SweepForward way(solo, problem.with(k_mu));
+  SweepForward way(solo, problem.with(k_mu_5));
   const auto first = run(way, k_gamma_09);
   ASSERT_TRUE(first);
   ASSERT_TRUE(run(way, k_gamma_1));
@@ -269,7 +270,7 @@ TEST(SweepForward, passes_do_not_depend_on_each_other) {
 
 TEST(SweepForward, teams_get_what_one_member_gets) {
   const std::vector<Owner> of_five{{0, 1, 2, 3, 4}, {0, 1, 0, 1, 0}, {2, 2, 0, 0, 0}};
-  EXPECT_TRUE(expect_same_in_teams(chain(5, 20), k_mu, of_five));
+  EXPECT_TRUE(expect_same_in_teams(chain(5, 20), k_mu_5, of_five));
   EXPECT_TRUE(expect_same_in_teams(chain(5, 20), k_no_mu, of_five));
   TraceBuilder collectives(4, 1, 2);
   for (LocationIndex l = 0; l < 4; ++l) {
@@ -279,10 +280,10 @@ TEST(SweepForward, teams_get_what_one_member_gets) {
     collectives.collective(l, 500 + 9 * l, 520 + l, trace::op::scan);
   }
   const std::vector<Owner> of_four{{0, 1, 2, 3}, {1, 0, 1, 0}, {0, 0, 1, 1}, {0, 0, 2, 2}};
-  for (const MuTicks& mu : {k_no_mu, k_mu, MuTicks{1, 20, 40}}) {
+  for (const MuTicks& mu : {k_no_mu, k_mu_5, MuTicks{1, 20, 40}}) {
     EXPECT_TRUE(expect_same_in_teams(collectives, mu, of_four));
   }
-  EXPECT_TRUE(expect_same_in_teams(TraceBuilder(2), k_mu, {{0, 1}}));
+  EXPECT_TRUE(expect_same_in_teams(TraceBuilder(2), k_mu_5, {{0, 1}}));
 }
 
 TEST(SweepForward, teams_leave_to_the_data_flow_what_one_member_leaves) {
@@ -296,11 +297,11 @@ TEST(SweepForward, teams_leave_to_the_data_flow_what_one_member_leaves) {
   EXPECT_FALSE(expect_same_in_teams(ends, k_no_mu, {{0, 1, 2}, {0, 1, 1}, {2, 0, 0}}));
   Owner each;
   for (std::uint32_t l = 0; l < 40; ++l) each.push_back(l % 3);
-  EXPECT_FALSE(expect_same_in_teams(chain(40, 20), k_mu, {each}));
+  EXPECT_FALSE(expect_same_in_teams(chain(40, 20), k_mu_5, {each}));
 }
 
 TEST(SweepForward, an_empty_graph_takes_no_time) {
-  const auto result = sweep(TraceBuilder(2), k_mu);
+  const auto result = sweep(TraceBuilder(2), k_mu_5);
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->times.empty());
   EXPECT_EQ(result->jumps, 0u);

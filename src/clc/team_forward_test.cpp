@@ -19,14 +19,15 @@ using ::testing::ElementsAre;
 using testing::equal;
 using testing::in_team;
 using ::testing::IsEmpty;
+using testing::k_gamma_09;
+using testing::k_gamma_099;
+using testing::k_gamma_1;
+using testing::k_mu_10;
 using testing::Problem;
 using testing::Times;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 using Owner = std::vector<std::uint32_t>;
-
-constexpr Decimal9 k_gamma_09{900'000'000}, k_gamma_099{990'000'000}, k_gamma_1{1'000'000'000};
-constexpr MuTicks k_mu{10, 10, 10};
 
 /// A pass of a team, put together; members' nodes are those of their locations, in their order.
 struct Gathered {
@@ -83,7 +84,7 @@ Gathered expect_same(const TraceBuilder& b, const std::vector<Owner>& owners, co
 }
 
 TEST(TeamForward, example) {
-  const Gathered result = run(testing::worked_example(), {0, 1, 2}, k_mu, k_gamma_099);
+  const Gathered result = run(testing::worked_example(), {0, 1, 2}, k_mu_10, k_gamma_099);
   EXPECT_THAT(result.times, ElementsAre(Times{1000}, Times{1010, 1208}, Times{1218, 2208, 3000}));
   EXPECT_EQ(result.jumps, 2u);
   EXPECT_EQ(result.error, 50);
@@ -106,7 +107,7 @@ TEST(TeamForward, collectives_demand_of_ghosts) {
     b.collective(l, 100 + 50 * l, 160 + 10 * l, trace::op::barrier);
     b.collective(l, 500 - 50 * l, 400 + 30 * l + 100, trace::op::scan);
   }
-  for (const MuTicks& mu : {MuTicks{}, k_mu, MuTicks{1, 2, 30}}) {
+  for (const MuTicks& mu : {MuTicks{}, k_mu_10, MuTicks{1, 2, 30}}) {
     const Gathered result = expect_same(b, {{0, 1, 2, 3}, {1, 0, 1, 0}, {0, 0, 1, 1}}, mu);
     EXPECT_GT(result.jumps, 2u);
   }
@@ -120,7 +121,7 @@ TEST(TeamForward, delta_reaches_over_steps) {
   b.message(K::send, 1, 120, 0);
   b.message(K::recv, 0, 510, 1);
   b.request(K::irecv_request, 0, 512, 1);
-  EXPECT_GT(expect_same(b, {{0, 1}}, k_mu, {500'000'000}, 1'000).jumps, 2u);
+  EXPECT_GT(expect_same(b, {{0, 1}}, k_mu_10, {500'000'000}, 1'000).jumps, 2u);
 }
 
 TEST(TeamForward, a_ring_of_equal_times_is_tied) {
@@ -132,7 +133,7 @@ TEST(TeamForward, a_ring_of_equal_times_is_tied) {
     if (l == 0) b.message(K::recv, l, 100, 2);
     b.request(K::irecv_request, l, 110, 1);
   }
-  const Gathered result = expect_same(b, {{0, 1, 2}, {0, 0, 1}, {0, 1, 0}}, k_mu);
+  const Gathered result = expect_same(b, {{0, 1, 2}, {0, 0, 1}, {0, 1, 0}}, k_mu_10);
   EXPECT_THAT(result.times, ElementsAre(Times{510, 519}, Times{510, 519}, Times{500}));
   EXPECT_THAT(result.cycles,
               ElementsAre(std::pair("tied_components", 1), std::pair("tied_nodes", 2)));
@@ -144,7 +145,7 @@ TEST(TeamForward, a_wide_cycle_across_members_loses_its_edges) {
     b.message(K::recv, l, 1'000, 1 - l);
     b.message(K::send, l, 2'000, 1 - l);
   }
-  const Gathered result = expect_same(b, {{0, 1}}, k_mu);
+  const Gathered result = expect_same(b, {{0, 1}}, k_mu_10);
   EXPECT_THAT(result.times, ElementsAre(Times{1'000, 2'000}, Times{1'000, 2'000}));
   EXPECT_THAT(result.cycles,
               ElementsAre(std::pair("dropped_components", 1), std::pair("dropped_edges", 2)));
@@ -158,18 +159,18 @@ TEST(TeamForward, a_cycle_inside_of_a_member_is_found_too) {
   }
   b.message(K::send, 2, 3'000, 0);
   b.message(K::recv, 0, 2'900, 2);
-  EXPECT_EQ(expect_same(b, {{0, 0, 1}}, k_mu).jumps, 1u);
+  EXPECT_EQ(expect_same(b, {{0, 0, 1}}, k_mu_10).jumps, 1u);
 }
 
 TEST(TeamForward, members_without_locations_and_empty_traces) {
-  EXPECT_EQ(run(testing::worked_example(), {0, 0, 2}, k_mu, k_gamma_099).jumps, 2u);
-  EXPECT_EQ(run(TraceBuilder(2), {0, 1}, k_mu).jumps, 0u);
+  EXPECT_EQ(run(testing::worked_example(), {0, 0, 2}, k_mu_10, k_gamma_099).jumps, 2u);
+  EXPECT_EQ(run(TraceBuilder(2), {0, 1}, k_mu_10).jumps, 0u);
 }
 
 TEST(TeamForward, passes_do_not_depend_on_each_other) {
   const auto done = in_team(testing::worked_example(), {0, 1, 2},
                             [&](const trace::Share& share, Problem& problem) -> Result<void> {
-                              TeamForward way(share, problem.with(k_mu));
+                              TeamForward way(share, problem.with(k_mu_10));
                               TRY_ASSIGN(const auto first, way.run(std::span(&k_gamma_099, 1)));
                               TRY_ASSIGN(const auto other, way.run(std::span(&k_gamma_1, 1)));
                               TRY_ASSIGN(const auto again, way.run(std::span(&k_gamma_099, 1)));
@@ -199,7 +200,7 @@ TEST(TeamForward, passes_that_are_made_together_are_those_made_alone) {
   for (const TraceBuilder* b : {&plain, &std::as_const(tied), &std::as_const(wide)}) {
     const auto done =
         in_team(*b, {0, 1, 1}, [&](const trace::Share& share, Problem& problem) -> Result<void> {
-          TeamForward way(share, problem.with(k_mu));
+          TeamForward way(share, problem.with(k_mu_10));
           TRY_ASSIGN(const auto passes, way.run(gammas));
           EXPECT_EQ(passes.size(), ForwardFlow::k_most_lanes);
           for (std::size_t i = 0; i < passes.size(); ++i) {
@@ -219,7 +220,7 @@ TEST(TeamForward, all_members_end_when_one_users_signal_arrives) {
     int interrupted = 0;
     const auto done = in_team(testing::worked_example(), {0, 1, 2},
                               [&](const trace::Share& share, Problem& problem) -> Result<void> {
-                                ForwardProblem input = problem.with(k_mu);
+                                ForwardProblem input = problem.with(k_mu_10);
                                 if (share.team.rank() == stopped) input.cancel = Cancel(&stop);
                                 TeamForward way(share, input);
                                 const auto passes = way.run(std::span(&k_gamma_09, 1));

@@ -19,6 +19,11 @@ namespace entrain::clc::testing {
 
 using Times = std::vector<std::int64_t>;
 
+inline constexpr Decimal9 k_gamma_09{900'000'000};
+inline constexpr Decimal9 k_gamma_099{990'000'000};
+inline constexpr Decimal9 k_gamma_1{1'000'000'000};
+inline constexpr MuTicks k_mu_10{10, 10, 10};
+
 /// A graph with all that forward amortization needs. C are the stored stamps, unless it is changed.
 struct Problem {
   match::Graph graph;

@@ -24,7 +24,7 @@ namespace entrain::cli {
 namespace {
 
 constexpr const char* k_input_group = "OPTIONS OF THE TABLES";
-constexpr const char* k_output_group = "OUTPUT OPTIONS";
+constexpr const char* k_table_group = "OUTPUT OPTIONS";
 constexpr std::uint64_t k_most_hz = 1'000'000'000'000'000;
 
 class Align : public Verb {
@@ -156,19 +156,19 @@ void Align::declare_output(OptionSet& set) {
            "The folder to write maps.csv, report.json and, with --bounds, bounds.csv to. It "
            "appears under this name only when it is complete, and it must not exist yet (but see "
            "--force). Default: only the report is shown.")
-      ->group(k_output_group);
+      ->group(k_table_group);
   add_force(set, files_.force, "DIR");
   set.path("--apply", apply_, "FILE",
            "Table of CSV whose times are to be mapped: DIR gets a copy with other numbers in "
            "--time-column. Use it to put events in order without a program of your own. Default: "
            "none.")
-      ->group(k_output_group);
+      ->group(k_table_group);
   set.path("--time-column", files_.time_column, "NAME",
            "Column of FILE with the times, whole ticks. Only with --apply.")
-      ->group(k_output_group);
+      ->group(k_table_group);
   set.path("--clock-column", files_.clock_column, "NAME",
            "Column of FILE with the names of the clocks. Only with --apply.")
-      ->group(k_output_group);
+      ->group(k_table_group);
 }
 
 class EdgesOfArchive : public Verb {
@@ -200,7 +200,7 @@ class EdgesOfArchive : public Verb {
              ".ndjson or .json, else CSV. It appears when it is complete, and it must not exist "
              "yet (but see --force).")
         ->required()
-        ->group(k_output_group);
+        ->group(k_table_group);
     add_force(set, force_, "each of both tables");
     check_.declare(set);
     common_.declare(set, "");

@@ -10,7 +10,7 @@
 namespace entrain::cli {
 namespace {
 
-constexpr const char* k_group = "OPTIONS OF THE CHECK";
+constexpr const char* k_check_group = "OPTIONS OF THE CHECK";
 
 constexpr std::array<std::pair<const char*, AlltoallvRule>, 2> k_alltoallv_rules{
     {{"ignore", AlltoallvRule::ignore}, {"dense", AlltoallvRule::dense}}};
@@ -85,7 +85,7 @@ void CheckArguments::declare(OptionSet& set) {
             "has more than 4,096 clocks. The report names the choice. Use none to see the "
             "stamps as they were recorded; use causal for more than 4,096 clocks, which may "
             "take long. Default: auto.")
-      ->group(k_group);
+      ->group(k_check_group);
   add_value(set, "--sessions", options.condensing, parse_condensing, "shortest|mean|weighted",
             "How the exchanges of a clock session become one offset, for regression and "
             "spline. The exchanges are in clock_samples.csv beside an archive of entrain "
@@ -95,7 +95,7 @@ void CheckArguments::declare(OptionSet& set) {
             "of them, as Intel Trace Collector does. weighted: the same, weighted by 1 / "
             "(round trip)^2. Use mean or weighted to compare with results of that tool. "
             "Default: shortest.")
-      ->group(k_group);
+      ->group(k_check_group);
   set.path(
          "--clock-samples", options.clock_samples, "DIR",
          "Use the clock sessions in DIR, with their half-widths, in place of the archive's "
@@ -104,7 +104,7 @@ void CheckArguments::declare(OptionSet& set) {
          "entrain record, of the same run. Number of processes, rate of the timer and times must "
          "fit those of the archive. Use it for an archive that another tracer wrote. Default: the "
          "records of the archive.")
-      ->group(k_group);
+      ->group(k_check_group);
   const auto parse_records = [](std::string_view text) {
     return parse_choice(text, k_clock_records);
   };
@@ -114,14 +114,14 @@ void CheckArguments::declare(OptionSet& set) {
             "all of a clock agree with the line between its sessions; the single exchanges of the "
             "sessions do not count then. Use add where the archive has records in the middle of a "
             "long run, and DIR sessions at its ends only. Default: replace.")
-      ->group(k_group);
+      ->group(k_check_group);
   const auto parse_spline = [](std::string_view text) { return parse_choice(text, k_splines); };
   add_value(set, "--spline", options.spline, parse_spline, "undisturbed|all",
             "Which clock sessions a spline goes through. undisturbed: not through those inner ones "
             "in which all exchanges were slow and that say less than the curve through the others "
             "does; the report counts them. all: through every one, as Intel Trace Collector does. "
             "Use all to compare with results of that tool. Default: undisturbed.")
-      ->group(k_group);
+      ->group(k_check_group);
   add_value(set, "--clock-domain", options.clock_domain, parse_clock_domain,
             "auto|location|process|node",
             "Which locations share one clock. Locations of one clock are bent and moved "
@@ -133,13 +133,13 @@ void CheckArguments::declare(OptionSet& set) {
             "domain are never corrected: if locations do not share the clock that the option "
             "says, violations between them stay, or the correction is refused. Use it when "
             "you know the machine better than its trace does. Default: auto.")
-      ->group(k_group);
+      ->group(k_check_group);
   add_value(set, "--clock-kind", options.clock_prior.kind, parse_clock_kind, "auto|timer|wall",
             "What the clocks are. timer: they count freely, such as the time stamp counter. wall: "
             "they tell the time of day, and were slewed to do so. It decides what is assumed of "
             "their rates; see --max-mean-rate-ppm. auto: wall if the earliest stamp lies between "
             "the years 2000 and 2100, else timer. Use it when you know the tracer. Default: auto.")
-      ->group(k_group);
+      ->group(k_check_group);
   const auto parse_mean = [this](std::string_view text) {
     return parse_mean_rate(text, options.clock_prior);
   };
@@ -150,7 +150,7 @@ void CheckArguments::declare(OptionSet& set) {
             "allow; 500 for wall clocks, by which systems slew. off: any rate. If the trace "
             "contradicts the limit, a larger one is taken, and told. Use a smaller one when you "
             "know the machines; servers are mostly within 30. Default: auto.")
-      ->group(k_group);
+      ->group(k_check_group);
   set.value(
          "--reference", "CLOCK|consensus",
          [this](std::string_view text) -> Result<void> {
@@ -162,7 +162,7 @@ void CheckArguments::declare(OptionSet& set) {
          "the time of most clocks; those that can stay as they are without a violation do, and "
          "the others come to the middle of what messages allow. Use it when you know which "
          "clock is right. Default: consensus for wall clocks, else the first clock.")
-      ->group(k_group);
+      ->group(k_check_group);
   add_value(set, "--mu", options.mu, parse_mu, "auto|delays|rtt|1tick|SECONDS",
             "Minimum latency: a receive must be later than its send by at least this much. "
             "auto: the one that an earlier correction of the archive used, else 0, because "
@@ -175,27 +175,27 @@ void CheckArguments::declare(OptionSet& set) {
             "that many seconds, 0 to 1000, e.g. 1e-6. Use a number when you know the "
             "network's latency, and 0 to let correct place receives at the times of their sends. A "
             "mu above the true latency invents violations. Default: auto.")
-      ->group(k_group);
+      ->group(k_check_group);
   add_value(set, "--alltoallv", options.alltoallv, parse_alltoallv, "ignore|dense",
             "How to read calls of Alltoallv and Alltoallw that do not name their partners. "
             "ignore: no edges; the calls are counted and reported. dense: every process that "
             "sent precedes every process that received. Use dense when you know that every "
             "process sends to every other one; it is wrong for a sparse exchange. Default: "
             "ignore.")
-      ->group(k_group);
+      ->group(k_check_group);
   add_value(set, "--init-finalize", options.init_finalize, parse_switch, "on|off",
             "Whether MPI_Init and MPI_Finalize synchronise all processes. MPI does not "
             "promise it, although most implementations do it. off: their edges are reported, "
             "but not counted. Use on when your MPI is known to synchronise there. Default: "
             "off.")
-      ->group(k_group);
+      ->group(k_check_group);
   add_value(set, "--min-coverage", options.min_coverage, parse_percent, "PERCENT",
             "Share of the recorded receives and calls of collectives, 0 to 100 %, that must be "
             "checked before a trace without violations is called clean. Below it the verdict is "
             "unproven, and the exit status 3. It is unproven with any value if no edge at all "
             "could be checked. Use a larger one where a miss is dear, and 0 to ask for "
             "violations only. Default: 50 %.")
-      ->group(k_group);
+      ->group(k_check_group);
   set.flag("--bounds", options.bounds.wanted,
            "Also prove how far the times may be trusted. Messages, collectives and clock "
            "sessions with an interval prove, for every clock and time, the interval in "
@@ -204,7 +204,7 @@ void CheckArguments::declare(OptionSet& set) {
            "violated, correct also moves the presynchronised times into the intervals. Use it "
            "when a wait of some microseconds matters. It costs one more pass over the "
            "edges. Default: no proof.")
-      ->group(k_group);
+      ->group(k_check_group);
   set.path("--bounds-csv", bounds_csv, "FILE",
            "Write the intervals that --bounds proves to FILE, which must not exist, a line per "
            "location and "
@@ -212,7 +212,7 @@ void CheckArguments::declare(OptionSet& set) {
            "possible (ticks), and the largest error possible of any event in the window "
            "(seconds). Use it when you want to plot the intervals. Means --bounds. Default: "
            "no file.")
-      ->group(k_group);
+      ->group(k_check_group);
   const auto parse_rate_and_mark = [this](std::string_view text) {
     auto rate = parse_rate(text);
     if (rate) options.bounds.wanted = true;
@@ -225,7 +225,7 @@ void CheckArguments::declare(OptionSet& set) {
             "trace is refused. auto: twice the rate that violations and sessions show, plus "
             "50 ppm for the temperature of crystals; the report names it. Use it when you "
             "know the oscillators. Means --bounds. Default: auto.")
-      ->group(k_group);
+      ->group(k_check_group);
   add_value(
       set, "--memory", options.memory_limit_bytes, parse_size, "BYTES",
       "Memory that the large arrays may take, e.g. 500M or 16G (powers of 1024). The rest lies in "
@@ -235,14 +235,14 @@ void CheckArguments::declare(OptionSet& set) {
       "files and of names in tables counts, and no file takes its place: where it is more, they "
       "are refused. Use it "
       "when a trace is larger than the machine. Default: no limit.")
-      ->group(k_group);
-  add_max_unpacked(set, options.max_unpacked_bytes)->group(k_group);
+      ->group(k_check_group);
+  add_max_unpacked(set, options.max_unpacked_bytes)->group(k_check_group);
   set.flag("--strict-latency", options.strict_latency,
            "Also call it a violation, with exit status 1, if a receive is not earlier than its "
            "send, but "
            "closer to it than the minimum latency (see --mu). Use it with a mu that you "
            "know. Default: such edges are only reported.")
-      ->group(k_group);
+      ->group(k_check_group);
 }
 
 Result<void> CheckArguments::prepare(OutputRule output) {

@@ -19,7 +19,7 @@
 namespace entrain::cli {
 namespace {
 
-constexpr const char* k_group = "OPTIONS";
+constexpr const char* k_compare_group = "OPTIONS";
 constexpr double k_most_tolerance_s = 1e9;
 constexpr std::uint64_t k_most_points = 1'000'000;
 
@@ -100,29 +100,29 @@ class Compare : public Verb {
              "An archive of the same trace with the true times. Use it with traces of synth "
              "and distort, or of a better tracer, to see whether a correction came closer to "
              "the truth.")
-        ->group(k_group);
+        ->group(k_compare_group);
     add_value(set, "--tolerance", tolerance_s_, parse_tolerance, "SECONDS",
               "Largest difference of B from A that is fine for any event, in seconds, 0 to "
               "1e9; a larger one gives exit status 1. Use it when a script must notice a "
               "change. Default: any.")
-        ->group(k_group);
+        ->group(k_compare_group);
     set.path("--csv", csv_, "FILE",
              "Write events, thinned to --points per location, to FILE, which must not exist: "
              "the time since the first event, the difference of B from A and, with --truth, "
              "the errors of both with their parts, all in seconds. Use it when you want to plot "
              "differences "
              "over time. Default: no file.")
-        ->group(k_group);
+        ->group(k_compare_group);
     add_value(set, "--points", points_, parse_points, "N",
               "How many events of each location --csv takes: the first, the last and others "
               "between them, 2 to 1000000. Use more when a plot hides short disturbances. "
               "Default: 1000.")
-        ->group(k_group);
+        ->group(k_compare_group);
     set.flag("--raw", options_.raw_a,
              "Take the time stamps of A as they are stored, without its ClockOffset records. "
              "Use it when A has records that are wrong. For OTF2 archives only.")
-        ->group(k_group);
-    add_max_unpacked(set, options_.max_unpacked_bytes)->group(k_group);
+        ->group(k_compare_group);
+    add_max_unpacked(set, options_.max_unpacked_bytes)->group(k_compare_group);
     common_.declare(set, "all locations instead of the ten that differ most");
     set.after_parsing([this, &set]() -> Result<void> {
       if (set.given("--points") && csv_.empty())

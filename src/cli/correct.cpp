@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/correct.hpp"
 
-
 #include <fmt/format.h>
 
 #include <fmt/core.h>
@@ -20,7 +19,7 @@
 namespace entrain::cli {
 namespace {
 
-constexpr const char* k_output_group = "OUTPUT OPTIONS";
+constexpr const char* k_archive_group = "OUTPUT OPTIONS";
 constexpr const char* k_method_group = "OPTIONS OF THE CORRECTION";
 constexpr std::uint64_t k_most_delta_ticks = 1'000'000'000'000;
 constexpr std::int64_t k_most_slope = 1000;
@@ -168,24 +167,24 @@ void Correct::declare_output(OptionSet& set) {
             "files are linked, and one shift per file is stored as perfetto_manifest.json, which "
             "Perfetto applies. Use overlay when disk space or time is short and ARCHIVE stays in "
             "its place. Default: rewrite.")
-      ->group(k_output_group);
+      ->group(k_archive_group);
   add_value(set, "--link", options_.link, parse_link, "auto|reflink|symbolic|hard",
             "How overlay links event files; only with --mode overlay. reflink: copy on "
             "write, if the file system can; ARCHIVE may be deleted. symbolic: relative "
             "symbolic links; ARCHIVE must stay. hard: hard links; ARCHIVE may be deleted, "
             "but must not be written to. auto: the first of these that works; the report "
             "names it. Use it when ARCHIVE will be moved or deleted. Default: auto.")
-      ->group(k_output_group);
+      ->group(k_archive_group);
   set.flag("--mark-offsets", options_.mark_offsets,
            "Only for spans of services: each span that moves gets an attribute "
            "entrain.offset_ns, what was added to its begin, ns. Use it to see in a viewer what "
            "was moved. Default: only times change.")
-      ->group(k_output_group);
+      ->group(k_archive_group);
   set.flag("--no-verify", no_verify_,
            "Do not read the new archive back to check it. The report then neither says "
            "what changed nor ends with a verdict. Use it when time is short and you run check "
            "later. Default: check it.")
-      ->group(k_output_group);
+      ->group(k_archive_group);
   report_file_.declare(set);
 }
 

@@ -14,12 +14,12 @@
 namespace entrain::cli {
 namespace {
 
-constexpr const char* k_group = "OPTIONS OF THE CLOCKS";
+constexpr const char* k_clock_group = "OPTIONS OF THE CLOCKS";
 constexpr double k_most_offset_s = 3600;
 constexpr double k_most_ppm = 100'000;
 constexpr double k_most_period_s = 1e9;
 
-constexpr std::array<std::pair<const char*, DistortUnit>, 3> k_units{
+constexpr std::array<std::pair<const char*, DistortUnit>, 3> k_distort_units{
     {{"location", DistortUnit::location},
      {"process", DistortUnit::process},
      {"node", DistortUnit::node}}};
@@ -96,60 +96,60 @@ void Distort::declare_clocks(OptionSet& set) {
   const auto parse_seed = [](std::string_view text) {
     return parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
   };
-  const auto parse_unit = [](std::string_view text) { return parse_choice(text, k_units); };
+  const auto parse_unit = [](std::string_view text) { return parse_choice(text, k_distort_units); };
   add_value(set, "--seed", options_.seed, parse_seed, "N",
             "Where the random numbers start, 0 to 2^64-1. Use another one for another set of "
             "clocks. Default: 1.")
-      ->group(k_group);
+      ->group(k_clock_group);
   add_value(set, "--per", options_.unit, parse_unit, "location|process|node",
             "The unit that has a clock of its own. Use node for a cluster whose machines "
             "have one clock each. Default: process.")
-      ->group(k_group);
+      ->group(k_clock_group);
   add_value(set, "--offset-s", options_.offset_s, number_up_to(k_most_offset_s, "seconds"),
             "SECONDS",
             "Offsets at the beginning are uniform between minus and plus this, seconds, 0 to "
             "3600. Use 0 for clocks that start together. Default: 0.005.")
-      ->group(k_group);
+      ->group(k_clock_group);
   add_value(set, "--drift-ppm", options_.drift_ppm, number_up_to(k_most_ppm, "ppm"), "PPM",
             "Constant errors of the rate are uniform between minus and plus this, parts per "
             "million, 0 to 100000; together with --wander-ppm not above 100000. Crystals "
             "have up to 50. Default: 20.")
-      ->group(k_group);
+      ->group(k_clock_group);
   add_value(set, "--wander-ppm", options_.wander_ppm, number_up_to(k_most_ppm, "ppm"), "PPM",
             "Amplitude of the slow change of the rate, parts per million, 0 to 100000; "
             "together with --drift-ppm not above 100000. Use 0 for clocks that straight "
             "lines describe. Default: 5.")
-      ->group(k_group);
+      ->group(k_clock_group);
   add_value(set, "--wander-period-s", options_.wander_period_s,
             number_up_to(k_most_period_s, "seconds"), "SECONDS",
             "Period of that change, seconds, 0 to 1e9; 0 means the span of the trace. Less "
             "than about a 2800th of the span may be refused: clocks are drawn with at most "
             "65536 points. Use a short one to test how far presync can follow. Default: 0.")
-      ->group(k_group);
+      ->group(k_clock_group);
   const auto parse_wander = [](std::string_view text) { return parse_choice(text, k_wanders); };
   add_value(set, "--wander-kind", options_.wander_kind, parse_wander, "cycle|walk",
             "How the rate changes. cycle: two sinusoids, of about the wander period and half "
             "of it. walk: at random, 16 steps per wander period, never beyond --wander-ppm; "
             "here a period below about a 4000th of the span is refused. Use walk to test "
             "without periods that a fit could learn. Default: cycle.")
-      ->group(k_group);
+      ->group(k_clock_group);
   const auto parse_master = [](std::string_view text) { return parse_choice(text, k_masters); };
   add_value(set, "--master", options_.steady_master, parse_master, "wander|steady",
             "The clock of the first location, against which the others are measured. wander: "
             "as wrong as the others. steady: it is off and drifts, but does not wander. Use "
             "steady to test errors between clocks alone. Default: wander.")
-      ->group(k_group);
+      ->group(k_clock_group);
   add_value(set, "--sessions", options_.sessions, parse_sessions, "N",
             "How often the clocks are measured, at equal distances from begin to end: 0, or "
             "2 to 100000. With 0 the archive holds no ClockOffset record. Use 0 to test "
             "clocks that nobody measured. Default: 2.")
-      ->group(k_group);
+      ->group(k_clock_group);
   add_value(set, "--offset-noise-s", options_.offset_noise_s,
             number_up_to(k_most_offset_s, "seconds"), "SECONDS",
             "Errors of the offsets in the ClockOffset records are uniform between minus and "
             "plus this, seconds, 0 to 3600. Use the asymmetry of your network's round trips. "
             "Default: 0.000001.")
-      ->group(k_group);
+      ->group(k_clock_group);
 }
 
 }  // namespace

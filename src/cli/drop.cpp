@@ -13,7 +13,7 @@
 namespace entrain::cli {
 namespace {
 
-constexpr const char* k_group = "OPTIONS OF THE LOSS";
+constexpr const char* k_loss_group = "OPTIONS OF THE LOSS";
 
 /// "0.1" or "10%", alone or with ":0.5", the share of the locations.
 Result<DropStretch> parse_stretch(std::string_view text) {
@@ -95,28 +95,28 @@ void Drop::declare_losses(OptionSet& set) {
   add_value(set, "--seed", options_.seed, parse_seed, "N",
             "Where the random numbers start, 0 to 2^64-1. Use another one for another loss. "
             "Default: 1.")
-      ->group(k_group);
+      ->group(k_loss_group);
   add_value(set, "--random", options_.random, parse_share, "SHARE",
             "Each record of a message or collective is lost by itself with this probability, 0 "
             "to 1, or 0% to 100%. Use it for buffers that get lost and tracers that sample. "
             "Default: 0.")
-      ->group(k_group);
+      ->group(k_loss_group);
   add_value(set, "--windows", options_.windows, parse_stretch, "SHARE[:LOCATIONS]",
             "All records of messages and collectives are lost in one window per location. The "
             "window takes SHARE of the location's time and lies anywhere in it; LOCATIONS is the "
             "share of the communicating locations that get one, at least one. Use it for "
             "measurement that is switched off for a while. Default: none; if LOCATIONS is missing, "
             "a third.")
-      ->group(k_group);
+      ->group(k_loss_group);
   set.flag("--mark-windows", options_.mark_windows,
            "Write MeasurementOnOff records at the ends of windows, as a tracer does that is "
            "switched off and on. Use it to test tools that read them. Default: no marks.")
-      ->group(k_group);
+      ->group(k_loss_group);
   add_value(set, "--tail", options_.tail, parse_stretch, "SHARE[:LOCATIONS]",
             "The last SHARE of the time of some locations is lost, with every record of any "
             "kind. Regions that are open there are never left. Use it for full buffers and "
             "killed processes. Default: none; if LOCATIONS is missing, a third.")
-      ->group(k_group);
+      ->group(k_loss_group);
   set.values(
          "--call", "NAME",
          [this](std::string_view name) -> Result<void> {
@@ -127,7 +127,7 @@ void Drop::declare_losses(OptionSet& set) {
          "collective; a collective operation such as Allreduce; or a region such as "
          "MPI_Ssend, for the records written in it. It can be given more than once. Use it "
          "for filters. Default: no call.")
-      ->group(k_group);
+      ->group(k_loss_group);
 }
 
 }  // namespace

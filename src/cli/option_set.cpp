@@ -11,7 +11,7 @@
 namespace entrain::cli {
 namespace {
 
-constexpr const char* k_general = "GENERAL OPTIONS";
+constexpr const char* k_help_group = "GENERAL OPTIONS";
 
 std::string reject_empty(const std::string& path) {
   return path.empty() ? "the path is empty" : "";
@@ -184,7 +184,7 @@ std::vector<std::string> OptionSet::rest() const { return parser_->app.remaining
 
 Result<void> OptionSet::parse(int argc, char** argv) {
   // Declared last, so that the page shows it last.
-  parser_->app.set_help_flag("-h,--help", "Show this text.")->group(k_general);
+  parser_->app.set_help_flag("-h,--help", "Show this text.")->group(k_help_group);
   const std::string empty = parser_->without_value({argv, static_cast<std::size_t>(argc)});
   if (!empty.empty()) return fail(ErrorKind::usage, empty + " needs a value");
   try {

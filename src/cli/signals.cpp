@@ -19,7 +19,7 @@ namespace entrain::cli {
 namespace {
 
 /// Time that a run has to end by itself once it is asked to.
-constexpr timespec k_patience{0, 500'000'000};
+constexpr timespec k_signal_wait{0, 500'000'000};
 /// Time that removing what is unfinished may take after it: the file system may hang.
 constexpr timespec k_removal{1, 0};
 /// Launchers send a signal to the process and to its group: this soon the second one is the same.
@@ -84,7 +84,7 @@ void watch() {
   ::nanosleep(&k_echo, nullptr);
   while (wait_for_signal({0, 0}) != 0) {
   }
-  const int second = wait_for_signal(k_patience);
+  const int second = wait_for_signal(k_signal_wait);
   if (second == 0) give_up(signal);
   make_deadly(second);
   ::kill(::getpid(), second);
@@ -96,7 +96,7 @@ volatile std::sig_atomic_t first_signal = SIGINT;
 void ask_to_stop(int signal) {
   first_signal = signal;
   asked_to_stop = true;
-  const itimerval time{{}, {0, k_patience.tv_nsec / 1000}};
+  const itimerval time{{}, {0, k_signal_wait.tv_nsec / 1000}};
   ::setitimer(ITIMER_REAL, &time, nullptr);
 }
 

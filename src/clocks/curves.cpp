@@ -10,10 +10,6 @@
 namespace entrain::clocks {
 namespace {
 
-double difference(std::uint64_t a, std::uint64_t b) {
-  return a >= b ? static_cast<double>(a - b) : -static_cast<double>(b - a);
-}
-
 /// Rounded, and limited to twice the range of a clock map; 0 for a value that is no number.
 std::int64_t ticks(double x) {
   if (std::isnan(x)) return 0;

@@ -19,13 +19,13 @@
 namespace entrain::clocks {
 namespace {
 
-constexpr std::string_view k_columns =
+constexpr std::string_view k_delay_columns =
     "child_node,parent_node,min_round_trip_ticks,min_to_parent_ticks,min_to_child_ticks";
 constexpr std::uint64_t k_recorder_hz = 1'000'000'000;
 constexpr std::int64_t k_share_of_round_trip = 4;
 
 /// A line of the file, as far as it is used.
-struct Row {
+struct DelayRow {
   std::string child, parent;
   std::int64_t round_trip = 0;  ///< ticks, >= 0
 };
@@ -37,7 +37,7 @@ std::optional<std::int64_t> number_of(std::string_view word) {
   return value;
 }
 
-std::optional<Row> row_of(std::string_view line) {
+std::optional<DelayRow> delay_row_of(std::string_view line) {
   std::array<std::string_view, 5> words;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::size_t comma = line.find(',');
@@ -50,7 +50,7 @@ std::optional<Row> row_of(std::string_view line) {
       !number_of(words[3]) || !number_of(words[4])) {
     return std::nullopt;
   }
-  return Row{std::string(words[0]), std::string(words[1]), *round_trip};
+  return DelayRow{std::string(words[0]), std::string(words[1]), *round_trip};
 }
 
 std::set<std::string> nodes_of(const trace::Definitions& definitions) {
@@ -94,8 +94,8 @@ Result<DelayMu> read_delay_mu(const std::filesystem::path& folder,
   std::array<std::optional<std::int64_t>, k_latency_classes> shortest;
   DelayMu mu;
   TRY(read_recorder_table(
-      path, k_columns, "try --mu auto", [&](const std::string& line) -> std::string_view {
-        const auto row = row_of(line);
+      path, k_delay_columns, "try --mu auto", [&](const std::string& line) -> std::string_view {
+        const auto row = delay_row_of(line);
         if (!row) return "this is no pair of nodes with its shortest ways";
         const bool known = nodes.contains(row->child) && nodes.contains(row->parent);
         if (!apart && (!known || definitions.clock.resolution_hz != k_recorder_hz)) {

@@ -17,7 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const std::string k_head =
+const std::string k_delay_head =
     "# units\n"
     "child_node,parent_node,min_round_trip_ticks,min_to_parent_ticks,min_to_child_ticks\n";
 
@@ -42,19 +42,20 @@ class ClockDelays : public testing::Test {
 };
 
 TEST_F(ClockDelays, are_a_quarter_of_the_shortest_round_trip_per_class) {
-  EXPECT_EQ(mu_of(k_head), (MuTicks{0, 0, 0}));
+  EXPECT_EQ(mu_of(k_delay_head), (MuTicks{0, 0, 0}));
   // The ways themselves are those of clocks that are 4 ms apart: they count for nothing.
-  EXPECT_EQ(mu_of(k_head + "n1,n0,2003,-4000000,4001000\nn2,n0,1901,900,901\nn2,n1,3000,1,1\n"),
-            (MuTicks{0, 0, 475}));
-  EXPECT_EQ(mu_of(k_head + "n1,n0,2003,1,1\nn0,n0,403,200,200\nn1,n1,399,200,199\n"),
+  EXPECT_EQ(
+      mu_of(k_delay_head + "n1,n0,2003,-4000000,4001000\nn2,n0,1901,900,901\nn2,n1,3000,1,1\n"),
+      (MuTicks{0, 0, 475}));
+  EXPECT_EQ(mu_of(k_delay_head + "n1,n0,2003,1,1\nn0,n0,403,200,200\nn1,n1,399,200,199\n"),
             (MuTicks{0, 99, 500}));
-  EXPECT_EQ(mu_of(k_head + "n1,n0,0,0,0\n"), (MuTicks{0, 0, 0}));
-  EXPECT_EQ(mu_of(k_head + "n1,n0,9223372036854775807,0,0\n"),
+  EXPECT_EQ(mu_of(k_delay_head + "n1,n0,0,0,0\n"), (MuTicks{0, 0, 0}));
+  EXPECT_EQ(mu_of(k_delay_head + "n1,n0,9223372036854775807,0,0\n"),
             (MuTicks{0, 0, trace::k_largest_mu}));
 }
 
 TEST_F(ClockDelays, beside_another_tracer_machines_may_have_other_names) {
-  std::ofstream(folder_ / k_clock_delays, std::ios::binary) << k_head << "x,y,400,1,1\n";
+  std::ofstream(folder_ / k_clock_delays, std::ios::binary) << k_delay_head << "x,y,400,1,1\n";
   definitions_.clock.resolution_hz = 2'300'000'000;
   EXPECT_FALSE(read_delay_mu(folder_.path(), definitions_));
   const auto mu = read_delay_mu(folder_.path(), definitions_, true);
@@ -72,7 +73,8 @@ TEST_F(ClockDelays, every_pair_of_machines_has_its_own) {
     definitions_.process_of.push_back(l);
     definitions_.node_of.push_back(machine - 1);
   }
-  ASSERT_TRUE(mu_of(k_head + "n1,n0,2003,1,1\nn2,n0,4000,1,1\nn0,n1,2400,1,1\nn2,n2,404,1,1\n"));
+  ASSERT_TRUE(
+      mu_of(k_delay_head + "n1,n0,2003,1,1\nn2,n0,4000,1,1\nn0,n1,2400,1,1\nn2,n2,404,1,1\n"));
   const trace::PairMu pairs = read()->of_pairs;
   EXPECT_EQ(pairs.all().size(), 3u);
   EXPECT_EQ(pairs.of(0, 1, 0), 500);
@@ -91,10 +93,10 @@ TEST_F(ClockDelays, of_another_archive_are_refused) {
                 AllOf(HasSubstr("clock_delays.csv, line 3: the file belongs to another archive"),
                       HasSubstr("--mu auto")));
   };
-  expect_refused(k_head + "n1,n7,2003,1,1\n");
-  expect_refused(k_head + "cluster,n0,2003,1,1\n");
+  expect_refused(k_delay_head + "n1,n7,2003,1,1\n");
+  expect_refused(k_delay_head + "cluster,n0,2003,1,1\n");
   definitions_.clock.resolution_hz = 1'000'000;
-  expect_refused(k_head + "n1,n0,2003,1,1\n");
+  expect_refused(k_delay_head + "n1,n0,2003,1,1\n");
 }
 
 TEST_F(ClockDelays, that_are_damaged_are_refused_with_the_line) {
@@ -103,14 +105,14 @@ TEST_F(ClockDelays, that_are_damaged_are_refused_with_the_line) {
            {"", "ends before the names of its columns"},
            {"# only a comment\n", "ends before the names of its columns"},
            {"a,b\n", "line 1: these are not the columns"},
-           {k_head + "\n", none},
-           {k_head + "n1,n0,2003,1\n", none},
-           {k_head + "n1,n0,2003,1,1,1\n", none},
-           {k_head + ",n0,2003,1,1\n", none},
-           {k_head + "n1,n0,-1,1,1\n", none},
-           {k_head + "n1,n0,20x,1,1\n", none},
-           {k_head + "n1,n0,99999999999999999999,1,1\n", none},
-           {k_head + "n1,n0,2003,1,\n", none}}) {
+           {k_delay_head + "\n", none},
+           {k_delay_head + "n1,n0,2003,1\n", none},
+           {k_delay_head + "n1,n0,2003,1,1,1\n", none},
+           {k_delay_head + ",n0,2003,1,1\n", none},
+           {k_delay_head + "n1,n0,-1,1,1\n", none},
+           {k_delay_head + "n1,n0,20x,1,1\n", none},
+           {k_delay_head + "n1,n0,99999999999999999999,1,1\n", none},
+           {k_delay_head + "n1,n0,2003,1,\n", none}}) {
     const auto refused = mu_of(text);
     ASSERT_FALSE(refused) << text;
     EXPECT_EQ(refused.error().kind, ErrorKind::input);

@@ -24,10 +24,10 @@ struct MeasuredApart {
 
 /// Replaces the clock records of the locations of this process by those in the folder: measurements
 /// of the same run that the recorder made beside another tracer. With ClockRecords::add the records
-/// of the trace stay, and get half-widths with which they agree with the measurements. The records of a location are
-/// those of the MPI rank of its process. What the folder proves of shared clocks becomes the
-/// property k_property_clocks of the trace in memory. A trace that was corrected already is
-/// refused.
+/// of the trace stay, and get half-widths with which they agree with the measurements. The records
+/// of a location are those of the MPI rank of its process. What the folder proves of shared clocks
+/// becomes the property k_property_clocks of the trace in memory. A trace that was corrected
+/// already is refused.
 ///
 /// Checks that both speak of the same processes and timers: as many processes, the same ticks per
 /// second (to 0.1 % for a counter, whose rate tracers measure), and for each process records of

@@ -16,12 +16,12 @@
 namespace entrain::clocks {
 namespace {
 
-constexpr std::string_view k_columns =
+constexpr std::string_view k_sample_columns =
     "session,rank,parent,local_ticks,parent_ticks,master_ticks,round_trip_ticks,kept";
-constexpr std::uint64_t k_largest_offset = std::uint64_t{1} << 61;
+constexpr std::uint64_t k_largest_ticks = std::uint64_t{1} << 61;
 
 /// A line of the file.
-struct Row {
+struct SampleRow {
   std::uint64_t session = 0, rank = 0;
   Sample sample;
 };
@@ -31,7 +31,7 @@ using Key = std::pair<std::uint64_t, std::int64_t>;
 Key key_of(const Sample& sample) { return {sample.local, sample.offset}; }
 Key key_of(const trace::ClockOffset& record) { return {record.time, record.offset}; }
 
-std::optional<Row> row_of(std::string_view line) {
+std::optional<SampleRow> sample_row_of(std::string_view line) {
   std::array<std::uint64_t, 8> words{};
   const char* at = line.data();
   const char* const end = at + line.size();
@@ -46,16 +46,16 @@ std::optional<Row> row_of(std::string_view line) {
   const auto& [session, rank, parent, local, parent_time, master, round_trip, kept] = words;
   const auto offset = static_cast<std::int64_t>(master - local);
   const std::uint64_t size = offset < 0 ? local - master : master - local;
-  if (size > k_largest_offset || round_trip > k_largest_offset || kept > 1) return std::nullopt;
-  return Row{session, rank, {local, offset, round_trip, kept == 1}};
+  if (size > k_largest_ticks || round_trip > k_largest_ticks || kept > 1) return std::nullopt;
+  return SampleRow{session, rank, {local, offset, round_trip, kept == 1}};
 }
 
 /// The exchanges of the sessions that `records` are of, or nothing if not every record is an
 /// exchange of `process`, each of a later session than the one before.
 std::optional<LocationSamples> samples_of(const std::vector<trace::ClockOffset>& records,
-                                          const std::vector<Row>& process) {
+                                          const std::vector<SampleRow>& process) {
   std::map<Key, std::uint64_t> session_of;
-  for (const Row& row : process) session_of.try_emplace(key_of(row.sample), row.session);
+  for (const SampleRow& row : process) session_of.try_emplace(key_of(row.sample), row.session);
   std::map<std::uint64_t, std::size_t> place_of;
   for (const trace::ClockOffset& record : records) {
     const auto session = session_of.find(key_of(record));
@@ -64,7 +64,7 @@ std::optional<LocationSamples> samples_of(const std::vector<trace::ClockOffset>&
     place_of.emplace(session->second, place_of.size());
   }
   LocationSamples samples(records.size());
-  for (const Row& row : process) {
+  for (const SampleRow& row : process) {
     const auto place = place_of.find(row.session);
     if (place != place_of.end()) samples[place->second].push_back(row.sample);
   }
@@ -81,8 +81,8 @@ class Matcher {
     }
   }
 
-  void take(const std::vector<Row>& process) {
-    for (const Row& row : process) {
+  void take(const std::vector<SampleRow>& process) {
+    for (const SampleRow& row : process) {
       const auto [begin, end] = waiting_.equal_range(key_of(row.sample));
       for (auto place = begin; place != end; ++place) {
         if (found_.contains(place->second)) continue;
@@ -113,10 +113,10 @@ Result<std::map<LocationIndex, LocationSamples>> read_clock_samples(
   if (std::filesystem::status(path, none).type() == std::filesystem::file_type::not_found) {
     return matcher.take_found();
   }
-  std::vector<Row> process;  // its lines stand together
-  TRY(read_recorder_table(path, k_columns, "without the file the ClockOffset records count",
+  std::vector<SampleRow> process;  // its lines stand together
+  TRY(read_recorder_table(path, k_sample_columns, "without the file the ClockOffset records count",
                           [&](const std::string& line) -> std::string_view {
-                            const auto row = row_of(line);
+                            const auto row = sample_row_of(line);
                             if (!row) return "this is no exchange of a clock session";
                             if (!process.empty() && process.front().rank != row->rank) {
                               matcher.take(process);

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using trace::testing::TraceBuilder;
 
-const std::string k_head =
+const std::string k_sample_head =
     "session,rank,parent,local_ticks,parent_ticks,master_ticks,round_trip_ticks,kept\n";
 
 /// Two sessions of rank 1 with two exchanges each; the master is 500 ahead, then 510.
@@ -48,7 +48,7 @@ class ClockSamples : public ::testing::Test {
 };
 
 TEST_F(ClockSamples, are_found_by_the_records_of_a_location) {
-  write(k_head + k_rank_1);
+  write(k_sample_head + k_rank_1);
   TraceBuilder b(3);
   b.trace().locations[2].clock_offsets = {{1'000, 500, 20}, {9'000, 510, 15}};
   const auto found = read(b);
@@ -65,7 +65,7 @@ TEST_F(ClockSamples, are_found_by_the_records_of_a_location) {
 }
 
 TEST_F(ClockSamples, a_single_session_is_found) {
-  write(k_head + k_rank_1);
+  write(k_sample_head + k_rank_1);
   TraceBuilder b(1);
   b.trace().locations[0].clock_offsets = {{1'000, 500, 20}};
   const auto found = read(b);
@@ -75,7 +75,7 @@ TEST_F(ClockSamples, a_single_session_is_found) {
 }
 
 TEST_F(ClockSamples, records_that_are_no_exchanges_or_share_a_session_find_none) {
-  write(k_head + k_rank_1);
+  write(k_sample_head + k_rank_1);
   TraceBuilder b(3);
   b.trace().locations[0].clock_offsets = {{1'000, 500, 20}, {9'000, 999, 15}};
   b.trace().locations[1].clock_offsets = {{1'000, 500, 20}, {1'100, 501, 15}};
@@ -89,7 +89,7 @@ TEST_F(ClockSamples, are_none_without_a_file_or_without_rows) {
   TraceBuilder b(1);
   b.trace().locations[0].clock_offsets = {{1'000, 500, 20}, {9'000, 510, 15}};
   EXPECT_THAT(*read(b), IsEmpty());
-  write(k_head);
+  write(k_sample_head);
   EXPECT_THAT(*read(b), IsEmpty());
 }
 
@@ -103,7 +103,7 @@ TEST_F(ClockSamples, are_not_absent_where_the_system_cannot_say) {
 TEST_F(ClockSamples, a_damaged_row_is_refused_with_its_line) {
   for (const char* row : {"0,1,0,1000,1500,1500,40\n", "0,1,0,1000,1500,1500,40,2\n",
                           "0,1,0,x,1500,1500,40,1\n", "0,1,0,0,0,9223372036854775807,40,1\n"}) {
-    write(k_head + k_rank_1 + row);
+    write(k_sample_head + k_rank_1 + row);
     const auto refused = read(TraceBuilder(1));
     ASSERT_FALSE(refused) << row;
     EXPECT_THAT(refused.error().message, HasSubstr("line 6: this is no exchange")) << row;

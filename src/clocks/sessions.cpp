@@ -18,10 +18,6 @@ constexpr double k_unknown_rate = 5.5e-4;
 /// Half-widths beyond these are no measurements, ticks.
 constexpr double k_least_width = 1e-3, k_largest_width = 0x1p61;
 
-double difference(std::uint64_t a, std::uint64_t b) {
-  return a >= b ? static_cast<double>(a - b) : -static_cast<double>(b - a);
-}
-
 SessionPoint point_of_record(const Session& session, bool reference) {
   SessionPoint point{session.record.time, session.record.offset, std::nullopt};
   const double width = session.record.stddev;

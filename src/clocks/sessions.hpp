@@ -11,6 +11,11 @@
 
 namespace entrain::clocks {
 
+/// a - b, ticks; times are unsigned.
+inline double difference(std::uint64_t a, std::uint64_t b) {
+  return a >= b ? static_cast<double>(a - b) : -static_cast<double>(b - a);
+}
+
 /// An exchange: at local time `local` the master's clock showed `local + offset`. That is certain
 /// to half of the round trip, however different the two ways are (Cristian 1989).
 ///

@@ -15,7 +15,7 @@ namespace {
 constexpr double k_million = 1e6;
 
 /// Summary of the records of one location.
-struct Measured {
+struct LocationSummary {
   LocationIndex location = k_none;
   bool single = false;      ///< measured once, and not the global clock
   std::int64_t offset = 0;  ///< offset of the first session, ticks
@@ -27,9 +27,9 @@ double half_width(const trace::ClockOffset& record) {
   return std::isfinite(record.stddev) && record.stddev > 0 ? record.stddev : 0;
 }
 
-Measured measured(LocationIndex l, const std::vector<trace::ClockOffset>& records) {
+LocationSummary summary_of(LocationIndex l, const std::vector<trace::ClockOffset>& records) {
   const bool global = records.front().offset == 0 && half_width(records.front()) == 0;
-  Measured result{l, records.size() == 1 && !global, records.front().offset, 0, 0};
+  LocationSummary result{l, records.size() == 1 && !global, records.front().offset, 0, 0};
   for (std::size_t k = 1; k < records.size(); ++k) {
     const trace::ClockOffset &a = records[k - 1], &b = records[k];
     const double gap = static_cast<double>(b.time - a.time);
@@ -43,8 +43,10 @@ Measured measured(LocationIndex l, const std::vector<trace::ClockOffset>& record
   return result;
 }
 
-std::string text_of_offsets(const trace::Trace& trace, const std::vector<Measured>& all) {
-  const auto by_offset = [](const Measured& a, const Measured& b) { return a.offset < b.offset; };
+std::string text_of_offsets(const trace::Trace& trace, const std::vector<LocationSummary>& all) {
+  const auto by_offset = [](const LocationSummary& a, const LocationSummary& b) {
+    return a.offset < b.offset;
+  };
   const auto [least, most] = std::minmax_element(all.begin(), all.end(), by_offset);
   const double apart_s = static_cast<double>(most->offset - least->offset) /
                          static_cast<double>(trace.definitions.clock.resolution_hz);
@@ -58,8 +60,8 @@ std::string text_of_offsets(const trace::Trace& trace, const std::vector<Measure
       trace::process_name(trace.definitions, most->location));
 }
 
-std::string text_of_rates(const trace::Trace& trace, const std::vector<Measured>& all) {
-  const auto is_off = [](const Measured& m) {
+std::string text_of_rates(const trace::Trace& trace, const std::vector<LocationSummary>& all) {
+  const auto is_off = [](const LocationSummary& m) {
     return std::abs(m.rate) * k_million > k_suspicious_rate_ppm;
   };
   const auto count = std::count_if(all.begin(), all.end(), is_off);
@@ -76,9 +78,9 @@ std::string text_of_rates(const trace::Trace& trace, const std::vector<Measured>
       worst.gap / static_cast<double>(trace.definitions.clock.resolution_hz), others);
 }
 
-std::string text_of_singles(const trace::Trace& trace, const std::vector<Measured>& all,
+std::string text_of_singles(const trace::Trace& trace, const std::vector<LocationSummary>& all,
                             const RatePrior& prior) {
-  const auto is_single = [](const Measured& m) { return m.single; };
+  const auto is_single = [](const LocationSummary& m) { return m.single; };
   const auto count = std::count_if(all.begin(), all.end(), is_single);
   if (count == 0) return "";
   const auto first = std::find_if(all.begin(), all.end(), is_single);
@@ -97,14 +99,15 @@ std::string text_of_singles(const trace::Trace& trace, const std::vector<Measure
 }  // namespace
 
 std::vector<std::string> warnings_of_records(const trace::Share& share, const RatePrior& prior) {
-  std::vector<Measured> mine;
+  std::vector<LocationSummary> mine;
   for (const LocationIndex l : share.own()) {
     const auto& records = share.trace.locations[l].clock_offsets;
-    if (!records.empty()) mine.push_back(measured(l, records));
+    if (!records.empty()) mine.push_back(summary_of(l, records));
   }
-  std::vector<Measured> all = gather_everywhere(share.team, mine);
-  std::sort(all.begin(), all.end(),
-            [](const Measured& a, const Measured& b) { return a.location < b.location; });
+  std::vector<LocationSummary> all = gather_everywhere(share.team, mine);
+  std::sort(all.begin(), all.end(), [](const LocationSummary& a, const LocationSummary& b) {
+    return a.location < b.location;
+  });
   std::vector<std::string> warnings;
   if (all.empty()) return warnings;
   for (std::string text : {text_of_offsets(share.trace, all), text_of_rates(share.trace, all),

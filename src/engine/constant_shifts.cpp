@@ -11,7 +11,7 @@ namespace entrain::engine {
 
 namespace {
 
-constexpr double k_ns_per_us = 1000;
+constexpr double k_us = 1000;  ///< nanoseconds
 
 /// The least and the largest shift that a map asks for between two times.
 std::pair<std::int64_t, std::int64_t> range_of(const ClockMap& map, const StampRange& events) {
@@ -45,7 +45,7 @@ ConstantShifts constant_shifts(const trace::Trace& trace,
         "an overlay shifts each file as a whole: of the correction of {}, up to {:.3f} us are left "
         "out, and of the others less",
         trace::process_name(trace.definitions, static_cast<LocationIndex>(c)),
-        static_cast<double>(left_out) / k_ns_per_us);
+        static_cast<double>(left_out) / k_us);
   }
   return result;
 }

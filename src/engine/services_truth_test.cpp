@@ -17,7 +17,7 @@
 namespace entrain::engine {
 namespace {
 
-constexpr std::int64_t k_usec = 1000, k_ms = 1'000'000;
+constexpr std::int64_t k_usec = 1000, k_msec = 1'000'000;
 constexpr std::int64_t k_origin = 1'700'000'000'000'000'000;
 
 /// What is wrong with clocks, and what clients do.
@@ -51,7 +51,7 @@ class Calls {
   }
 
  private:
-  static constexpr std::int64_t k_period = 5 * k_ms, k_patience = k_ms;
+  static constexpr std::int64_t k_period = 5 * k_msec, k_patience = k_msec;
 
   void add(int call) {
     const std::uint32_t from = any_host(), to = any_host();
@@ -137,10 +137,10 @@ TEST(ServicesTruth, clients_that_give_up_move_no_clock) {
 TEST(ServicesTruth, wrong_clocks_are_set_and_others_stay) {
   Wrong wrong;
   wrong.near_timeouts = wrong.asynchronous = 0.15;
-  wrong.offsets = {{3, 4 * k_ms}, {11, -2 * k_ms}};
+  wrong.offsets = {{3, 4 * k_msec}, {11, -2 * k_msec}};
   const auto moves = moves_of(wrong);
   for (std::uint32_t h = 0; h < wrong.hosts; ++h) {
-    const std::int64_t expected = h == 3 ? -4 * k_ms : h == 11 ? 2 * k_ms : 0;
+    const std::int64_t expected = h == 3 ? -4 * k_msec : h == 11 ? 2 * k_msec : 0;
     const std::int64_t most = expected == 0 ? 0 : 80 * k_usec;
     EXPECT_LE(std::abs(moves[h].first - expected), most) << h;
     EXPECT_LE(std::abs(moves[h].second - expected), most) << h;
@@ -148,7 +148,7 @@ TEST(ServicesTruth, wrong_clocks_are_set_and_others_stay) {
 }
 
 TEST(ServicesTruth, a_clock_that_is_set_meanwhile_bends_no_other) {
-  for (const std::int64_t step : {8 * k_ms, -8 * k_ms}) {
+  for (const std::int64_t step : {8 * k_msec, -8 * k_msec}) {
     Wrong wrong;
     wrong.asynchronous = 0.5;
     wrong.step = step;
@@ -167,7 +167,7 @@ TEST(ServicesTruth, of_thousands_of_hosts_only_wrong_ones_move) {
   Wrong wrong;
   wrong.hosts = 4200;
   wrong.calls = 25'000;
-  wrong.offsets = {{5, 5 * k_ms}, {500, -5 * k_ms}};
+  wrong.offsets = {{5, 5 * k_msec}, {500, -5 * k_msec}};
   const auto moves = moves_of(wrong);
   const auto moved = std::count_if(moves.begin(), moves.end(), [](const auto& move) {
     return move.first != 0 || move.second != 0;

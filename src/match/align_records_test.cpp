@@ -9,7 +9,7 @@
 namespace entrain::match {
 namespace {
 
-using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+using IndexPairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 /// Both sides of a channel whose k-th message is sent at 1000 k and received 10 later. Between two
 /// messages the processes have two other operations with each other.

@@ -10,7 +10,7 @@ namespace entrain::match {
 namespace {
 
 /// Both sides of a channel: message k is sent at 1000 k and takes 10 ticks.
-struct Channel {
+struct NumberedChannel {
   struct Ends {
     std::vector<EndRecord> records;
     std::vector<std::uint32_t> numbers;
@@ -43,7 +43,7 @@ struct Channel {
   Ends sends, receives;
   std::uint32_t kinds = 6, evidence = 60;
 
-  explicit Channel(std::uint32_t messages) {
+  explicit NumberedChannel(std::uint32_t messages) {
     for (std::uint32_t k = 0; k < messages; ++k) {
       const std::uint64_t time = 1000 * std::uint64_t{k + 1};
       sends.records.push_back({.time = time, .position = 2 * k, .symbol = 8});
@@ -70,7 +70,7 @@ struct Channel {
 };
 
 TEST(NumberAlignment, ends_of_equal_numbers_are_pairs) {
-  Channel channel(400);
+  NumberedChannel channel(400);
   channel.sends.lose(100);
   channel.receives.lose(200);
   const auto alignment = channel.paired();
@@ -81,13 +81,13 @@ TEST(NumberAlignment, ends_of_equal_numbers_are_pairs) {
 }
 
 TEST(NumberAlignment, unequal_totals_contradict) {
-  Channel channel(400);
+  NumberedChannel channel(400);
   channel.sends.total = 401;
   EXPECT_FALSE(channel.paired());
 }
 
 TEST(NumberAlignment, little_evidence_is_none) {
-  Channel channel(400);
+  NumberedChannel channel(400);
   channel.evidence = 17;
   EXPECT_FALSE(channel.paired());
   channel.evidence = 18;
@@ -96,7 +96,7 @@ TEST(NumberAlignment, little_evidence_is_none) {
 
 TEST(NumberAlignment, a_level_of_delays_that_changes_contradicts) {
   // Both sides lost a round at different places, and no routine detects it.
-  Channel channel(4000);
+  NumberedChannel channel(4000);
   channel.sends.lose(100);
   channel.receives.lose(3000);
   for (std::size_t k = 100; k < 3999; ++k) --channel.sends.numbers[k];
@@ -106,7 +106,7 @@ TEST(NumberAlignment, a_level_of_delays_that_changes_contradicts) {
 }
 
 TEST(NumberAlignment, a_pause_in_which_records_are_missing_is_bridged_from_both_sides) {
-  Channel channel(400);
+  NumberedChannel channel(400);
   channel.sends.lose_unseen(100, 149);
   const auto alignment = channel.paired();
   ASSERT_TRUE(alignment);
@@ -115,8 +115,8 @@ TEST(NumberAlignment, a_pause_in_which_records_are_missing_is_bridged_from_both_
 }
 
 TEST(NumberAlignment, a_pause_in_which_nothing_is_missing_changes_nothing) {
-  Channel channel(400);
-  for (Channel::Ends* ends : {&channel.sends, &channel.receives}) {
+  NumberedChannel channel(400);
+  for (NumberedChannel::Ends* ends : {&channel.sends, &channel.receives}) {
     for (std::size_t k = 200; k < 400; ++k) ends->records[k].time += 1'000'000;
   }
   channel.sends.pauses.push_back({200, 1'001'000});
@@ -126,7 +126,7 @@ TEST(NumberAlignment, a_pause_in_which_nothing_is_missing_changes_nothing) {
 }
 
 TEST(NumberAlignment, before_a_gap_at_the_end_delays_alone_confirm_nothing) {
-  Channel channel(400);
+  NumberedChannel channel(400);
   channel.receives.lose(300, 399);
   channel.receives.ends_in_gap = true;
   channel.kinds = 4;
@@ -134,7 +134,7 @@ TEST(NumberAlignment, before_a_gap_at_the_end_delays_alone_confirm_nothing) {
 }
 
 TEST(NumberAlignment, other_lengths_contradict) {
-  Channel channel(400);
+  NumberedChannel channel(400);
   channel.receives.records[200].symbol = 9;
   const auto alignment = channel.paired();
   ASSERT_TRUE(alignment);
@@ -145,7 +145,7 @@ TEST(NumberAlignment, other_lengths_contradict) {
 
 TEST(NumberAlignment, an_undetected_loss_at_the_begin_does_not_shift_all_up_to_a_cut) {
   for (const std::uint32_t kinds : {4, 6}) {
-    Channel channel(400);
+    NumberedChannel channel(400);
     channel.kinds = kinds;
     channel.receives.lose_unseen(200, 249);
     // The first send is missing, and no routine detects it.
@@ -161,8 +161,8 @@ TEST(NumberAlignment, an_undetected_loss_at_the_begin_does_not_shift_all_up_to_a
 }
 
 TEST(NumberAlignment, pauses_of_both_processes_change_nothing_if_both_count_the_same) {
-  Channel channel(400);
-  for (Channel::Ends* ends : {&channel.sends, &channel.receives}) {
+  NumberedChannel channel(400);
+  for (NumberedChannel::Ends* ends : {&channel.sends, &channel.receives}) {
     for (std::size_t k = 200; k < 400; ++k) ends->records[k].time += 1'000'000;
     ends->pauses.push_back({200, 1'001'000});
   }
@@ -173,14 +173,14 @@ TEST(NumberAlignment, pauses_of_both_processes_change_nothing_if_both_count_the_
 }
 
 TEST(NumberAlignment, after_a_gap_at_the_begin_delays_alone_confirm_nothing) {
-  Channel channel(400);
+  NumberedChannel channel(400);
   channel.receives.records.front().after_gap = true;
   channel.kinds = 4;
   EXPECT_FALSE(channel.paired());
 }
 
 TEST(NumberAlignment, few_kinds_of_operations_and_one_length_leave_only_delays) {
-  Channel channel(10);
+  NumberedChannel channel(10);
   const auto only_delays = [&](std::uint32_t kinds) {
     return only_delays_distinguish(channel.sends.numbered(kinds, 60),
                                    channel.receives.numbered(9, 60));

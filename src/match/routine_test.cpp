@@ -9,8 +9,8 @@
 namespace entrain::match {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 /// Returns 0 1 2 3 4 5 0 1 2 ..., `count` rounds.
 std::vector<std::uint32_t> rounds(std::uint32_t count) {

@@ -41,7 +41,7 @@ std::string verdict_of(const CheckReport& counts, bool still) {
   return "Unproven: there is no edge from one clock to another, so nothing could be checked.";
 }
 
-Tone tone_of(Verdict verdict) {
+Tone verdict_tone(Verdict verdict) {
   return verdict == Verdict::violations ? Tone::bad
          : verdict == Verdict::clean    ? Tone::good
                                         : Tone::plain;
@@ -86,7 +86,7 @@ std::string to_text(const AlignReport& report, const Style& style) {
   add_counters(left_out, "left out", report.left_out, style);
   if (const std::string lines = left_out.text(style); !lines.empty()) text += "\n" + lines;
   const Verdict verdict = report.after.judgement.verdict;
-  return text + "\n" + toned(verdict_text(report), tone_of(verdict), style) + "\n";
+  return text + "\n" + toned(verdict_text(report), verdict_tone(verdict), style) + "\n";
 }
 
 Json to_json(const AlignReport& report) {

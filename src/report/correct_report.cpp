@@ -25,10 +25,6 @@ namespace {
 /// Upper limits of the bins of IntervalChange; the last bin has none.
 constexpr std::array<double, 6> k_bin_limits{0, 1e-4, 1e-3, 1e-2, 0.1, 1};
 
-double share_of(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 template <class Array>
 std::uint64_t sum_of(const Array& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});

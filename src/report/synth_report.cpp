@@ -10,10 +10,6 @@
 namespace entrain::report {
 namespace {
 
-double share_of(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 double per_second(const SynthReport& report) {
   return report.seconds > 0 ? static_cast<double>(report.events) / report.seconds : 0;
 }

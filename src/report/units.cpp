@@ -95,6 +95,10 @@ std::string format_time(std::int64_t ticks, std::uint64_t resolution_hz) {
 
 std::string format_count(std::uint64_t count) { return with_separators(fmt::format("{}", count)); }
 
+double share_of(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
 std::string format_share(double share) {
   if (!std::isfinite(share)) return "n/a";
   const char* sign = share < 0 ? "-" : "";

@@ -28,6 +28,9 @@ std::string format_count(std::uint64_t count);
 /// as 100 %. Not finite: "n/a".
 std::string format_share(double share);
 
+/// `part` of `whole`, 0 of nothing.
+double share_of(std::uint64_t part, std::uint64_t whole);
+
 /// "131.2 MiB".
 std::string format_bytes(std::uint64_t bytes);
 

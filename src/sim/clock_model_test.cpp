@@ -284,8 +284,7 @@ TEST(Composed, extends_both_ends_with_a_rate_and_not_with_a_rounding) {
 
 TEST(ComposedMaps, offsets_out_of_range_are_refused) {
   const ClockMap inner = ClockMap::from_knots({{0, 0}, {~std::uint64_t{0}, 5}}).value();
-  const ClockMap outer =
-      ClockMap::from_knots({{0, -(std::int64_t{1} << 61)}, {1'000, 0}}).value();
+  const ClockMap outer = ClockMap::from_knots({{0, -(std::int64_t{1} << 61)}, {1'000, 0}}).value();
   const auto both = composed(inner, outer);
   ASSERT_FALSE(both);
   EXPECT_EQ(both.error().kind, ErrorKind::input);

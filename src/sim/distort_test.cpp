@@ -14,9 +14,9 @@ namespace entrain::sim {
 namespace {
 
 constexpr std::uint64_t k_start = 1'800'000'000'000;
-constexpr std::uint64_t k_init = 2'000'000'000;   // end of MPI_Init after the start
-constexpr std::uint64_t k_span = 60'000'000'000;  // to the end, one minute of nanoseconds
-constexpr std::uint64_t k_seeds = 200;
+constexpr std::uint64_t k_init = 2'000'000'000;           // end of MPI_Init after the start
+constexpr std::uint64_t k_distort_span = 60'000'000'000;  // to the end, one minute of nanoseconds
+constexpr std::uint64_t k_distort_seeds = 200;
 
 /// `processes` processes of two locations each, two processes per node. Only the first location
 /// of a process calls MPI_Init and MPI_Finalize.
@@ -33,12 +33,12 @@ trace::Trace make_trace(std::uint32_t processes) {
     trace::LocationSkeleton skeleton;
     skeleton.event_count = 100;
     skeleton.first = k_start + 1000 * l;
-    skeleton.last = k_start + k_span - 500 * l;
+    skeleton.last = k_start + k_distort_span - 500 * l;
     if (l % 2 == 0) {
       for (const auto& [time, kind] :
            {std::pair{skeleton.first, trace::EventKind::init_enter},
             std::pair{k_start + k_init + l, trace::EventKind::init_leave},
-            std::pair{k_start + k_span - 1'000'000, trace::EventKind::finalize_enter},
+            std::pair{k_start + k_distort_span - 1'000'000, trace::EventKind::finalize_enter},
             std::pair{skeleton.last, trace::EventKind::finalize_leave}}) {
         trace::Event event;
         event.time = time;
@@ -70,7 +70,8 @@ double largest_error_after_linear(const Distortion& distortion) {
   double largest = 0;
   for (std::size_t l = 0; l < distortion.maps.size(); ++l) {
     const ClockMap correction = linear(distortion.clock_offsets[l]);
-    for (std::uint64_t x = k_init + 100; x < k_span - 2'000'000; x += k_span / 701) {
+    for (std::uint64_t x = k_init + 100; x < k_distort_span - 2'000'000;
+         x += k_distort_span / 701) {
       const auto shown = static_cast<std::uint64_t>(distortion.maps[l](k_start + x));
       const std::int64_t error = correction(shown) - distortion.maps[0](k_start + x);
       largest = std::max(largest, std::fabs(static_cast<double>(error)));
@@ -116,7 +117,8 @@ TEST(Distort, records_are_taken_after_init_and_before_finalize) {
   const Distortion d = distorted(trace, options);
   for (std::size_t l = 0; l < 4; ++l) {
     ASSERT_EQ(d.clock_offsets[l].size(), 2u);
-    const std::uint64_t begin = k_start + k_init + (l / 2) * 2, end = k_start + k_span - 1'000'000;
+    const std::uint64_t begin = k_start + k_init + (l / 2) * 2,
+                        end = k_start + k_distort_span - 1'000'000;
     EXPECT_NEAR(static_cast<double>(d.clock_offsets[l][0].time),
                 static_cast<double>(d.maps[l](begin)), 2);
     EXPECT_NEAR(static_cast<double>(d.clock_offsets[l][1].time),
@@ -134,7 +136,7 @@ TEST(Distort, records_undo_offset_and_drift) {
   DistortOptions options;
   options.wander_ppm = 0;
   options.offset_noise_s = 0;
-  for (options.seed = 0; options.seed < k_seeds; ++options.seed) {
+  for (options.seed = 0; options.seed < k_distort_seeds; ++options.seed) {
     // A quotient of two rates is not a straight line, but by 1e-9 of the span only.
     ASSERT_LE(largest_error_after_linear(distorted(trace, options)), 4) << options.seed;
   }
@@ -146,7 +148,7 @@ TEST(Distort, noise_is_bounded_and_its_bound_is_recorded) {
   options.wander_ppm = 0;
   options.offset_noise_s = 2e-6;
   double largest = 0;
-  for (options.seed = 0; options.seed < k_seeds; ++options.seed) {
+  for (options.seed = 0; options.seed < k_distort_seeds; ++options.seed) {
     const Distortion d = distorted(trace, options);
     const double error = largest_error_after_linear(d);
     ASSERT_LE(error, 2000 + 5) << options.seed;
@@ -209,7 +211,8 @@ TEST(Distort, a_steady_master_is_straight_and_changes_no_other_clock) {
     options.steady_master = true;
     const Distortion steady = distorted(make_trace(4), options);
     const auto bend = [](const ClockMap& map) {
-      return std::abs(map(k_start) + map(k_start + k_span) - 2 * map(k_start + k_span / 2));
+      return std::abs(map(k_start) + map(k_start + k_distort_span) -
+                      2 * map(k_start + k_distort_span / 2));
     };
     EXPECT_LE(bend(steady.maps[0]), 2);
     EXPECT_GT(bend(wandering.maps[0]), 1000);
@@ -223,7 +226,7 @@ TEST(Distort, residual_grows_with_wander) {
   DistortOptions options;
   options.offset_noise_s = 0;
   double mean_1 = 0, mean_4 = 0;
-  for (options.seed = 0; options.seed < k_seeds; ++options.seed) {
+  for (options.seed = 0; options.seed < k_distort_seeds; ++options.seed) {
     options.wander_ppm = 1;
     const Distortion one = distorted(trace, options);
     const double residual_1 = largest_error_after_linear(one);
@@ -231,11 +234,11 @@ TEST(Distort, residual_grows_with_wander) {
     const double residual_4 = largest_error_after_linear(distorted(trace, options));
     // A wave of rate r and period P bends by r P / pi; chords take away at most as much again,
     // and two clocks are compared. P is 1.3 spans at most.
-    ASSERT_LE(residual_1, 4 * 1e-6 * 1.3 * static_cast<double>(k_span) / 3.14159);
+    ASSERT_LE(residual_1, 4 * 1e-6 * 1.3 * static_cast<double>(k_distort_span) / 3.14159);
     // The report says the same as a look from outside, up to the grid.
     ASSERT_NEAR(one.report.largest_residual_s * 1e9, residual_1, 0.02 * residual_1 + 5);
-    mean_1 += residual_1 / k_seeds;
-    mean_4 += residual_4 / k_seeds;
+    mean_1 += residual_1 / k_distort_seeds;
+    mean_4 += residual_4 / k_distort_seeds;
   }
   EXPECT_GT(mean_1, 5'000);  // 1 ppm over a minute: tens of microseconds
   EXPECT_NEAR(mean_4 / mean_1, 4, 0.01);
@@ -245,11 +248,11 @@ TEST(Distort, offsets_stay_within_their_bounds_and_are_reported) {
   const trace::Trace trace = make_trace(3);
   DistortOptions options;
   const double bound = options.offset_s + (options.drift_ppm + options.wander_ppm) * 1e-6 * 60;
-  for (options.seed = 0; options.seed < k_seeds; ++options.seed) {
+  for (options.seed = 0; options.seed < k_distort_seeds; ++options.seed) {
     const Distortion d = distorted(trace, options);
     std::int64_t largest = 0;
     for (const ClockMap& map : d.maps) {
-      for (std::uint64_t x = 0; x < k_span; x += k_span / 301) {
+      for (std::uint64_t x = 0; x < k_distort_span; x += k_distort_span / 301) {
         largest = std::max(largest, std::abs(map(k_start + x) - std::int64_t(k_start + x)));
       }
     }
@@ -263,7 +266,7 @@ TEST(Distort, acts_on_corrected_times) {
   std::vector<ClockMap> presync = identities(trace);
   for (std::size_t l = 0; l < presync.size(); ++l) {
     presync[l] = ClockMap::from_knots({{k_start, 1'000'000 * std::int64_t(l)},
-                                       {k_start + k_span, -300'000 * std::int64_t(l)}})
+                                       {k_start + k_distort_span, -300'000 * std::int64_t(l)}})
                      .value();
   }
   const DistortOptions options;

@@ -14,13 +14,19 @@ namespace entrain::verify {
 
 namespace op = trace::op;
 
-namespace {
-
 /// Calls of MPI on communicators, or one-sided ones on RMA windows.
 enum class CallFamily { mpi, rma };
 
 /// Pattern of waiting between the processes of an operation.
 enum class Shape { none, everybody, one_to_n, n_to_one, n_to_n, scan };
+
+/// Root as named by one call.
+struct CallRoot {
+  std::uint32_t group = 0;
+  std::uint32_t process = k_none;  ///< k_none: names no member
+};
+
+namespace {
 
 Shape shape_of(std::uint8_t operation, CallFamily family) {
   switch (operation) {
@@ -64,12 +70,7 @@ bool names_partners(const CallRecord& call) { return (call.flags & trace::k_part
 
 bool is_rooted(Shape shape) { return shape == Shape::one_to_n || shape == Shape::n_to_one; }
 
-/// Root as named by one call.
-struct Root {
-  std::uint32_t group = 0;
-  std::uint32_t process = k_none;  ///< k_none: names no member
-};
-/// Root::process of a call whose root is some other process of its own group.
+/// CallRoot::process of a call whose root is some other process of its own group.
 constexpr std::uint32_t k_somebody = k_none - 1;
 
 }  // namespace
@@ -109,14 +110,15 @@ struct CallBlocks::Form {
   }
 
   bool agree_on_root(std::size_t i) {
-    const Root seen = resolve_root(calls[i].root, heads[i]->process, heads[i]->seat);
+    const CallRoot seen = resolve_root(calls[i].root, heads[i]->process, heads[i]->seat);
     if (i == 0) root = seen;
     if (seen.group != root.group) return false;
     if (root.process == k_somebody) root.process = seen.process;
     return seen.process == k_somebody || seen.process == root.process;
   }
 
-  [[nodiscard]] Root resolve_root(std::uint32_t stored, std::uint32_t process, Seat seat) const {
+  [[nodiscard]] CallRoot resolve_root(std::uint32_t stored, std::uint32_t process,
+                                      Seat seat) const {
     if (stored == trace::k_root_self) return {seat.group, process};
     if (!comm->inter) return {0, process_at(trace.definitions, *comm, 0, stored)};
     if (stored == trace::k_root_this_group) return {seat.group, k_somebody};
@@ -223,7 +225,7 @@ struct CallBlocks::Form {
   std::vector<const CallsHead*> heads;  ///< heads of these calls
   std::uint32_t at = 0;                 ///< ordinal of the instance
   Shape shape{};
-  Root root;
+  CallRoot root;
 };
 
 void exchange_parcels(Team& team, std::vector<CallParcel>& parcels) {

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/testing.hpp"
+#include "verify/testing.hpp"
 
 namespace entrain::verify {
 namespace {
 
-using trace::testing::TraceBuilder;
+using testing::TraceBuilder;
 
 /// A trace with this many events per location.
 trace::Trace with_events(const std::vector<std::uint32_t>& counts) {

@@ -15,16 +15,6 @@ using trace::Event;
 using trace::EventKind;
 using trace::RmaGroupRole;
 
-namespace {
-
-constexpr std::uint32_t k_process_sync = 1;  // OTF2_RMA_SYNC_LEVEL_PROCESS
-constexpr std::uint8_t k_notify_in = 1;      // OTF2_RMA_SYNC_TYPE_NOTIFY_IN
-constexpr std::uint8_t k_notify_out = 2;     // OTF2_RMA_SYNC_TYPE_NOTIFY_OUT
-
-// Tags that keep the two synchronisations of an epoch apart.
-constexpr std::uint32_t k_tag_open = 0;   // post -> start
-constexpr std::uint32_t k_tag_close = 1;  // complete -> wait
-
 /// Channel as named by the records of one process.
 struct LocalKey {
   std::uint32_t peer = k_none;  ///< process
@@ -39,6 +29,16 @@ struct LocalKeyHash {
     return mix((std::uint64_t{k.peer} << 32 | k.space) ^ mix(std::uint64_t{k.tag} << 32 | k.what));
   }
 };
+
+namespace {
+
+constexpr std::uint32_t k_sync_process = 1;  // OTF2_RMA_SYNC_LEVEL_PROCESS
+constexpr std::uint8_t k_notify_in = 1;      // OTF2_RMA_SYNC_TYPE_NOTIFY_IN
+constexpr std::uint8_t k_notify_out = 2;     // OTF2_RMA_SYNC_TYPE_NOTIFY_OUT
+
+// Tags that keep the two synchronisations of an epoch apart.
+constexpr std::uint32_t k_tag_open = 0;   // post -> start
+constexpr std::uint32_t k_tag_close = 1;  // complete -> wait
 
 constexpr std::uint32_t what(Stage stage, bool send) {
   return static_cast<std::uint32_t>(stage) * 2 + (send ? 1 : 0);
@@ -319,7 +319,7 @@ class Outliner::Walk {
   void group_sync(const Event& event) {
     const auto role = static_cast<RmaGroupRole>(event.op);
     const bool known = role >= RmaGroupRole::post && role <= RmaGroupRole::wait;
-    if (!known || (event.tag & k_process_sync) == 0) {
+    if (!known || (event.tag & k_sync_process) == 0) {
       ++skipped_.rma_group_sync;
       return;
     }

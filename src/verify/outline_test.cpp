@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/testing.hpp"
+#include "verify/testing.hpp"
 
 namespace entrain::verify {
 namespace {
 
-using trace::testing::TraceBuilder;
+using testing::TraceBuilder;
 using K = trace::EventKind;
 
 struct Outlined {

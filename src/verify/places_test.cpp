@@ -3,15 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/testing.hpp"
+#include "verify/testing.hpp"
 
 namespace entrain::verify {
 namespace {
 
-using trace::testing::TraceBuilder;
+using testing::TraceBuilder;
 using K = trace::EventKind;
 
-Result<Places> places_of(const trace::Trace& trace) {
+Result<Places> agreed_places(const trace::Trace& trace) {
   Solo solo;
   const trace::Partition all = trace::undivided(trace.definitions);
   return Places::agree({solo, all, trace});
@@ -26,7 +26,7 @@ TEST(Places, events_are_numbered_through_the_locations_of_a_process) {
   add_events(b, 0, 3);
   add_events(b, 2, 5);  // location 1 has no events
   add_events(b, 4, 4);
-  const auto places = places_of(b.trace());
+  const auto places = agreed_places(b.trace());
   ASSERT_TRUE(places);
   EXPECT_EQ(places->process_count(), 2);
   EXPECT_FALSE(places->is_single(0));
@@ -39,11 +39,11 @@ TEST(Places, events_are_numbered_through_the_locations_of_a_process) {
 }
 
 TEST(Places, a_process_may_have_no_event_and_a_trace_no_process) {
-  const auto quiet = places_of(TraceBuilder(2, 2).trace());
+  const auto quiet = agreed_places(TraceBuilder(2, 2).trace());
   ASSERT_TRUE(quiet);
   EXPECT_TRUE(quiet->is_single(0));
   EXPECT_EQ(quiet->locations(1).front(), 2);
-  const auto empty = places_of(TraceBuilder(0).trace());
+  const auto empty = agreed_places(TraceBuilder(0).trace());
   ASSERT_TRUE(empty);
   EXPECT_EQ(empty->process_count(), 0);
 }

@@ -9,12 +9,12 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "trace/testing.hpp"
+#include "verify/testing.hpp"
 
 namespace entrain::verify {
 namespace {
 
-using trace::testing::TraceBuilder;
+using testing::TraceBuilder;
 using K = trace::EventKind;
 
 const std::optional<WorstEdge>& worst_of(const CheckReport& report, EdgeKind kind) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& path) {
+std::string page_text(const fs::path& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
@@ -23,7 +23,7 @@ std::string text_of(const fs::path& path) {
 
 /// The data inside of a page.
 Json data_of(const fs::path& path) {
-  const std::string text = text_of(path);
+  const std::string text = page_text(path);
   const std::string begin = "<script id=\"data\" type=\"application/json\">";
   const std::size_t from = text.find(begin);
   if (from == text.npos) return {};
@@ -148,7 +148,7 @@ TEST_F(ReportFile, of_a_training_run_counts_each_end_once_and_samples_its_collec
   EXPECT_EQ(data["collectives"]["count"], 8);
   EXPECT_EQ(data["check"]["violations"], check["violations"]);
   run_tool({"check", skewed, "--report", path("3.html"), "--threads", "3"});
-  EXPECT_TRUE(text_of(page) == text_of(path("3.html")));
+  EXPECT_TRUE(page_text(page) == page_text(path("3.html")));
   expect_refusal(run_tool({"report", ENTRAIN_EXAMPLES_DIR "/training/rank0.json",
                            ENTRAIN_EXAMPLES_DIR "/training/LICENSE", "-o", path("c.html")}),
                  "is no file of JSON");
@@ -158,8 +158,8 @@ TEST_F(ReportFile, of_a_training_run_counts_each_end_once_and_samples_its_collec
 TEST_F(ReportFile, does_not_depend_on_threads) {
   run_tool({"check", example("lulesh-8"), "--report", path("1.html"), "--threads", "1"});
   run_tool({"check", example("lulesh-8"), "--report", path("5.html"), "--threads", "5"});
-  EXPECT_GT(text_of(path("1.html")).size(), 10'000u);
-  EXPECT_TRUE(text_of(path("1.html")) == text_of(path("5.html")));
+  EXPECT_GT(page_text(path("1.html")).size(), 10'000u);
+  EXPECT_TRUE(page_text(path("1.html")) == page_text(path("5.html")));
 }
 
 TEST_F(ReportFile, is_never_replaced_without_force) {
@@ -169,12 +169,12 @@ TEST_F(ReportFile, is_never_replaced_without_force) {
   expect_refusal(run_tool({"check", example("lulesh-8"), "--report", page}), "exists");
   expect_refusal(run_tool({"report", example("lulesh-8"), "-o", path("none/a.html")}), "no folder");
   expect_refusal(run_tool({"report", example("lulesh-8"), "-o", page, "--force"}), "no mark");
-  EXPECT_EQ(text_of(page), "mine");
+  EXPECT_EQ(page_text(page), "mine");
   fs::remove(page);
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(run_tool({"report", example("lulesh-8"), "-o", page, "--force"}).exit_code, 1);
   }
-  EXPECT_THAT(text_of(page), ::testing::HasSubstr("content=\"written by entrain "));
+  EXPECT_THAT(page_text(page), ::testing::HasSubstr("content=\"written by entrain "));
 }
 
 TEST_F(ReportFile, is_not_left_behind_by_a_failure) {

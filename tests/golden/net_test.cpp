@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t k_ppm = 1000;
 
 template <class Report>
-void expect_golden_report(const std::string& name, const Report& shown) {
+void expect_golden_net_report(const std::string& name, const Report& shown) {
   Style verbose;
   verbose.verbose = true;
   report::expect_golden_report(name, to_text(shown, {}), to_text(shown, verbose), to_json(shown));
@@ -42,13 +42,13 @@ struct Network {
 };
 
 TEST(GoldenNet, bound) {
-  expect_golden_report("net_bound",
-                       net::evaluate_bound({}, 8, 4, {100 * k_ppm, 300 * k_ppm, 10'000 * k_ppm}));
+  expect_golden_net_report(
+      "net_bound", net::evaluate_bound({}, 8, 4, {100 * k_ppm, 300 * k_ppm, 10'000 * k_ppm}));
 }
 
 TEST(GoldenNet, tables) {
-  expect_golden_report("net_tables",
-                       net::TablesReport{net::published_cells(), net::published_figures(), {}});
+  expect_golden_net_report("net_tables",
+                           net::TablesReport{net::published_cells(), net::published_figures(), {}});
 }
 
 TEST(GoldenNet, schedule) {
@@ -66,7 +66,7 @@ TEST(GoldenNet, schedule) {
                                                   method, {}, report.drift_ppb, nullptr)
                                  .value());
   }
-  expect_golden_report("net_schedule", report);
+  expect_golden_net_report("net_schedule", report);
   expect_golden("net_plan.csv", net::schedule_csv(network.topology, network.schedule));
   expect_golden("net_plan.json",
                 dump(net::schedule_json(network.topology, network.schedule, "hss")));
@@ -79,7 +79,7 @@ TEST(GoldenNet, simulation) {
   const Network network;
   net::SimulationReport report = network.simulate({}, options);
   report.limit = net::Limit{.interval_slots = 1200, .by_equation = 600, .is_lost_beyond = true};
-  expect_golden_report("net_simulate", report);
+  expect_golden_net_report("net_simulate", report);
   expect_golden("net_skew.csv", net::skew_csv(network.topology, report));
 }
 
@@ -92,7 +92,7 @@ TEST(GoldenNet, simulation_that_overruns_and_loses_the_order) {
   parameters.cp = net::Femtoseconds(3'130'000);
   net::SimulationReport report = Network().simulate(parameters, options);
   report.limit = net::Limit{.interval_slots = 5000, .by_equation = 600, .is_lost_beyond = false};
-  expect_golden_report("net_simulate_lost", report);
+  expect_golden_net_report("net_simulate_lost", report);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<DropOptions> losses(std::uint64_t seed) {
+std::vector<DropOptions> drop_losses(std::uint64_t seed) {
   std::vector<DropOptions> all(5);
   all[0].random = 0.001;
   all[1].random = 0.01;
@@ -49,7 +49,7 @@ TEST(SamePairs, of_recorded_truths) {
     if (entry.path().extension() != ".truth") continue;
     const auto loaded = otf2::load(entry.path(), 0, nullptr);
     ASSERT_TRUE(loaded) << loaded.error().message;
-    for (const DropOptions& loss : losses(compared + 1)) {
+    for (const DropOptions& loss : drop_losses(compared + 1)) {
       const auto dropped = sim::drop(loaded->trace, loss);
       ASSERT_TRUE(dropped);
       for (const trace::Trace& trace : {dropped->trace, with_gaps(*dropped)}) {
@@ -77,7 +77,7 @@ TEST(SamePairs, in_lockstep) {
       {.processes = 4, .rounds = 1500, .rounds_per_call = 3}};
   for (const LockstepPlan& plan : plans) {
     const trace::Trace complete = lockstep(plan);
-    for (const DropOptions& loss : losses(1)) {
+    for (const DropOptions& loss : drop_losses(1)) {
       const auto dropped = sim::drop(complete, loss);
       ASSERT_TRUE(dropped);
       for (const trace::Trace& trace : {dropped->trace, with_gaps(*dropped)}) {
@@ -98,7 +98,7 @@ RC_GTEST_PROP(SamePairs, of_random_traces, ()) {
   plan.mismatched_collective = *flag();
   plan.unmatched = *flag();
   const RandomTrace random = random_trace(plan);
-  const auto options = *rc::gen::elementOf(losses(plan.seed));
+  const auto options = *rc::gen::elementOf(drop_losses(plan.seed));
   const auto dropped = sim::drop(random.trace, options);
   RC_ASSERT(dropped.has_value());
   const trace::Trace trace = *flag() ? with_gaps(*dropped) : dropped->trace;

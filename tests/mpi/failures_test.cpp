@@ -5,6 +5,7 @@
 
 #include "mpi/run.hpp"
 #include "support/files.hpp"
+#include "support/repetitions.hpp"
 #include "support/small_trace.hpp"
 
 #ifdef ENTRAIN_MPIEXEC
@@ -172,6 +173,8 @@ TEST_F(Starts, one_process_misses_the_input_or_sees_another) {
     for (std::size_t first = 0; first < places.size(); ++first) {
       for (std::size_t second = 0; second < places.size(); ++second) {
         if (first == second) continue;
+        // In `make test` each verb sees each pair of places in one order.
+        if (!every_repetition() && (first < second) != (verb[0] == "check")) continue;
         std::vector<Arguments> commands{{"env", "-C", places[first], ENTRAIN_BINARY},
                                         {"env", "-C", places[second], ENTRAIN_BINARY}};
         for (Arguments& command : commands) {
@@ -187,7 +190,7 @@ TEST_F(Starts, one_process_misses_the_input_or_sees_another) {
 TEST_F(Failures, a_process_that_is_killed) {
   const fs::path alone = scratch_ / "alone", output = scratch_ / "out";
   ASSERT_TRUE(corrects(run_alone({"correct", (scratch_ / "in").string(), "-o", alone.string()})));
-  for (const char* seconds : {"0", "0.15", "0.4"}) {
+  for (const char* seconds : repetitions({"0.15"}, {"0", "0.4"})) {
     for (const char* victim : {"0", "1", "2"}) {
       const std::string script = fmt::format(
           "test \"${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\" != {} || (sleep {}; kill -9 $$) & "

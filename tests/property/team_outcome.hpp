@@ -92,7 +92,7 @@ inline Outcome outcome_of(const TracePlan& plan, const RandomTrace& random,
   std::vector<std::vector<std::int64_t>> forward(locations), corrected(locations);
   std::mutex mutex;
   const Result<void> done = run_team(team_plan.members, [&](Team& given) -> Result<void> {
-    std::optional<testing::DelayedTeam> delayed;
+    std::optional<DelayedTeam> delayed;
     if (delays) delayed.emplace(given, *delays);
     Team& team = delayed ? static_cast<Team&>(*delayed) : given;
     // A member knows only its own locations.

@@ -103,10 +103,10 @@ TEST(DoubtfulTimes, that_no_stamp_can_hold_are_not_rewritten) {
   EXPECT_TRUE(check(folder / "rewritten", {}));
 }
 
-std::vector<std::string> archives() { return entries_of(folder_of_archives()); }
+std::vector<std::string> doubtful_archives() { return entries_of(folder_of_archives()); }
 
 INSTANTIATE_TEST_SUITE_P(All, Doubtful,
-                         testing::Combine(testing::ValuesIn(archives()),
+                         testing::Combine(testing::ValuesIn(doubtful_archives()),
                                           testing::Values(Presync::automatic, Presync::none,
                                                           Presync::linear, Presync::regression),
                                           testing::Bool()));

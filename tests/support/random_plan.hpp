@@ -21,7 +21,8 @@ inline rc::Gen<std::int64_t> spread(int digits) {
 
 inline rc::Gen<bool> flag() { return rc::gen::arbitrary<bool>(); }
 
-/// Any program under any clocks; no record is missing. Shrinks towards few processes, few steps, good clocks.
+/// Any program under any clocks; no record is missing. Shrinks towards few processes, few steps,
+/// good clocks.
 inline rc::Gen<TracePlan> any_plan(int max_processes = 12, int max_steps = 250) {
   namespace gen = rc::gen;
   const auto count = [](int low, int high) {

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string json_error(const std::string& text) {
+std::string topology_error(const std::string& text) {
   const auto topology = topology_from_json(text, "f.json");
   return topology ? "accepted" : topology.error().message;
 }
@@ -105,8 +105,9 @@ TEST(Topology, garbage_is_refused) {
   EXPECT_EQ(dot_error("graph { \"\xC3\xA4\" -- s; b -- s }"), "accepted");
   const auto with = [](const std::string& interface, const std::string& ports,
                        const std::string& link) {
-    return json_error(R"({"interfaces": ["a", )" + interface + R"(], "switches": [{"name": "s", )" +
-                      ports + R"(}], "links": [["a", "s"], )" + link + "]}");
+    return topology_error(R"({"interfaces": ["a", )" + interface +
+                          R"(], "switches": [{"name": "s", )" + ports +
+                          R"(}], "links": [["a", "s"], )" + link + "]}");
   };
   EXPECT_EQ(with(R"("b")", R"("ports": 2)", R"({"ends": ["b", "s"]})"), "accepted");
   EXPECT_EQ(with(R"("b")", R"("ports": 2)", R"({"ends": ["b", "s"], "dealy": "1us"})"),
@@ -140,22 +141,22 @@ TEST(Topology, every_mistake_names_the_node) {
   EXPECT_THAT(dot_error("graph { a [type=interface]; a -- s; a -- t; b -- s; t -- s }"),
               HasSubstr("interface 'a' has 2 links"));
   EXPECT_THAT(dot_error("graph { a -- s; s [type=switch] }"), HasSubstr("there is one interface"));
-  EXPECT_THAT(json_error(R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 0}],
+  EXPECT_THAT(topology_error(R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 0}],
                              "links": [["a", "s"], ["b", "s"]]})"),
               HasSubstr("switch 's' has 0 ports"));
-  EXPECT_THAT(json_error(R"({"interfaces": ["a", "a"], "switches": [], "links": []})"),
+  EXPECT_THAT(topology_error(R"({"interfaces": ["a", "a"], "switches": [], "links": []})"),
               HasSubstr("two nodes are called 'a'"));
 }
 
 TEST(Topology, bad_json_is_one_sentence) {
-  EXPECT_EQ(json_error("{"), "f.json: this is no JSON document");
-  EXPECT_EQ(json_error("[]"), "f.json: the document is not an object");
-  EXPECT_THAT(json_error("{}"), HasSubstr("'interfaces' is missing"));
-  EXPECT_THAT(json_error(R"({"nodes": []})"), HasSubstr("'nodes'"));
+  EXPECT_EQ(topology_error("{"), "f.json: this is no JSON document");
+  EXPECT_EQ(topology_error("[]"), "f.json: the document is not an object");
+  EXPECT_THAT(topology_error("{}"), HasSubstr("'interfaces' is missing"));
+  EXPECT_THAT(topology_error(R"({"nodes": []})"), HasSubstr("'nodes'"));
   const auto with_link = [](const std::string& link) {
-    return json_error(R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 2}],
+    return topology_error(R"({"interfaces": ["a", "b"], "switches": [{"name": "s", "ports": 2}],
                           "links": [["a", "s"], )" +
-                      link + "]}");
+                          link + "]}");
   };
   EXPECT_EQ(with_link(R"(["b", "s"])"), "accepted");
   EXPECT_THAT(with_link(R"(["b"])"), HasSubstr("two ends"));
@@ -170,12 +171,14 @@ TEST(Topology, bad_json_is_one_sentence) {
 }
 
 TEST(Topology, a_key_that_stands_twice_is_named) {
-  EXPECT_EQ(json_error(R"({"interfaces": [], "interfaces": []})"),
+  EXPECT_EQ(topology_error(R"({"interfaces": [], "interfaces": []})"),
             "f.json: the key 'interfaces' stands twice in one object; remove one");
-  EXPECT_THAT(json_error(R"({"links": [{"delay": "1ns", "delay": "2ns"}]})"), HasSubstr("'delay'"));
+  EXPECT_THAT(topology_error(R"({"links": [{"delay": "1ns", "delay": "2ns"}]})"),
+              HasSubstr("'delay'"));
   // The same key in two objects is fine.
-  EXPECT_THAT(json_error(R"({"switches": [{"name": "s", "ports": 2}, {"name": "t", "ports": 2}]})"),
-              HasSubstr("'interfaces' is missing"));
+  EXPECT_THAT(
+      topology_error(R"({"switches": [{"name": "s", "ports": 2}, {"name": "t", "ports": 2}]})"),
+      HasSubstr("'interfaces' is missing"));
 }
 
 TEST(Topology, bad_dot_names_the_line) {

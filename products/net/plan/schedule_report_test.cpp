@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t k_drift_ppb = 300'000;
 
-struct Stopped : Progress {
+struct StoppedAtOnce : Progress {
   void begin(std::string_view, std::uint64_t, std::string_view) override {}
   void advance(std::uint64_t) override {}
   [[nodiscard]] bool cancelled() const override { return true; }
@@ -40,7 +40,7 @@ TEST(ScheduleReport, a_row_describes_the_plan) {
 }
 
 TEST(ScheduleReport, a_user_who_stops_gets_no_row) {
-  Stopped stopped;
+  StoppedAtOnce stopped;
   const auto row = Network().evaluate(Method::joined, &stopped);
   ASSERT_FALSE(row);
   EXPECT_EQ(row.error().kind, ErrorKind::interrupted);

@@ -74,7 +74,7 @@ std::string topology_text(const TopologySummary& topology) {
                      topology.root);
 }
 
-std::string range(GapRange gap) {
+std::string range_text(GapRange gap) {
   return fmt::format("{} to {}", duration(gap.least), duration(gap.most));
 }
 
@@ -116,7 +116,7 @@ std::string to_text(const BoundReport& report, const Style& style) {
           .field("tree", fmt::format("{}-port switches, {} levels: HSS takes {}", report.ports,
                                      report.levels, slots_of(report.slots)))
           .field("GAP1", duration(report.gap1))
-          .field("GAP2", range(report.gap2))
+          .field("GAP2", range_text(report.gap2))
           .text(style);
   Table skews;
   skews.column("reading", Align::left).column("GAP3").column("GAPmin").column("GAPmax");

@@ -19,15 +19,15 @@ namespace {
 
 constexpr std::uint64_t k_definition_chunk = 4 << 20;
 
-std::atomic<const char*> complaint{nullptr};  ///< the library's own text
-std::atomic<std::uint64_t> complaints{0};     ///< also those that were taken
+std::atomic<const char*> last_complaint{nullptr};  ///< the library's own text
+std::atomic<std::uint64_t> complaints{0};          ///< also those that were taken
 
 /// Needs no memory: there may be none left.
 OTF2_ErrorCode note_complaint(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
                               const char*, va_list) {
   if (code == OTF2_WARNING || code == OTF2_DEPRECATED) return code;
   const char* none = nullptr;
-  complaint.compare_exchange_strong(none, OTF2_Error_GetDescription(code));
+  last_complaint.compare_exchange_strong(none, OTF2_Error_GetDescription(code));
   ++complaints;
   return code;
 }
@@ -35,7 +35,7 @@ OTF2_ErrorCode note_complaint(void*, const char*, std::uint64_t, const char*, OT
 }  // namespace
 
 std::string take_otf2_complaint() {
-  const char* const taken = complaint.exchange(nullptr);
+  const char* const taken = last_complaint.exchange(nullptr);
   return taken == nullptr ? "" : taken;
 }
 

@@ -124,7 +124,7 @@ void Record::declare(OptionSet& set) {
 }
 
 void Record::declare_recording(OptionSet& set) {
-  static constexpr std::array k_mpis{"openmpi", "mpich"};
+  static constexpr std::array k_choices{"openmpi", "mpich"};
   static constexpr std::array k_timers{"monotonic_raw", "monotonic", "realtime", "tsc"};
   const auto parse_bytes = [](std::string_view text) -> Result<Variable> {
     const auto bytes = parse_size(text);
@@ -134,7 +134,7 @@ void Record::declare_recording(OptionSet& set) {
     return fail(ErrorKind::usage, "is not a size such as 16M, 1M to 1T");
   };
   add_value(
-      set, "--mpi", mpi_, word_as_text(k_mpis), "openmpi|mpich",
+      set, "--mpi", mpi_, word_as_text(k_choices), "openmpi|mpich",
       "The program's MPI. Use it when the tool takes the wrong one or finds none. Default: that "
       "of the launcher or of the program.")
       ->group(k_recording);

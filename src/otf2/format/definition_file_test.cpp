@@ -20,15 +20,15 @@ using ::testing::HasSubstr;
 using testing::TempFolder;
 using testing::operator+;
 
-constexpr std::uint64_t k_chunk = 64;  // no real one is so small, but nothing asks for more
+constexpr std::uint64_t k_file_chunk = 64;  // no real one is so small, but nothing asks for more
 
-Bytes pack(const DefinitionFile& file, std::uint64_t chunk_size = k_chunk) {
+Bytes pack(const DefinitionFile& file, std::uint64_t chunk_size = k_file_chunk) {
   auto bytes = pack_definition_file(file, chunk_size, "x.def");
   if (!bytes) throw std::runtime_error(bytes.error().message);
   return *std::move(bytes);
 }
 
-DefinitionFile read(const std::filesystem::path& path, std::uint64_t chunk_size = k_chunk) {
+DefinitionFile read(const std::filesystem::path& path, std::uint64_t chunk_size = k_file_chunk) {
   auto file = read_definition_file(path, chunk_size);
   if (!file) throw std::runtime_error(file.error().message);
   return *std::move(file);
@@ -36,7 +36,7 @@ DefinitionFile read(const std::filesystem::path& path, std::uint64_t chunk_size 
 
 std::string refusal(const TempFolder& folder, const Bytes& bytes) {
   std::filesystem::remove(folder / "x.def");
-  const auto file = read_definition_file(folder.put("x.def", bytes), k_chunk);
+  const auto file = read_definition_file(folder.put("x.def", bytes), k_file_chunk);
   return file ? "" : file.error().message;
 }
 
@@ -57,20 +57,20 @@ TEST(DefinitionFile, one_chunk) {
 
 TEST(DefinitionFile, blocks_are_of_the_chunk_size_and_the_last_one_is_cut) {
   const Bytes bytes = pack(of_twenty_bytes(3));
-  ASSERT_EQ(bytes.size(), k_chunk + 18 + 22 + 2);
+  ASSERT_EQ(bytes.size(), k_file_chunk + 18 + 22 + 2);
   EXPECT_EQ(bytes[18 + 44], mark::end_of_chunk);
   EXPECT_EQ(bytes[63], 0);
-  EXPECT_EQ(bytes[k_chunk], mark::chunk_header);
+  EXPECT_EQ(bytes[k_file_chunk], mark::chunk_header);
 }
 
 TEST(DefinitionFile, a_block_is_filled_up_to_its_mark) {
   DefinitionFile file = of_twenty_bytes(3);
   file.records[1].payload.push_back(0);  // 18 + 22 + 23: one byte is left
   const Bytes bytes = pack(file);
-  EXPECT_EQ(bytes.size(), k_chunk + 18 + 22 + 2);
-  EXPECT_EQ(bytes[k_chunk - 1], mark::end_of_chunk);
+  EXPECT_EQ(bytes.size(), k_file_chunk + 18 + 22 + 2);
+  EXPECT_EQ(bytes[k_file_chunk - 1], mark::end_of_chunk);
   file.records[1].payload.push_back(0);  // no room for the mark
-  EXPECT_EQ(pack(file).size(), 2 * k_chunk + 18 + 22 + 2);
+  EXPECT_EQ(pack(file).size(), 2 * k_file_chunk + 18 + 22 + 2);
 }
 
 TEST(DefinitionFile, what_is_packed_is_read_back) {
@@ -110,10 +110,10 @@ TEST(DefinitionFile, records_of_255_bytes_and_more_have_a_long_length) {
 
 TEST(DefinitionFile, a_record_larger_than_a_chunk_is_refused) {
   DefinitionFile file;
-  file.records.push_back({10, 0, Bytes(k_chunk - 18 - 2 - 1, 1)});
-  EXPECT_EQ(pack(file).size(), k_chunk + 1);  // the end marks take two bytes
+  file.records.push_back({10, 0, Bytes(k_file_chunk - 18 - 2 - 1, 1)});
+  EXPECT_EQ(pack(file).size(), k_file_chunk + 1);  // the end marks take two bytes
   file.records[0].payload.push_back(1);
-  const auto refused = pack_definition_file(file, k_chunk, "x.def");
+  const auto refused = pack_definition_file(file, k_file_chunk, "x.def");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::output);
   EXPECT_THAT(refused.error().message, HasSubstr("x.def"));
@@ -121,12 +121,12 @@ TEST(DefinitionFile, a_record_larger_than_a_chunk_is_refused) {
 
 TEST(DefinitionFile, mixed_byte_orders_are_read_but_not_written) {
   const TempFolder folder;
-  const Bytes bytes = ChunkBuilder(true).record(10, {1}).next_chunk(k_chunk).bytes() +
+  const Bytes bytes = ChunkBuilder(true).record(10, {1}).next_chunk(k_file_chunk).bytes() +
                       ChunkBuilder(false).record(10, {2}).end().bytes();
   const DefinitionFile file = read(folder.put("x.def", bytes));
   EXPECT_EQ(file.records.size(), 2u);
   EXPECT_TRUE(file.mixed_endian);
-  EXPECT_FALSE(pack_definition_file(file, k_chunk, "x.def"));
+  EXPECT_FALSE(pack_definition_file(file, k_file_chunk, "x.def"));
 }
 
 TEST(DefinitionFile, truncated_and_damaged_files_are_refused_with_name_and_place) {
@@ -137,7 +137,7 @@ TEST(DefinitionFile, truncated_and_damaged_files_are_refused_with_name_and_place
     EXPECT_THAT(refusal(folder, bytes), HasSubstr("x.def is damaged at byte")) << size;
   }
   Bytes damaged = whole;
-  damaged[k_chunk] = 0x55;
+  damaged[k_file_chunk] = 0x55;
   EXPECT_THAT(refusal(folder, damaged), HasSubstr("byte 64: no chunk header"));
 }
 
@@ -147,7 +147,7 @@ TEST(DefinitionFile, bytes_behind_the_end_mark_are_ignored) {
 }
 
 TEST(DefinitionFile, a_missing_file_is_named) {
-  const auto missing = read_definition_file("no/such.def", k_chunk);
+  const auto missing = read_definition_file("no/such.def", k_file_chunk);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().kind, ErrorKind::input);
   EXPECT_THAT(missing.error().message, HasSubstr("no/such.def"));
@@ -173,8 +173,8 @@ TEST(DefinitionFile, in_memory_is_as_on_disk) {
   for (const std::size_t size : {bytes.size(), bytes.size() - 1, std::size_t{70}, std::size_t{0}}) {
     const Bytes part(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
     std::filesystem::remove(folder / "x.def");
-    const auto read = read_definition_file(folder.put("x.def", part), k_chunk);
-    const auto parsed = parse_definitions(part, k_chunk, folder / "x.def");
+    const auto read = read_definition_file(folder.put("x.def", part), k_file_chunk);
+    const auto parsed = parse_definitions(part, k_file_chunk, folder / "x.def");
     ASSERT_EQ(read.has_value(), parsed.has_value()) << size;
     if (!read) {
       EXPECT_EQ(read.error().message, parsed.error().message);
@@ -190,15 +190,15 @@ TEST(DefinitionFile, in_memory_is_as_on_disk) {
 
 TEST(DefinitionFile, may_be_missing_but_not_behind_a_link) {
   const TempFolder folder;
-  const auto none = read_definition_file_if_any(folder / "none.def", k_chunk);
+  const auto none = read_definition_file_if_any(folder / "none.def", k_file_chunk);
   ASSERT_TRUE(none);
   EXPECT_FALSE(*none);
   std::filesystem::create_symlink("nowhere", folder / "link.def");
-  const auto refused = read_definition_file_if_any(folder / "link.def", k_chunk);
+  const auto refused = read_definition_file_if_any(folder / "link.def", k_file_chunk);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("a link to nowhere"));
   const auto some =
-      read_definition_file_if_any(folder.put("x.def", pack(of_twenty_bytes(1))), k_chunk);
+      read_definition_file_if_any(folder.put("x.def", pack(of_twenty_bytes(1))), k_file_chunk);
   ASSERT_TRUE(some && *some);
   EXPECT_EQ((*some)->records.size(), 1u);
 }

@@ -17,7 +17,7 @@ using U64 = std::uint64_t;
 #define HEAD OTF2_LocationRef, OTF2_TimeStamp time, U64, void *data, OTF2_AttributeList *
 
 /// The fields of a new record.
-Fields& begin(void* data) {
+Fields& begin_event(void* data) {
   auto& sink = *static_cast<LocationSink*>(data);
   sink.fields.clear();
   return sink.fields;
@@ -32,42 +32,42 @@ OTF2_CallbackCode end(void* data, U64 time, U8 type) {
 /// A record of which nothing but the type matters.
 template <U8 type, class... Rest>
 OTF2_CallbackCode bare_type(HEAD, Rest...) {
-  Fields& fields = begin(data);
+  Fields& fields = begin_event(data);
   if (is_bare(type)) fields.c32(0);
   return end(data, time, type);
 }
 
 OTF2_CallbackCode measurement(HEAD, OTF2_MeasurementMode mode) {
-  begin(data).u8(mode);
+  begin_event(data).u8(mode);
   return end(data, time, event::measurement_on_off);
 }
 
 template <U8 type>
 OTF2_CallbackCode id32(HEAD, U32 id) {
-  begin(data).c32(id);
+  begin_event(data).c32(id);
   return end(data, time, type);
 }
 
 template <U8 type>
 OTF2_CallbackCode id64(HEAD, U64 id) {
-  begin(data).c64(id);
+  begin_event(data).c64(id);
   return end(data, time, type);
 }
 
 OTF2_CallbackCode flush(HEAD, U64 stop) {
-  begin(data).fixed64(stop);
+  begin_event(data).fixed64(stop);
   return end(data, time, event::buffer_flush);
 }
 
 template <U8 type>
 OTF2_CallbackCode message(HEAD, U32 peer, U32 comm, U32 tag, U64 length) {
-  begin(data).c32(peer).c32(comm).c32(tag).c64(length);
+  begin_event(data).c32(peer).c32(comm).c32(tag).c64(length);
   return end(data, time, type);
 }
 
 template <U8 type>
 OTF2_CallbackCode message_with_request(HEAD, U32 peer, U32 comm, U32 tag, U64 length, U64 request) {
-  begin(data).c32(peer).c32(comm).c32(tag).c64(length).c64(request);
+  begin_event(data).c32(peer).c32(comm).c32(tag).c64(length).c64(request);
   return end(data, time, type);
 }
 
@@ -99,59 +99,59 @@ OTF2_CallbackCode end_with(OTF2_AttributeList* list, void* data, U64 time, U8 ty
 
 OTF2_CallbackCode collective_end(HEAD_AND_LIST, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
                                  U64 received) {
-  begin(data).u8(op).c32(comm).c32(root).c64(sent).c64(received);
+  begin_event(data).u8(op).c32(comm).c32(root).c64(sent).c64(received);
   return end_with(list, data, time, event::mpi_collective_end);
 }
 
 OTF2_CallbackCode nb_complete(HEAD_AND_LIST, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
                               U64 received, U64 request) {
-  begin(data).u8(op).c32(comm).c32(root).c64(sent).c64(received).c64(request);
+  begin_event(data).u8(op).c32(comm).c32(root).c64(sent).c64(received).c64(request);
   return end_with(list, data, time, event::nb_collective_complete);
 }
 
 template <U8 type>
 OTF2_CallbackCode created_thread(HEAD, U32 contingent, U64 sequence) {
-  begin(data).c32(contingent).c64(sequence);
+  begin_event(data).c32(contingent).c64(sequence);
   return end(data, time, type);
 }
 
 template <U8 type>
 OTF2_CallbackCode task(HEAD, U32 team, U32 creator, U32 generation) {
-  begin(data).c32(team).c32(creator).c32(generation);
+  begin_event(data).c32(team).c32(creator).c32(generation);
   return end(data, time, type);
 }
 
 template <U8 type>
 OTF2_CallbackCode thread_lock(HEAD, OTF2_Paradigm model, U32 lock, U32 order) {
-  begin(data).u8(model).c32(lock).c32(order);
+  begin_event(data).u8(model).c32(lock).c32(order);
   return end(data, time, type);
 }
 
 template <U8 type>
 OTF2_CallbackCode omp_lock(HEAD, U32 lock, U32 order) {
-  begin(data).c32(lock).c32(order);
+  begin_event(data).c32(lock).c32(order);
   return end(data, time, type);
 }
 
 OTF2_CallbackCode rma_collective_end(HEAD, OTF2_CollectiveOp op, OTF2_RmaSyncLevel level,
                                      U32 window, U32 root, U64 sent, U64 received) {
-  begin(data).u8(op).c32(level).c32(window).c32(root).c64(sent).c64(received);
+  begin_event(data).u8(op).c32(level).c32(window).c32(root).c64(sent).c64(received);
   return end(data, time, event::rma_collective_end);
 }
 
 OTF2_CallbackCode group_sync(HEAD, OTF2_RmaSyncLevel level, U32 window, U32 group) {
-  begin(data).c32(level).c32(window).c32(group);
+  begin_event(data).c32(level).c32(window).c32(group);
   return end(data, time, event::rma_group_sync);
 }
 
 OTF2_CallbackCode rma_sync(HEAD, U32 window, U32 remote, OTF2_RmaSyncType type) {
-  begin(data).c32(window).c32(remote).u8(type);
+  begin_event(data).c32(window).c32(remote).u8(type);
   return end(data, time, event::rma_sync);
 }
 
 /// Any type that neither the library nor the scanner knows.
 OTF2_CallbackCode unknown(HEAD) {
-  begin(data);
+  begin_event(data);
   return end(data, time, 0xFE);
 }
 

@@ -56,9 +56,9 @@ RegionRole role_of(const std::string& name, const RawDefinitions::Region& region
 }
 
 /// A run of the resolution. Its methods stand in the order in which they must run.
-class Resolver {
+class DefinitionResolver {
  public:
-  Resolver(const RawDefinitions& raw, GlobalDefinitions& out) : raw_(raw), out_(out) {}
+  DefinitionResolver(const RawDefinitions& raw, GlobalDefinitions& out) : raw_(raw), out_(out) {}
 
   /// Location id that is defined twice, if any.
   const std::uint64_t* locations() {
@@ -258,7 +258,7 @@ Result<GlobalDefinitions> resolve(const RawDefinitions& raw, const std::string& 
                 fmt::format("{} defines no clock resolution; the archive is incomplete", path));
   }
   out.definitions.clock = raw.clock;
-  Resolver resolver(raw, out);
+  DefinitionResolver resolver(raw, out);
   if (const std::uint64_t* twice = resolver.locations()) {
     return fail(ErrorKind::input, fmt::format("{} defines location {} twice", path, *twice));
   }

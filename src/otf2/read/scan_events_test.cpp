@@ -21,7 +21,7 @@ using testing::TempFolder;
 using testing::Unhurried;
 using testing::operator+;
 
-constexpr std::size_t k_chunk = 2048;
+constexpr std::size_t k_event_chunk = 2048;
 
 /// Regions 0 to 8 have all the roles, if any has one; ids from 100 on are no definition. Attribute
 /// 5 names partners, if there are roles.
@@ -85,7 +85,7 @@ TEST(Scan, in_a_hurry_it_finds_the_same_in_any_chunk) {
   RandomChunks random(1);
   for (int round = 0; round < 3000; ++round) {
     const References references = some_references(round % 4 > 0);
-    Bytes bytes = random.file(k_chunk, 1);
+    Bytes bytes = random.file(k_event_chunk, 1);
     if (random.one_in(2)) bytes = random.damaged(bytes);
     ASSERT_EQ(scan_chunk(bytes, references, true), scan_chunk(bytes, references, false))
         << "round " << round;
@@ -164,10 +164,10 @@ class ScanParts : public ::testing::Test {
     std::filesystem::remove(path);
     folder_.put("x.evt", bytes);
     const LocalDefinitions local;
-    const EventFile file{path, k_chunk, local, references};
+    const EventFile file{path, k_event_chunk, local, references};
     const std::string expected = as_text(scan_events(file, nullptr));
     std::vector<ScannedPart> parts;
-    for (std::uint64_t first = 0; first < bytes.size() / k_chunk + 1;) {
+    for (std::uint64_t first = 0; first < bytes.size() / k_event_chunk + 1;) {
       parts.emplace_back().range = {first, 1 + random.below(3)};
       first += parts.back().range.count;
     }
@@ -183,7 +183,7 @@ TEST_F(ScanParts, join_to_the_same_skeleton) {
   RandomChunks random(2);
   for (int round = 0; round < 1500; ++round) {
     const References references = some_references(round % 4 > 0);
-    Bytes bytes = random.file(k_chunk, 1 + random.below(9));
+    Bytes bytes = random.file(k_event_chunk, 1 + random.below(9));
     if (random.one_in(3)) bytes = random.damaged(bytes);
     check(bytes, references, random);
     if (HasFatalFailure()) FAIL() << "round " << round;
@@ -201,9 +201,9 @@ TEST_F(ScanParts, a_window_call_may_reach_over_several_chunks) {
   };
   RandomChunks random(3);
   const Bytes bytes =
-      chunk(10).enter(start).record(event::rma_group_sync, sync).next_chunk(k_chunk).bytes() +
-      chunk(20).next_chunk(k_chunk).bytes() +
-      chunk(30).raw({event::leave}).compressed(start).next_chunk(k_chunk).bytes() +
+      chunk(10).enter(start).record(event::rma_group_sync, sync).next_chunk(k_event_chunk).bytes() +
+      chunk(20).next_chunk(k_event_chunk).bytes() +
+      chunk(30).raw({event::leave}).compressed(start).next_chunk(k_event_chunk).bytes() +
       chunk(40).end().bytes();
   for (int round = 0; round < 20; ++round) check(bytes, references, random);
 }
@@ -212,8 +212,8 @@ TEST_F(ScanParts, a_chunk_that_begins_without_a_stamp_has_the_time_of_the_one_be
   const References references = some_references(true);
   RandomChunks random(4);
   const Bytes bytes =
-      ChunkBuilder().stamp(10).enter(9).next_chunk(k_chunk).bytes() +
-      ChunkBuilder().record(event::mpi_collective_begin, {}).next_chunk(k_chunk).bytes() +
+      ChunkBuilder().stamp(10).enter(9).next_chunk(k_event_chunk).bytes() +
+      ChunkBuilder().record(event::mpi_collective_begin, {}).next_chunk(k_event_chunk).bytes() +
       ChunkBuilder().enter(9).stamp(5).enter(9).end().bytes();
   for (int round = 0; round < 20; ++round) check(bytes, references, random);
 }
@@ -223,11 +223,12 @@ TEST_F(ScanParts, tell_the_first_stamp_that_decreases) {
   const auto decreasing = [&](const Bytes& bytes) {
     std::filesystem::remove(folder_ / "x.evt");
     const auto path = folder_.put("x.evt", bytes);
-    const auto skeleton = scan_events({path, k_chunk, LocalDefinitions(), references}, nullptr);
+    const auto skeleton =
+        scan_events({path, k_event_chunk, LocalDefinitions(), references}, nullptr);
     return skeleton ? skeleton->decreasing : skeleton.error().message;
   };
   const Bytes begin =
-      ChunkBuilder().stamp(10).enter(1).enter(2).stamp(12).next_chunk(k_chunk).bytes();
+      ChunkBuilder().stamp(10).enter(1).enter(2).stamp(12).next_chunk(k_event_chunk).bytes();
   EXPECT_EQ(decreasing(begin + ChunkBuilder().stamp(7).enter(1).stamp(5).end().bytes()),
             "event 3 at 7 after 12");
   EXPECT_EQ(decreasing(begin + ChunkBuilder().stamp(12).enter(1).stamp(5).end().bytes()),
@@ -266,17 +267,17 @@ TEST(FindRegionOfChunks, in_a_hurry_it_finds_the_same) {
   std::size_t found = 0;
   for (int round = 0; round < 500; ++round) {
     std::filesystem::remove(folder / "x.evt");
-    Bytes bytes = random.file(k_chunk, 1 + random.below(6));
+    Bytes bytes = random.file(k_event_chunk, 1 + random.below(6));
     const auto path = folder.put("x.evt", bytes);
     ScannedPart all;
     const LocalDefinitions local;
-    scan_part({path, k_chunk, local, references}, nullptr, all);
+    scan_part({path, k_event_chunk, local, references}, nullptr, all);
     if (!all.verdict || all.part.decrease || all.part.skeleton.events.empty()) continue;
     const trace::Event& event =
         all.part.skeleton.events[random.below(all.part.skeleton.events.size())];
     PlainFinder finder{event.time, {}};
-    for (std::size_t at = 0; at < bytes.size(); at += k_chunk) {
-      const std::size_t size = std::min(k_chunk, bytes.size() - at);
+    for (std::size_t at = 0; at < bytes.size(); at += k_event_chunk) {
+      const std::size_t size = std::min(k_event_chunk, bytes.size() - at);
       if (walk_chunk<Framing::events>(bytes.data() + at, size, finder).end !=
           ChunkEnd::next_chunk) {
         break;
@@ -284,7 +285,7 @@ TEST(FindRegionOfChunks, in_a_hurry_it_finds_the_same) {
     }
     const std::uint32_t expected =
         finder.open.empty() || finder.open.back() >= 100 ? k_none : finder.open.back();
-    EXPECT_EQ(find_region({path, k_chunk, local, references}, event.time).value(), expected)
+    EXPECT_EQ(find_region({path, k_event_chunk, local, references}, event.time).value(), expected)
         << round;
     ++found;
   }
@@ -300,7 +301,7 @@ TEST_F(ScanParts, can_be_interrupted) {
   const auto path = folder_.put("x.evt", ChunkBuilder().stamp(1).end().bytes());
   const LocalDefinitions local;
   const References references;
-  const auto refused = scan_events({path, k_chunk, local, references}, &progress);
+  const auto refused = scan_events({path, k_event_chunk, local, references}, &progress);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::interrupted);
 }

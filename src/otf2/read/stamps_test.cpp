@@ -15,14 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unique_ptr<Archive> example(const char* name) {
+std::unique_ptr<Archive> opened_example(const char* name) {
   auto archive = Archive::open(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / name);
   EXPECT_TRUE(archive) << archive.error().message;
   return archive ? std::move(*archive) : nullptr;
 }
 
 TEST(Stamps, are_those_of_all_events_with_their_kinds) {
-  const auto archive = example("allops-4");
+  const auto archive = opened_example("allops-4");
   ASSERT_NE(archive, nullptr);
   const auto events = read_stamps(*archive, 1);
   ASSERT_TRUE(events) << events.error().message;
@@ -65,7 +65,7 @@ struct EventLister {
 
 TEST(Stamps, none_is_left_out_in_a_hurry) {
   for (const char* name : {"allops-4", "lulesh-8"}) {
-    const auto archive = example(name);
+    const auto archive = opened_example(name);
     ASSERT_NE(archive, nullptr);
     for (LocationIndex l = 0; l < archive->definitions().locations.size(); ++l) {
       auto reader = BlockReader::open(archive->event_file(l), archive->anchor().event_chunk_size);

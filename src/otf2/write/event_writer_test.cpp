@@ -16,13 +16,14 @@ using testing::Bytes;
 using testing::contents;
 using testing::TempFolder;
 
-constexpr std::uint64_t k_chunk = 8192;  // writers do not ask for the sizes that readers want
+constexpr std::uint64_t k_writer_chunk =
+    8192;  // writers do not ask for the sizes that readers want
 constexpr std::uint64_t k_start = 1'000'000;
 
 // The example in format.hpp.
 TEST(EventWriter, writes_the_bytes_of_the_example) {
   const TempFolder folder;
-  EventWriter out(folder / "0.evt", k_chunk, EventWriter::k_least_buffer);
+  EventWriter out(folder / "0.evt", k_writer_chunk, EventWriter::k_least_buffer);
   out.enter(1000, 7);
   out.mpi_send(1010, {3, 0, 5, 4096});
   ASSERT_TRUE(out.close());
@@ -113,14 +114,14 @@ Bytes written(std::uint64_t rounds, std::uint64_t chunk_size, std::size_t buffer
 
 TEST(EventWriter, writes_chunks_that_can_be_read) {
   for (const std::uint64_t rounds : {0, 1, 30, 2000}) {
-    const Bytes bytes = written(rounds, k_chunk, k_chunk);
-    EXPECT_EQ(walk_all(bytes, k_chunk).times.size(), rounds * k_per_round);
+    const Bytes bytes = written(rounds, k_writer_chunk, k_writer_chunk);
+    EXPECT_EQ(walk_all(bytes, k_writer_chunk).times.size(), rounds * k_per_round);
   }
 }
 
 TEST(EventWriter, writes_the_bytes_of_the_format) {
   const TempFolder folder;
-  EventWriter out(folder / "0.evt", k_chunk, k_chunk);
+  EventWriter out(folder / "0.evt", k_writer_chunk, k_writer_chunk);
   out.enter(5, 0);
   out.mpi_collective_begin(5);
   out.leave(0x0102, 7);
@@ -137,15 +138,15 @@ TEST(EventWriter, writes_the_bytes_of_the_format) {
 }
 
 TEST(EventWriter, gives_the_same_bytes_with_any_buffer) {
-  const Bytes expected = written(3000, 4 * k_chunk, 4 * k_chunk);
+  const Bytes expected = written(3000, 4 * k_writer_chunk, 4 * k_writer_chunk);
   for (const std::size_t buffer : {0, 4096, 5000, 12345, 1 << 20}) {
-    EXPECT_EQ(written(3000, 4 * k_chunk, buffer), expected) << buffer;
+    EXPECT_EQ(written(3000, 4 * k_writer_chunk, buffer), expected) << buffer;
   }
 }
 
 TEST(EventWriter, reports_a_file_that_cannot_be_written) {
   const TempFolder folder;
-  EventWriter out(folder / "missing/0.evt", k_chunk, EventWriter::k_least_buffer);
+  EventWriter out(folder / "missing/0.evt", k_writer_chunk, EventWriter::k_least_buffer);
   EXPECT_TRUE(out.ok());
   write_rounds(out, 2000);
   EXPECT_FALSE(out.ok());
@@ -158,7 +159,7 @@ TEST(EventWriter, reports_a_file_that_cannot_be_written) {
 TEST(EventWriter, does_not_write_over_a_file) {
   const TempFolder folder;
   const auto path = folder.put("0.evt", Bytes{1, 2, 3});
-  EventWriter out(path, k_chunk, k_chunk);
+  EventWriter out(path, k_writer_chunk, k_writer_chunk);
   EXPECT_FALSE(out.close());
   EXPECT_EQ(contents(path), (Bytes{1, 2, 3}));
 }

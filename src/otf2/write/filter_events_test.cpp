@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using testing::TempFolder;
 using testing::operator+;
 
-constexpr std::uint64_t k_chunk = 96;
+constexpr std::uint64_t k_filter_chunk = 96;
 
 /// A filter made of a function.
 class Chosen final : public EventFilter {
@@ -53,8 +53,8 @@ class FilterEvents : public ::testing::Test {
     const std::string number = std::to_string(++files_);
     const fs::path from = folder_.put("from" + number, before), to = folder_ / ("to" + number);
     const auto done = filter_events(
-        {.path = from, .chunk_size = k_chunk, .local = local_, .references = references_}, to,
-        filter, progress);
+        {.path = from, .chunk_size = k_filter_chunk, .local = local_, .references = references_},
+        to, filter, progress);
     if (!done) return tl::unexpected(done.error());
     written_ = *done;
     EXPECT_EQ(contents(from), before) << "the input was changed";
@@ -143,12 +143,12 @@ TEST_F(FilterEvents, chunks_are_filled_up_again_and_count_their_events) {
   for (std::uint64_t i = 3; i < 7; ++i) {
     second.stamp(100 + i).enter(i + 1).record(event::mpi_send, message);
   }
-  const Bytes before = first.next_chunk(k_chunk).bytes() + second.end().bytes();
+  const Bytes before = first.next_chunk(k_filter_chunk).bytes() + second.end().bytes();
   ChunkBuilder left, rest;
   for (std::uint64_t i = 0; i < 6; ++i) left.stamp(100 + i).enter(i + 1);
   rest.stamp(106).enter(7);
-  EXPECT_EQ(filtered(before, no_message),
-            numbered(left.next_chunk(k_chunk).bytes(), 1, 6) + numbered(rest.end().bytes(), 7, 7));
+  EXPECT_EQ(filtered(before, no_message), numbered(left.next_chunk(k_filter_chunk).bytes(), 1, 6) +
+                                              numbered(rest.end().bytes(), 7, 7));
 }
 
 TEST_F(FilterEvents, every_chunk_begins_with_a_stamp) {
@@ -156,17 +156,17 @@ TEST_F(FilterEvents, every_chunk_begins_with_a_stamp) {
   first.stamp(100);
   for (int i = 0; i < 22; ++i) first.raw({event::enter, 1, i});  // up to 3 bytes before the end
   second.stamp(100).raw({event::enter, 1, 22});
-  const Bytes before =
-      numbered(first.next_chunk(k_chunk).bytes(), 1, 22) + numbered(second.end().bytes(), 23, 23);
+  const Bytes before = numbered(first.next_chunk(k_filter_chunk).bytes(), 1, 22) +
+                       numbered(second.end().bytes(), 23, 23);
   EXPECT_EQ(filtered(before, all), before);
 }
 
 TEST_F(FilterEvents, byte_order_is_that_of_each_chunk) {
   ChunkBuilder little(false), big(true);
-  little.stamp(100).enter(1).record(event::mpi_send, {0, 0, 0, 0}).next_chunk(k_chunk);
+  little.stamp(100).enter(1).record(event::mpi_send, {0, 0, 0, 0}).next_chunk(k_filter_chunk);
   big.stamp(0x10203).enter(0x1234).end();
   ChunkBuilder left(false);
-  left.stamp(100).enter(1).next_chunk(k_chunk);
+  left.stamp(100).enter(1).next_chunk(k_filter_chunk);
   EXPECT_EQ(filtered(little.bytes() + big.bytes(), no_message),
             numbered(left.bytes(), 1, 1) + numbered(big.bytes(), 2, 2, true));
 }
@@ -264,10 +264,10 @@ TEST_F(FilterEvents, damage_is_named) {
 
 TEST_F(FilterEvents, an_event_that_fits_only_without_a_stamp_of_its_own_is_refused) {
   // The time comes from the chunk before.
-  const Bytes first = ChunkBuilder().stamp(10).enter(1).next_chunk(k_chunk).bytes();
+  const Bytes first = ChunkBuilder().stamp(10).enter(1).next_chunk(k_filter_chunk).bytes();
   ChunkBuilder second;
-  second.record(200, Bytes(k_chunk - k_chunk_header_size - 2 - 2)).end();
-  ASSERT_EQ(second.bytes().size(), k_chunk);
+  second.record(200, Bytes(k_filter_chunk - k_chunk_header_size - 2 - 2)).end();
+  ASSERT_EQ(second.bytes().size(), k_filter_chunk);
   Chosen filter(all);
   const auto result = try_filtered(first + second.bytes(), filter);
   ASSERT_FALSE(result);

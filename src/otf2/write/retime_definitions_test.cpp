@@ -21,7 +21,7 @@ using testing::contents;
 using ::testing::HasSubstr;
 using testing::TempFolder;
 
-constexpr std::uint64_t k_chunk = 256 * 1024;
+constexpr std::uint64_t k_definition_chunk = 256 * 1024;
 constexpr std::uint64_t k_undefined = ~std::uint64_t{0};
 
 class RetimeDefinitions : public ::testing::Test {
@@ -29,17 +29,17 @@ class RetimeDefinitions : public ::testing::Test {
   /// The global definition file with times that now span [first, last].
   Bytes global(const Bytes& before, std::int64_t first, std::int64_t last) {
     return rewritten(before, [&](const fs::path& from, const fs::path& to) {
-      return write_global_definitions(from, to, k_chunk, first, last);
+      return write_global_definitions(from, to, k_definition_chunk, first, last);
     });
   }
   Bytes neutral(const Bytes& before) {
     return rewritten(before, [&](const fs::path& from, const fs::path& to) {
-      return write_neutral_definitions(from, to, k_chunk);
+      return write_neutral_definitions(from, to, k_definition_chunk);
     });
   }
   Bytes local(const Bytes& before, const std::vector<trace::ClockOffset>& offsets) {
     return rewritten(before, [&](const fs::path& from, const fs::path& to) {
-      return write_local_definitions(from, to, k_chunk, false, offsets);
+      return write_local_definitions(from, to, k_definition_chunk, false, offsets);
     });
   }
 
@@ -157,8 +157,8 @@ TEST_F(RetimeDefinitions, clock_offsets_out_of_order_are_left_out) {
 
 TEST_F(RetimeDefinitions, a_missing_file_stays_missing) {
   const fs::path from = folder_ / "none", to = folder_ / "to";
-  EXPECT_TRUE(write_neutral_definitions(from, to, k_chunk));
-  EXPECT_TRUE(write_local_definitions(from, to, k_chunk, false, {}));
+  EXPECT_TRUE(write_neutral_definitions(from, to, k_definition_chunk));
+  EXPECT_TRUE(write_local_definitions(from, to, k_definition_chunk, false, {}));
   EXPECT_FALSE(fs::exists(to));
 }
 
@@ -189,7 +189,8 @@ TEST_F(RetimeDefinitions, clock_offsets_without_a_file_make_one) {
   for (const bool big_endian : {false, true}) {
     const fs::path to = folder_ / (big_endian ? "big" : "little");
     const std::vector<trace::ClockOffset> offsets{{1, 2, 0.5}};
-    ASSERT_TRUE(write_local_definitions(folder_ / "none", to, k_chunk, big_endian, offsets));
+    ASSERT_TRUE(
+        write_local_definitions(folder_ / "none", to, k_definition_chunk, big_endian, offsets));
     const Bytes payload = ChunkBuilder(big_endian)
                               .fixed(1)
                               .compressed(2)

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using testing::TempFolder;
 using testing::operator+;
 
-constexpr std::uint64_t k_chunk = 256;
+constexpr std::uint64_t k_retime_chunk = 256;
 
 ClockMap map_of(std::vector<ClockKnot> knots) { return *ClockMap::from_knots(std::move(knots)); }
 ClockMap shifted(std::int64_t ticks) { return ClockMap().shifted(ticks); }
@@ -34,7 +34,8 @@ class Retime : public ::testing::Test {
     const std::string number = std::to_string(++files_);
     const fs::path from = folder_.put("from" + number, before), to = folder_ / ("to" + number);
     const Result<void> done = retime_file(
-        {.from = from, .to = to, .chunk_size = k_chunk, .map = map, .progress = progress}, framing);
+        {.from = from, .to = to, .chunk_size = k_retime_chunk, .map = map, .progress = progress},
+        framing);
     if (!done) return tl::unexpected(done.error());
     EXPECT_EQ(contents(from), before) << "the input was changed";
     return contents(to);
@@ -102,7 +103,7 @@ TEST_F(Retime, a_stop_time_moves_the_segment_forward_as_it_does_for_a_reader) {
 TEST_F(Retime, byte_order_is_that_of_each_chunk) {
   const auto file = [](std::uint64_t shift) {
     ChunkBuilder little(false), big(true);
-    little.stamp(100 + shift).enter(1).next_chunk(k_chunk);
+    little.stamp(100 + shift).enter(1).next_chunk(k_retime_chunk);
     big.stamp(0x10203 + shift).flush(0x10300 + shift).enter(0x1234).end();
     return little.bytes() + big.bytes();
   };
@@ -110,7 +111,7 @@ TEST_F(Retime, byte_order_is_that_of_each_chunk) {
 }
 
 TEST_F(Retime, what_follows_the_end_mark_is_kept) {
-  const Bytes tail(3 * k_chunk + 17, mark::stamp);
+  const Bytes tail(3 * k_retime_chunk + 17, mark::stamp);
   const auto file = [&](std::uint64_t time) {
     return ChunkBuilder().stamp(time).enter(1).end().bytes() + tail;
   };
@@ -120,8 +121,8 @@ TEST_F(Retime, what_follows_the_end_mark_is_kept) {
 TEST_F(Retime, fill_of_a_chunk_and_header_numbers_are_kept) {
   const auto file = [](std::uint64_t time) {
     Bytes first = ChunkBuilder().stamp(time).enter(1).raw({mark::end_of_chunk}).bytes();
-    first.resize(k_chunk, mark::stamp);  // anything behind the mark
-    first[3] = 0x77;                     // number of the first event
+    first.resize(k_retime_chunk, mark::stamp);  // anything behind the mark
+    first[3] = 0x77;                            // number of the first event
     return first + ChunkBuilder().stamp(time + 5).enter(1).end().bytes();
   };
   EXPECT_EQ(retimed(file(100), shifted(1)), file(101));
@@ -202,8 +203,11 @@ TEST_F(Retime, events_before_a_stop_time_that_stands_alone_are_mapped_where_they
   };
   const ClockMap map = map_of({{0, 0}, {300, 0}, {301, 50}, {500, 50}});
   const fs::path from = folder_.put("from", file(100, 400, 200)), to = folder_ / "to";
-  const Retiming retiming{
-      .from = from, .to = to, .chunk_size = k_chunk, .map = map, .stops = StopTimes::stand_alone};
+  const Retiming retiming{.from = from,
+                          .to = to,
+                          .chunk_size = k_retime_chunk,
+                          .map = map,
+                          .stops = StopTimes::stand_alone};
   ASSERT_TRUE(retime_file(retiming, Framing::events));
   EXPECT_EQ(contents(to), file(100, 450, 200));
   fs::remove(to);
@@ -292,12 +296,13 @@ TEST_F(Retime, in_a_hurry_or_in_parts_it_writes_the_same) {
 
 TEST_F(Retime, a_part_without_a_stamp_has_the_time_of_the_one_before) {
   const auto file = [](std::uint64_t a, std::uint64_t stop) {
-    return ChunkBuilder().stamp(a).next_chunk(k_chunk).bytes() +
+    return ChunkBuilder().stamp(a).next_chunk(k_retime_chunk).bytes() +
            ChunkBuilder().flush(stop).end().bytes();
   };
   const fs::path from = folder_.put("from", file(100, 90)), to = folder_ / "to";
   const ClockMap map = shifted(50);
-  ASSERT_TRUE(retime_in_parts({.from = from, .to = to, .chunk_size = k_chunk, .map = map}, 2, 1));
+  ASSERT_TRUE(
+      retime_in_parts({.from = from, .to = to, .chunk_size = k_retime_chunk, .map = map}, 2, 1));
   EXPECT_EQ(contents(to), file(150, 150));
 }
 
