@@ -46,6 +46,19 @@ class Members {
   std::vector<trace::Trace> parts_;  ///< per member
 };
 
+/// The claims of all members.
+trace::Witness joined(const std::vector<match::Graph>& graphs) {
+  trace::Witness all;
+  for (const match::Graph& graph : graphs) {
+    const trace::Witness& own = graph.witness;
+    all.channels.insert(all.channels.end(), own.channels.begin(), own.channels.end());
+    all.calls.insert(all.calls.end(), own.calls.begin(), own.calls.end());
+    all.respects_clock_records = own.respects_clock_records;
+  }
+  all.sort();
+  return all;
+}
+
 }  // namespace
 
 void showValue(const Pairing& pairing, std::ostream& out) {
@@ -53,7 +66,8 @@ void showValue(const Pairing& pairing, std::ostream& out) {
   for (const TrueEdge& edge : pairing.edges) out << edge << '\n';
 }
 
-Pairing by_corrector(const trace::Trace& trace, bool dense_alltoallv, unsigned count) {
+Pairing by_corrector(const trace::Trace& trace, bool dense_alltoallv, unsigned count,
+                     trace::Witness* witness) {
   const Members members(trace, count);
   std::vector<match::Graph> graphs(count);
   members.run([&](const trace::Share& share) {
@@ -85,18 +99,22 @@ Pairing by_corrector(const trace::Trace& trace, bool dense_alltoallv, unsigned c
       pairing.left[name] += static_cast<std::int64_t>(count_of(graph.unmatched, name));
     }
   }
+  if (witness != nullptr) *witness = joined(graphs);
   std::sort(pairing.edges.begin(), pairing.edges.end());
   return pairing;
 }
 
-Pairing by_checker(const trace::Trace& trace, AlltoallvRule alltoallv, unsigned count) {
+Pairing by_checker(const trace::Trace& trace, AlltoallvRule alltoallv, unsigned count,
+                   const trace::Witness* witness) {
   const Members members(trace, count);
   const std::vector<ClockMap> maps(trace.locations.size());
   std::vector<std::optional<verify::Relation>> relations(count);
   members.run([&](const trace::Share& share) {
     auto relation = verify::Relation::build(
         share, maps, alltoallv,
-        {.find = [](const trace::Share& all) { return match::find_witness(all, 1, nullptr); }},
+        {.witness = witness,
+         .find = [](const trace::Share& all) { return match::find_witness(all, 1, nullptr); },
+         .same_clock_records = witness == nullptr},
         Cancel(nullptr));
     EXPECT_TRUE(relation) << relation.error().message;
     if (relation) relations[share.team.rank()].emplace(std::move(*relation));

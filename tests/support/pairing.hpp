@@ -10,6 +10,7 @@
 #include <entrain/options.hpp>
 
 #include "support/random_trace.hpp"
+#include "trace/witness.hpp"
 
 namespace entrain::test {
 
@@ -23,10 +24,14 @@ struct Pairing {
 
 void showValue(const Pairing& pairing, std::ostream& out);
 
-/// The edges of the corrector, found by a team of `count` threads.
-Pairing by_corrector(const trace::Trace& trace, bool dense_alltoallv, unsigned count);
+/// The edges of the corrector, found by a team of `count` threads. `witness`, if not null, gets
+/// what all of them claim.
+Pairing by_corrector(const trace::Trace& trace, bool dense_alltoallv, unsigned count,
+                     trace::Witness* witness = nullptr);
 
-/// The edges of the checker, found by a team of `count` threads.
-Pairing by_checker(const trace::Trace& trace, AlltoallvRule alltoallv, unsigned count);
+/// The edges of the checker, found by a team of `count` threads. Claims are those of `witness`, which
+/// may be of another copy of the trace, or of the matcher if it is null. Empty after an error.
+Pairing by_checker(const trace::Trace& trace, AlltoallvRule alltoallv, unsigned count,
+                   const trace::Witness* witness = nullptr);
 
 }  // namespace entrain::test
