@@ -89,7 +89,7 @@ TEST(SparseFactor, random_matrices_are_solved_as_by_a_dense_method) {
   }
 }
 
-TEST(SparseFactor, large_fronts_are_worked_on_by_blocks) {
+TEST(SparseFactor, matrices_that_fill_up_are_solved) {
   RandomStream random(2, 0);
   for (const int links : {20'000, 900}) {  // dense; sparse with a dense end
     expect_solved(random_lower_half(random, 301, links), random);
