@@ -10,7 +10,10 @@
 
 #include <fmt/core.h>
 
+#include <entrain/options.hpp>
+
 #include "base/try.hpp"
+#include "causal/clock_subset.hpp"
 #include "causal/constrained_clocks.hpp"
 #include "causal/evidence.hpp"
 #include "causal/fit.hpp"
@@ -60,9 +63,7 @@ class Bender {
     const std::string& preparation = alignment.sentence;
     by_ends_ = alignment.by_ends;
     TRY_ASSIGN(const CausalFit fit, this->fit(measured));
-    if (!fit.converged) {
-      return report(preparation + "the fit did not settle: no clock is bent", !measured);
-    }
+    if (!fit.converged) return report(preparation + not_fitted(), !measured);
     if (fit.active == 0) return report(preparation + "no edge asks for a bend", !measured);
     if (!predicted_) {
       return report(
@@ -81,6 +82,11 @@ class Bender {
   }
 
  private:
+  [[nodiscard]] std::string not_fitted() const {
+    if (joined_ <= k_most_bent_clocks) return "the fit did not settle: no clock is bent";
+    return fmt::format("constraints join {} clocks, more than a fit can take ({}): no clock is bent",
+                       joined_, k_most_bent_clocks);
+  }
   bool report(std::string reason, bool changed) {
     presync_.clocks.reason = std::move(reason);
     return changed;
@@ -170,6 +176,12 @@ class Bender {
                 std::numeric_limits<double>::infinity());
   }
 
+  /// Largest number of knots per clock.
+  static std::size_t most_knots(std::size_t clocks) {
+    return std::clamp<std::size_t>(BendThresholds::most_unknowns / std::max<std::size_t>(clocks, 1),
+                                   BendThresholds::fewest_knots, BendThresholds::most_knots);
+  }
+
   Result<CausalFit> fit(bool measured) {
     const std::vector<ClockConstraint>& constraints = clocks_.constraints();
     CausalFit found;
@@ -201,18 +213,22 @@ class Bender {
       problem.tolerance = round + 1 < BendThresholds::rounds ? BendThresholds::first_tolerance : 0;
       problem.threads = context_.threads;
       problem.progress = context_.progress;
-      const std::size_t most_knots =
-          std::clamp<std::size_t>(BendThresholds::most_unknowns / clocks_.clocks(),
-                                  BendThresholds::fewest_knots, BendThresholds::most_knots);
-      CausalFit next =
-          fit_at_root(context_.team(), [&] { return choose_fit(problem, most_knots, found); });
+      const ClockSubset joined(problem, joined_clocks(problem));
+      joined_ = joined.problem().clocks;
+      if (joined_ > k_most_bent_clocks) return CausalFit();
+      found.errors = joined.errors(found.errors);
+      found = fit_at_root(context_.team(), [&] {
+        return choose_fit(joined.problem(), most_knots(joined.problem().clocks), found);
+      });
       TRY(clocks_.check_cancelled());
-      if (!next.converged) return next;
-      found = std::move(next);
+      if (!found.converged) return found;
+      found.errors = joined.of_all(found.errors);
       found.errors = without_common_mode(found.errors, clocks_.clocks(), constraints);
       if (found.active == 0) break;
       if (round + 1 == BendThresholds::rounds) {
-        const HeldOut held = hold_out(context_.team(), problem, found,
+        CausalFit of_joined = found;
+        of_joined.errors = joined.errors(found.errors);
+        const HeldOut held = hold_out(context_.team(), joined.problem(), of_joined,
                                       clocks_.width_of(ConstrainedClocks::k_windows));
         TRY(clocks_.check_cancelled());
         predicted_ = held.supports_bends(measured || by_ends_);
@@ -292,6 +308,7 @@ class Bender {
   ConstrainedClocks clocks_;
   clocks::Presynchronised& presync_;
   bool by_ends_ = false;   ///< clocks were aligned by the ends of collectives
+  std::size_t joined_ = 0;  ///< clocks that constraints join
   bool predicted_ = true;  ///< a fit to half of the edges predicts the other half
 };
 

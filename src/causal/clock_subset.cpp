@@ -10,6 +10,7 @@ ClockSubset::ClockSubset(const CausalProblem& problem, std::vector<std::uint32_t
     : part_(problem), clocks_(std::move(clocks)), number_(problem.clocks, none) {
   for (std::size_t i = 0; i < clocks_.size(); ++i)
     number_[clocks_[i]] = static_cast<std::uint32_t>(i);
+  if (clocks_.size() == problem.clocks) return;
   for (ClockConstraint constraint : problem.constraints) {
     constraint.from = number_[constraint.from];
     constraint.to = number_[constraint.to];
@@ -45,7 +46,8 @@ ClockErrors ClockSubset::of_all(const ClockErrors& errors) const {
   return all;
 }
 
-std::vector<std::uint32_t> joined_clocks(const CausalProblem& problem, std::size_t most_sessions) {
+std::vector<std::uint32_t> joined_clocks(const CausalProblem& problem) {
+  constexpr std::size_t k_most_sessions = 2;
   std::vector<std::uint8_t> joined(problem.clocks, 0);
   for (const ClockConstraint& constraint : problem.constraints)
     joined[constraint.from] = joined[constraint.to] = 1;
@@ -53,7 +55,7 @@ std::vector<std::uint32_t> joined_clocks(const CausalProblem& problem, std::size
   for (const SessionConstraint& session : problem.sessions) ++sessions[session.clock];
   std::vector<std::uint32_t> clocks;
   for (std::uint32_t c = 0; c < problem.clocks; ++c) {
-    if (joined[c] != 0 || sessions[c] > most_sessions) clocks.push_back(c);
+    if (joined[c] != 0 || sessions[c] > k_most_sessions) clocks.push_back(c);
   }
   return clocks;
 }

@@ -15,7 +15,8 @@ namespace entrain::causal {
 /// Some clocks of a problem, renumbered, with the constraints and sessions between them.
 class ClockSubset {
  public:
-  /// `clocks`: ascending. `problem` must outlive this as far as its spans go.
+  /// `clocks`: ascending. `problem` must outlive this as far as its spans go. Nothing is copied if
+  /// all clocks are taken.
   ClockSubset(const CausalProblem& problem, std::vector<std::uint32_t> clocks);
   ClockSubset(const ClockSubset&) = delete;
   ClockSubset& operator=(const ClockSubset&) = delete;
@@ -38,19 +39,12 @@ class ClockSubset {
   std::vector<SessionConstraint> sessions_;
 };
 
-/// Clocks with a constraint, or with more than `most_sessions`; the others need no fit.
+/// Clocks with a constraint or more than two sessions; the others need no fit.
 ///
 /// A clock without a constraint keeps the error 0. If it has at most two sessions, it does not
 /// affect the amplitude either: two values determine offset and rate, and each of its other
 /// unknowns adds the same to the evidence of all amplitudes. Example: of 4,096 processes, only
 /// those of three racks ever exchange messages both ways; only these are fitted.
-[[nodiscard]] std::vector<std::uint32_t> joined_clocks(
-    const CausalProblem& problem,
-    std::size_t most_sessions = std::numeric_limits<std::size_t>::max());
-
-/// True if a fit of so many clocks instead of all saves enough: an eighth. Chosen, not measured.
-[[nodiscard]] inline bool is_much_smaller(std::size_t clocks, const CausalProblem& problem) {
-  return clocks > 0 && clocks < problem.clocks - problem.clocks / 8;
-}
+[[nodiscard]] std::vector<std::uint32_t> joined_clocks(const CausalProblem& problem);
 
 }  // namespace entrain::causal

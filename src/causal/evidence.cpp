@@ -11,7 +11,7 @@
 #include "base/disjoint_sets.hpp"
 #include "base/executor.hpp"
 #include "causal/clock_sample.hpp"
-#include "causal/fit_by_groups.hpp"
+#include "causal/fit_solver.hpp"
 
 namespace entrain::causal {
 
@@ -232,7 +232,7 @@ HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t 
   problem.tolerance = HoldOutThresholds::tolerance;
   problem.knots = fit.errors.knots();
   // A good start only: the minimum is unique.
-  const CausalFit found = fit_all_clocks(problem, fit.amplitude, fit.errors);
+  const CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
   HeldOut result;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (is_seen[i] != 0) continue;

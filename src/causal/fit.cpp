@@ -11,8 +11,6 @@
 
 #include "base/executor.hpp"
 #include "causal/clock_sample.hpp"
-#include "causal/clock_subset.hpp"
-#include "causal/fit_by_groups.hpp"
 #include "causal/fit_solver.hpp"
 
 namespace entrain::causal {
@@ -344,20 +342,6 @@ CausalFit choose_among_all(const CausalProblem& problem, double worst, std::size
   return std::move(search.best);
 }
 
-/// The same without clocks that do not affect the result.
-CausalFit choose_among_joined(const CausalProblem& problem, double worst, std::size_t most_knots,
-                              const CausalFit& before) {
-  std::vector<std::uint32_t> clocks = joined_clocks(problem, 2);
-  if (!is_much_smaller(clocks.size(), problem))
-    return choose_among_all(problem, worst, most_knots, before);
-  const ClockSubset joined(problem, std::move(clocks));
-  CausalFit of_joined = before;
-  of_joined.errors = joined.errors(before.errors);
-  CausalFit fit = choose_among_all(joined.problem(), worst, most_knots, of_joined);
-  fit.errors = joined.of_all(fit.errors);
-  return fit;
-}
-
 /// Returns the most knots, 2^n + 1, on which a fit of so many clocks, all coupled, stays within its
 /// budget.
 std::size_t knots_within_budget(std::size_t clocks) {
@@ -380,7 +364,7 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   if (worst <= 0) return no_error(problem);
   const double tolerance = std::exchange(problem.tolerance, 0.0);
   const ClockSample some(problem, FitSearchThresholds::sample_pairs);
-  if (!some.is_useful()) return choose_among_joined(problem, worst, most_knots, before);
+  if (!some.is_useful()) return choose_among_all(problem, worst, most_knots, before);
   if (some.is_nearly_complete())
     most_knots = std::min(most_knots, knots_within_budget(problem.clocks));
   CausalFit before_some = before;
@@ -391,7 +375,7 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   problem.tolerance = tolerance;
   ClockErrors start = on_knots(before.errors, problem);
   if (!before.converged && is_far_from_zero(chosen, problem.sigma)) start = some.extend(chosen);
-  CausalFit fit = fit_all_clocks(problem, chosen.amplitude, start);
+  CausalFit fit = fit_causal(problem, chosen.amplitude, start);
   fit.gain = chosen.gain;
   return fit;
 }
