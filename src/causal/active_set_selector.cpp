@@ -96,22 +96,11 @@ void ActiveSetSelector::look(std::span<const double> v, double margin) {
                   [&](std::uint32_t n) { return !(table_.rows()[n].excess(single_) > least); });
   }
   const float least = least_over(margin);
-  const std::size_t middle = near_.size() / 2;
-  const auto find = [&](unsigned half) {
-    std::vector<Slot>& found = half == 0 ? found_ : found_later_;
-    found.clear();
-    for (std::size_t i = half == 0 ? 0 : middle; i < (half == 0 ? middle : near_.size()); ++i) {
-      const float over = table_.rows()[near_[i]].excess(single_);
-      if (over > least) found.push_back({over, near_[i]});
-    }
-  };
-  if (halves_ != nullptr) {
-    (*halves_)(near_.size(), find);
-  } else {
-    find(0);
-    find(1);
+  found_.clear();
+  for (const std::uint32_t number : near_) {
+    const float over = table_.rows()[number].excess(single_);
+    if (over > least) found_.push_back({over, number});
   }
-  found_.insert(found_.end(), found_later_.begin(), found_later_.end());
 }
 
 /// Least Row::excess() of a constraint that may be missed by less than `margin`, given the

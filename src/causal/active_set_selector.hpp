@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "base/two_threads.hpp"
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
 #include "causal/knot_places.hpp"
@@ -52,12 +51,11 @@ class ConstraintTable {
 /// Selects, per clock and piece between two knots, the tightest constraint from above and the
 /// tightest from below.
 ///
-/// Not thread safe; uses several threads.
+/// Not thread safe; evaluates all constraints on several threads.
 class ActiveSetSelector {
  public:
-  /// Both must outlive this. `halves`: may be null.
-  explicit ActiveSetSelector(const ConstraintTable& table, TwoThreads* halves = nullptr)
-      : table_(table), halves_(halves) {}
+  /// `table` must outlive this.
+  explicit ActiveSetSelector(const ConstraintTable& table) : table_(table) {}
 
   /// Starts a fit: nothing is selected or known.
   void begin();
@@ -80,13 +78,11 @@ class ActiveSetSelector {
   [[nodiscard]] float least_over(double margin) const;
 
   const ConstraintTable& table_;
-  TwoThreads* halves_;
   std::vector<float> single_;  ///< `v` of the last look(), single precision
   std::vector<double> seen_;   ///< unknowns at which all constraints were evaluated
   double margin_ = 0;          ///< constraints missed by more were left out, ticks
   std::vector<std::uint32_t> near_;
-  /// Results of the last look(); those of the second thread.
-  std::vector<Slot> found_, found_later_;
+  std::vector<Slot> found_;  ///< result of the last look()
   std::vector<std::uint8_t> is_selected_;
 };
 

@@ -84,8 +84,9 @@ class Bender {
  private:
   [[nodiscard]] std::string not_fitted() const {
     if (joined_ <= k_most_bent_clocks) return "the fit did not settle: no clock is bent";
-    return fmt::format("constraints join {} clocks, more than a fit can take ({}): no clock is bent",
-                       joined_, k_most_bent_clocks);
+    return fmt::format(
+        "constraints join {} clocks, more than a fit can take ({}): no clock is bent", joined_,
+        k_most_bent_clocks);
   }
   bool report(std::string reason, bool changed) {
     presync_.clocks.reason = std::move(reason);
@@ -307,9 +308,9 @@ class Bender {
   const Context& context_;
   ConstrainedClocks clocks_;
   clocks::Presynchronised& presync_;
-  bool by_ends_ = false;   ///< clocks were aligned by the ends of collectives
+  bool by_ends_ = false;    ///< clocks were aligned by the ends of collectives
   std::size_t joined_ = 0;  ///< clocks that constraints join
-  bool predicted_ = true;  ///< a fit to half of the edges predicts the other half
+  bool predicted_ = true;   ///< a fit to half of the edges predicts the other half
 };
 
 }  // namespace

@@ -17,14 +17,12 @@ using BandValue = BlockBand::Value;
 
 /// A band and the same matrix as a whole.
 struct BandAndWhole {
-  BandAndWhole(std::size_t all_clocks, std::size_t all_knots, std::uint64_t seed,
-               unsigned threads = 1)
+  BandAndWhole(std::size_t all_clocks, std::size_t all_knots, std::uint64_t seed)
       : clocks(all_clocks),
-        halves(threads),
         whole(Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(clocks * all_knots),
                                     static_cast<Eigen::Index>(clocks * all_knots))) {
     RandomStream random(seed, 0);
-    band.clear(clocks, all_knots, halves);
+    band.clear(clocks, all_knots);
     for (std::size_t a = 0; a < clocks * all_knots; ++a) {
       add(value(a), value(a), 8.0 * static_cast<double>(clocks));
       for (std::size_t b = 0; b < a; ++b) {
@@ -44,7 +42,6 @@ struct BandAndWhole {
   }
 
   std::size_t clocks;
-  TwoThreads halves;
   BlockBand band;
   Eigen::MatrixXd whole;
 };
@@ -53,13 +50,13 @@ TEST(BlockBand, solves_the_equations_of_the_whole_matrix) {
   for (const std::size_t clocks : {1u, 2u, 4u, 7u, 13u}) {
     for (const std::size_t knots : {3u, 4u, 5u, 12u}) {
       BandAndWhole both(clocks, knots, clocks * 100 + knots);
-      ASSERT_TRUE(both.band.factorise(both.halves));
+      ASSERT_TRUE(both.band.factorise());
       RandomStream random(3, clocks);
       Eigen::VectorXd right(both.whole.rows());
       for (Eigen::Index i = 0; i < right.size(); ++i) right[i] = random.uniform(-1, 1);
       const Eigen::VectorXd expected = both.whole.ldlt().solve(right);
       std::vector<double> solved(right.data(), right.data() + right.size());
-      both.band.solve(solved, both.halves);
+      both.band.solve(solved);
       for (std::size_t i = 0; i < solved.size(); ++i)
         EXPECT_NEAR(solved[i], expected[static_cast<Eigen::Index>(i)], 1e-12);
       EXPECT_NEAR(both.band.log_determinant(), both.whole.ldlt().vectorD().array().log().sum(),
@@ -68,32 +65,22 @@ TEST(BlockBand, solves_the_equations_of_the_whole_matrix) {
   }
 }
 
-TEST(BlockBand, any_number_of_threads_gives_the_same) {
-  BandAndWhole one(40, 9, 5), three(40, 9, 5, 3);
-  ASSERT_TRUE(one.band.factorise(one.halves));
-  ASSERT_TRUE(three.band.factorise(three.halves));
-  std::vector<double> a(40 * 9, 1.0), b = a;
-  one.band.solve(a, one.halves);
-  three.band.solve(b, three.halves);
-  EXPECT_EQ(a, b);
-}
-
 TEST(BlockBand, a_matrix_that_is_not_definite_is_refused) {
   for (const std::size_t knot : {0u, 3u, 7u}) {
     BandAndWhole both(3, 8, 7);
     both.add({knot, 1}, {knot, 1}, -100);
-    EXPECT_FALSE(both.band.factorise(both.halves)) << knot;
+    EXPECT_FALSE(both.band.factorise()) << knot;
   }
 }
 
 TEST(BlockBand, begins_anew) {
   BandAndWhole used(5, 6, 1);
-  ASSERT_TRUE(used.band.factorise(used.halves));
-  used.band.clear(2, 4, used.halves);
+  ASSERT_TRUE(used.band.factorise());
+  used.band.clear(2, 4);
   for (std::size_t i = 0; i < 8; ++i) used.band.add({i / 2, i % 2}, {i / 2, i % 2}, 4);
-  ASSERT_TRUE(used.band.factorise(used.halves));
+  ASSERT_TRUE(used.band.factorise());
   std::vector<double> v(8, 1.0);
-  used.band.solve(v, used.halves);
+  used.band.solve(v);
   EXPECT_EQ(v, std::vector<double>(8, 0.25));
 }
 

@@ -39,14 +39,12 @@ std::vector<double> to_std(const Vector& v) { return {v.data(), v.data() + v.siz
 }  // namespace
 
 Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-                              std::span<const FitConstraint> constraints, double scale,
-                              unsigned threads)
+                              std::span<const FitConstraint> constraints, double scale)
     : clocks_(static_cast<Eigen::Index>(clocks)),
       knots_(static_cast<Eigen::Index>(knots)),
       size_(clocks_ * knots_),
       fixed_(fixed),
       weight_(scale * scale),
-      halves_(threads),
       coupling_(clocks, knots) {
   set_constraints(constraints);
 }
@@ -55,11 +53,8 @@ void Curvature::Matrices::set_constraints(std::span<const FitConstraint> constra
   if (constraints.size() < constraints_.size()) {
     estimated_work_.reset();
     constraints_ = {};
-    halves_of_constraints_.clear();
     coupling_.forget();
   }
-  for (std::size_t i = constraints_.size(); i < constraints.size(); ++i)
-    halves_of_constraints_.push_back(half_of(constraints[i]));
   coupling_.take(constraints.subspan(constraints_.size()));
   if (estimated_work_ &&
       *estimated_work_ <= CurvatureThresholds::clearly * CurvatureThresholds::most_direct_work)
@@ -86,27 +81,18 @@ bool Curvature::Matrices::factorize_band(std::span<const std::uint32_t> active,
                                          std::span<const double> shares) {
   const auto clocks = static_cast<std::size_t>(clocks_);
   const auto knots = static_cast<std::size_t>(knots_);
-  band_.clear(clocks, knots, halves_);
-  const auto add = [&](unsigned half) {
-    for (std::size_t n = 0; n < active.size(); ++n) {
-      if (halves_of_constraints_[active[n]] != half) continue;
-      add_to_band(constraints_[active[n]], shares.empty() ? weight_ : shares[n] * weight_);
-    }
-  };
-  halves_(active.size(), add);
-  add(2);
-  const auto middle = static_cast<Eigen::Index>(BlockBand::middle_end(knots)) * clocks_;
-  halves_(static_cast<std::size_t>(size_), [&](unsigned half) {
-    for (Eigen::Index i = half == 0 ? 0 : middle; i < (half == 0 ? middle : size_); ++i) {
-      const BlockBand::Value value = value_at(i);
-      band_.add(value, value, diagonal_[i]);
-      if (value.knot >= 1) band_.add(value, {value.knot - 1, value.clock}, sub1_[i]);
-      if (value.knot >= 2) band_.add(value, {value.knot - 2, value.clock}, sub2_[i]);
-    }
-  });
+  band_.clear(clocks, knots);
+  for (std::size_t n = 0; n < active.size(); ++n)
+    add_to_band(constraints_[active[n]], shares.empty() ? weight_ : shares[n] * weight_);
+  for (Eigen::Index i = 0; i < size_; ++i) {
+    const BlockBand::Value value = value_at(i);
+    band_.add(value, value, diagonal_[i]);
+    if (value.knot >= 1) band_.add(value, {value.knot - 1, value.clock}, sub1_[i]);
+    if (value.knot >= 2) band_.add(value, {value.knot - 2, value.clock}, sub2_[i]);
+  }
   direct_ = true;
   work_ += work_in_band(clocks, knots);
-  return band_.factorise(halves_);
+  return band_.factorise();
 }
 
 void Curvature::Matrices::add_square(const Point& point, double weight) {
@@ -328,7 +314,7 @@ Vector Curvature::Matrices::solve_whole(const Vector& right) const {
 Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
   if (in_band_) {
     Vector solution = by_knots(right);
-    band_.solve({solution.data(), static_cast<std::size_t>(size_)}, halves_);
+    band_.solve({solution.data(), static_cast<std::size_t>(size_)});
     return by_clocks(solution);
   }
   if (direct_) return solve_whole(right);
@@ -370,8 +356,8 @@ double inner_product(std::span<const double> a, std::span<const double> b) {
 }
 
 Curvature::Curvature(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-                     std::span<const FitConstraint> constraints, double scale, unsigned threads)
-    : matrices_(std::make_unique<Matrices>(clocks, knots, fixed, constraints, scale, threads)) {}
+                     std::span<const FitConstraint> constraints, double scale)
+    : matrices_(std::make_unique<Matrices>(clocks, knots, fixed, constraints, scale)) {}
 
 Curvature::~Curvature() = default;
 
@@ -395,12 +381,6 @@ void Curvature::set_constraints(std::span<const FitConstraint> constraints) {
 }
 
 void Curvature::begin() { matrices_->begin(); }
-
-TwoThreads& Curvature::halves() const { return matrices_->halves(); }
-
-std::uint8_t Curvature::half_of(const FitConstraint& constraint) const {
-  return matrices_->half_of(constraint);
-}
 
 bool Curvature::is_iterative() const { return matrices_->is_iterative(); }
 

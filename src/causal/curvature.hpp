@@ -10,8 +10,6 @@
 
 #include <entrain/progress.hpp>
 
-#include "base/two_threads.hpp"
-
 namespace entrain::causal {
 
 /// A quadratic term of the cost: (scale * value)^2 of one clock at one time, between two knots.
@@ -70,9 +68,9 @@ enum class SolveMethod { automatic, direct, iterative };
 class Curvature {
  public:
   /// `knots` unknowns per clock, one clock after the other. The terms must outlive this. `scale`: 1
-  /// / sigma of the constraints. `threads`: 0: all cores.
+  /// / sigma of the constraints.
   Curvature(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-            std::span<const FitConstraint> constraints, double scale, unsigned threads = 1);
+            std::span<const FitConstraint> constraints, double scale);
   ~Curvature();
   Curvature(const Curvature&) = delete;
   Curvature& operator=(const Curvature&) = delete;
@@ -106,11 +104,6 @@ class Curvature {
   [[nodiscard]] bool is_clearly_costly();
   /// Approximate multiplications since begin(); the same on every machine.
   [[nodiscard]] double work() const;
-  /// The pair of threads of this fit. Only the thread that owns this may call it.
-  [[nodiscard]] TwoThreads& halves() const;
-  /// Half of the run that holds all unknowns of a constraint: 0 or 1; 2 if both do. Two threads may
-  /// update the unknowns of halves 0 and 1 at once.
-  [[nodiscard]] std::uint8_t half_of(const FitConstraint& constraint) const;
   /// Multiplications of one compute() in a band of dense blocks.
   [[nodiscard]] static double work_in_band(std::size_t clocks, std::size_t knots);
 

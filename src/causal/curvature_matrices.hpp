@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +28,7 @@ class Curvature::Matrices {
   using Matrix = Eigen::SparseMatrix<double>;
 
   Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-           std::span<const FitConstraint> constraints, double scale, unsigned threads);
+           std::span<const FitConstraint> constraints, double scale);
   void set_constraints(std::span<const FitConstraint> constraints);
   bool compute(double bend, std::span<const std::uint32_t> active, SolveMethod method,
                std::span<const double> shares);
@@ -38,14 +37,6 @@ class Curvature::Matrices {
   [[nodiscard]] bool is_iterative() const { return !direct_; }
   [[nodiscard]] bool is_clearly_costly();
   [[nodiscard]] double work() const { return work_; }
-  [[nodiscard]] TwoThreads& halves() { return halves_; }
-  [[nodiscard]] std::uint8_t half_of(const FitConstraint& constraint) const {
-    const std::size_t to = constraint.to % static_cast<std::size_t>(knots_);
-    const std::size_t from = constraint.from % static_cast<std::size_t>(knots_);
-    const std::size_t middle = BlockBand::middle_end(static_cast<std::size_t>(knots_));
-    if (std::min(to, from) >= middle) return 1;
-    return std::max(to, from) + 1 < middle ? 0 : 2;
-  }
   void stop_with(const Progress* progress) { cancel_ = Cancel(progress); }
   void begin() {
     work_ = 0;
@@ -131,8 +122,6 @@ class Curvature::Matrices {
   Matrix schur_;                       ///< lower half of the Schur complement
   std::vector<std::uint32_t> places_;  ///< place of every entry of for_schur_entries() in `schur_`
   SparseFactor factor_;
-  TwoThreads halves_;
-  std::vector<std::uint8_t> halves_of_constraints_;
   CouplingGraph coupling_;
   std::optional<double> estimated_work_;  ///< work with all constraints; empty: not yet estimated
   bool in_band_ = false;                  ///< the last compute() used the band

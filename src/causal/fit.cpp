@@ -196,9 +196,7 @@ class AmplitudeSearch {
     if (problem_.threads == 1) {
       fit(0);
     } else {
-      for (std::size_t side : {0, 1}) solver(side).work_alone(true);
       for_each_in_parallel(problem_.threads, 2, fit);
-      solver(0).work_alone(worker_count(problem_.threads) < 2);
     }
     const bool is_above = take(at[0], std::move(fits[0]));
     if (is_above && !both) return 1;

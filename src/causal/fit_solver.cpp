@@ -57,9 +57,8 @@ FitSolver::FitSolver(const CausalProblem& problem)
     : problem_(problem),
       cost_(problem),
       table_(problem),
-      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.constraints(), cost_.scale(),
-                 problem.threads),
-      selector_(table_, &curvature_.halves()),
+      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.constraints(), cost_.scale()),
+      selector_(table_),
       interior_point_(cost_, curvature_,
                       [this](const Vector& v, double margin) { activate(v, margin); }) {
   curvature_.stop_with(problem.progress);

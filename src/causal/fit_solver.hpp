@@ -46,8 +46,6 @@ class FitSolver {
   /// (CausalFit::is_approximate).
   [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start,
                               bool allow_approximate = false);
-  /// Confines the following fits to the calling thread, or no longer.
-  void work_alone(bool alone) { curvature_.halves().work_alone(alone); }
   /// Re-estimate of the amplitude from a fit.
   struct Reestimate {
     double amplitude = 0;   ///< amplitude of greater evidence than that of the fit, ticks

@@ -41,28 +41,10 @@ struct InteriorPointThresholds {
 
 }  // namespace
 
-std::size_t InteriorPoint::near_count() const {
-  return parts_[0].constraints.size() + parts_[1].constraints.size() + parts_[2].constraints.size();
-}
-
-/// Calls `body` with every part, two at once.
-template <class Body>
-void InteriorPoint::for_parts(const Body& body) {
-  curvature_.halves()(near_count(), [&](unsigned half) { body(parts_[half]); });
-  body(parts_[2]);
-}
-
-/// Sum of the results of `body` for the states of all parts, in a fixed order.
-template <class Body>
-double InteriorPoint::sum_of_parts(const Body& body) const {
-  std::array<double, 3> sums{};
-  curvature_.halves()(near_count(), [&](unsigned half) { sums[half] = body(parts_[half].states); });
-  sums[2] = body(parts_[2].states);
-  return sums[0] + sums[1] + sums[2];
-}
-
 void InteriorPoint::drop_all() {
-  parts_ = {};
+  constraints_.clear();
+  states_.clear();
+  numbers_.clear();
   is_near_.assign(cost_.constraints().size(), 0);
 }
 
@@ -74,24 +56,18 @@ double InteriorPoint::activate_near(const Vector& v, double middle, double move)
   const double margin = std::max(InteriorPointThresholds::enter * middle, move);
   const std::vector<FitConstraint>& constraints = cost_.constraints();
   is_near_.resize(constraints.size(), 0);
-  std::array<double, 3> left{};
-  for_parts([&](Part& part) {
-    left[static_cast<std::size_t>(&part - parts_.data())] =
-        drop_far(v, InteriorPointThresholds::leave_factor * margin, part);
-  });
-  double squares = left[0] + left[1] + left[2];
+  double squares = drop_far(v, InteriorPointThresholds::leave_factor * margin);
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     if (is_near_[i] != 0) continue;
     const double over = constraints[i].excess(v);
     if (over < -margin) continue;
     is_near_[i] = 1;
-    Part& part = parts_[curvature_.half_of(constraints[i])];
-    part.constraints.push_back(constraints[i]);
-    part.numbers.push_back(static_cast<std::uint32_t>(i));
+    constraints_.push_back(constraints[i]);
+    numbers_.push_back(static_cast<std::uint32_t>(i));
     const double root = std::sqrt(over * over + 4 * middle * middle);
     // The smaller one follows from the product: a difference would cancel.
     const double large = (root + std::abs(over)) / 2, small = middle * middle / large;
-    State& state = part.states.emplace_back();
+    State& state = states_.emplace_back();
     state.dual = weight_ * (over > 0 ? large : small);
     state.slack = over > 0 ? small : large;
     squares += state.dual * state.dual;
@@ -101,52 +77,41 @@ double InteriorPoint::activate_near(const Vector& v, double middle, double move)
 
 /// Drops the constraints that are missed by more than `margin`, ticks, and have as much slack.
 /// Returns the sum of the squares of their duals.
-double InteriorPoint::drop_far(const Vector& v, double margin, Part& part) {
+double InteriorPoint::drop_far(const Vector& v, double margin) {
   std::size_t kept = 0;
   double squares = 0;
-  for (std::size_t i = 0; i < part.constraints.size(); ++i) {
-    if (part.states[i].slack > margin && part.constraints[i].excess(v) < -margin) {
-      is_near_[part.numbers[i]] = 0;
-      squares += part.states[i].dual * part.states[i].dual;
+  for (std::size_t i = 0; i < constraints_.size(); ++i) {
+    if (states_[i].slack > margin && constraints_[i].excess(v) < -margin) {
+      is_near_[numbers_[i]] = 0;
+      squares += states_[i].dual * states_[i].dual;
       continue;
     }
-    part.constraints[kept] = part.constraints[i];
-    part.states[kept] = part.states[i];
-    part.numbers[kept++] = part.numbers[i];
+    constraints_[kept] = constraints_[i];
+    states_[kept] = states_[i];
+    numbers_[kept++] = numbers_[i];
   }
-  part.constraints.resize(kept);
-  part.states.resize(kept);
-  part.numbers.resize(kept);
+  constraints_.resize(kept);
+  states_.resize(kept);
+  numbers_.resize(kept);
   return squares;
 }
 
 /// Residual of the stationarity condition: 0 at the minimum.
-InteriorPoint::Vector InteriorPoint::gradient(const Vector& v) {
+InteriorPoint::Vector InteriorPoint::gradient(const Vector& v) const {
   Vector gradient = cost_.fixed_gradient(v);
-  for_parts([&](const Part& part) {
-    for (std::size_t i = 0; i < part.constraints.size(); ++i)
-      part.constraints[i].push(gradient, part.states[i].dual);
-  });
+  for (std::size_t i = 0; i < constraints_.size(); ++i)
+    constraints_[i].push(gradient, states_[i].dual);
   return gradient;
 }
 
 bool InteriorPoint::factorize() {
-  for_parts([&](Part& part) {
-    part.active.clear();
-    part.shares.clear();
-    for (std::size_t i = 0; i < part.constraints.size(); ++i) {
-      const State& state = part.states[i];
-      const double share = state.dual / (weight_ * state.slack + state.dual);
-      if (share < InteriorPointThresholds::least_share) continue;
-      part.active.push_back(part.numbers[i]);
-      part.shares.push_back(share);
-    }
-  });
   active_.clear();
   shares_.clear();
-  for (const Part& part : parts_) {
-    active_.insert(active_.end(), part.active.begin(), part.active.end());
-    shares_.insert(shares_.end(), part.shares.begin(), part.shares.end());
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const double share = states_[i].dual / (weight_ * states_[i].slack + states_[i].dual);
+    if (share < InteriorPointThresholds::least_share) continue;
+    active_.push_back(numbers_[i]);
+    shares_.push_back(share);
   }
   return curvature_.compute(cost_.stiffness() * cost_.stiffness(), active_, SolveMethod::automatic,
                             shares_) &&
@@ -155,81 +120,61 @@ bool InteriorPoint::factorize() {
 
 /// Newton step towards a gradient of 0 and the targets of all products.
 InteriorPoint::Vector InteriorPoint::find_step(Vector gradient) {
-  for_parts([&](const Part& part) {
-    for (std::size_t i = 0; i < part.constraints.size(); ++i) {
-      const State& state = part.states[i];
-      part.constraints[i].push(gradient, (state.target - state.dual * state.slack) /
-                                             (state.slack + state.dual / weight_));
-    }
-  });
+  for (std::size_t i = 0; i < constraints_.size(); ++i) {
+    const State& state = states_[i];
+    constraints_[i].push(
+        gradient, (state.target - state.dual * state.slack) / (state.slack + state.dual / weight_));
+  }
   Vector step = curvature_.solve(gradient);
   for (double& x : step) x = -x;
-  for_parts([&](Part& part) {
-    for (std::size_t i = 0; i < part.constraints.size(); ++i) {
-      State& state = part.states[i];
-      const double change = part.constraints[i].excess(step) + part.constraints[i].bound;
-      state.dual_step = (state.target - state.dual * state.slack + state.dual * change) /
-                        (state.slack + state.dual / weight_);
-      state.slack_step = state.dual_step / weight_ - change;
-    }
-  });
+  for (std::size_t i = 0; i < constraints_.size(); ++i) {
+    State& state = states_[i];
+    const double change = constraints_[i].excess(step) + constraints_[i].bound;
+    state.dual_step = (state.target - state.dual * state.slack + state.dual * change) /
+                      (state.slack + state.dual / weight_);
+    state.slack_step = state.dual_step / weight_ - change;
+  }
   return step;
 }
 
 /// Multiple of the step at which a dual or a slack becomes 0.
 double InteriorPoint::longest_step() const {
-  std::array<double, 3> longest{};
-  const auto find = [&](unsigned part) {
-    double length = std::numeric_limits<double>::infinity();
-    for (const State& state : parts_[part].states) {
-      if (state.dual_step < 0) length = std::min(length, -state.dual / state.dual_step);
-      if (state.slack_step < 0) length = std::min(length, -state.slack / state.slack_step);
-    }
-    longest[part] = length;
-  };
-  curvature_.halves()(near_count(), find);
-  find(2);
-  return *std::min_element(longest.begin(), longest.end());
+  double length = std::numeric_limits<double>::infinity();
+  for (const State& state : states_) {
+    if (state.dual_step < 0) length = std::min(length, -state.dual / state.dual_step);
+    if (state.slack_step < 0) length = std::min(length, -state.slack / state.slack_step);
+  }
+  return length;
 }
 
 /// Sum of all products dual * slack after `length` of the step.
 double InteriorPoint::complementarity(double length) const {
-  return sum_of_parts([&](const std::vector<State>& states) {
-    double sum = 0;
-    for (const State& state : states) {
-      sum += (state.dual + length * state.dual_step) * (state.slack + length * state.slack_step);
-    }
-    return sum;
-  });
+  double sum = 0;
+  for (const State& state : states_)
+    sum += (state.dual + length * state.dual_step) * (state.slack + length * state.slack_step);
+  return sum;
 }
 
 /// Slack of a constraint just met whose product is the average of all (point on the central path).
 double InteriorPoint::central_slack() const {
-  return std::sqrt(complementarity(0) / static_cast<double>(near_count()) / weight_);
+  return std::sqrt(complementarity(0) / static_cast<double>(states_.size()) / weight_);
 }
 
 /// Cost of all constraints with the present duals.
 double InteriorPoint::cost_of_duals() const {
-  const double squares = sum_of_parts([](const std::vector<State>& states) {
-    double sum = 0;
-    for (const State& state : states) sum += state.dual * state.dual;
-    return sum;
-  });
+  double squares = 0;
+  for (const State& state : states_) squares += state.dual * state.dual;
   return squares / (2 * weight_);
 }
 
 /// Predictor and correctors towards smaller products; `sum`: of all present products.
 InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum) {
   // The predictor aims at products of 0. Its length determines the target of the corrector.
-  for_parts([](Part& part) {
-    for (State& state : part.states) state.target = 0;
-  });
+  for (State& state : states_) state.target = 0;
   static_cast<void>(find_step(gradient));
   const double ratio = complementarity(std::min(1.0, longest_step())) / sum;
-  const double aimed = ratio * ratio * ratio * sum / static_cast<double>(near_count());
-  for_parts([&](Part& part) {
-    for (State& state : part.states) state.target = aimed - state.dual_step * state.slack_step;
-  });
+  const double aimed = ratio * ratio * ratio * sum / static_cast<double>(states_.size());
+  for (State& state : states_) state.target = aimed - state.dual_step * state.slack_step;
   Step step{find_step(gradient),
             std::min(1.0, InteriorPointThresholds::stay_inside * longest_step())};
   for (int n = 0; n < InteriorPointThresholds::most_correctors &&
@@ -244,21 +189,19 @@ InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum)
 /// little.
 bool InteriorPoint::correct(const Vector& gradient, double aimed, Step& step) {
   const double wanted = std::min(1.0, 1.08 * step.length + 0.08);
-  for_parts([&](Part& part) {
-    part.states_before = part.states;
-    for (State& state : part.states) {
-      const double there =
-          (state.dual + wanted * state.dual_step) * (state.slack + wanted * state.slack_step);
-      const double change = std::clamp(there, aimed / InteriorPointThresholds::apart,
-                                       aimed * InteriorPointThresholds::apart) -
-                            there;
-      state.target += std::max(change, -aimed * InteriorPointThresholds::apart);
-    }
-  });
+  std::vector<State> before = states_;
+  for (State& state : states_) {
+    const double there =
+        (state.dual + wanted * state.dual_step) * (state.slack + wanted * state.slack_step);
+    const double change = std::clamp(there, aimed / InteriorPointThresholds::apart,
+                                     aimed * InteriorPointThresholds::apart) -
+                          there;
+    state.target += std::max(change, -aimed * InteriorPointThresholds::apart);
+  }
   Step other{find_step(gradient),
              std::min(1.0, InteriorPointThresholds::stay_inside * longest_step())};
   if (other.length < step.length + InteriorPointThresholds::least_gain * (wanted - step.length)) {
-    for (Part& part : parts_) std::swap(part.states, part.states_before);
+    states_.swap(before);
     return false;
   }
   step = std::move(other);
@@ -272,13 +215,11 @@ double InteriorPoint::advance(Vector& v, const Step& step) {
     v[i] += step.length * step.of[i];
     move = std::max(move, std::abs(step.length * step.of[i]));
   }
-  for_parts([&](Part& part) {
-    for (State& state : part.states) {
-      state.dual += step.length * state.dual_step;
-      state.slack += step.length * state.slack_step;
-      state.dual_step = state.slack_step = 0;
-    }
-  });
+  for (State& state : states_) {
+    state.dual += step.length * state.dual_step;
+    state.slack += step.length * state.slack_step;
+    state.dual_step = state.slack_step = 0;
+  }
   return move;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -73,24 +72,10 @@ class InteriorPoint {
     double length = 0;
   };
 
-  /// Constraints of one part of the run, near the unknowns.
-  struct Part {
-    std::vector<FitConstraint> constraints;
-    std::vector<State> states, states_before;
-    std::vector<std::uint32_t> numbers;  ///< numbers in FitCost::constraints()
-    std::vector<std::uint32_t> active;   ///< numbers of those in the matrix, and their shares
-    Vector shares;
-  };
-
-  [[nodiscard]] std::size_t near_count() const;
-  template <class Body>
-  void for_parts(const Body& body);
-  template <class Body>
-  [[nodiscard]] double sum_of_parts(const Body& body) const;
   void drop_all();
-  double drop_far(const Vector& v, double margin, Part& part);
+  double drop_far(const Vector& v, double margin);
   double activate_near(const Vector& v, double middle, double move);
-  [[nodiscard]] Vector gradient(const Vector& v);
+  [[nodiscard]] Vector gradient(const Vector& v) const;
   bool factorize();
   [[nodiscard]] Vector find_step(Vector gradient);
   [[nodiscard]] Step best_step(const Vector& gradient, double sum);
@@ -106,11 +91,12 @@ class InteriorPoint {
   Activate activate_;
   double weight_ = 1;  ///< w = 1 / sigma^2
   bool stopped_early_ = false;
-  /// Constraints with all unknowns in the first half of the run, those in the second half, and the
-  /// rest. Two threads take one half each (Curvature::half_of()).
-  std::array<Part, 3> parts_;
-  std::vector<std::uint8_t> is_near_;  ///< 1 if a constraint takes part, one per constraint
-  std::vector<std::uint32_t> active_;  ///< numbers of those in the matrix, and their shares
+  // Constraints near the unknowns, which take part.
+  std::vector<FitConstraint> constraints_;
+  std::vector<State> states_;
+  std::vector<std::uint32_t> numbers_;  ///< numbers in FitCost::constraints()
+  std::vector<std::uint8_t> is_near_;   ///< 1 if a constraint takes part, one per constraint
+  std::vector<std::uint32_t> active_;   ///< numbers of those in the matrix, and their shares
   Vector shares_;
 };
 
