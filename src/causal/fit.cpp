@@ -25,16 +25,11 @@ struct FitSearchThresholds {
   static constexpr std::size_t sample_pairs = 60;
   /// Amplitudes are 10^(n/4) times the worst violation, n from `first` to `last`.
   static constexpr int first = -8, last = 12;
-  static constexpr int stride = 2;     ///< first step of the hill climb, in n
+  static constexpr int stride = 2;     ///< step of the search from the stiffest clocks, in n
   static constexpr int most_jump = 4;  ///< largest step to a re-estimated amplitude, in n
   /// Well-determined second differences above which re-estimates replace the hill climb. With
   /// fewer, each constraint that becomes inactive makes a step in the evidence: up to 13 % error.
   static constexpr double many_determined = 200;
-  /// Loss of log evidence at which a number of knots is dropped without a search of its amplitude.
-  /// Neighbouring amplitudes differ by less near the maximum. Chosen, not measured.
-  static constexpr double hopeless_loss = 20;
-  /// Gain of log evidence over half the knots at which the next round does not try half of them.
-  static constexpr double clear_gain = 1e4;
   /// Error in units of sigma beyond which the fit of all clocks starts from the extended sample.
   /// Chosen, not measured.
   static constexpr double far = 64;
@@ -77,81 +72,33 @@ ClockErrors on_knots(const ClockErrors& errors, const CausalProblem& problem) {
 /// step wherever a constraint becomes inactive, and a hill climb tries amplitudes one by one.
 class AmplitudeSearch {
  public:
-  /// `allow_approximate`: stops at the first amplitude if the fit is underresolved, since more
-  /// knots will replace it.
-  AmplitudeSearch(const CausalProblem& problem, double worst, bool allow_approximate)
-      : problem_(problem), worst_(worst), allow_approximate_(allow_approximate) {}
+  AmplitudeSearch(const CausalProblem& problem, double worst) : problem_(problem), worst_(worst) {}
 
-  /// The best fit, and the re-estimate of its amplitude.
-  struct Found {
-    CausalFit fit;
-    FitSolver::Reestimate reestimate;
-  };
-
-  /// Starts at an amplitude of the worst violation.
-  Found search() && {
-    if (!attempt(0)) return std::move(*this).search_from_stiffest();
-    if (!is_settled()) {
-      hill_climb(Threshold::stride);
-      try_neighbours();
-    }
-    return std::move(*this).found();
-  }
-
-  /// Continues from an underresolved fit of a search with `allow_approximate`.
-  Found resume(Found underresolved) && {
-    start_ = underresolved.fit.errors;
-    best_at_ = number_of(underresolved.fit.amplitude);
-    best_ = std::move(underresolved.fit);
-    reestimate_ = underresolved.reestimate;
-    if (!is_settled()) {
-      refine_best();
-      hill_climb(1);
-    }
-    refine_best();
-    return std::move(*this).found();
-  }
-
-  /// Starts at an approximate amplitude. `start`: errors of a fit with about this amplitude. Stops
-  /// there if the evidence is below `hopeless`.
-  Found search_from(double amplitude, ClockErrors start, double hopeless) && {
+  /// Starts at an approximate amplitude. `start`: errors of a fit with about this amplitude.
+  CausalFit search(double amplitude, ClockErrors start) && {
     start_ = std::move(start);
     attempt(number_of(amplitude));
     if (!best_.converged) return std::move(*this).search_from_stiffest();
-    if (best_.log_evidence >= hopeless && !is_settled()) hill_climb(1);
-    return std::move(*this).found();
+    if (reestimate_.determined < Threshold::many_determined) {
+      hill_climb();
+    } else {
+      follow_reestimates();
+    }
+    return std::move(best_);
+  }
+
+  /// Starts with the stiffest clocks and raises the amplitude as long as the evidence grows.
+  CausalFit search_from_stiffest() && {
+    start_ = {};
+    for (int at = Threshold::first, falls = 0; at <= Threshold::last && falls < 2;
+         at += Threshold::stride)
+      falls = attempt(at) ? 0 : falls + 1;
+    if (best_.converged) attempt_sides();
+    return std::move(best_);
   }
 
  private:
   using Threshold = FitSearchThresholds;
-
-  /// Starts with the stiffest clocks and raises the amplitude as long as the evidence grows.
-  Found search_from_stiffest() && {
-    start_ = {};
-    allow_approximate_ = false;
-    for (int at = Threshold::first, falls = 0; at <= Threshold::last && falls < 2;
-         at += Threshold::stride)
-      falls = attempt(at) ? 0 : falls + 1;
-    if (best_.converged) try_neighbours();
-    return std::move(*this).found();
-  }
-
-  Found found() && { return {std::move(best_), reestimate_}; }
-
-  /// Computes the exact minimum if the best fit is approximate.
-  void refine_best() {
-    if (!best_.is_approximate) return;
-    best_.converged = false;
-    attempt(best_at_);
-  }
-
-  /// True if no other amplitude has to be tried.
-  bool is_settled() {
-    if (allow_approximate_ && is_underresolved(best_)) return true;
-    if (reestimate_.determined < Threshold::many_determined) return false;
-    follow_reestimates();
-    return true;
-  }
 
   /// Follows re-estimates until the amplitude stays; halves the step after each overshoot.
   void follow_reestimates() {
@@ -165,50 +112,32 @@ class AmplitudeSearch {
     }
   }
 
-  /// Climbs from the best amplitude to either side. Stops at once if softer clocks hardly meet more
-  /// constraints: then knots are too few.
-  void hill_climb(int stride) {
-    const int first = best_at_;
-    const double cost = best_.cost;
-    const bool underresolved = is_underresolved(best_);
-    const int side = attempt_sides(stride, false);
-    if (side == 0 || (underresolved && best_.cost > cost / 2)) return;
-    for (int at = first + 2 * side * stride; in_range(at) && attempt(at); at += side * stride) {
+  /// Climbs from the best amplitude to either side.
+  void hill_climb() {
+    const int first = best_at_, side = attempt_sides();
+    if (side == 0) return;
+    for (int at = first + 2 * side; in_range(at) && attempt(at); at += side) {
     }
   }
 
-  /// Tries the amplitudes that strides left out.
-  void try_neighbours() { attempt_sides(1, true); }
-
   static bool in_range(int at) { return at >= Threshold::first && at <= Threshold::last; }
 
-  /// Fits with the amplitudes `distance` above and below the best one, on two threads if there are.
-  /// With one thread the lower one only if the upper one is no better, or if `both` are wanted.
-  /// Returns the side of the best one: 1 above, -1 below, 0 neither.
-  int attempt_sides(int distance, bool both) {
-    const int middle = best_at_;
-    const ClockErrors start = best_.errors;
-    const std::array<int, 2> at{middle + distance, middle - distance};
+  /// Fits with the amplitudes above and below the best one, on two threads if there are. Returns
+  /// the side of the best one: 1 above, -1 below, 0 neither.
+  int attempt_sides() {
+    const std::array<int, 2> at{best_at_ + 1, best_at_ - 1};
     std::array<CausalFit, 2> fits;
-    const auto fit = [&](std::size_t side) {
-      if (in_range(at[side])) fits[side] = solver(side).run(amplitude(at[side]), start);
-    };
-    if (problem_.threads == 1) {
-      fit(0);
-    } else {
-      for_each_in_parallel(problem_.threads, 2, fit);
-    }
+    for_each_in_parallel(problem_.threads, 2, [&](std::size_t side) {
+      if (in_range(at[side])) fits[side] = solver(side).run(amplitude(at[side]), best_.errors);
+    });
     const bool is_above = take(at[0], std::move(fits[0]));
-    if (is_above && !both) return 1;
-    if (problem_.threads == 1) fit(1);
-    if (take(at[1], std::move(fits[1]))) return -1;
-    return is_above ? 1 : 0;
+    return take(at[1], std::move(fits[1])) ? -1 : is_above ? 1 : 0;
   }
 
   /// Fits with the amplitude of number `at`, or a lower one if that does not converge. True if the
   /// evidence is the greatest so far.
   bool attempt(int at) {
-    CausalFit fit = solver(0).run(amplitude(at), start_, allow_approximate_);
+    CausalFit fit = solver(0).run(amplitude(at), start_);
     const bool converged = fit.converged;
     if (!take(at, std::move(fit))) return false;
     if (converged) reestimate_ = solver(0).reestimate(best_);
@@ -245,71 +174,33 @@ class AmplitudeSearch {
   const CausalProblem& problem_;
   std::array<std::optional<FitSolver>, 2> solvers_;  ///< one per thread
   double worst_;
-  bool allow_approximate_;
   CausalFit best_;
   int best_at_ = 0;
   FitSolver::Reestimate reestimate_;  ///< re-estimate of the best fit
   ClockErrors start_;
 };
 
-/// Searches the number of knots, 2^n + 1, of greatest evidence.
-class KnotSearch {
- public:
-  KnotSearch(CausalProblem problem, double worst) : problem_(problem), worst_(worst) {}
-
-  /// Fits with so many knots, starting from the amplitude of the best fit, or of the worst
-  /// violation if there is none. True if the evidence is the greatest so far.
-  bool attempt(std::size_t knots) {
-    problem_.knots = knots;
-    AmplitudeSearch amplitudes(problem_, worst_, true);
-    AmplitudeSearch::Found found =
-        best.converged
-            ? std::move(amplitudes)
-                  .search_from(best.amplitude, on_knots(best.errors, problem_),
-                               best_is_this_problems_
-                                   ? best.log_evidence - FitSearchThresholds::hopeless_loss
-                                   : k_no_evidence)
-            : std::move(amplitudes).search();
-    if (!found.fit.converged) return false;
-    const bool better = !best_is_this_problems_ || found.fit.log_evidence > best.log_evidence;
-    if (better) take(std::move(found));
-    best_is_this_problems_ = true;
-    return better;
+/// Returns the fit with the number of knots, 2^n + 1, and then the amplitude of greatest evidence.
+/// `worst`: the violation that amplitudes are multiples of. Starts with the knots and the amplitude
+/// of `before`.
+CausalFit choose_knots(CausalProblem problem, double worst, std::size_t most_knots,
+                       const CausalFit& before) {
+  problem.knots = before.converged ? std::min(before.errors.knots(), most_knots)
+                                   : FitSearchThresholds::fewest_knots;
+  CausalFit best = fit_causal(problem, before.converged ? before.amplitude : worst,
+                              on_knots(before.errors, problem));
+  if (!best.converged) best = AmplitudeSearch(problem, worst).search_from_stiffest();
+  CausalProblem finer = problem;
+  while (best.converged && 2 * problem.knots - 1 <= most_knots) {
+    finer.knots = 2 * problem.knots - 1;
+    CausalFit fit = fit_causal(finer, best.amplitude, on_knots(best.errors, finer));
+    if (!fit.converged || fit.log_evidence <= best.log_evidence) break;
+    problem.knots = finer.knots;
+    best = std::move(fit);
   }
-
-  /// Finds the amplitude of an underresolved best fit. Takes fewer knots if no fit converges: an
-  /// approximate fit may have more knots than the budget of an exact one allows.
-  void finish() {
-    if (!best_is_this_problems_ || !is_underresolved(best)) return;
-    problem_.knots = best.errors.knots();
-    CausalFit found = AmplitudeSearch(problem_, worst_, false).resume({best, reestimate_}).fit;
-    found.gain = best.gain;
-    while (!found.converged && problem_.knots > FitSearchThresholds::fewest_knots) {
-      problem_.knots = problem_.knots / 2 + 1;
-      found = AmplitudeSearch(problem_, worst_, false)
-                  .search_from(best.amplitude, on_knots(best.errors, problem_), k_no_evidence)
-                  .fit;
-    }
-    best = std::move(found);
-  }
-
-  CausalFit best;
-
- private:
-  void take(AmplitudeSearch::Found found) {
-    const bool half = best_is_this_problems_ && best.errors.knots() < found.fit.errors.knots();
-    found.fit.gain = half ? found.fit.log_evidence - best.log_evidence : 0;
-    best = std::move(found.fit);
-    reestimate_ = found.reestimate;
-  }
-
-  static constexpr double k_no_evidence = -std::numeric_limits<double>::infinity();
-
-  CausalProblem problem_;
-  double worst_;
-  bool best_is_this_problems_ = false;
-  FitSolver::Reestimate reestimate_;  ///< re-estimate of the best fit
-};
+  if (!best.converged) return best;
+  return AmplitudeSearch(problem, worst).search(best.amplitude, std::move(best.errors));
+}
 
 /// True if the fit of all clocks should start from the errors of the sample and not from 0.
 bool is_far_from_zero(const CausalFit& fit, double sigma) {
@@ -317,27 +208,6 @@ bool is_far_from_zero(const CausalFit& fit, double sigma) {
   return std::any_of(values.begin(), values.end(), [&](double error) {
     return std::abs(error) > FitSearchThresholds::far * sigma;
   });
-}
-
-/// Returns the fit of greatest evidence. `worst`: the violation that amplitudes are multiples of.
-CausalFit choose_among_all(const CausalProblem& problem, double worst, std::size_t most_knots,
-                           const CausalFit& before) {
-  KnotSearch search(problem, worst);
-  search.best = before;
-  const std::size_t first =
-      before.converged
-          ? std::clamp(before.errors.knots(), FitSearchThresholds::fewest_knots, most_knots)
-          : FitSearchThresholds::fewest_knots;
-  search.attempt(first);
-  std::size_t knots = 2 * first - 1;
-  while (knots <= most_knots && search.attempt(knots)) knots = 2 * knots - 1;
-  if (knots == 2 * first - 1 && before.gain < FitSearchThresholds::clear_gain) {
-    knots = first / 2 + 1;
-    while (knots >= FitSearchThresholds::fewest_knots && search.attempt(knots))
-      knots = knots / 2 + 1;
-  }
-  search.finish();
-  return std::move(search.best);
 }
 
 /// Returns the most knots, 2^n + 1, on which a fit of so many clocks, all coupled, stays within its
@@ -362,20 +232,18 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   if (worst <= 0) return no_error(problem);
   const double tolerance = std::exchange(problem.tolerance, 0.0);
   const ClockSample some(problem, FitSearchThresholds::sample_pairs);
-  if (!some.is_useful()) return choose_among_all(problem, worst, most_knots, before);
+  if (!some.is_useful()) return choose_knots(problem, worst, most_knots, before);
   if (some.is_nearly_complete())
     most_knots = std::min(most_knots, knots_within_budget(problem.clocks));
   CausalFit before_some = before;
   if (before.converged) before_some.errors = some.errors(before.errors);
-  const CausalFit chosen = choose_among_all(some.problem(), worst, most_knots, before_some);
+  const CausalFit chosen = choose_knots(some.problem(), worst, most_knots, before_some);
   if (!chosen.converged) return chosen;
   problem.knots = chosen.errors.knots();
   problem.tolerance = tolerance;
   ClockErrors start = on_knots(before.errors, problem);
   if (!before.converged && is_far_from_zero(chosen, problem.sigma)) start = some.extend(chosen);
-  CausalFit fit = fit_causal(problem, chosen.amplitude, start);
-  fit.gain = chosen.gain;
-  return fit;
+  return fit_causal(problem, chosen.amplitude, start);
 }
 
 }  // namespace entrain::causal

@@ -38,8 +38,6 @@ struct FitFigures {
   double worst_violation = 0;  ///< largest violation of a constraint, ticks
   int steps = 0;               ///< Newton and interior-point steps
   bool converged = false;
-  bool is_approximate = false;  ///< ended near the minimum, since knots are too few
-  double gain = 0;              ///< evidence gained by the last doubling of knots; 0: unknown
 };
 
 struct CausalFit : FitFigures {
@@ -49,9 +47,9 @@ struct CausalFit : FitFigures {
 /// Returns the fit with the amplitude and the number of knots of greatest evidence (MacKay,
 /// Bayesian interpolation, 1992). Searches amplitudes uphill from that of the worst violation, and
 /// doubles the knots, up to `most_knots`, as long as the evidence grows. `before`: a fit to nearly
-/// the same constraints, or one without errors; the search then starts there, and tries half the
-/// knots too. Ignores `problem.knots`. If a sample of the clocks determines amplitude and knots,
-/// `problem.tolerance` applies to the fit to all clocks.
+/// the same constraints, or one without errors; the search then starts there. Ignores
+/// `problem.knots`. If a sample of the clocks determines amplitude and knots, `problem.tolerance`
+/// applies to the fit to all clocks.
 [[nodiscard]] CausalFit choose_fit(CausalProblem problem, std::size_t most_knots,
                                    const CausalFit& before = {});
 

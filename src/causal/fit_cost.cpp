@@ -25,8 +25,7 @@ FitCost::FitCost(const CausalProblem& problem)
     : problem_(problem),
       span_(static_cast<double>(problem.end - problem.begin)),
       spacing_(span_ / static_cast<double>(problem.knots - 1)),
-      places_(problem),
-      near_(problem.threads) {
+      places_(problem) {
   add_sessions();
   add_prior();
 }
@@ -36,14 +35,10 @@ FitTerm FitCost::term(std::uint32_t clock, std::int64_t time, double scale) cons
   return {.at = place.at, .share = place.share, .scale = scale};
 }
 
-void FitCost::begin() {
-  constraints_.clear();
-  near_.reset(constraints_);
-}
+void FitCost::begin() { constraints_.clear(); }
 
 void FitCost::add(std::span<const FitConstraint> constraints) {
   constraints_.insert(constraints_.end(), constraints.begin(), constraints.end());
-  near_.reset(constraints_);
 }
 
 void FitCost::add_sessions() {
@@ -88,14 +83,14 @@ double FitCost::bend(std::span<const double> v) const {
   return bend;
 }
 
-double FitCost::value(std::span<const double> v) {
+double FitCost::value(std::span<const double> v) const {
   double cost = bend(v);
   for (const FitTerm& term : fixed_) {
     const double r = term.scale * term.value(v);
     cost += r * r;
   }
-  for (const std::uint32_t i : near_.at(v)) {
-    const double r = scale() * std::max(0.0, constraints_[i].excess(v));
+  for (const FitConstraint& constraint : constraints_) {
+    const double r = scale() * std::max(0.0, constraint.excess(v));
     cost += r * r;
   }
   return cost / 2;
@@ -117,11 +112,10 @@ std::vector<double> FitCost::fixed_gradient(std::span<const double> v) const {
   return gradient;
 }
 
-std::vector<double> FitCost::gradient(std::span<const double> v) {
+std::vector<double> FitCost::gradient(std::span<const double> v) const {
   std::vector<double> gradient = fixed_gradient(v);
   const double weight = scale() * scale();
-  for (const std::uint32_t i : near_.at(v)) {
-    const FitConstraint& constraint = constraints_[i];
+  for (const FitConstraint& constraint : constraints_) {
     const double over = constraint.excess(v);
     if (!(over > 0)) continue;
     constraint.push(gradient, weight * over);
@@ -170,13 +164,11 @@ Derivatives derivatives_at(double length, std::span<const double> over,
 }  // namespace
 
 double FitCost::best_length(std::span<const double> v, std::span<const double> step, double slope) {
-  const std::span<const std::uint32_t> near = near_.along(v, step);
-  over_.assign((near.size() + 3) / 4 * 4, -1.0);
+  over_.assign((constraints_.size() + 3) / 4 * 4, -1.0);
   change_.assign(over_.size(), 0.0);
-  for (std::size_t n = 0; n < near.size(); ++n) {
-    const FitConstraint& constraint = constraints_[near[n]];
-    over_[n] = constraint.excess(v);
-    change_[n] = constraint.excess(step) + constraint.bound;
+  for (std::size_t n = 0; n < constraints_.size(); ++n) {
+    over_[n] = constraints_[n].excess(v);
+    change_[n] = constraints_[n].excess(step) + constraints_[n].bound;
   }
   const double weight = scale() * scale(), bend = fixed_bend(step);
   // Initial slope without the constraints.
@@ -198,15 +190,16 @@ double FitCost::best_length(std::span<const double> v, std::span<const double> s
   return length;
 }
 
-double FitCost::worst(std::span<const double> v) {
+double FitCost::worst(std::span<const double> v) const {
   double worst = 0;
-  for (const std::uint32_t i : near_.at(v)) worst = std::max(worst, constraints_[i].excess(v));
+  for (const FitConstraint& constraint : constraints_)
+    worst = std::max(worst, constraint.excess(v));
   return worst;
 }
 
-std::vector<std::uint32_t> FitCost::active(std::span<const double> v) {
+std::vector<std::uint32_t> FitCost::active(std::span<const double> v) const {
   std::vector<std::uint32_t> active;
-  for (const std::uint32_t i : near_.at(v)) {
+  for (std::uint32_t i = 0; i < constraints_.size(); ++i) {
     if (constraints_[i].excess(v) > 0) active.push_back(i);
   }
   return active;

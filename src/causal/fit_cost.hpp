@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "causal/constraint_cache.hpp"
 #include "causal/curvature.hpp"
 #include "causal/fit.hpp"
 #include "causal/knot_places.hpp"
@@ -26,8 +25,8 @@ class FitCost {
   /// Sets the expected bend of a clock over the run, ticks. To be called before the others.
   void set_amplitude(double amplitude);
 
-  [[nodiscard]] double value(std::span<const double> v);
-  [[nodiscard]] std::vector<double> gradient(std::span<const double> v);
+  [[nodiscard]] double value(std::span<const double> v) const;
+  [[nodiscard]] std::vector<double> gradient(std::span<const double> v) const;
   /// Twice the bending part of value().
   [[nodiscard]] double bend(std::span<const double> v) const;
   /// Gradient of all terms except the constraints.
@@ -37,10 +36,7 @@ class FitCost {
   [[nodiscard]] double best_length(std::span<const double> v, std::span<const double> step,
                                    double slope);
   /// Active set: numbers of the constraints that `v` violates, ascending.
-  [[nodiscard]] std::vector<std::uint32_t> active(std::span<const double> v);
-  /// Announces that `v` was reached by moving no unknown by more than `step`, and that later moves
-  /// will hardly be larger. Only saves time.
-  void arrive(std::span<const double> v, double step) { near_.expect(v, step); }
+  [[nodiscard]] std::vector<std::uint32_t> active(std::span<const double> v) const;
 
   /// Weight of a second difference; its square is the factor in the cost.
   [[nodiscard]] double stiffness() const { return stiffness_; }
@@ -52,7 +48,7 @@ class FitCost {
   /// Weight of a violation, 1 / ticks.
   [[nodiscard]] double scale() const { return 1 / problem_.sigma; }
   /// Largest excess of `v` over a constraint, ticks, at least 0.
-  [[nodiscard]] double worst(std::span<const double> v);
+  [[nodiscard]] double worst(std::span<const double> v) const;
 
  private:
   [[nodiscard]] FitTerm term(std::uint32_t clock, std::int64_t time, double scale) const;
@@ -68,7 +64,6 @@ class FitCost {
   double stiffness_ = 1;
   KnotPlaces places_;
   std::vector<FitConstraint> constraints_;  ///< those added so far
-  ConstraintCache near_;
   std::vector<FitTerm> fixed_;
   /// Excess near a step, and its change along it: see best_length().
   std::vector<double> over_, change_;

@@ -39,10 +39,6 @@ struct NewtonThresholds {
                                                 1};
   /// Largest rate of an error, ticks per tick. Squeezing all times together also meets constraints.
   static constexpr double most_rate = 0.1;
-  /// An underresolved fit ends near its minimum if its cost per active constraint exceeds the limit
-  /// of is_underresolved() by this factor; by the second one, without activating the constraints
-  /// violated there.
-  static constexpr double clearly = 1.25, hopeless = 16;
   static constexpr double more_bend = 1.05;        ///< factor of the difference in reestimate()
   static constexpr double least_determined = 0.1;  ///< lower bound of g, second differences
 };
@@ -64,8 +60,7 @@ FitSolver::FitSolver(const CausalProblem& problem)
   curvature_.stop_with(problem.progress);
 }
 
-CausalFit FitSolver::run(double amplitude, const ClockErrors& start, bool allow_approximate) {
-  allow_approximate_ = allow_approximate;
+CausalFit FitSolver::run(double amplitude, const ClockErrors& start) {
   CausalFit fit;
   fit.amplitude = amplitude;
   if (Cancel(problem_.progress).asked()) return fit;
@@ -93,8 +88,7 @@ bool FitSolver::descend(Vector& v, CausalFit& fit) {
                   NewtonThresholds::initial_margin_sigmas / cost_.scale());
   for (;;) {
     if (!descend_on_active_set(v, fit)) return fit.converged = false;
-    if (!fit.converged || (fit.is_approximate && is_underresolved(v, NewtonThresholds::hopeless)))
-      return true;
+    if (!fit.converged) return true;
     const double most = problem_.tolerance > 0 ? (1 + problem_.tolerance) * cost_.value(v) : 0;
     if (activate(v, 0) == 0 || cost_.value(v) < most) return true;
   }
@@ -117,7 +111,6 @@ std::size_t FitSolver::activate(const Vector& v, double margin) {
 /// Stiff clocks converge soon, and each minimum is close to that of slightly softer clocks
 /// (continuation).
 bool FitSolver::descend_on_active_set(Vector& v, CausalFit& fit) {
-  fit.is_approximate = false;  // may be left from the previous active set
   cost_.set_amplitude(fit.amplitude);
   End end = End::steps;
   if (cost_.worst(v) * cost_.scale() < NewtonThresholds::far)
@@ -134,31 +127,17 @@ bool FitSolver::descend_on_active_set(Vector& v, CausalFit& fit) {
 FitSolver::End FitSolver::descend_by_interior_point(Vector& v, CausalFit& fit) {
   if (curvature_.is_clearly_costly()) return End::steps;
   Vector there = v;
-  InteriorPoint::StopEarly stop_early;
-  if (allow_approximate_)
-    stop_early = [&](const Vector& near) {
-      return is_underresolved(near, NewtonThresholds::clearly);
-    };
-  const std::optional<int> steps =
-      interior_point_.run(there, NewtonThresholds::most_interior_work, problem_.progress,
-                          stop_early, problem_.tolerance);
+  const std::optional<int> steps = interior_point_.run(there, NewtonThresholds::most_interior_work,
+                                                       problem_.progress, problem_.tolerance);
   if (!steps) return End::steps;
   fit.steps += *steps;
-  fit.is_approximate = interior_point_.stopped_early();
-  if (fit.is_approximate || problem_.tolerance > 0) {
+  if (problem_.tolerance > 0) {
     v = std::move(there);
     return factorize(v) ? End::minimum : End::given_up;
   }
   const End end = minimise(there, NewtonThresholds::exact_gain, NewtonThresholds::most_steps, fit);
   if (end == End::minimum) v = std::move(there);
   return end;
-}
-
-bool FitSolver::is_underresolved(const Vector& v, double times) {
-  CausalFit fit;
-  fit.cost = cost_.value(v);
-  fit.active = cost_.active(v).size();
-  return causal::is_underresolved(fit, times);
 }
 
 FitSolver::End FitSolver::descend_by_continuation(Vector& v, CausalFit& fit) {
@@ -222,13 +201,7 @@ FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, Cau
 /// Moves `v` along the step to the least cost. Returns the step length.
 double FitSolver::search_line(Vector& v, const Vector& step, double slope) {
   const double length = cost_.best_length(v, step, slope);
-  double furthest = 0;
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    const double move = length * step[i];
-    v[i] += move;
-    furthest = std::max(furthest, std::abs(move));
-  }
-  cost_.arrive(v, furthest);
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] += length * step[i];
   return length;
 }
 

@@ -25,13 +25,6 @@ namespace entrain::causal {
 [[nodiscard]] CausalFit fit_causal(const CausalProblem& problem, double amplitude,
                                    const ClockErrors& start = {});
 
-/// True if the cost per active constraint exceeds `times` the limit: knots are too few
-/// (underresolved).
-[[nodiscard]] inline bool is_underresolved(const CausalFit& fit, double times = 1) {
-  constexpr double k_most_per_constraint = 25;  // violation of 7 sigma; fit_test.cpp
-  return fit.cost > times * k_most_per_constraint * static_cast<double>(fit.active);
-}
-
 /// Solves one problem for any number of amplitudes (fit_causal()): active-set selection around
 /// Newton's method and an interior-point method. Every fit has a budget of work, and does not
 /// converge if it would need more. The fits do not depend on each other.
@@ -42,10 +35,7 @@ class FitSolver {
   FitSolver(const FitSolver&) = delete;
   FitSolver& operator=(const FitSolver&) = delete;
 
-  /// `allow_approximate`: an underresolved fit may end near the minimum
-  /// (CausalFit::is_approximate).
-  [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start,
-                              bool allow_approximate = false);
+  [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start);
   /// Re-estimate of the amplitude from a fit.
   struct Reestimate {
     double amplitude = 0;   ///< amplitude of greater evidence than that of the fit, ticks
@@ -74,7 +64,6 @@ class FitSolver {
   std::size_t activate(const Vector& v, double margin);
   bool descend_on_active_set(Vector& v, CausalFit& fit);
   End descend_by_interior_point(Vector& v, CausalFit& fit);
-  [[nodiscard]] bool is_underresolved(const Vector& v, double times);
   End descend_by_continuation(Vector& v, CausalFit& fit);
   End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
   [[nodiscard]] double search_line(Vector& v, const Vector& step, double slope);
@@ -88,7 +77,6 @@ class FitSolver {
   Curvature curvature_;
   ActiveSetSelector selector_;
   InteriorPoint interior_point_;
-  bool allow_approximate_ = false;     ///< argument of the present run()
   std::vector<std::uint32_t> active_;  ///< constraints in the matrix of the last factorize()
 };
 

@@ -29,8 +29,6 @@ struct InteriorPointThresholds {
   static constexpr double stay_inside = 0.995;  ///< share of the step to the boundary
   /// Sum of all products, in units of the cost, at which the active set is that of the minimum.
   static constexpr double least_complementarity = 1e-9;
-  /// Products and unbalanced duals, as a share of the cost, at which stop_early is asked.
-  static constexpr double near_minimum = 0.01;
   static constexpr int most_correctors = 2;  ///< correctors per step (Gondzio 1996)
   static constexpr double long_step = 0.9;   ///< longer steps get no corrector
   static constexpr double apart = 10;        ///< correctors pull products within this factor
@@ -224,7 +222,7 @@ double InteriorPoint::advance(Vector& v, const Step& step) {
 }
 
 std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progress* progress,
-                                      const StopEarly& stop_early, double tolerance) {
+                                      double tolerance) {
   const Cancel cancel(progress);
   weight_ = cost_.scale() * cost_.scale();
   drop_all();
@@ -232,8 +230,6 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
                                       InteriorPointThresholds::least_first_slack / cost_.scale());
   static_cast<void>(activate_near(v, first_slack, 0));
   const double work_before = curvature_.work();
-  stopped_early_ = false;
-  bool ask = static_cast<bool>(stop_early);
   double unbalanced = 1;      // share of the first gradient that is left
   double unbalanced_new = 0;  // cost of the duals that came or went later
   for (int steps = 0; steps < InteriorPointThresholds::most_steps; ++steps) {
@@ -242,11 +238,6 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
     // With a tolerance no Newton steps follow.
     if ((tolerance > 0 ? left : sum) < InteriorPointThresholds::least_complementarity) return steps;
     if (tolerance > 0 && left < tolerance * cost_.value(v)) return steps;
-    if (ask && left < InteriorPointThresholds::near_minimum * cost_of_duals()) {
-      ask = false;
-      stopped_early_ = stop_early(v);
-      if (stopped_early_) return steps;
-    }
     if (cancel.asked() || !factorize()) return {};
     const double work = curvature_.work() - work_before;
     if (work > most_work || (steps == 0 && work * InteriorPointThresholds::usual_steps > most_work))

@@ -40,23 +40,16 @@ class InteriorPoint {
   /// `margin`, ticks.
   using Activate = std::function<void(const std::vector<double>& v, double margin)>;
 
-  /// True if `v`, which is near the minimum, is good enough.
-  using StopEarly = std::function<bool(const std::vector<double>& v)>;
-
   /// Both must have the same constraints, and outlive this. `activate` is called at every step.
   InteriorPoint(FitCost& cost, Curvature& curvature, Activate activate)
       : cost_(cost), curvature_(curvature), activate_(std::move(activate)) {}
 
   /// Moves `v` to where the active constraints are those of the minimum, except for rounding.
   /// Returns the number of steps. Empty, with `v` anywhere, if that would take more multiplications
-  /// than `most_work`, if a factorisation fails, or once `cancel` asks to stop. `stop_early` is
-  /// asked once, near the minimum. With a `tolerance`, ends where the cost exceeds the least one by
-  /// about that share.
+  /// than `most_work`, if a factorisation fails, or once `cancel` asks to stop. With a
+  /// `tolerance`, ends where the cost exceeds the least one by about that share.
   std::optional<int> run(std::vector<double>& v, double most_work, const Progress* cancel,
-                         const StopEarly& stop_early = {}, double tolerance = 0);
-
-  /// True if `stop_early` ended the last run().
-  [[nodiscard]] bool stopped_early() const { return stopped_early_; }
+                         double tolerance = 0);
 
  private:
   using Vector = std::vector<double>;
@@ -90,7 +83,6 @@ class InteriorPoint {
   Curvature& curvature_;
   Activate activate_;
   double weight_ = 1;  ///< w = 1 / sigma^2
-  bool stopped_early_ = false;
   // Constraints near the unknowns, which take part.
   std::vector<FitConstraint> constraints_;
   std::vector<State> states_;
