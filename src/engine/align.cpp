@@ -9,14 +9,15 @@
 
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
-#include "causal/prove.hpp"
-#include "causal/simultaneous_ends.hpp"
+#include "bounds/judge.hpp"
+#include "bounds/prove.hpp"
 #include "clocks/warnings.hpp"
 #include "edges/check.hpp"
 #include "edges/graph.hpp"
 #include "edges/trace.hpp"
 #include "engine/edge_counts.hpp"
 #include "engine/page_survey.hpp"
+#include "lines/simultaneous_ends.hpp"
 #include "session/phase.hpp"
 #include "session/workers.hpp"
 
@@ -92,7 +93,7 @@ Result<AlignInput> take_edges(const Clocks& clocks, const Edges& edges, const Al
     session::begin_phase(progress, "presync");
     const Stopwatch watch(input.given.presync_s);
     TRY_ASSIGN(input.given.common_ends,
-               causal::find_simultaneous_ends(clocks, edges, options.check.threads, progress));
+               lines::find_simultaneous_ends(clocks, edges, options.check.threads, progress));
   }
   return input;
 }
@@ -106,15 +107,15 @@ Result<Alignment> align(AlignInput input, const AlignOptions& options, page::Dat
   session::Workers workers(check.threads);
   const TimelineUse use{.purpose = Purpose::correction, .given = &input.given};
   TRY_ASSIGN(Timeline t, find_timeline(workers, {}, check, use, progress));
-  const causal::Context context = causal_context(workers, t, progress);
+  const constraints::Context context = causal_context(workers, t, progress);
   std::optional<PageSurvey> survey;
   if (page != nullptr) survey.emplace(workers, t);
   if (check.bounds.wanted) {
     session::begin_phase(progress, "bounds");
-    TRY_ASSIGN(const causal::ProvenIntervals proven,
-               causal::prove_intervals(context, t.shared_clocks, t.presync, check.bounds));
+    TRY_ASSIGN(const bounds::ProvenIntervals proven,
+               bounds::prove_intervals(context, t.shared_clocks, t.presync, check.bounds));
     const bool rows = check.bounds.rows || (survey && few_rows(t, proven.windows));
-    report.bounds = causal::judge(context.share, proven, t.presync.maps, rows);
+    report.bounds = bounds::judge(context.share, proven, t.presync.maps, rows);
     report.bounds->mu_source = t.mu.source;
   }
   session::begin_phase(progress, "check");

@@ -5,7 +5,8 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
-#include "causal/prove.hpp"
+#include "bounds/judge.hpp"
+#include "bounds/prove.hpp"
 #include "clocks/warnings.hpp"
 #include "engine/check_times.hpp"
 #include "engine/page_survey.hpp"
@@ -37,12 +38,12 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
     session::begin_phase(progress, "bounds");
-    TRY_ASSIGN(const causal::ProvenIntervals proven,
-               causal::prove_intervals(causal_context(workers, timeline, progress),
+    TRY_ASSIGN(const bounds::ProvenIntervals proven,
+               bounds::prove_intervals(causal_context(workers, timeline, progress),
                                        timeline.shared_clocks, timeline.presync, options.bounds));
     const bool rows =
         options.bounds.rows || (run.page != nullptr && few_rows(timeline, proven.windows));
-    bounds = causal::judge(timeline.loaded.share(processes), proven, timeline.presync.maps, rows);
+    bounds = bounds::judge(timeline.loaded.share(processes), proven, timeline.presync.maps, rows);
     bounds->mu_source = timeline.mu.source;
   }
   timeline.graph = {};

@@ -11,7 +11,9 @@
 #include "base/peak_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
-#include "causal/prove.hpp"
+#include "bounds/hold_inside.hpp"
+#include "bounds/judge.hpp"
+#include "bounds/prove.hpp"
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/presync.hpp"
@@ -213,7 +215,7 @@ class Correction {
       const Stopwatch watch(report_.run.phases.bounds);
       const bool rows = options_.check.bounds.rows ||
                         (page_ != nullptr && engine::few_rows(t_, proven_->windows));
-      report_.bounds = causal::judge(t_.loaded.share(processes_), *proven_, maps_, rows);
+      report_.bounds = bounds::judge(t_.loaded.share(processes_), *proven_, maps_, rows);
       report_.bounds->mu_source = t_.mu.source;
     }
     if (report && page_ != nullptr) survey_.emplace(workers_, t_);
@@ -226,16 +228,16 @@ class Correction {
     const Stopwatch watch(report_.run.phases.bounds);
     session::begin_phase(progress_, "bounds");
     TRY_ASSIGN(proven_,
-               causal::prove_intervals(engine::causal_context(workers_, t_, progress_),
+               bounds::prove_intervals(engine::causal_context(workers_, t_, progress_),
                                        t_.shared_clocks, t_.presync, options_.check.bounds));
     if (report) {
       report_.before.bounds =
-          causal::judge(t_.loaded.share(processes_), *proven_, t_.measured.maps, false);
+          bounds::judge(t_.loaded.share(processes_), *proven_, t_.measured.maps, false);
       report_.before.bounds->mu_source = t_.mu.source;
     }
     if (!t_.violated) return {};
     const std::int64_t held =
-        causal::hold_inside(t_.loaded.share(processes_), t_.domains, *proven_, t_.presync.maps);
+        bounds::hold_inside(t_.loaded.share(processes_), t_.domains, *proven_, t_.presync.maps);
     if (held == 0) return {};
     proven_->about.held_ticks = held;
     t_.presync.provenance += fmt::format(" held_to_ppm={:.9g}", proven_->about.max_rate_ppm);
@@ -422,7 +424,7 @@ class Correction {
   session::Workers workers_;
   Team& processes_;
   engine::Timeline t_;                             ///< timeline without its graph
-  std::optional<causal::ProvenIntervals> proven_;  ///< only if asked for
+  std::optional<bounds::ProvenIntervals> proven_;  ///< only if asked for
   bool writing_ = false;
   std::vector<ClockMap> maps_;  ///< one map for each location: stored stamp -> corrected time
   Decimal9 gamma_;

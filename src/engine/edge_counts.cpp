@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/big_vector.hpp"
-#include "causal/node_times.hpp"
+#include "constraints/node_times.hpp"
 #include "match/parts.hpp"
 #include "verify/pair_counts.hpp"
 #include "verify/verdict.hpp"
@@ -42,11 +42,11 @@ struct Counts {
 
 class Counter {
  public:
-  Counter(const causal::Context& context, std::span<const ClockMap> maps,
+  Counter(const constraints::Context& context, std::span<const ClockMap> maps,
           const trace::ClockDomains& domains)
       : context_(context), graph_(context.graph), domains_(domains) {
-    causal::evaluate_nodes(context, times_,
-                           [&](LocationIndex l) { return ClockMap::Cursor(maps[l]); });
+    constraints::evaluate_nodes(context, times_,
+                                [&](LocationIndex l) { return ClockMap::Cursor(maps[l]); });
   }
 
   Counts run() {
@@ -152,7 +152,7 @@ class Counter {
     }
   }
 
-  const causal::Context& context_;
+  const constraints::Context& context_;
   const match::Graph& graph_;
   const trace::ClockDomains& domains_;
   BigVector<std::int64_t> times_;
@@ -189,7 +189,7 @@ void count_unread(const trace::Trace& trace, CheckReport& report) {
 
 }  // namespace
 
-CheckReport count_edges(const causal::Context& context, std::span<const ClockMap> maps,
+CheckReport count_edges(const constraints::Context& context, std::span<const ClockMap> maps,
                         const trace::ClockDomains& domains, const CheckOptions& options,
                         verify::EdgeObserver* observer) {
   Counter counter(context, maps, domains);

@@ -7,7 +7,7 @@
 #include <entrain/options.hpp>
 #include <entrain/report.hpp>
 
-#include "causal/context.hpp"
+#include "constraints/context.hpp"
 #include "trace/clock_domains.hpp"
 #include "verify/observer.hpp"
 
@@ -20,7 +20,7 @@ namespace entrain::engine {
 /// apart, if locations share some; event files that are missing or end early, under
 /// CheckReport::skipped. `observer`, if not null, sees all edges in order of the graph; nodes stand
 /// for events.
-CheckReport count_edges(const causal::Context& context, std::span<const ClockMap> maps,
+CheckReport count_edges(const constraints::Context& context, std::span<const ClockMap> maps,
                         const trace::ClockDomains& domains, const CheckOptions& options,
                         verify::EdgeObserver* observer = nullptr);
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/try.hpp"
-#include "causal/node_times.hpp"
 #include "clocks/samples.hpp"
+#include "constraints/node_times.hpp"
 #include "edges/trace.hpp"
 #include "edges/write_tables.hpp"
 #include "engine/edge_counts.hpp"
@@ -43,10 +43,10 @@ void fill_margins(const match::Graph& graph, const BigVector<std::int64_t>& time
 }
 
 /// The times of all nodes by the clocks as measured.
-BigVector<std::int64_t> measured_times(const causal::Context& context, const Timeline& t) {
+BigVector<std::int64_t> measured_times(const constraints::Context& context, const Timeline& t) {
   BigVector<std::int64_t> times;
-  causal::evaluate_nodes(context, times,
-                         [&](LocationIndex l) { return ClockMap::Cursor(t.measured.maps[l]); });
+  constraints::evaluate_nodes(
+      context, times, [&](LocationIndex l) { return ClockMap::Cursor(t.measured.maps[l]); });
   return times;
 }
 
@@ -75,7 +75,7 @@ Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& option
   session::Workers workers(options.threads);
   TRY_ASSIGN(const Timeline t, find_timeline(workers, archive.front(), options,
                                              {.purpose = Purpose::bounds}, progress));
-  const causal::Context context = causal_context(workers, t, progress);
+  const constraints::Context context = causal_context(workers, t, progress);
   const std::filesystem::path folder =
       options.clock_samples.empty() ? std::filesystem::path(t.loaded.trace.path).parent_path()
                                     : std::filesystem::path(options.clock_samples);

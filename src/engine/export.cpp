@@ -12,7 +12,7 @@
 
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
-#include "causal/node_times.hpp"
+#include "constraints/node_times.hpp"
 #include "edges/write_tables.hpp"
 #include "engine/edge_counts.hpp"
 #include "engine/edges.hpp"
@@ -103,7 +103,7 @@ class Exporter {
   }
 
  private:
-  [[nodiscard]] causal::Context context() { return causal_context(workers_, t_, progress_); }
+  [[nodiscard]] constraints::Context context() { return causal_context(workers_, t_, progress_); }
   [[nodiscard]] engine::Run run_of() { return {workers_.processes(), progress_}; }
   /// Returns the trace to show: an archive's locations, or the clocks of a recording and rows for
   /// its events.
@@ -155,8 +155,8 @@ class Exporter {
   void add_layer(std::vector<ClockMap> maps) {
     LayerTimes& layer = layers_.emplace_back();
     layer.maps = std::move(maps);
-    causal::evaluate_nodes(context(), layer.of_node,
-                           [&](LocationIndex l) { return ClockMap::Cursor(layer.maps[l]); });
+    constraints::evaluate_nodes(context(), layer.of_node,
+                                [&](LocationIndex l) { return ClockMap::Cursor(layer.maps[l]); });
     layer.flows = picture::flows_of(t_.graph, {.of_node = layer.of_node, .mu = t_.mu.ticks});
   }
 

@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/try.hpp"
-#include "causal/prove.hpp"
+#include "bounds/judge.hpp"
+#include "bounds/prove.hpp"
 #include "clocks/warnings.hpp"
 #include "engine/align.hpp"
 #include "engine/edge_counts.hpp"
@@ -99,7 +100,7 @@ Result<std::unique_ptr<RecordingTimeline>> RecordingTimeline::take(
 
 CheckReport RecordingTimeline::count(const Recording& recording, std::span<const ClockMap> maps,
                                      verify::EdgeObserver* observer) {
-  const causal::Context context = causal_context(workers_, timeline, progress_);
+  const constraints::Context context = causal_context(workers_, timeline, progress_);
   CheckReport report = count_edges(context, maps, timeline.domains, options_, observer);
   report.mu_source = timeline.mu.source;
   complete(recording, options_, report);
@@ -108,12 +109,12 @@ CheckReport RecordingTimeline::count(const Recording& recording, std::span<const
 
 Result<ClockBounds> RecordingTimeline::bounds(std::span<const ClockMap> maps, bool page) {
   session::begin_phase(progress_, "bounds");
-  const causal::Context context = causal_context(workers_, timeline, progress_);
+  const constraints::Context context = causal_context(workers_, timeline, progress_);
   TRY_ASSIGN(
-      const causal::ProvenIntervals proven,
-      causal::prove_intervals(context, timeline.shared_clocks, timeline.presync, options_.bounds));
+      const bounds::ProvenIntervals proven,
+      bounds::prove_intervals(context, timeline.shared_clocks, timeline.presync, options_.bounds));
   const bool rows = options_.bounds.rows || (page && few_rows(timeline, proven.windows));
-  ClockBounds bounds = causal::judge(context.share, proven, maps, rows);
+  ClockBounds bounds = bounds::judge(context.share, proven, maps, rows);
   bounds.mu_source = timeline.mu.source;
   return bounds;
 }

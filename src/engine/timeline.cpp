@@ -61,7 +61,9 @@ class Finder {
   }
 
  private:
-  [[nodiscard]] causal::Context context() const { return causal_context(workers_, t_, progress_); }
+  [[nodiscard]] constraints::Context context() const {
+    return causal_context(workers_, t_, progress_);
+  }
 
   [[nodiscard]] bool corrects() const { return use_.purpose == Purpose::correction; }
 
@@ -228,13 +230,13 @@ class Finder {
         !use_.given->common_ends || !t_.domains.trivial()) {
       return false;
     }
-    const causal::SimultaneousEnds& ends = *use_.given->common_ends;
+    const lines::SimultaneousEnds& ends = *use_.given->common_ends;
     std::optional<std::uint32_t> reference;
     if (!t_.reference.consensus) {
       reference = t_.reference.location == k_none ? 0 : t_.reference.location;
     }
     std::optional<std::vector<ClockMap>> maps =
-        causal::maps_of(ends, reference, t_.prior.limited ? t_.prior.mean() : k_most_rate);
+        lines::maps_of(ends, reference, t_.prior.limited ? t_.prior.mean() : k_most_rate);
     if (!maps) return false;
     // The rest that bends leave is small and amortized later; a fit by edges would lose the bends.
     const std::int64_t tolerance = ends.bends.empty() ? 0 : k_tolerated_spreads * ends.spread;
@@ -247,7 +249,7 @@ class Finder {
   }
 
   void take_common_ends(std::vector<ClockMap> maps) {
-    const causal::SimultaneousEnds& ends = *use_.given->common_ends;
+    const lines::SimultaneousEnds& ends = *use_.given->common_ends;
     const auto kept = std::count_if(maps.begin(), maps.end(),
                                     [](const ClockMap& map) { return map.is_identity(); });
     const double us_per_tick =
@@ -310,8 +312,8 @@ class Finder {
 
 }  // namespace
 
-causal::Context causal_context(session::Workers& workers, const Timeline& timeline,
-                               const Progress* progress) {
+constraints::Context causal_context(session::Workers& workers, const Timeline& timeline,
+                                    const Progress* progress) {
   return {.share = timeline.loaded.share(workers.processes()),
           .graph = timeline.graph,
           .mu = timeline.mu.ticks,

@@ -10,10 +10,10 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
-#include "causal/context.hpp"
-#include "causal/simultaneous_ends.hpp"
 #include "clocks/presync.hpp"
+#include "constraints/context.hpp"
 #include "engine/mu.hpp"
+#include "lines/simultaneous_ends.hpp"
 #include "match/graph.hpp"
 #include "session/load.hpp"
 #include "trace/clock_domains.hpp"
@@ -48,8 +48,8 @@ struct Timeline {
 
 /// The trace of a timeline with its graph, for the functions of causal/. The timeline must outlive
 /// it.
-causal::Context causal_context(session::Workers& workers, const Timeline& timeline,
-                               const Progress* progress);
+constraints::Context causal_context(session::Workers& workers, const Timeline& timeline,
+                                    const Progress* progress);
 
 /// The next step after the timeline is found.
 enum class Purpose {
@@ -64,7 +64,7 @@ struct GivenTrace {
   match::Graph graph;
   std::map<LocationIndex, clocks::LocationSamples> exchanges;  ///< of its clock sessions
   /// Of collectives whose ends are known to coincide; empty if there are sessions.
-  std::optional<causal::SimultaneousEnds> common_ends;
+  std::optional<lines::SimultaneousEnds> common_ends;
   double match_s = 0, presync_s = 0;  ///< how long it took to make these
 };
 
