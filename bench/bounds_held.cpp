@@ -12,7 +12,7 @@
 #include <entrain/entrain.hpp>
 
 #include "arguments.hpp"
-#include "causal/bounds_testing.hpp"
+#include "bounds/bounds_testing.hpp"
 #include "clocks/presync.hpp"
 #include "otf2/read/stamps.hpp"
 #include "otf2/source/load.hpp"
@@ -21,8 +21,8 @@ namespace {
 
 using entrain::ClockBounds;
 using entrain::ClockMap;
-using entrain::causal::testing::Contained;
-using entrain::causal::testing::KnownEvents;
+using entrain::bounds::testing::Contained;
+using entrain::bounds::testing::KnownEvents;
 using entrain::session::LoadedTrace;
 
 template <class Value>
@@ -61,7 +61,7 @@ std::string figures(const Shown& trace, const std::vector<ClockMap>& maps, const
       bench::die("the archives do not have the same events");
     }
   }
-  const Contained found = entrain::causal::testing::hold_against_truth(known, maps, bounds);
+  const Contained found = entrain::bounds::testing::hold_against_truth(known, maps, bounds);
   if (!found.in_windows) bench::die("an event lies in no window");
   std::int64_t worst = 0, outside = 0;
   for (const entrain::LocationBounds& of : bounds.locations) {

@@ -10,13 +10,16 @@
 
 #include <fmt/core.h>
 
+#include <entrain/options.hpp>
+
 #include "base/try.hpp"
-#include "causal/constrained_clocks.hpp"
-#include "causal/evidence.hpp"
-#include "causal/fit.hpp"
-#include "causal/fit_at_root.hpp"
-#include "causal/latency_scale.hpp"
-#include "causal/lines_from_edges.hpp"
+#include "constraints/constrained_clocks.hpp"
+#include "fit/choose_fit.hpp"
+#include "fit/clock_subset.hpp"
+#include "fit/evidence.hpp"
+#include "fit/fit_at_root.hpp"
+#include "fit/latency_scale.hpp"
+#include "lines/lines_from_edges.hpp"
 
 namespace entrain::causal {
 
@@ -42,7 +45,7 @@ struct BendThresholds {
 
 class Bender {
  public:
-  Bender(const Context& context, const trace::ClockDomains& domains,
+  Bender(const constraints::Context& context, const trace::ClockDomains& domains,
          clocks::Presynchronised& presync)
       : context_(context), clocks_(context, domains, presync.maps), presync_(presync) {}
 
@@ -53,16 +56,14 @@ class Bender {
     clocks_.evaluate();
     if (clocks_.begin() >= clocks_.end())
       return report("there are no events to compare clocks by", false);
-    Alignment alignment;
+    lines::Alignment alignment;
     if (!measured) {
-      TRY_ASSIGN(alignment, align_unmeasured(clocks_));
+      TRY_ASSIGN(alignment, lines::align_unmeasured(clocks_));
     }
     const std::string& preparation = alignment.sentence;
     by_ends_ = alignment.by_ends;
-    TRY_ASSIGN(const CausalFit fit, this->fit(measured));
-    if (!fit.converged) {
-      return report(preparation + "the fit did not settle: no clock is bent", !measured);
-    }
+    TRY_ASSIGN(const fit::CausalFit fit, this->fit(measured));
+    if (!fit.converged) return report(preparation + not_fitted(), !measured);
     if (fit.active == 0) return report(preparation + "no edge asks for a bend", !measured);
     if (!predicted_) {
       return report(
@@ -81,6 +82,12 @@ class Bender {
   }
 
  private:
+  [[nodiscard]] std::string not_fitted() const {
+    if (joined_ <= k_most_bent_clocks) return "the fit did not settle: no clock is bent";
+    return fmt::format(
+        "constraints join {} clocks, more than a fit can take ({}): no clock is bent", joined_,
+        k_most_bent_clocks);
+  }
   bool report(std::string reason, bool changed) {
     presync_.clocks.reason = std::move(reason);
     return changed;
@@ -97,7 +104,7 @@ class Bender {
   /// turn freely otherwise. Half-widths grow with the distance from the measurement; the master of
   /// the sessions has none of that.
   void add_ends(LocationIndex l, double rate, double least,
-                std::vector<SessionConstraint>& sessions) const {
+                std::vector<constraints::SessionConstraint>& sessions) const {
     const trace::ClockOffset& record = context_.trace().locations[l].clock_offsets.front();
     const bool master = record.offset == 0 && record.stddev == 0;
     const std::int64_t measured = presync_.maps[l](record.time);
@@ -112,9 +119,10 @@ class Bender {
   }
 
   /// Sessions of all clocks, in a fixed order. A session means that the presync is right there.
-  [[nodiscard]] std::vector<SessionConstraint> sessions(double scale, bool measured) const {
+  [[nodiscard]] std::vector<constraints::SessionConstraint> sessions(double scale,
+                                                                     bool measured) const {
     const double rate = context_.prior.mean();
-    std::vector<SessionConstraint> own;
+    std::vector<constraints::SessionConstraint> own;
     for (const LocationIndex l : context_.share.own()) {
       const auto& records = context_.trace().locations[l].clock_offsets;
       for (const trace::ClockOffset& record : records) {
@@ -124,8 +132,8 @@ class Bender {
       }
       if (records.size() == 1) add_ends(l, rate, 2 * scale, own);
     }
-    std::vector<std::vector<SessionConstraint>> parcels(context_.team().size(), own);
-    std::vector<SessionConstraint> all;
+    std::vector<std::vector<constraints::SessionConstraint>> parcels(context_.team().size(), own);
+    std::vector<constraints::SessionConstraint> all;
     for (const auto& parcel : exchange(context_.team(), std::move(parcels))) {
       all.insert(all.end(), parcel.begin(), parcel.end());
     }
@@ -134,7 +142,7 @@ class Bender {
     // Edges do not determine the common offset and rate: the first clock does.
     if (!measured) {
       std::set<std::uint32_t> references;
-      for (const ClockConstraint& constraint : clocks_.constraints()) {
+      for (const constraints::ClockConstraint& constraint : clocks_.constraints()) {
         references.insert(clocks_.component_of[constraint.to]);
       }
       for (const std::uint32_t reference : references) {
@@ -159,9 +167,9 @@ class Bender {
   /// is better left as it was measured. Example: lines are off by 2 us, messages take 2 us one way
   /// and 50 us the other, so that 48 us remain. The whole run counts and not each window: where
   /// programs wait for each other, the way back is wide in one moment and narrow in the next.
-  void keep_two_sided(bool measured, const ClockErrors* errors) {
+  void keep_two_sided(bool measured, const constraints::ClockErrors* errors) {
     const auto keep_within = [&](std::int64_t width, double most_slack) {
-      clocks_.keep(two_sided_constraints(
+      clocks_.keep(fit::two_sided_constraints(
           clocks_.take_constraints(), clocks_.clocks(), clocks_.begin(), width,
           {.most_slack = most_slack, .errors = errors, .threads = context_.threads}));
     };
@@ -170,27 +178,33 @@ class Bender {
                 std::numeric_limits<double>::infinity());
   }
 
-  Result<CausalFit> fit(bool measured) {
-    const std::vector<ClockConstraint>& constraints = clocks_.constraints();
-    CausalFit found;
+  /// Largest number of knots per clock.
+  static std::size_t most_knots(std::size_t clocks) {
+    return std::clamp<std::size_t>(BendThresholds::most_unknowns / std::max<std::size_t>(clocks, 1),
+                                   BendThresholds::fewest_knots, BendThresholds::most_knots);
+  }
+
+  Result<fit::CausalFit> fit(bool measured) {
+    const std::vector<constraints::ClockConstraint>& constraints = clocks_.constraints();
+    fit::CausalFit found;
     double scale = 0;
     for (int round = 0; round < BendThresholds::rounds; ++round) {
       TRY(clocks_.check_cancelled());
-      const ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
+      const constraints::ClockErrors* const errors = round == 0 ? nullptr : &found.errors;
       clocks_.collect(errors);
       keep_two_sided(measured, errors);
       const std::uint32_t windows =
-          round == 0 ? ConstrainedClocks::k_windows : BendThresholds::wide_windows;
-      const double latency = latency_scale(constraints, clocks_.begin(), clocks_.width_of(windows),
-                                           errors, context_.threads);
+          round == 0 ? constraints::ConstrainedClocks::k_windows : BendThresholds::wide_windows;
+      const double latency = fit::latency_scale(
+          constraints, clocks_.begin(), clocks_.width_of(windows), errors, context_.threads);
       // Few messages, or latencies with long tails, show no short round trip. A scale coarser than
       // the violations is no latency, and must not soften the sessions.
       const double fine = std::max(clocks_.worst_violation() / 4, 1.0);
       const double coarse = round == 0 ? clocks_.worst_violation() * BendThresholds::first_precision
                                        : scale * BendThresholds::next_precision;
       scale = std::max(std::min(latency, fine), coarse);
-      const std::vector<SessionConstraint> all = sessions(scale, measured);
-      CausalProblem problem;
+      const std::vector<constraints::SessionConstraint> all = sessions(scale, measured);
+      fit::CausalProblem problem;
       problem.clocks = clocks_.clocks();
       problem.begin = clocks_.begin();
       problem.end = clocks_.end();
@@ -201,19 +215,24 @@ class Bender {
       problem.tolerance = round + 1 < BendThresholds::rounds ? BendThresholds::first_tolerance : 0;
       problem.threads = context_.threads;
       problem.progress = context_.progress;
-      const std::size_t most_knots =
-          std::clamp<std::size_t>(BendThresholds::most_unknowns / clocks_.clocks(),
-                                  BendThresholds::fewest_knots, BendThresholds::most_knots);
-      CausalFit next =
-          fit_at_root(context_.team(), [&] { return choose_fit(problem, most_knots, found); });
+      const fit::ClockSubset joined(problem, fit::joined_clocks(problem));
+      joined_ = joined.problem().clocks;
+      if (joined_ > k_most_bent_clocks) return fit::CausalFit();
+      found.errors = joined.errors(found.errors);
+      found = fit::fit_at_root(context_.team(), [&] {
+        return fit::choose_fit(joined.problem(), most_knots(joined.problem().clocks), found);
+      });
       TRY(clocks_.check_cancelled());
-      if (!next.converged) return next;
-      found = std::move(next);
-      found.errors = without_common_mode(found.errors, clocks_.clocks(), constraints);
+      if (!found.converged) return found;
+      found.errors = joined.of_all(found.errors);
+      found.errors = fit::without_common_mode(found.errors, clocks_.clocks(), constraints);
       if (found.active == 0) break;
       if (round + 1 == BendThresholds::rounds) {
-        const HeldOut held = hold_out(context_.team(), problem, found,
-                                      clocks_.width_of(ConstrainedClocks::k_windows));
+        fit::CausalFit of_joined = found;
+        of_joined.errors = joined.errors(found.errors);
+        const fit::HeldOut held =
+            fit::hold_out(context_.team(), joined.problem(), of_joined,
+                          clocks_.width_of(constraints::ConstrainedClocks::k_windows));
         TRY(clocks_.check_cancelled());
         predicted_ = held.supports_bends(measured || by_ends_);
       }
@@ -222,7 +241,7 @@ class Bender {
   }
 
   /// False, with all maps as before, if a map would decrease.
-  bool bend(const ClockErrors& errors) {
+  bool bend(const constraints::ClockErrors& errors) {
     std::vector<ClockMap> bent = presync_.maps;
     bool good = true;
     for (const std::uint32_t clock : clocks_.own_clocks()) {
@@ -248,7 +267,7 @@ class Bender {
 
   [[nodiscard]] Result<ClockMap> bent_map(std::uint32_t clock,
                                           const trace::LocationSkeleton& stamps,
-                                          const ClockErrors& errors) const {
+                                          const constraints::ClockErrors& errors) const {
     const ClockMap& map = clocks_.map_of(clock);
     const std::uint64_t first = stamps.first, last = std::max(stamps.last, first + 1);
     std::vector<std::uint64_t> locals{first, last};
@@ -288,16 +307,17 @@ class Bender {
     return low;
   }
 
-  const Context& context_;
-  ConstrainedClocks clocks_;
+  const constraints::Context& context_;
+  constraints::ConstrainedClocks clocks_;
   clocks::Presynchronised& presync_;
-  bool by_ends_ = false;   ///< clocks were aligned by the ends of collectives
-  bool predicted_ = true;  ///< a fit to half of the edges predicts the other half
+  bool by_ends_ = false;    ///< clocks were aligned by the ends of collectives
+  std::size_t joined_ = 0;  ///< clocks that constraints join
+  bool predicted_ = true;   ///< a fit to half of the edges predicts the other half
 };
 
 }  // namespace
 
-Result<bool> bend_by_edges(const Context& context, const trace::ClockDomains& domains,
+Result<bool> bend_by_edges(const constraints::Context& context, const trace::ClockDomains& domains,
                            clocks::Presynchronised& presync) {
   return Bender(context, domains, presync).run();
 }

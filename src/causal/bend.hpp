@@ -3,8 +3,8 @@
 
 #include <entrain/report.hpp>
 
-#include "causal/context.hpp"
 #include "clocks/presync.hpp"
+#include "constraints/context.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::causal {
@@ -18,7 +18,7 @@ namespace entrain::causal {
 /// fit does not converge; `presync.clocks.reason` then says why. True if some map changed. The maps
 /// do not depend on the number of threads or processes. Errors: ErrorKind::interrupted. Collective
 /// over the processes.
-Result<bool> bend_by_edges(const Context& context, const trace::ClockDomains& domains,
+Result<bool> bend_by_edges(const constraints::Context& context, const trace::ClockDomains& domains,
                            clocks::Presynchronised& presync);
 
 }  // namespace entrain::causal

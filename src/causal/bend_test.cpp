@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
-#include "causal/testing.hpp"
+#include "constraints/testing.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::causal {
@@ -20,7 +20,7 @@ using ::testing::Not;
 using trace::testing::TraceBuilder;
 
 clocks::Presynchronised bent(const TraceBuilder& builder, clocks::Presynchronised presync) {
-  testing::WholeTrace whole(builder.trace());
+  constraints::testing::WholeTrace whole(builder.trace());
   const auto done = bend_by_edges(whole.context(), whole.processes(), presync);
   EXPECT_TRUE(done) << done.error().message;
   return presync;

@@ -16,8 +16,8 @@
 #include "base/disjoint_sets.hpp"
 #include "base/flat_map.hpp"
 #include "causal/inner_slack.hpp"
-#include "causal/node_times.hpp"
 #include "clocks/presync.hpp"
+#include "constraints/node_times.hpp"
 #include "match/extremes.hpp"
 #include "match/parts.hpp"
 #include "trace/properties.hpp"
@@ -66,7 +66,7 @@ Measured summary_of(const trace::LocationSkeleton& location) {
 /// Runs choose_domains() with ClockDomain::automatic once.
 class Chooser {
  public:
-  explicit Chooser(const Context& context)
+  explicit Chooser(const constraints::Context& context)
       : context_(context),
         definitions_(context.trace().definitions),
         locations_(definitions_.locations.size()),
@@ -141,7 +141,7 @@ class Chooser {
   }
 
   void read_stamps() {
-    evaluate_nodes(context_, stamps_, [](LocationIndex) {
+    constraints::evaluate_nodes(context_, stamps_, [](LocationIndex) {
       return [](std::uint64_t stamp) {
         return static_cast<std::int64_t>(std::min<std::uint64_t>(stamp, std::uint64_t{1} << 61));
       };
@@ -245,7 +245,7 @@ class Chooser {
     return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.4g} s", seconds);
   }
 
-  const Context& context_;
+  const constraints::Context& context_;
   const trace::Definitions& definitions_;
   std::size_t locations_;
   std::vector<std::uint32_t> proved_;  ///< proven clock of each location, or k_none
@@ -278,7 +278,7 @@ trace::ClockDomains defined_domains(const trace::Definitions& definitions, Clock
   return trace::separate_domains(definitions.locations.size());
 }
 
-DomainChoice choose_domains(const Context& context, ClockDomain rule) {
+DomainChoice choose_domains(const constraints::Context& context, ClockDomain rule) {
   DomainChoice choice;
   if (rule != ClockDomain::location) choice = Chooser(context).run();
   if (rule == ClockDomain::automatic) return choice;
@@ -286,11 +286,13 @@ DomainChoice choose_domains(const Context& context, ClockDomain rule) {
           std::move(choice.notes)};
 }
 
-bool any_violation(const Context& context, std::span<const ClockMap> maps, std::int64_t tolerance) {
+bool any_violation(const constraints::Context& context, std::span<const ClockMap> maps,
+                   std::int64_t tolerance) {
   const match::Graph& graph = context.graph;
   const MuTicks& mu = context.mu;
   BigVector<std::int64_t> times;
-  evaluate_nodes(context, times, [&](LocationIndex l) { return ClockMap::Cursor(maps[l]); });
+  constraints::evaluate_nodes(context, times,
+                              [&](LocationIndex l) { return ClockMap::Cursor(maps[l]); });
   std::atomic<bool> violated = false;
   match::for_parts(
       match::parts_of(graph, context.threads), [&](const match::Part& part, std::size_t) {

@@ -9,7 +9,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/options.hpp>
 
-#include "causal/context.hpp"
+#include "constraints/context.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::causal {
@@ -30,14 +30,14 @@ struct DomainChoice {
 /// Clocks that the tracer proved to be one (trace::proved_clocks) stay one, whatever contradicts
 /// it. The other rules are followed even where the trace contradicts them. Collective; the same at
 /// every process.
-DomainChoice choose_domains(const Context& context, ClockDomain rule);
+DomainChoice choose_domains(const constraints::Context& context, ClockDomain rule);
 
 /// Domains by the definitions alone. ClockDomain::automatic: every location by itself.
 trace::ClockDomains defined_domains(const trace::Definitions& definitions, ClockDomain rule);
 
 /// True if some edge is violated (mu included) by the times of `maps`, by more than `tolerance`
 /// ticks. Collective.
-bool any_violation(const Context& context, std::span<const ClockMap> maps,
+bool any_violation(const constraints::Context& context, std::span<const ClockMap> maps,
                    std::int64_t tolerance = 0);
 
 /// Gives all locations of a domain the map of the location whose clock was measured best. Maps of

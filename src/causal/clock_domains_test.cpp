@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "causal/testing.hpp"
+#include "constraints/testing.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::causal {
@@ -38,7 +38,7 @@ void measure(TraceBuilder& b, LocationIndex l, std::int64_t offset, double half_
 
 DomainChoice choose(const TraceBuilder& b, ClockDomain rule = ClockDomain::automatic,
                     const MuTicks& mu = {}) {
-  return choose_domains(testing::WholeTrace(b.trace(), mu).context(), rule);
+  return choose_domains(constraints::testing::WholeTrace(b.trace(), mu).context(), rule);
 }
 
 TEST(ChooseDomains, unmeasured_nodes_that_nothing_contradicts_are_clocks) {
@@ -137,7 +137,7 @@ TEST(ShareMaps, the_best_measured_clock_speaks_for_its_domain) {
     return *ClockMap::from_knots({{0, offset}, {10'000, offset}});
   };
   std::vector<ClockMap> maps{map(500), map(503), {}, {}};
-  share_maps(testing::WholeTrace(b.trace()).share(),
+  share_maps(constraints::testing::WholeTrace(b.trace()).share(),
              trace::domains_by(b.trace().definitions.node_of), maps);
   EXPECT_THAT(maps, ElementsAre(map(503), map(503), ClockMap(), ClockMap()));
 }

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
-#include "causal/edge_constraints.hpp"
 #include "causal/inner_slack.hpp"
+#include "constraints/edge_constraints.hpp"
 #include "match/testing.hpp"
 
 namespace entrain::causal {
@@ -111,7 +111,7 @@ TEST(Parts, constraints_and_slacks_do_not_depend_on_them) {
   const std::vector<std::uint32_t> clock_of{0, 1, 2, 3, 4}, group_of{0, 0, 1, 1, 1};
   Solo solo;
   const auto constraints = [&](unsigned threads) {
-    ConstraintOptions options;
+    constraints::ConstraintOptions options;
     options.times = times;
     options.clock_of = clock_of;
     options.clocks = 5;
@@ -119,7 +119,8 @@ TEST(Parts, constraints_and_slacks_do_not_depend_on_them) {
     options.windows = 100;
     options.threads = threads;
     std::vector<std::int64_t> figures;
-    for (const ClockConstraint& constraint : collect_constraints(solo, graph, options)) {
+    for (const constraints::ClockConstraint& constraint :
+         constraints::collect_constraints(solo, graph, options)) {
       figures.insert(figures.end(), {constraint.from, constraint.from_time, constraint.to,
                                      constraint.to_time, constraint.slack});
     }

@@ -7,7 +7,7 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
-#include "engine/bounds.hpp"
+#include "engine/proof.hpp"
 #include "engine/check_times.hpp"
 #include "engine/page_survey.hpp"
 #include "engine/timeline.hpp"
@@ -30,7 +30,7 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   std::optional<PageSurvey> survey;
   if (page != nullptr) survey.emplace(workers, t);
   if (check.bounds.wanted) {
-    TRY_ASSIGN(const causal::ProvenIntervals proven, prove(workers, t, check.bounds, progress));
+    TRY_ASSIGN(const bounds::ProvenIntervals proven, prove(workers, t, check.bounds, progress));
     report.bounds = judge(workers, t, proven, t.presync.maps,
                           wants_rows(t, proven, check.bounds, page != nullptr));
   }

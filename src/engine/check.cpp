@@ -7,7 +7,7 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
-#include "engine/bounds.hpp"
+#include "engine/proof.hpp"
 #include "engine/check_times.hpp"
 #include "engine/page_survey.hpp"
 #include "engine/timeline.hpp"
@@ -34,7 +34,7 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   TRY_ASSIGN(Timeline timeline, find_timeline(workers, *source, options, use, run.progress));
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
-    TRY_ASSIGN(const causal::ProvenIntervals proven,
+    TRY_ASSIGN(const bounds::ProvenIntervals proven,
                prove(workers, timeline, options.bounds, run.progress));
     bounds = judge(workers, timeline, proven, timeline.presync.maps,
                    wants_rows(timeline, proven, options.bounds, run.page != nullptr));

@@ -15,10 +15,11 @@
 #include "base/peak_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
+#include "bounds/hold_inside.hpp"
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
 #include "engine/amortization.hpp"
-#include "engine/bounds.hpp"
+#include "engine/proof.hpp"
 #include "engine/check_times.hpp"
 #include "engine/constant_shifts.hpp"
 #include "engine/correct_options.hpp"
@@ -305,7 +306,7 @@ class Correction {
     }
     if (!t_.violated) return {};
     const std::int64_t held =
-        causal::hold_inside(t_.loaded.share(processes_), t_.domains, *proven_, t_.presync.maps);
+        bounds::hold_inside(t_.loaded.share(processes_), t_.domains, *proven_, t_.presync.maps);
     if (held == 0) return {};
     proven_->about.held_ticks = held;
     t_.presync.provenance += fmt::format(" held_to_ppm={:.9g}", proven_->about.max_rate_ppm);
@@ -553,7 +554,7 @@ class Correction {
   engine::Timeline t_;                       ///< timeline; without its graph, unless it is given
   clocks::Presynchronised measured_;         ///< clocks of the source as it was opened
   std::optional<engine::Timeline> written_;  ///< result that was read back, if it names its edges
-  std::optional<causal::ProvenIntervals> proven_;  ///< only if asked for
+  std::optional<bounds::ProvenIntervals> proven_;  ///< only if asked for
   bool writing_ = false;
   std::vector<ClockMap> maps_;  ///< map of each location: stored stamp -> corrected time
   Decimal9 gamma_;

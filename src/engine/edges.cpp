@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/try.hpp"
-#include "causal/node_times.hpp"
+#include "constraints/node_times.hpp"
 #include "edges/write_tables.hpp"
 #include "engine/check_times.hpp"
 #include "engine/timeline.hpp"
@@ -41,10 +41,10 @@ void fill_margins(const match::Graph& graph, const BigVector<std::int64_t>& time
 }
 
 /// The times of all nodes by the clocks as measured.
-BigVector<std::int64_t> measured_times(const causal::Context& context, const Timeline& t) {
+BigVector<std::int64_t> measured_times(const constraints::Context& context, const Timeline& t) {
   BigVector<std::int64_t> times;
-  causal::evaluate_nodes(context, times,
-                         [&](LocationIndex l) { return ClockMap::Cursor(t.measured.maps[l]); });
+  constraints::evaluate_nodes(
+      context, times, [&](LocationIndex l) { return ClockMap::Cursor(t.measured.maps[l]); });
   return times;
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
-#include "causal/node_times.hpp"
+#include "constraints/node_times.hpp"
 #include "edges/write_tables.hpp"
 #include "engine/check_times.hpp"
 #include "engine/edges.hpp"
@@ -104,7 +104,7 @@ class Exporter {
   }
 
  private:
-  [[nodiscard]] causal::Context context() { return causal_context(workers_, t_, progress_); }
+  [[nodiscard]] constraints::Context context() { return causal_context(workers_, t_, progress_); }
   /// Returns the trace to show: its locations, and rows for calls that are in none of them.
   [[nodiscard]] const trace::Trace& trace() const {
     return rows_ ? rows_->trace() : t_.loaded.trace;
@@ -146,8 +146,8 @@ class Exporter {
   void add_layer(std::vector<ClockMap> maps) {
     LayerTimes& layer = layers_.emplace_back();
     layer.maps = std::move(maps);
-    causal::evaluate_nodes(context(), layer.of_node,
-                           [&](LocationIndex l) { return ClockMap::Cursor(layer.maps[l]); });
+    constraints::evaluate_nodes(context(), layer.of_node,
+                                [&](LocationIndex l) { return ClockMap::Cursor(layer.maps[l]); });
     layer.flows = picture::flows_of(t_.graph, {.of_node = layer.of_node, .mu = t_.mu.ticks});
   }
 

@@ -15,7 +15,7 @@
 #include "base/try.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
-#include "causal/simultaneous_ends.hpp"
+#include "lines/simultaneous_ends.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
 #include "edges/check.hpp"
@@ -91,7 +91,9 @@ class Finder {
   }
 
  private:
-  [[nodiscard]] causal::Context context() const { return causal_context(workers_, t_, progress_); }
+  [[nodiscard]] constraints::Context context() const {
+    return causal_context(workers_, t_, progress_);
+  }
 
   [[nodiscard]] bool corrects() const { return use_.purpose == Purpose::correction; }
 
@@ -261,7 +263,7 @@ class Finder {
     const auto has_sessions = [](const Clock& clock) { return !clock.sessions.empty(); };
     if (!given_ || std::ranges::any_of(given_->clocks.clocks, has_sessions)) return {};
     session::begin_phase(progress_, "presync");
-    TRY_ASSIGN(common_ends_, causal::find_simultaneous_ends(given_->clocks, given_->edges,
+    TRY_ASSIGN(common_ends_, lines::find_simultaneous_ends(given_->clocks, given_->edges,
                                                             options_.threads, progress_));
     return {};
   }
@@ -321,13 +323,13 @@ class Finder {
         !t_.domains.trivial()) {
       return false;
     }
-    const causal::SimultaneousEnds& ends = *common_ends_;
+    const lines::SimultaneousEnds& ends = *common_ends_;
     std::optional<std::uint32_t> reference;
     if (!t_.reference.consensus) {
       reference = t_.reference.location == k_none ? 0 : t_.reference.location;
     }
     std::optional<std::vector<ClockMap>> maps =
-        causal::maps_of(ends, reference, t_.prior.limited ? t_.prior.mean() : k_most_rate);
+        lines::maps_of(ends, reference, t_.prior.limited ? t_.prior.mean() : k_most_rate);
     if (!maps) return false;
     // The rest that bends leave is small and amortized later; a fit by edges would lose the bends.
     const std::int64_t tolerance = ends.bends.empty() ? 0 : k_tolerated_spreads * ends.spread;
@@ -340,7 +342,7 @@ class Finder {
   }
 
   void take_common_ends(std::vector<ClockMap> maps) {
-    const causal::SimultaneousEnds& ends = *common_ends_;
+    const lines::SimultaneousEnds& ends = *common_ends_;
     const auto kept = std::count_if(maps.begin(), maps.end(),
                                     [](const ClockMap& map) { return map.is_identity(); });
     const double us_per_tick =
@@ -401,14 +403,14 @@ class Finder {
   Progress* progress_;
   Timeline t_;
   std::map<LocationIndex, clocks::LocationSamples> exchanges_;  ///< exchanges of given sessions
-  std::optional<causal::SimultaneousEnds> common_ends_;         ///< only of given edges
+  std::optional<lines::SimultaneousEnds> common_ends_;         ///< only of given edges
   std::optional<std::vector<ClockMap>> set_aside_;  ///< maps of common ends, not taken yet
 };
 
 }  // namespace
 
-causal::Context causal_context(session::Workers& workers, const Timeline& timeline,
-                               const Progress* progress) {
+constraints::Context causal_context(session::Workers& workers, const Timeline& timeline,
+                                    const Progress* progress) {
   return {.share = timeline.loaded.share(workers.processes()),
           .graph = timeline.graph,
           .mu = timeline.mu.ticks,

@@ -7,8 +7,9 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
-#include "causal/context.hpp"
+#include "constraints/context.hpp"
 #include "clocks/presync.hpp"
+#include "constraints/context.hpp"
 #include "engine/mu.hpp"
 #include "formats/source.hpp"
 #include "match/graph.hpp"
@@ -49,8 +50,8 @@ struct Timeline {
 
 /// The trace of a timeline with its graph, for the functions of causal/. The timeline must outlive
 /// it.
-causal::Context causal_context(session::Workers& workers, const Timeline& timeline,
-                               const Progress* progress);
+constraints::Context causal_context(session::Workers& workers, const Timeline& timeline,
+                                    const Progress* progress);
 
 /// The next step after the timeline is found.
 enum class Purpose {

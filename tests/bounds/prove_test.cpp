@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "causal/prove.hpp"
+#include "bounds/prove.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,14 +11,14 @@
 #include <entrain/entrain.hpp>
 
 #include "base/team.hpp"
+#include "bounds/bounds_testing.hpp"
 #include "causal/bend.hpp"
-#include "causal/bounds_testing.hpp"
 #include "otf2/source/testing.hpp"
 #include "sim/distort.hpp"
 #include "trace/properties.hpp"
 #include "trace/testing.hpp"
 
-namespace entrain::causal {
+namespace entrain::bounds {
 namespace {
 
 trace::ClockDomains processes_of(const session::LoadedTrace& loaded) {
@@ -88,9 +88,9 @@ Proof prove(const session::LoadedTrace& loaded, Presync method, BoundsOption opt
   EXPECT_TRUE(presync) << presync.error().message;
   proof.presync = std::move(*presync);
   proof.graph = match::build_graph(loaded.trace, {});
-  const Context context{.share = loaded.share(solo), .graph = proof.graph, .mu = mu};
+  const constraints::Context context{.share = loaded.share(solo), .graph = proof.graph, .mu = mu};
   if (method == Presync::causal) {
-    EXPECT_TRUE(bend_by_edges(context, processes_of(loaded), proof.presync));
+    EXPECT_TRUE(causal::bend_by_edges(context, processes_of(loaded), proof.presync));
   }
   auto proven = prove_intervals(context, processes_of(loaded), proof.presync, option);
   EXPECT_TRUE(proven) << proven.error().message;
@@ -296,9 +296,9 @@ Proof prove_with(const session::LoadedTrace& loaded, const ClockPriorOption& opt
   Proof proof;
   proof.presync = clocks::presynchronise(loaded.trace, Presync::linear).value();
   proof.graph = match::build_graph(loaded.trace, {});
-  const Context context{.share = loaded.share(solo),
-                        .graph = proof.graph,
-                        .prior = clocks::rate_prior(loaded.share(solo), option)};
+  const constraints::Context context{.share = loaded.share(solo),
+                                     .graph = proof.graph,
+                                     .prior = clocks::rate_prior(loaded.share(solo), option)};
   proof.bounds = judge(loaded.share(solo),
                        prove_intervals(context, processes_of(loaded), proof.presync, {}).value(),
                        proof.presync.maps, true);
@@ -377,7 +377,8 @@ TEST(ProveIntervals, any_team_finds_the_same) {
       auto presync = clocks::presynchronise(part.share(team), Presync::automatic);
       auto graph = match::build_graph(part.share(team), {});
       if (!presync || !graph) return fail(ErrorKind::input, "no graph");
-      const Context context{.share = part.share(team), .graph = *graph, .threads = members};
+      const constraints::Context context{
+          .share = part.share(team), .graph = *graph, .threads = members};
       auto proven = prove_intervals(context, processes_of(part), *presync, {});
       if (!proven) return fail(ErrorKind::input, proven.error().message);
       EXPECT_EQ(figures(judge(part.share(team), *proven, presync->maps, true)), expected)
@@ -576,4 +577,4 @@ TEST(Judge, a_jump_counts_in_its_window) {
 }
 
 }  // namespace
-}  // namespace entrain::causal
+}  // namespace entrain::bounds

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bounds/rate_limits.hpp"
+
+/// Effect of further constraints on proven intervals, and the session that would help most.
+namespace entrain::bounds {
+
+/// A solved problem. Holds references, which must outlive it.
+struct SolvedProblem {
+  const ConstraintGrid& grid;  ///< problem, including its constraints
+  std::span<const Lifetime> lives;
+  const RateLimits& limits;
+  const ErrorIntervals& intervals;
+};
+
+/// Returns limits and intervals with further constraints; empty if these contradict the problem, or
+/// take too many steps.
+[[nodiscard]] std::optional<Narrowed> with_more(const SolvedProblem& solved,
+                                                std::span<const ClockConstraint> more);
+
+/// Returns the narrowest interval of a clock in its life, ticks; empty: it has none.
+[[nodiscard]] std::optional<std::int64_t> narrowest_interval(const SolvedProblem& solved,
+                                                             std::uint32_t clock);
+
+/// Estimates the half-width of sessions without one, per clock, ticks; 0: unknown. It is half of
+/// the narrowest proven interval of the clock, since the shortest exchange of a session is about as
+/// short as the shortest messages both ways, plus the largest distance of the lines between
+/// sessions from the proven intervals. `sessions`, sorted by clock and time, go from the reference
+/// to the measured clock and have no half-width in their slack.
+[[nodiscard]] std::vector<std::int64_t> probable_half_widths(
+    const SolvedProblem& solved, std::span<const ClockConstraint> sessions);
+
+/// A clock session that would narrow the intervals.
+struct HelpfulSession {
+  std::int64_t time = 0;        ///< time of the widest interval, ticks
+  std::uint32_t clock = 0;      ///< clock of the widest interval
+  std::int64_t half_width = 0;  ///< assumed half-width of the session, ticks
+  std::int64_t before = 0;      ///< half of the widest interval, ticks
+  std::int64_t after = 0;  ///< half of the widest interval with a session of all clocks at `time`
+};
+
+/// Returns the effect of a session of all clocks at the time of the widest interval. Its half-width
+/// is assumed to be half of the narrowest interval of each clock. Empty if it would not at least
+/// halve the widest interval, or if nothing is bounded.
+[[nodiscard]] std::optional<HelpfulSession> helpful_session(const SolvedProblem& solved);
+
+}  // namespace entrain::bounds

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "constraints/edge_constraints.hpp"
+
+#include <tuple>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "match/testing.hpp"
+
+namespace entrain::constraints {
+namespace {
+
+using match::testing::TraceBuilder;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using K = trace::EventKind;
+
+/// (from, from_time, to, to_time, slack)
+using Told = std::tuple<std::uint32_t, std::int64_t, std::uint32_t, std::int64_t, std::int64_t>;
+
+std::vector<Told> constraints_of(const TraceBuilder& b, std::vector<std::uint32_t> clock_of,
+                                 std::uint32_t windows = 1, const MuTicks& mu = {},
+                                 const ClockErrors* errors = nullptr, double rate = 0,
+                                 std::uint32_t clocks = 0) {
+  match::Graph graph = match::build_graph(b.trace(), {});
+  std::vector<std::int64_t> times(graph.stamp.begin(), graph.stamp.end());
+  Solo solo;
+  ConstraintOptions options;
+  options.times = times;
+  options.clock_of = clock_of;
+  options.clocks = std::max(clocks, *std::max_element(clock_of.begin(), clock_of.end()) + 1);
+  options.mu = mu;
+  options.end = 1'000;
+  options.windows = windows;
+  options.errors = errors;
+  options.rate = rate;
+  std::vector<Told> told;
+  for (const ClockConstraint& constraint : collect_constraints(solo, graph, options)) {
+    told.emplace_back(constraint.from, constraint.from_time, constraint.to, constraint.to_time,
+                      constraint.slack);
+  }
+  return told;
+}
+
+TEST(Bounds, the_tightest_message_of_a_pair_and_window_is_kept) {
+  TraceBuilder b(2);
+  for (const std::uint64_t t : {100, 200, 700}) b.message(K::send, 0, t, 1);
+  b.message(K::recv, 1, 150, 0);
+  b.message(K::recv, 1, 220, 0);
+  b.message(K::recv, 1, 790, 0);
+  EXPECT_THAT(constraints_of(b, {0, 1}), ElementsAre(Told{0, 200, 1, 220, 20}));
+  EXPECT_THAT(constraints_of(b, {0, 1}, 2, {1, 2, 3}),
+              ElementsAre(Told{0, 200, 1, 220, 17}, Told{0, 700, 1, 790, 87}));
+}
+
+TEST(Bounds, of_many_clocks_are_the_same) {
+  TraceBuilder b(4);
+  std::uint64_t t = 100;
+  for (int i = 0; i < 40; ++i, t += 20) {
+    const auto from = static_cast<LocationIndex>(i % 3);
+    const auto to =
+        static_cast<LocationIndex>((i * i + 1 + from) % 3 == from ? 3 : (i * i + 1 + from) % 3);
+    b.message(K::send, from, t, to);
+    b.message(K::recv, to, t + 5 + static_cast<std::uint64_t>(i * 7 % 11), from);
+  }
+  const std::vector<Told> few = constraints_of(b, {0, 1, 2, 3}, 8);
+  EXPECT_GT(few.size(), 10u);
+  EXPECT_EQ(constraints_of(b, {0, 1, 2, 3}, 8, {}, nullptr, 0, 100'000), few);
+}
+
+TEST(Bounds, known_errors_decide_which_is_the_tightest) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 100, 1);
+  b.message(K::send, 0, 900, 1);
+  b.message(K::recv, 1, 150, 0);
+  b.message(K::recv, 1, 940, 0);
+  // Clock 1 is 100 late in the beginning and right at the end.
+  const ClockErrors errors(0, 1'000, 2, {0, 0, 100, 0});
+  EXPECT_THAT(constraints_of(b, {0, 1}), ElementsAre(Told{0, 900, 1, 940, 40}));
+  EXPECT_THAT(constraints_of(b, {0, 1}, 1, {}, &errors), ElementsAre(Told{0, 100, 1, 150, 50}));
+}
+
+TEST(Bounds, with_a_rate_the_tightest_in_the_middle_of_a_window_is_kept) {
+  TraceBuilder b(2);
+  b.message(K::send, 0, 10, 1);
+  b.message(K::send, 0, 490, 1);
+  b.message(K::recv, 1, 50, 0);
+  b.message(K::recv, 1, 540, 0);
+  EXPECT_THAT(constraints_of(b, {0, 1}), ElementsAre(Told{0, 10, 1, 50, 40}));
+  EXPECT_THAT(constraints_of(b, {0, 1}, 1, {}, nullptr, 0.1),
+              ElementsAre(Told{0, 490, 1, 540, 50}));
+}
+
+TEST(Bounds, a_barrier_gives_every_member_two) {
+  TraceBuilder b(3);
+  b.collective(0, 100, 210, trace::op::barrier);
+  b.collective(1, 120, 220, trace::op::barrier);
+  b.collective(2, 110, 230, trace::op::barrier);
+  // The latest begin is that of 1, for itself that of 2; the earliest end that of 0, then of 1.
+  EXPECT_THAT(
+      constraints_of(b, {0, 1, 2}),
+      ElementsAre(Told{1, 120, 0, 210, 90}, Told{2, 110, 0, 210, 100}, Told{0, 100, 1, 220, 120},
+                  Told{2, 110, 1, 220, 110}, Told{1, 120, 2, 230, 110}));
+}
+
+TEST(Bounds, edges_within_a_clock_do_not_count) {
+  TraceBuilder b(3);
+  b.collective(0, 100, 210, trace::op::barrier);
+  b.collective(1, 120, 220, trace::op::barrier);
+  b.collective(2, 110, 230, trace::op::barrier);
+  EXPECT_THAT(constraints_of(b, {0, 0, 1}),
+              ElementsAre(Told{1, 110, 0, 210, 100}, Told{0, 120, 1, 230, 110}));
+  EXPECT_THAT(constraints_of(b, {0, 0, 0}), IsEmpty());
+}
+
+TEST(Bounds, a_scan_binds_upwards_only) {
+  TraceBuilder b(3);
+  b.collective(0, 100, 210, trace::op::scan);
+  b.collective(1, 120, 220, trace::op::scan);
+  b.collective(2, 110, 230, trace::op::scan);
+  for (const auto& [from, from_time, to, to_time, slack] : constraints_of(b, {0, 1, 2})) {
+    EXPECT_LT(from, to);
+  }
+  EXPECT_EQ(constraints_of(b, {0, 1, 2}).size(), 2u);
+}
+
+}  // namespace
+}  // namespace entrain::constraints

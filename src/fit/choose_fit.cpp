@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fit/choose_fit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <utility>
+
+#include "base/executor.hpp"
+#include "fit/clock_sample.hpp"
+#include "fit/fit_solver.hpp"
+
+namespace entrain::fit {
+
+namespace {
+
+/// Search of amplitude and knots. Tests: fit_test.cpp; values: docs/decisions/37.
+struct FitSearchThresholds {
+  static constexpr std::size_t fewest_knots = 33;  ///< first number of knots, 2^n + 1
+  static constexpr std::size_t most_knots = 4097;  ///< bound of knots_within_budget()
+  /// Coupled pairs in the sample of clocks that is searched; with 45, errors grew by up to 16 %.
+  static constexpr std::size_t sample_pairs = 60;
+  /// Amplitudes are 10^(n/4) times the worst violation, n from `first` to `last`.
+  static constexpr int first = -8, last = 12;
+  static constexpr int stride = 2;     ///< step of the search from the stiffest clocks, in n
+  static constexpr int most_jump = 4;  ///< largest step to a re-estimated amplitude, in n
+  /// Well-determined second differences above which re-estimates replace the hill climb. With
+  /// fewer, each constraint that becomes inactive makes a step in the evidence: up to 13 % error.
+  static constexpr double many_determined = 200;
+  /// Error in units of sigma beyond which the fit of all clocks starts from the extended sample.
+  /// Chosen, not measured.
+  static constexpr double far = 64;
+};
+
+CausalFit no_error(const CausalProblem& problem) {
+  CausalFit fit;
+  const double spacing =
+      static_cast<double>(problem.end - problem.begin) / static_cast<double>(problem.knots - 1);
+  fit.errors = ClockErrors(problem.begin, spacing, problem.knots,
+                           std::vector<double>(problem.clocks * problem.knots, 0.0));
+  fit.converged = true;
+  return fit;
+}
+
+/// Interpolates errors at the knots of a problem; empty if there are none.
+ClockErrors on_knots(const ClockErrors& errors, const CausalProblem& problem) {
+  if (errors.knots() == 0 || errors.knots() == problem.knots) return errors;
+  const std::size_t knots = problem.knots;
+  const double spacing = errors.distance(errors.knots() - 1) / static_cast<double>(knots - 1);
+  const double step = spacing / errors.spacing();
+  std::vector<double> values;
+  values.reserve(problem.clocks * knots);
+  for (std::uint32_t c = 0; c < problem.clocks; ++c) {
+    const auto known = errors.of(c);
+    for (std::size_t k = 0; k < knots; ++k) {
+      const double x = static_cast<double>(k) * step;
+      const std::size_t low = std::min(static_cast<std::size_t>(x), errors.knots() - 2);
+      const double share = x - static_cast<double>(low);
+      values.push_back((1 - share) * known[low] + share * known[low + 1]);
+    }
+  }
+  return {errors.begin(), spacing, knots, std::move(values)};
+}
+
+/// Searches the amplitude of greatest evidence among 10^(n/4) times the worst violation.
+///
+/// If constraints determine many second differences, a fit yields a better amplitude
+/// (FitSolver::reestimate()), and a few fits are enough. If they determine few, the evidence has a
+/// step wherever a constraint becomes inactive, and a hill climb tries amplitudes one by one.
+class AmplitudeSearch {
+ public:
+  AmplitudeSearch(const CausalProblem& problem, double worst) : problem_(problem), worst_(worst) {}
+
+  /// Starts at an approximate amplitude. `start`: errors of a fit with about this amplitude.
+  CausalFit search(double amplitude, ClockErrors start) && {
+    start_ = std::move(start);
+    attempt(number_of(amplitude));
+    if (!best_.converged) return std::move(*this).search_from_stiffest();
+    if (reestimate_.determined < Threshold::many_determined) {
+      hill_climb();
+    } else {
+      follow_reestimates();
+    }
+    return std::move(best_);
+  }
+
+  /// Starts with the stiffest clocks and raises the amplitude as long as the evidence grows.
+  CausalFit search_from_stiffest() && {
+    start_ = {};
+    for (int at = Threshold::first, falls = 0; at <= Threshold::last && falls < 2;
+         at += Threshold::stride)
+      falls = attempt(at) ? 0 : falls + 1;
+    if (best_.converged) attempt_sides();
+    return std::move(best_);
+  }
+
+ private:
+  using Threshold = FitSearchThresholds;
+
+  /// Follows re-estimates until the amplitude stays; halves the step after each overshoot.
+  void follow_reestimates() {
+    int most = Threshold::most_jump;
+    while (most > 0) {
+      const int wanted = best_at_ + steps_between(best_.amplitude, reestimate_.amplitude);
+      const int at = std::clamp(std::clamp(wanted, best_at_ - most, best_at_ + most),
+                                Threshold::first, Threshold::last);
+      if (at == best_at_) return;
+      if (!attempt(at)) most = std::abs(at - best_at_) / 2;
+    }
+  }
+
+  /// Climbs from the best amplitude to either side.
+  void hill_climb() {
+    const int first = best_at_, side = attempt_sides();
+    if (side == 0) return;
+    for (int at = first + 2 * side; in_range(at) && attempt(at); at += side) {
+    }
+  }
+
+  static bool in_range(int at) { return at >= Threshold::first && at <= Threshold::last; }
+
+  /// Fits with the amplitudes above and below the best one, on two threads if there are. Returns
+  /// the side of the best one: 1 above, -1 below, 0 neither.
+  int attempt_sides() {
+    const std::array<int, 2> at{best_at_ + 1, best_at_ - 1};
+    std::array<CausalFit, 2> fits;
+    for_each_in_parallel(problem_.threads, 2, [&](std::size_t side) {
+      if (in_range(at[side])) fits[side] = solver(side).run(amplitude(at[side]), best_.errors);
+    });
+    const bool is_above = take(at[0], std::move(fits[0]));
+    return take(at[1], std::move(fits[1])) ? -1 : is_above ? 1 : 0;
+  }
+
+  /// Fits with the amplitude of number `at`, or a lower one if that does not converge. True if the
+  /// evidence is the greatest so far.
+  bool attempt(int at) {
+    CausalFit fit = solver(0).run(amplitude(at), start_);
+    const bool converged = fit.converged;
+    if (!take(at, std::move(fit))) return false;
+    if (converged) reestimate_ = solver(0).reestimate(best_);
+    return true;
+  }
+
+  bool take(int at, CausalFit fit) {
+    if (!fit.converged) return false;
+    at += steps_between(amplitude(at), fit.amplitude);
+    start_ = fit.errors;
+    const bool better = !best_.converged || fit.log_evidence > best_.log_evidence;
+    if (better) {
+      best_ = std::move(fit);
+      best_at_ = at;
+    }
+    return better;
+  }
+
+  [[nodiscard]] int number_of(double amplitude) const {
+    const double exponent =
+        std::clamp<double>(std::log10(amplitude / worst_) * 4, Threshold::first, Threshold::last);
+    return static_cast<int>(std::lround(exponent));
+  }
+  [[nodiscard]] double amplitude(int at) const { return worst_ * std::pow(10.0, at / 4.0); }
+  [[nodiscard]] static int steps_between(double from, double to) {
+    return static_cast<int>(std::lround(std::clamp(std::log10(to / from) * 4, -40.0, 40.0)));
+  }
+  FitSolver& solver(std::size_t side) {
+    std::optional<FitSolver>& solver = solvers_[side];
+    if (!solver) solver.emplace(problem_);
+    return *solver;
+  }
+
+  const CausalProblem& problem_;
+  std::array<std::optional<FitSolver>, 2> solvers_;  ///< one per thread
+  double worst_;
+  CausalFit best_;
+  int best_at_ = 0;
+  FitSolver::Reestimate reestimate_;  ///< re-estimate of the best fit
+  ClockErrors start_;
+};
+
+/// Returns the fit with the number of knots, 2^n + 1, and then the amplitude of greatest evidence.
+/// `worst`: the violation that amplitudes are multiples of. Starts with the knots and the amplitude
+/// of `before`.
+CausalFit choose_knots(CausalProblem problem, double worst, std::size_t most_knots,
+                       const CausalFit& before) {
+  problem.knots = before.converged ? std::min(before.errors.knots(), most_knots)
+                                   : FitSearchThresholds::fewest_knots;
+  CausalFit best = fit_causal(problem, before.converged ? before.amplitude : worst,
+                              on_knots(before.errors, problem));
+  if (!best.converged) best = AmplitudeSearch(problem, worst).search_from_stiffest();
+  CausalProblem finer = problem;
+  while (best.converged && 2 * problem.knots - 1 <= most_knots) {
+    finer.knots = 2 * problem.knots - 1;
+    CausalFit fit = fit_causal(finer, best.amplitude, on_knots(best.errors, finer));
+    if (!fit.converged || fit.log_evidence <= best.log_evidence) break;
+    problem.knots = finer.knots;
+    best = std::move(fit);
+  }
+  if (!best.converged) return best;
+  return AmplitudeSearch(problem, worst).search(best.amplitude, std::move(best.errors));
+}
+
+/// True if the fit of all clocks should start from the errors of the sample and not from 0.
+bool is_far_from_zero(const CausalFit& fit, double sigma) {
+  const auto values = fit.errors.values();
+  return std::any_of(values.begin(), values.end(), [&](double error) {
+    return std::abs(error) > FitSearchThresholds::far * sigma;
+  });
+}
+
+/// Returns the most knots, 2^n + 1, on which a fit of so many clocks, all coupled, stays within its
+/// budget.
+std::size_t knots_within_budget(std::size_t clocks) {
+  std::size_t knots = FitSearchThresholds::fewest_knots;
+  while (knots < FitSearchThresholds::most_knots &&
+         FitSolver::settles_in_band(clocks, 2 * knots - 1)) {
+    knots = 2 * knots - 1;
+  }
+  return knots;
+}
+
+}  // namespace
+
+CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const CausalFit& before) {
+  problem.knots = FitSearchThresholds::fewest_knots;
+  double worst = 0;
+  for (const ClockConstraint& constraint : problem.constraints) {
+    worst = std::max(worst, -static_cast<double>(constraint.slack));
+  }
+  if (worst <= 0) return no_error(problem);
+  const double tolerance = std::exchange(problem.tolerance, 0.0);
+  const ClockSample some(problem, FitSearchThresholds::sample_pairs);
+  if (!some.is_useful()) return choose_knots(problem, worst, most_knots, before);
+  if (some.is_nearly_complete())
+    most_knots = std::min(most_knots, knots_within_budget(problem.clocks));
+  CausalFit before_some = before;
+  if (before.converged) before_some.errors = some.errors(before.errors);
+  const CausalFit chosen = choose_knots(some.problem(), worst, most_knots, before_some);
+  if (!chosen.converged) return chosen;
+  problem.knots = chosen.errors.knots();
+  problem.tolerance = tolerance;
+  ClockErrors start = on_knots(before.errors, problem);
+  if (!before.converged && is_far_from_zero(chosen, problem.sigma)) start = some.extend(chosen);
+  return fit_causal(problem, chosen.amplitude, start);
+}
+
+}  // namespace entrain::fit

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "constraints/clock_errors.hpp"
+#include "fit/clock_subset.hpp"
+#include "fit/problem.hpp"
+
+namespace entrain::fit {
+
+/// Sample of the clocks of a problem, with the constraints and sessions between them. Amplitude and
+/// knots are common to all clocks, so a sample determines them; and a fit of many coupled clocks
+/// costs the third power of their number.
+class ClockSample {
+ public:
+  /// Adds the clock that shares most constraints with the sample, until `pairs` pairs in it share
+  /// any. Example: 300 pairs are 25 clocks that are all coupled, or some 160 on a grid. `problem`
+  /// must outlive this.
+  ClockSample(const CausalProblem& problem, std::size_t pairs);
+  ClockSample(const ClockSample&) = delete;
+  ClockSample& operator=(const ClockSample&) = delete;
+
+  /// False if the sample has most clocks anyway, too few pairs in it share constraints, or nothing
+  /// in it is violated.
+  [[nodiscard]] bool is_useful() const;
+  /// True if the graph of the sample is nearly complete: then its clocks are as well determined as
+  /// in a fit of all. On a grid, clocks at the rim lack neighbours.
+  [[nodiscard]] bool is_nearly_complete() const;
+  [[nodiscard]] const CausalProblem& problem() const { return sample_.problem(); }
+  [[nodiscard]] ClockErrors errors(const ClockErrors& of_all) const {
+    return sample_.errors(of_all);
+  }
+  /// Approximate errors of all clocks, given a fit of the sample: every other clock is fitted to
+  /// the sample alone.
+  [[nodiscard]] ClockErrors extend(const CausalFit& fit) const;
+
+ private:
+  [[nodiscard]] std::vector<std::uint32_t> choose();
+
+  const CausalProblem& whole_;
+  std::size_t enough_;     ///< pairs wanted
+  std::size_t pairs_ = 0;  ///< pairs in the sample that share constraints
+  ClockSubset sample_;
+};
+
+}  // namespace entrain::fit

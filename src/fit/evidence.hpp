@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "base/team.hpp"
+#include "fit/problem.hpp"
+
+/// Which part of a fit the data support.
+namespace entrain::fit {
+
+struct TwoSidedOptions {
+  /// Largest slack of a constraint that counts, ticks.
+  double most_slack = std::numeric_limits<double>::infinity();
+  const ClockErrors* errors = nullptr;  ///< known errors; null: 0
+  unsigned threads = 1;                 ///< 0: all cores; the result does not depend on it
+};
+
+/// Returns the two-sided constraints: their clocks bound each other in both directions, directly or
+/// around a cycle, within one window of `width` ticks and the next, counted from `begin`. One-sided
+/// traffic bounds the move of a clock from below only, and so does a way back whose slack, given
+/// the errors, exceeds the limit. In the order given; O(constraints).
+[[nodiscard]] std::vector<ClockConstraint> two_sided_constraints(
+    std::vector<ClockConstraint> constraints, std::size_t clocks, std::int64_t begin,
+    std::int64_t width, const TwoSidedOptions& by = {});
+
+/// Subtracts the common mode: the mean error over each group of clocks that constraints connect. No
+/// constraint determines it, and between sessions of soft clocks a fit may put it anywhere; presync
+/// goes through the sessions and is better there.
+[[nodiscard]] ClockErrors without_common_mode(const ClockErrors& errors, std::size_t clocks,
+                                              std::span<const ClockConstraint> constraints);
+
+/// Sums of squared violations of constraints that a fit did not see, ticks^2.
+struct HeldOut {
+  double unbent = 0;  ///< violation before the bend
+  double bent = 0;    ///< violation after bends fitted to the other constraints
+
+  /// True if bends remove more than half of the violation of unseen constraints. Without sessions
+  /// or ends of collectives (`measured` false) any decrease is enough, since the straight lines
+  /// come from messages alone and are no better founded than bends.
+  [[nodiscard]] bool supports_bends(bool measured) const {
+    return (measured ? 2 : 1) * bent < unbent;
+  }
+};
+
+/// Hold-out: fits to the constraints of every other window of `width` ticks with the amplitude and
+/// knots of `fit`, and measures the violation of the others; then the other way round. If such a
+/// fit does not converge, a stiffer one is used; if there is none, nothing is predicted. A sample
+/// represents many clocks (ClockSample).
+[[nodiscard]] HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit,
+                               std::int64_t width);
+
+/// Hold-out of a team whose members all have the problem and the fit: the first two members take a
+/// half each. The same result at every member, for any number of them. Collective.
+[[nodiscard]] HeldOut hold_out(Team& team, const CausalProblem& problem, const CausalFit& fit,
+                               std::int64_t width);
+
+}  // namespace entrain::fit

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fit/fit_cost.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+namespace entrain::fit {
+
+namespace {
+
+/// The line search ends when the slope is below this share of the initial one. Chosen, not
+/// measured.
+constexpr double k_flat = 1e-3;
+constexpr int k_most_lengths = 50;  ///< line search steps
+
+double second_difference(std::span<const double> v, std::size_t i) {
+  return v[i - 1] - 2 * v[i] + v[i + 1];
+}
+
+}  // namespace
+
+FitCost::FitCost(const CausalProblem& problem)
+    : problem_(problem),
+      span_(static_cast<double>(problem.end - problem.begin)),
+      spacing_(span_ / static_cast<double>(problem.knots - 1)),
+      places_(problem) {
+  add_sessions();
+  add_prior();
+}
+
+FitTerm FitCost::term(std::uint32_t clock, std::int64_t time, double scale) const {
+  const KnotPlace place = places_(clock, time);
+  return {.at = place.at, .share = place.share, .scale = scale};
+}
+
+void FitCost::begin() { constraints_.clear(); }
+
+void FitCost::add(std::span<const FitConstraint> constraints) {
+  constraints_.insert(constraints_.end(), constraints.begin(), constraints.end());
+}
+
+void FitCost::add_sessions() {
+  for (const SessionConstraint& session : problem_.sessions)
+    fixed_.push_back(term(session.clock, session.time, 1 / session.half_width));
+}
+
+/// Adds a prior on offset and rate that makes the fit well-posed where nothing is known of a clock.
+/// Its half-width is 10^4 times the worst violation.
+void FitCost::add_prior() {
+  double worst = problem_.sigma;
+  for (const ClockConstraint& constraint : problem_.constraints) {
+    worst = std::max(worst, -static_cast<double>(constraint.slack));
+  }
+  for (std::uint32_t c = 0; c < problem_.clocks; ++c) {
+    for (const std::int64_t end : {problem_.begin, problem_.end}) {
+      fixed_.push_back(term(c, end, 1 / (1e4 * worst)));
+    }
+  }
+}
+
+void FitCost::set_amplitude(double amplitude) {
+  // lambda int e''^2 = lambda / spacing^3 sum (second differences)^2
+  const double lambda = span_ * span_ * span_ / (12 * amplitude * amplitude);
+  stiffness_ = std::sqrt(lambda / (spacing_ * spacing_ * spacing_));
+}
+
+/// Calls `body` with every unknown that is not the first or last of its clock.
+template <class Body>
+void FitCost::for_inner_knots(Body body) const {
+  for (std::size_t c = 0; c < problem_.clocks; ++c) {
+    const std::size_t first = c * problem_.knots;
+    for (std::size_t k = 1; k + 1 < problem_.knots; ++k) body(first + k);
+  }
+}
+
+double FitCost::bend(std::span<const double> v) const {
+  double bend = 0;
+  for_inner_knots([&](std::size_t i) {
+    bend += stiffness_ * stiffness_ * second_difference(v, i) * second_difference(v, i);
+  });
+  return bend;
+}
+
+double FitCost::value(std::span<const double> v) const {
+  double cost = bend(v);
+  for (const FitTerm& term : fixed_) {
+    const double r = term.scale * term.value(v);
+    cost += r * r;
+  }
+  for (const FitConstraint& constraint : constraints_) {
+    const double r = scale() * std::max(0.0, constraint.excess(v));
+    cost += r * r;
+  }
+  return cost / 2;
+}
+
+std::vector<double> FitCost::fixed_gradient(std::span<const double> v) const {
+  std::vector<double> gradient(size(), 0.0);
+  for_inner_knots([&](std::size_t i) {
+    const double r = stiffness_ * stiffness_ * second_difference(v, i);
+    gradient[i - 1] += r;
+    gradient[i] -= 2 * r;
+    gradient[i + 1] += r;
+  });
+  for (const FitTerm& term : fixed_) {
+    const double r = term.scale * term.scale * term.value(v);
+    gradient[term.at] += r * (1 - term.share);
+    gradient[term.at + 1] += r * term.share;
+  }
+  return gradient;
+}
+
+std::vector<double> FitCost::gradient(std::span<const double> v) const {
+  std::vector<double> gradient = fixed_gradient(v);
+  const double weight = scale() * scale();
+  for (const FitConstraint& constraint : constraints_) {
+    const double over = constraint.excess(v);
+    if (!(over > 0)) continue;
+    constraint.push(gradient, weight * over);
+  }
+  return gradient;
+}
+
+/// Second derivative of the fixed terms and bends along a step.
+double FitCost::fixed_bend(std::span<const double> step) const {
+  double sum = 0;
+  for_inner_knots([&](std::size_t i) {
+    const double r = stiffness_ * second_difference(step, i);
+    sum += r * r;
+  });
+  for (const FitTerm& term : fixed_) {
+    const double r = term.scale * term.value(step);
+    sum += r * r;
+  }
+  return sum;
+}
+
+namespace {
+
+/// Derivatives along a step of the sum of max(0, over + length * change)^2 / 2.
+struct Derivatives {
+  double first = 0, second = 0;
+};
+
+/// Sums in four lanes, for the vector unit: the order is the same everywhere.
+Derivatives derivatives_at(double length, std::span<const double> over,
+                           std::span<const double> change) {
+  constexpr std::size_t k_lanes = 4;
+  std::array<double, k_lanes> first{}, second{};
+  for (std::size_t i = 0; i < over.size(); i += k_lanes) {
+    for (std::size_t lane = 0; lane < k_lanes; ++lane) {
+      const double there = over[i + lane] + length * change[i + lane];
+      const double moved = there > 0 ? change[i + lane] : 0.0;
+      first[lane] += moved * there;
+      second[lane] += moved * moved;
+    }
+  }
+  return {(first[0] + first[1]) + (first[2] + first[3]),
+          (second[0] + second[1]) + (second[2] + second[3])};
+}
+
+}  // namespace
+
+double FitCost::best_length(std::span<const double> v, std::span<const double> step, double slope) {
+  over_.assign((constraints_.size() + 3) / 4 * 4, -1.0);
+  change_.assign(over_.size(), 0.0);
+  for (std::size_t n = 0; n < constraints_.size(); ++n) {
+    over_[n] = constraints_[n].excess(v);
+    change_[n] = constraints_[n].excess(step) + constraints_[n].bound;
+  }
+  const double weight = scale() * scale(), bend = fixed_bend(step);
+  // Initial slope without the constraints.
+  const double rest = slope - weight * derivatives_at(0, over_, change_).first;
+  const auto at = [&](double length) -> Derivatives {
+    const auto [first, second] = derivatives_at(length, over_, change_);
+    return {rest + length * bend + weight * first, bend + weight * second};
+  };
+  // The slope is increasing and piecewise linear: Newton's method within a bracket.
+  double low = 0, high = 1, length = 1;
+  for (int i = 0; i < k_most_lengths; ++i) {
+    const auto [first, second] = at(length);
+    if (first <= 0 && length >= 1) return 1;
+    if (std::abs(first) <= k_flat * -slope) break;
+    (first < 0 ? low : high) = length;
+    length -= first / second;
+    if (!(length > low && length < high)) length = (low + high) / 2;
+  }
+  return length;
+}
+
+double FitCost::worst(std::span<const double> v) const {
+  double worst = 0;
+  for (const FitConstraint& constraint : constraints_)
+    worst = std::max(worst, constraint.excess(v));
+  return worst;
+}
+
+std::vector<std::uint32_t> FitCost::active(std::span<const double> v) const {
+  std::vector<std::uint32_t> active;
+  for (std::uint32_t i = 0; i < constraints_.size(); ++i) {
+    if (constraints_[i].excess(v) > 0) active.push_back(i);
+  }
+  return active;
+}
+
+}  // namespace entrain::fit

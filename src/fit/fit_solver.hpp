@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fit/active_set_selector.hpp"
+#include "fit/curvature.hpp"
+#include "fit/fit_cost.hpp"
+#include "fit/interior_point.hpp"
+#include "fit/problem.hpp"
+
+namespace entrain::fit {
+
+/// Minimises over e, straight between knots,
+///
+///     lambda sum_i integral e_i''^2 dt + sum_sessions (e / half_width)^2
+///       + sum_constraints max(0, e_to - e_from - slack)^2 / sigma^2,   lambda = T^3 / (12 A^2)
+///
+/// by semi-smooth Newton steps with a line search, from `start` (ClockErrors of the same knots, or
+/// empty: 0), and by an interior-point method where these are many. Exactly 0 if no constraint is
+/// violated at 0. If that does not converge, the amplitude is lowered by 10^(n/2), n up to 4, and
+/// the result says so. Deterministic. (docs/method.md, section 8)
+[[nodiscard]] CausalFit fit_causal(const CausalProblem& problem, double amplitude,
+                                   const ClockErrors& start = {});
+
+/// Solves one problem for any number of amplitudes (fit_causal()): active-set selection around
+/// Newton's method and an interior-point method. Every fit has a budget of work, and does not
+/// converge if it would need more. The fits do not depend on each other.
+class FitSolver {
+ public:
+  /// `problem` must outlive this.
+  explicit FitSolver(const CausalProblem& problem);
+  FitSolver(const FitSolver&) = delete;
+  FitSolver& operator=(const FitSolver&) = delete;
+
+  [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start);
+  /// Re-estimate of the amplitude from a fit.
+  struct Reestimate {
+    double amplitude = 0;   ///< amplitude of greater evidence than that of the fit, ticks
+    double determined = 0;  ///< g: number of second differences that the constraints determine
+  };
+  /// `fit`: the result of the last run(), converged. `determined` is 0 if conjugate gradients
+  /// solved the equations.
+  ///
+  /// Let g be the number of well-determined second differences, and S the sum of the squares of all
+  /// second differences in units of what the amplitude A lets expect. The evidence grows with A
+  /// while S > g (MacKay, Bayesian interpolation, 1992). It would be greatest at A sqrt(S / g) if
+  /// the active set did not change. Example: g = 20 and S = 80: twice the amplitude.
+  [[nodiscard]] Reestimate reestimate(const CausalFit& fit);
+
+  /// True if a fit of so many clocks, all coupled with each other, stays within its budget on so
+  /// many knots.
+  [[nodiscard]] static bool settles_in_band(std::size_t clocks, std::size_t knots);
+
+ private:
+  using Vector = std::vector<double>;
+
+  enum class End { minimum, steps, given_up };
+
+  [[nodiscard]] Vector values_of(const ClockErrors& start) const;
+  bool descend(Vector& v, CausalFit& fit);
+  std::size_t activate(const Vector& v, double margin);
+  bool descend_on_active_set(Vector& v, CausalFit& fit);
+  End descend_by_interior_point(Vector& v, CausalFit& fit);
+  End descend_by_continuation(Vector& v, CausalFit& fit);
+  End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
+  [[nodiscard]] double search_line(Vector& v, const Vector& step, double slope);
+  void describe(const Vector& v, CausalFit& fit);
+  [[nodiscard]] bool is_too_steep(const ClockErrors& errors) const;
+  bool factorize(const Vector& v);
+
+  const CausalProblem& problem_;
+  FitCost cost_;
+  ConstraintTable table_;
+  Curvature curvature_;
+  ActiveSetSelector selector_;
+  InteriorPoint interior_point_;
+  std::vector<std::uint32_t> active_;  ///< constraints in the matrix of the last factorize()
+};
+
+}  // namespace entrain::fit

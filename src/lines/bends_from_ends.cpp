@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lines/bends_from_ends.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "base/try.hpp"
+#include "lines/stamp_arithmetic.hpp"
+
+namespace entrain::lines {
+namespace {
+
+using Bend = SimultaneousEnds::Bend;
+using BendsOfClocks = std::vector<std::vector<Bend>>;
+
+/// Knots from ends; tests: bends_from_ends_test.cpp, measurements: docs/decisions/41.
+struct WanderThresholds {
+  static constexpr std::size_t ends_per_point = 4;  ///< least ends per knot
+  static constexpr std::size_t most_points = 4096;  ///< knots per clock
+  static constexpr int rounds = 12;                 ///< iterations of medians per number of knots
+  static constexpr int patience = 6;     ///< doublings of the knots without a better prediction
+  static constexpr double better = 0.9;  ///< least factor on the error of prediction
+  /// Share of neighbouring residuals with equal sign above which clocks wander; noise gives 0.5.
+  static constexpr double wandering = 0.6;
+  static constexpr double rate_of_noise = 2e-5;  ///< largest rate that noise between knots feigns
+};
+
+/// `next`: first knot after `time`.
+double between(std::span<const Bend> bends, std::size_t next, std::uint64_t time) {
+  if (bends.empty()) return 0;
+  if (next == 0) return bends.front().offset;
+  if (next == bends.size()) return bends.back().offset;
+  const Bend &a = bends[next - 1], &b = bends[next];
+  return a.offset + (b.offset - a.offset) * stamp_distance(a.at, time) / stamp_distance(a.at, b.at);
+}
+
+/// Ends are visited in two orders: by call for the middle of each call, and by clock and time for
+/// the medians of a clock. Residuals are stored by clock and time.
+class FitBends {
+ public:
+  FitBends(const constraints::CallEnds& calls, std::span<const SimultaneousEnds::Line> lines,
+           const FitControl& control)
+      : calls_(calls),
+        control_(control),
+        order_(calls.ends.size()),
+        place_(calls.ends.size()),
+        residual_(calls.ends.size()),
+        scratch_(calls.ends.size()),
+        used_(lines.size()),
+        bends_(lines.size()) {
+    for (const constraints::CallEnds::End& end : calls.ends) {
+      const SimultaneousEnds::Line& line = lines[end.clock];
+      lined_.push_back(static_cast<std::int64_t>(end.time - lines.front().at) +
+                       std::llround(line.offset + line.rate * stamp_distance(line.at, end.time)));
+    }
+    sort_by_clock();
+    is_even_.resize(calls.ends.size());
+    for (std::size_t i = 0; i + 1 < calls.first.size(); ++i) {
+      for (std::size_t e = calls.first[i]; e < calls.first[i + 1]; ++e) {
+        is_even_[place_[e]] = i % 2 == 0 ? 1 : 0;
+      }
+    }
+  }
+
+  Result<std::optional<BendsFromEnds>> run() {
+    measure();
+    if (!wanders()) return std::nullopt;
+    const std::size_t most = most_points();
+    double best = score();
+    std::size_t best_points = 0;
+    int failed = 0;
+    use(true);
+    for (std::size_t points = 2; points <= most && failed < WanderThresholds::patience;
+         points *= 2) {
+      TRY(fit(points));
+      const double found = score();
+      ++failed;
+      if (found >= WanderThresholds::better * best) continue;
+      best = found;
+      best_points = points;
+      failed = 0;
+    }
+    if (best_points == 0) return std::nullopt;
+    bends_.assign(bends_.size(), {});
+    use(false);
+    for (std::size_t points = 2; points <= best_points; points *= 2) TRY(fit(points));
+    for (std::int64_t& residual : residual_) residual = std::abs(residual);
+    const std::int64_t spread = lower_median(residual_);
+    return BendsFromEnds{.of_clock = std::move(bends_), .spread = spread};
+  }
+
+ private:
+  [[nodiscard]] std::size_t clocks() const { return bends_.size(); }
+  [[nodiscard]] std::uint64_t time_at(std::size_t place) const {
+    return calls_.ends[order_[place]].time;
+  }
+
+  void sort_by_clock() {
+    first_.assign(clocks() + 1, 0);
+    for (const constraints::CallEnds::End& end : calls_.ends) ++first_[end.clock + 1];
+    for (std::size_t c = 0; c < clocks(); ++c) first_[c + 1] += first_[c];
+    std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
+    for (std::size_t e = 0; e < calls_.ends.size(); ++e) order_[next[calls_.ends[e].clock]++] = e;
+    for_each_clock([&](std::size_t c) {
+      const std::span<std::size_t> own = std::span(order_).subspan(first_[c], size_of(c));
+      std::stable_sort(own.begin(), own.end(), [&](std::size_t a, std::size_t b) {
+        return calls_.ends[a].time < calls_.ends[b].time;
+      });
+      for (std::size_t k = first_[c]; k < first_[c + 1]; ++k) place_[order_[k]] = k;
+    });
+  }
+  /// Clocks with few ends keep their lines, and do not limit the others.
+  [[nodiscard]] bool may_bend(std::size_t c) const {
+    return size_of(c) >= 4 * WanderThresholds::ends_per_point;
+  }
+  [[nodiscard]] std::size_t size_of(std::size_t c) const { return first_[c + 1] - first_[c]; }
+
+  template <class Body>
+  void for_each_clock(const Body& body) const {
+    for_each_in_parallel(threads_for(control_, calls_.ends.size()), clocks(), body);
+  }
+
+  /// Bend at an end, mostly after the previous end of its clock. `next`: first knot after that.
+  [[nodiscard]] double bend_of(const constraints::CallEnds::End& end, std::size_t& next) const {
+    const std::vector<Bend>& bends = bends_[end.clock];
+    while (next < bends.size() && bends[next].at <= end.time) ++next;
+    while (next > 0 && bends[next - 1].at > end.time) --next;
+    return between(bends, next, end.time);
+  }
+
+  /// Computes the distances of all ends from the middle of their calls, with the present bends.
+  void measure() {
+    for_each_block(control_, calls_.first, [&](std::size_t first_call, std::size_t last_call) {
+      std::vector<std::size_t> next(clocks(), 0);
+      std::vector<std::int64_t> times, copy;
+      for (std::size_t i = first_call; i < last_call; ++i) {
+        times.clear();
+        for (std::size_t e = calls_.first[i]; e < calls_.first[i + 1]; ++e) {
+          const constraints::CallEnds::End& end = calls_.ends[e];
+          times.push_back(lined_[e] + std::llround(bend_of(end, next[end.clock])));
+        }
+        copy = times;
+        const std::int64_t middle = middle_median(copy);  // also of two ends
+        for (std::size_t k = 0; k < times.size(); ++k) {
+          residual_[place_[calls_.first[i] + k]] = times[k] - middle;
+        }
+      }
+    });
+  }
+
+  /// Sign test: residuals of pure noise have equal signs with probability 1/2.
+  [[nodiscard]] bool wanders() const {
+    std::size_t same = 0, all = 0;
+    for (std::size_t c = 0; c < clocks(); ++c) {
+      for (std::size_t k = first_[c] + 1; k < first_[c + 1]; ++k) {
+        const std::int64_t a = residual_[k - 1], b = residual_[k];
+        if (a == 0 || b == 0) continue;
+        same += (a > 0) == (b > 0) ? 1 : 0;
+        ++all;
+      }
+    }
+    return all >= 8 * WanderThresholds::ends_per_point &&
+           static_cast<double>(same) > WanderThresholds::wandering * static_cast<double>(all);
+  }
+
+  /// Error of prediction of the held-out ends: root of the sum of squared medians per clock, so
+  /// that one wandering clock counts among many that do not.
+  [[nodiscard]] double score() {
+    std::vector<double> medians(clocks());
+    for_each_clock([&](std::size_t c) {
+      std::size_t count = 0;
+      const std::span<std::int64_t> scratch = std::span(scratch_).subspan(first_[c], size_of(c));
+      for (std::size_t k = first_[c]; k < first_[c + 1]; ++k) {
+        if (is_even_[k] == 0) scratch[count++] = std::abs(residual_[k]);
+      }
+      medians[c] = count == 0 ? 0 : static_cast<double>(lower_median(scratch.first(count)));
+    });
+    double sum = 0;
+    for (const double median : medians) sum += std::max(1.0, median * median);
+    return std::sqrt(sum);
+  }
+
+  /// Noise of ends: median change between calls, which wander hardly affects.
+  [[nodiscard]] double noise() {
+    std::size_t count = 0;
+    for (std::size_t c = 0; c < clocks(); ++c) {
+      for (std::size_t k = first_[c] + 1; k < first_[c + 1]; ++k) {
+        scratch_[count++] = std::abs(residual_[k] - residual_[k - 1]);
+      }
+    }
+    if (count == 0) return 1;
+    return std::max(1.0, static_cast<double>(lower_median(std::span(scratch_).first(count))));
+  }
+
+  [[nodiscard]] std::size_t most_points() {
+    const double noise_of_ends = noise();
+    std::size_t most = WanderThresholds::most_points;
+    for (std::size_t c = 0; c < clocks(); ++c) {
+      if (!may_bend(c)) continue;
+      const double span = stamp_distance(time_at(first_[c]), time_at(first_[c + 1] - 1));
+      const auto apart =
+          static_cast<std::size_t>(span * WanderThresholds::rate_of_noise / noise_of_ends);
+      most = std::min({most, size_of(c) / 2 / WanderThresholds::ends_per_point, apart});
+    }
+    return most;
+  }
+
+  /// Selects the ends to fit: those of every other call, or all.
+  void use(bool even_only) {
+    for (std::size_t c = 0; c < clocks(); ++c) {
+      used_[c].clear();
+      for (std::size_t k = first_[c]; k < first_[c + 1]; ++k) {
+        if (is_even_[k] != 0 || !even_only) used_[c].push_back(k);
+      }
+    }
+  }
+
+  /// Places knots at the middle of equal shares of each clock's ends, then iterates medians.
+  Result<void> fit(std::size_t points) {
+    for (std::size_t c = 0; c < clocks(); ++c) {
+      if (may_bend(c)) place(c, points);
+    }
+    for (int round = 0; round < WanderThresholds::rounds; ++round) {
+      TRY(control_.check());
+      measure();
+      if (draw_nearer() <= 1) break;
+    }
+    measure();
+    return {};
+  }
+
+  /// Subtracts the median residual at each knot. Returns the largest one.
+  std::int64_t draw_nearer() {
+    std::vector<std::int64_t> largest(clocks());
+    for_each_clock([&](std::size_t c) {
+      for (std::size_t k = 0; k < bends_[c].size(); ++k) {
+        const std::int64_t residual = median_in(c, share(c, k, bends_[c].size()));
+        bends_[c][k].offset -= static_cast<double>(residual);
+        largest[c] = std::max(largest[c], std::abs(residual));
+      }
+    });
+    return *std::max_element(largest.begin(), largest.end());
+  }
+
+  [[nodiscard]] std::span<const std::size_t> share(std::size_t c, std::size_t k,
+                                                   std::size_t points) const {
+    const std::span<const std::size_t> own = used_[c];
+    const std::size_t first = own.size() * k / points;
+    return own.subspan(first, own.size() * (k + 1) / points - first);
+  }
+
+  void place(std::size_t c, std::size_t points) {
+    std::vector<Bend> placed;
+    for (std::size_t k = 0; k < points; ++k) {
+      const std::span<const std::size_t> part = share(c, k, points);
+      if (part.empty()) continue;
+      const std::uint64_t at = time_at(part[part.size() / 2]);
+      if (!placed.empty() && placed.back().at >= at) continue;
+      placed.push_back({at, bend_at(bends_[c], at)});
+    }
+    bends_[c] = std::move(placed);
+  }
+
+  std::int64_t median_in(std::size_t c, std::span<const std::size_t> part) {
+    const std::span<std::int64_t> scratch = std::span(scratch_).subspan(first_[c], part.size());
+    for (std::size_t k = 0; k < part.size(); ++k) scratch[k] = residual_[part[k]];
+    return part.empty() ? 0 : lower_median(scratch);
+  }
+
+  const constraints::CallEnds& calls_;
+  const FitControl& control_;
+  std::vector<std::int64_t> lined_;         ///< time by its line, one per end
+  std::vector<std::size_t> first_;          ///< offset of each clock in `order_`
+  std::vector<std::size_t> order_, place_;  ///< ends by clock and time, and the inverse
+  std::vector<std::uint8_t> is_even_;   ///< 1 if its call is fitted, 0 if held out; one per place
+  std::vector<std::int64_t> residual_;  ///< distance from the middle of the call, one per place
+  std::vector<std::int64_t> scratch_;   ///< one per place
+  std::vector<std::vector<std::size_t>> used_;  ///< places fitted, one list per clock
+  BendsOfClocks bends_;
+};
+
+}  // namespace
+
+double bend_at(std::span<const Bend> bends, std::uint64_t stamp) {
+  const auto next =
+      std::upper_bound(bends.begin(), bends.end(), stamp,
+                       [](std::uint64_t time, const Bend& bend) { return time < bend.at; });
+  return between(bends, static_cast<std::size_t>(next - bends.begin()), stamp);
+}
+
+Result<std::optional<BendsFromEnds>> find_bends(const constraints::CallEnds& calls,
+                                                std::span<const SimultaneousEnds::Line> lines,
+                                                const FitControl& control) {
+  if (calls.ends.empty()) return std::nullopt;
+  return FitBends(calls, lines, control).run();
+}
+
+}  // namespace entrain::lines

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lines/lines_from_edges.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/disjoint_sets.hpp"
+#include "base/try.hpp"
+#include "constraints/base_line.hpp"
+#include "lines/clock_lines.hpp"
+#include "lines/consensus.hpp"
+#include "lines/find_offsets.hpp"
+#include "lines/simultaneous_ends.hpp"
+
+namespace entrain::lines {
+
+namespace {
+
+/// Rounds and samples of the alignment; lines_from_edges_test.cpp. Chosen, not measured.
+struct AlignmentThresholds {
+  static constexpr int most_rounds = 64;  ///< bound only: clocks that can be aligned need fewer
+  static constexpr int rate_rounds = 2;   ///< new rates show other edges to be the tightest
+  /// Another round needs a violation below this share of the one before.
+  static constexpr double worthwhile = 0.7;
+  static constexpr int consensus_rounds = 8;
+  /// Sample of collectives whose ends are used: at most so many calls and ends, at least so many.
+  static constexpr std::size_t most_calls = 2048, most_ends = std::size_t{1} << 19,
+                               least_calls = 16;
+  /// Rounding of offsets at both clocks of an edge, ticks.
+  static constexpr double rounding = 2;
+  /// Ends that every clock needs before lines through ends replace those from edges.
+  static constexpr std::size_t least_ends = 4;
+};
+
+/// Rounds to ticks, clamped to 2^61. Lines through contradicting edges may lead further than
+/// offsets can be added; such offsets are refused later.
+std::int64_t ticks_of(double distance) {
+  constexpr double k_largest = 0x1p61;
+  return std::llround(std::clamp(distance, -k_largest, k_largest));
+}
+
+/// Rates of the clocks by their present maps, and the prior. Collective.
+struct CurrentRates {
+  explicit CurrentRates(const constraints::ConstrainedClocks& clocks) : rates(clocks.clocks(), 0) {
+    struct Own {
+      std::uint32_t clock = 0;
+      double rate = 0;
+    };
+    std::vector<Own> own;
+    for (const std::uint32_t c : clocks.own_clocks()) {
+      const trace::LocationSkeleton stamps = clocks.extent(c);
+      if (stamps.event_count == 0) continue;
+      own.push_back({c, constraints::chord(clocks.map_of(c), stamps.first, stamps.last).rate});
+    }
+    for (const Own& one : gather_everywhere(clocks.team(), own)) rates[one.clock] = one.rate;
+    known.rates = rates;
+    known.usual_rate = std::max(clocks.prior().mean(), 1e-9);
+    known.typical_rate =
+        std::clamp(static_cast<double>(clocks.prior().typical_ppb) * 1e-9, 1e-9, known.usual_rate);
+  }
+  CurrentRates(const CurrentRates&) = delete;
+  CurrentRates& operator=(const CurrentRates&) = delete;
+
+  std::vector<double> rates;
+  KnownClocks known;
+};
+
+/// Moves all clocks along their lines. False, with all maps as before, if an offset is too large.
+bool follow(constraints::ConstrainedClocks& clocks, const std::vector<ClockLine>& lines) {
+  std::vector<ClockMap> maps = clocks.maps();
+  bool good = true;
+  for (const std::uint32_t c : clocks.own_clocks()) {
+    const ClockLine& line = lines[c];
+    const trace::LocationSkeleton stamps = clocks.extent(c);
+    if (stamps.event_count == 0 || (line.offset == 0 && line.rate == 0)) continue;
+    const ClockMap& map = clocks.map_of(c);
+    const std::uint64_t first = stamps.first;
+    const std::uint64_t last = std::max(stamps.last, first + 1);
+    const auto knot = [&](std::uint64_t local) -> ClockKnot {
+      const std::int64_t time = map(local);
+      const std::int64_t drift = ticks_of(line.rate * static_cast<double>(time - line.base));
+      return {local, time - static_cast<std::int64_t>(local) + line.offset + drift};
+    };
+    const auto straight = ClockMap::from_knots({knot(first), knot(last)});
+    good = good && straight;
+    if (straight) clocks.set_map(maps, c, *straight);
+  }
+  if (clocks.team().any(!good)) return false;
+  clocks.set_maps(std::move(maps));
+  return true;
+}
+
+/// Aligns groups of clocks, round by round. `group_of`: first clock of the group that each clock is
+/// aligned with, before and after. A collective gives constraints of the latest and the earliest
+/// clock only, and clocks that are far off distort the windows. Aligned clocks give better
+/// constraints, and continue as one group.
+Result<void> align_groups(constraints::ConstrainedClocks& clocks,
+                          std::vector<std::uint32_t>& group_of) {
+  for (int round = 0; round < AlignmentThresholds::most_rounds; ++round) {
+    TRY(clocks.check_cancelled());
+    clocks.collect(nullptr);
+    const std::vector<ClockLine> lines =
+        find_clock_lines(clocks.clocks(), clocks.constraints(), {.group_of = group_of});
+    const bool changed = std::any_of(lines.begin(), lines.end(), [](const ClockLine& line) {
+      return line.offset != 0 || line.rate != 0;
+    });
+    if (!changed || !follow(clocks, lines)) break;
+    for (std::uint32_t c = 0; c < group_of.size(); ++c) group_of[c] = lines[c].component;
+  }
+  return {};
+}
+
+/// Moves single clocks along their own lines while that lowers the violation. Joins the groups that
+/// this aligns.
+Result<void> refine(constraints::ConstrainedClocks& clocks, DisjointSets& groups) {
+  clocks.collect(nullptr);
+  double before = clocks.sum_of_squared_violations();
+  for (int round = 0; round < AlignmentThresholds::most_rounds && before > 0; ++round) {
+    TRY(clocks.check_cancelled());
+    const std::vector<ClockMap> maps = clocks.maps();
+    const std::vector<ClockLine> lines = find_clock_lines(clocks.clocks(), clocks.constraints());
+    if (!follow(clocks, lines)) return {};
+    clocks.collect(nullptr);
+    const double after = clocks.sum_of_squared_violations();
+    if (after > before) {
+      clocks.set_maps(maps);
+      clocks.collect(nullptr);
+      return {};
+    }
+    for (std::uint32_t c = 0; c < lines.size(); ++c) groups.join(c, lines[c].component);
+    if (after > AlignmentThresholds::worthwhile * before) return {};
+    before = after;
+  }
+  return {};
+}
+
+/// Messages in a short part of the run leave rates undetermined. Gives such clocks typical rates,
+/// unless that raises the violation.
+Result<void> resolve_open_rates(constraints::ConstrainedClocks& clocks) {
+  std::vector<char> fixed(clocks.clocks(), 1);
+  for (int round = 0; round < AlignmentThresholds::rate_rounds; ++round) {
+    TRY(clocks.check_cancelled());
+    clocks.collect(nullptr);
+    const double before = clocks.sum_of_squared_violations();
+    const std::vector<ClockMap> maps = clocks.maps();
+    const CurrentRates present(clocks);
+    const std::vector<ClockLine> lines =
+        find_clock_lines(clocks.clocks(), clocks.constraints(), present.known);
+    if (!follow(clocks, lines)) break;
+    clocks.collect(nullptr);
+    if (clocks.sum_of_squared_violations() > before) {
+      clocks.set_maps(maps);
+      clocks.collect(nullptr);
+      break;
+    }
+    for (std::uint32_t c = 0; c < lines.size(); ++c) {
+      if (lines[c].offset != 0 || lines[c].rate != 0) fixed[c] = 0;
+    }
+  }
+  // Lines follow a tree of corridors; the centre follows from all of them. A consensus moves the
+  // clocks itself.
+  const bool open = std::any_of(fixed.begin(), fixed.end(), [](char is) { return is == 0; });
+  if (!open || clocks.reference().consensus) return {};
+  const std::vector<double> shifts = find_centres(clocks.constraints(), fixed);
+  std::vector<ClockLine> lines(clocks.clocks());
+  for (std::size_t c = 0; c < lines.size(); ++c) lines[c].offset = ticks_of(shifts[c]);
+  const double before = clocks.sum_of_squared_violations();
+  const std::vector<ClockMap> maps = clocks.maps();
+  const bool followed = follow(clocks, lines);
+  clocks.collect(nullptr);
+  // Clocks with a one-sided bound did not move.
+  if (followed && clocks.sum_of_squared_violations() > before) {
+    clocks.set_maps(maps);
+    clocks.collect(nullptr);
+  }
+  return {};
+}
+
+/// Corridors of clocks that were aligned one by one may contradict each other slightly, which a
+/// short trace explains by steep lines. If lines are steeper than clocks can differ, and offsets
+/// alone leave no violation, the trace does not prove rates: clocks get offsets only. `before`:
+/// maps with equal rates.
+Result<void> reject_steep_lines(constraints::ConstrainedClocks& clocks,
+                                const std::vector<ClockMap>& before) {
+  const CurrentRates present(clocks);
+  const auto [least, most] = std::minmax_element(present.rates.begin(), present.rates.end());
+  if (present.rates.empty() || *most - *least <= present.known.usual_rate) return {};
+  const std::vector<ClockMap> steep = clocks.maps();
+  std::vector<std::int64_t> offsets(clocks.clocks(), 0);
+  TightestSlacks tightest;
+  clocks.set_maps(before);
+  for (int round = 0; round < AlignmentThresholds::most_rounds; ++round) {
+    TRY(clocks.check_cancelled());
+    clocks.collect(nullptr);
+    if (clocks.sum_of_squared_violations() == 0) return {};
+    keep_tightest(tightest, clocks.constraints(), offsets);
+    const auto found = find_offsets(clocks.clocks(), tightest);
+    if (!found || *found == offsets) break;
+    offsets = *found;
+    std::vector<ClockLine> lines(clocks.clocks());
+    for (std::size_t c = 0; c < lines.size(); ++c) lines[c].offset = offsets[c];
+    clocks.set_maps(before);
+    if (!follow(clocks, lines)) break;
+  }
+  clocks.set_maps(steep);
+  clocks.collect(nullptr);
+  return {};
+}
+
+/// Aligns clocks by their edges, starting from the present maps. `groups`: aligned clocks, before
+/// and after. `before`: maps with equal rates.
+Result<void> align_by_edges(constraints::ConstrainedClocks& clocks,
+                            const std::vector<ClockMap>& before, DisjointSets& groups) {
+  std::vector<std::uint32_t> group_of(clocks.clocks());
+  for (std::uint32_t c = 0; c < group_of.size(); ++c) group_of[c] = groups.find(c);
+  TRY(align_groups(clocks, group_of));
+  for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
+  TRY(refine(clocks, groups));
+  TRY(resolve_open_rates(clocks));
+  return reject_steep_lines(clocks, before);
+}
+
+constraints::CallEnds sample_ends(const constraints::ConstrainedClocks& clocks) {
+  const std::size_t calls =
+      std::max(AlignmentThresholds::most_ends / clocks.clocks(), AlignmentThresholds::least_calls);
+  return clocks.ends_of_calls(std::min(calls, AlignmentThresholds::most_calls));
+}
+
+/// Misfit of the present maps: spread of ends times root of the sum of squared violations.
+/// Collective.
+double misfit(constraints::ConstrainedClocks& clocks) {
+  clocks.collect(nullptr);
+  const double violation = clocks.sum_of_squared_violations();
+  return violation == 0
+             ? 0
+             : std::sqrt(violation) * static_cast<double>(spread_of(sample_ends(clocks)));
+}
+
+/// Repeats the alignment with lines through the ends of collectives, and keeps the result if the
+/// misfit is smaller: if the spread of the ends falls by more than violations grow. True if it is
+/// kept.
+///
+/// Collectives alone bound clocks loosely that are seconds apart, since only the latest and the
+/// earliest member count. Where two-sided messages connect the clocks, they are better. Ends are
+/// useless on a machine where members leave a collective when they get a core; lines through them
+/// then violate edges.
+///
+/// Example: 64 clocks and 187 calls of Allreduce. By edges ends are 23 us apart (median) and
+/// violations 2.6 ms (root of the sum of squares), by ends 18 us and 2.8 ms: ends it is.
+Result<bool> align_by_ends(constraints::ConstrainedClocks& clocks,
+                           const std::vector<ClockMap>& before, DisjointSets& groups) {
+  if (sample_ends(clocks).ends.empty() || clocks.messages_connect()) return false;
+  const double by_edges = misfit(clocks);
+  if (by_edges == 0) return false;
+  const std::vector<ClockMap> aligned = clocks.maps();
+  clocks.set_maps(before);
+  TRY_ASSIGN(const std::optional<SimultaneousEnds> ends,
+             find_simultaneous_ends(clocks.clocks(), sample_ends(clocks),
+                                    {.least_ends = AlignmentThresholds::least_ends,
+                                     .check = [&] { return clocks.check_cancelled(); }}));
+  const std::vector<ClockLine> lines = ends ? lines_of(*ends) : std::vector<ClockLine>();
+  if (ends && follow(clocks, lines)) {
+    DisjointSets ended(clocks.clocks());
+    for (std::uint32_t c = 0; c < lines.size(); ++c) ended.join(c, lines[c].component);
+    TRY(align_by_edges(clocks, before, ended));
+    if (misfit(clocks) < by_edges) {
+      for (std::uint32_t c = 0; c < clocks.clocks(); ++c) groups.join(c, ended.find(c));
+      return true;
+    }
+  }
+  clocks.set_maps(aligned);
+  clocks.collect(nullptr);
+  return false;
+}
+
+/// Shift of every clock by the alignment. `before`: the initial maps.
+std::vector<ClockShift> moves_since(const constraints::ConstrainedClocks& clocks,
+                                    const std::vector<ClockMap>& before) {
+  struct Own {
+    std::uint32_t clock = 0;
+    ClockShift moved;
+  };
+  std::vector<Own> own;
+  for (const std::uint32_t c : clocks.own_clocks()) {
+    const trace::LocationSkeleton stamps = clocks.extent(c);
+    if (stamps.event_count == 0) continue;
+    const ClockMap &now = clocks.map_of(c), &then = clocks.map_of(c, before);
+    const std::uint64_t last = std::max(stamps.last, stamps.first + 1);
+    const auto by = [&](std::uint64_t local) {
+      return static_cast<double>(then(local) - now(local));
+    };
+    ClockShift moved{now(stamps.first), by(stamps.first), 0};
+    moved.rate =
+        (by(last) - moved.offset) / std::max(static_cast<double>(now(last) - moved.base), 1.0);
+    own.push_back({c, moved});
+  }
+  std::vector<ClockShift> moves(clocks.clocks());
+  for (const Own& one : gather_everywhere(clocks.team(), own)) moves[one.clock] = one.moved;
+  return moves;
+}
+
+/// Consensus in which only the reference stays, and all others move along with it.
+Consensus all_follow(std::uint32_t reference, std::size_t clocks) {
+  Consensus found;
+  found.reference = reference;
+  found.stays.assign(clocks, 0);
+  found.stays[reference] = 1;
+  found.shift.assign(clocks, 0);
+  return found;
+}
+
+/// Moves aligned clocks to their places. False, with all maps as before, if an offset becomes too
+/// large. `before`: maps of clocks that stay.
+bool move_clocks(constraints::ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
+                 const std::vector<ClockShift>& moves, const Consensus& found) {
+  std::vector<ClockMap> maps = clocks.maps();
+  bool good = true;
+  for (const std::uint32_t c : clocks.own_clocks()) {
+    const trace::LocationSkeleton stamps = clocks.extent(c);
+    if (stamps.event_count == 0) continue;
+    if (found.stays[c] != 0) {
+      clocks.set_map(maps, c, clocks.map_of(c, before));
+      continue;
+    }
+    const ClockMap& map = clocks.map_of(c);
+    const auto knot = [&](std::uint64_t local) -> ClockKnot {
+      const std::int64_t time = map(local);
+      const double more = moves[found.reference].at(time) + found.shift[c];
+      return {local, time - static_cast<std::int64_t>(local) + ticks_of(more)};
+    };
+    const auto moved =
+        ClockMap::from_knots({knot(stamps.first), knot(std::max(stamps.last, stamps.first + 1))});
+    good = good && moved;
+    if (moved) clocks.set_map(maps, c, *moved);
+  }
+  if (clocks.team().any(!good)) return false;
+  clocks.set_maps(std::move(maps));
+  return true;
+}
+
+/// Converts a constraint between clocks at their places to aligned times.
+constraints::ClockConstraint by_aligned_times(constraints::ClockConstraint one,
+                                              const std::vector<ClockShift>& moves,
+                                              const Consensus& found) {
+  const auto aligned = [&](std::uint32_t c, std::int64_t time) {
+    const bool stays = found.stays[c] != 0;
+    const ClockShift& line = moves[stays ? c : found.reference];
+    const double shift = stays ? 0 : found.shift[c];
+    // A fixed-point step: the two times differ by little, and the rate is small.
+    const auto near = time - ticks_of(line.at(time) + shift);
+    return time - ticks_of(line.at(near) + shift);
+  };
+  const std::int64_t from = aligned(one.from, one.from_time);
+  const std::int64_t to = aligned(one.to, one.to_time);
+  one.slack += (to - one.to_time) - (from - one.from_time);
+  one.from_time = from;
+  one.to_time = to;
+  return one;
+}
+
+/// Places clocks by a consensus. Only the latest and the earliest clock of a collective give
+/// constraints, so clocks at new places show others, which are added. If a few rounds do not end
+/// without new violations, all clocks move along with the reference.
+Result<Consensus> place_by_consensus(constraints::ConstrainedClocks& clocks,
+                                     const std::vector<ClockMap>& before,
+                                     const std::vector<ClockShift>& moves) {
+  const std::vector<ClockMap> aligned = clocks.maps();
+  clocks.collect_all();
+  const double allowed = clocks.worst_violation() + AlignmentThresholds::rounding;
+  std::vector<constraints::ClockConstraint> seen = clocks.constraints();
+  const std::int64_t middle = (clocks.begin() + clocks.end()) / 2;
+  Consensus found;
+  for (int round = 0; round < AlignmentThresholds::consensus_rounds; ++round) {
+    TRY_ASSIGN(found,
+               find_consensus(seen, moves, middle, {}, [&] { return clocks.check_cancelled(); }));
+    if (!move_clocks(clocks, before, moves, found)) break;
+    clocks.collect_all();
+    if (clocks.worst_violation() <= allowed) return found;
+    for (const constraints::ClockConstraint& one : clocks.constraints()) {
+      seen.push_back(by_aligned_times(one, moves, found));
+    }
+    clocks.set_maps(aligned);
+  }
+  found = all_follow(found.reference, moves.size());
+  move_clocks(clocks, before, moves, found);
+  return found;
+}
+
+/// Moves all clocks along with the reference, so that it shows what it did before. With a
+/// consensus, as many others as possible do as well. Returns a sentence of the report, or none.
+Result<std::string> apply_reference(constraints::ConstrainedClocks& clocks,
+                                    const std::vector<ClockMap>& before) {
+  const clocks::Reference& wanted = clocks.reference();
+  if (!wanted.consensus && wanted.location == k_none) return "";
+  const std::vector<ClockShift> moves = moves_since(clocks, before);
+  Consensus found;
+  if (wanted.consensus) {
+    TRY_ASSIGN(found, place_by_consensus(clocks, before, moves));
+  } else {
+    found = all_follow(clocks.clock_of(wanted.location), moves.size());
+    move_clocks(clocks, before, moves, found);
+  }
+  clocks.collect(nullptr);
+  if (!wanted.consensus) return "";
+  const auto stay = std::count(found.stays.begin(), found.stays.end(), 1);
+  return fmt::format("{}{} of {} clocks can stay as they are; ", found.complete ? "" : "at least ",
+                     stay, found.stays.size());
+}
+
+}  // namespace
+
+Result<Alignment> align_unmeasured(constraints::ConstrainedClocks& clocks) {
+  const std::vector<ClockMap> before = clocks.maps();
+  DisjointSets groups(clocks.clocks());
+  TRY(align_by_edges(clocks, before, groups));
+  TRY_ASSIGN(const bool by_ends, align_by_ends(clocks, before, groups));
+  const std::string ends = by_ends ? " and by ends of collectives, which coincide" : "";
+  TRY_ASSIGN(const std::string consensus, apply_reference(clocks, before));
+  for (std::uint32_t c = 0; c < clocks.clocks(); ++c) clocks.component_of[c] = groups.find(c);
+  std::set<std::uint32_t> groups_seen;
+  for (const constraints::ClockConstraint& constraint : clocks.constraints()) {
+    groups_seen.insert({clocks.component_of[constraint.from], clocks.component_of[constraint.to]});
+  }
+  if (groups_seen.size() < 2) {
+    return Alignment{
+        fmt::format("no clock was measured: aligned by messages{}; {}", ends, consensus), by_ends};
+  }
+  return Alignment{
+      fmt::format("no clock was measured: aligned by messages{} in {} groups, between which "
+                  "nothing was seen to go both ways; {}",
+                  ends, groups_seen.size(), consensus),
+      by_ends};
+}
+
+}  // namespace entrain::lines
