@@ -14,8 +14,8 @@
 #include "arguments.hpp"
 #include "bounds/bounds_testing.hpp"
 #include "clocks/presync.hpp"
-#include "otf2/read/stamps.hpp"
-#include "otf2/source/load.hpp"
+#include "formats/otf2/read/stamps.hpp"
+#include "formats/otf2/source/load.hpp"
 
 namespace {
 

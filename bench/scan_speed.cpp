@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/file.hpp"
-#include "otf2/read/archive.hpp"
-#include "otf2/read/parallel_scan.hpp"
+#include "formats/otf2/read/archive.hpp"
+#include "formats/otf2/read/parallel_scan.hpp"
 #include "otf2_support.hpp"
 
 namespace {

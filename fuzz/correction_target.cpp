@@ -7,7 +7,7 @@
 #include <entrain/entrain.hpp>
 
 #include "fuzz/scratch.hpp"
-#include "otf2/format/format.hpp"
+#include "formats/otf2/format/format.hpp"
 
 namespace entrain::fuzz {
 

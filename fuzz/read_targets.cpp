@@ -5,7 +5,7 @@
 #include <entrain/entrain.hpp>
 
 #include "fuzz/scratch.hpp"
-#include "otf2/read/archive.hpp"
+#include "formats/otf2/read/archive.hpp"
 #include "sim/drop.hpp"
 
 namespace entrain::fuzz {

@@ -10,9 +10,9 @@
 #include <entrain/entrain.hpp>
 
 #include "base/temp_folder_testing.hpp"
-#include "chrome/chrome.hpp"
+#include "formats/kineto/kineto.hpp"
 #include "fuzz/scratch.hpp"
-#include "spans/recording.hpp"
+#include "formats/spans/recording.hpp"
 
 namespace entrain::fuzz {
 
@@ -153,7 +153,7 @@ void recording(Input input, const Format& format) {
 
 }  // namespace
 
-void training_run(Input input, Compare) { recording(input, {chrome::read, 0}); }
+void training_run(Input input, Compare) { recording(input, {kineto::read, 0}); }
 
 void spans(Input input, Compare) { recording(input, {entrain::spans::read, 1000}); }
 

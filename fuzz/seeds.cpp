@@ -5,7 +5,7 @@
 #include <entrain/entrain.hpp>
 
 #include "fuzz/targets.hpp"
-#include "json/document.hpp"
+#include "formats/json/document.hpp"
 #include "net/model/generators.hpp"
 #include "net/model/topology_dot.hpp"
 #include "support/all_records.hpp"

@@ -8,8 +8,8 @@
 #include <entrain/entrain.hpp>
 
 #include "base/temp_folder_testing.hpp"
-#include "edges/read_clocks.hpp"
-#include "edges/read_edges.hpp"
+#include "formats/tables/read_clocks.hpp"
+#include "formats/tables/read_edges.hpp"
 #include "fuzz/scratch.hpp"
 
 namespace entrain::fuzz {
@@ -40,10 +40,10 @@ bool is_wild(const Edges& edges) {
 
 void read(const fs::path& file) {
   Clocks clocks;
-  const auto table = edges::read_edges(file, clocks, 2, nullptr);
+  const auto table = tables::read_edges(file, clocks, 2, nullptr);
   if (!table) return expect_good(table.error(), file, true);
   Clocks alone;
-  const auto again = edges::read_edges(file, alone, 1, nullptr);
+  const auto again = tables::read_edges(file, alone, 1, nullptr);
   if (!again || again->list.cause_time != table->list.cause_time ||
       again->list.effect_clock != table->list.effect_clock ||
       alone.clocks.size() != clocks.clocks.size()) {
@@ -68,8 +68,8 @@ void edge_table(Input input, Compare) {
   const fs::path file = folder / "the-table";
   Scratch::write(file, input.subspan(1));
   if (input[0] % 2 == 0) return read(file);
-  const std::vector<table::Source> files{file};
-  const auto clocks = edges::read_clocks(files, 0);
+  const std::vector<tables::Source> files{file};
+  const auto clocks = tables::read_clocks(files, 0);
   if (!clocks) return expect_good(clocks.error(), file, true);
   const std::vector<std::uint32_t> clock{0, static_cast<std::uint32_t>(clocks->clocks.size() - 1)};
   if (clocks->clocks.empty()) return;

@@ -10,10 +10,10 @@
 #include <entrain/align.hpp>
 
 #include "base/temp_folder_testing.hpp"
-#include "edges/write_tables.hpp"
+#include "formats/tables/write_tables.hpp"
 #include "fuzz/scratch.hpp"
-#include "json/document.hpp"
-#include "json/text_file.hpp"
+#include "formats/json/document.hpp"
+#include "formats/json/text_file.hpp"
 #include "record/base/settings.hpp"
 #include "record/base/vt_settings.hpp"
 
@@ -48,7 +48,7 @@ std::string mapped(const fs::path& file, const ClockMap& map) {
   files.clock_column = "c";
   const std::vector<ClockMap> maps(clocks.clocks.size(), map);
   std::string text;
-  const auto written = edges::map_table(files, clocks, maps, [&](std::string_view piece) {
+  const auto written = tables::map_table(files, clocks, maps, [&](std::string_view piece) {
     text += piece;
     return Result<void>();
   });

@@ -344,7 +344,7 @@ py::tuple align(const PythonClocks& given_clocks, const PythonEdges& given_edges
 /// A table as Python gives it: a file, or a name and the text of CSV.
 using PythonTable = std::pair<std::string, std::optional<std::string>>;
 
-table::Source source_of(const PythonTable& table) {
+tables::Source source_of(const PythonTable& table) {
   if (table.second) return {table.first, *table.second};
   return std::filesystem::path(table.first);
 }

@@ -14,7 +14,7 @@
 #include "cli/values.hpp"
 #include "engine/inputs.hpp"
 #include "output/output.hpp"
-#include "table/reader.hpp"
+#include "formats/tables/reader.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -42,7 +42,7 @@ std::string csv_of(const CompareReport& report) {
   std::map<std::uint64_t, std::string> fields;
   for (const LocationDifference& location : report.locations) {
     std::string& field = fields[location.id];
-    table::append_field(field,
+    tables::append_field(field,
                         location.name.empty() ? fmt::format("{}", location.id) : location.name);
   }
   for (const ComparedEvent& event : report.events) {

@@ -10,7 +10,7 @@
 #include <entrain/progress.hpp>
 
 #include "page/data.hpp"
-#include "table/reader.hpp"
+#include "formats/tables/reader.hpp"
 
 namespace entrain::engine {
 
@@ -23,8 +23,8 @@ struct AlignExtras {
 
 /// Tables of edges and clocks, and what is known beside them.
 struct AlignTables {
-  table::Source edges;
-  std::vector<table::Source> clocks{};
+  tables::Source edges;
+  std::vector<tables::Source> clocks{};
   std::uint64_t resolution_hz = 0;  ///< see AlignFiles
 };
 

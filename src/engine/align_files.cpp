@@ -10,9 +10,9 @@
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
-#include "edges/read_clocks.hpp"
-#include "edges/read_edges.hpp"
-#include "edges/write_tables.hpp"
+#include "formats/tables/read_clocks.hpp"
+#include "formats/tables/read_edges.hpp"
+#include "formats/tables/write_tables.hpp"
 #include "engine/align.hpp"
 #include "engine/edges.hpp"
 #include "engine/inputs.hpp"
@@ -82,9 +82,9 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
                                             page::Data* page, Progress* progress) {
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   AlignedTables result;
-  TRY_ASSIGN(result.clocks, edges::read_clocks(tables.clocks, tables.resolution_hz));
-  TRY_ASSIGN(edges::EdgeTable table,
-             edges::read_edges(tables.edges, result.clocks, options.check.threads, progress));
+  TRY_ASSIGN(result.clocks, tables::read_clocks(tables.clocks, tables.resolution_hz));
+  TRY_ASSIGN(tables::EdgeTable table,
+             tables::read_edges(tables.edges, result.clocks, options.check.threads, progress));
   TRY_ASSIGN(result.alignment,
              align(result.clocks, table.list.view(), options, page, progress));
   result.alignment.report.notes = std::move(table.notes);
@@ -109,10 +109,10 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
   if (files.output.empty()) return std::move(result.report);
   TRY_ASSIGN(OutputFolder folder, OutputFolder::create(files.output, rule));
   result.report.output = files.output.string();
-  TRY(put(folder.path() / k_maps, edges::maps_csv(clocks, result.maps)));
+  TRY(put(folder.path() / k_maps, tables::maps_csv(clocks, result.maps)));
   if (!files.apply.empty()) {
     TRY_ASSIGN(File mapped, File::create(folder.path() / files.apply.filename()));
-    TRY(edges::map_table(files, clocks, result.maps, [&](std::string_view text) {
+    TRY(tables::map_table(files, clocks, result.maps, [&](std::string_view text) {
       return mapped.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
     }));
     TRY(mapped.close());
@@ -140,9 +140,9 @@ Result<EdgesReport> engine::write_edges(const Paths& archive, const fs::path& ou
   const session::MemoryLimit limit(options.memory_limit_bytes);
   TRY_ASSIGN(engine::ArchiveEdges edges, engine::read_edges(archive, options, progress));
   TRY_ASSIGN(OutputFile clocks_file, OutputFile::create(clocks_path, rule));
-  TRY(clocks_file.write(edges::clocks_csv(edges.clocks)));
+  TRY(clocks_file.write(tables::clocks_csv(edges.clocks)));
   TRY_ASSIGN(OutputFile edges_file, OutputFile::create(output, rule));
-  TRY(edges::write_edges(edges.clocks, edges.list.view(),
+  TRY(tables::write_edges(edges.clocks, edges.list.view(),
                          {.edges = edges.edge_margins, .members = edges.member_margins},
                          is_json_name(output),
                          [&](std::string_view text) { return edges_file.write(text); }));

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "otf2/source/testing.hpp"
+#include "formats/otf2/source/testing.hpp"
 
 namespace entrain::engine {
 namespace {

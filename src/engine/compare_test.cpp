@@ -7,7 +7,7 @@
 #include <entrain/entrain.hpp>
 
 #include "base/temp_folder_testing.hpp"
-#include "json/document.hpp"
+#include "formats/json/document.hpp"
 
 namespace entrain::engine {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/try.hpp"
 #include "constraints/node_times.hpp"
-#include "edges/write_tables.hpp"
+#include "formats/tables/write_tables.hpp"
 #include "engine/check_times.hpp"
 #include "engine/timeline.hpp"
 #include "formats/registry/open.hpp"
@@ -22,7 +22,7 @@ void fill_margins(const match::Graph& graph, const BigVector<std::int64_t>& time
   for (const match::Edge& edge : graph.edges) {
     result.edge_margins.push_back(verify::margin(times[edge.receive], times[edge.send]));
   }
-  result.member_margins.resize(result.list.members.size(), edges::Margins::k_none);
+  result.member_margins.resize(result.list.members.size(), tables::Margins::k_none);
   const match::Exchange* last = nullptr;
   std::uint64_t member = 0;
   match::for_demands(
@@ -61,7 +61,7 @@ Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& option
   session::begin_phase(progress, "check");
   ArchiveEdges result;
   TRY_ASSIGN(result.clocks, source->clock_table(t.loaded, options.clock_samples));
-  result.list = edges::list_of(t.graph, t.mu.ticks);
+  result.list = tables::list_of(t.graph, t.mu.ticks);
   TRY_ASSIGN(result.report, check_times(setting_of(workers, *source, t, options, progress),
                                         t.loaded, t.measured.maps));
   result.report.presync = t.measured.method;

@@ -8,7 +8,7 @@
 #include <entrain/progress.hpp>
 
 #include "base/big_vector.hpp"
-#include "edges/list.hpp"
+#include "formats/tables/list.hpp"
 #include "engine/verbs.hpp"
 
 namespace entrain::engine {
@@ -16,10 +16,10 @@ namespace entrain::engine {
 /// The edges of an archive, its locations as clocks, and what a table of them needs.
 struct ArchiveEdges {
   Clocks clocks;
-  edges::EdgeList list;
+  tables::EdgeList list;
   CheckReport report;  ///< counts of the edges by the clocks as measured
   /// Effect minus cause by the clocks as measured: of edges; and per member of instances, of ends
-  /// the smallest one, else edges::Margins::k_none.
+  /// the smallest one, else tables::Margins::k_none.
   BigVector<std::int64_t> edge_margins, member_margins;
 };
 

@@ -13,7 +13,7 @@
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
 #include "constraints/node_times.hpp"
-#include "edges/write_tables.hpp"
+#include "formats/tables/write_tables.hpp"
 #include "engine/check_times.hpp"
 #include "engine/edges.hpp"
 #include "engine/inputs.hpp"
@@ -65,7 +65,7 @@ Result<ExportReport> write_table(const engine::Paths& archive, const ExportOptio
                                  OutputFile& file, Progress* progress) {
   TRY_ASSIGN(engine::ArchiveEdges edges, engine::read_edges(archive, options.check, progress));
   ExportReport report;
-  TRY(edges::write_edges(edges.clocks, edges.list.view(),
+  TRY(tables::write_edges(edges.clocks, edges.list.view(),
                          {.edges = edges.edge_margins, .members = edges.member_margins}, false,
                          [&](std::string_view text) {
                            report.bytes += text.size();

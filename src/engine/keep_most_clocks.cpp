@@ -9,7 +9,7 @@
 
 #include "base/ids.hpp"
 #include "base/try.hpp"
-#include "edges/list.hpp"
+#include "formats/tables/list.hpp"
 #include "engine/align.hpp"
 #include "engine/clock_steps.hpp"
 
@@ -304,7 +304,7 @@ class Placer {
   }
 
   Result<ClockMap> map_of(std::span<const Tie> ties, const StampRange& events) {
-    edges::EdgeList list;
+    tables::EdgeList list;
     for (const Tie& tie : ties) {
       list.cause_clock.push_back(tie.is_cause ? 1 : 0);
       list.effect_clock.push_back(tie.is_cause ? 0 : 1);

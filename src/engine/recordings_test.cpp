@@ -13,8 +13,8 @@
 #include <entrain/entrain.hpp>
 
 #include "base/temp_folder_testing.hpp"
-#include "chrome/manifest.hpp"
-#include "json/document.hpp"
+#include "formats/kineto/manifest.hpp"
+#include "formats/json/document.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -374,7 +374,7 @@ TEST(Recordings, an_overlay_shifts_untouched_files_as_a_whole) {
         return note.find("an overlay shifts each file as a whole") != std::string::npos;
       });
   EXPECT_TRUE(tells_rest);
-  const std::string manifest = json::load(out / chrome::k_manifest_name)->text;
+  const std::string manifest = json::load(out / kineto::k_manifest_name)->text;
   std::vector<ClockMap> shifts(4);
   for (int rank = 0; rank < 4; ++rank) {
     const std::string name = fmt::format("rank{}.json", rank);

@@ -18,9 +18,9 @@
 #include "lines/simultaneous_ends.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
-#include "edges/check.hpp"
-#include "edges/graph.hpp"
-#include "edges/trace.hpp"
+#include "formats/tables/check.hpp"
+#include "formats/tables/graph.hpp"
+#include "formats/tables/trace.hpp"
 #include "engine/keep_most_clocks.hpp"
 #include "session/phase.hpp"
 #include "trace/properties.hpp"
@@ -135,14 +135,14 @@ class Finder {
     const Stopwatch watch(t_.match_s);
     session::begin_phase(progress_, "match");
     const Clocks& clocks = given_->clocks;
-    TRY(edges::check(clocks, given_->edges, options_.threads));
+    TRY(tables::check(clocks, given_->edges, options_.threads));
     trace::Trace& trace = t_.loaded.trace;
     trace.path = clocks.name;
-    trace.definitions = edges::definitions_of(clocks);
+    trace.definitions = tables::definitions_of(clocks);
     const MuTicks mu = choose_mu(trace, options_.mu).ticks;
-    TRY_ASSIGN(edges::EdgeGraph made, edges::graph_of(trace.definitions, given_->edges, mu,
+    TRY_ASSIGN(tables::EdgeGraph made, tables::graph_of(trace.definitions, given_->edges, mu,
                                                       options_.threads, progress_));
-    trace.locations = edges::skeletons_of(clocks, made.graph);
+    trace.locations = tables::skeletons_of(clocks, made.graph);
     for (const trace::LocationSkeleton& location : trace.locations) {
       made.graph.granule.push_back(location.granule);
     }
@@ -150,7 +150,7 @@ class Finder {
     t_.graph = std::move(made.graph);
     t_.left_out = std::move(made.left_out);
     t_.has_given_edges = true;
-    exchanges_ = edges::exchanges_of(clocks);
+    exchanges_ = tables::exchanges_of(clocks);
     return {};
   }
 

@@ -74,7 +74,7 @@ void measure_shift(session::Workers& workers, Timeline& timeline);
 
 /// Reads a trace and finds the times of its events. Collective over the processes; the same for any
 /// number of them. Errors: those of Source::load(), presynchronise() and match::build_graph(); for
-/// given edges those of edges::check() and edges::graph_of().
+/// given edges those of tables::check() and tables::graph_of().
 ///
 /// Presync::automatic of a correction is Presync::causal where something is violated and the
 /// archive was not corrected before. Locations that share a clock get one map, but only where

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "otf2/source/source.hpp"
+#include "formats/otf2/source/source.hpp"
 
 namespace entrain::engine {
 namespace {

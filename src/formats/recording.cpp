@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "edges/trace.hpp"
+#include "formats/tables/trace.hpp"
 #include "formats/rows.hpp"
 
 namespace entrain::formats {
@@ -60,7 +60,7 @@ class RecordedEvents : public TimedEvents {
   RecordedEvents(const Recording& recording, EventTimes events)
       : recording_(recording), events_(std::move(events)) {
     resolution_hz = recording.clocks.resolution_hz;
-    for (const trace::Location& location : edges::definitions_of(recording.clocks).locations) {
+    for (const trace::Location& location : tables::definitions_of(recording.clocks).locations) {
       const bool is_number = location.name == fmt::format("{}", location.id);
       locations.push_back({.id = location.id, .name = is_number ? "" : location.name});
     }

@@ -16,7 +16,7 @@
 #include <entrain/report.hpp>
 
 #include "base/link.hpp"
-#include "edges/list.hpp"
+#include "formats/tables/list.hpp"
 #include "formats/source.hpp"
 
 namespace entrain::formats {
@@ -128,7 +128,7 @@ class Recording : public Source {
       const trace::Trace& trace) const final;
 
   Clocks clocks;
-  edges::EdgeList list;
+  tables::EdgeList list;
   std::uint64_t events = 0;  ///< number of events with a time
   std::uint64_t calls = 0;   ///< number of communication calls, paired or not
   Coverage coverage;

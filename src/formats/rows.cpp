@@ -33,7 +33,7 @@ Result<std::shared_ptr<const Rows>> Rows::read(const Recording& recording,
   for (const trace::Location& location : trace.definitions.locations) {
     work->last_id_ = std::max(work->last_id_, location.id);
   }
-  edges::Names rows;
+  tables::Names rows;
   std::map<std::pair<LocationIndex, std::uint32_t>, std::vector<Call>> calls;
   TRY(recording.for_each_work([&](const Work& one) -> Result<void> {
     calls[{one.clock, rows.number(one.row)}].push_back(

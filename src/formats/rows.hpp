@@ -9,7 +9,7 @@
 
 #include <entrain/error.hpp>
 
-#include "edges/names.hpp"
+#include "formats/tables/names.hpp"
 #include "formats/recording.hpp"
 #include "trace/trace.hpp"
 
@@ -66,7 +66,7 @@ class Rows : public trace::EventReader {
   void add_row(LocationIndex clock, const std::string& name, std::vector<Call> calls);
 
   trace::Trace trace_;
-  edges::Names regions_;
+  tables::Names regions_;
   std::vector<Lane> lanes_;  ///< lanes of the locations behind the clocks
   std::vector<LocationIndex> clock_of_;
   std::uint64_t left_out_ = 0;

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/try.hpp"
-#include "edges/trace.hpp"
+#include "formats/tables/trace.hpp"
 
 namespace entrain::formats {
 namespace {
@@ -50,7 +50,7 @@ class Worked : public Recording {
 
   [[nodiscard]] std::shared_ptr<const Rows> shown() const {
     trace::Trace trace;
-    trace.definitions = edges::definitions_of(clocks);
+    trace.definitions = tables::definitions_of(clocks);
     trace.locations.resize(clocks.clocks.size());
     return *Rows::read(*this, trace);
   }

@@ -19,7 +19,7 @@ namespace {
 std::vector<std::uint32_t> tied_groups(const Recording& recording) {
   const auto count = static_cast<std::uint32_t>(recording.clocks.clocks.size());
   DisjointSets sets(count);
-  const edges::EdgeList& list = recording.list;
+  const tables::EdgeList& list = recording.list;
   for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
     sets.join(list.cause_clock[e], list.effect_clock[e]);
   }

@@ -13,7 +13,7 @@
 #include "base/team.hpp"
 #include "bounds/bounds_testing.hpp"
 #include "causal/bend.hpp"
-#include "otf2/source/testing.hpp"
+#include "formats/otf2/source/testing.hpp"
 #include "sim/distort.hpp"
 #include "trace/properties.hpp"
 #include "trace/testing.hpp"

@@ -12,8 +12,8 @@
 
 #include "base/random.hpp"
 #include "base/temp_folder_testing.hpp"
-#include "edges/read_clocks.hpp"
-#include "edges/read_edges.hpp"
+#include "formats/tables/read_clocks.hpp"
+#include "formats/tables/read_edges.hpp"
 #include "engine/edges.hpp"
 
 namespace entrain {
@@ -73,10 +73,10 @@ TEST(Edges, come_back_from_tables_of_both_forms) {
       const fs::path file = folder / name;
       const auto written = write_edges(archive, file, {});
       ASSERT_TRUE(written) << written.error().message;
-      const std::vector<table::Source> tables{clocks_file_of(file)};
-      auto clocks = edges::read_clocks(tables, 0);
+      const std::vector<tables::Source> tables{clocks_file_of(file)};
+      auto clocks = tables::read_clocks(tables, 0);
       ASSERT_TRUE(clocks) << clocks.error().message;
-      const auto table = edges::read_edges(file, *clocks, 2, nullptr);
+      const auto table = tables::read_edges(file, *clocks, 2, nullptr);
       ASSERT_TRUE(table) << table.error().message;
       EXPECT_EQ(table->list.cause_time, edges->list.cause_time);
       EXPECT_EQ(table->list.members.size(), edges->list.members.size());

@@ -8,7 +8,7 @@ check_docs.py names SOURCE_DIR        paths, symbols, links, make targets and pr
 check_docs.py run SOURCE_DIR BIN_DIR  the documents' runnable commands run
 check_docs.py compile SOURCE_DIR CXX  the examples of the library's manual compile
 
-Checked names are those in backticks: paths (`src/otf2/`, `include/entrain/error.hpp`, with * as a
+Checked names are those in backticks: paths (`src/formats/otf2/`, `include/entrain/error.hpp`, with * as a
 wildcard), symbols (`entrain::match::Graph`) and `make target`. A runnable block begins with
 ```sh run, or ```sh run exit=1 where the last command must end with that code. All blocks of a
 document run in one scratch folder, which holds a link to examples/. An example is a ```cpp block:
@@ -59,7 +59,7 @@ NUMBERS = [
     ("src/clocks/rate_prior.cpp", "k_slewed_ppb", 1000, [(OPTIONS, "{} for wall clocks")]),
     ("src/cli/check_options.cpp", "k_most_rate_ppm", 1,
      [(OPTIONS, "parts per million, 0 to {};"), (OPTIONS, "parts per million, 0 to {}.")]),
-    ("src/json/text_file.hpp", "k_most_ratio", 1, [(OPTIONS, "{} times its packed size")]),
+    ("src/formats/json/text_file.hpp", "k_most_ratio", 1, [(OPTIONS, "{} times its packed size")]),
     ("src/engine/common_error.hpp", "k_windows", 1,
      [("include/entrain/compare.hpp", "windows of 1/{} of the run")]),
 ]

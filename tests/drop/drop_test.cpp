@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 #include <entrain/entrain.hpp>
 
-#include "otf2/format/format.hpp"
-#include "otf2/read/archive.hpp"
+#include "formats/otf2/format/format.hpp"
+#include "formats/otf2/read/archive.hpp"
 #include "sim/drop.hpp"
 #include "support/big_endian.hpp"
 #include "support/compare_traces.hpp"

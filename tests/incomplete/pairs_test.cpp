@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "match/graph.hpp"
-#include "otf2/source/load.hpp"
+#include "formats/otf2/source/load.hpp"
 #include "sim/drop.hpp"
 #include "support/lockstep.hpp"
 

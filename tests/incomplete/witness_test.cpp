@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "otf2/source/load.hpp"
+#include "formats/otf2/source/load.hpp"
 #include "sim/drop.hpp"
 #include "support/lockstep.hpp"
 #include "support/pairing.hpp"

@@ -8,7 +8,7 @@
 
 #include <entrain/entrain.hpp>
 
-#include "otf2/read/archive.hpp"
+#include "formats/otf2/read/archive.hpp"
 #include "support/all_records.hpp"
 #include "support/compare_traces.hpp"
 #include "support/files.hpp"

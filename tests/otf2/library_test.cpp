@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "otf2/read/archive.hpp"
+#include "formats/otf2/read/archive.hpp"
 #include "support/all_records.hpp"
 #include "support/archive_builder.hpp"
 #include "support/big_endian.hpp"

@@ -5,8 +5,8 @@
 
 #include <cstdio>
 
-#include "otf2/read/archive.hpp"
-#include "otf2/write/write_archive.hpp"
+#include "formats/otf2/read/archive.hpp"
+#include "formats/otf2/write/write_archive.hpp"
 #include "support/files.hpp"
 #include "support/many_locations.hpp"
 #include "support/process.hpp"

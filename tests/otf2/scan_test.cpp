@@ -6,8 +6,8 @@
 
 #include <entrain/clock_map.hpp>
 
-#include "otf2/read/archive.hpp"
-#include "otf2/read/parallel_scan.hpp"
+#include "formats/otf2/read/archive.hpp"
+#include "formats/otf2/read/parallel_scan.hpp"
 #include "support/all_records.hpp"
 #include "support/compare_traces.hpp"
 #include "support/files.hpp"

@@ -9,8 +9,8 @@
 
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
-#include "otf2/read/stamps.hpp"
-#include "otf2/source/load.hpp"
+#include "formats/otf2/read/stamps.hpp"
+#include "formats/otf2/source/load.hpp"
 
 namespace entrain::test {
 namespace {

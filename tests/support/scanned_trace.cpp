@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "otf2/read/archive.hpp"
+#include "formats/otf2/read/archive.hpp"
 
 namespace entrain::test {
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "otf2/format/format.hpp"
+#include "formats/otf2/format/format.hpp"
 #include "record/archive/definitions.hpp"
 #include "record/archive/folders.hpp"
 #include "record/archive/otf2_locks.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/archive/event_fields.hpp"
 
-#include "otf2/format/format.hpp"
+#include "formats/otf2/format/format.hpp"
 
 namespace entrain::record {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "otf2/format/format.hpp"
+#include "formats/otf2/format/format.hpp"
 #include "record/archive/event_fields.hpp"
 
 namespace entrain::record {

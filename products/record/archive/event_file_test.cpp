@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "otf2/format/walk.hpp"
+#include "formats/otf2/format/walk.hpp"
 #include "record/archive/event_fields.hpp"
 
 namespace entrain::record {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/open_input.hpp"
-#include "otf2/format/format.hpp"
+#include "formats/otf2/format/format.hpp"
 #include "record/base/rank_list.hpp"
 #include "record/clocks/clock_points.hpp"
 

@@ -13,15 +13,15 @@
 #include "base/file.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
-#include "chrome/chrome.hpp"
-#include "chrome/manifest.hpp"
+#include "formats/kineto/kineto.hpp"
+#include "formats/kineto/manifest.hpp"
 #include "formats/ignored_files.hpp"
 #include "formats/recording.hpp"
-#include "json/document.hpp"
-#include "otf2/format/archive_files.hpp"
-#include "otf2/source/source.hpp"
+#include "formats/json/document.hpp"
+#include "formats/otf2/format/archive_files.hpp"
+#include "formats/otf2/source/source.hpp"
 #include "session/workers.hpp"
-#include "spans/recording.hpp"
+#include "formats/spans/recording.hpp"
 
 namespace entrain::formats {
 
@@ -47,7 +47,7 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
     if (it->path().extension() == otf2::ending::anchor) return std::vector<fs::path>();
     const fs::path name = it->path().filename();
     std::error_code unknown;
-    if (json::is_document_name(name) && name != chrome::k_manifest_name &&
+    if (json::is_document_name(name) && name != kineto::k_manifest_name &&
         !it->is_directory(unknown)) {
       files.push_back(it->path());
     }
@@ -88,7 +88,7 @@ void add_anchor(Inputs& inputs, const fs::path& anchor) {
 Result<bool> may_be_document(const fs::path& file) {
   TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
   if (are_spans) return true;
-  return chrome::may_be_trace(file);
+  return kineto::may_be_trace(file);
 }
 
 /// The files of a path, without those of a folder that hold something else; a note names these. If
@@ -133,7 +133,7 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
   const auto mixed = [&] { return !spans.empty() && !traces.empty(); };
   const auto no_spans = [&](const fs::path& file) { return spans::holds_none(file, max_unpacked); };
   const auto no_events = [&](const fs::path& file) {
-    return chrome::holds_none(file, max_unpacked);
+    return kineto::holds_none(file, max_unpacked);
   };
   if (mixed()) leave_out(spans, no_spans, notes);
   if (mixed()) leave_out(traces, no_events, notes);
@@ -177,17 +177,17 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
   {
     const Stopwatch watch(read_s);
     TRY_ASSIGN(recording, kind == Kind::spans ? spans::read(files, threads, max_unpacked)
-                                              : chrome::read(files, threads, max_unpacked));
+                                              : kineto::read(files, threads, max_unpacked));
   }
   session::MemoryLimit::set_aside_what_is_read();
   recording->read_s = read_s;
   recording->notes.insert(recording->notes.end(), notes.begin(), notes.end());
   warn_of_untied_clocks(*recording);
   for (const fs::path& path : paths) {
-    if (!file_exists(path / chrome::k_manifest_name)) continue;
+    if (!file_exists(path / kineto::k_manifest_name)) continue;
     recording->notes.push_back(
         fmt::format("{} is for Perfetto and not applied here: times are those of the files",
-                    (path / chrome::k_manifest_name).string()));
+                    (path / kineto::k_manifest_name).string()));
   }
   recording->clocks.name =
       paths.size() == 1 ? paths.front().string()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files of OTF2 as rows of tokens: chunk headers, stamps, records and marks, as bytes.
 
-src/otf2/format/format.hpp describes the format. Bytes that are no records become one token at the
+src/formats/otf2/format/format.hpp describes the format. Bytes that are no records become one token at the
 end, so joining the tokens always gives the file back.
 """
 

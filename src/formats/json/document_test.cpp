@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/json/document.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "base/file.hpp"
+#include "base/memory_room.hpp"
+#include "base/temp_folder_testing.hpp"
+#include "formats/json/scanner.hpp"
+#include "formats/json/text_file.hpp"
+
+namespace entrain::json {
+namespace {
+
+TEST(Document, a_packed_text_comes_back_as_it_was) {
+  const TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += std::to_string(i) + ",";
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", text, true));
+  const auto document = load(folder.path() / "a.json.gz");
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_TRUE(document->packed);
+  EXPECT_EQ(document->text, text);
+}
+
+TEST(Document, a_gzip_stream_that_ends_too_early_is_read_as_far_as_it_goes) {
+  const TempFolder folder;
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", std::string(100'000, 'x'), true));
+  auto bytes = *read_file(folder.path() / "a.json.gz", 1 << 20);
+  bytes.resize(bytes.size() / 2);
+  ASSERT_TRUE(write_file(folder.path() / "b.json.gz", bytes));
+  const auto document = load(folder.path() / "b.json.gz");
+  ASSERT_TRUE(document);
+  EXPECT_TRUE(document->cut);
+  EXPECT_GT(document->text.size(), 1'000U);
+  EXPECT_LT(document->text.size(), 100'000U);
+  EXPECT_FALSE(load(folder.path() / "a.json.gz")->cut);
+}
+
+TEST(Document, zeros_behind_a_gzip_stream_are_passed_over) {
+  const TempFolder folder;
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", "[1]", true));
+  auto bytes = *read_file(folder.path() / "a.json.gz", 1 << 20);
+  bytes.resize(bytes.size() + 4);
+  ASSERT_TRUE(write_file(folder.path() / "b.json.gz", bytes));
+  const auto document = load(folder.path() / "b.json.gz");
+  ASSERT_TRUE(document) << document.error().message;
+  EXPECT_EQ(document->text, "[1]");
+}
+
+TEST(Document, no_more_is_unpacked_than_is_allowed) {
+  const TempFolder folder;
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", std::string(3'000'000, ' '), true));
+  ASSERT_TRUE(save(folder.path() / "plain.json", std::string(3'000'000, ' '), false));
+  EXPECT_TRUE(load(folder.path() / "a.json.gz"));
+  EXPECT_TRUE(load(folder.path() / "a.json.gz", 3'000'000));
+  EXPECT_TRUE(load(folder.path() / "plain.json", 1000));
+  const auto refused = load(folder.path() / "a.json.gz", 2'999'999);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("holds more than 2999999 when unpacked, which is the "
+                                         "limit; if you trust it, allow more with --max-unpacked"),
+            std::string::npos)
+      << refused.error().message;
+  EXPECT_EQ(beginning(folder.path() / "a.json.gz").value(), std::string(k_beginning, ' '));
+}
+
+TEST(Document, what_a_packed_file_may_hold_grows_with_its_size) {
+  EXPECT_EQ(most_unpacked(0), k_any_ratio);
+  EXPECT_EQ(most_unpacked(1 << 20), k_any_ratio);
+  EXPECT_EQ(most_unpacked(100'000'000), 25'000'000'000U);
+  EXPECT_EQ(most_unpacked(~std::uint64_t{0}), k_most_text);
+}
+
+TEST(Document, memory_is_refused_before_it_is_taken) {
+  const TempFolder folder;
+  constexpr std::size_t k_bytes = std::size_t{192} << 20;
+  for (const bool packed : {false, true}) {
+    ASSERT_TRUE(save(folder.path() / "a.json", std::string(k_bytes, ' '), packed));
+    set_memory_room(k_bytes / 4);
+    const auto refused = load(folder.path() / "a.json");
+    set_memory_room(0);
+    ASSERT_FALSE(refused) << packed;
+    EXPECT_NE(refused.error().message.find("takes more memory than the 50331648 bytes that "
+                                           "--memory leaves it"),
+              std::string::npos)
+        << refused.error().message;
+    std::filesystem::remove(folder.path() / "a.json");
+  }
+}
+
+TEST(Document, the_beginning_is_there_unless_the_system_cannot_read_the_file) {
+  const TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += std::to_string(i) + ",";
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", text, true));
+  EXPECT_EQ(beginning(folder.path() / "a.json.gz").value(), text.substr(0, k_beginning));
+  auto bytes = *read_file(folder.path() / "a.json.gz", 1 << 20);
+  std::fill(bytes.begin() + 9'000, bytes.end(), std::uint8_t{0xFF});
+  ASSERT_TRUE(write_file(folder.path() / "damaged.json.gz", bytes));
+  const std::string damaged = beginning(folder.path() / "damaged.json.gz").value();
+  EXPECT_EQ(damaged.substr(0, 9'000), text.substr(0, 9'000));  // what follows may be anything
+  EXPECT_EQ(beginning(folder.path()).value(), "");
+  EXPECT_EQ(beginning(folder.path() / "none.json").value(), "");
+  std::filesystem::create_symlink("loop.json", folder.path() / "loop.json");
+  EXPECT_FALSE(beginning(folder.path() / "loop.json"));
+}
+
+TEST(Document, bytes_that_are_no_utf8_are_refused) {
+  const TempFolder folder;
+  ASSERT_TRUE(save(folder.path() / "a.json", "[\"\xFF\"]", false));
+  EXPECT_FALSE(load(folder.path() / "a.json"));
+}
+
+TEST(Document, patch_replaces_pieces_and_nothing_else) {
+  EXPECT_EQ(patch("ts: 12, dur: 3!", {{4, 2, "123.5"}, {13, 1, ""}}), "ts: 123.5, dur: !");
+  EXPECT_EQ(patch("same", {}), "same");
+}
+
+TEST(Scanner, walks_over_members_with_their_places) {
+  Scanner scanner(R"( {"a": [1, {"}": "\"]"}], "b" : -1.5 , "c":{}} )");
+  std::string_view key, value;
+  std::string seen;
+  ASSERT_TRUE(scanner.open('{'));
+  while (scanner.next_key(key)) {
+    ASSERT_TRUE(scanner.value(value));
+    seen += std::string(key) + "=" + std::string(value) + ";";
+  }
+  EXPECT_FALSE(scanner.failed());
+  EXPECT_EQ(seen, R"(a=[1, {"}": "\"]"}];b=-1.5;c={};)");
+}
+
+TEST(Scanner, passes_over_a_mark_of_byte_order) {
+  Scanner scanner("\xEF\xBB\xBF{\"a\": 1}");
+  std::string_view key;
+  ASSERT_TRUE(scanner.open('{'));
+  ASSERT_TRUE(scanner.next_key(key));
+  EXPECT_EQ(key, "a");
+}
+
+TEST(Scanner, fails_at_the_end_of_a_text_that_is_cut_anywhere) {
+  const std::string text = R"({"a": [1, "x"], "b": 25})";
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    Scanner scanner(std::string_view(text).substr(0, size));
+    std::string_view key, value;
+    if (!scanner.open('{')) continue;
+    while (scanner.next_key(key) && scanner.value(value)) {
+    }
+    EXPECT_TRUE(scanner.failed()) << size;
+  }
+}
+
+}  // namespace
+}  // namespace entrain::json

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/json/window.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/flat_map.hpp"
+#include "base/memory_room.hpp"
+#include "base/try.hpp"
+#include "base/utf8.hpp"
+
+namespace entrain::json {
+namespace {
+
+/// Bytes per read; fits into the L2 cache of most processors.
+constexpr std::size_t k_window_piece = std::size_t{1} << 18;
+
+/// Hashes four words at a time: std::hash would take as long as all checks of UTF-8.
+std::uint64_t hash_of(std::string_view text) {
+  constexpr std::size_t k_lanes = 4;
+  constexpr std::uint64_t k_odd = 0x9E3779B97F4A7C15;
+  std::uint64_t lanes[k_lanes] = {1, 2, 3, 4};
+  std::uint64_t words[k_lanes];
+  for (; text.size() >= sizeof words; text.remove_prefix(sizeof words)) {
+    std::memcpy(words, text.data(), sizeof words);
+    for (std::size_t i = 0; i < k_lanes; ++i) {
+      lanes[i] = (lanes[i] ^ words[i]) * k_odd;
+      lanes[i] ^= lanes[i] >> 32;
+    }
+  }
+  std::uint64_t hash = mix(text.size());
+  for (const char c : text) hash = mix(hash + static_cast<unsigned char>(c));
+  for (const std::uint64_t lane : lanes) hash = mix(hash + lane);
+  return hash;
+}
+
+}  // namespace
+
+Result<Window> Window::open(const std::filesystem::path& path, std::uint64_t max_unpacked) {
+  TRY_ASSIGN(TextReader reader, TextReader::open(path, max_unpacked));
+  Window window(path, std::move(reader));
+  TRY(window.advance(0));
+  return window;
+}
+
+Result<void> Window::advance(std::size_t done) {
+  size_ -= done;
+  offset_ += done;
+  checked_ -= done;
+  std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(done), size_, bytes_.begin());
+  // Reads pieces at fixed positions of the file, so that the hash does not depend on the reader.
+  const std::size_t pieces = std::max<std::size_t>(size_ / k_window_piece, 1);
+  const std::size_t wanted = size_ + pieces * k_window_piece;
+  if (size_ > k_most_kept) {
+    return fail(ErrorKind::input,
+                fmt::format("{}: the value at byte {} has more than {} bytes; split it, or take it "
+                            "out",
+                            path_.string(), offset_, k_most_kept));
+  }
+  const bool grows = bytes_.size() < wanted;
+  TRY(check_memory_room(path_, grows ? wanted : 0));
+  if (grows) bytes_.resize(wanted);
+  for (std::size_t i = 0; i < pieces && !ended_; ++i) {
+    TRY_ASSIGN(const std::size_t read, reader_.read({bytes_.data() + size_, k_window_piece}));
+    hash_ = mix(hash_ + hash_of({bytes_.data() + size_, read}));
+    size_ += read;
+    ended_ = read < k_window_piece;
+  }
+  return check_encoding();
+}
+
+Result<void> Window::check_encoding() {
+  const std::string_view unchecked(bytes_.data() + checked_, size_ - checked_);
+  const std::string_view whole = whole_characters(unchecked);
+  if (!is_utf8(whole)) return no_utf8(path_);
+  // A text that was cut off may end inside a character.
+  checked_ += ended_ ? unchecked.size() : whole.size();
+  return {};
+}
+
+}  // namespace entrain::json

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
+
+#include "formats/kineto/events.hpp"
+
+namespace entrain::kineto {
+
+/// Operation of a kernel of NCCL or RCCL, by its name and arguments.
+enum class Operation : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  barrier,
+  broadcast,
+  scatter,
+  reduce,
+  gather,
+  send_receive,  ///< point to point
+  other,         ///< not known
+};
+
+constexpr std::uint32_t k_no_rank = ~std::uint32_t{0};
+
+/// A collective call of a rank, or a message: a kernel on its GPU.
+struct Call {
+  std::uint64_t begin = 0, end = 0;  ///< ns
+  std::uint64_t size = 0;            ///< hash of size and type; 0: not known
+  std::uint64_t step = 0;            ///< step of the training loop, from 1 on; 0: not known
+  std::uint64_t correlation = 0;     ///< number of the launch
+  std::uint32_t place = 0;           ///< number among the calls of its file, in order of the text
+  std::uint32_t root = k_no_rank;    ///< rank that all get data from, or give data to
+  std::uint32_t from = k_no_rank, to = k_no_rank;  ///< ranks of a message; unknown: perhaps its own
+  Operation operation = Operation::other;
+  bool zero_splits = false;    ///< an all-to-all in which some ranks exchange nothing
+  bool before_launch = false;  ///< the kernel begins before its launch
+  std::string group;           ///< calls of one collective have equal groups
+  std::string number;          ///< "Comms Id" and "Seq"; empty: none
+};
+
+/// Contents of one file.
+struct RankFile {
+  std::filesystem::path path;
+  std::uint64_t max_unpacked = 0;  ///< limit of unpacked bytes; 0: the default
+  FileFacts facts;
+  std::uint32_t rank = 0;
+  std::uint64_t events = 0;  ///< number of events with a time
+  std::uint64_t first = 0, last = 0;
+  std::uint64_t cut_times = 0;      ///< number of times with more than 3 decimals
+  std::uint64_t endless_calls = 0;  ///< kernels that communicate and have no end
+  std::uint64_t mixed_calls = 0;    ///< ignored: several processes, perhaps ranks
+  bool one_stream = false;          ///< mixed calls overlap on one stream of one process
+  bool whole_us = true;             ///< true if no time has decimals
+  std::vector<Call> calls;          ///< sorted by begin
+};
+
+/// Name in words of MPI, e.g. "all_reduce".
+const char* name_of(Operation operation);
+/// True if no rank ends the call before all have begun it.
+bool synchronises(Operation operation);
+/// True if data go from one rank to all.
+bool comes_from_root(Operation operation);
+/// True if data go from all ranks to one.
+bool goes_to_root(Operation operation);
+
+/// True for a kernel that communicates: a complete event, or the begin of one (B, b).
+bool is_collective_kernel(const EventText& event);
+
+/// Sorts the calls of a file by begin, end and place.
+void sort_calls(RankFile& file);
+
+/// Reads one file. Errors: those of kineto::read().
+Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
+
+/// Calls that are one collective or one message.
+struct Instance {
+  static constexpr std::uint32_t k_absent = ~std::uint32_t{0};
+  std::vector<std::uint32_t> call;  ///< position in RankFile::calls per file, or k_absent
+  Operation operation = Operation::other;
+  /// File of the root, or of a message's sender; k_absent for operations without a root.
+  std::uint32_t root = k_absent;
+};
+
+struct Matches {
+  std::vector<Instance> instances;
+  std::uint64_t ambiguous = 0;      ///< calls with several plausible partners
+  std::uint64_t alone = 0;          ///< calls without a partner
+  std::uint64_t without_edges = 0;  ///< calls with unknown operation, root or partner
+  std::uint64_t zero_splits = 0;    ///< calls of all-to-all with empty splits
+  /// Shortest period of the calls that were paired by their times, ns; 0: none repeat.
+  std::int64_t shortest_loop = 0;
+};
+
+/// Pairs calls: by number if they have one, else by aligning the sequences of each group. Calls of
+/// files whose windows of time do not overlap stay unpaired.
+Matches match_calls(const std::vector<RankFile>& files);
+
+/// Pairs the calls by the times that the files have once they are written with a map each.
+Matches match_calls_after(const std::vector<RankFile>& files, std::span<const ClockMap> maps);
+
+}  // namespace entrain::kineto

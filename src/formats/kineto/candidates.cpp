@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/candidates.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "formats/kineto/thresholds.hpp"
+
+namespace entrain::kineto {
+namespace {
+
+using Threshold = AlignmentThresholds;
+
+/// Extends a pair of calls in one direction. Calls that end together become partners; of two that
+/// do not, the one that ends earlier in this direction is lost.
+class Walk {
+ public:
+  /// `direction`: 1 or -1. Appends the calls of the first sequence that get a partner to `paired`.
+  Walk(const Sequence& a, const Sequence& b, std::size_t i, std::size_t j, int direction,
+       Alignment& alignment, std::vector<std::size_t>& paired)
+      : a_(a),
+        b_(b),
+        direction_(direction),
+        alignment_(alignment),
+        paired_(paired),
+        i_(place(i)),
+        j_(place(j)) {
+    least_ = most_ = latest_ = a_.end(i) - b_.end(j);
+    first_end_ = latest_end_ = a_.end(i);
+  }
+
+  /// Returns false if too many calls would be lost, or the jitter is too large.
+  bool run() {
+    for (i_ += direction_, j_ += direction_; inside();) {
+      if (agree(i_, j_)) {
+        match();
+      } else if (steps_to_match(i_, j_ + direction_)) {
+        lose_other();
+      } else if (steps_to_match(i_ + direction_, j_)) {
+        lose_own();
+      } else if (direction_ * (distance(i_, j_) - latest_) < 0) {
+        lose_own();
+      } else {
+        lose_other();
+      }
+      if (lost_ > Threshold::spare_losses + matched_ / 2 || is_hopeless()) return false;
+    }
+    alignment_.lost += lost_;
+    alignment_.matched += matched_;
+    return true;
+  }
+
+  /// True if the walk reached the end of the first sequence, or of the other one.
+  [[nodiscard]] bool first_ended() const { return !is_place(i_, a_); }
+  [[nodiscard]] bool other_ended() const { return !is_place(j_, b_); }
+
+ private:
+  static std::int64_t place(std::size_t k) { return static_cast<std::int64_t>(k); }
+  static bool is_place(std::int64_t k, const Sequence& sequence) {
+    return k >= 0 && k < place(sequence.size());
+  }
+  [[nodiscard]] bool inside() const { return is_place(i_, a_) && is_place(j_, b_); }
+  [[nodiscard]] const Call& own(std::int64_t i) const { return a_.at(static_cast<std::size_t>(i)); }
+  [[nodiscard]] const Call& others(std::int64_t j) const {
+    return b_.at(static_cast<std::size_t>(j));
+  }
+  [[nodiscard]] std::int64_t distance(std::int64_t i, std::int64_t j) const {
+    return static_cast<std::int64_t>(own(i).end - others(j).end);
+  }
+
+  [[nodiscard]] std::int64_t own_end() const { return static_cast<std::int64_t>(own(i_).end); }
+
+  /// True if the offset is close enough to that of the latest pair, and to those of all pairs.
+  [[nodiscard]] bool agree(std::int64_t i, std::int64_t j) const {
+    if (&own(i) == &others(j) || !alike(own(i), others(j))) return false;  // itself
+    const std::int64_t apart = distance(i, j);
+    const auto end = static_cast<std::int64_t>(own(i).end);
+    if (std::abs(apart - latest_) > Threshold::end_spread_ns + slew_in(end - latest_end_))
+      return false;
+    return std::max(apart, most_) - std::min(apart, least_) <=
+           Threshold::end_spread_ns + slew_in(end - first_end_);
+  }
+  [[nodiscard]] bool steps_to_match(std::int64_t i, std::int64_t j) const {
+    return is_place(i, a_) && is_place(j, b_) && agree(i, j);
+  }
+
+  /// True if the mean jitter is too large. Dense calls find partners by chance for long.
+  [[nodiscard]] bool is_hopeless() const {
+    return matched_ >= Threshold::robust_median &&
+           jitter_sum_ > Threshold::hopeless_jitter_ns * static_cast<std::int64_t>(matched_);
+  }
+
+  void match() {
+    const std::int64_t time = own_end() - latest_end_;
+    jitter_sum_ += std::max<std::int64_t>(0, std::abs(distance(i_, j_) - latest_) - drift_in(time));
+    alignment_.partner[static_cast<std::size_t>(i_)] = static_cast<std::uint32_t>(j_);
+    paired_.push_back(static_cast<std::size_t>(i_));
+    latest_ = distance(i_, j_);
+    latest_end_ = own_end();
+    least_ = std::min(least_, latest_);
+    most_ = std::max(most_, latest_);
+    ++matched_;
+    i_ += direction_;
+    j_ += direction_;
+  }
+  void lose_own() {
+    ++lost_;
+    i_ += direction_;
+  }
+  void lose_other() {
+    ++lost_;
+    j_ += direction_;
+  }
+
+  const Sequence& a_;
+  const Sequence& b_;
+  int direction_;
+  Alignment& alignment_;
+  std::vector<std::size_t>& paired_;
+  std::int64_t i_, j_;
+  std::int64_t least_ = 0, most_ = 0, latest_ = 0;  ///< offsets of pairs, ns
+  std::int64_t first_end_ = 0, latest_end_ = 0;
+  std::int64_t jitter_sum_ = 0;  ///< sum of net jitter, ns
+  std::size_t matched_ = 0, lost_ = 0;
+};
+
+std::int64_t upper_quartile(const std::vector<std::int64_t>& sorted) {
+  return sorted[sorted.size() - 1 - sorted.size() / 4];
+}
+
+/// Alignment::net_jitter of these offsets.
+std::int64_t net_jitter_of(const std::vector<KnownOffset>& offsets) {
+  const std::vector<std::int64_t> net = changes_of(offsets, Threshold::drift_divisor);
+  return offsets.size() >= Threshold::robust_median ? net[net.size() / 2] : upper_quartile(net);
+}
+
+void measure(const Sequence& a, const Sequence& b, Alignment& alignment) {
+  const std::vector<KnownOffset> offsets = offsets_of(a, b, alignment);
+  const std::vector<std::int64_t> changes = changes_of(offsets);
+  alignment.jitter = changes[changes.size() / 2];
+  alignment.upper_jitter = upper_quartile(changes);
+  alignment.net_jitter = net_jitter_of(offsets);
+  std::vector<KnownOffset> begins;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!is_partner(alignment.partner[i])) continue;
+    const auto apart = static_cast<std::int64_t>(a.at(i).begin - b.at(alignment.partner[i]).begin);
+    begins.push_back({a.end(i), apart});
+  }
+  alignment.net_jitter_of_begins = net_jitter_of(begins);
+  std::vector<std::int64_t> plain;
+  for (const KnownOffset& one : offsets) plain.push_back(one.offset);
+  alignment.offset = median_of(std::move(plain));
+}
+
+/// Calls from which to search: the first and last ones, and some between them. An alignment pairs
+/// most calls of its time, so it contains some of these.
+std::vector<std::size_t> anchors_of(std::size_t size) {
+  std::vector<std::size_t> anchors;
+  for (std::size_t k = 0; k < size; ++k) {
+    const bool at_end = k < Threshold::anchors_at_end || k + Threshold::anchors_at_end >= size;
+    if (at_end || size <= Threshold::anchors || k % (size / Threshold::anchors) == 0) {
+      anchors.push_back(k);
+    }
+  }
+  return anchors;
+}
+
+/// True if the truth may lose so many: every second one of few calls, a third of many.
+bool may_lose(std::size_t matched, std::size_t lost) {
+  return lost <= std::min(matched, Threshold::spare_losses + matched / 2);
+}
+
+/// Searches candidates from all pairs of calls with which an alignment can begin.
+class CandidateSearch {
+ public:
+  /// `itself`: both are the same sequence, and calls match later ones only.
+  CandidateSearch(const Sequence& a, const Sequence& b, bool itself)
+      : a_(a),
+        b_(b),
+        itself_(itself),
+        reach_(itself ? 2 * Threshold::reach_ns : Threshold::reach_ns) {
+    for (std::size_t j = 0; j < b.size(); ++j) ends_.push_back(b.end(j));
+    current_.partner.assign(a.size(), k_no_partner);
+    for (const std::size_t i : anchors_of(a.size())) search_from(i);
+  }
+
+  Candidates take() { return std::move(candidates_); }
+
+ private:
+  void search_from(std::size_t i) {
+    const std::int64_t earliest =
+        itself_ ? a_.end(i) + Threshold::least_period_ns : a_.end(i) - reach_;
+    const auto from = std::lower_bound(ends_.begin(), ends_.end(), earliest);
+    for (auto at = from; at != ends_.end() && *at <= a_.end(i) + reach_; ++at) {
+      const auto j = static_cast<std::size_t>(at - ends_.begin());
+      if (!may_begin(i, j)) continue;
+      if (candidates_.found.size() >= Threshold::most_candidates) {
+        candidates_.complete = false;
+        return;
+      }
+      if (fits(i, j) && is_new()) {
+        measure(a_, b_, current_);
+        if (is_strong(current_)) strong_.push_back(candidates_.found.size());
+        candidates_.found.push_back(current_);
+      }
+      for (const std::size_t k : paired_) current_.partner[k] = k_no_partner;
+      paired_.clear();
+    }
+  }
+  [[nodiscard]] bool may_begin(std::size_t i, std::size_t j) const {
+    return alike(a_.at(i), b_.at(j)) &&
+           std::none_of(strong_.begin(), strong_.end(),
+                        [&](std::size_t w) { return candidates_.found[w].partner[i] == j; });
+  }
+  /// Walks from several calls of a weak candidate may find a better one, or the same one again.
+  [[nodiscard]] bool is_new() const {
+    return std::none_of(
+        candidates_.found.begin(), candidates_.found.end(), [&](const Alignment& alignment) {
+          return alignment.matched == current_.matched && alignment.lost == current_.lost &&
+                 alignment.partner == current_.partner;
+        });
+  }
+
+  /// Extends the pair of calls i and j to an alignment; false if too few others match.
+  bool fits(std::size_t i, std::size_t j) {
+    current_.partner[i] = static_cast<std::uint32_t>(j);
+    paired_.push_back(i);
+    current_.matched = 1;
+    current_.lost = 0;
+    Walk back(a_, b_, i, j, -1, current_, paired_), forth(a_, b_, i, j, 1, current_, paired_);
+    if (!back.run() || !forth.run()) return false;
+    current_.covers_one =
+        (back.first_ended() && forth.first_ended()) || (back.other_ended() && forth.other_ended());
+    return current_.matched >= 2 && may_lose(current_.matched, current_.lost);
+  }
+
+  const Sequence& a_;
+  const Sequence& b_;
+  bool itself_;
+  std::int64_t reach_;
+  std::vector<std::int64_t> ends_;
+  Alignment current_;                ///< the one that is tried
+  std::vector<std::size_t> paired_;  ///< calls that have a partner in `current_`
+  Candidates candidates_;
+  std::vector<std::size_t> strong_;  ///< positions of the strong ones in `candidates_`
+};
+
+}  // namespace
+
+std::int64_t median_of(std::vector<std::int64_t> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::int64_t slew_in(std::int64_t ns) { return std::abs(ns) / Threshold::slew_divisor; }
+
+std::int64_t drift_in(std::int64_t ns) { return std::abs(ns) / Threshold::drift_divisor; }
+
+std::vector<KnownOffset> offsets_of(const Sequence& a, const Sequence& b,
+                                    const Alignment& alignment) {
+  std::vector<KnownOffset> result;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!is_partner(alignment.partner[i])) continue;
+    result.push_back({a.end(i), a.end(i) - b.end(alignment.partner[i])});
+  }
+  return result;
+}
+
+std::vector<std::int64_t> changes_of(const std::vector<KnownOffset>& offsets,
+                                     std::int64_t divisor) {
+  std::vector<std::int64_t> changes;
+  for (std::size_t k = 1; k < offsets.size(); ++k) {
+    const std::int64_t change = std::abs(offsets[k].offset - offsets[k - 1].offset);
+    const std::int64_t time = std::abs(offsets[k].time - offsets[k - 1].time);
+    changes.push_back(std::max<std::int64_t>(0, change - (divisor > 0 ? time / divisor : 0)));
+  }
+  std::sort(changes.begin(), changes.end());
+  return changes;
+}
+
+bool is_strong(const Alignment& alignment) {
+  return alignment.matched >= Threshold::least_matched &&
+         alignment.lost * Threshold::matched_per_lost <= alignment.matched;
+}
+
+Candidates candidates_between(const Sequence& a, const Sequence& b) {
+  return CandidateSearch(a, b, false).take();
+}
+
+Candidates repetitions_of(const Sequence& sequence) {
+  return CandidateSearch(sequence, sequence, true).take();
+}
+
+}  // namespace entrain::kineto

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string_view>
+
+#include "formats/kineto/calls.hpp"
+#include "formats/kineto/events.hpp"
+
+namespace entrain::kineto {
+
+/// The operation that the name of a kernel, a range or a collective stands for.
+Operation operation_of(std::string_view name);
+
+/// Sets the members of a call that its arguments give, once its operation is known. `stream`: the
+/// kernel's own.
+void describe(Call& call, const Members& argument, std::string_view stream);
+
+/// True if a call names no process group: its stream replaces the group.
+bool is_grouped_by_stream(const Call& call);
+
+}  // namespace entrain::kineto

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/events.hpp"
+
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "formats/json/decimal.hpp"
+#include "formats/json/scanner.hpp"
+#include "formats/json/unescape.hpp"
+#include "formats/json/window.hpp"
+
+namespace entrain::kineto {
+namespace {
+
+constexpr std::uint32_t k_ns_per_us = 1000;
+constexpr int k_most_digits = 19;
+
+std::string_view without_quotes(std::string_view text) {
+  return text.size() >= 2 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
+}
+
+template <class Integer>
+std::optional<Integer> parse_integer(std::string_view text) {
+  Integer value = 0;
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || at != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// True if equal. `key` must have the size of `word`, which the compiler knows.
+template <std::size_t Size>
+bool is(std::string_view key, const char (&word)[Size]) {
+  return std::memcmp(key.data(), word, Size - 1) == 0;
+}
+
+/// Stores a time, and notes a second one.
+void take_time(std::string_view value, std::string_view& time, EventText& event) {
+  event.has_two_times |= time.data() != nullptr;
+  time = without_quotes(value);
+}
+
+void take_member(std::string_view key, std::string_view value, EventText& event) {
+  switch (key.size()) {  // fewer comparisons per member
+    case 2:
+      if (is(key, "ph")) event.phase = without_quotes(value);
+      if (is(key, "ts")) take_time(value, event.time, event);
+      if (is(key, "id")) event.id = value;
+      break;
+    case 3:
+      if (is(key, "id2")) event.id2 = value;
+      if (is(key, "cat")) event.category = without_quotes(value);
+      if (is(key, "pid")) event.process = value;
+      if (is(key, "tid")) event.thread = value;
+      if (is(key, "dur")) take_time(value, event.duration, event);
+      break;
+    case 4:
+      if (is(key, "name")) event.name = without_quotes(value);
+      if (is(key, "args")) event.arguments = value;
+      break;
+    case 5:
+      if (is(key, "scope")) event.scope = value;
+      break;
+    default:
+      if (key == "traceEvents") event.is_trace = true;
+      // Escapes as in t\u0073, which is ts to every parser.
+      if (key.find('\\') == std::string_view::npos) break;
+      const std::string plain = json::unescaped(key);
+      if (plain.find('\\') == std::string::npos) take_member(plain, value, event);
+      break;
+  }
+}
+
+Result<void> take_fact(std::string_view key, std::string_view value, const std::string& name,
+                       FileFacts& facts) {
+  if (key == "baseTimeNanoseconds") {
+    const auto base = parse_integer<std::int64_t>(value);
+    if (!base || *base < 0) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: baseTimeNanoseconds is no whole number from 0 to 2^63 - 1; its "
+                              "times mean nothing",
+                              name));
+    }
+    facts.base = *base;
+  }
+  if (key == "distributedInfo" && value.starts_with('{')) {
+    facts.rank = parse_integer<std::uint32_t>(member(value, "rank"));
+    facts.world_size = parse_integer<std::uint32_t>(member(value, "world_size"));
+  }
+  return {};
+}
+
+/// Reads a file of which a window is in memory. An event or member that does not fit into it is
+/// scanned again from its begin with more text.
+class FileWalk {
+ public:
+  FileWalk(json::Window window, std::string name, const EventSinks& sinks)
+      : window_(std::move(window)),
+        name_(std::move(name)),
+        sinks_(sinks),
+        scanner_(window_.text()) {}
+
+  Result<FileFacts> run() {
+    TRY(check_begin());
+    TRY(read_all());
+    if (no_event_) {
+      return fail(
+          ErrorKind::input,
+          fmt::format("{} is no Chrome trace: what stands at byte {} of its list is no event",
+                      name_, window_.offset() + scanner_.position()));
+    }
+    if (scanner_.too_deep()) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: byte {} lies in more than {} brackets; take this value out",
+                              name_, window_.offset() + scanner_.position(), json::k_most_depth));
+    }
+    if (scanner_.failed() && !is_at_end()) {
+      return fail(ErrorKind::input, fmt::format("{}: byte {} cannot stand there in JSON; write the "
+                                                "file again",
+                                                name_, window_.offset() + scanner_.position()));
+    }
+    const bool ended = !scanner_.failed();
+    facts_.truncated = !ended || window_.cut();
+    TRY(pass_rest(ended));
+    facts_.packed = window_.packed();
+    facts_.bytes = window_.total();
+    facts_.hash = window_.hash();
+    return facts_;
+  }
+
+ private:
+  /// True if only blanks are left in the window. A 0 byte is no blank.
+  bool is_at_end() { return scanner_.peek() == '\0' && scanner_.at_end(); }
+
+  /// Passes the rest of the text on; only blanks may follow a trace, also where the packed file is
+  /// cut. Callers refuse files without events. `ended`: the text has the trace's end.
+  Result<void> pass_rest(bool ended) {
+    for (;;) {
+      if (ended && facts_.has_events && !is_at_end()) {
+        return fail(ErrorKind::input,
+                    fmt::format("{}: its trace ends before byte {}, and something else follows; "
+                                "give every trace as a file of its own",
+                                name_, window_.offset() + scanner_.position()));
+      }
+      if (window_.ended()) break;
+      TRY(advance(window_.text().size()));
+      scanner_.continue_in(window_.text());
+    }
+    return sinks_.pass ? sinks_.pass(window_.text()) : Result<void>{};
+  }
+
+  Result<void> advance(std::size_t done) {
+    if (sinks_.pass && done > 0) TRY(sinks_.pass(window_.text().substr(0, done)));
+    return window_.advance(done);
+  }
+
+  /// Runs a step of the scanner, with more text if it needs that. Returns the step's result; false
+  /// if it failed for another reason.
+  template <class Step>
+  Result<bool> take(const Step& step) {
+    for (;;) {
+      scanner_.peek();  // skips blanks, of which there may be more than fit into memory
+      json::Scanner at = scanner_;
+      const bool taken = step(at);
+      if (!at.failed() || !at.at_end() || window_.ended()) {
+        scanner_ = at;
+        return taken && !at.failed();
+      }
+      TRY(advance(scanner_.position()));
+      scanner_.continue_in(window_.text());
+    }
+  }
+
+  /// Fails if the text is no object and no list.
+  Result<void> check_begin() {
+    while (is_at_end() && !window_.ended()) {
+      TRY(advance(scanner_.position()));
+      scanner_.continue_in(window_.text());
+    }
+    const char first = scanner_.peek();
+    if (first == '{' || first == '[') return {};
+    return fail(ErrorKind::input,
+                fmt::format("{} is no Chrome trace: {}", name_,
+                            is_at_end() ? "it is empty" : "it is no object and no list of JSON"));
+  }
+
+  Result<void> read_all() {
+    TRY_ASSIGN(const bool is_list, take([](json::Scanner& at) {
+                 return at.peek() == '\0' ? at.open('[') : open_list(at);
+               }));
+    if (is_list) return read_events();
+    TRY_ASSIGN(bool more, take([](json::Scanner& at) { return at.open('{'); }));
+    while (more) {
+      std::string_view key, value;
+      bool has_events = false;
+      TRY_ASSIGN(more, take([&](json::Scanner& at) {
+                   if (!at.next_key(key)) return false;
+                   has_events = key == "traceEvents" && open_list(at);
+                   return has_events || at.value(value);
+                 }));
+      if (!more) break;
+      TRY(has_events ? read_events() : take_fact(key, value, name_, facts_));
+    }
+    return {};
+  }
+
+  /// Enters a list; false for any other value.
+  static bool open_list(json::Scanner& at) { return at.peek() == '[' && at.open('['); }
+
+  Result<void> read_events() {
+    facts_.has_events = true;
+    EventText event;
+    const auto next = [&event, this](json::Scanner& at) {
+      if (!at.next_element()) return false;
+      // At the end the scanner peeks 0, which is none of these.
+      no_event_ = at.peek() != '\0' && std::strchr("[\"-0123456789tfn", at.peek()) != nullptr;
+      if (!at.open('{')) return false;
+      event = {};
+      std::string_view key, value;
+      while (at.next_key(key)) {
+        if (!at.value(value)) return false;
+        take_member(key, value, event);
+      }
+      return !at.failed();
+    };
+    for (;;) {
+      TRY_ASSIGN(const bool more, take(next));
+      if (!more) return {};
+      TRY(sinks_.see(event));
+    }
+  }
+
+  json::Window window_;
+  std::string name_;
+  const EventSinks& sinks_;
+  json::Scanner scanner_;
+  bool no_event_ = false;  ///< the list contains something else than events
+  FileFacts facts_;
+};
+
+}  // namespace
+
+Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
+                                 std::uint64_t max_unpacked) {
+  TRY_ASSIGN(json::Window window, json::Window::open(path, max_unpacked));
+  return FileWalk(std::move(window), path.string(), sinks).run();
+}
+
+bool may_hold_events(std::string_view beginning, bool is_whole) {
+  json::Scanner scanner(beginning);
+  std::string_view key, value;
+  if (scanner.peek() == '[') {
+    scanner.open('[');
+    if (!scanner.next_element()) return !scanner.failed();  // no events at all
+  }
+  for (scanner.open('{'); scanner.next_key(key);) {
+    if (key == "traceEvents" || key == "ph") return true;
+    if (!scanner.value(value)) break;
+  }
+  return scanner.failed() && scanner.at_end() && !is_whole;
+}
+
+std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  const std::size_t point = text.find('.');
+  const std::string_view whole = text.substr(0, point);
+  std::string_view rest = point == std::string_view::npos ? "" : text.substr(point + 1);
+  if (whole.empty() || (point != std::string_view::npos && rest.empty())) return std::nullopt;
+  for (const char c : rest) {
+    if (c < '0' || c > '9') return std::nullopt;
+  }
+  if (rest.size() > 3) cut = true;
+  rest = rest.substr(0, 3);
+  std::uint64_t value = 0;  // 19 digits fit
+  int digits = 0;
+  const auto add = [&](char c) {
+    const unsigned digit = static_cast<unsigned char>(c) - static_cast<unsigned>('0');
+    digits += value > 0 || digit > 0 ? 1 : 0;
+    value = value * 10 + digit;
+    return digit <= 9 && digits <= k_most_digits;
+  };
+  for (const char c : whole) {
+    if (!add(c)) return std::nullopt;
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!add(i < rest.size() ? rest[i] : '0')) return std::nullopt;
+  }
+  if (value > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  return negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+}
+
+std::string time_text(std::int64_t ns) { return json::decimal_text(ns, k_ns_per_us); }
+
+std::string_view member(std::string_view object, std::string_view key) {
+  json::Scanner scanner(object);
+  std::string_view name, value;
+  if (!scanner.open('{')) return {};
+  while (scanner.next_key(name)) {
+    // The last value ends at the bracket of the object, so that a number is never cut.
+    if (!scanner.value(value)) return {};
+    if (name == key) return without_quotes(value);
+  }
+  return {};
+}
+
+void Members::clear() { members_.clear(); }
+
+void Members::add(std::string_view object) {
+  json::Scanner scanner(object);
+  std::string_view name, value;
+  if (!scanner.open('{')) return;
+  while (scanner.next_key(name) && scanner.value(value)) {
+    members_.emplace_back(name, without_quotes(value));
+  }
+}
+
+std::string_view Members::operator[](std::string_view key) const {
+  for (const auto& [name, value] : members_) {
+    if (name == key && !value.empty()) return value;
+  }
+  return {};
+}
+
+}  // namespace entrain::kineto

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+namespace entrain::kineto {
+
+/// Members of an event as written: views of the text, empty for members that are missing.
+struct EventText {
+  std::string_view phase, category, name;  ///< no quotes
+  std::string_view process, thread;        ///< "pid" and "tid": a number or a string
+  std::string_view time, duration;         ///< "ts" and "dur"; strings without quotes
+  std::string_view id;                     ///< a number or a string
+  std::string_view id2;                    ///< object with "local" or "global"; replaces `id`
+  std::string_view scope;                  ///< scope of the id, with quotes
+  std::string_view arguments;              ///< the object "args"
+  bool is_trace = false;                   ///< a trace inside a list, not an event
+  bool has_two_times = false;              ///< "ts" or "dur" occurs twice
+
+  /// True if "ts" is there, even as an empty string.
+  [[nodiscard]] bool has_time() const { return time.data() != nullptr; }
+
+  /// True if "dur" is there, even as an empty string. Some profilers write -1 for events that did
+  /// not end.
+  [[nodiscard]] bool has_length() const {
+    return duration.data() != nullptr && !duration.starts_with('-');
+  }
+};
+
+/// Properties of a file besides its events.
+struct FileFacts {
+  std::int64_t base = 0;              ///< ns: baseTimeNanoseconds
+  std::optional<std::uint32_t> rank;  ///< distributedInfo.rank
+  std::optional<std::uint32_t> world_size;
+  bool has_events = false;  ///< "traceEvents", or an array
+  bool truncated = false;   ///< the text ends too early; its whole events were seen
+  bool packed = false;      ///< the file is gzip
+  std::uint64_t bytes = 0;  ///< size of the text
+  std::uint64_t hash = 0;   ///< hash of the text
+};
+
+/// Receivers of the parts of a file; an error that one returns ends the reading.
+struct EventSinks {
+  /// Called for every whole event, in order. Its views are valid until `pass`.
+  std::function<Result<void>(const EventText&)> see;
+  /// Called for each part of the text, in order, after the events that begin in it; no event lies
+  /// in two parts. May be empty.
+  std::function<Result<void>(std::string_view)> pass;
+};
+
+/// Reads a Chrome trace from begin to end, with less than 1 MB of it in memory unless an event is
+/// longer. Errors: those of json::Window; ErrorKind::input for invalid JSON before the end of the
+/// text, with the byte.
+Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
+                                 std::uint64_t max_unpacked = 0);
+
+/// False if the first bytes of a text show that it is no Chrome trace: it is empty, no JSON, or
+/// other JSON. `is_whole`: the text ends there.
+bool may_hold_events(std::string_view beginning, bool is_whole);
+
+/// Parses a time in microseconds; returns ns. Cuts off digits after the third decimal, and then
+/// sets `cut`. Empty for anything but a plain decimal number of at most 19 digits.
+std::optional<std::int64_t> parse_time(std::string_view text, bool& cut);
+
+/// Text of a time in microseconds, with as many decimals as it needs, at most 3.
+std::string time_text(std::int64_t ns);
+
+/// Value of a member of an object as written; strings without quotes. Empty if there is none.
+std::string_view member(std::string_view object, std::string_view key);
+
+/// Members of several objects, each read once.
+class Members {
+ public:
+  void clear();
+  /// Adds the members of an object, up to its end or first damage.
+  void add(std::string_view object);
+  /// The first value of this key that is not empty, in order of add().
+  [[nodiscard]] std::string_view operator[](std::string_view key) const;
+
+ private:
+  std::vector<std::pair<std::string_view, std::string_view>> members_;
+};
+
+}  // namespace entrain::kineto

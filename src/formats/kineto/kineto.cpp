@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/kineto.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/executor.hpp"
+#include "base/file.hpp"
+#include "base/flat_map.hpp"
+#include "base/try.hpp"
+#include "formats/kineto/calls.hpp"
+#include "formats/kineto/describe.hpp"
+#include "formats/kineto/manifest.hpp"
+#include "formats/kineto/ranks.hpp"
+#include "formats/kineto/rewrite.hpp"
+#include "formats/kineto/thresholds.hpp"
+#include "formats/json/document.hpp"
+#include "formats/json/text_file.hpp"
+#include "formats/json/unescape.hpp"
+
+namespace entrain::kineto {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t k_us = 1000;
+constexpr std::size_t k_most_label = 60;  ///< shown bytes of a group's name
+
+std::uint64_t hash_of(const EventText& event) {
+  std::uint64_t hash = event.has_length() ? 1 : 0;
+  for (const std::string_view part : {event.phase, event.category, event.name, event.thread}) {
+    hash = mix(hash + std::hash<std::string_view>{}(part));
+  }
+  return hash;
+}
+
+class Run : public formats::Recording {
+ public:
+  explicit Run(std::vector<RankFile> ranks, unsigned threads)
+      : files_(std::move(ranks)), threads_(threads) {}
+
+  Result<void> prepare() {
+    remove_empty(files_, notes);
+    TRY(order_ranks(files_, notes));
+    take(match_calls(files_));
+    return {};
+  }
+
+  [[nodiscard]] Result<void> write(const fs::path& folder,
+                                   std::span<const ClockMap> maps) const override {
+    return parallel_for(threads_, files_.size(), [&](std::size_t f) {
+      return kineto::write_file(folder / files_[f].path.filename(), files_[f], maps[f]);
+    });
+  }
+
+  [[nodiscard]] Result<LinkCounts> write_overlay(const fs::path& folder,
+                                                 const fs::path& final_folder,
+                                                 std::span<const ClockMap> maps,
+                                                 LinkKind kind) const override;
+
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
+      const fs::path& folder) const override;
+  [[nodiscard]] std::unique_ptr<formats::Source> paired_after(
+      std::span<const ClockMap> maps) const override;
+
+  [[nodiscard]] Result<formats::EventTimes> event_times() const override;
+  [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
+  [[nodiscard]] Result<void> for_each_work(
+      const std::function<Result<void>(const formats::Work&)>& see) const override;
+
+ private:
+  /// Fails if this cannot be a copy of another recording.
+  [[nodiscard]] Result<void> check_copy(const Run& original) const;
+  void take(Matches matches);
+  void add_clocks();
+  void add_calls();
+  void name_contents();
+  void add(const Instance& instance);
+  void add_message(const Instance& instance);
+  void warn_of_mixed(const RankFile& file);
+  void warn_of_loop();
+
+  std::vector<RankFile> files_;
+  Matches matches_;
+  unsigned threads_;
+};
+
+void Run::take(Matches matches) {
+  matches_ = std::move(matches);
+  add_clocks();
+  add_calls();
+  name_contents();
+}
+
+void Run::add_clocks() {
+  std::uint64_t cut = 0, truncated = 0;
+  clocks.name = files_.front().path.parent_path().string();
+  for (const RankFile& file : files_) {
+    Clock clock;
+    clock.name = fmt::format("{}", file.rank);
+    clock.process = fmt::format("rank {}", file.rank);
+    clock.kind = ClockKind::wall;
+    if (file.events > 0) clock.events = StampRange{file.first, file.last};
+    clock.granule = file.whole_us ? k_us : 1;
+    clocks.clocks.push_back(std::move(clock));
+    events += file.events;
+    cut += file.cut_times;
+    truncated += file.facts.truncated ? 1 : 0;
+  }
+  if (cut > 0) {
+    notes.push_back(fmt::format("{} times have more than 3 decimals: they count to the ns", cut));
+  }
+  if (truncated > 0) skipped.emplace_back("truncated_files", truncated);
+}
+
+void Run::add_calls() {
+  for (const Instance& instance : matches_.instances) add(instance);
+  std::uint64_t before_launch = 0, endless = 0, mixed = 0;
+  warnings = impossible_ranks(files_);
+  for (const RankFile& file : files_) {
+    calls += file.calls.size() + file.endless_calls + file.mixed_calls;
+    mixed += file.mixed_calls;
+    if (file.mixed_calls > 0) warn_of_mixed(file);
+    endless += file.endless_calls;
+    for (const Call& call : file.calls) before_launch += call.before_launch ? 1 : 0;
+  }
+  if (matches_.shortest_loop > 0) warn_of_loop();
+  coverage.collective_calls = calls;
+  const auto count = [](Counters& counters, const char* name, std::uint64_t number) {
+    if (number > 0) counters.emplace_back(name, number);
+  };
+  count(unmatched, "calls_alone", matches_.alone);
+  count(unmatched, "calls_ambiguous", matches_.ambiguous);
+  count(unmatched, "calls_without_an_end", endless);
+  count(unmatched, "calls_of_several_processes", mixed);
+  count(skipped, "calls_without_edges", matches_.without_edges);
+  count(skipped, "alltoall_zero_splits", matches_.zero_splits);
+  count(skipped, "kernels_before_launch", before_launch);
+}
+
+/// Reading the file as one clock is right only if its ranks are on one host.
+void Run::warn_of_mixed(const RankFile& file) {
+  warnings.push_back(fmt::format(
+      "{} has collective kernels {} ranks that were merged: they count as one clock, and these "
+      "calls are left out; give a file per rank",
+      file.path.string(),
+      file.one_stream ? "that run at one time on one stream, as those of"
+                      : "of several processes (pid), perhaps of"));
+}
+
+/// If clocks are a whole step of a loop apart, nothing in the files shows it.
+void Run::warn_of_loop() {
+  warnings.push_back(
+      fmt::format("calls without numbers look the same every {:.1f} ms: they are paired as if "
+                  "clocks were wrong "
+                  "by less than {} ms to each other; record them with Comms Id and Seq",
+                  static_cast<double>(matches_.shortest_loop) / 1e6,
+                  AlignmentThresholds::clock_error_ns / 1'000'000));
+}
+
+void Run::add(const Instance& instance) {
+  if (instance.operation == Operation::send_receive) {
+    add_message(instance);
+    return;
+  }
+  const bool from_root = comes_from_root(instance.operation);
+  const bool to_root = goes_to_root(instance.operation);
+  CollectiveInstance one{.kind = from_root ? EdgeKind::one_to_n
+                                 : to_root ? EdgeKind::n_to_one
+                                           : EdgeKind::n_to_n,
+                         .ends_coincide = synchronises(instance.operation),
+                         .first = list.members.size()};
+  for (const bool ends : {false, true}) {
+    for (std::uint32_t f = 0; f < files_.size(); ++f) {
+      if (instance.call[f] == Instance::k_absent) continue;
+      coverage.in_instances += ends ? 1 : 0;
+      // From one to all the root begins and the others end; from all to one vice versa.
+      const bool is_root = f == instance.root;
+      if ((from_root && is_root == ends) || (to_root && is_root != ends)) continue;
+      const Call& call = files_[f].calls[instance.call[f]];
+      list.members.push_back({.clock = f, .rank = f, .time = ends ? call.end : call.begin});
+      ++(ends ? one.ends : one.begins);
+    }
+  }
+  list.instances.push_back(one);
+}
+
+/// A receive ends after its send began. The send may end at any time: its data may wait.
+void Run::add_message(const Instance& instance) {
+  coverage.in_instances += 2;
+  for (std::uint32_t f = 0; f < files_.size(); ++f) {
+    if (instance.call[f] == Instance::k_absent) continue;
+    const Call& call = files_[f].calls[instance.call[f]];
+    (f == instance.root ? list.cause_clock : list.effect_clock).push_back(f);
+    if (f == instance.root) {
+      list.cause_time.push_back(call.begin);
+    } else {
+      list.effect_time.push_back(call.end);
+    }
+  }
+}
+
+void Run::name_contents() {
+  format = "Chrome JSON";
+  std::map<std::string, std::uint64_t> kinds, per_group;
+  std::uint64_t without_group = 0;
+  for (const RankFile& file : files_) {
+    bytes += file.facts.bytes;
+    files.push_back(file.path);
+    for (const Call& call : file.calls) {
+      ++kinds[name_of(call.operation)];
+      ++per_group[call.group.substr(0, k_most_label)];
+      without_group += call.number.empty() && is_grouped_by_stream(call) ? 1 : 0;
+    }
+  }
+  if (without_group > 0 && files_.size() > 2) {
+    notes.push_back(
+        fmt::format("{} calls name no process group: those on one stream are taken for one "
+                    "communicator",
+                    without_group));
+  }
+  operations.assign(kinds.begin(), kinds.end());
+  groups.assign(per_group.begin(), per_group.end());
+  const std::uint64_t missing = missing_ranks(files_).count;
+  if (missing > 0) anomalies.emplace_back("missing_ranks", missing);
+}
+
+/// Packed files are unpacked, as a manifest cannot name their contents.
+Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& final_folder,
+                                      std::span<const ClockMap> maps, LinkKind kind) const {
+  LinkCounts links{};
+  std::vector<ManifestFile> listed;
+  std::set<std::string> names;
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    const RankFile& file = files_[f];
+    const bool has_ending = file.facts.packed && file.path.extension() == ".gz";
+    const fs::path name = has_ending ? file.path.stem() : file.path.filename();
+    if (!names.insert(name.string()).second) {
+      return fail(ErrorKind::input,
+                  fmt::format("{} would have the name of another file once it is unpacked; rename "
+                              "one",
+                              file.path.string()));
+    }
+    if (file.facts.packed) {
+      TRY(unpack(file, folder / name));
+    } else {
+      TRY_ASSIGN(const LinkKind made, link_file(file.path, folder / name, final_folder, kind));
+      ++links.at(static_cast<std::size_t>(made));
+    }
+    const std::int64_t shift = maps[f](file.first) - static_cast<std::int64_t>(file.first);
+    listed.push_back({.name = name.string(), .rank = file.rank, .ahead = file.facts.base + shift});
+  }
+  TRY(json::save(folder / k_manifest_name, manifest_text(listed), false));
+  return links;
+}
+
+/// Ends of calls count as communication, as in archives.
+Result<formats::EventTimes> Run::event_times() const {
+  formats::EventTimes times;
+  times.of_clock.resize(files_.size());
+  times.files.resize(files_.size());
+  TRY(parallel_for(threads_, files_.size(), [&](std::size_t f) -> Result<void> {
+    std::vector<formats::EventTime>& own = times.of_clock[f];
+    formats::FileFingerprint& fingerprint = times.files[f];
+    const auto add = [&](const EventText& event, std::uint64_t begin,
+                         std::int64_t duration) -> Result<void> {
+      fingerprint.add(hash_of(event));
+      const bool is_call = is_collective_kernel(event);
+      const bool has_end = event.has_length();
+      own.emplace_back(begin, is_call && !has_end);
+      if (has_end) own.emplace_back(begin + static_cast<std::uint64_t>(duration), is_call);
+      return {};
+    };
+    return for_each_time(files_[f], add);
+  }));
+  return times;
+}
+
+Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
+  std::vector<std::uint64_t> hashes;
+  TRY(for_each_time(files_[file],
+                    [&](const EventText& event, std::uint64_t, std::int64_t) -> Result<void> {
+                      hashes.push_back(hash_of(event));
+                      return {};
+                    }));
+  return hashes;
+}
+
+/// Name of a thread: numbers as written, strings without quotes and escapes.
+std::string row_of(std::string_view thread) {
+  if (!thread.starts_with('"') || thread.size() < 2) return std::string(thread);
+  return json::unescaped(thread.substr(1, thread.size() - 2));
+}
+
+Result<void> Run::for_each_work(
+    const std::function<Result<void>(const formats::Work&)>& see) const {
+  for (std::uint32_t f = 0; f < files_.size(); ++f) {
+    TRY(for_each_time(
+        files_[f],
+        [&](const EventText& event, std::uint64_t begin, std::int64_t duration) -> Result<void> {
+          if (!event.has_length()) return {};
+          const bool is_plain = event.name.find('\\') == std::string_view::npos;
+          const std::string unescaped = is_plain ? "" : json::unescaped(event.name);
+          const std::string row = row_of(event.thread);
+          return see({.clock = f,
+                      .begin = begin,
+                      .end = begin + static_cast<std::uint64_t>(duration),
+                      .name = is_plain ? event.name : unescaped,
+                      .row = row});
+        }));
+  }
+  return {};
+}
+
+Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsigned threads,
+                                         std::uint64_t max_unpacked) {
+  std::vector<RankFile> ranks(files.size());
+  TRY(parallel_for(threads, files.size(), [&](std::size_t f) -> Result<void> {
+    TRY_ASSIGN(ranks[f], read_file(files[f], max_unpacked));
+    return {};
+  }));
+  return ranks;
+}
+
+std::unique_ptr<formats::Source> Run::paired_after(std::span<const ClockMap> maps) const {
+  auto run = std::make_unique<Run>(files_, threads_);
+  run->take(match_calls_after(files_, maps));
+  return run;
+}
+
+Result<void> Run::check_copy(const Run& original) const {
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    const RankFile& before = original.files_[f];
+    const RankFile& after = files_[f];
+    if (after.events == before.events && after.calls.size() == before.calls.size()) continue;
+    return fail(ErrorKind::output,
+                fmt::format("{} holds {} events and {} calls, the original {} and {}: it cannot "
+                            "be its copy; write to another disk",
+                            after.path.string(), after.events, after.calls.size(), before.events,
+                            before.calls.size()));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
+  std::vector<fs::path> paths;
+  for (const RankFile& file : files_) paths.push_back(folder / file.path.filename());
+  TRY_ASSIGN(std::vector<RankFile> written,
+             read_files(paths, threads_, files_.front().max_unpacked));
+  auto run = std::make_unique<Run>(std::move(written), threads_);
+  TRY(run->check_copy(*this));
+  TRY(run->prepare());
+  return run;
+}
+
+}  // namespace
+
+Result<bool> may_be_trace(const fs::path& file) {
+  TRY_ASSIGN(const std::string text, json::beginning(file));
+  return may_hold_events(text, text.size() < json::k_beginning);
+}
+
+bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
+  const Result<RankFile> read = read_file(file, max_unpacked);
+  return read && read->events == 0;
+}
+
+Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files, unsigned threads,
+                                                 std::uint64_t max_unpacked) {
+  TRY_ASSIGN(std::vector<RankFile> ranks, read_files(files, threads, max_unpacked));
+  auto run = std::make_unique<Run>(std::move(ranks), threads);
+  TRY(run->prepare());
+  return run;
+}
+
+}  // namespace entrain::kineto

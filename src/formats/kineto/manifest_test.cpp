@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/manifest.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace entrain::kineto {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(Manifest, relates_all_files_to_the_one_that_needs_no_shift) {
+  const std::vector<ManifestFile> files{{.name = "a.json", .rank = 0, .ahead = -7},
+                                        {.name = "b \"1\".json", .rank = 1, .ahead = 0},
+                                        {.name = "c.json", .rank = 2, .ahead = 250}};
+  const std::string text = manifest_text(files);
+  const Json manifest = Json::parse(text)["perfetto_manifest"];
+  EXPECT_EQ(manifest["version"], 1);
+  ASSERT_EQ(manifest["files"].size(), 3U);
+  EXPECT_EQ(manifest["files"][0]["clocks"]["offset_ns"], -7);
+  EXPECT_EQ(manifest["files"][0]["clocks"]["sync_to"]["file"], "b \"1\".json");
+  EXPECT_FALSE(manifest["files"][1].contains("clocks"));
+  EXPECT_EQ(manifest["files"][1]["machine"]["name"], "rank 1");
+  EXPECT_EQ(manifest["files"][2]["clocks"]["offset_ns"], 250);
+}
+
+TEST(Manifest, is_recognised_by_its_first_key) {
+  std::string text = manifest_text(std::vector<ManifestFile>{{.name = "a.json"}});
+  text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; }),
+             text.end());
+  EXPECT_TRUE(text.starts_with(R"({"perfetto_manifest")"));
+}
+
+/// Files of different bases are all shifted; the first one is where the others go.
+TEST(Manifest, takes_the_first_file_where_all_move) {
+  const std::vector<ManifestFile> files{{.name = "a", .rank = 0, .ahead = 1'000'000},
+                                        {.name = "b", .rank = 1, .ahead = 3'000'000}};
+  const Json list = Json::parse(manifest_text(files))["perfetto_manifest"]["files"];
+  EXPECT_FALSE(list[0].contains("clocks"));
+  EXPECT_EQ(list[1]["clocks"]["offset_ns"], 2'000'000);
+}
+
+}  // namespace
+}  // namespace entrain::kineto

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include <fmt/core.h>
+
+#include "formats/kineto/calls.hpp"
+#include "formats/kineto/numbered_calls.hpp"
+#include "formats/kineto/sequences.hpp"
+#include "formats/kineto/thresholds.hpp"
+
+namespace entrain::kineto {
+namespace {
+
+constexpr std::int64_t k_spread = AlignmentThresholds::end_spread_ns;
+
+/// Fewer calls within the time of another file need no partner there: windows may not overlap.
+constexpr std::ptrdiff_t k_least_common_calls = 3;
+
+/// Sender and receiver of a message; a call names the other one, or both.
+struct Direction {
+  std::uint32_t from = k_no_rank, to = k_no_rank;
+};
+Direction direction_of(const Call& call, std::uint32_t own) {
+  return {.from = call.from != k_no_rank ? call.from : own,
+          .to = call.to != k_no_rank ? call.to : own};
+}
+
+/// True if so few calls fall into the time of the other file that none needs a partner: the ranks
+/// were recorded one after the other, unless their clocks are wrong.
+bool may_not_overlap(const Sequence& sequence, const RankFile& other) {
+  const auto inside =
+      std::count_if(sequence.calls.begin(), sequence.calls.end(), [&](std::uint32_t c) {
+        const Call& call = sequence.file->calls[c];
+        return call.begin >= other.first && call.end <= other.last;
+      });
+  return inside < k_least_common_calls;
+}
+
+/// True if the windows may not overlap by the clocks as they are, and the alignment cannot prove
+/// that they do: the tail of one sequence looks like the head of another one of the same loop.
+bool is_doubtful(const Sequence& a, const Sequence& b, const Alignment& alignment) {
+  return !alignment.covers_one && (may_not_overlap(a, *b.file) || may_not_overlap(b, *a.file));
+}
+
+/// A call without a partner in the reference sequence.
+struct Leftover {
+  std::uint32_t file = 0, call = 0;
+  std::int64_t end = 0;  ///< time by the reference clock, ns
+};
+
+/// The calls of one group of ranks.
+struct Group {
+  bool ends_coincide = true;
+  std::map<std::uint32_t, Sequence> sequences;  ///< key: file
+  std::uint32_t reference = 0;           ///< file of the longest sequence; the others align with it
+  std::vector<Instance> instances;       ///< one per call of the reference, then of leftovers
+  std::vector<std::uint32_t> unaligned;  ///< files
+  std::set<std::uint32_t> ambiguous;     ///< files with a strong candidate
+  std::vector<Leftover> leftovers;
+};
+
+class Matcher {
+ public:
+  explicit Matcher(const std::vector<RankFile>& files) : files_(files) {
+    for (std::uint32_t f = 0; f < files.size(); ++f) file_of_rank_[files[f].rank] = f;
+  }
+
+  Matches run() {
+    group_calls();
+    numbered_.for_each([&](std::span<const NumberedCall> calls) { match_number(calls); });
+    for (auto& [name, group] : groups_) {
+      begin(group);
+      if (group.ends_coincide) align(group);
+    }
+    index_instances();
+    for (auto& [name, group] : groups_) {
+      if (group.ends_coincide) align_by_known_offsets(group);
+    }
+    for (auto& [name, group] : groups_) {
+      if (!group.ends_coincide) align_loose_ends(group);
+    }
+    for (auto& [name, group] : groups_) finish(group);
+    return std::move(result_);
+  }
+
+ private:
+  void group_calls() {
+    for (std::uint32_t f = 0; f < files_.size(); ++f) {
+      for (std::uint32_t c = 0; c < files_[f].calls.size(); ++c) {
+        const Call& call = files_[f].calls[c];
+        if (call.operation == Operation::send_receive) {
+          add_message(f, c);
+        } else if (call.operation == Operation::other) {
+          ++result_.without_edges;
+        } else if (!synchronises(call.operation) && call.root == k_no_rank) {
+          ++result_.without_edges;
+        } else if (!call.number.empty()) {
+          numbered_.add(call.number, {f, c});
+        } else if (synchronises(call.operation)) {
+          add_to_group(call.group, true, f, c);
+        } else {  // ends need not coincide: groups of their own, aligned last
+          add_to_group(fmt::format("{} {}", name_of(call.operation), call.group), false, f, c);
+        }
+      }
+    }
+  }
+
+  /// Each direction between two ranks of a group is a sequence of its own. "Seq" is ignored: a rank
+  /// counts its sends and receives together.
+  void add_message(std::uint32_t f, std::uint32_t c) {
+    const Call& call = files_[f].calls[c];
+    const auto [from, to] = direction_of(call, files_[f].rank);
+    if (from == to || (from != files_[f].rank && to != files_[f].rank)) {
+      ++result_.without_edges;
+      return;
+    }
+    add_to_group(fmt::format("from {} to {} in {}", from, to, call.group), false, f, c);
+  }
+
+  void add_to_group(const std::string& name, bool ends_coincide, std::uint32_t f, std::uint32_t c) {
+    Group& group = groups_[name];
+    group.ends_coincide = ends_coincide;
+    Sequence& sequence = group.sequences[f];
+    sequence.file = &files_[f];
+    sequence.calls.push_back(c);
+  }
+
+  [[nodiscard]] Instance empty_instance() const {
+    return {.call = std::vector<std::uint32_t>(files_.size(), Instance::k_absent)};
+  }
+
+  void add(Instance instance) {
+    std::uint64_t members = 0;
+    bool zero = false, one_root = true;
+    std::uint32_t root = k_no_rank;
+    for (std::uint32_t f = 0; f < files_.size(); ++f) {
+      if (instance.call[f] == Instance::k_absent) continue;
+      const Call& call = files_[f].calls[instance.call[f]];
+      zero |= call.zero_splits;
+      if (members++ == 0) {
+        instance.operation = call.operation;
+        root = call.root;
+      }
+      one_root &= call.root == root;
+      const std::uint32_t own = files_[f].rank;
+      if (call.operation == Operation::send_receive && direction_of(call, own).from == own) {
+        instance.root = f;
+      }
+    }
+    if (members < 2) {
+      result_.alone += members;
+    } else if (zero) {
+      result_.zero_splits += members;
+    } else if (root != k_no_rank && !(one_root && find_root(root, instance))) {
+      result_.without_edges += members;  // "Rank" may be that of each member itself
+    } else {
+      result_.instances.push_back(std::move(instance));
+    }
+  }
+  /// Returns false if the root is no member of the instance.
+  bool find_root(std::uint32_t rank, Instance& instance) const {
+    const auto file = file_of_rank_.find(rank);
+    if (file == file_of_rank_.end()) return false;
+    instance.root = file->second;
+    return instance.call[instance.root] != Instance::k_absent;
+  }
+
+  /// Pairs calls of one number. They must be one per rank, of one group, operation and size.
+  void match_number(std::span<const NumberedCall> calls) {
+    Instance instance = empty_instance();
+    const Call& first = files_[calls.front().file].calls[calls.front().call];
+    bool agree = true;
+    for (const NumberedCall& one : calls) {
+      const Call& call = files_[one.file].calls[one.call];
+      agree &= instance.call[one.file] == Instance::k_absent;
+      agree &= call.group == first.group && alike(call, first);
+      instance.call[one.file] = one.call;
+    }
+    if (agree) {
+      add(std::move(instance));
+    } else {
+      result_.ambiguous += calls.size();
+    }
+  }
+
+  /// Sorts the calls by their ends, and makes the longest sequence the reference.
+  void begin(Group& group) const {
+    for (auto& [f, sequence] : group.sequences) {
+      Sequence& own = sequence;  // clang 14 and 15 capture no structured bindings
+      std::stable_sort(own.calls.begin(), own.calls.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return own.file->calls[a].end < own.file->calls[b].end;
+      });
+    }
+    const auto longest = std::max_element(
+        group.sequences.begin(), group.sequences.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    group.reference = longest->first;
+    const Sequence& reference = longest->second;
+    group.instances.assign(reference.size(), empty_instance());
+    for (std::size_t k = 0; k < reference.size(); ++k) {
+      group.instances[k].call[group.reference] = reference.calls[k];
+    }
+    for (const auto& [f, own] : group.sequences) {
+      if (f != group.reference) group.unaligned.push_back(f);
+    }
+  }
+
+  void align(Group& group) {
+    const Sequence& reference = group.sequences[group.reference];
+    std::erase_if(group.unaligned, [&](std::uint32_t f) {
+      const Sequence& own = group.sequences[f];
+      const auto [alignment, has_strong_candidate] = align_sequences(own, reference);
+      if (has_strong_candidate) group.ambiguous.insert(f);
+      if (!alignment || is_doubtful(own, reference, *alignment)) return false;
+      apply(group, f, *alignment);
+      return true;
+    });
+  }
+
+  /// Aligns the remaining sequences by the offsets that calls of other groups show.
+  void align_by_known_offsets(Group& group) {
+    const Sequence& reference = group.sequences[group.reference];
+    std::erase_if(group.unaligned, [&](std::uint32_t f) {
+      const std::vector<KnownOffset> known = known_offsets(f, group.reference);
+      if (known.empty()) return false;
+      apply(group, f, align_by_offsets(group.sequences[f], reference, known));
+      return true;
+    });
+  }
+
+  /// Aligns calls whose ends need not coincide. If they do, that counts only if the known offsets
+  /// agree, or, without any, if no call is lost.
+  void align_loose_ends(Group& group) {
+    const Sequence& reference = group.sequences[group.reference];
+    std::erase_if(group.unaligned, [&](std::uint32_t f) {
+      const Sequence& own = group.sequences[f];
+      const auto [alignment, has_strong_candidate] = align_sequences(own, reference);
+      if (has_strong_candidate) group.ambiguous.insert(f);
+      if (!alignment) return false;
+      const std::vector<KnownOffset> known = known_offsets(f, group.reference);
+      const bool is_confirmed = known.empty() ? alignment->covers_one && alignment->lost == 0
+                                              : confirms(known, own, reference, *alignment);
+      if (!is_confirmed) return false;
+      apply(group, f, *alignment);
+      return true;
+    });
+  }
+
+  static bool confirms(const std::vector<KnownOffset>& known, const Sequence& own,
+                       const Sequence& reference, const Alignment& alignment) {
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (!is_partner(alignment.partner[i])) continue;
+      const NearOffset near = offset_near(known, own.end(i));
+      const std::int64_t offset = own.end(i) - reference.end(alignment.partner[i]);
+      if (std::abs(offset - near.offset) > end_tolerance_at(near.distance)) return false;
+    }
+    return true;
+  }
+
+  /// Adds the calls of file f to the instances of their partners.
+  void apply(Group& group, std::uint32_t f, const Alignment& alignment) {
+    const Sequence& own = group.sequences[f];
+    const Sequence& reference = group.sequences[group.reference];
+    if (alignment.period != Alignment::k_never) note_loop(alignment.period);
+    const std::vector<std::uint32_t>& partner = alignment.partner;
+    std::vector<KnownOffset> known;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (!is_partner(partner[i])) continue;
+      group.instances[partner[i]].call[f] = own.calls[i];
+      known.push_back({own.end(i), own.end(i) - reference.end(partner[i])});
+    }
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (is_partner(partner[i])) continue;
+      if (partner[i] == k_several_partners || known.empty()) {
+        ++result_.ambiguous;
+      } else {
+        const std::int64_t offset = offset_near(known, own.end(i)).offset;
+        group.leftovers.push_back({f, own.calls[i], own.end(i) - offset});
+      }
+    }
+  }
+
+  void note_loop(std::int64_t period) {
+    const std::int64_t known = result_.shortest_loop;
+    result_.shortest_loop = known == 0 ? period : std::min(known, period);
+  }
+
+  /// Pairs leftovers that end together, if nothing else is near: the reference lost this call.
+  void pair_leftovers(Group& group) {
+    std::vector<Leftover>& all = group.leftovers;
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Leftover& a, const Leftover& b) { return a.end < b.end; });
+    for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+      for (last = first + 1; last < all.size() && is_near(all[last - 1], all[last]);) ++last;
+      const std::span<const Leftover> together(&all[first], last - first);
+      if (group.ends_coincide && are_one_call(group, together)) {
+        Instance& instance = group.instances.emplace_back(empty_instance());
+        for (const Leftover& one : together) instance.call[one.file] = one.call;
+      } else {
+        result_.alone += together.size();
+      }
+    }
+  }
+  static bool is_near(const Leftover& a, const Leftover& b) {
+    return b.end - a.end <= 2 * k_spread;
+  }
+  [[nodiscard]] const Call& call_of(const Leftover& one) const {
+    return files_[one.file].calls[one.call];
+  }
+
+  [[nodiscard]] bool are_one_call(Group& group, std::span<const Leftover> together) const {
+    if (together.back().end - together.front().end > k_spread) return false;
+    std::set<std::uint32_t> ranks;
+    for (const Leftover& one : together) {
+      if (!alike(call_of(one), call_of(together.front()))) return false;
+      if (!ranks.insert(one.file).second) return false;
+    }
+    const Sequence& reference = group.sequences[group.reference];
+    const auto end = [&](std::uint32_t call) {
+      return static_cast<std::int64_t>(reference.file->calls[call].end);
+    };
+    const auto near = std::lower_bound(
+        reference.calls.begin(), reference.calls.end(), together.front().end - 2 * k_spread,
+        [&](std::uint32_t call, std::int64_t time) { return end(call) < time; });
+    return near == reference.calls.end() || end(*near) > together.back().end + 2 * k_spread;
+  }
+
+  void finish(Group& group) {
+    pair_leftovers(group);
+    for (const std::uint32_t f : group.unaligned) {
+      const bool is_ambiguous = group.ambiguous.count(f) > 0;
+      (is_ambiguous ? result_.ambiguous : result_.alone) += group.sequences[f].size();
+    }
+    for (const Instance& instance : group.instances) add(instance);
+  }
+
+  /// Lists the instances whose ends coincide, per file.
+  void index_instances() {
+    instances_.resize(files_.size());
+    const auto add_to_files = [&](const Instance& instance) {
+      for (std::uint32_t f = 0; f < files_.size(); ++f) {
+        if (instance.call[f] != Instance::k_absent) instances_[f].push_back(&instance);
+      }
+    };
+    for (const Instance& one : result_.instances) {
+      if (synchronises(one.operation)) add_to_files(one);
+    }
+    for (const auto& [name, group] : groups_) {
+      if (!group.ends_coincide) continue;
+      for (const Instance& one : group.instances) add_to_files(one);
+    }
+  }
+
+  /// Offsets of the clock of a file to that of another one, from calls of both.
+  [[nodiscard]] std::vector<KnownOffset> known_offsets(std::uint32_t f, std::uint32_t other) const {
+    std::vector<KnownOffset> known;
+    for (const Instance* instance : instances_[f]) {
+      if (instance->call[other] == Instance::k_absent) continue;
+      const auto end = static_cast<std::int64_t>(files_[f].calls[instance->call[f]].end);
+      const auto there = static_cast<std::int64_t>(files_[other].calls[instance->call[other]].end);
+      known.push_back({end, end - there});
+    }
+    std::sort(known.begin(), known.end(), [](const KnownOffset& a, const KnownOffset& b) {
+      return std::tie(a.time, a.offset) < std::tie(b.time, b.offset);
+    });
+    return known;
+  }
+
+  const std::vector<RankFile>& files_;
+  std::map<std::uint32_t, std::uint32_t> file_of_rank_;
+  NumberedCalls numbered_;
+  std::map<std::string, Group> groups_;
+  std::vector<std::vector<const Instance*>> instances_;  ///< index: file
+  Matches result_;
+};
+
+/// Position in order of begin of the call at each place of the text.
+std::vector<std::uint32_t> order_of_places(const std::vector<Call>& calls) {
+  std::vector<std::uint32_t> order(calls.size());
+  for (std::uint32_t c = 0; c < calls.size(); ++c) order[calls[c].place] = c;
+  return order;
+}
+
+/// The file as it would be read after it was written with a map. Times before 1970 become 0.
+RankFile moved(const RankFile& file, const ClockMap& map) {
+  const auto move = [&](std::uint64_t& time) {
+    time = static_cast<std::uint64_t>(std::max<std::int64_t>(0, map(time)));
+  };
+  RankFile result = file;
+  move(result.first);
+  move(result.last);
+  for (Call& call : result.calls) {
+    move(call.begin);
+    move(call.end);
+  }
+  sort_calls(result);
+  return result;
+}
+
+}  // namespace
+
+Matches match_calls(const std::vector<RankFile>& files) { return Matcher(files).run(); }
+
+Matches match_calls_after(const std::vector<RankFile>& files, std::span<const ClockMap> maps) {
+  std::vector<RankFile> later;
+  for (std::size_t f = 0; f < files.size(); ++f) later.push_back(moved(files[f], maps[f]));
+  Matches matches = match_calls(later);
+  for (std::size_t f = 0; f < files.size(); ++f) {
+    const std::vector<std::uint32_t> order = order_of_places(files[f].calls);
+    for (Instance& instance : matches.instances) {
+      std::uint32_t& call = instance.call[f];
+      if (call != Instance::k_absent) call = order[later[f].calls[call].place];
+    }
+  }
+  return matches;
+}
+
+}  // namespace entrain::kineto

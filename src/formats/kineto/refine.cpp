@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/refine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "formats/kineto/candidates.hpp"
+#include "formats/kineto/thresholds.hpp"
+
+namespace entrain::kineto {
+namespace {
+
+using Threshold = AlignmentThresholds;
+
+/// Moving median of the offsets.
+std::vector<KnownOffset> smoothed(const std::vector<KnownOffset>& pairs) {
+  std::vector<KnownOffset> result = pairs;
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const std::size_t first = k - std::min(k, Threshold::neighbours);
+    const std::size_t last = std::min(pairs.size(), k + Threshold::neighbours + 1);
+    std::vector<std::int64_t> near;
+    for (std::size_t n = first; n < last; ++n) near.push_back(pairs[n].offset);
+    result[k].offset = median_of(std::move(near));
+  }
+  return result;
+}
+
+/// Typical distance between the ends of one collective, estimated from known offsets, ns.
+std::int64_t end_tolerance(const std::vector<KnownOffset>& offsets) {
+  const std::vector<std::int64_t> changes = changes_of(offsets);
+  const std::int64_t usual =
+      changes.empty() ? Threshold::end_spread_ns : changes[changes.size() / 2];
+  return std::min(Threshold::jump * std::max(usual, Threshold::least_jitter_ns),
+                  Threshold::end_spread_ns / 2);
+}
+
+/// Finds calls of a sequence by their ends.
+class EndIndex {
+ public:
+  explicit EndIndex(const Sequence& sequence) : sequence_(sequence) {
+    for (std::size_t k = 0; k < sequence.size(); ++k) ends_.push_back(sequence.end(k));
+  }
+
+  /// Number of calls that are like `call` and end within `tolerance` of `time`, and one of them.
+  struct Found {
+    std::size_t count = 0;
+    std::uint32_t place = k_no_partner;
+  };
+  [[nodiscard]] Found near(const Call& call, std::int64_t time, std::int64_t tolerance) const {
+    Found found;
+    const auto from = std::lower_bound(ends_.begin(), ends_.end(), time - tolerance);
+    for (auto at = from; at != ends_.end() && *at <= time + tolerance; ++at) {
+      const auto k = static_cast<std::uint32_t>(at - ends_.begin());
+      if (!alike(call, sequence_.at(k))) continue;
+      ++found.count;
+      found.place = k;
+    }
+    return found;
+  }
+
+ private:
+  const Sequence& sequence_;
+  std::vector<std::int64_t> ends_;
+};
+
+/// Finds partners by the offset of the clocks.
+class PartnerFinder {
+ public:
+  PartnerFinder(const Sequence& a, const Sequence& b) : a_(a), b_(b), own_(a), others_(b) {}
+
+  /// The call that ends within `tolerance` of call i, if both have no other candidate within twice
+  /// that; else k_no_partner.
+  [[nodiscard]] std::uint32_t of(std::size_t i, std::int64_t offset, std::int64_t tolerance) const {
+    const std::uint32_t partner = only_partner(i, offset, tolerance);
+    return partner == only_partner(i, offset, 2 * tolerance) ? partner : k_no_partner;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t only_partner(std::size_t i, std::int64_t offset,
+                                           std::int64_t tolerance) const {
+    const auto there = others_.near(a_.at(i), a_.end(i) - offset, tolerance);
+    if (there.count != 1) return k_no_partner;
+    const auto here = own_.near(b_.at(there.place), b_.end(there.place) + offset, tolerance);
+    return here.count == 1 ? there.place : k_no_partner;
+  }
+
+  const Sequence& a_;
+  const Sequence& b_;
+  EndIndex own_, others_;
+};
+
+/// Pairs along which the offset does not jump: the longest run of such, and all others on the line
+/// through it.
+class SteadyPairs {
+ public:
+  SteadyPairs(const std::vector<KnownOffset>& pairs, std::int64_t jump)
+      : pairs_(pairs), jump_(jump), is_steady_(pairs.size(), 0) {
+    const auto [begin, end] = longest_run();
+    for (std::size_t k = begin; k < end; ++k) is_steady_[k] = 1;
+    first_ = begin;
+    last_ = end - 1;
+    for (std::size_t k = end; k < pairs.size(); ++k) {
+      if (is_in_line(k, last_)) is_steady_[last_ = k] = 1;
+    }
+    for (std::size_t k = begin; k-- > 0;) {
+      if (is_in_line(k, first_)) is_steady_[first_ = k] = 1;
+    }
+  }
+
+  [[nodiscard]] std::vector<KnownOffset> offsets() const {
+    std::vector<KnownOffset> steady;
+    for (std::size_t k = 0; k < pairs_.size(); ++k) {
+      if (is_steady_[k] != 0) steady.push_back(pairs_[k]);
+    }
+    return steady;
+  }
+
+  /// True if each other pair stands between two steady ones: a single late end.
+  [[nodiscard]] bool others_are_late_ends() const {
+    if (first_ > 0 || last_ + 1 < pairs_.size()) return false;
+    for (std::size_t k = 1; k < pairs_.size(); ++k) {
+      if (is_steady_[k - 1] == 0 && is_steady_[k] == 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::pair<std::size_t, std::size_t> longest_run() const {
+    std::pair<std::size_t, std::size_t> longest{0, 1};
+    for (std::size_t begin = 0, end = 0; begin < pairs_.size(); begin = end) {
+      for (end = begin + 1; end < pairs_.size() && goes_on(end); ++end) continue;
+      if (end - begin > longest.second - longest.first) longest = {begin, end};
+    }
+    return longest;
+  }
+  [[nodiscard]] bool goes_on(std::size_t k) const {
+    return std::abs(pairs_[k].offset - pairs_[k - 1].offset) <=
+           jump_ + drift_in(pairs_[k].time - pairs_[k - 1].time);
+  }
+
+  /// True if pair k is on the line through the steady ones, extrapolated from the one at `near`.
+  /// The line gives a rate if it is longer than the distance to the pair.
+  [[nodiscard]] bool is_in_line(std::size_t k, std::size_t near) const {
+    const std::int64_t span = pairs_[last_].time - pairs_[first_].time;
+    const std::int64_t distance = pairs_[k].time - pairs_[near].time;
+    const bool has_rate = span > std::abs(distance);
+    const double rate = has_rate
+                            ? static_cast<double>(pairs_[last_].offset - pairs_[first_].offset) /
+                                  static_cast<double>(span)
+                            : 0;
+    const std::int64_t drift = std::llround(rate * static_cast<double>(distance));
+    const std::int64_t unknown =
+        has_rate ? std::abs(distance) / Threshold::line_divisor : drift_in(distance);
+    return std::abs(pairs_[k].offset - pairs_[near].offset - drift) <= jump_ + unknown;
+  }
+
+  const std::vector<KnownOffset>& pairs_;
+  std::int64_t jump_;
+  std::vector<std::uint8_t> is_steady_;
+  std::size_t first_ = 0, last_ = 0;  ///< the first and last steady one
+};
+
+}  // namespace
+
+void refine(const Sequence& a, const Sequence& b, Alignment& alignment) {
+  const std::vector<KnownOffset> pairs = offsets_of(a, b, alignment);
+  const SteadyPairs steady(pairs, end_tolerance(pairs));
+  if (alignment.lost == 0 && steady.others_are_late_ends()) return;
+  std::vector<KnownOffset> known = steady.offsets();
+  if (Threshold::majority * static_cast<double>(known.size()) < static_cast<double>(pairs.size())) {
+    known.clear();  // the other pairs may be right
+  }
+  const std::vector<KnownOffset> curve = smoothed(known);
+  const std::int64_t tolerance = end_tolerance(known);
+  const PartnerFinder partners(a, b);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::uint32_t partner = k_no_partner;
+    if (known.size() >= Threshold::least_matched) {
+      partner = partners.of(i, offset_near(curve, a.end(i)).offset, tolerance);
+    }
+    const bool had_one = alignment.partner[i] != k_no_partner;
+    alignment.partner[i] = partner == k_no_partner && had_one ? k_several_partners : partner;
+  }
+}
+
+std::int64_t end_tolerance_at(std::int64_t distance) {
+  return Threshold::end_spread_ns + slew_in(distance);
+}
+
+NearOffset offset_near(const std::vector<KnownOffset>& known, std::int64_t time) {
+  auto at = std::lower_bound(known.begin(), known.end(), time,
+                             [](const KnownOffset& one, std::int64_t t) { return one.time < t; });
+  if (at == known.end() || (at != known.begin() && time - (at - 1)->time < at->time - time)) --at;
+  return {.offset = at->offset, .distance = std::abs(time - at->time)};
+}
+
+Alignment align_by_offsets(const Sequence& a, const Sequence& b,
+                           const std::vector<KnownOffset>& known) {
+  Alignment alignment;
+  alignment.partner.assign(a.size(), k_no_partner);
+  if (known.empty()) return alignment;
+  const PartnerFinder partners(a, b);
+  const std::int64_t tolerance = end_tolerance(known);
+  std::size_t matched = 0, inside = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const NearOffset near = offset_near(known, a.end(i));
+    const std::int64_t end_there = a.end(i) - near.offset;
+    inside += b.end(0) <= end_there && end_there <= b.end(b.size() - 1) ? 1 : 0;
+    alignment.partner[i] = partners.of(i, near.offset, tolerance + slew_in(near.distance));
+    matched += is_partner(alignment.partner[i]) ? 1 : 0;
+  }
+  // If most have no partner, the others have theirs by chance.
+  if (2 * matched < inside) alignment.partner.assign(a.size(), k_several_partners);
+  return alignment;
+}
+
+}  // namespace entrain::kineto

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/rewrite.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "formats/json/document.hpp"
+#include "formats/json/text_file.hpp"
+
+namespace entrain::kineto {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+tl::unexpected<Error> has_changed(const RankFile& file) {
+  return fail(ErrorKind::input,
+              fmt::format("{} has changed while it was read", file.path.string()));
+}
+
+/// Replacement of a piece of a text.
+struct Change {
+  std::string_view piece;
+  std::string with;
+};
+
+/// Applies changes to a part of a text that contains all their pieces.
+std::string patched(std::string_view text, const std::vector<Change>& changes) {
+  std::vector<json::Replacement> replacements;
+  replacements.reserve(changes.size());
+  for (const Change& change : changes) {
+    replacements.push_back({.at = static_cast<std::size_t>(change.piece.data() - text.data()),
+                            .size = change.piece.size(),
+                            .with = change.with});
+  }
+  std::sort(replacements.begin(), replacements.end(),
+            [](const auto& a, const auto& b) { return a.at < b.at; });
+  return json::patch(text, replacements);
+}
+
+/// Time of an event, ns since 1970 or another origin.
+Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& cut) {
+  const auto ns = parse_time(time, cut);
+  std::int64_t sum = 0;
+  if (!ns || __builtin_add_overflow(*ns, file.facts.base, &sum) || sum < 0) {
+    return has_changed(file);
+  }
+  return static_cast<std::uint64_t>(sum);
+}
+
+}  // namespace
+
+Result<void> for_each_time(const RankFile& file, const SeeTime& see,
+                           std::function<Result<void>(std::string_view)> pass) {
+  const auto see_event = [&](const EventText& event) -> Result<void> {
+    if (!event.has_time() || event.phase == "M") return {};
+    bool cut = false;
+    TRY_ASSIGN(const std::uint64_t begin, moment(event.time, file, cut));
+    const auto length = event.has_length() ? parse_time(event.duration, cut) : std::nullopt;
+    return see(event, begin, length.value_or(0));
+  };
+  TRY_ASSIGN(
+      const FileFacts facts,
+      for_each_event(file.path, {.see = see_event, .pass = std::move(pass)}, file.max_unpacked));
+  if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return {};
+  return has_changed(file);
+}
+
+Result<void> unpack(const RankFile& file, const fs::path& to) {
+  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, false));
+  const auto see = [](const EventText&, std::uint64_t, std::int64_t) -> Result<void> { return {}; };
+  TRY(for_each_time(file, see, [&](std::string_view text) { return writer.write(text); }));
+  return writer.close();
+}
+
+Result<void> write_file(const fs::path& to, const RankFile& file, const ClockMap& map) {
+  if (map.is_identity()) return duplicate_file(file.path, to);
+  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packed));
+  std::vector<Change> changes;
+  const auto replace = [&changes](std::string_view piece, std::int64_t before, std::int64_t after) {
+    if (before != after) changes.push_back({piece, time_text(after)});
+  };
+  const auto see = [&](const EventText& event, std::uint64_t begin,
+                       std::int64_t duration) -> Result<void> {
+    const std::int64_t moved = map(begin);
+    const auto stored = static_cast<std::int64_t>(begin);
+    if (moved < 0) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: a time would move before the year 1970", file.path.string()));
+    }
+    replace(event.time, stored - file.facts.base, moved - file.facts.base);
+    if (!event.has_length()) return {};
+    const std::int64_t end = map(begin + static_cast<std::uint64_t>(duration));
+    replace(event.duration, duration, end - moved);
+    return {};
+  };
+  const auto pass = [&](std::string_view text) -> Result<void> {
+    TRY(writer.write(patched(text, changes)));
+    changes.clear();
+    return {};
+  };
+  TRY(for_each_time(file, see, pass));
+  return writer.close();
+}
+
+}  // namespace entrain::kineto

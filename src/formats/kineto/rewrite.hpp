@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
+
+#include "formats/kineto/calls.hpp"
+#include "formats/kineto/events.hpp"
+
+/// Reads files of a run again, and writes them with other times.
+namespace entrain::kineto {
+
+/// Called for all events with a time; the duration is 0 for those without a length.
+using SeeTime =
+    std::function<Result<void>(const EventText&, std::uint64_t begin, std::int64_t duration)>;
+
+/// Reads a file again. `pass`: see EventSinks. Errors: ErrorKind::input if it has changed, and
+/// those of `see`.
+Result<void> for_each_time(const RankFile& file, const SeeTime& see,
+                           std::function<Result<void>(std::string_view)> pass = {});
+
+/// Writes a file with the times that a map gives, and every other byte as it was. Errors: those of
+/// for_each_time(); ErrorKind::input for times before 1970; ErrorKind::output.
+Result<void> write_file(const std::filesystem::path& to, const RankFile& file, const ClockMap& map);
+
+/// Writes the unchanged text of a packed file. Errors: those of write_file().
+Result<void> unpack(const RankFile& file, const std::filesystem::path& to);
+
+}  // namespace entrain::kineto

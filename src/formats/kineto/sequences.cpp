@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/sequences.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "formats/kineto/candidates.hpp"
+#include "formats/kineto/refine.hpp"
+#include "formats/kineto/thresholds.hpp"
+
+namespace entrain::kineto {
+namespace {
+
+using Threshold = AlignmentThresholds;
+
+/// True if both pair some calls alike, and so imply the same offset. They differ in calls that end
+/// close to each other.
+bool is_same(const Alignment& x, const Alignment& y) {
+  std::size_t common = 0, equal = 0;
+  for (std::size_t i = 0; i < x.partner.size(); ++i) {
+    if (x.partner[i] == k_no_partner || y.partner[i] == k_no_partner) continue;
+    ++common;
+    equal += x.partner[i] == y.partner[i] ? 1 : 0;
+  }
+  return common > 0 && equal >= std::min(common, Threshold::least_matched);
+}
+
+std::int64_t jitter_ratio_for(const Alignment& best) {
+  constexpr auto& of_few = Threshold::jitter_ratio_of;
+  if (best.matched < of_few.size()) return of_few[best.matched];
+  return best.matched < Threshold::few_matched ? Threshold::jitter_ratio_of_few
+                                               : Threshold::jitter_ratio;
+}
+
+/// True if the rival loses far more calls than the best candidate. If the rival were true, the
+/// calls that each rank lost would coincide by the best one: half of the difference. Tests whether
+/// that exceeds what coincides by chance.
+bool loses_far_more(const Alignment& rival, const Alignment& best) {
+  if (rival.lost <= best.lost) return false;
+  const double coincident = static_cast<double>(rival.lost - best.lost) / 2;
+  const double of_each = static_cast<double>(rival.lost) / 2;
+  const double by_chance = of_each * of_each / static_cast<double>(rival.matched + rival.lost);
+  return coincident >=
+         Threshold::least_common_losses + 2 * by_chance + Threshold::sigmas * std::sqrt(by_chance);
+}
+
+/// True if a rival fits by chance: it loses far more calls, matches far fewer, or has far more
+/// jitter while the best candidate matches many. The uncertainty of ends is in every candidate; a
+/// wrong one adds the variation of the program's steps.
+bool is_chance(const Alignment& rival, const Alignment& best) {
+  if (loses_far_more(rival, best)) return true;
+  if (Threshold::far_more_matched * rival.matched <= best.matched) return true;
+  const std::int64_t usual = std::max(best.upper_jitter, Threshold::least_jitter_ns);
+  const bool jitters = rival.jitter > jitter_ratio_for(best) * usual;
+  const bool is_small = 2 * rival.matched <= best.matched;
+  const bool are_many =
+      best.matched >= Threshold::many_matched && 4 * best.matched >= 3 * rival.matched;
+  return jitters && (is_small || are_many);
+}
+
+/// Ranks of two communicators that do the same at the same time begin and end their calls equally
+/// close. Ranks of one communicator end them together, whoever begins late.
+bool ends_are_closer_than_begins(const Alignment& one) {
+  return one.net_jitter <= Threshold::close_without_begins_ns ||
+         Threshold::begins_to_ends * one.net_jitter <= one.net_jitter_of_begins;
+}
+
+std::int64_t score(const Alignment& one) {
+  return static_cast<std::int64_t>(one.matched) - static_cast<std::int64_t>(one.lost);
+}
+
+bool is_far(const Alignment& one) { return std::abs(one.offset) > Threshold::clock_error_ns; }
+
+/// The strong candidate with the highest score; null if there is none.
+const Alignment* best_of(const std::vector<Alignment>& candidates) {
+  const Alignment* best = nullptr;
+  for (const Alignment& one : candidates) {
+    if (is_far(one) || !is_strong(one)) continue;
+    if (best == nullptr || score(one) > score(*best)) best = &one;
+  }
+  return best;
+}
+
+/// True if another candidate is plausible, by the clocks as they are or as the best one sets them.
+bool has_rival(const Alignment& best, const std::vector<Alignment>& candidates) {
+  return std::any_of(candidates.begin(), candidates.end(), [&](const Alignment& one) {
+    const bool is_near =
+        !is_far(one) || std::abs(one.offset - best.offset) <= Threshold::clock_error_ns;
+    return is_near && !is_same(one, best) && !is_chance(one, best);
+  });
+}
+
+/// Shortest time after which the calls of a rank repeat, as exactly as the best candidate fits.
+/// Then steps that the other rank recorded later fit as well, even if the windows share no call.
+///
+/// Example: calls 1, 2 and 3 of a loop of 10 ms at one rank, and 4, 5 and 6 at the other one.
+std::int64_t period_of(const Sequence& sequence, const Alignment& best) {
+  const Candidates repetitions = repetitions_of(sequence);
+  std::int64_t period = repetitions.complete ? Alignment::k_never : 0;
+  for (const Alignment& later : repetitions.found) {
+    if (4 * later.matched < best.matched || is_chance(later, best)) continue;
+    period = std::min(period, std::abs(later.offset));
+  }
+  return period;
+}
+
+/// True if the matched calls are many, or their windows overlap whatever the clocks show. Example
+/// of the contrary: windows of three calls of a loop of three calls match in any step.
+bool identifies_step(const Alignment& best, const Sequence& a, const Sequence& b) {
+  if (best.matched >= Threshold::matched_of_any_step) return true;
+  const std::vector<KnownOffset> pairs = offsets_of(a, b, best);
+  const std::int64_t reach = Threshold::clock_error_ns + std::abs(best.offset);
+  const auto first = pairs.begin(), last = pairs.end() - 1;
+  return (last - 1)->time - first->time > reach && last->time - (first + 1)->time > reach;
+}
+
+/// The best candidate, if no other one is plausible.
+std::optional<Alignment> choose(const Sequence& a, const Sequence& b,
+                                const Candidates& candidates) {
+  const Alignment* best = best_of(candidates.found);
+  if (best == nullptr || !candidates.complete || best->net_jitter > Threshold::jitter_ns ||
+      has_rival(*best, candidates.found)) {
+    return std::nullopt;
+  }
+  if (!identifies_step(*best, a, b) || !ends_are_closer_than_begins(*best)) return std::nullopt;
+  Alignment only = *best;
+  only.period = std::min(period_of(a, only), period_of(b, only));
+  if (only.period <= Threshold::clock_error_ns + std::abs(only.offset)) return std::nullopt;
+  return only;
+}
+
+}  // namespace
+
+bool alike(const Call& a, const Call& b) {
+  const auto differ = [](std::uint64_t x, std::uint64_t y) { return x != 0 && y != 0 && x != y; };
+  return a.operation == b.operation && !differ(a.size, b.size) && !differ(a.step, b.step);
+}
+
+AlignmentResult align_sequences(const Sequence& a, const Sequence& b) {
+  AlignmentResult result;
+  const Candidates candidates = candidates_between(a, b);
+  result.has_strong_candidate =
+      std::any_of(candidates.found.begin(), candidates.found.end(), is_strong);
+  result.alignment = choose(a, b, candidates);
+  if (!result.alignment) return result;
+  refine(a, b, *result.alignment);
+  const auto& partners = result.alignment->partner;
+  // Without a pair the clocks are unknown: calls of other groups may decide.
+  if (std::none_of(partners.begin(), partners.end(), is_partner)) result.alignment.reset();
+  return result;
+}
+
+}  // namespace entrain::kineto

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "formats/kineto/calls.hpp"
+
+/// Alignment of two sequences of calls without numbers, by what the calls are and when they end.
+/// Calls may be missing from either sequence.
+namespace entrain::kineto {
+
+constexpr std::uint32_t k_no_partner = ~std::uint32_t{0};
+constexpr std::uint32_t k_several_partners = k_no_partner - 1;  ///< ambiguous: it gets none
+constexpr bool is_partner(std::uint32_t place) { return place < k_several_partners; }
+
+/// The calls of one group at one rank, in order of their ends.
+struct Sequence {
+  const RankFile* file = nullptr;
+  std::vector<std::uint32_t> calls;  ///< positions in RankFile::calls
+
+  [[nodiscard]] const Call& at(std::size_t k) const { return file->calls[calls[k]]; }
+  [[nodiscard]] std::int64_t end(std::size_t k) const {
+    return static_cast<std::int64_t>(at(k).end);
+  }
+  [[nodiscard]] std::size_t size() const { return calls.size(); }
+};
+
+/// True if operation, size and step, where known, are equal.
+bool alike(const Call& a, const Call& b);
+
+/// Offset of the clock of one sequence to that of another one, ns, at a time of the first one.
+struct KnownOffset {
+  std::int64_t time = 0, offset = 0;
+};
+
+/// Partners of the calls of two sequences. Jitter is the change of the offset from one pair to the
+/// next.
+///
+/// Example: ends of the first sequence at 10, 14 and 30 ms, of the second one at 10.001, 14, 21 and
+/// 30.002. The third call of the second one has no partner and lies between calls that have one: it
+/// is lost at the first one.
+struct Alignment {
+  std::vector<std::uint32_t> partner;  ///< position in the second sequence per call of the first
+  std::size_t matched = 0;             ///< pairs
+  std::size_t lost = 0;  ///< calls of both without a partner, within the time of the other sequence
+  std::int64_t offset = 0;        ///< median of first end - second end, ns
+  std::int64_t jitter = 0;        ///< median, ns
+  std::int64_t upper_jitter = 0;  ///< upper quartile, ns
+  /// Median jitter beyond the usual drift, ns; the upper quartile if there are few pairs.
+  std::int64_t net_jitter = 0;
+  std::int64_t net_jitter_of_begins = 0;  ///< net_jitter computed from begins, ns
+  static constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max();
+  std::int64_t period = k_never;  ///< shortest loop in the calls, ns; searched up to 200 ms
+  bool covers_one = false;        ///< all calls of one sequence lie in the time of the other one
+};
+
+/// Result of align_sequences().
+struct AlignmentResult {
+  std::optional<Alignment> alignment;  ///< the only plausible one
+  bool has_strong_candidate = false;   ///< even if none could be chosen
+};
+
+/// Aligns sequences of clocks that show the same time to 50 ms. Three calls must match per lost
+/// call, and six in all; three suffice if the windows are so long that they overlap however wrong
+/// the clocks are. Returns no alignment if another one is plausible too, also once the clocks are
+/// set by the first one, or if the calls repeat in a loop shorter than the clocks may be wrong.
+AlignmentResult align_sequences(const Sequence& a, const Sequence& b);
+
+/// Pairs calls whose ends agree by known offsets, within the uncertainty of these. Each call must
+/// have exactly one candidate, and most calls must have one. No pairs if `known` is empty.
+Alignment align_by_offsets(const Sequence& a, const Sequence& b,
+                           const std::vector<KnownOffset>& known);
+
+/// Largest distance of the ends of one collective, ns, `distance` ns from a time of known offset.
+std::int64_t end_tolerance_at(std::int64_t distance);
+
+/// Known offset that is nearest to a time. `known` must not be empty.
+struct NearOffset {
+  std::int64_t offset = 0, distance = 0;  ///< ns
+};
+NearOffset offset_near(const std::vector<KnownOffset>& known, std::int64_t time);
+
+}  // namespace entrain::kineto

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "formats/otf2/format/walk.hpp"
+
+namespace entrain::otf2 {
+
+/// The error for a file whose structure is broken at byte `offset`.
+inline tl::unexpected<Error> damaged(const std::filesystem::path& path, std::uint64_t offset,
+                                     std::string_view problem) {
+  return fail(
+      ErrorKind::input,
+      fmt::format("{} is damaged at byte {}: {}; restore the file or record the trace again",
+                  path.string(), offset, problem));
+}
+
+/// Consecutive chunks of a file.
+struct ChunkRange {
+  static constexpr std::uint64_t k_all = ~std::uint64_t{0};
+  std::uint64_t first = 0;
+  std::uint64_t count = k_all;  ///< k_all: up to the end, even if the file grows meanwhile
+};
+
+/// Reads a chunked file block by block into one buffer that is reused. A block is a chunk, or the
+/// shorter rest at the end of the file.
+class BlockReader {
+ public:
+  /// `chunk_size` from the anchor; the file may have `limit` bytes. Errors: ErrorKind::input.
+  static Result<BlockReader> open(const std::filesystem::path& path, std::uint64_t chunk_size,
+                                  ChunkRange range = {}, std::uint64_t limit = File::k_any_size) {
+    BlockReader reader;
+    TRY_ASSIGN(reader.file_, File::open_for_reading(path, limit));
+    reader.file_size_ = reader.file_.size_when_opened();
+    reader.buffer_size_ = std::min(chunk_size, reader.file_size_);
+    // Not zeroed: that would touch every page once more than the first read does.
+    reader.buffer_ = std::make_unique_for_overwrite<std::uint8_t[]>(reader.buffer_size_);
+    reader.next_offset_ = range.first * chunk_size;
+    if (range.count != ChunkRange::k_all) {
+      reader.end_offset_ = reader.next_offset_ + range.count * chunk_size;
+    }
+    return reader;
+  }
+
+  /// Loads the next block; an empty one at the end of the range or file. The bytes hold until the
+  /// next call.
+  Result<std::span<std::uint8_t>> next() {
+    offset_ = next_offset_;
+    if (at_end_of_range()) return std::span<std::uint8_t>();
+    const std::span<std::uint8_t> buffer(buffer_.get(), buffer_size_);
+    TRY_ASSIGN(const std::size_t n, file_.read_at(offset_, buffer));
+    next_offset_ = offset_ + n;
+    return buffer.first(n);
+  }
+
+  /// Position in the file of the block loaded last.
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  [[nodiscard]] std::uint64_t next_offset() const { return next_offset_; }
+  [[nodiscard]] std::uint64_t file_size() const { return file_size_; }
+  [[nodiscard]] const File& file() const { return file_; }
+  /// True when all chunks of a limited range were loaded; the file may go on after them.
+  [[nodiscard]] bool at_end_of_range() const { return next_offset_ >= end_offset_; }
+
+ private:
+  File file_;
+  std::unique_ptr<std::uint8_t[]> buffer_;
+  std::size_t buffer_size_ = 0;
+  std::uint64_t file_size_ = 0;
+  std::uint64_t offset_ = 0;
+  std::uint64_t next_offset_ = 0;
+  std::uint64_t end_offset_ = ~std::uint64_t{0};
+};
+
+/// The end of a walk through a file.
+struct FileEnd {
+  bool truncated = false;            ///< the file ends without an end-of-file mark
+  std::uint64_t end_of_records = 0;  ///< position after the end mark, or of the incomplete rest
+  bool goes_on = false;              ///< no end yet, but the reader's range is done
+};
+
+/// Walks all blocks of a chunked file with walk_chunk(). After the visitor has seen a block,
+/// `on_block(std::span<std::uint8_t> block)` is called with all its bytes, as the visitor left
+/// them; it returns Result<void>. Errors: ErrorKind::input for a damaged structure, and those of
+/// `on_block`. A file that ends too early is no error but reported in the result.
+template <Framing framing, class Visitor, class OnBlock>
+Result<FileEnd> walk_file(BlockReader& reader, Visitor& visitor, OnBlock&& on_block) {
+  while (true) {
+    TRY_ASSIGN(const std::span<std::uint8_t> block, reader.next());
+    if (block.empty()) {
+      return FileEnd{!reader.at_end_of_range(), reader.offset(), reader.at_end_of_range()};
+    }
+    const ChunkWalk walk = walk_chunk<framing>(block.data(), block.size(), visitor);
+    if (walk.end == ChunkEnd::damaged) {
+      return damaged(reader.file().path(), reader.offset() + walk.offset, walk.problem);
+    }
+    if (walk.end == ChunkEnd::ran_out && reader.next_offset() < reader.file_size()) {
+      return damaged(reader.file().path(), reader.offset() + walk.offset,
+                     "a record runs past the end of its chunk");
+    }
+    TRY(on_block(block));
+    if (walk.end != ChunkEnd::next_chunk) {
+      return FileEnd{walk.end == ChunkEnd::ran_out, reader.offset() + walk.offset};
+    }
+  }
+}
+
+}  // namespace entrain::otf2

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/otf2/format/definition_file.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "formats/otf2/format/block_reader.hpp"
+#include "formats/otf2/format/format.hpp"
+#include "formats/otf2/format/walk.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+/// Collects the records of one file.
+struct Collector {
+  DefinitionFile& file;
+  std::uint64_t block_offset = 0;  ///< position of the current block in the file
+  const std::uint8_t* block = nullptr;
+
+  void chunk(const std::uint8_t* bytes, bool big_endian) {
+    const bool first = block == nullptr;
+    block = bytes;
+    if (!first && big_endian != file.big_endian) file.mixed_endian = true;
+    file.big_endian = big_endian;
+  }
+  static bool stamp(std::size_t, std::uint64_t) { return true; }
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
+    file.records.push_back({type, block_offset + offset, {block + offset, block + offset + size}});
+    return true;
+  }
+};
+
+/// Bytes in memory, block by block.
+class BytesReader {
+ public:
+  BytesReader(std::span<const std::uint8_t> bytes, std::uint64_t chunk_size)
+      : bytes_(bytes.begin(), bytes.end()), chunk_size_(chunk_size) {}
+  Result<std::span<std::uint8_t>> next() {
+    offset_ = next_offset_;
+    const auto size = std::min<std::uint64_t>(chunk_size_, bytes_.size() - offset_);
+    next_offset_ += size;
+    return std::span(bytes_).subspan(offset_, size);
+  }
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+  std::uint64_t chunk_size_, offset_ = 0, next_offset_ = 0;
+};
+
+/// All records that `reader`, a BlockReader or BytesReader, gives.
+template <class Reader>
+Result<DefinitionFile> read_all(Reader& reader, const std::filesystem::path& path) {
+  DefinitionFile file;
+  Collector collector{file};
+  while (true) {
+    TRY_ASSIGN(const std::span<std::uint8_t> block, reader.next());
+    collector.block_offset = reader.offset();
+    const ChunkWalk walk = walk_chunk<Framing::plain>(block.data(), block.size(), collector);
+    if (walk.end == ChunkEnd::end_of_file) return file;
+    if (walk.end == ChunkEnd::ran_out) {
+      return damaged(path, reader.offset() + walk.offset, "the file ends too early");
+    }
+    if (walk.end == ChunkEnd::damaged) {
+      return damaged(path, reader.offset() + walk.offset, walk.problem);
+    }
+  }
+}
+
+Result<BlockReader> open_definitions(const std::filesystem::path& path, std::uint64_t chunk_size) {
+  return BlockReader::open(path, chunk_size, {}, k_largest_definition_file);
+}
+
+}  // namespace
+
+Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
+                                            std::uint64_t chunk_size) {
+  TRY_ASSIGN(BlockReader reader, open_definitions(path, chunk_size));
+  return read_all(reader, path);
+}
+
+/// Opens first and asks later: nearly all of these files are there.
+Result<std::optional<DefinitionFile>> read_definition_file_if_any(const std::filesystem::path& path,
+                                                                  std::uint64_t chunk_size) {
+  auto reader = open_definitions(path, chunk_size);
+  if (!reader && !file_exists(path)) return std::optional<DefinitionFile>();
+  TRY_ASSIGN(BlockReader opened, std::move(reader));
+  TRY_ASSIGN(DefinitionFile file, read_all(opened, path));
+  return std::optional(std::move(file));
+}
+
+std::size_t framed_size(std::size_t payload_size) {
+  return 1 + (payload_size < k_long_length ? 1 : 9) + payload_size;
+}
+
+void append_record(std::vector<std::uint8_t>& bytes, std::uint8_t type,
+                   std::span<const std::uint8_t> payload, bool big_endian) {
+  bytes.push_back(type);
+  if (payload.size() < k_long_length) {
+    bytes.push_back(static_cast<std::uint8_t>(payload.size()));
+  } else {
+    bytes.push_back(k_long_length);
+    bytes.resize(bytes.size() + 8);
+    store_u64(bytes.data() + bytes.size() - 8, payload.size(), big_endian);
+  }
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+}
+
+Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& file,
+                                                       std::uint64_t chunk_size,
+                                                       const std::filesystem::path& path) {
+  if (file.mixed_endian) {
+    return fail(ErrorKind::input,
+                fmt::format("{} mixes byte orders, which cannot be written again", path.string()));
+  }
+  std::vector<std::uint8_t> bytes;
+  std::size_t chunk_begin = 0;
+  const auto begin_chunk = [&] {
+    chunk_begin = bytes.size();
+    bytes.resize(bytes.size() + k_chunk_header_size);
+    store_chunk_header(bytes.data() + chunk_begin, k_no_events, file.big_endian);
+  };
+  begin_chunk();
+  for (const DefinitionRecord& record : file.records) {
+    const std::size_t size = framed_size(record.payload.size());
+    if (k_chunk_header_size + size + 1 > chunk_size) {
+      return fail(ErrorKind::output,
+                  fmt::format("a record of {} is too large for a chunk of {} bytes", path.string(),
+                              chunk_size));
+    }
+    if (bytes.size() - chunk_begin + size + 1 > chunk_size) {
+      bytes.push_back(mark::end_of_chunk);
+      bytes.resize(chunk_begin + chunk_size);
+      begin_chunk();
+    }
+    append_record(bytes, record.type, record.payload, file.big_endian);
+  }
+  bytes.push_back(mark::end_of_file);
+  bytes.push_back(mark::end_of_buffer);
+  return bytes;
+}
+
+Result<DefinitionFile> parse_definitions(std::span<const std::uint8_t> bytes,
+                                         std::uint64_t chunk_size,
+                                         const std::filesystem::path& path) {
+  BytesReader reader(bytes, chunk_size);
+  return read_all(reader, path);
+}
+
+bool same_records(const DefinitionFile& a, const DefinitionFile& b, std::uint8_t except) {
+  const auto rest_of = [except](const DefinitionFile& file) {
+    std::vector<const DefinitionRecord*> rest;
+    for (const DefinitionRecord& record : file.records) {
+      if (record.type != except) rest.push_back(&record);
+    }
+    return rest;
+  };
+  const auto x = rest_of(a), y = rest_of(b);
+  // Payloads of different byte order mean different things.
+  if (a.mixed_endian || b.mixed_endian) return false;
+  if (!x.empty() && !y.empty() && a.big_endian != b.big_endian) return false;
+  return std::ranges::equal(x, y, [](const DefinitionRecord* r, const DefinitionRecord* s) {
+    return r->type == s->type && r->payload == s->payload;
+  });
+}
+
+Result<bool> same_definitions(const ChunkedPath& a, const ChunkedPath& b, std::uint8_t except) {
+  TRY_ASSIGN(const auto x, read_definition_file_if_any(a.path, a.chunk_size));
+  TRY_ASSIGN(const auto y, read_definition_file_if_any(b.path, b.chunk_size));
+  return same_records(x.value_or(DefinitionFile{}), y.value_or(DefinitionFile{}), except);
+}
+
+}  // namespace entrain::otf2

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/otf2/library/callbacks.hpp"
+
+#include "formats/otf2/format/format.hpp"
+
+// The records of OTF2 1 are deprecated, and still to be read.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+namespace entrain::otf2 {
+
+namespace {
+
+using U8 = std::uint8_t;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+
+#define HEAD OTF2_LocationRef, OTF2_TimeStamp time, U64, void *data, OTF2_AttributeList *
+
+/// The fields of a new record.
+Fields& begin_event(void* data) {
+  auto& sink = *static_cast<LocationSink*>(data);
+  sink.fields.clear();
+  return sink.fields;
+}
+
+OTF2_CallbackCode end(void* data, U64 time, U8 type) {
+  auto& sink = *static_cast<LocationSink*>(data);
+  sink.file.event(time, type, sink.fields);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+/// A record of which nothing but the type matters.
+template <U8 type, class... Rest>
+OTF2_CallbackCode bare_type(HEAD, Rest...) {
+  Fields& fields = begin_event(data);
+  if (is_bare(type)) fields.c32(0);
+  return end(data, time, type);
+}
+
+OTF2_CallbackCode measurement(HEAD, OTF2_MeasurementMode mode) {
+  begin_event(data).u8(mode);
+  return end(data, time, event::measurement_on_off);
+}
+
+template <U8 type>
+OTF2_CallbackCode id32(HEAD, U32 id) {
+  begin_event(data).c32(id);
+  return end(data, time, type);
+}
+
+template <U8 type>
+OTF2_CallbackCode id64(HEAD, U64 id) {
+  begin_event(data).c64(id);
+  return end(data, time, type);
+}
+
+OTF2_CallbackCode flush(HEAD, U64 stop) {
+  begin_event(data).fixed64(stop);
+  return end(data, time, event::buffer_flush);
+}
+
+template <U8 type>
+OTF2_CallbackCode message(HEAD, U32 peer, U32 comm, U32 tag, U64 length) {
+  begin_event(data).c32(peer).c32(comm).c32(tag).c64(length);
+  return end(data, time, type);
+}
+
+template <U8 type>
+OTF2_CallbackCode message_with_request(HEAD, U32 peer, U32 comm, U32 tag, U64 length, U64 request) {
+  begin_event(data).c32(peer).c32(comm).c32(tag).c64(length).c64(request);
+  return end(data, time, type);
+}
+
+#define HEAD_AND_LIST \
+  OTF2_LocationRef, OTF2_TimeStamp time, U64, void *data, OTF2_AttributeList *list
+
+/// Ends a record that may name partners in an attribute: the strings of its list stay, as many as
+/// a short list holds.
+OTF2_CallbackCode end_with(OTF2_AttributeList* list, void* data, U64 time, U8 type) {
+  constexpr U32 k_most = 16;
+  auto& sink = *static_cast<LocationSink*>(data);
+  Fields strings, attributes;
+  U32 count = 0;
+  const U32 size = OTF2_AttributeList_GetNumberOfElements(list);
+  for (U32 i = 0; i < size && count < k_most; ++i) {
+    OTF2_AttributeRef attribute = 0;
+    OTF2_Type kind = OTF2_TYPE_NONE;
+    OTF2_AttributeValue value;
+    const bool got =
+        OTF2_AttributeList_GetAttributeByIndex(list, i, &attribute, &kind, &value) == OTF2_SUCCESS;
+    if (!got || kind != OTF2_TYPE_STRING) continue;
+    strings.c32(attribute).u8(attribute_type::string).c32(value.stringRef);
+    ++count;
+  }
+  if (count > 0) attributes.c32(count).append(strings);
+  sink.file.event(time, type, sink.fields, attributes);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_CallbackCode collective_end(HEAD_AND_LIST, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
+                                 U64 received) {
+  begin_event(data).u8(op).c32(comm).c32(root).c64(sent).c64(received);
+  return end_with(list, data, time, event::mpi_collective_end);
+}
+
+OTF2_CallbackCode nb_complete(HEAD_AND_LIST, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
+                              U64 received, U64 request) {
+  begin_event(data).u8(op).c32(comm).c32(root).c64(sent).c64(received).c64(request);
+  return end_with(list, data, time, event::nb_collective_complete);
+}
+
+template <U8 type>
+OTF2_CallbackCode created_thread(HEAD, U32 contingent, U64 sequence) {
+  begin_event(data).c32(contingent).c64(sequence);
+  return end(data, time, type);
+}
+
+template <U8 type>
+OTF2_CallbackCode task(HEAD, U32 team, U32 creator, U32 generation) {
+  begin_event(data).c32(team).c32(creator).c32(generation);
+  return end(data, time, type);
+}
+
+template <U8 type>
+OTF2_CallbackCode thread_lock(HEAD, OTF2_Paradigm model, U32 lock, U32 order) {
+  begin_event(data).u8(model).c32(lock).c32(order);
+  return end(data, time, type);
+}
+
+template <U8 type>
+OTF2_CallbackCode omp_lock(HEAD, U32 lock, U32 order) {
+  begin_event(data).c32(lock).c32(order);
+  return end(data, time, type);
+}
+
+OTF2_CallbackCode rma_collective_end(HEAD, OTF2_CollectiveOp op, OTF2_RmaSyncLevel level,
+                                     U32 window, U32 root, U64 sent, U64 received) {
+  begin_event(data).u8(op).c32(level).c32(window).c32(root).c64(sent).c64(received);
+  return end(data, time, event::rma_collective_end);
+}
+
+OTF2_CallbackCode group_sync(HEAD, OTF2_RmaSyncLevel level, U32 window, U32 group) {
+  begin_event(data).c32(level).c32(window).c32(group);
+  return end(data, time, event::rma_group_sync);
+}
+
+OTF2_CallbackCode rma_sync(HEAD, U32 window, U32 remote, OTF2_RmaSyncType type) {
+  begin_event(data).c32(window).c32(remote).u8(type);
+  return end(data, time, event::rma_sync);
+}
+
+/// Any type that neither the library nor the scanner knows.
+OTF2_CallbackCode unknown(HEAD) {
+  begin_event(data);
+  return end(data, time, 0xFE);
+}
+
+#define SET(name, function) OTF2_EvtReaderCallbacks_Set##name##Callback(callbacks, function)
+
+/// Records that the scanner passes over or counts.
+void set_type_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
+  SET(Unknown, unknown);
+  SET(MeasurementOnOff, measurement);
+  SET(MpiIsendComplete, bare_type<16>);
+  SET(MpiRequestTest, bare_type<20>);
+  SET(OmpFork, bare_type<24>);
+  SET(OmpJoin, bare_type<25>);
+  SET(OmpTaskCreate, bare_type<28>);
+  SET(OmpTaskSwitch, bare_type<29>);
+  SET(OmpTaskComplete, bare_type<30>);
+  SET(Metric, bare_type<31>);
+  SET(ParameterString, bare_type<32>);
+  SET(ParameterInt, bare_type<33>);
+  SET(ParameterUnsignedInt, bare_type<34>);
+  SET(RmaWinCreate, bare_type<35>);
+  SET(RmaWinDestroy, bare_type<36>);
+  SET(RmaRequestLock, bare_type<40>);
+  SET(RmaAcquireLock, bare_type<41>);
+  SET(RmaTryLock, bare_type<42>);
+  SET(RmaReleaseLock, bare_type<43>);
+  SET(RmaWaitChange, bare_type<45>);
+  SET(RmaPut, bare_type<46>);
+  SET(RmaGet, bare_type<47>);
+  SET(RmaAtomic, bare_type<48>);
+  SET(RmaOpCompleteBlocking, bare_type<49>);
+  SET(RmaOpCompleteNonBlocking, bare_type<50>);
+  SET(RmaOpTest, bare_type<51>);
+  SET(RmaOpCompleteRemote, bare_type<52>);
+  SET(ThreadFork, bare_type<53>);
+  SET(ThreadJoin, bare_type<54>);
+  SET(ThreadTaskComplete, bare_type<61>);
+  SET(CallingContextEnter, bare_type<66>);
+  SET(CallingContextLeave, bare_type<67>);
+  SET(CallingContextSample, bare_type<68>);
+  SET(IoCreateHandle, bare_type<69>);
+  SET(IoDestroyHandle, bare_type<70>);
+  SET(IoDuplicateHandle, bare_type<71>);
+  SET(IoSeek, bare_type<72>);
+  SET(IoChangeStatusFlags, bare_type<73>);
+  SET(IoDeleteFile, bare_type<74>);
+  SET(IoOperationBegin, bare_type<75>);
+  SET(IoOperationTest, bare_type<76>);
+  SET(IoOperationIssued, bare_type<77>);
+  SET(IoOperationComplete, bare_type<78>);
+  SET(IoOperationCancelled, bare_type<79>);
+  SET(IoAcquireLock, bare_type<80>);
+  SET(IoReleaseLock, bare_type<81>);
+  SET(IoTryLock, bare_type<82>);
+  SET(ProgramBegin, bare_type<83>);
+  SET(ProgramEnd, bare_type<84>);
+  SET(CommCreate, bare_type<87>);
+  SET(CommDestroy, bare_type<88>);
+}
+
+void set_mpi_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
+  SET(MpiSend, message<event::mpi_send>);
+  SET(MpiIsend, message_with_request<event::mpi_isend>);
+  SET(MpiRecv, message<event::mpi_recv>);
+  SET(MpiIrecv, message_with_request<event::mpi_irecv>);
+  SET(MpiIrecvRequest, id64<event::mpi_irecv_request>);
+  SET(MpiRequestCancelled, id64<event::mpi_request_cancelled>);
+  SET(MpiCollectiveBegin, bare_type<event::mpi_collective_begin>);
+  SET(MpiCollectiveEnd, collective_end);
+  SET(NonBlockingCollectiveRequest, id64<event::nb_collective_request>);
+  SET(NonBlockingCollectiveComplete, nb_complete);
+}
+
+void set_thread_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
+  SET(ThreadTeamBegin, id32<event::thread_team_begin>);
+  SET(ThreadTeamEnd, id32<event::thread_team_end>);
+  SET(ThreadAcquireLock, thread_lock<event::thread_acquire_lock>);
+  SET(ThreadReleaseLock, thread_lock<event::thread_release_lock>);
+  SET(ThreadTaskCreate, task<event::thread_task_create>);
+  SET(ThreadTaskSwitch, task<event::thread_task_switch>);
+  SET(ThreadCreate, created_thread<event::thread_create>);
+  SET(ThreadBegin, created_thread<event::thread_begin>);
+  SET(ThreadWait, created_thread<event::thread_wait>);
+  SET(ThreadEnd, created_thread<event::thread_end>);
+  SET(OmpAcquireLock, omp_lock<event::omp_acquire_lock>);
+  SET(OmpReleaseLock, omp_lock<event::omp_release_lock>);
+}
+
+}  // namespace
+
+void set_event_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
+  set_type_callbacks(callbacks);
+  set_mpi_callbacks(callbacks);
+  set_thread_callbacks(callbacks);
+  SET(BufferFlush, flush);
+  SET(Enter, id32<event::enter>);
+  SET(Leave, id32<event::leave>);
+  SET(RmaCollectiveBegin, bare_type<event::rma_collective_begin>);
+  SET(RmaCollectiveEnd, rma_collective_end);
+  SET(RmaGroupSync, group_sync);
+  SET(RmaSync, rma_sync);
+}
+
+#undef SET
+#undef HEAD_AND_LIST
+#undef HEAD
+
+}  // namespace entrain::otf2

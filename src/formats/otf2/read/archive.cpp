@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/otf2/read/archive.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/executor.hpp"
+#include "base/try.hpp"
+#include "formats/otf2/format/archive_files.hpp"
+#include "formats/otf2/format/definition_file.hpp"
+#include "formats/otf2/library/child.hpp"
+#include "formats/otf2/read/find_region.hpp"
+#include "formats/otf2/read/read_regions.hpp"
+#include "formats/otf2/read/scan_events.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Local definitions of up to so many bytes are kept in memory.
+constexpr std::int64_t k_small_definitions = 256;
+
+/// The one anchor file of a folder.
+Result<fs::path> anchor_in(const fs::path& folder) {
+  std::vector<fs::path> anchors;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ending::anchor) anchors.push_back(it->path());
+  }
+  if (error) {
+    return fail(ErrorKind::input,
+                fmt::format("cannot read folder {}: {}", folder.string(), error.message()));
+  }
+  if (anchors.size() == 1) return anchors.front();
+  if (anchors.empty()) {
+    return fail(ErrorKind::input,
+                fmt::format("folder {} holds no trace: neither the anchor file of an OTF2 archive "
+                            "(.otf2) nor JSON of a training run or of spans of services (.json, "
+                            ".jsonl, .ndjson, also with .gz)",
+                            folder.string()));
+  }
+  return fail(
+      ErrorKind::input,
+      fmt::format("folder {} holds several anchor files; name the .otf2 file of the archive",
+                  folder.string()));
+}
+
+/// Reads from the copy the fields that stand in the anchor of an ordinary archive.
+Result<void> read_copy_properties(const fs::path& folder, Anchor& anchor) {
+  anchor.event_chunk_size = k_copy_event_chunk_size;
+  anchor.definition_chunk_size = k_copy_definition_chunk_size;
+  TRY_ASSIGN(const DefinitionFile file,
+             read_definition_file(folder / k_properties_file, k_copy_definition_chunk_size));
+  for (const DefinitionRecord& record : file.records) {
+    const auto name_end = std::find(record.payload.begin(), record.payload.end(), 0);
+    if (name_end == record.payload.end()) continue;
+    const auto value_end = std::find(name_end + 1, record.payload.end(), 0);
+    anchor.properties.push_back({{record.payload.begin(), name_end}, {name_end + 1, value_end}});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
+  std::error_code error;
+  fs::path anchor_path = path;
+  if (fs::is_directory(path, error)) {
+    TRY_ASSIGN(anchor_path, anchor_in(path));
+  }
+  // A link to an anchor stands for the archive where that lies.
+  if (fs::is_symlink(fs::symlink_status(anchor_path, error))) {
+    const fs::path target = fs::canonical(anchor_path, error);
+    if (!error) anchor_path = target;
+  }
+  std::unique_ptr<Archive> archive(new Archive());
+  archive->anchor_path_ = anchor_path.string();
+  for (const fs::path& file : archive->common_files()) {
+    archive->common_stamps_.push_back(stamp_of(file));
+  }
+  TRY_ASSIGN(const auto bytes, read_file(anchor_path, k_largest_anchor));
+  TRY_ASSIGN(archive->anchor_, parse_anchor(bytes, anchor_path));
+  if (!archive->anchor_.foreign.empty()) {
+    TRY_ASSIGN(archive->copy_, LibraryCopy::make(anchor_path, archive->anchor_.foreign));
+    TRY(read_copy_properties(archive->copy_->folder(), archive->anchor_));
+    archive->common_stamps_.resize(1);  // the others are files of the copy
+  }
+  archive->location_folder_ = (archive->folder() / archive->name()).string() + '/';
+  TRY_ASSIGN(auto globals, read_global_definitions(archive->global_definition_file(),
+                                                   archive->anchor_.definition_chunk_size));
+  archive->definitions_ = std::move(globals.definitions);
+  archive->definitions_.properties = archive->anchor_.properties;
+  archive->references_ = std::move(globals.references);
+  return archive;
+}
+
+fs::path Archive::folder() const {
+  if (copy_ != nullptr) return copy_->folder();
+  const fs::path parent = fs::path(anchor_path_).parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+std::string Archive::name() const { return fs::path(anchor_path_).stem().string(); }
+
+std::string Archive::name_of(LocationIndex location, LocationFile file) const {
+  constexpr std::array<const char*, k_location_files> k_endings{ending::events, ending::definitions,
+                                                                ending::snapshots};
+  return fmt::format("{}{}", definitions_.locations[location].id,
+                     k_endings[static_cast<std::size_t>(file)]);
+}
+
+fs::path Archive::location_file(LocationIndex location, LocationFile file) const {
+  return location_folder_ + name_of(location, file);
+}
+fs::path Archive::event_file(LocationIndex location) const {
+  return location_file(location, LocationFile::events);
+}
+fs::path Archive::definition_file(LocationIndex location) const {
+  return location_file(location, LocationFile::definitions);
+}
+fs::path Archive::snapshot_file(LocationIndex location) const {
+  return location_file(location, LocationFile::snapshots);
+}
+fs::path Archive::global_definition_file() const {
+  return folder() / (name() + ending::definitions);
+}
+fs::path Archive::marker_file() const { return folder() / (name() + ending::markers); }
+fs::path Archive::thumbnail_file(std::uint32_t number) const {
+  return folder() / fmt::format("{}.{}{}", name(), number, ending::thumbnail);
+}
+
+std::vector<fs::path> Archive::common_files() const {
+  std::vector<fs::path> files{anchor_path_, global_definition_file(), marker_file()};
+  for (const char* table : {"clock_samples.csv", "clock_delays.csv"}) {
+    files.push_back(folder() / table);
+  }
+  return files;
+}
+
+std::array<fs::path, k_location_files> Archive::files_of(LocationIndex location) const {
+  return {event_file(location), definition_file(location), snapshot_file(location)};
+}
+
+namespace {
+
+/// Names that start from an open folder are found faster than paths. Not open if that is not
+/// allowed or there is none.
+File open_folder(const std::string& path) {
+  return File(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+}  // namespace
+
+FileStamp Archive::look_at(const File& folder, LocationIndex location, LocationFile file) const {
+  const std::string name = name_of(location, file);
+  return folder.is_open() ? stamp_at(folder.descriptor(), name.c_str())
+                          : stamp_at(AT_FDCWD, (location_folder_ + name).c_str());
+}
+
+Archive::Stamps Archive::look_at_all(const File& folder, LocationIndex location) const {
+  return {look_at(folder, location, LocationFile::events),
+          look_at(folder, location, LocationFile::definitions),
+          look_at(folder, location, LocationFile::snapshots)};
+}
+
+Archive::Note Archive::take_note(const File& folder, LocationIndex location) const {
+  Note note{location, look_at_all(folder, location), {}};
+  const std::int64_t size = note.stamps[static_cast<std::size_t>(LocationFile::definitions)].size;
+  if (size <= 0 || size > k_small_definitions) return note;
+  // A later step reads files again that cannot be read now, and reports their error.
+  auto bytes = read_file(definition_file(location), k_small_definitions);
+  if (bytes) note.definitions = *std::move(bytes);
+  return note;
+}
+
+void Archive::note_files(std::span<const LocationIndex> locations, unsigned threads) {
+  threads_ = threads;
+  note_of_.resize(definitions_.locations.size(), k_none);
+  const std::size_t first = notes_.size();
+  notes_.resize(first + locations.size());
+  if (first == 0) {
+    folder_stamp_ = stamp_of(location_folder_);
+    folder_was_at_rest_ = is_at_rest(folder_stamp_);
+  }
+  const File folder = open_folder(location_folder_);
+  for_each_in_parallel(threads, locations.size(), [&](std::size_t i) {
+    notes_[first + i] = take_note(folder, locations[i]);
+    note_of_[locations[i]] = static_cast<std::uint32_t>(first + i);
+  });
+}
+
+const Archive::Note* Archive::note_of(LocationIndex location) const {
+  const std::uint32_t note = note_of_.empty() ? k_none : note_of_[location];
+  return note == k_none ? nullptr : &notes_[note];
+}
+
+FileStamp Archive::stamp(LocationIndex location, LocationFile file) const {
+  const Note* const note = note_of(location);
+  return note == nullptr ? look_at(File(), location, file)
+                         : note->stamps[static_cast<std::size_t>(file)];
+}
+
+Result<std::optional<DefinitionFile>> Archive::local_file(LocationIndex location) const {
+  const Note* const note = note_of(location);
+  const fs::path path = definition_file(location);
+  if (note == nullptr || note->definitions.empty()) {
+    return read_definition_file_if_any(path, anchor_.definition_chunk_size);
+  }
+  TRY_ASSIGN(DefinitionFile file,
+             parse_definitions(note->definitions, anchor_.definition_chunk_size, path));
+  return std::optional(std::move(file));
+}
+
+Result<void> Archive::copy_definitions(LocationIndex location, const fs::path& to) const {
+  const Note* const note = note_of(location);
+  if (note == nullptr || note->definitions.empty()) {
+    return duplicate_file(definition_file(location), to);
+  }
+  return write_file(to, note->definitions);
+}
+
+namespace {
+
+Result<void> check_same(const FileStamp& before, const FileStamp& now, const fs::path& file) {
+  if (now == before) return {};
+  return fail(ErrorKind::input, fmt::format("{} has changed while it was read; run again when "
+                                            "nothing writes to it",
+                                            file.string()));
+}
+
+}  // namespace
+
+Result<void> Archive::check_unchanged() const {
+  const std::vector<fs::path> common = common_files();
+  for (std::size_t i = 0; i < common_stamps_.size(); ++i) {
+    TRY(check_same(common_stamps_[i], stamp_of(common[i]), common[i]));
+  }
+  const File folder = open_folder(location_folder_);
+  const bool same_entries = folder_was_at_rest_ && stamp_of(location_folder_) == folder_stamp_;
+  return parallel_for(threads_, notes_.size(), [&](std::size_t note) {
+    return check_unchanged(folder, note, same_entries);
+  });
+}
+
+Result<void> Archive::check_unchanged(const File& folder, std::size_t note,
+                                      bool same_entries) const {
+  const LocationIndex location = notes_[note].location;
+  for (std::size_t k = 0; k < k_location_files; ++k) {
+    const FileStamp& before = notes_[note].stamps[k];
+    if (!before.named && same_entries) continue;  // still missing
+    const FileStamp now = look_at(folder, location, static_cast<LocationFile>(k));
+    if (now != before) TRY(check_same(before, now, files_of(location)[k]));
+  }
+  return {};
+}
+
+std::uint64_t Archive::event_bytes(std::span<const LocationIndex> locations) const {
+  std::uint64_t bytes = 0;
+  for (const LocationIndex location : locations) {
+    const std::int64_t size = stamp(location, LocationFile::events).size;
+    if (size > 0) bytes += static_cast<std::uint64_t>(size);
+  }
+  return bytes;
+}
+
+Result<trace::LocationSkeleton> Archive::scan(LocationIndex location) const {
+  return scan(location, nullptr);
+}
+
+Result<trace::LocationSkeleton> Archive::scan(LocationIndex location, Progress* progress) const {
+  TRY_ASSIGN(LocalDefinitions local, local_definitions(location));
+  TRY_ASSIGN(trace::LocationSkeleton skeleton, scan_events(events_of(location, local), progress));
+  complete(skeleton, location, local);
+  return skeleton;
+}
+
+Result<LocalDefinitions> Archive::local_definitions(LocationIndex location) const {
+  TRY_ASSIGN(const auto file, local_file(location));
+  if (file) {
+    return local_definitions_of(
+        *file, definition_file(location),
+        references_.partners_attribute == k_none ? LocalStrings::ignore : LocalStrings::read);
+  }
+  LocalDefinitions none;
+  none.missing = true;
+  return none;
+}
+
+EventFile Archive::events_of(LocationIndex location, const LocalDefinitions& local) const {
+  return {event_file(location), anchor_.event_chunk_size, local, references_};
+}
+
+void Archive::complete(trace::LocationSkeleton& skeleton, LocationIndex location,
+                       LocalDefinitions& local) const {
+  skeleton.definition_file_missing = local.missing;
+  skeleton.clock_offsets = std::move(local.clock_offsets);
+  if (skeleton.event_file_missing && definitions_.locations[location].event_count == 0) {
+    skeleton.event_file_missing = false;  // nothing is lost
+  }
+}
+
+Result<std::string> Archive::region_at(LocationIndex location, std::uint64_t time) const {
+  TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
+  TRY_ASSIGN(const std::uint32_t region, find_region(events_of(location, local), time));
+  return region == k_none ? std::string() : definitions_.regions[region].name;
+}
+
+Result<std::vector<trace::RegionRecord>> Archive::regions_around(LocationIndex location,
+                                                                 std::uint64_t time,
+                                                                 std::size_t most) const {
+  TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
+  return find_regions_around(events_of(location, local), time, most);
+}
+
+Result<void> Archive::visit_regions(LocationIndex location, Progress* progress,
+                                    const trace::RegionVisitor& visit) const {
+  TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
+  return read_regions(events_of(location, local), progress, visit);
+}
+
+}  // namespace entrain::otf2

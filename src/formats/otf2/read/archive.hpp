@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/progress.hpp>
+
+#include "base/file.hpp"
+#include "base/file_stamp.hpp"
+#include "formats/otf2/format/anchor.hpp"
+#include "formats/otf2/format/definition_file.hpp"
+#include "formats/otf2/library/library_copy.hpp"
+#include "formats/otf2/read/definitions.hpp"
+#include "formats/otf2/read/event_file.hpp"
+#include "trace/trace.hpp"
+
+namespace entrain::otf2 {
+
+/// The files of a location.
+enum class LocationFile : std::uint8_t { events, definitions, snapshots };
+inline constexpr std::size_t k_location_files = 3;
+
+/// An OTF2 archive on disk, opened for reading by our own scanner, which trusts nothing in it. An
+/// archive that the scanner does not know is first copied by the OTF2 library in a process of its
+/// own (LibraryCopy); the files named below are then those of the copy. Const functions may be
+/// called from any thread.
+class Archive final : public trace::EventReader {
+ public:
+  /// `path` is an anchor file or the folder that holds exactly one. Reads anchor and global
+  /// definitions. Errors: ErrorKind::input with a sentence that names the file.
+  static Result<std::unique_ptr<Archive>> open(const std::filesystem::path& path);
+
+  const std::string& path() const override { return anchor_path_; }
+  const trace::Definitions& definitions() const override { return definitions_; }
+  Result<trace::LocationSkeleton> scan(LocationIndex location) const;
+  /// The same, but gives up with ErrorKind::interrupted when `progress`, which may be null, says
+  /// so.
+  Result<trace::LocationSkeleton> scan(LocationIndex location, Progress* progress) const;
+  /// Scans these locations on `threads` threads (0: all cores) and counts their bytes in
+  /// `progress`, which may be null; large event files are shared among the threads. One skeleton
+  /// per location named, in that order. Errors: as of scan(), and ErrorKind::interrupted.
+  Result<std::vector<trace::LocationSkeleton>> scan_all(std::span<const LocationIndex> locations,
+                                                        unsigned threads,
+                                                        Progress* progress) const override;
+  Result<std::string> region_at(LocationIndex location, std::uint64_t time) const override;
+  Result<std::vector<trace::RegionRecord>> regions_around(LocationIndex location,
+                                                          std::uint64_t time,
+                                                          std::size_t most) const override;
+  Result<void> visit_regions(LocationIndex location, Progress* progress,
+                             const trace::RegionVisitor& visit) const override;
+
+  /// Notes what the system says about the files of these locations: to be called before they are
+  /// read. Those of the whole archive are noted when it is opened. Small local definitions are read
+  /// at once and kept: opening a file costs more than a few bytes of memory. Up to `threads`
+  /// threads (0: all cores) ask, here and in check_unchanged().
+  void note_files(std::span<const LocationIndex> locations, unsigned threads);
+  /// Returns the stamp that was noted of a file; asks the system now if there is none.
+  [[nodiscard]] FileStamp stamp(LocationIndex location, LocationFile file) const;
+  /// file_exists() of a file of a location, by stamp().
+  [[nodiscard]] bool has(LocationIndex location, LocationFile file) const {
+    return stamp(location, file).named;
+  }
+  /// Refuses the archive if one of the files noted is not what it was. Errors: ErrorKind::input,
+  /// naming the file.
+  [[nodiscard]] Result<void> check_unchanged() const override;
+
+  /// The records of the local definitions, as kept or read now; nothing if there is no such file.
+  /// Errors: ErrorKind::input for a damaged file.
+  [[nodiscard]] Result<std::optional<DefinitionFile>> local_file(LocationIndex location) const;
+  /// Copies the local definitions, which must exist. Errors as duplicate_file().
+  [[nodiscard]] Result<void> copy_definitions(LocationIndex location,
+                                              const std::filesystem::path& to) const;
+
+  // The steps of scan(), for a scan of several locations or of parts of their files.
+  /// Errors: ErrorKind::input for a damaged file.
+  [[nodiscard]] Result<LocalDefinitions> local_definitions(LocationIndex location) const;
+  /// The event file with its definitions; `local` must outlive the result.
+  [[nodiscard]] EventFile events_of(LocationIndex location, const LocalDefinitions& local) const;
+  /// Adds to a scanned skeleton what is not in the event file; moves clock offsets out of `local`.
+  void complete(trace::LocationSkeleton& skeleton, LocationIndex location,
+                LocalDefinitions& local) const;
+
+  [[nodiscard]] const Anchor& anchor() const { return anchor_; }
+  /// True if the OTF2 library made a copy, which is read instead. The copy lacks all that the
+  /// correction does not need, so no corrected archive can be written from it.
+  [[nodiscard]] bool is_copy() const { return copy_ != nullptr; }
+  /// Folder that holds the anchor, and the archive's name ("traces" for traces.otf2).
+  [[nodiscard]] std::filesystem::path folder() const;
+  [[nodiscard]] std::string name() const;
+  /// Names of the files of one location in their folder; they need not exist.
+  [[nodiscard]] std::string name_of(LocationIndex location, LocationFile file) const;
+  /// Paths of the files of one location; they need not exist.
+  [[nodiscard]] std::filesystem::path event_file(LocationIndex location) const;
+  /// Bytes of the event files of these locations; nothing for one that cannot be looked at.
+  [[nodiscard]] std::uint64_t event_bytes(std::span<const LocationIndex> locations) const override;
+  [[nodiscard]] std::filesystem::path definition_file(LocationIndex location) const;
+  [[nodiscard]] std::filesystem::path snapshot_file(LocationIndex location) const;
+  [[nodiscard]] std::filesystem::path global_definition_file() const;
+  [[nodiscard]] std::filesystem::path marker_file() const;
+  [[nodiscard]] std::filesystem::path thumbnail_file(std::uint32_t number) const;
+  /// Files that belong to no location, those that may be missing and the tables of the recorder
+  /// among them; the anchor and the global definitions are the first ones.
+  [[nodiscard]] std::vector<std::filesystem::path> common_files() const;
+  /// Files of a location, some of which may be missing; the event file is the first one.
+  [[nodiscard]] std::array<std::filesystem::path, k_location_files> files_of(
+      LocationIndex location) const;
+
+ private:
+  Archive() = default;
+  using Stamps = std::array<FileStamp, k_location_files>;
+  [[nodiscard]] std::filesystem::path location_file(LocationIndex location,
+                                                    LocationFile file) const;
+  /// Noted facts about the files of a location.
+  struct Note {
+    LocationIndex location = k_none;
+    Stamps stamps;                          ///< one for each of files_of()
+    std::vector<std::uint8_t> definitions;  ///< bytes of a small file; empty: not kept
+  };
+  [[nodiscard]] Note take_note(const File& folder, LocationIndex location) const;
+  [[nodiscard]] const Note* note_of(LocationIndex location) const;
+  /// The stamp of a file in the folder of the location files, opened; of none, by its path.
+  [[nodiscard]] FileStamp look_at(const File& folder, LocationIndex location,
+                                  LocationFile file) const;
+  [[nodiscard]] Stamps look_at_all(const File& folder, LocationIndex location) const;
+  /// `same_entries`: no entry of the folder came or went since the first note.
+  [[nodiscard]] Result<void> check_unchanged(const File& folder, std::size_t note,
+                                             bool same_entries) const;
+
+  std::string anchor_path_;
+  std::string location_folder_;  ///< ends with a slash
+  std::unique_ptr<LibraryCopy> copy_;
+  Anchor anchor_;
+  trace::Definitions definitions_;
+  References references_;
+  std::vector<FileStamp> common_stamps_;  ///< one for each of common_files()
+  std::vector<Note> notes_;               ///< one for each location noted
+  std::vector<std::uint32_t> note_of_;    ///< each location's place in `notes_`, or k_none
+  FileStamp folder_stamp_;                ///< stamp of the folder of the location files, taken
+                                          ///< ahead of the first note
+  bool folder_was_at_rest_ = false;       ///< nothing changed in the folder when `folder_stamp_`
+                                          ///< was taken
+  unsigned threads_ = 1;                  ///< threads of note_files()
+};
+
+}  // namespace entrain::otf2

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <unordered_map>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "formats/otf2/format/definition_file.hpp"
+#include "trace/definitions.hpp"
+#include "trace/skeleton.hpp"
+
+namespace entrain::otf2 {
+
+/// The role of a region in the communication, as far as the scanner uses it.
+enum class RegionRole : std::uint8_t {
+  other,
+  mpi_init,
+  mpi_finalize,
+  thread_barrier,
+  win_post,
+  win_start,
+  win_complete,
+  win_wait,
+  neighbours,  ///< a collective call among neighbours
+};
+
+/// Positions of global definitions by their OTF2 id.
+struct References {
+  using Map = std::unordered_map<std::uint32_t, std::uint32_t>;
+  Map comms;
+  Map regions;
+  Map windows;
+  Map groups;
+  Map partners;  ///< positions in Definitions::partners, by the id of the string
+  /// Id of the attribute that names the partners of a call; k_none: the trace has none.
+  std::uint32_t partners_attribute = k_none;
+  std::vector<RegionRole> region_roles;  ///< one role for each of Definitions::regions
+  bool any_region_role = false;          ///< some region matters: Enter and Leave must be decoded
+};
+
+struct GlobalDefinitions {
+  trace::Definitions definitions;
+  References references;
+};
+
+/// Reads and resolves the global definitions. Undefined references inside are tolerated (k_none);
+/// errors: ErrorKind::input for an unreadable or damaged file and for contradictory locations.
+Result<GlobalDefinitions> read_global_definitions(const std::filesystem::path& path,
+                                                  std::uint64_t chunk_size);
+
+/// A mapping table of local definitions: local id -> global id.
+class IdMapping {
+ public:
+  void set_dense(std::vector<std::uint64_t> values) { dense_ = std::move(values); }
+  void add(std::uint64_t local, std::uint64_t global) { sparse_[local] = global; }
+  /// Ids without an entry map to themselves.
+  [[nodiscard]] std::uint64_t operator()(std::uint64_t local) const {
+    if (local < dense_.size()) return dense_[local];
+    const auto found = sparse_.find(local);
+    return found == sparse_.end() ? local : found->second;
+  }
+
+ private:
+  std::vector<std::uint64_t> dense_;
+  std::unordered_map<std::uint64_t, std::uint64_t> sparse_;
+};
+
+/// The local definitions of one location, as far as they are used.
+struct LocalDefinitions {
+  IdMapping regions, comms, windows, groups, strings, attributes;
+  std::vector<trace::ClockOffset> clock_offsets;
+  bool missing = false;  ///< there is no such file: everything maps to itself
+};
+
+/// Choice of local definitions to read. The mapping of strings may be large, and matters only where
+/// records name partners.
+enum class LocalStrings : std::uint8_t { ignore, read };
+
+/// The local definitions of one location, of what its file holds. `path` is for messages. Errors as
+/// below.
+Result<LocalDefinitions> local_definitions_of(const DefinitionFile& file,
+                                              const std::filesystem::path& path,
+                                              LocalStrings strings = LocalStrings::ignore);
+
+/// Reads the local definitions of one location. A missing file is no error. Errors:
+/// ErrorKind::input for a damaged one.
+Result<LocalDefinitions> read_local_definitions(const std::filesystem::path& path,
+                                                std::uint64_t chunk_size,
+                                                LocalStrings strings = LocalStrings::ignore);
+
+}  // namespace entrain::otf2

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/otf2/read/scan_events.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "formats/otf2/format/random_chunks_testing.hpp"
+#include "formats/otf2/read/find_region.hpp"
+
+namespace entrain::otf2 {
+namespace {
+
+using testing::Bytes;
+using testing::ChunkBuilder;
+using testing::RandomChunks;
+using testing::TempFolder;
+using testing::Unhurried;
+using testing::operator+;
+
+constexpr std::size_t k_event_chunk = 2048;
+
+/// Regions 0 to 8 have all the roles, if any has one; ids from 100 on are no definition. Attribute
+/// 5 names partners, if there are roles.
+References some_references(bool roles) {
+  References references;
+  for (std::uint32_t id = 0; id < 100; ++id) {
+    references.regions[id] = id;
+    references.region_roles.push_back(roles && id < 9 ? static_cast<RegionRole>(id)
+                                                      : RegionRole::other);
+    if (id % 3 > 0) references.comms[id] = references.windows[id] = references.groups[id] = id + 1;
+    if (id % 4 > 0) references.partners[id] = id + 2;
+  }
+  references.any_region_role = roles;
+  if (roles) references.partners_attribute = 5;
+  return references;
+}
+
+std::string as_text(const trace::LocationSkeleton& s) {
+  std::string text = fmt::format("{} events {}..{} granule {} unknown {} undefined {} {} '{}'\n",
+                                 s.event_count, s.first, s.last, s.granule, s.unknown_records,
+                                 s.undefined_references, s.truncated, s.decreasing);
+  for (const trace::Event& e : s.events) {
+    text += fmt::format("{} {} {} {} {} {} {} {} {}\n", e.time, static_cast<int>(e.kind), e.id,
+                        e.comm, e.peer, e.tag, e.op, e.flags, e.more);
+  }
+  for (const trace::Gap& g : s.gaps) text += fmt::format("gap {}-{}\n", g.begin, g.end);
+  for (const trace::FlushInterval& f : s.flushes) text += fmt::format("{}-{}\n", f.begin, f.end);
+  return text;
+}
+
+std::string as_text(const ScanPart& part) {
+  return fmt::format("{}stamps {} {} {}..{} {}, role {}, {} waiting\n", as_text(part.skeleton),
+                     part.has_stamp, part.needs_time, part.first_stamp, part.last_stamp,
+                     part.records_before_stamp, static_cast<int>(part.role),
+                     part.waiting_syncs.size());
+}
+
+template <class Result>
+std::string as_text(const Result& result) {
+  return result ? as_text(*result) : result.error().message;
+}
+
+/// Scans one chunk and tells everything that came of it.
+std::string scan_chunk(Bytes bytes, const References& references, bool hurried) {
+  const LocalDefinitions local;
+  ScanPart part;
+  Scanner scanner(local, references, part, std::nullopt);
+  Unhurried<Scanner> unhurried{scanner};
+  const ChunkWalk walk = hurried
+                             ? walk_chunk<Framing::events>(bytes.data(), bytes.size(), scanner)
+                             : walk_chunk<Framing::events>(bytes.data(), bytes.size(), unhurried);
+  const std::string end =
+      fmt::format("end {} at {} {}\n", static_cast<int>(walk.end), walk.offset, walk.problem);
+  // What a damaged file yields is thrown away.
+  return walk.end == ChunkEnd::damaged ? end : end + as_text(part);
+}
+
+static_assert(Hurries<Scanner> && !Hurries<Unhurried<Scanner>>);
+
+TEST(Scan, in_a_hurry_it_finds_the_same_in_any_chunk) {
+  RandomChunks random(1);
+  for (int round = 0; round < 3000; ++round) {
+    const References references = some_references(round % 4 > 0);
+    Bytes bytes = random.file(k_event_chunk, 1);
+    if (random.one_in(2)) bytes = random.damaged(bytes);
+    ASSERT_EQ(scan_chunk(bytes, references, true), scan_chunk(bytes, references, false))
+        << "round " << round;
+  }
+}
+
+/// A file of one chunk: a call whose partners are string 9, then one without a list.
+Bytes named_calls(bool big_endian) {
+  ChunkBuilder chunk(big_endian);
+  const auto end_record = [&](std::uint8_t operation, std::uint32_t comm) {
+    ChunkBuilder fields(big_endian);
+    fields.raw({operation}).compressed(comm).raw({0xFF}).compressed(8).compressed(8);
+    chunk.record(event::mpi_collective_end,
+                 {fields.bytes().begin() + k_chunk_header_size, fields.bytes().end()});
+  };
+  ChunkBuilder list(big_endian);
+  list.compressed(2).compressed(7).raw({attribute_type::uint8, 99});
+  list.compressed(5).raw({attribute_type::string}).compressed(9);
+  const Bytes attributes(list.bytes().begin() + k_chunk_header_size, list.bytes().end());
+  for (const std::uint8_t operation : {trace::op::alltoallv, trace::op::bcast}) {
+    chunk.stamp(10).record(mark::attribute_list, attributes);
+    end_record(operation, 1);
+    chunk.stamp(20);
+    end_record(operation, 1);
+  }
+  return chunk.end().bytes() + Bytes(400, 0);
+}
+
+TEST(Scan, partners_belong_to_the_next_record_and_to_calls_without_a_root) {
+  for (const bool big_endian : {false, true}) {
+    Bytes bytes = named_calls(big_endian);
+    const LocalDefinitions local;
+    const References references = some_references(true);
+    ScanPart part;
+    Scanner scanner(local, references, part, std::nullopt);
+    walk_chunk<Framing::events>(bytes.data(), bytes.size(), scanner);
+    const auto& events = part.skeleton.events;
+    ASSERT_EQ(events.size(), 4u);
+    EXPECT_EQ(events[0].flags, trace::k_sent | trace::k_received | trace::k_partners);
+    EXPECT_EQ(events[0].peer, references.partners.at(9));
+    for (const std::size_t without : {1, 2, 3}) {
+      EXPECT_EQ(events[without].flags, trace::k_sent | trace::k_received) << without;
+      EXPECT_EQ(events[without].peer, trace::k_root_none) << without;
+    }
+  }
+}
+
+TEST(Scan, measurement_off_begins_a_gap_that_the_next_on_ends) {
+  const std::uint8_t on = 1, off = 2;
+  ChunkBuilder chunk(false);
+  for (const auto& [time, mode] :
+       {std::pair{10, on}, {20, off}, {30, off}, {40, on}, {50, on}, {60, off}}) {
+    chunk.stamp(static_cast<std::uint64_t>(time)).record(event::measurement_on_off, {mode});
+  }
+  Bytes bytes = chunk.end().bytes() + Bytes(400, 0);
+  const LocalDefinitions local;
+  ScanPart part;
+  const References references = some_references(false);
+  Scanner scanner(local, references, part, std::nullopt);
+  walk_chunk<Framing::events>(bytes.data(), bytes.size(), scanner);
+  const auto& gaps = part.skeleton.gaps;
+  ASSERT_EQ(gaps.size(), 2u);
+  EXPECT_EQ(gaps[0].begin, 20u);
+  EXPECT_EQ(gaps[0].end, 40u);
+  EXPECT_EQ(gaps[1].begin, 60u);
+  EXPECT_EQ(gaps[1].end, trace::Gap::k_open);
+  EXPECT_TRUE(part.switched_on_first);
+  EXPECT_EQ(part.first_on, 10u);
+}
+
+class ScanParts : public ::testing::Test {
+ protected:
+  /// Scans a file in parts of random size and compares with a scan of all of it.
+  void check(const Bytes& bytes, const References& references, RandomChunks& random) {
+    const std::filesystem::path path = folder_ / "x.evt";
+    std::filesystem::remove(path);
+    folder_.put("x.evt", bytes);
+    const LocalDefinitions local;
+    const EventFile file{path, k_event_chunk, local, references};
+    const std::string expected = as_text(scan_events(file, nullptr));
+    std::vector<ScannedPart> parts;
+    for (std::uint64_t first = 0; first < bytes.size() / k_event_chunk + 1;) {
+      parts.emplace_back().range = {first, 1 + random.below(3)};
+      first += parts.back().range.count;
+    }
+    parts.back().range.count = ChunkRange::k_all;
+    for (std::size_t i = parts.size(); i-- > 0;) scan_part(file, nullptr, parts[i]);
+    ASSERT_EQ(as_text(join_parts(file, nullptr, parts)), expected);
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(ScanParts, join_to_the_same_skeleton) {
+  RandomChunks random(2);
+  for (int round = 0; round < 1500; ++round) {
+    const References references = some_references(round % 4 > 0);
+    Bytes bytes = random.file(k_event_chunk, 1 + random.below(9));
+    if (random.one_in(3)) bytes = random.damaged(bytes);
+    check(bytes, references, random);
+    if (HasFatalFailure()) FAIL() << "round " << round;
+  }
+}
+
+TEST_F(ScanParts, a_window_call_may_reach_over_several_chunks) {
+  const References references = some_references(true);
+  const auto start = static_cast<std::uint64_t>(RegionRole::win_start);
+  const Bytes sync{1, 0, 1, 1, 1, 1};
+  const auto chunk = [&](std::uint64_t time) {
+    ChunkBuilder builder;
+    builder.stamp(time).record(event::rma_group_sync, sync);
+    return builder;
+  };
+  RandomChunks random(3);
+  const Bytes bytes =
+      chunk(10).enter(start).record(event::rma_group_sync, sync).next_chunk(k_event_chunk).bytes() +
+      chunk(20).next_chunk(k_event_chunk).bytes() +
+      chunk(30).raw({event::leave}).compressed(start).next_chunk(k_event_chunk).bytes() +
+      chunk(40).end().bytes();
+  for (int round = 0; round < 20; ++round) check(bytes, references, random);
+}
+
+TEST_F(ScanParts, a_chunk_that_begins_without_a_stamp_has_the_time_of_the_one_before) {
+  const References references = some_references(true);
+  RandomChunks random(4);
+  const Bytes bytes =
+      ChunkBuilder().stamp(10).enter(9).next_chunk(k_event_chunk).bytes() +
+      ChunkBuilder().record(event::mpi_collective_begin, {}).next_chunk(k_event_chunk).bytes() +
+      ChunkBuilder().enter(9).stamp(5).enter(9).end().bytes();
+  for (int round = 0; round < 20; ++round) check(bytes, references, random);
+}
+
+TEST_F(ScanParts, tell_the_first_stamp_that_decreases) {
+  const References references = some_references(false);
+  const auto decreasing = [&](const Bytes& bytes) {
+    std::filesystem::remove(folder_ / "x.evt");
+    const auto path = folder_.put("x.evt", bytes);
+    const auto skeleton =
+        scan_events({path, k_event_chunk, LocalDefinitions(), references}, nullptr);
+    return skeleton ? skeleton->decreasing : skeleton.error().message;
+  };
+  const Bytes begin =
+      ChunkBuilder().stamp(10).enter(1).enter(2).stamp(12).next_chunk(k_event_chunk).bytes();
+  EXPECT_EQ(decreasing(begin + ChunkBuilder().stamp(7).enter(1).stamp(5).end().bytes()),
+            "event 3 at 7 after 12");
+  EXPECT_EQ(decreasing(begin + ChunkBuilder().stamp(12).enter(1).stamp(5).end().bytes()),
+            "event 4 at 5 after 12");
+}
+
+/// Region ids of the calls that are open at stamp `wanted`, told in the plainest way.
+struct PlainFinder {
+  std::uint64_t wanted;
+  std::vector<std::uint32_t> open;
+  std::uint64_t time = 0;
+  const std::uint8_t* bytes = nullptr;
+  bool big_endian = false;
+
+  void chunk(const std::uint8_t* b, bool big) {
+    bytes = b;
+    big_endian = big;
+  }
+  bool stamp(std::size_t, std::uint64_t t) {
+    const bool passed = time == wanted && t > wanted;
+    time = t;
+    return !passed && t <= wanted;
+  }
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
+    if (type == event::enter) open.push_back(FieldReader(bytes + offset, size, big_endian).c32());
+    if (time == wanted) return type == event::enter;
+    if (type == event::leave && !open.empty()) open.pop_back();
+    return true;
+  }
+};
+
+TEST(FindRegionOfChunks, in_a_hurry_it_finds_the_same) {
+  RandomChunks random(5);
+  const References references = some_references(true);
+  const TempFolder folder;
+  std::size_t found = 0;
+  for (int round = 0; round < 500; ++round) {
+    std::filesystem::remove(folder / "x.evt");
+    Bytes bytes = random.file(k_event_chunk, 1 + random.below(6));
+    const auto path = folder.put("x.evt", bytes);
+    ScannedPart all;
+    const LocalDefinitions local;
+    scan_part({path, k_event_chunk, local, references}, nullptr, all);
+    if (!all.verdict || all.part.decrease || all.part.skeleton.events.empty()) continue;
+    const trace::Event& event =
+        all.part.skeleton.events[random.below(all.part.skeleton.events.size())];
+    PlainFinder finder{event.time, {}};
+    for (std::size_t at = 0; at < bytes.size(); at += k_event_chunk) {
+      const std::size_t size = std::min(k_event_chunk, bytes.size() - at);
+      if (walk_chunk<Framing::events>(bytes.data() + at, size, finder).end !=
+          ChunkEnd::next_chunk) {
+        break;
+      }
+    }
+    const std::uint32_t expected =
+        finder.open.empty() || finder.open.back() >= 100 ? k_none : finder.open.back();
+    EXPECT_EQ(find_region({path, k_event_chunk, local, references}, event.time).value(), expected)
+        << round;
+    ++found;
+  }
+  EXPECT_GT(found, 50u);
+}
+
+TEST_F(ScanParts, can_be_interrupted) {
+  struct Cancelled : Progress {
+    void begin(std::string_view, std::uint64_t, std::string_view) override {}
+    void advance(std::uint64_t) override {}
+    [[nodiscard]] bool cancelled() const override { return true; }
+  } progress;
+  const auto path = folder_.put("x.evt", ChunkBuilder().stamp(1).end().bytes());
+  const LocalDefinitions local;
+  const References references;
+  const auto refused = scan_events({path, k_event_chunk, local, references}, &progress);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::interrupted);
+}
+
+/// A file of one chunk with so many sends.
+Bytes file_of_sends(std::size_t count) {
+  const Bytes all = ChunkBuilder().compressed(1).compressed(1).compressed(0).compressed(8).bytes();
+  const Bytes payload(all.begin() + k_chunk_header_size, all.end());
+  ChunkBuilder chunk;
+  for (std::size_t i = 0; i < count; ++i) chunk.stamp(i).record(event::mpi_send, payload);
+  return chunk.end().bytes();
+}
+
+TEST(Scan, the_file_before_foretells_the_room_of_the_next_one) {
+  const TempFolder folder;
+  const References references = some_references(false);
+  const auto capacity_after = [&](std::size_t count) {
+    const auto path = folder.put("x.evt", file_of_sends(count));
+    const auto skeleton =
+        scan_events({path, std::uint64_t{1} << 24, LocalDefinitions(), references}, nullptr);
+    EXPECT_EQ(skeleton->events.size(), count);
+    std::filesystem::remove(path);
+    return skeleton->events.capacity();
+  };
+  // What was scanned before is known to the thread: this one has scanned nothing.
+  std::thread fresh([&] {
+    EXPECT_EQ(capacity_after(0), 0u);
+    EXPECT_EQ(capacity_after(33'000), 33'000u);  // grew to 65,536, and was cut
+    EXPECT_EQ(capacity_after(33'000), 33'000u * 17 / 16);
+    EXPECT_EQ(capacity_after(10), 10u);
+    EXPECT_EQ(capacity_after(20'000), 20'000u * 17 / 16);
+  });
+  fresh.join();
+}
+
+}  // namespace
+}  // namespace entrain::otf2

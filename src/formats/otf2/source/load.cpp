@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/otf2/source/load.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "formats/otf2/source/same_files.hpp"
+#include "trace/placement.hpp"
+
+namespace entrain::otf2 {
+
+using session::LoadedTrace;
+using session::Workers;
+
+namespace {
+
+/// Refuses a trace none of whose event files exists although there should be some.
+Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
+  const auto missing = [](const auto& location) { return location.event_file_missing; };
+  const auto present = [](const auto& location) { return location.event_count > 0; };
+  const bool any_missing = std::any_of(trace.locations.begin(), trace.locations.end(), missing);
+  const bool any_present = std::any_of(trace.locations.begin(), trace.locations.end(), present);
+  if (processes.any(any_missing) && !processes.any(any_present)) {
+    return no_event_files(trace.path);
+  }
+  return {};
+}
+
+/// Reads these locations, which belong to this process. Collective.
+Result<void> scan(Workers& workers, LoadedTrace& loaded,
+                  const std::vector<LocationIndex>& locations, Progress* progress) {
+  static_cast<Archive&>(*loaded.reader).note_files(locations, workers.threads());
+  TRY_ASSIGN(
+      std::vector<trace::LocationSkeleton> skeletons,
+      agree(workers.processes(), loaded.reader->scan_all(locations, workers.threads(), progress)));
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    loaded.trace.locations[locations[i]] = std::move(skeletons[i]);
+  }
+  return {};
+}
+
+/// With more pairs of processes that exchange messages, each process talks to so many that no
+/// partition is much better than another one; and all pairs are held by every member.
+constexpr std::int64_t k_most_pairs = std::int64_t{1} << 20;
+
+/// Whether it is worth to read locations again, somewhere else.
+bool is_worth_it(std::uint64_t before, std::uint64_t after,
+                 std::span<const trace::Traffic> traffic) {
+  std::uint64_t all = 0;
+  for (const trace::Traffic& t : traffic) all += t.messages;
+  // A quarter of the messages between processes of this run, and a twentieth of all.
+  return before > after && before - after > before / 4 && before - after > all / 20;
+}
+
+/// Shares the locations out anew if processes that exchange many messages would be apart: messages
+/// between processes of this run cost much more than others. Collective.
+Result<void> bring_together(Workers& workers, LoadedTrace& loaded,
+                            std::span<const std::uint64_t> weight,
+                            std::span<const std::uint32_t> together, Progress* progress) {
+  Team& processes = workers.processes();
+  const trace::Definitions& definitions = loaded.trace.definitions;
+  const std::vector<LocationIndex> before = loaded.own(processes);
+  const std::vector<trace::Traffic> sent = trace::traffic_of(loaded.trace, before);
+  const auto pairs = static_cast<std::int64_t>(sent.size());
+  if (processes.reduce(Team::Reduction::sum, pairs) > k_most_pairs) return {};
+  const std::vector<trace::Traffic> traffic = trace::sum_of(gather_everywhere(processes, sent));
+  trace::Partition placed =
+      trace::place({definitions, weight, processes.size(), together, traffic});
+  if (!is_worth_it(trace::crossing(definitions, loaded.partition, traffic),
+                   trace::crossing(definitions, placed, traffic), traffic)) {
+    return {};
+  }
+  loaded.partition = std::move(placed);
+  for (const LocationIndex l : before) {
+    if (!loaded.partition.owns(processes.rank(), l)) loaded.trace.locations[l] = {};
+  }
+  std::vector<LocationIndex> more;
+  for (const LocationIndex l : loaded.own(processes)) {
+    if (!std::binary_search(before.begin(), before.end(), l)) more.push_back(l);
+  }
+  return scan(workers, loaded, more, progress);
+}
+
+}  // namespace
+
+tl::unexpected<Error> no_event_files(const std::string& path) {
+  return fail(
+      ErrorKind::input,
+      fmt::format("none of the event files of {} exists; was the archive moved without them?",
+                  path));
+}
+
+Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress) {
+  Workers workers(threads);
+  return load(workers, path, progress);
+}
+
+Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress,
+                         std::span<const std::uint32_t> together) {
+  LoadedTrace loaded;
+  Team& processes = workers.processes();
+  TRY_ASSIGN(loaded.reader, agree(processes, Archive::open(path)));
+  TRY(check_same_common_files(processes, archive_of(loaded)));
+  loaded.trace.path = loaded.reader->path();
+  loaded.trace.definitions = loaded.reader->definitions();
+  const std::vector<std::uint64_t> weight =
+      workers.weigh(loaded.trace.definitions, [&](LocationIndex l) {
+        return loaded.reader->event_bytes({&l, 1});
+      });
+  loaded.partition = trace::divide(loaded.trace.definitions, weight, processes.size(), together);
+  loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
+  TRY(scan(workers, loaded, loaded.own(processes), progress));
+  if (!workers.alone()) TRY(bring_together(workers, loaded, weight, together, progress));
+  TRY(check_anything_there(processes, loaded.trace));
+  return loaded;
+}
+
+}  // namespace entrain::otf2

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include <entrain/error.hpp>
+#include <entrain/progress.hpp>
+
+#include "base/ids.hpp"
+#include "formats/otf2/read/archive.hpp"
+#include "session/loaded_trace.hpp"
+#include "session/workers.hpp"
+
+namespace entrain::otf2 {
+
+/// Opens an archive and scans the locations of this process on its threads. `together`: per
+/// location, or empty; locations with equal numbers get one owner. Collective over the processes.
+/// Errors: those of Archive::open() and Archive::scan_all(), the same at every process;
+/// ErrorKind::input if event files are missing and no location has an event, and if the processes
+/// see different anchors or definitions.
+Result<session::LoadedTrace> load(session::Workers& workers, const std::filesystem::path& path,
+                                  Progress* progress, std::span<const std::uint32_t> together = {});
+/// The same in this process alone.
+Result<session::LoadedTrace> load(const std::filesystem::path& path, unsigned threads,
+                                  Progress* progress);
+
+/// The error for an archive none of whose event files exists. `path` is for the message.
+tl::unexpected<Error> no_event_files(const std::string& path);
+
+/// The archive of a trace that load() has read.
+[[nodiscard]] inline const Archive& archive_of(const session::LoadedTrace& loaded) {
+  return static_cast<const Archive&>(*loaded.reader);
+}
+
+}  // namespace entrain::otf2

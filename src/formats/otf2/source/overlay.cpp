@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/otf2/source/overlay.hpp"
+
+#include <utility>
+
+#include "base/executor.hpp"
+#include "base/try.hpp"
+#include "formats/otf2/read/adopt.hpp"
+
+namespace entrain::otf2 {
+
+Overlay::Overlay(Overlay&& other) noexcept
+    : original_(std::exchange(other.original_, nullptr)),
+      written_(std::move(other.written_)),
+      kept_(std::move(other.kept_)) {}
+
+Overlay::~Overlay() {
+  if (original_ == nullptr) return;
+  for (std::size_t l = 0; l < kept_.size(); ++l) {
+    if (!kept_[l]) continue;
+    trace::LocationSkeleton& skeleton = original_->trace.locations[l];
+    skeleton = std::move(written_.trace.locations[l]);
+    skeleton.clock_offsets = std::move(kept_[l]->clock_offsets);
+    skeleton.definition_file_missing = kept_[l]->definition_file_missing;
+  }
+}
+
+Result<Overlay> Overlay::open(session::Workers& workers, const std::filesystem::path& path,
+                              session::LoadedTrace& original) {
+  Team& processes = workers.processes();
+  Overlay overlay(original);
+  session::LoadedTrace& written = overlay.written_;
+  TRY_ASSIGN(written.reader, agree(processes, Archive::open(path)));
+  written.trace.path = written.reader->path();
+  written.trace.definitions = written.reader->definitions();
+  written.partition = original.partition;
+  const std::vector<LocationIndex> own = original.own(processes);
+  written.trace.locations.resize(written.trace.definitions.locations.size());
+  overlay.kept_.resize(written.trace.locations.size());
+  TRY(processes.agree(parallel_for(workers.threads(), own.size(),
+                                   [&](std::size_t i) { return overlay.borrow(own[i]); })));
+  return overlay;
+}
+
+Result<void> Overlay::borrow(LocationIndex l) {
+  const Archive& from = archive_of(*original_);
+  const Archive& to = archive_of(written_);
+  trace::LocationSkeleton& skeleton = written_.trace.locations[l];
+  skeleton = std::move(original_->trace.locations[l]);
+  kept_[l] = {.clock_offsets = skeleton.clock_offsets,
+              .definition_file_missing = skeleton.definition_file_missing};
+  TRY_ASSIGN(const bool adopted, adopt_skeleton(from, to, l, skeleton));
+  if (adopted) return {};
+  skeleton = {};  // before the scan: both at once are twice the memory
+  TRY_ASSIGN(skeleton, to.scan(l));
+  return {};
+}
+
+}  // namespace entrain::otf2

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "formats/otf2/source/load.hpp"
+
+namespace entrain::otf2 {
+
+/// An overlay that is read beside its original. The events of both are the same, and one copy of
+/// them is enough: this object borrows the skeletons of the original while it lives, and gives them
+/// back when it is destroyed. Meanwhile the locations of the original are empty.
+///
+/// Example: location 0 of the original has 1000 events and 2 clock offsets. written() has the same
+/// 1000 events and the 5 clock offsets that the overlay stores; afterwards the original has its
+/// 1000 events and its 2 clock offsets again.
+class Overlay {
+ public:
+  /// Opens an overlay of `original`, which must outlive the result. An event file that both do not
+  /// share (a copy, or a reflink) is scanned, and its skeleton replaces that of the original, which
+  /// is the same. Collective; errors: those of load(). After an error the original has its
+  /// skeletons again, but for a location whose file in the overlay could not be scanned.
+  static Result<Overlay> open(session::Workers& workers, const std::filesystem::path& path,
+                              session::LoadedTrace& original);
+
+  Overlay(Overlay&& other) noexcept;
+  Overlay& operator=(Overlay&&) = delete;
+  Overlay(const Overlay&) = delete;
+  Overlay& operator=(const Overlay&) = delete;
+  ~Overlay();
+
+  /// The overlay with the skeletons of this process's locations.
+  [[nodiscard]] const session::LoadedTrace& written() const { return written_; }
+
+ private:
+  /// The parts of an original skeleton that differ from the overlay's; not the events.
+  struct Kept {
+    std::vector<trace::ClockOffset> clock_offsets;
+    bool definition_file_missing = false;
+  };
+
+  explicit Overlay(session::LoadedTrace& original) : original_(&original) {}
+  /// Moves the skeleton of a location here and makes it that of the overlay.
+  Result<void> borrow(LocationIndex l);
+
+  session::LoadedTrace* original_;  ///< null after a move
+  session::LoadedTrace written_;
+  std::vector<std::optional<Kept>> kept_;  ///< borrowed parts of each location; empty: nothing was
+                                           ///< borrowed
+};
+
+}  // namespace entrain::otf2

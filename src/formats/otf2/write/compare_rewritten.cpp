@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/otf2/write/compare_rewritten.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/cancel.hpp"
+#include "base/executor.hpp"
+#include "base/file.hpp"
+#include "base/try.hpp"
+#include "formats/otf2/format/block_reader.hpp"
+#include "formats/otf2/format/definition_file.hpp"
+#include "formats/otf2/format/format.hpp"
+#include "formats/otf2/format/quick.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Visits a block of the original beside the same block of the written file. Compares the stamps
+/// of the second one with the mapped stamps of the first, then copies the original's times into the
+/// second block: if the two blocks differ afterwards, they differ in more than times.
+class TimeComparer {
+ public:
+  explicit TimeComparer(const ClockMap& map) : cursor_(map) {}
+
+  /// `other` is as large as the block visited next.
+  void compare_with(std::uint8_t* other) { other_ = other; }
+  [[nodiscard]] bool as_mapped() const { return as_mapped_; }
+  /// Smallest and largest stamp so far; smallest above largest: there was none.
+  [[nodiscard]] std::uint64_t first() const { return first_; }
+  [[nodiscard]] std::uint64_t last() const { return last_; }
+
+  void chunk(const std::uint8_t* bytes, bool big_endian) {
+    chunk_ = bytes;
+    big_endian_ = big_endian;
+  }
+  bool stamp(std::size_t offset, std::uint64_t time) {
+    const std::uint64_t written = load_u64(other_ + offset, big_endian_);
+    as_mapped_ &= written == mapped(time) && written >= last_;
+    if (first_ > last_) first_ = written;
+    last_ = written;
+    copy(offset);
+    return true;
+  }
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
+    if (type == event::buffer_flush && size >= 8) copy(offset);  // its stop time
+    return true;
+  }
+  std::size_t hurry(std::size_t at, std::size_t limit) {
+    if (first_ > last_) return at;  // the walk takes the first stamp
+    bool same = true;
+    std::uint64_t last = last_;
+    while (at < limit) {
+      if (chunk_[at] == mark::stamp) {
+        const std::uint64_t written = load_u64(other_ + at + 1, false);
+        same &= written == mapped(load_u64(chunk_ + at + 1, false)) && written >= last;
+        last = written;
+        copy(at + 1);
+        at += 9;
+      }
+      const std::size_t type = chunk_[at], length = chunk_[at + 1];
+      if (length >= k_timeless_records[type]) break;
+      at += 2 + length;
+    }
+    as_mapped_ &= same;
+    last_ = last;
+    return at;
+  }
+
+ private:
+  std::uint64_t mapped(std::uint64_t time) { return static_cast<std::uint64_t>(cursor_(time)); }
+  void copy(std::size_t offset) { std::memcpy(other_ + offset, chunk_ + offset, 8); }
+
+  ClockMap::Cursor cursor_;
+  const std::uint8_t* chunk_ = nullptr;
+  std::uint8_t* other_ = nullptr;
+  bool big_endian_ = false;
+  bool as_mapped_ = true;
+  std::uint64_t first_ = 1, last_ = 0;
+};
+
+tl::unexpected<Error> different(const fs::path& written, const fs::path& original,
+                                std::uint64_t offset) {
+  return fail(ErrorKind::output,
+              fmt::format("{} is not what was to be written: it differs from {} in more than "
+                          "times, near byte {}; check the disk and run the correction again",
+                          written.string(), original.string(), offset));
+}
+
+class Comparison {
+ public:
+  Comparison(const RewrittenArchive& archive, const ReadBackOptions& options)
+      : original_(archive.original),
+        written_(archive.written),
+        locations_(archive.locations),
+        maps_(archive.maps),
+        threads_(options.threads),
+        progress_(options.progress),
+        part_bytes_(options.part_bytes) {}
+
+  Result<Rewritten> run() {
+    TRY(compare_definitions(original_.global_definition_file(), written_.global_definition_file(),
+                            def::clock_properties));
+    TRY(parallel_for(threads_, locations_.size(),
+                     [&](std::size_t i) { return compare_local_definitions(locations_[i]); }));
+    std::vector<Part> parts = split_files();
+    if (progress_ != nullptr) {
+      progress_->begin("read back", original_.event_bytes(locations_), "B");
+    }
+    TRY(parallel_for(threads_, parts.size(), [&](std::size_t i) { return compare(parts[i]); }));
+    compare_order_of(parts);
+    return Rewritten{as_mapped_, has_clock_offsets_};
+  }
+
+ private:
+  struct Part {
+    LocationIndex location = k_none;
+    ChunkRange range;
+    std::uint64_t first = 1, last = 0;  ///< stamps of the written file; first > last: none
+  };
+
+  Result<void> compare_definitions(const fs::path& from, const fs::path& to, std::uint8_t except) {
+    TRY_ASSIGN(const bool same,
+               same_definitions({from, original_.anchor().definition_chunk_size},
+                                {to, written_.anchor().definition_chunk_size}, except));
+    if (!same) as_mapped_ = false;
+    return {};
+  }
+
+  Result<void> compare_local_definitions(LocationIndex location) {
+    TRY(Cancel(progress_).check());
+    const fs::path to = written_.definition_file(location);
+    TRY(compare_definitions(original_.definition_file(location), to, def::local_clock_offset));
+    TRY_ASSIGN(const LocalDefinitions local,
+               read_local_definitions(to, written_.anchor().definition_chunk_size));
+    if (local.clock_offsets.empty()) return {};
+    has_clock_offsets_ = true;
+    if (!trace::in_order(local.clock_offsets)) as_mapped_ = false;
+    const bool effective =
+        local.clock_offsets.size() > 1 &&
+        std::any_of(local.clock_offsets.begin(), local.clock_offsets.end(),
+                    [](const trace::ClockOffset& offset) { return offset.offset != 0; });
+    if (effective) as_mapped_ = false;
+    return {};
+  }
+
+  [[nodiscard]] std::vector<Part> split_files() const {
+    const std::uint64_t step =
+        std::max<std::uint64_t>(part_bytes_ / original_.anchor().event_chunk_size, 1);
+    std::vector<Part> parts;
+    for (const LocationIndex l : locations_) {
+      std::error_code missing;
+      const std::uint64_t bytes = fs::file_size(original_.event_file(l), missing);
+      const std::uint64_t chunks = missing ? 0 : bytes / original_.anchor().event_chunk_size;
+      for (std::uint64_t first = 0; first <= chunks; first += step) {
+        parts.push_back({l, {first, step}});
+      }
+      parts.back().range.count = ChunkRange::k_all;
+    }
+    return parts;
+  }
+
+  /// Each part was looked at by itself.
+  void compare_order_of(std::span<const Part> parts) {
+    LocationIndex location = k_none;
+    std::uint64_t last = 0;
+    for (const Part& part : parts) {
+      if (std::exchange(location, part.location) != part.location) last = 0;
+      if (part.first > part.last) continue;
+      if (part.first < last) as_mapped_ = false;
+      last = part.last;
+    }
+  }
+
+  Result<void> compare(Part& part) {
+    const fs::path from = original_.event_file(part.location);
+    const fs::path to = written_.event_file(part.location);
+    if (!file_exists(from) && !file_exists(to)) return {};
+    TRY_ASSIGN(BlockReader a,
+               BlockReader::open(from, original_.anchor().event_chunk_size, part.range));
+    TRY_ASSIGN(BlockReader b,
+               BlockReader::open(to, written_.anchor().event_chunk_size, part.range));
+    TimeComparer comparer(maps_[part.location]);
+    bool in_records = true;
+    while (true) {
+      TRY(Cancel(progress_).check());
+      TRY_ASSIGN(const std::span<std::uint8_t> left, a.next());
+      TRY_ASSIGN(const std::span<std::uint8_t> right, b.next());
+      if (left.size() != right.size()) return different(to, from, a.offset());
+      if (left.empty()) break;
+      if (progress_ != nullptr) progress_->advance(left.size());
+      if (in_records) {
+        comparer.compare_with(right.data());
+        const ChunkWalk walk = walk_chunk<Framing::events>(left.data(), left.size(), comparer);
+        in_records = walk.end == ChunkEnd::next_chunk;
+      }
+      if (std::memcmp(left.data(), right.data(), left.size()) != 0) {
+        return different(to, from, a.offset());
+      }
+    }
+    if (!comparer.as_mapped()) as_mapped_ = false;
+    part.first = comparer.first();
+    part.last = comparer.last();
+    return {};
+  }
+
+  const Archive& original_;
+  const Archive& written_;
+  std::span<const LocationIndex> locations_;
+  std::span<const ClockMap> maps_;
+  unsigned threads_;
+  Progress* progress_;
+  std::uint64_t part_bytes_;
+  std::atomic<bool> as_mapped_{true}, has_clock_offsets_{false};
+};
+
+}  // namespace
+
+Result<Rewritten> compare_rewritten(const RewrittenArchive& archive,
+                                    const ReadBackOptions& options) {
+  return Comparison(archive, options).run();
+}
+
+}  // namespace entrain::otf2

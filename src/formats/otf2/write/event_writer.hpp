@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include <entrain/error.hpp>
+
+#include "base/file.hpp"
+#include "formats/otf2/format/format.hpp"
+#include "trace/message.hpp"
+
+namespace entrain::otf2 {
+
+/// Writes the event file of one location, record by record, in chunks as the OTF2 library makes
+/// them. Records are collected in a buffer and written in pieces. The file is open only while a
+/// piece is written, so there may be more writers than a process may have open files. The bytes of
+/// the file do not depend on the size of the buffer.
+///
+/// Times must be above 0 and must not decrease. After a write that failed, ok() is false, further
+/// records are thrown away, and close() returns the error. Not to be shared between threads.
+///
+/// format.hpp shows the bytes of a small file. The copies of library/chunk_writer.hpp are written
+/// by a writer of their own, which knows definition records too and keeps errno for the parent.
+class EventWriter {
+ public:
+  static constexpr std::size_t k_least_buffer = 4096;
+
+  /// The file must not exist yet; its folder must. `chunk_size` as the anchor says; `buffer_size`
+  /// in bytes, k_least_buffer or more.
+  EventWriter(std::filesystem::path path, std::uint64_t chunk_size, std::size_t buffer_size);
+
+  void enter(std::uint64_t time, std::uint32_t region) { bare(event::enter, time, region); }
+  void leave(std::uint64_t time, std::uint32_t region) { bare(event::leave, time, region); }
+
+  void mpi_send(std::uint64_t time, const trace::Message& message) {
+    put_message(event::mpi_send, time, message);
+  }
+  void mpi_recv(std::uint64_t time, const trace::Message& message) {
+    put_message(event::mpi_recv, time, message);
+  }
+  void mpi_isend(std::uint64_t time, const trace::Message& message, std::uint64_t request) {
+    put_message(event::mpi_isend, time, message, request);
+  }
+  void mpi_irecv(std::uint64_t time, const trace::Message& message, std::uint64_t request) {
+    put_message(event::mpi_irecv, time, message, request);
+  }
+  void mpi_isend_complete(std::uint64_t time, std::uint64_t request) {
+    bare(event::mpi_isend_complete, time, request);
+  }
+  void mpi_irecv_request(std::uint64_t time, std::uint64_t request) {
+    bare(event::mpi_irecv_request, time, request);
+  }
+
+  void mpi_collective_begin(std::uint64_t time);
+  void mpi_collective_end(std::uint64_t time, const trace::Collective& collective);
+  void nb_collective_request(std::uint64_t time, std::uint64_t request);
+  void nb_collective_complete(std::uint64_t time, const trace::Collective& collective,
+                              std::uint64_t request);
+
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+  [[nodiscard]] bool ok() const { return !error_; }
+  /// Size of the file so far, bytes.
+  [[nodiscard]] std::uint64_t size() const { return offset_of(at_); }
+
+  /// Writes the end marks and the buffered records, and frees the buffer. Nothing may follow.
+  /// Errors: ErrorKind::output.
+  Result<void> close();
+
+ private:
+  /// Stamp, type and the longest payload, rounded up; also covers the bytes that a compressed
+  /// integer may soil after its end.
+  static constexpr std::size_t k_largest_event = 96;
+  static constexpr std::size_t k_end_marks = 2;
+  static constexpr std::uint64_t k_no_time = ~std::uint64_t{0};
+
+  /// Makes room for an event and writes its stamp unless it is that of the event before.
+  std::uint8_t* begin(std::uint64_t time) {
+    if (at_ > limit_) make_room();
+    std::uint8_t* out = at_;
+    if (time != last_) {
+      *out = mark::stamp;
+      store_u64(out + 1, time, false);
+      out += 9;
+      last_ = time;
+    }
+    return out;
+  }
+  void end(std::uint8_t* out) {
+    at_ = out;
+    ++events_;
+  }
+  static std::uint8_t* put(std::uint8_t* out, std::uint64_t value) {
+    return out + store_compressed(out, value, false);
+  }
+  /// A 32-bit reference, which may be undefined.
+  static std::uint8_t* put_reference(std::uint8_t* out, std::uint32_t value) {
+    if (value != 0xFFFFFFFFu) return put(out, value);
+    *out = 0xFF;
+    return out + 1;
+  }
+  void bare(std::uint8_t type, std::uint64_t time, std::uint64_t value) {
+    std::uint8_t* const out = begin(time);
+    *out = type;
+    end(put(out + 1, value));
+  }
+  void put_message(std::uint8_t type, std::uint64_t time, const trace::Message& message);
+  void put_message(std::uint8_t type, std::uint64_t time, const trace::Message& message,
+                   std::uint64_t request);
+
+  [[nodiscard]] std::uint64_t offset_of(const std::uint8_t* position) const {
+    return flushed_ + static_cast<std::uint64_t>(position - buffer_.get());
+  }
+  void begin_chunk();
+  void end_chunk_header();
+  void make_room();
+  void flush();
+  void set_limit();
+
+  std::uint8_t* at_ = nullptr;           ///< position of the next event
+  const std::uint8_t* limit_ = nullptr;  ///< up to here one more event fits
+  std::uint64_t last_ = k_no_time;
+  std::uint64_t events_ = 0;
+  std::uint64_t chunk_begin_ = 0;  ///< offset of the chunk in the file
+  std::uint64_t flushed_ = 0;      ///< offset of the buffer in the file
+  std::uint64_t chunk_size_;
+  std::size_t buffer_size_;
+  std::unique_ptr<std::uint8_t[]> buffer_;
+  std::filesystem::path path_;
+  std::optional<Error> error_;
+};
+
+}  // namespace entrain::otf2

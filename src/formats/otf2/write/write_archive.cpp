@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/otf2/write/write_archive.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+#include <fmt/core.h>
+
+#include "base/cancel.hpp"
+#include "base/durable.hpp"
+#include "base/executor.hpp"
+#include "base/file.hpp"
+#include "base/link.hpp"
+#include "base/team.hpp"
+#include "base/try.hpp"
+#include "formats/otf2/format/anchor.hpp"
+#include "formats/otf2/format/archive_files.hpp"
+#include "formats/otf2/write/archive_folder.hpp"
+#include "formats/otf2/write/retime.hpp"
+#include "formats/otf2/write/retime_definitions.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Event files from here on are retimed by all threads together, in parts of this size.
+constexpr std::uint64_t k_large_file = std::uint64_t{256} << 20;
+constexpr std::uint64_t k_part_bytes = std::uint64_t{32} << 20;
+
+/// A run of stage_archive() in one process.
+class Writer {
+ public:
+  Writer(const Archive& archive, const WritePlan& plan, const OutputFolder& staged)
+      : archive_(archive),
+        plan_(plan),
+        staged_(staged),
+        folder_((staged.path() / archive.name()).string() + '/'),
+        linker_(staged.target() / archive.name(), plan.link) {}
+
+  Result<void> write_locations() {
+    const std::vector<LocationIndex> own = own_locations();
+    const bool rewrites = plan_.mode == WriteMode::rewrite;
+    if (plan_.progress != nullptr && rewrites) {
+      plan_.progress->begin("write", archive_.event_bytes(own), "B");
+    } else if (plan_.progress != nullptr) {
+      plan_.progress->begin("write", own.size(), "locations");
+    }
+    TRY(parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
+      TRY(Cancel(plan_.progress).check());
+      TRY(write_definitions(own[i]));
+      TRY(write_snapshots(own[i]));
+      if (set_aside(own[i])) return {};
+      TRY(write_events(own[i]));
+      if (plan_.progress != nullptr && !rewrites) plan_.progress->advance(1);
+      return {};
+    }));
+    return retime_large_files();
+  }
+
+  Result<void> create_folder() const {
+    TRY(create_location_folder(archive_, staged_.path()));
+    return {};
+  }
+
+  Result<void> write_globals() {
+    TRY(write_global_definitions(archive_.global_definition_file(),
+                                 staged_.path() / archive_.global_definition_file().filename(),
+                                 archive_.anchor().definition_chunk_size, plan_.first_time,
+                                 plan_.last_time));
+    TRY(write_markers(archive_, staged_.path() / archive_.marker_file().filename(),
+                      plan_.marker_times));
+    TRY(copy_thumbnails(archive_, staged_.path()));
+    // The anchor comes last: without it nothing here looks like an archive.
+    TRY_ASSIGN(const auto anchor, read_file(archive_.path(), k_largest_anchor));
+    return write_file(
+        staged_.path() / fs::path(archive_.path()).filename(),
+        with_properties(anchor, archive_.anchor(), plan_.properties, plan_.removed_properties));
+  }
+
+  /// Numbers of links that this process has made, by kind.
+  [[nodiscard]] LinkCounts links() const {
+    LinkCounts counts{};
+    std::copy(links_.begin(), links_.end(), counts.begin());
+    return counts;
+  }
+  /// Waits until the files of this process are on the disk. One process does it at its commit; of
+  /// several each must, as no other one knows what its machine has still in memory.
+  Result<void> make_files_durable() const {
+    for (const LocationIndex location : own_locations()) {
+      for (const fs::path& file :
+           {archive_.event_file(location), archive_.definition_file(location),
+            archive_.snapshot_file(location)}) {
+        const fs::path written = folder_ + file.filename().string();
+        std::error_code error;
+        if (fs::is_regular_file(fs::symlink_status(written, error))) TRY(make_durable(written));
+      }
+    }
+    return {};
+  }
+
+ private:
+  /// Where a file of a location is written.
+  [[nodiscard]] fs::path written(LocationIndex location, LocationFile file) const {
+    return folder_ + archive_.name_of(location, file);
+  }
+
+  [[nodiscard]] std::vector<LocationIndex> own_locations() const {
+    if (plan_.share != nullptr) return plan_.share->own();
+    std::vector<LocationIndex> all(archive_.definitions().locations.size());
+    std::iota(all.begin(), all.end(), LocationIndex{0});
+    return all;
+  }
+
+  [[nodiscard]] Retiming retiming(LocationIndex location, const fs::path& from) const {
+    return {.from = from,
+            .to = folder_ + from.filename().string(),
+            .chunk_size = archive_.anchor().event_chunk_size,
+            .map = plan_.maps[location],
+            .stops = stop_times(location),
+            .progress = plan_.progress};
+  }
+
+  [[nodiscard]] StopTimes stop_times(LocationIndex location) const {
+    const bool split = !plan_.split_flushes.empty() && plan_.split_flushes[location];
+    return split ? StopTimes::stand_alone : StopTimes::move_segment;
+  }
+
+  static bool is_plain(const FileStamp& stamp) { return stamp.size >= 0 && !stamp.link; }
+
+  Result<void> write_events(LocationIndex location) {
+    const FileStamp stamp = archive_.stamp(location, LocationFile::events);
+    if (!stamp.named) return {};
+    const fs::path from = archive_.event_file(location);
+    if (plan_.mode == WriteMode::rewrite) {
+      return retime_file(retiming(location, from), Framing::events);
+    }
+    TRY_ASSIGN(const LinkKind made,
+               linker_.link(from, written(location, LocationFile::events),
+                            is_plain(stamp) ? Linker::Origin::plain : Linker::Origin::unknown));
+    ++links_[static_cast<std::size_t>(made)];
+    return {};
+  }
+
+  /// True for an event file so large that all threads work on it together, after the others.
+  bool set_aside(LocationIndex location) {
+    if (plan_.mode != WriteMode::rewrite || worker_count(plan_.threads) == 1) return false;
+    if (archive_.event_bytes({&location, 1}) < k_large_file) return false;
+    const std::lock_guard lock(mutex_);
+    large_files_.push_back(location);
+    return true;
+  }
+
+  Result<void> retime_large_files() {
+    const std::uint64_t chunk_size = archive_.anchor().event_chunk_size;
+    for (const LocationIndex location : large_files_) {
+      const fs::path from = archive_.event_file(location);
+      TRY(retime_in_parts(retiming(location, from), plan_.threads, k_part_bytes / chunk_size));
+    }
+    return {};
+  }
+
+  Result<void> write_definitions(LocationIndex location) {
+    const fs::path from = archive_.definition_file(location);
+    const fs::path to = written(location, LocationFile::definitions);
+    const std::uint64_t chunk_size = archive_.anchor().definition_chunk_size;
+    if (plan_.mode == WriteMode::rewrite && plan_.clock_offsets.empty()) {
+      return write_neutral_definitions(from, to, chunk_size);
+    }
+    if (plan_.mode == WriteMode::rewrite) {
+      return write_local_definitions(from, to, chunk_size, archive_.anchor().big_endian,
+                                     plan_.clock_offsets[location]);
+    }
+    return write_overlay_definitions(location, from, to);
+  }
+
+  Result<void> write_overlay_definitions(LocationIndex location, const fs::path& from,
+                                         const fs::path& to) {
+    const std::uint64_t chunk_size = archive_.anchor().definition_chunk_size;
+    const auto knots = plan_.maps[location].knots();
+    TRY_ASSIGN(auto file, archive_.local_file(location));
+    TRY_ASSIGN(const LocalDefinitions old,
+               local_definitions_of(file ? *file : DefinitionFile{}, from));
+    const bool same = std::equal(knots.begin(), knots.end(), old.clock_offsets.begin(),
+                                 old.clock_offsets.end(), [](const ClockKnot& k, const auto& o) {
+                                   return k.local == o.time && k.offset == o.offset;
+                                 });
+    const bool both_identity = knots.size() < 2 && old.clock_offsets.size() < 2;
+    if (same || both_identity)
+      return file ? archive_.copy_definitions(location, to) : Result<void>();
+    double stddev = 0;  // of the worst measurement that went in: nothing better is known
+    for (const trace::ClockOffset& offset : old.clock_offsets) {
+      if (std::isfinite(offset.stddev)) stddev = std::max(stddev, offset.stddev);
+    }
+    std::vector<trace::ClockOffset> offsets;
+    for (const ClockKnot& knot : knots) offsets.push_back({knot.local, knot.offset, stddev});
+    return write_local_definitions(std::move(file), {from, chunk_size}, to,
+                                   archive_.anchor().big_endian, offsets);
+  }
+
+  Result<void> write_snapshots(LocationIndex location) {
+    if (!archive_.has(location, LocationFile::snapshots)) return {};
+    return retime_file(retiming(location, archive_.snapshot_file(location)), Framing::snapshots);
+  }
+
+  const Archive& archive_;
+  const WritePlan& plan_;
+  const OutputFolder& staged_;
+  std::string folder_;  ///< folder of the location files; ends with a slash
+  Linker linker_;
+  std::array<std::atomic<std::int64_t>, std::tuple_size_v<LinkCounts>> links_{};
+  std::mutex mutex_;
+  std::vector<LocationIndex> large_files_;  ///< event files that are still to be retimed
+};
+
+}  // namespace
+
+namespace {
+
+/// Rank 0 creates the folder, the others learn where it is.
+Result<OutputFolder> create_in_common(Team& team, const fs::path& directory,
+                                      const OutputRule& rule) {
+  std::optional<OutputFolder> staged;
+  Result<void> created;
+  std::vector<std::vector<char>> parcels(team.size());
+  if (team.rank() == 0) {
+    auto result = OutputFolder::create(directory, rule);
+    if (result) {
+      staged.emplace(std::move(*result));
+      std::string names = staged->path().string();
+      names += '\0';
+      names += staged->target().string();
+      std::fill(parcels.begin(), parcels.end(), std::vector<char>(names.begin(), names.end()));
+    } else {
+      created = tl::unexpected<Error>(std::move(result).error());
+    }
+  }
+  TRY(team.agree(std::move(created)));
+  const std::vector<char> names = exchange(team, std::move(parcels))[0];
+  if (staged) return std::move(*staged);
+  const auto middle = std::find(names.begin(), names.end(), '\0');
+  return OutputFolder::attach(fs::path(names.begin(), middle), fs::path(middle + 1, names.end()));
+}
+
+}  // namespace
+
+Result<void> check_writable(const Archive& archive) {
+  if (!archive.is_copy()) return {};
+  return fail(ErrorKind::input,
+              fmt::format("{} {}: such an archive can be checked, but no other one be written from "
+                          "it; convert it to the POSIX substrate and trace format 2 or 3",
+                          archive.path(), archive.anchor().foreign));
+}
+
+Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
+                                    const fs::path& directory) {
+  TRY(check_writable(archive));
+  Solo solo;
+  Team& team = plan.share == nullptr ? solo : plan.share->team;
+  TRY_ASSIGN(OutputFolder staged, create_in_common(team, directory, plan.rule));
+  Writer writer(archive, plan, staged);
+  TRY(team.agree(team.rank() == 0 ? writer.create_folder() : Result<void>()));
+  TRY(team.agree(writer.write_locations()));
+  TRY(team.agree(team.rank() == 0 ? writer.write_globals() : Result<void>()));
+  if (team.size() > 1) TRY(team.agree(writer.make_files_durable()));
+  LinkCounts links = writer.links();
+  team.reduce(Team::Reduction::sum, links);
+  const auto leftovers = static_cast<std::uint64_t>(
+      team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(staged.leftovers_removed())));
+  return StagedArchive(std::move(staged), fs::path(archive.path()).filename(), links, leftovers);
+}
+
+Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,
+                               const fs::path& directory) {
+  TRY_ASSIGN(StagedArchive staged, stage_archive(archive, plan, directory));
+  TRY(staged.commit());
+  return staged.final_anchor();
+}
+
+}  // namespace entrain::otf2

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/align.hpp>
+
+#include "formats/tables/list.hpp"
+#include "formats/spans/spans.hpp"
+
+namespace entrain::spans {
+
+/// Reason why an edge is no evidence about clocks.
+enum class Rejection : std::uint8_t {
+  none,
+  no_length,     ///< end of the client unknown
+  unresolved,    ///< violated by less than the resolution of a clock
+  contradicted,  ///< this end contradicts begins of the same hosts
+  operation,     ///< most ends of this operation are contradicted
+  timed_out,     ///< other ends are contradicted, and no neighbour supports this one
+};
+
+/// Happened-before edge between begins or ends of spans of two hosts.
+struct Edge {
+  std::uint32_t cause = 0, effect = 0;            ///< positions in SpanEdges::clocks
+  std::uint64_t cause_time = 0, effect_time = 0;  ///< ns
+  bool is_end = false;                            ///< connects two ends, not begins
+  std::uint32_t child = 0;                        ///< position of the called span
+  Rejection rejection = Rejection::none;          ///< others: no evidence
+};
+
+/// The edges that are not rejected.
+tables::EdgeList list_of(std::span<const Edge> edges);
+
+/// Contradicted ends of an operation.
+struct DroppedEnds {
+  std::string operation;  ///< name of the called spans
+  std::uint64_t dropped = 0, total = 0;
+};
+
+/// Evidence of spans about the clocks of their hosts.
+struct SpanEdges {
+  Clocks clocks;                     ///< one per host, in order of first spans
+  std::vector<std::uint32_t> hosts;  ///< number in Spans::clocks -> position in `clocks`, or k_none
+  std::vector<Edge> found;           ///< sorted by their later spans
+  std::vector<DroppedEnds> dropped;  ///< the most first
+  std::uint64_t without_parent = 0;  ///< spans that a missing parent of another host called
+  Counters counters;                 ///< ignored spans and edges; no zeros
+};
+
+/// Finds the happened-before edges between hosts. A child begins after its parent, and a span after
+/// those that it links to. A server's span ends before its client's.
+///
+/// The latter is wrong if the client timed out or the call is asynchronous. So an end is rejected
+/// if it contradicts begins of the same two hosts, given that their clocks drift by at most 100
+/// ppm. If that holds for most ends of an operation, the operation is asynchronous, and all its
+/// ends are rejected. If it holds for any end, clients time out, perhaps just before the answer: a
+/// violated end then counts only if other edges of these hosts at about that time are violated as
+/// well. Without a contradicted end none is rejected, however wrong the clocks are. O(n log n).
+SpanEdges edges_of(const Spans& spans);
+
+}  // namespace entrain::spans

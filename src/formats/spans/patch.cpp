@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/patch.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "formats/json/decimal.hpp"
+#include "formats/json/excerpt.hpp"
+
+namespace entrain::spans {
+namespace {
+
+constexpr std::int64_t k_ns_per_ms = 1'000'000;
+
+/// The nearest time that can be written: in its unit, or in ns.
+std::int64_t rounded(std::int64_t time, const Stamp& stamp) {
+  return stamp.fine ? time : (time + stamp.unit / 2) / stamp.unit * stamp.unit;
+}
+
+/// New digits of a stamp; empty if they stay.
+std::string text_of(const Stamp& stamp, std::int64_t time, std::int64_t since) {
+  if (stamp.in_ms) {
+    const std::int64_t ms = rounded(time, stamp) / k_ns_per_ms;
+    return ms == static_cast<std::int64_t>(stamp.time) / k_ns_per_ms ? "" : std::to_string(ms);
+  }
+  const bool is_length = stamp.since != k_no_length;
+  const std::uint64_t before = stamp.time - (is_length ? stamp.since : 0);
+  const std::int64_t after =
+      std::max<std::int64_t>(rounded(time, stamp) - (is_length ? rounded(since, stamp) : 0), 0);
+  if (after == static_cast<std::int64_t>(before)) return "";
+  return json::decimal_text(after, stamp.unit);
+}
+
+/// Appends the attribute, with a list around it if there is none, and the comma after it.
+void add_attribute(const Mark& mark, std::int64_t offset, std::string& text) {
+  const auto out = std::back_inserter(text);
+  const char* const comma = mark.alone ? "" : ",";
+  const bool list = !mark.in_list;
+  switch (mark.form) {
+    case Mark::Form::otlp:
+      fmt::format_to(out, R"({}{{"key":"entrain.offset_ns","value":{{"intValue":"{}"}}}}{}{})",
+                     list ? R"("attributes":[)" : "", offset, list ? "]" : "", comma);
+      break;
+    case Mark::Form::jaeger:
+      fmt::format_to(out, R"({}{{"key":"entrain.offset_ns","type":"int64","value":{}}}{}{})",
+                     list ? R"("tags":[)" : "", offset, list ? "]" : "", comma);
+      break;
+    case Mark::Form::zipkin_v1:
+      fmt::format_to(out, R"({}{{"key":"entrain.offset_ns","value":"{}"}}{}{})",
+                     list ? R"("binaryAnnotations":[)" : "", offset, list ? "]" : "", comma);
+      break;
+    case Mark::Form::zipkin:
+      fmt::format_to(out, R"({}"entrain.offset_ns":"{}"{}{})", list ? R"("tags":{)" : "", offset,
+                     list ? "}" : "", comma);
+      break;
+  }
+}
+
+}  // namespace
+
+Result<std::string> patched(std::string_view text, std::span<const Stamp> stamps,
+                            std::span<const ClockMap> maps, std::span<const Mark> marks) {
+  std::string result;
+  result.reserve(text.size());
+  std::size_t done = 0;
+  auto mark = marks.begin();
+  const auto add_marks = [&](std::size_t before) {
+    for (; mark != marks.end() && mark->at <= before; ++mark) {
+      const std::int64_t offset =
+          maps[mark->clock](mark->time) - static_cast<std::int64_t>(mark->time);
+      if (offset == 0) continue;
+      result += text.substr(done, mark->at - done);
+      add_attribute(*mark, offset, result);
+      done = mark->at;
+    }
+  };
+  for (const Stamp& stamp : stamps) {
+    add_marks(stamp.at);
+    const ClockMap& map = maps[stamp.clock];
+    const std::int64_t time = map(stamp.time);
+    const bool is_length = stamp.since != k_no_length;
+    const std::int64_t since = is_length ? map(stamp.since) : 0;
+    if (time < 0 || since < 0) {
+      return fail(ErrorKind::input,
+                  fmt::format("byte {}: the time {} would become negative; is it one?", stamp.at,
+                              json::excerpt(text.substr(stamp.at, stamp.size))));
+    }
+    const std::string with = text_of(stamp, time, since);
+    if (with.empty()) continue;
+    result += text.substr(done, stamp.at - done);
+    result += with;
+    done = stamp.at + stamp.size;
+  }
+  add_marks(text.size());
+  result += text.substr(done);
+  return result;
+}
+
+}  // namespace entrain::spans

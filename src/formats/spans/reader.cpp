@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/reader.hpp"
+
+#include <algorithm>
+
+#include "base/memory_room.hpp"
+#include "formats/json/excerpt.hpp"
+#include "formats/spans/shape.hpp"
+
+namespace entrain::spans {
+namespace {
+
+/// Times must be below, ns since 1970 (year 2116), so that a correction can move them.
+constexpr std::uint64_t k_limit = std::uint64_t{1} << 62;
+
+}  // namespace
+
+void Reader::note_attributes(value from, ondemand::json_type type, Draft& draft) {
+  if (is_a(from, type)) {
+    draft.attributes = from.raw_json_token();
+  } else {
+    draft.marked = true;
+  }
+}
+
+void Reader::mark(const Draft& draft, std::uint64_t begin, std::uint32_t clock) {
+  if (marks_ == nullptr || draft.marked) return;
+  const bool in_list = !draft.attributes.empty();
+  const std::string_view& bracket = in_list ? draft.attributes : draft.self;
+  const std::size_t at = static_cast<std::size_t>(bracket.data() - text_.data()) + 1;
+  const std::size_t next = text_.find_first_not_of(" \t\r\n", at);
+  marks_->push_back({.at = at,
+                     .clock = clock,
+                     .time = begin,
+                     .form = draft.form,
+                     .in_list = in_list,
+                     .alone = next < text_.size() && (text_[next] == ']' || text_[next] == '}')});
+}
+
+std::uint32_t Reader::id_of(std::string_view trace, std::string_view id) {
+  id_.clear();
+  append_id(trace, id_);
+  id_ += '/';
+  append_id(id, id_);
+  return spans_.ids.number(id_);
+}
+
+bool Reader::is_time(const Number& number, std::uint32_t unit) {
+  return !number.digits.empty() && number.value < k_limit / unit / 2;
+}
+
+bool Reader::can_move(const Number& number, std::uint32_t unit) {
+  return !number.digits.empty() && number.value > 0 && number.value < (k_limit - 1) / unit;
+}
+
+/// Counts a time that cannot be moved, for the report.
+void Reader::note_immovable(const Number& number, std::uint32_t unit) {
+  const bool is_large = !number.digits.empty() && number.value >= (k_limit - 1) / unit;
+  if (number.invalid.empty() && !is_large) return;
+  const std::string_view text = is_large ? number.digits : number.invalid;
+  if (spans_.immovable_times++ == 0) spans_.first_immovable_time = json::excerpt(text);
+}
+
+void Reader::add_stamp(const Number& number, Stamp stamp) {
+  stamp.at = static_cast<std::uint64_t>(number.digits.data() - text_.data());
+  stamp.size = static_cast<std::uint32_t>(number.digits.size());
+  stamp.fine = !number.decimals.empty();
+  stamps_.push_back(stamp);
+}
+
+void Reader::stamp(const Number& number, std::uint32_t unit, std::uint32_t clock) {
+  note_immovable(number, unit);
+  if (!can_move(number, unit)) return;
+  add_stamp(number,
+            {.clock = clock, .time = ns_of(number, unit), .since = k_no_length, .unit = unit});
+}
+
+void Reader::stamp_length(const Number& length, const Number& begin, std::uint32_t unit,
+                          std::uint32_t clock) {
+  note_immovable(length, unit);
+  const std::uint64_t most = (k_limit - 1) / unit;
+  if (length.digits.empty() || !can_move(begin, unit) || length.value >= most - begin.value) return;
+  const std::uint64_t since = ns_of(begin, unit);
+  add_stamp(length,
+            {.clock = clock, .time = since + ns_of(length, unit), .since = since, .unit = unit});
+}
+
+void Reader::stamp_millis(const Number& millis, const Number& begin, std::uint32_t clock) {
+  const bool is_begin = can_move(begin, k_us) && millis.decimals.empty() &&
+                        begin.value / (k_ms / k_us) == millis.value;
+  if (!is_begin || !can_move(millis, k_ms)) return stamp(millis, k_ms, clock);
+  add_stamp(millis, {.clock = clock,
+                     .time = ns_of(begin, k_us),
+                     .since = k_no_length,
+                     .unit = k_us,
+                     .in_ms = true});
+}
+
+/// Asks the system only once per 8,192 spans, which take some megabytes.
+bool Reader::has_memory() {
+  constexpr std::uint64_t k_between = 8192;
+  if (finished_++ % k_between == 0) memory_ = check_memory_room(name_);
+  return memory_.has_value();
+}
+
+void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock) {
+  // All times move with their host, even if the span has no id or no second time.
+  for (const Number& instant : draft.instants) stamp(instant, unit, clock);
+  stamp(draft.begin, unit, clock);
+  if (has_length) {
+    stamp_length(draft.end, draft.begin, unit, clock);
+  } else {
+    stamp(draft.end, unit, clock);
+  }
+  if (significant(draft.id).empty() || significant(draft.trace).empty()) {
+    ++spans_.without_id;
+    return;
+  }
+  const std::uint64_t most = (k_limit - 1) / unit;
+  const bool bad_end = draft.end.value >= most || (draft.end.digits.empty() && !has_length);
+  if (!can_move(draft.begin, unit) || bad_end ||
+      (has_length && draft.end.value >= most - draft.begin.value)) {
+    ++spans_.without_time;
+    return;
+  }
+  const std::uint64_t begin = ns_of(draft.begin, unit);
+  add_span(draft, begin, ns_of(draft.end, unit) + (has_length ? begin : 0), unit, clock);
+}
+
+void Reader::add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end,
+                      std::uint32_t unit, std::uint32_t clock) {
+  if (end < begin) {
+    ++spans_.backwards;
+    return;
+  }
+  const std::size_t position = spans_.all.size();
+  const bool has_parent = !significant(draft.parent).empty();
+  spans_.all.push_back({.id = id_of(draft.trace, draft.id),
+                        .parent = has_parent ? id_of(draft.trace, draft.parent) : k_none,
+                        .clock = clock,
+                        .operation = spans_.operations.number(draft.name),
+                        .role = draft.role,
+                        .shared = draft.shared,
+                        .polls = draft.polls,
+                        .begin = begin,
+                        .end = end});
+  for (const auto& [trace, id] : draft.links) {
+    if (!significant(id).empty()) spans_.links.push_back({id_of(trace, id), position});
+  }
+  if (unit == k_us && begin % k_us == 0 && end % k_us == 0) spans_.microseconds = true;
+  mark(draft, begin, clock);
+}
+
+/// Reads an element of a list, or a whole document. Traces of Zipkin are lists of spans.
+bool Reader::element(value from, bool& known, int depth) {
+  constexpr int k_most_depth = 4;
+  if (depth > k_most_depth) return true;
+  if (!is_a(from, ondemand::json_type::object)) {
+    const bool is_list = is_a(from, ondemand::json_type::array);
+    known = known || is_list;
+    return !is_list ||
+           each_element(from, [&](value inner) { return element(inner, known, depth + 1); });
+  }
+  const std::string_view object = from.raw_json_token();
+  const Shape shape =
+      shape_of(text_.substr(static_cast<std::size_t>(object.data() - text_.data())));
+  known = known || (shape != Shape::other && shape != Shape::wrapped);
+  switch (shape) {
+    case Shape::zipkin_span:
+      return zipkin_span(from);
+    case Shape::jaeger_span:
+      return jaeger_span(from);
+    case Shape::jaeger_trace:
+      return jaeger_trace(from);
+    case Shape::wrapped:
+    case Shape::list:
+      return each_member(from, [&](std::string_view key, value inner) {
+        return member(key, inner, known, depth + 1);
+      });
+    case Shape::other:
+      break;
+  }
+  return each_member(from, [](std::string_view, value) { return true; });
+}
+
+/// Reads a member of a document. Files may contain other signals than spans.
+bool Reader::member(std::string_view key, value inner, bool& known, int depth) {
+  const bool is_otlp = is_named(key, "resourceSpans") || key == "batches";
+  const bool is_other = is_named(key, "resourceMetrics") || is_named(key, "resourceLogs");
+  known = known || is_otlp || is_other || key == "data";
+  if (is_otlp) return otlp(inner);
+  if (key == "data") return jaeger(inner);
+  return !is_wrapper(key) || element(inner, known, depth);
+}
+
+bool Reader::document(json::Parser& parser, simdjson::padded_string_view padded, bool& known) {
+  ondemand::document document;
+  ondemand::json_type type{};
+  if (!parser.begin(padded, document)) return false;
+  if (document.type().get(type) != simdjson::SUCCESS) return false;
+  if (type == ondemand::json_type::array || type == ondemand::json_type::object) {
+    value all;
+    if (document.get_value().get(all) != simdjson::SUCCESS || !element(all, known)) return false;
+  }
+  return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+}
+
+}  // namespace entrain::spans

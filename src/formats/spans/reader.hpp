@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "formats/spans/draft.hpp"
+#include "formats/spans/spans.hpp"
+#include "formats/spans/values.hpp"
+
+namespace entrain::spans {
+
+inline constexpr std::uint32_t k_ns = 1, k_us = 1000, k_ms = 1'000'000;
+
+/// An annotation of Zipkin; in version 1 with its place.
+struct Annotation {
+  std::string what;
+  Number time;
+  Place place;
+};
+
+/// Contents of a span of Zipkin's version 1 besides its Draft.
+struct ZipkinV1 {
+  std::vector<Annotation> annotations;
+  Place local;         ///< place of a span without halves
+  std::string owner;   ///< clock of the span's own begin and duration
+  bool is_v1 = false;  ///< true if the span is of version 1
+};
+
+/// Reads documents of any format, and adds their spans.
+class Reader {
+ public:
+  /// `name`: the file's name.
+  Reader(std::string_view text, std::string name, Spans& spans, std::vector<Stamp>& stamps,
+         std::vector<Mark>* marks)
+      : text_(text), name_(std::move(name)), spans_(spans), stamps_(stamps), marks_(marks) {}
+
+  /// Reads one document; false for damaged JSON. `known`: true if it is of one of the formats.
+  bool document(json::Parser& parser, simdjson::padded_string_view padded, bool& known);
+  /// The error that ended document() if there was no memory for more spans.
+  [[nodiscard]] const Result<void>& memory() const { return memory_; }
+
+ private:
+  bool member(std::string_view key, value inner, bool& known, int depth);
+  bool element(value from, bool& known, int depth = 0);
+
+  // otlp.cpp
+  bool attribute(value from, Place& place, Draft* span = nullptr);
+  bool otlp(value resource_spans);
+  bool otlp_span(value from);
+
+  // jaeger.cpp
+  bool jaeger(value data);
+  bool jaeger_trace(value trace);
+  bool jaeger_process(value from, Place& place);
+  bool jaeger_span(value from);
+
+  // zipkin.cpp
+  bool zipkin_span(value from);
+  /// Adds the client's and the server's half of a span of version 1.
+  void finish_v1(Draft& draft, const ZipkinV1& v1);
+  /// Adds the half between these annotations; false if that of the begin is missing.
+  bool add_half(const Draft& draft, const ZipkinV1& v1, std::string_view begin,
+                std::string_view end);
+
+  /// Adds the span and its stamps; if `clock` is k_none, their clock is set later.
+  void finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock);
+  /// Adds the span without stamps; times in ns.
+  void add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end, std::uint32_t unit,
+                std::uint32_t clock);
+  /// True for a valid time or duration.
+  static bool is_time(const Number& number, std::uint32_t unit);
+  /// True for a time that a correction can move; 0 means unknown.
+  static bool can_move(const Number& number, std::uint32_t unit);
+  void note_immovable(const Number& number, std::uint32_t unit);
+  void add_stamp(const Number& number, Stamp stamp);
+  void stamp(const Number& number, std::uint32_t unit, std::uint32_t clock);
+  /// Adds the stamp of a duration, if its begin is valid.
+  void stamp_length(const Number& length, const Number& begin, std::uint32_t unit,
+                    std::uint32_t clock);
+  /// Adds the stamp of the begin in ms, which Jaeger's storage writes too.
+  void stamp_millis(const Number& millis, const Number& begin, std::uint32_t clock);
+  std::uint32_t id_of(std::string_view trace, std::string_view id);
+  /// Stores where the attributes of a span begin.
+  static void note_attributes(value from, ondemand::json_type type, Draft& draft);
+  void mark(const Draft& draft, std::uint64_t begin, std::uint32_t clock);
+
+  /// Must be called after every span; false if there is no memory for more.
+  bool has_memory();
+
+  std::string_view text_;
+  std::string name_;
+  Spans& spans_;
+  std::vector<Stamp>& stamps_;
+  std::vector<Mark>* marks_;
+  std::string id_;  ///< buffer of id_of()
+  std::uint64_t finished_ = 0;
+  Result<void> memory_;
+};
+
+}  // namespace entrain::spans

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/recording.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/executor.hpp"
+#include "base/file.hpp"
+#include "base/flat_map.hpp"
+#include "base/try.hpp"
+#include "formats/json/document.hpp"
+#include "formats/json/scanner.hpp"
+#include "formats/spans/edges.hpp"
+#include "formats/spans/patch.hpp"
+#include "formats/spans/shape.hpp"
+#include "formats/spans/spans.hpp"
+
+namespace entrain::spans {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct SourceFile {
+  fs::path path;
+  std::uint64_t max_unpacked = 0;  ///< parameter of json::load()
+  std::uint64_t bytes = 0;
+  std::size_t hash = 0;  ///< hash of its text
+};
+
+std::size_t hash_of(const std::string& text) { return std::hash<std::string>{}(text); }
+
+/// The text of a file that was read before.
+Result<json::Document> load_again(const SourceFile& file) {
+  TRY_ASSIGN(json::Document document, json::load(file.path, file.max_unpacked));
+  if (hash_of(document.text) == file.hash) return document;
+  return fail(ErrorKind::input,
+              fmt::format("{} has changed while it was read", file.path.string()));
+}
+
+Result<Spans> read_again(const SourceFile& file) {
+  TRY_ASSIGN(json::Document document, load_again(file));
+  Spans spans;
+  std::vector<Stamp> stamps;
+  TRY(read(document.text, file.path.string(), spans, stamps));
+  return spans;
+}
+
+/// Hash of all members of a span except its times.
+std::uint64_t hash_of(const Spans& spans, const Span& span) {
+  std::uint64_t hash = 0;
+  for (const std::string* part : {&spans.ids.all()[span.id], &spans.clocks.all()[span.clock],
+                                  &spans.operations.all()[span.operation]}) {
+    hash = mix(hash + std::hash<std::string>{}(*part));
+  }
+  return hash;
+}
+
+/// Largest number of operations with a warning of their own; the others are only counted.
+constexpr std::size_t k_most_operations = 5;
+
+class Run;
+Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads,
+                                      std::uint64_t max_unpacked);
+
+class Run : public formats::Recording {
+ public:
+  Run(std::vector<SourceFile> sources, const Spans& spans, unsigned threads)
+      : files_(std::move(sources)), threads_(threads) {
+    SpanEdges edges = edges_of(spans);
+    clocks = std::move(edges.clocks);
+    clocks.name = files_.front().path.parent_path().string();
+    for (const std::string& name : spans.clocks.all()) names_.number(name);
+    hosts_ = std::move(edges.hosts);
+    list = list_of(edges.found);
+    found_ = std::move(edges.found);
+    skipped = std::move(edges.counters);
+    events = 2 * spans.all.size();
+    calls = found_.size() + edges.without_parent;
+    coverage.receives = calls;
+    coverage.paired = found_.size();
+    coverage.lost = edges.without_parent;
+    warn_of_dropped_ends(edges.dropped);
+    warn_of_immovable_times(spans);
+    name_contents();
+  }
+
+  [[nodiscard]] Result<void> write(const fs::path& folder,
+                                   std::span<const ClockMap> maps) const override {
+    return write_files(folder, maps, false);
+  }
+  [[nodiscard]] Result<void> write_marked(const fs::path& folder,
+                                          std::span<const ClockMap> maps) const override {
+    return write_files(folder, maps, true);
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
+      const fs::path& folder) const override;
+
+  [[nodiscard]] Result<formats::EventTimes> event_times() const override;
+  [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
+  [[nodiscard]] Result<void> for_each_work(
+      const std::function<Result<void>(const formats::Work&)>& see) const override;
+
+ private:
+  [[nodiscard]] Result<void> write_files(const fs::path& folder, std::span<const ClockMap> maps,
+                                         bool marked) const {
+    return parallel_for(threads_, files_.size(), [&](std::size_t f) {
+      return write_file(folder / files_[f].path.filename(), files_[f], maps, marked);
+    });
+  }
+  [[nodiscard]] std::vector<std::uint32_t> hosts_of(const Spans& spans) const;
+  void warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped);
+  void warn_of_immovable_times(const Spans& spans);
+  void name_contents();
+  [[nodiscard]] Result<void> write_file(const fs::path& to, const SourceFile& file,
+                                        std::span<const ClockMap> maps, bool marked) const;
+
+  std::vector<SourceFile> files_;
+  unsigned threads_;
+  tables::Names names_;                ///< names of clocks, as Spans::clocks
+  std::vector<std::uint32_t> hosts_;  ///< their positions in `clocks`, or k_none
+  std::vector<Edge> found_;
+};
+
+void Run::warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped) {
+  for (const DroppedEnds& ends :
+       std::span(dropped).first(std::min(dropped.size(), k_most_operations))) {
+    warnings.push_back(fmt::format(
+        "{} of {} calls of \"{}\" end after the span of their client, which no clocks can explain "
+        "(it gave up, or did not wait): those ends are left out",
+        ends.dropped, ends.total, ends.operation));
+  }
+  if (dropped.size() > k_most_operations) {
+    warnings.push_back(fmt::format("ends of {} other operations are left out for the same reason",
+                                   dropped.size() - k_most_operations));
+  }
+  if (list.cause_clock.empty()) {
+    warnings.push_back(
+        fmt::format("no call between two hosts is in these spans ({} {}), so that "
+                    "nothing is known of their clocks",
+                    clocks.clocks.size(), clocks.clocks.size() == 1 ? "host" : "hosts"));
+  }
+}
+
+void Run::warn_of_immovable_times(const Spans& spans) {
+  if (spans.immovable_times == 0) return;
+  warnings.push_back(
+      fmt::format("{} {} no {} from 0 to 2^62 ns and {} as {} when the host moves; the first is {}",
+                  spans.immovable_times, spans.immovable_times == 1 ? "time is" : "times are",
+                  spans.immovable_times == 1 ? "number" : "numbers",
+                  spans.immovable_times == 1 ? "stays" : "stay",
+                  spans.immovable_times == 1 ? "it is" : "they are", spans.first_immovable_time));
+}
+
+void Run::name_contents() {
+  format = "spans of services as JSON";
+  for (const SourceFile& file : files_) {
+    files.push_back(file.path);
+    bytes += file.bytes;
+  }
+}
+
+Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
+                             std::span<const ClockMap> maps, bool marked) const {
+  if (std::all_of(maps.begin(), maps.end(),
+                  [](const ClockMap& map) { return map.is_identity(); })) {
+    return duplicate_file(file.path, to);
+  }
+  TRY_ASSIGN(json::Document document, load_again(file));
+  Spans spans;
+  std::vector<Stamp> stamps;
+  std::vector<Mark> marks;
+  TRY(read(document.text, file.path.string(), spans, stamps, marked ? &marks : nullptr));
+  std::vector<ClockMap> own;
+  for (const std::uint32_t host : hosts_of(spans)) {
+    own.push_back(host == k_none ? ClockMap() : maps[host]);
+  }
+  Result<std::string> text = patched(document.text, stamps, own, marks);
+  if (!text) {
+    return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
+  }
+  return json::save(to, *text, document.packed);
+}
+
+/// Position in `clocks` of each clock of these spans, or k_none.
+std::vector<std::uint32_t> Run::hosts_of(const Spans& spans) const {
+  std::vector<std::uint32_t> hosts;
+  for (const std::string& name : spans.clocks.all()) {
+    const std::uint32_t number = names_.find(name);
+    hosts.push_back(number == k_none ? k_none : hosts_[number]);
+  }
+  return hosts;
+}
+
+/// Spans that another host called count as communication.
+Result<formats::EventTimes> Run::event_times() const {
+  std::vector<bool> called(events / 2);
+  for (const Edge& edge : found_) called[edge.child] = true;
+  formats::EventTimes times;
+  times.of_clock.resize(clocks.clocks.size());
+  std::size_t position = 0;
+  for (const SourceFile& file : files_) {
+    TRY_ASSIGN(const Spans spans, read_again(file));
+    const std::vector<std::uint32_t> hosts = hosts_of(spans);
+    formats::FileFingerprint& fingerprint = times.files.emplace_back();
+    for (const Span& span : spans.all) {
+      fingerprint.add(hash_of(spans, span));
+      std::vector<formats::EventTime>& own = times.of_clock[hosts[span.clock]];
+      own.emplace_back(span.begin, called[position]);
+      own.emplace_back(span.end, called[position]);
+      ++position;
+    }
+  }
+  return times;
+}
+
+Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
+  TRY_ASSIGN(const Spans spans, read_again(files_[file]));
+  std::vector<std::uint64_t> hashes;
+  for (const Span& span : spans.all) hashes.push_back(hash_of(spans, span));
+  return hashes;
+}
+
+Result<void> Run::for_each_work(
+    const std::function<Result<void>(const formats::Work&)>& see) const {
+  for (const SourceFile& file : files_) {
+    TRY_ASSIGN(const Spans spans, read_again(file));
+    const std::vector<std::uint32_t> hosts = hosts_of(spans);
+    for (const Span& span : spans.all) {
+      TRY(see({.clock = hosts[span.clock],
+               .begin = span.begin,
+               .end = span.end,
+               .name = spans.operations.all()[span.operation],
+               .row = {}}));
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
+  std::vector<fs::path> paths;
+  for (const SourceFile& file : files_) paths.push_back(folder / file.path.filename());
+  TRY_ASSIGN(std::unique_ptr<Run> written, read_run(paths, threads_, files_.front().max_unpacked));
+  const auto other = [](const Edge& a, const Edge& b) {
+    return a.cause != b.cause || a.effect != b.effect || a.is_end != b.is_end;
+  };
+  bool same = written->events == events && written->found_.size() == found_.size();
+  for (std::size_t i = 0; same && i < found_.size(); ++i) {
+    same = !other(written->found_[i], found_[i]);
+  }
+  if (!same) {
+    return fail(ErrorKind::output,
+                "the corrected files do not hold the calls of the original; they were not kept; "
+                "write to another disk");
+  }
+  return written;
+}
+
+std::uint64_t ignored_of(const Spans& spans) {
+  return spans.without_id + spans.without_time + spans.backwards;
+}
+
+Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads,
+                                      std::uint64_t max_unpacked) {
+  Spans spans;
+  std::vector<SourceFile> sources;
+  for (const fs::path& file : files) {
+    TRY_ASSIGN(json::Document document, json::load(file, max_unpacked));
+    std::vector<Stamp> stamps;
+    const std::uint64_t cut_before = spans.cut_files;
+    TRY(read(document.text, file.string(), spans, stamps));
+    if (document.cut) spans.cut_files = cut_before + 1;
+    sources.push_back({.path = file,
+                       .max_unpacked = max_unpacked,
+                       .bytes = document.text.size(),
+                       .hash = hash_of(document.text)});
+  }
+  join_halved_traces(spans);
+  const std::uint64_t ignored = ignored_of(spans);
+  if (spans.all.empty() && ignored > 0) {
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} holds {} spans, none of which says which one it is and when it was, "
+                    "as OTLP, Jaeger or Zipkin do; is it of another format?",
+                    files.front().string(), ignored));
+  }
+  if (spans.all.empty()) {
+    return fail(
+        ErrorKind::input,
+        fmt::format(
+            "{}{} no span with a time and no event; give a file that holds some",
+            files.front().string(),
+            files.size() == 1 ? " holds" : fmt::format(" and {} more hold", files.size() - 1)));
+  }
+  return std::make_unique<Run>(std::move(sources), spans, threads);
+}
+
+/// Position of the first object or list under a wrapping key.
+std::size_t inside_wrapper(std::string_view object) {
+  json::Scanner scanner(object);
+  std::string_view key, value;
+  for (scanner.open('{'); scanner.next_key(key);) {
+    const char first = scanner.peek();
+    if (is_wrapper(key) && (first == '{' || first == '[')) break;
+    if (!scanner.value(value)) return object.size();
+  }
+  return scanner.position();
+}
+
+}  // namespace
+
+Result<bool> are_spans(const fs::path& file) {
+  TRY_ASSIGN(const std::string text, json::beginning(file));
+  json::Scanner scanner(text);
+  for (int depth = 0; depth < 2 && scanner.peek() == '['; ++depth) {
+    scanner.open('[');
+    if (!scanner.next_element()) return !scanner.failed();  // no spans at all
+  }
+  if (scanner.peek() != '{') return false;
+  std::string_view object = std::string_view(text).substr(scanner.position());
+  Shape shape = shape_of(object);
+  while (shape == Shape::wrapped) {
+    object.remove_prefix(inside_wrapper(object));
+    shape = shape_of(object);
+  }
+  return shape != Shape::other;
+}
+
+bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
+  Result<json::Document> document = json::load(file, max_unpacked);
+  if (!document) return false;
+  Spans spans;
+  std::vector<Stamp> stamps;
+  const bool is_read = read(document->text, file.string(), spans, stamps).has_value();
+  return is_read && spans.all.empty() && ignored_of(spans) + spans.cut_files == 0;
+}
+
+Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files, unsigned threads,
+                                                 std::uint64_t max_unpacked) {
+  return read_run(files, threads, max_unpacked);
+}
+
+}  // namespace entrain::spans

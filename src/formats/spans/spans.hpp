@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "base/ids.hpp"
+#include "formats/tables/names.hpp"
+
+/// Spans of services: what tracers of distributed systems write.
+namespace entrain::spans {
+
+/// Clock of the spans that name no host: perhaps of many.
+inline constexpr std::string_view k_unknown_host = "unknown";
+
+/// Role of a span in a call between services; unknown roles are `internal`.
+enum class Role : std::uint8_t { internal, client, server, producer, consumer };
+
+/// A piece of work of a service. Numbers refer to the names in Spans.
+struct Span {
+  std::uint32_t id = k_none;         ///< number of the name TRACE/SPAN
+  std::uint32_t parent = k_none;     ///< `id` of the parent; k_none: a root
+  std::uint32_t clock = k_none;      ///< number of its host
+  std::uint32_t operation = k_none;  ///< number of its name
+  Role role = Role::internal;
+  bool shared = false;               ///< the server's half of a span whose client's half has its id
+  bool polls = false;                ///< waits for messages, which may be sent after its begin
+  std::uint64_t begin = 0, end = 0;  ///< ns since 1970, begin <= end < 2^62
+};
+
+/// A span that began before another one began, or, if that one polls, ended.
+struct Link {
+  std::uint32_t id = k_none;  ///< Span::id of the earlier span
+  std::size_t span = 0;       ///< the later one, position in Spans::all
+};
+
+/// A number of a text that is a time or a duration.
+struct Stamp {
+  std::uint64_t at = 0;          ///< its first byte
+  std::uint32_t size = 0;        ///< bytes
+  std::uint32_t clock = k_none;  ///< number of the host
+  std::uint64_t time = 0;        ///< ns; the end of a duration
+  std::uint64_t since = 0;       ///< ns; the begin of a duration; k_no_length: a time
+  std::uint32_t unit = 1;        ///< ns per unit of the number: 1, 1,000 or 1,000,000
+  bool fine = false;             ///< written to the ns, with decimals
+  bool in_ms = false;            ///< copy of another time, in ms, truncated
+};
+inline constexpr std::uint64_t k_no_length = ~std::uint64_t{0};
+
+/// Position at which an attribute can be added to a span.
+struct Mark {
+  /// Syntax of attributes.
+  enum class Form : std::uint8_t { otlp, jaeger, zipkin, zipkin_v1 };
+
+  std::uint64_t at = 0;          ///< byte before which to write
+  std::uint32_t clock = k_none;  ///< number of the host
+  std::uint64_t time = 0;        ///< begin of the span, ns
+  Form form = Form::otlp;
+  bool in_list = false;  ///< inside the list of attributes, else inside the span
+  bool alone = false;    ///< nothing else is between these brackets
+};
+
+/// The spans of all files of a run.
+struct Spans {
+  std::vector<Span> all;
+  std::vector<Link> links;
+  tables::Names ids, clocks, operations;
+  bool microseconds = false;       ///< some times are whole microseconds
+  std::uint64_t without_time = 0;  ///< spans ignored: a time is missing or invalid
+  std::uint64_t backwards = 0;     ///< spans ignored: they end before they begin
+  std::uint64_t cut_files = 0;     ///< files that end inside a line, which is ignored
+  std::uint64_t without_id = 0;    ///< spans ignored: no id
+  std::uint64_t immovable_times =
+      0;  ///< times that are no numbers, negative or too large; they stay
+  std::string first_immovable_time;  ///< the first of them, and its file
+};
+
+/// Adds the spans of a text to `spans`: OTLP JSON, Jaeger JSON or Zipkin JSON, by its keys. A span
+/// of Zipkin's version 1 may contain a client's and a server's half; each counts. A text is one
+/// document, one per line, or a sequence of objects. Documents are lists of OTLP (resourceSpans),
+/// answers of Jaeger (data), traces of Jaeger, spans of Jaeger with their process, spans of Zipkin,
+/// or arrays of these. `name`: the file's, for messages. Appends all times of the text to `stamps`,
+/// in order. After an error both may contain a part.
+///
+/// The clock of a span is its host: the attribute `host.name` or `k8s.node.name`, else
+/// `k8s.pod.name`, else the instance or address with its service, else the service, else
+/// k_unknown_host.
+///
+/// If a text of several documents ends inside the last one, that is ignored and counted.
+///
+/// `marks`, if not null, gets the mark of each added span without an attribute entrain.offset_ns,
+/// in order of the text.
+///
+/// The capacity of `text` may grow. Errors: ErrorKind::input for a text that is no JSON or of no
+/// such format, and for a document of 4 GiB or more. One thread.
+Result<void> read(std::string& text, const std::string& name, Spans& spans,
+                  std::vector<Stamp>& stamps, std::vector<Mark>* marks = nullptr);
+
+/// Merges ids of which some services keep only the lower 64 of 128 bits. Must be called after all
+/// files were read. Halves that two traces share stay apart.
+///
+/// Example: a client's span 5 of trace 463ac35c9f6413ad48485a3953bb6124 is the parent that a
+/// server's span of trace 48485a3953bb6124 names.
+void join_halved_traces(Spans& spans);
+
+}  // namespace entrain::spans

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/unreliable_ends.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace entrain::spans {
+namespace {
+
+using testing::ElementsAre;
+
+/// Calls between two hosts; each client waits.
+class UnreliableEnds : public testing::Test {
+ protected:
+  /// Times in us; `late`: end of the server - end of the client.
+  void call(std::int64_t begin, std::int64_t way, std::int64_t late, const char* name = "get",
+            std::uint32_t client = 0, std::uint32_t server = 1) {
+    const auto add = [&](std::uint32_t cause, std::uint32_t effect, std::int64_t from,
+                         std::int64_t to, bool is_end) {
+      edges_.push_back({.cause = cause,
+                        .effect = effect,
+                        .cause_time = static_cast<std::uint64_t>(from * 1000),
+                        .effect_time = static_cast<std::uint64_t>(to * 1000),
+                        .is_end = is_end,
+                        .child = static_cast<std::uint32_t>(spans_.all.size())});
+    };
+    add(client, server, begin, begin + way, false);
+    add(server, client, begin + 1000 + late, begin + 1000, true);
+    spans_.all.push_back({.operation = spans_.operations.number(name)});
+  }
+  RejectedEnds judge() {
+    return mark_unreliable_ends(spans_, std::vector<std::uint64_t>(8, 1), edges_);
+  }
+  [[nodiscard]] std::vector<Rejection> of_ends() const {
+    std::vector<Rejection> rejections;
+    for (const Edge& edge : edges_) {
+      if (edge.is_end) rejections.push_back(edge.rejection);
+    }
+    return rejections;
+  }
+
+  Spans spans_;
+  std::vector<Edge> edges_;
+};
+
+TEST_F(UnreliableEnds, an_end_just_after_the_client_timed_out_is_rejected) {
+  for (int i = 0; i < 10; ++i) call(10'000 * i, 80, -80);
+  call(100'000, 80, 5'000);  // shows that clients time out
+  call(110'000, 90, 60);     // which a clock that is 60 us late would explain
+  const RejectedEnds rejected = judge();
+  EXPECT_EQ(rejected.contradicted, 1U);
+  EXPECT_EQ(rejected.timed_out, 1U);
+  EXPECT_EQ(of_ends().back(), Rejection::timed_out);
+}
+
+TEST_F(UnreliableEnds, without_timeouts_a_lone_end_counts) {
+  for (int i = 0; i < 10; ++i) call(10'000 * i, 80, -80);
+  call(110'000, 90, 60);
+  EXPECT_EQ(judge().timed_out, 0U);
+}
+
+TEST_F(UnreliableEnds, ends_at_a_clock_that_is_late_support_each_other) {
+  for (int i = 0; i < 10; ++i) call(10'000 * i, 3'080, 2'900 + i);
+  call(100'000, 3'080, 9'000);
+  EXPECT_EQ(judge().timed_out, 0U);
+  EXPECT_EQ(judge().contradicted, 1U);
+}
+
+/// One or two calls per pair: those of the host support each other.
+TEST_F(UnreliableEnds, few_calls_of_many_pairs_support_each_other) {
+  for (std::uint32_t client = 1; client < 6; ++client) {
+    call(10'000 * client, 3'080, 2'900, "get", client, 0);
+  }
+  call(100'000, 80, 9'000, "get", 6, 7);
+  EXPECT_EQ(judge().timed_out, 0U);
+}
+
+TEST_F(UnreliableEnds, ends_before_a_clock_was_set_are_not_contradicted_by_begins_after_it) {
+  for (int i = 0; i < 40; ++i) call(10'000 * i, 80, -80);
+  for (int i = 40; i < 80; ++i) call(10'000 * i, -7'920, -8'080);  // the client's clock: 8 ms ahead
+  EXPECT_LE(judge().contradicted, 16U);
+}
+
+}  // namespace
+}  // namespace entrain::spans

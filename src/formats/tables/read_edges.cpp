@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/tables/read_edges.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <mutex>
+#include <numeric>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/cancel.hpp"
+#include "base/executor.hpp"
+#include "base/free_memory.hpp"
+#include "base/try.hpp"
+#include "formats/tables/columns.hpp"
+#include "formats/tables/edge_rows.hpp"
+#include "formats/tables/names.hpp"
+
+namespace entrain::tables {
+namespace {
+
+using tables::Problem;
+using tables::Row;
+
+/// Orders names: numbers by value, then words.
+bool in_order(const std::string& a, const std::string& b) {
+  const auto key = [](const std::string& name) {
+    std::uint64_t number = 0;
+    const char* const end = name.data() + name.size();
+    const auto [at, error] = std::from_chars(name.data(), end, number);
+    const bool is_number = error == std::errc() && at == end;
+    return std::tuple<bool, std::uint64_t, const std::string&>(!is_number, is_number ? number : 0,
+                                                               name);
+  };
+  return key(a) < key(b);
+}
+
+/// Applies a function to pieces in order while they are read in parallel. The thread that has read
+/// the next piece calls it; no thread waits.
+class OrderedPieces {
+ public:
+  explicit OrderedPieces(std::size_t count) : read_(count) {}
+
+  /// Must be called after piece `i` was read. Calls `take(k)` for it and those that waited for it,
+  /// up to the first error.
+  template <class Take>
+  void is_read(std::size_t i, const Take& take) {
+    std::unique_lock lock(mutex_);
+    read_[i] = true;
+    if (taking_) return;
+    taking_ = true;
+    while (taken_ && next_ < read_.size() && read_[next_]) {
+      lock.unlock();
+      Result<void> taken = take(next_);
+      lock.lock();
+      if (taken) {
+        ++next_;
+      } else {
+        taken_ = std::move(taken);
+      }
+    }
+    taking_ = false;
+  }
+  /// Result of all pieces. `read`: result of reading them. An error of taking is of an earlier
+  /// piece than one of reading, as all pieces up to it were read.
+  [[nodiscard]] Result<void> end(Result<void> read) {
+    if (!taken_) return std::move(taken_);
+    return read;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<bool> read_;
+  std::size_t next_ = 0;
+  bool taking_ = false;
+  Result<void> taken_;
+};
+
+class EdgeTableReader {
+ public:
+  EdgeTableReader(Clocks& clocks, unsigned threads, Progress* progress)
+      : clocks_(clocks),
+        threads_(worker_count(threads)),
+        progress_(progress),
+        cancel_(progress),
+        known_(!clocks.clocks.empty()) {
+    for (const Clock& clock : clocks.clocks) names_.number(clock.name);
+  }
+
+  Result<EdgeTable> read(const tables::Source& source) {
+    clocks_.name = source.name.string();
+    TRY_ASSIGN(tables::Reader reader, tables::Reader::open(source, k_edge_columns));
+    TRY(check_columns(reader));
+    if (progress_ != nullptr) progress_->begin("scan", reader.bytes(), "B");
+    // Several pieces per thread: while one is appended, others are read.
+    const std::size_t most = threads_ == 1 ? 1 : 4 * std::size_t{threads_};
+    std::vector<EdgeRows> parts(most, EdgeRows(reader.is_json() || reader.has(k_min_delay)));
+    for (;;) {
+      TRY_ASSIGN(const std::size_t pieces, reader.next(most));
+      if (pieces == 0) break;
+      TRY(read_pieces(reader, {parts.data(), pieces}));
+      if (progress_ != nullptr) progress_->advance(reader.bytes_read());
+      TRY(cancel_.check());
+    }
+    if (!known_) sort_clocks();
+    TRY(make_instances(reader));
+    if (std::all_of(list().min_delay.begin(), list().min_delay.end(),
+                    [](std::int64_t delay) { return delay == 0; })) {
+      free_memory(list().min_delay);
+    }
+    note_kinds();
+    return std::move(result_);
+  }
+
+ private:
+  EdgeList& list() { return result_.list; }
+
+  static Result<void> check_columns(const tables::Reader& reader) {
+    if (reader.is_json()) return {};
+    const bool members = reader.has(k_member_clock) && reader.has(k_instance) &&
+                         (reader.has(k_begin) || reader.has(k_end));
+    const bool any = reader.has(k_cause_clock) || reader.has(k_cause_time) ||
+                     reader.has(k_effect_clock) || reader.has(k_effect_time);
+    if (members && !any) return {};
+    for (std::size_t column = k_cause_clock; column <= k_effect_time; ++column) {
+      if (!reader.has(column)) return reader.problem(1, {column, "the column is missing"});
+    }
+    return {};
+  }
+
+  template <class T>
+  static void append_to(BigVector<T>& all, const std::vector<T>& part) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+
+  Result<void> read_pieces(const tables::Reader& reader, std::span<EdgeRows> parts) {
+    OrderedPieces pieces(parts.size());
+    const auto take = [&](std::size_t i) { return append(parts[i], reader, parts.size()); };
+    return pieces.end(parallel_for(threads_, parts.size(), [&](std::size_t i) -> Result<void> {
+      parts[i].clear();
+      TRY(reader.rows(
+          i, [&](const Row& row, Problem& problem) { return parts[i].take(row, problem); }));
+      pieces.is_read(i, take);
+      return {};
+    }));
+  }
+
+  Result<void> append(const EdgeRows& part, const tables::Reader& reader, std::size_t pieces) {
+    std::vector<std::uint32_t> number;
+    for (std::size_t i = 0; i < part.clocks.all().size(); ++i) {
+      const std::string& name = part.clocks.all()[i];
+      if (known_ && names_.find(name) == k_none) {
+        return reader.problem(
+            part.clock_lines[i],
+            {part.clock_columns[i], fmt::format("clock {} is not in the table of clocks", name)});
+      }
+      number.push_back(names_.number(name));
+    }
+    reserve(part.kind.size() * pieces, reader);
+    for (const std::uint32_t clock : part.cause_clock) {
+      list().cause_clock.push_back(number[clock]);
+    }
+    for (const std::uint32_t clock : part.effect_clock) {
+      list().effect_clock.push_back(number[clock]);
+    }
+    append_to(list().cause_time, part.cause_time);
+    append_to(list().effect_time, part.effect_time);
+    append_to(list().min_delay, part.min_delay);
+    append_to(list().kind, part.kind);
+    for (MemberRow member : part.members) {
+      member.instance = instances_.number(part.instances.all()[member.instance]);
+      member.clock = number[member.clock];
+      members_.push_back(member);
+    }
+    if (other_kinds_ == 0) other_kind_ = part.other_kind;
+    other_kinds_ += part.other_kinds;
+    return {};
+  }
+
+  /// Before the first rows are added, reserves memory for all, extrapolated from the `rows` of the
+  /// first pieces. A growing vector would need twice the memory.
+  void reserve(std::size_t rows, const tables::Reader& reader) {
+    if (!list().kind.empty() || rows == 0) return;
+    const std::uint64_t bytes = std::max<std::uint64_t>(reader.bytes_read(), 1);
+    const double all = static_cast<double>(reader.bytes()) / static_cast<double>(bytes);
+    const auto expected = static_cast<std::size_t>(1.02 * static_cast<double>(rows) * all) + 1024;
+    const std::size_t count = reader.bytes() <= bytes ? rows : expected;
+    list().cause_clock.reserve(count), list().effect_clock.reserve(count);
+    list().cause_time.reserve(count), list().effect_time.reserve(count);
+    list().kind.reserve(count);
+  }
+
+  /// Sorts the clocks that the table names.
+  void sort_clocks() {
+    std::vector<std::uint32_t> order(names_.all().size()), place(order.size());
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return in_order(names_.all()[a], names_.all()[b]);
+    });
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+      place[order[i]] = i;
+      clocks_.clocks.push_back({.name = names_.all()[order[i]]});
+    }
+    for (std::uint32_t& clock : list().cause_clock) clock = place[clock];
+    for (std::uint32_t& clock : list().effect_clock) clock = place[clock];
+    for (MemberRow& member : members_) member.clock = place[member.clock];
+  }
+
+  Result<void> make_instances(const tables::Reader& reader) {
+    std::vector<std::size_t> first(instances_.all().size() + 1);
+    for (const MemberRow& row : members_) ++first[row.instance + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    BigVector<MemberRow> rows(members_.size());
+    std::vector<std::size_t> next(first.begin(), first.end() - 1);
+    for (const MemberRow& row : members_) rows[next[row.instance]++] = row;
+    free_memory(members_);
+    for (std::size_t i = 0; i + 1 < first.size(); ++i) {
+      TRY(make_instance({rows.data() + first[i], first[i + 1] - first[i]}, reader));
+    }
+    return {};
+  }
+
+  Result<void> make_instance(std::span<MemberRow> rows, const tables::Reader& reader) {
+    CollectiveInstance instance{.first = list().members.size()};
+    const auto named =
+        std::find_if(rows.begin(), rows.end(), [](const MemberRow& row) { return row.has_kind; });
+    if (named != rows.end()) instance.kind = named->kind;
+    for (const MemberRow& row : rows) {
+      if (row.has_kind && row.kind != instance.kind) {
+        return reader.problem(row.line, {k_kind, "another row of the instance has another kind"});
+      }
+      instance.ends_coincide |= row.sync;
+      (row.is_end ? instance.ends : instance.begins) += 1;
+    }
+    TRY(check_twice(rows, reader));
+    const auto rank = [](const MemberRow& row) { return row.has_rank ? row.rank : row.clock; };
+    const bool ordered = instance.kind == EdgeKind::scan;
+    std::stable_sort(rows.begin(), rows.end(), [&](const MemberRow& a, const MemberRow& b) {
+      if (a.is_end != b.is_end) return b.is_end;
+      return ordered && rank(a) < rank(b);
+    });
+    for (const MemberRow& row : rows) list().members.push_back({row.clock, rank(row), row.time});
+    list().instances.push_back(instance);
+    return {};
+  }
+
+  Result<void> check_twice(std::span<const MemberRow> rows, const tables::Reader& reader) const {
+    std::vector<std::tuple<bool, std::uint32_t, std::uint64_t>> seen;
+    for (const MemberRow& row : rows) seen.emplace_back(row.is_end, row.clock, row.line);
+    std::sort(seen.begin(), seen.end());
+    for (std::size_t i = 1; i < seen.size(); ++i) {
+      const auto& [is_end, clock, line] = seen[i];
+      if (std::get<0>(seen[i - 1]) != is_end || std::get<1>(seen[i - 1]) != clock) continue;
+      return reader.problem(
+          line, {k_instance, fmt::format("clock {} has two {} in the instance",
+                                         clocks_.clocks[clock].name, is_end ? "ends" : "begins")});
+    }
+    return {};
+  }
+
+  void note_kinds() {
+    if (other_kinds_ == 0) return;
+    result_.notes.push_back(
+        fmt::format("{} rows have kinds of their own, the first is \"{}\": single edges count as "
+                    "p2p, instances as n_to_n",
+                    other_kinds_, other_kind_));
+  }
+
+  Clocks& clocks_;
+  unsigned threads_;
+  Progress* progress_;
+  Cancel cancel_;
+  bool known_;  ///< true: the caller gave the clocks
+  Names names_, instances_;
+  BigVector<MemberRow> members_;
+  std::uint64_t other_kinds_ = 0;
+  std::string other_kind_;
+  EdgeTable result_;
+};
+
+}  // namespace
+
+Result<EdgeTable> read_edges(const tables::Source& source, Clocks& clocks, unsigned threads,
+                             Progress* progress) {
+  return EdgeTableReader(clocks, threads, progress).read(source);
+}
+
+}  // namespace entrain::tables

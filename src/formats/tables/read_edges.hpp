@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <entrain/align.hpp>
+#include <entrain/error.hpp>
+#include <entrain/progress.hpp>
+
+#include "formats/tables/list.hpp"
+#include "formats/tables/reader.hpp"
+
+namespace entrain::tables {
+
+/// Contents of a table of edges.
+struct EdgeTable {
+  EdgeList list;
+  std::vector<std::string> notes;  ///< assumptions, a sentence each
+};
+
+/// Reads a table of edges (docs/manual/align.md) on `threads` threads (0: all cores). Rows stay in
+/// order; instances are in the order of their first rows. `clocks`: if it has some, others are
+/// refused; else it gets those that the table names, numbers first by value, then names. Its `name`
+/// becomes that of the source.
+///
+/// Errors: ErrorKind::input with line and column for rows that are damaged or refused, for two
+/// begins or ends of one clock in an instance, and for a table that lacks columns;
+/// ErrorKind::interrupted if `progress` (may be null) requests it. About 200 MB/s per thread.
+Result<EdgeTable> read_edges(const tables::Source& source, Clocks& clocks, unsigned threads,
+                             Progress* progress);
+
+}  // namespace entrain::tables

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "base/file.hpp"
+
+namespace entrain::tables {
+
+/// A row of a table. Valid only while the function that gets it runs.
+struct Row {
+  /// Values, one per requested column; "" if missing. JSON numbers and Booleans as written.
+  std::span<const std::string_view> cells;
+  std::uint64_t line = 0;  ///< number of its first line, 1 or more
+};
+
+/// Reason to refuse a row.
+struct Problem {
+  static constexpr std::size_t k_whole_row = ~std::size_t{0};
+  std::size_t column = k_whole_row;  ///< position among the requested columns
+  std::string text;                  ///< "-5 is negative": the end of a sentence
+};
+
+/// Processes a row; false, with the problem, to refuse it.
+using RowFunction = std::function<bool(const Row&, Problem&)>;
+
+/// Source of a table: a file, or a text in memory with a name for messages.
+struct Source {
+  Source(std::filesystem::path file) : name(std::move(file)) {}
+  /// The text must outlive the reading.
+  Source(std::string name_of_text, std::string_view all)
+      : name(std::move(name_of_text)), text(all) {}
+
+  std::filesystem::path name;
+  std::optional<std::string_view> text;  ///< none: `name` is a file
+};
+
+/// Reads tables of any size piece by piece: CSV by RFC 4180 with a header line (UTF-8, comma,
+/// quotes), and JSON lines, an object per line with plain values. The first byte decides which.
+/// Other columns than the requested ones are ignored, and empty lines.
+///
+/// Example: two threads read a file of 20 MiB. next(2) reads the first two pieces, each about 4 MiB
+/// of whole rows; rows() of piece 0 and of piece 1 run in parallel; next(2) reads the following
+/// ones, until it returns 0.
+class Reader {
+ public:
+  /// Opens a table and reads its header. Errors: ErrorKind::input for a file that cannot be read,
+  /// is empty, or has a damaged header or two columns of one name.
+  static Result<Reader> open(const Source& source, std::span<const std::string_view> columns);
+
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+  ~Reader();
+
+  /// True if the header has the column; always for JSON lines.
+  [[nodiscard]] bool has(std::size_t column) const;
+  [[nodiscard]] bool is_json() const { return json_; }
+  /// Text before the first piece: the header of CSV with the end of its line.
+  [[nodiscard]] const std::string& header() const { return header_; }
+  [[nodiscard]] std::uint64_t bytes() const { return size_; }
+
+  /// Reads the next pieces, at most `most`; returns their number, 0 at the end. Errors:
+  /// ErrorKind::input, also for a row of more than 16 MiB; those of check_memory_room().
+  Result<std::size_t> next(std::size_t most);
+  /// Bytes of the pieces of the last next().
+  [[nodiscard]] std::uint64_t bytes_read() const;
+  /// Text of a piece; pieces are contiguous in the file. Cells of CSV without quotes are views of
+  /// it.
+  [[nodiscard]] std::string_view text(std::size_t piece) const {
+    return {buffer_.data() + pieces_[piece].begin, pieces_[piece].end - pieces_[piece].begin};
+  }
+  /// Calls `row` for the rows of a piece, in order. May run for several pieces in parallel.
+  /// Errors: ErrorKind::input with file, line and column, for rows that are damaged or refused.
+  Result<void> rows(std::size_t piece, const RowFunction& row) const;
+
+  /// Error about a row, worded like those of rows().
+  [[nodiscard]] tl::unexpected<Error> problem(std::uint64_t line, const Problem& problem) const;
+
+ private:
+  struct Piece {
+    std::size_t begin = 0, end = 0;  ///< positions in buffer_
+    std::uint64_t line = 0;          ///< number of its first line
+  };
+  Reader() = default;
+  Result<void> read_header();
+  Result<void> fill(std::size_t bytes);
+  [[nodiscard]] std::size_t end_of_rows(std::size_t from, std::size_t least) const;
+  Result<void> csv_rows(const Piece& piece, const RowFunction& row) const;
+  Result<void> json_rows(const Piece& piece, const RowFunction& row) const;
+
+  File file_;
+  std::filesystem::path path_;
+  std::vector<std::string> columns_;
+  std::vector<std::size_t> column_of_field_;  ///< CSV only; k_whole_row: not requested
+  std::string header_;
+  bool json_ = false;
+  std::uint64_t size_ = 0, offset_ = 0;  ///< bytes of the file; bytes read so far
+  std::uint64_t line_ = 1;               ///< number of the line at buffer_[used_]
+  std::vector<char> buffer_;
+  std::size_t filled_ = 0, used_ = 0;  ///< bytes of buffer_: read; in pieces
+  std::vector<Piece> pieces_;
+};
+
+/// Parses a whole number from 0 to 2^63 - 1; false, with the reason in `why`: "is negative" etc.
+bool parse_ticks(std::string_view text, std::uint64_t& value, std::string& why);
+/// Parses a whole number between -2^62 and 2^62, exclusive.
+bool parse_signed(std::string_view text, std::int64_t& value, std::string& why);
+/// Parses a finite number of 0 or more.
+bool parse_width(std::string_view text, double& value, std::string& why);
+/// Parses true, false, 1, 0, yes or no.
+bool parse_bool(std::string_view text, bool& value, std::string& why);
+
+/// Appends a field to a line of CSV, in quotes if it needs them.
+void append_field(std::string& line, std::string_view field);
+/// Appends text as a JSON string.
+void append_json(std::string& line, std::string_view text);
+
+}  // namespace entrain::tables

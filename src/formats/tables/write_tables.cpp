@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/tables/write_tables.hpp"
+
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/try.hpp"
+#include "formats/tables/names.hpp"
+#include "formats/tables/read_clocks.hpp"
+#include "output/mark.hpp"
+#include "formats/tables/reader.hpp"
+
+namespace entrain::tables {
+namespace {
+
+constexpr std::size_t k_block = std::size_t{1} << 20;
+
+/// Collects lines and hands them over in blocks.
+class Lines {
+ public:
+  explicit Lines(const Sink& sink) : sink_(sink) {}
+  std::string& text() { return text_; }
+  Result<void> end_line() {
+    text_ += '\n';
+    return text_.size() < k_block ? Result<void>() : finish();
+  }
+  Result<void> finish() {
+    TRY(sink_(text_));
+    text_.clear();
+    return {};
+  }
+
+ private:
+  const Sink& sink_;
+  std::string text_;
+};
+
+template <class... T>
+void add(std::string& text, fmt::format_string<T...> format, T&&... values) {
+  fmt::format_to(std::back_inserter(text), format, std::forward<T>(values)...);
+}
+
+class EdgeWriter {
+ public:
+  EdgeWriter(const Clocks& clocks, const Edges& edges, const Margins& margins, bool json,
+             const Sink& sink)
+      : edges_(edges), margins_(margins), json_(json), lines_(sink) {
+    for (const Clock& clock : clocks.clocks) {
+      std::string& name = names_.emplace_back();
+      if (json) {
+        tables::append_json(name, clock.name);
+      } else {
+        tables::append_field(name, clock.name);
+      }
+    }
+  }
+
+  Result<void> run() {
+    if (!json_) {
+      lines_.text() =
+          "cause_clock,cause_time,effect_clock,effect_time,min_delay,kind,instance,role,"
+          "rank,margin," +
+          file_mark();
+      TRY(lines_.end_line());
+    }
+    for (std::size_t i = 0; i < edges_.cause_clock.size(); ++i) {
+      write_edge(i);
+      TRY(lines_.end_line());
+    }
+    for (std::size_t i = 0; i < edges_.instances.size(); ++i) {
+      const CollectiveInstance& one = edges_.instances[i];
+      for (std::uint64_t m = 0; m < std::uint64_t{one.begins} + one.ends; ++m) {
+        write_member(i, one.first + m, m >= one.begins);
+        TRY(lines_.end_line());
+      }
+    }
+    return lines_.finish();
+  }
+
+ private:
+  void write_edge(std::size_t i) {
+    const char* const kind = name_of(edges_.kind.empty() ? EdgeKind::p2p : edges_.kind[i]);
+    const std::int64_t delay = edges_.min_delay.empty() ? 0 : edges_.min_delay[i];
+    const std::string& from = names_[edges_.cause_clock[i]];
+    const std::string& to = names_[edges_.effect_clock[i]];
+    if (json_) {
+      add(lines_.text(),
+          R"({{{}"cause_clock":{},"cause_time":{},"effect_clock":{},"effect_time":{},"kind":"{}")",
+          take_mark(), from, edges_.cause_time[i], to, edges_.effect_time[i], kind);
+      if (delay != 0) add(lines_.text(), ",\"min_delay\":{}", delay);
+      add(lines_.text(), ",\"margin\":{}}}", margins_.edges[i]);
+      return;
+    }
+    add(lines_.text(), "{},{},{},{},", from, edges_.cause_time[i], to, edges_.effect_time[i]);
+    if (delay != 0) add(lines_.text(), "{}", delay);
+    add(lines_.text(), ",{},,,,{},", kind, margins_.edges[i]);
+  }
+
+  void write_member(std::size_t instance, std::size_t m, bool is_end) {
+    const InstanceMember& member = edges_.members[m];
+    const EdgeKind kind = edges_.instances[instance].kind;
+    const std::string& clock = names_[member.clock];
+    const bool ranked = kind == EdgeKind::scan;
+    const std::int64_t margin = margins_.members[m];
+    std::string& text = lines_.text();
+    if (json_) {
+      const char* const side = is_end ? "effect" : "cause";
+      add(text, R"({{{}"{}_clock":{},"{}_time":{},"kind":"{}","instance":{},"role":"{}")",
+          take_mark(), side, clock, side, member.time, name_of(kind), instance,
+          is_end ? "end" : "begin");
+      if (ranked) add(text, ",\"rank\":{}", member.rank);
+      if (margin != Margins::k_none) add(text, ",\"margin\":{}", margin);
+      text += '}';
+      return;
+    }
+    add(text, "{0}{2},{3}{1}", is_end ? ",," : "", is_end ? "" : ",,", clock, member.time);
+    add(text, ",,{},{},{},", name_of(kind), instance, is_end ? "end" : "begin");
+    if (ranked) add(text, "{}", member.rank);
+    text += ',';
+    if (margin != Margins::k_none) add(text, "{}", margin);
+    text += ',';
+  }
+
+  /// The mark of the table as a key of the first JSON line; "" afterwards.
+  std::string take_mark() {
+    if (std::exchange(marked_, true)) return {};
+    return fmt::format(R"("written_by":"{}",)", file_mark());
+  }
+
+  const Edges& edges_;
+  const Margins& margins_;
+  bool json_;
+  bool marked_ = false;             ///< true: the first JSON line is written
+  std::vector<std::string> names_;  ///< escaped names of clocks
+  Lines lines_;
+};
+
+}  // namespace
+
+Result<void> write_edges(const Clocks& clocks, const Edges& edges, const Margins& margins,
+                         bool json, const Sink& sink) {
+  TRY(check_names(clocks));
+  return EdgeWriter(clocks, edges, margins, json, sink).run();
+}
+
+std::string clocks_csv(const Clocks& clocks) {
+  std::string text =
+      "clock,kind,domain,process,machine,resolution_hz,first,last,granule,corrected,time,offset,"
+      "half_width,round_trip,kept,flush_begin,flush_end," +
+      file_mark() + '\n';
+  for (const Clock& clock : clocks.clocks) {
+    std::string name;
+    tables::append_field(name, clock.name);
+    text += name;
+    const std::string kind = clock.kind == ClockKind::automatic ? "" : name_of(clock.kind);
+    for (const std::string& field : {kind, clock.domain, clock.process, clock.machine}) {
+      text += ',';
+      tables::append_field(text, field);
+    }
+    add(text, ",{},", clocks.resolution_hz);
+    if (clock.events) add(text, "{},{}", clock.events->first, clock.events->last);
+    if (!clock.events) text += ',';
+    text += ',';
+    if (clock.granule > 0) add(text, "{}", clock.granule);
+    text += clocks.corrected ? ",true,,,,,,,,\n" : ",,,,,,,,,\n";
+    for (const ClockSession& session : clock.sessions) {
+      add(text, "{},,,,,,,,,,{},{},{},,,,,\n", name, session.time, session.offset,
+          session.half_width);
+      for (const ClockExchange& one : session.exchanges) {
+        add(text, "{},,,,,,,,,,{},{},,{},{},,,\n", name, one.time, one.offset, one.round_trip,
+            one.kept);
+      }
+    }
+    for (const StampRange& flush : clock.flushes) {
+      add(text, "{},,,,,,,,,,,,,,,{},{},\n", name, flush.first, flush.last);
+    }
+  }
+  return text;
+}
+
+std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps) {
+  std::string text = "clock,tick,offset\n";
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    std::string name;
+    tables::append_field(name, clocks.clocks[i].name);
+    if (maps[i].knots().size() < 2) {
+      const auto& events = clocks.clocks[i].events;
+      add(text, "{},{},0\n", name, events ? events->first : 0);
+      continue;
+    }
+    for (const ClockKnot& knot : maps[i].knots()) {
+      add(text, "{},{},{}\n", name, knot.local, knot.offset);
+    }
+  }
+  return text;
+}
+
+Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
+                       std::span<const ClockMap> maps, const Sink& sink) {
+  const std::array<std::string_view, 2> columns{files.time_column, files.clock_column};
+  TRY_ASSIGN(tables::Reader reader, tables::Reader::open(files.apply, columns));
+  for (std::size_t column = 0; column < columns.size(); ++column) {
+    if (!reader.has(column)) return reader.problem(1, {column, "the column is missing"});
+  }
+  if (reader.is_json()) return reader.problem(1, {tables::Problem::k_whole_row, "this is no CSV"});
+  Names names;
+  for (const Clock& clock : clocks.clocks) names.number(clock.name);
+  TRY(sink(reader.header()));
+  std::string mapped;
+  for (;;) {
+    TRY_ASSIGN(const std::size_t pieces, reader.next(1));
+    if (pieces == 0) return {};
+    std::string_view rest = reader.text(0);
+    TRY(reader.rows(0, [&](const tables::Row& row, tables::Problem& problem) {
+      problem.column = 0;
+      const std::string_view cell = row.cells[0];
+      std::uint64_t time = 0;
+      if (!tables::parse_ticks(cell, time, problem.text)) return false;
+      const std::uint32_t clock = names.find(row.cells[1]);
+      if (clock == k_none) {
+        problem = {1, fmt::format("there is no clock \"{}\"", row.cells[1])};
+        return false;
+      }
+      const std::int64_t moved = maps[clock](time);
+      if (moved == static_cast<std::int64_t>(time)) return true;
+      mapped += rest.substr(0, static_cast<std::size_t>(cell.data() - rest.data()));
+      add(mapped, "{}", moved);
+      rest.remove_prefix(static_cast<std::size_t>(cell.data() + cell.size() - rest.data()));
+      return true;
+    }));
+    mapped += rest;
+    TRY(sink(mapped));
+    mapped.clear();
+  }
+}
+
+}  // namespace entrain::tables

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <entrain/align.hpp>
+#include <entrain/error.hpp>
+
+#include "formats/tables/list.hpp"
+
+namespace entrain::tables {
+
+/// Receives a piece of text; its error ends the writing.
+using Sink = std::function<Result<void>(std::string_view)>;
+
+/// Distances of effects to their causes, ticks, per edge and per member of an instance. Only ends
+/// with a begin before them have one.
+struct Margins {
+  std::span<const std::int64_t> edges, members;
+  static constexpr std::int64_t k_none =
+      INT64_MIN;  ///< nothing precedes this end, or it is a begin
+};
+
+/// Writes a table that read_edges() reads: single edges first, then the begins and ends of
+/// instances, all in order. Errors: those of check_names() and of `sink`.
+Result<void> write_edges(const Clocks& clocks, const Edges& edges, const Margins& margins,
+                         bool json, const Sink& sink);
+
+/// A table that read_clocks() reads, as CSV.
+std::string clocks_csv(const Clocks& clocks);
+
+/// The knots of the maps as "clock,tick,offset". At stamp `tick` the common time is tick + offset;
+/// between two rows of a clock, and beyond, the offset is linear. A clock that keeps its times has
+/// one row.
+std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps);
+
+/// Copies a table of CSV and maps its times; every other byte stays. Errors: ErrorKind::input with
+/// line and column, also for unknown clocks.
+Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
+                       std::span<const ClockMap> maps, const Sink& sink);
+
+}  // namespace entrain::tables

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/tables/write_tables.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+
+#include "base/temp_folder_testing.hpp"
+#include "formats/tables/read_clocks.hpp"
+
+namespace entrain::tables {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two clocks, of which b runs 50 ticks late.
+class MapTable : public testing::Test {
+ protected:
+  MapTable() : maps_{ClockMap(), ClockMap().shifted(50)} {
+    for (const char* name : {"a", "b, \"the\" second\r\none"})
+      clocks_.clocks.emplace_back().name = name;
+  }
+
+  std::string mapped(const std::string& text) {
+    std::ofstream(folder_ / "t.csv", std::ios::binary) << text;
+    AlignFiles files;
+    files.apply = folder_ / "t.csv";
+    files.time_column = "t";
+    files.clock_column = "c";
+    std::string result;
+    const auto done = map_table(files, clocks_, maps_, [&](std::string_view piece) {
+      result += piece;
+      return Result<void>{};
+    });
+    return done ? result : done.error().message;
+  }
+
+  /// One of these.
+  std::string any(const std::vector<std::string>& texts) {
+    return texts[std::uniform_int_distribution<std::size_t>(0, texts.size() - 1)(random_)];
+  }
+  std::string row(std::uint64_t time, bool is_second, bool moved) {
+    const std::string digits = std::to_string(time + (moved && is_second ? 50 : 0));
+    return (is_second ? std::string("\"b, \"\"the\"\" second\r\none\",") : any_first_) +
+           (quoted_ ? '"' + digits + '"' : digits) + ',' + rest_;
+  }
+
+  TempFolder folder_;
+  Clocks clocks_;
+  std::vector<ClockMap> maps_;
+  std::mt19937 random_{7};  // NOLINT: the same tables every time
+  bool quoted_ = false;
+  std::string any_first_, rest_;
+};
+
+TEST_F(MapTable, only_digits_of_one_column_change) {
+  const std::vector<std::string> ends{"\n", "\r\n", "\n\n", "\r\n\r\n\n"};
+  for (int table = 0; table < 500; ++table) {
+    std::string before = any({"", "\xEF\xBB\xBF"}) + any({"", "\n", " \r\n"}) + "c,\"t\",x";
+    before += any(ends);
+    std::string after = before;
+    const int rows = std::uniform_int_distribution(0, 8)(random_);
+    for (int i = 0; i < rows; ++i) {
+      const bool is_second = any({"a", "b"}) == "b";
+      const auto time = std::uniform_int_distribution<std::uint64_t>(0, 1'000'000)(random_);
+      quoted_ = any({"", "q"}) == "q";
+      any_first_ = any({"a,", "\"a\","});
+      rest_ = any({"", "\"\"", "17", "\"1\n2\"", "\"q\"\"q\"", " blank "});
+      const std::string end = i + 1 == rows ? any({"", "\n", "\r\n"}) : any(ends);
+      before += row(time, is_second, false) + end;
+      after += row(time, is_second, true) + end;
+    }
+    ASSERT_EQ(mapped(before), after) << table;
+  }
+}
+
+TEST_F(MapTable, pieces_of_large_tables_follow_each_other) {
+  std::string before = "t,c\r\n";
+  for (int i = 0; i < 700'000; ++i) {
+    const std::string end = i % 3 == 0 ? ",a\r\n\r\n" : ",a\n";
+    before += "0" + std::to_string(i) + end;
+  }
+  EXPECT_EQ(mapped(before), before);  // the clock keeps its times, and these their zeros
+}
+
+TEST(CheckNames, what_is_written_can_be_read) {
+  Clocks clocks;
+  clocks.name = "spans.json";
+  clocks.clocks.emplace_back().name = std::string(65536, 'h');
+  EXPECT_TRUE(check_names(clocks));
+  const std::string text = clocks_csv(clocks);
+  const std::vector<tables::Source> sources{{"clocks.csv", text}};
+  EXPECT_EQ(read_clocks(sources, 0).value().clocks.front().name, clocks.clocks.front().name);
+  clocks.clocks.front().name += 'h';
+  const auto refused = check_names(clocks);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("spans.json: clock 1 of 1 cannot stand in a table: the name is longer than "
+                        "65536 bytes"));
+}
+
+}  // namespace
+}  // namespace entrain::tables
