@@ -15,13 +15,14 @@
 #include "base/try.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
+#include "lines/keep_most_clocks.hpp"
 #include "lines/simultaneous_ends.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
 #include "formats/tables/check.hpp"
 #include "formats/tables/graph.hpp"
 #include "formats/tables/trace.hpp"
-#include "engine/keep_most_clocks.hpp"
+#include "formats/given_source.hpp"
 #include "session/phase.hpp"
 #include "trace/properties.hpp"
 
@@ -248,8 +249,10 @@ class Finder {
   /// or empty. False if that is not possible.
   Result<bool> keep_most(std::span<const ClockMap> aligned) {
     if (!may_keep(!aligned.empty())) return false;
-    TRY_ASSIGN(std::optional<KeptClocks> kept, keep_most_clocks(given_->clocks, given_->edges,
-                                                                aligned, options_, progress_));
+    TRY_ASSIGN(std::optional<lines::KeptClocks> kept,
+               lines::keep_most_clocks(
+                   given_->clocks, given_->edges, aligned,
+                   [&](const Clocks& pair, const Edges& edges) { return align(pair, edges); }));
     if (!kept) return false;
     t_.presync.clocks.reason = fmt::format(
         "{} of {} clocks stay as they are; the others are aligned to them by messages", kept->kept,
@@ -257,6 +260,16 @@ class Finder {
     t_.presync.maps = std::move(kept->maps);
     t_.presync.method = PresyncMethod::causal;
     return true;
+  }
+
+  /// The maps of two clocks, of which the first one is the reference.
+  Result<std::vector<ClockMap>> align(const Clocks& pair, const Edges& edges) {
+    CheckOptions options = options_;
+    options.reference = pair.clocks.front().name;
+    const formats::GivenSource source(pair, edges);
+    TRY_ASSIGN(Timeline aligned, find_timeline(workers_, source, options,
+                                               {.purpose = Purpose::correction}, progress_));
+    return std::move(aligned.presync.maps);
   }
 
   Result<void> find_common_ends() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/clock_steps.hpp"
+#include "lines/clock_steps.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace entrain::engine {
+namespace entrain::lines {
 namespace {
 
 using testing::ElementsAre;
@@ -58,4 +58,4 @@ TEST(ClockSteps, what_jumps_all_the_time_is_no_clock_that_was_set) {
 }
 
 }  // namespace
-}  // namespace entrain::engine
+}  // namespace entrain::lines

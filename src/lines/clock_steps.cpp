@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/clock_steps.hpp"
+#include "lines/clock_steps.hpp"
 
 #include <algorithm>
 #include <optional>
 
-namespace entrain::engine {
+namespace entrain::lines {
 namespace {
 
 /// Two wall clocks part by at most a tick in this many, each slewed by 500 ppm.
 constexpr std::int64_t k_ticks_per_drift = 1000;
 
 /// Offsets that a stretch of limits allows at the time of its latest limit.
-class Corridor {
+class StepCorridor {
  public:
-  explicit Corridor(std::int64_t tolerance) : tolerance_(tolerance) {}
+  explicit StepCorridor(std::int64_t tolerance) : tolerance_(tolerance) {}
 
   /// False if no clock can meet this limit and those before.
   bool take(const OffsetLimit& limit) {
@@ -45,7 +45,7 @@ class Corridor {
 /// there is none.
 std::size_t first_contradiction(std::span<const OffsetLimit> limits, std::size_t first,
                                 std::int64_t tolerance) {
-  Corridor corridor(tolerance);
+  StepCorridor corridor(tolerance);
   while (first < limits.size() && corridor.take(limits[first])) ++first;
   return first;
 }
@@ -53,7 +53,7 @@ std::size_t first_contradiction(std::span<const OffsetLimit> limits, std::size_t
 /// The last position from which on no clock can meet all limits up to `last`.
 std::size_t last_contradiction(std::span<const OffsetLimit> limits, std::size_t first,
                                std::size_t last, std::int64_t tolerance) {
-  Corridor corridor(tolerance);
+  StepCorridor corridor(tolerance);
   std::size_t at = last;
   while (corridor.take(limits[at]) && at > first) --at;
   return at;
@@ -85,4 +85,4 @@ ClockSteps find_steps(std::span<const OffsetLimit> limits, std::int64_t toleranc
   }
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::lines

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace entrain::engine {
+namespace entrain::lines {
 
 /// A limit on what is to be added to a clock, ticks.
 struct OffsetLimit {
@@ -32,4 +32,4 @@ ClockSteps find_steps(std::span<const OffsetLimit> limits, std::int64_t toleranc
 
 inline constexpr std::size_t k_most_steps = 16;
 
-}  // namespace entrain::engine
+}  // namespace entrain::lines

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,10 +10,12 @@
 #include <entrain/align.hpp>
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
-#include <entrain/options.hpp>
-#include <entrain/progress.hpp>
 
-namespace entrain::engine {
+namespace entrain::lines {
+
+/// Aligns two clocks by their edges; the first one is the reference. Returns one map for each.
+using AlignPair =
+    std::function<Result<std::vector<ClockMap>>(const Clocks& pair, const Edges& edges)>;
 
 /// Clocks of which many stay as they are.
 struct KeptClocks {
@@ -35,9 +38,9 @@ struct KeptClocks {
 ///
 /// Empty where that keeps no more clocks than `aligned` does, or where it leaves an edge violated
 /// by more than `aligned` moves a clock that can stay. Edges must be single ones; their delays
-/// count. Errors: those of align().
+/// count. Errors: those of `align_pair`.
 Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const Edges& edges,
                                                    std::span<const ClockMap> aligned,
-                                                   const CheckOptions& options, Progress* progress);
+                                                   const AlignPair& align_pair);
 
-}  // namespace entrain::engine
+}  // namespace entrain::lines

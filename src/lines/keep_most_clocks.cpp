@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/keep_most_clocks.hpp"
+#include "lines/keep_most_clocks.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,11 +9,9 @@
 
 #include "base/ids.hpp"
 #include "base/try.hpp"
-#include "formats/tables/list.hpp"
-#include "engine/align.hpp"
-#include "engine/clock_steps.hpp"
+#include "lines/clock_steps.hpp"
 
-namespace entrain::engine {
+namespace entrain::lines {
 namespace {
 
 std::uint64_t middle_of(const Clock& clock) {
@@ -182,15 +180,12 @@ std::optional<ClockMap> join(std::vector<ClockStretch> stretches, const StampRan
 /// Aligns clocks one after the other to those that have their place.
 class Placer {
  public:
-  Placer(const Clocks& clocks, const Edges& edges, const CheckOptions& options, Progress* progress)
+  Placer(const Clocks& clocks, const Edges& edges, const AlignPair& align_pair)
       : clocks_(clocks),
         edges_(edges),
-        options_{.check = options},
-        progress_(progress),
+        align_pair_(align_pair),
         maps_(clocks.clocks.size()),
         edges_of_(clocks.clocks.size()) {
-    options_.check.reference = k_base;
-    options_.check.bounds.wanted = false;
     for (std::size_t i = 0; i < edges.cause_clock.size(); ++i) {
       edges_of_[edges.cause_clock[i]].push_back(i);
       edges_of_[edges.effect_clock[i]].push_back(i);
@@ -304,19 +299,25 @@ class Placer {
   }
 
   Result<ClockMap> map_of(std::span<const Tie> ties, const StampRange& events) {
-    tables::EdgeList list;
+    std::vector<std::uint32_t> cause_clock, effect_clock;
+    std::vector<std::uint64_t> cause_time, effect_time;
+    std::vector<std::int64_t> min_delay;
     for (const Tie& tie : ties) {
-      list.cause_clock.push_back(tie.is_cause ? 1 : 0);
-      list.effect_clock.push_back(tie.is_cause ? 0 : 1);
-      list.cause_time.push_back(tie.is_cause ? tie.own : tie.other);
-      list.effect_time.push_back(tie.is_cause ? tie.other : tie.own);
-      if (!edges_.min_delay.empty()) list.min_delay.push_back(tie.delay);
+      cause_clock.push_back(tie.is_cause ? 1 : 0);
+      effect_clock.push_back(tie.is_cause ? 0 : 1);
+      cause_time.push_back(tie.is_cause ? tie.own : tie.other);
+      effect_time.push_back(tie.is_cause ? tie.other : tie.own);
+      if (!edges_.min_delay.empty()) min_delay.push_back(tie.delay);
     }
     Clocks pair{.name = clocks_.name, .resolution_hz = clocks_.resolution_hz};
     pair.clocks = {Clock{.name = k_base, .kind = ClockKind::wall, .events = events},
                    Clock{.name = k_own, .kind = ClockKind::wall, .events = events}};
-    TRY_ASSIGN(const Alignment found, align(pair, list.view(), options_, nullptr, progress_));
-    return seen_from(found.maps[0], found.maps[1]);
+    TRY_ASSIGN(const std::vector<ClockMap> maps, align_pair_(pair, {.cause_clock = cause_clock,
+                                                                    .cause_time = cause_time,
+                                                                    .effect_clock = effect_clock,
+                                                                    .effect_time = effect_time,
+                                                                    .min_delay = min_delay}));
+    return seen_from(maps[0], maps[1]);
   }
 
   /// Clocks in place may be apart by this without a step.
@@ -331,8 +332,7 @@ class Placer {
 
   const Clocks& clocks_;
   const Edges& edges_;
-  AlignOptions options_;
-  Progress* progress_;
+  const AlignPair& align_pair_;
   std::vector<ClockMap> maps_;
   std::vector<std::vector<std::size_t>> edges_of_;  ///< edges of each clock
 };
@@ -378,8 +378,7 @@ std::vector<char> largest_group(std::vector<char> stays, const Edges& edges) {
 
 Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const Edges& edges,
                                                    std::span<const ClockMap> aligned,
-                                                   const CheckOptions& options,
-                                                   Progress* progress) {
+                                                   const AlignPair& align_pair) {
   const std::vector<char> stays = choose_staying(clocks, edges, aligned);
   const auto kept_by = [](std::span<const ClockMap> maps) {
     return static_cast<std::uint64_t>(std::count_if(
@@ -394,10 +393,10 @@ Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const E
   if (static_cast<std::uint64_t>(std::count(stays.begin(), stays.end(), 1)) <= kept_before) {
     return std::nullopt;
   }
-  TRY_ASSIGN(std::vector<ClockMap> maps, Placer(clocks, edges, options, progress).run(stays));
+  TRY_ASSIGN(std::vector<ClockMap> maps, Placer(clocks, edges, align_pair).run(stays));
   const std::vector<char> group = largest_group(stays, edges);
   if (violation(maps) > 0 && group != stays) {
-    TRY_ASSIGN(std::vector<ClockMap> fewer, Placer(clocks, edges, options, progress).run(group));
+    TRY_ASSIGN(std::vector<ClockMap> fewer, Placer(clocks, edges, align_pair).run(group));
     if (violation(fewer) < violation(maps) / 2) maps = std::move(fewer);
   }
   std::int64_t most = 0;
@@ -411,4 +410,4 @@ Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const E
   return KeptClocks{.maps = std::move(maps), .kept = kept};
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::lines
