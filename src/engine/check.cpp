@@ -49,14 +49,15 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   std::optional<PageSurvey> survey;
   if (run.page != nullptr) survey.emplace(workers, timeline);
   session::begin_phase(progress, "check");
-  TRY_ASSIGN(CheckReport report, check_times({.workers = workers,
-                                              .options = options,
-                                              .mu = timeline.mu,
-                                              .domains = timeline.domains,
-                                              .progress = progress,
-                                              .survey = survey ? survey->before() : nullptr,
-                                              .witness = timeline.is_matched ? &timeline.witness : nullptr},
-                                             timeline.loaded, timeline.presync.maps));
+  TRY_ASSIGN(CheckReport report,
+             check_times({.workers = workers,
+                          .options = options,
+                          .mu = timeline.mu,
+                          .domains = timeline.domains,
+                          .progress = progress,
+                          .survey = survey ? survey->before() : nullptr,
+                          .witness = timeline.is_matched ? &timeline.witness : nullptr},
+                         timeline.loaded, timeline.presync.maps));
   TRY(session::check_unchanged(processes, timeline.loaded));
   report.presync = timeline.presync.method;
   report.clocks = std::move(timeline.presync.clocks);

@@ -49,13 +49,13 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
   const trace::ClockDomains& domains = setting.domains;
   const std::span<const std::uint32_t> clock_of =
       domains.trivial() ? std::span<const std::uint32_t>() : domains.of;
-  verify::TimesToCheck times{.maps = maps,
-                             .mu = setting.mu.ticks,
-                             .pair_mu = &setting.mu.pairs,
-                             .clock_of = clock_of,
-                             .claims = {.witness = setting.witness,
-                                        .same_clock_records = setting.same_clock_records},
-                             .known_acyclic = setting.known_acyclic};
+  verify::TimesToCheck times{
+      .maps = maps,
+      .mu = setting.mu.ticks,
+      .pair_mu = &setting.mu.pairs,
+      .clock_of = clock_of,
+      .claims = {.witness = setting.witness, .same_clock_records = setting.same_clock_records},
+      .known_acyclic = setting.known_acyclic};
   std::mutex mutex;
   Result<void> named;  // whether the regions of the worst edges could be looked up
   if (loaded.source != nullptr) {
@@ -73,8 +73,8 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
       [&](const trace::Share& share, unsigned threads) -> Result<void> {
         Observed seen(setting.survey), seen_of_others(others != nullptr ? others->survey : nullptr);
         verify::TimesToCheck own_times = times, other_times = times;
-        own_times.claims.find = [&](const trace::Share& all) {
-          return match::find_witness(all, threads, setting.progress);
+        own_times.claims.find = [&](const trace::Share& all, bool messages_missing) {
+          return match::find_witness(all, messages_missing, threads, setting.progress);
         };
         own_times.observer = seen.observer();
         other_times.observer = seen_of_others.observer();

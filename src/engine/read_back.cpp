@@ -204,7 +204,8 @@ Result<CheckReport> ReadBack::check_with_before(const session::LoadedTrace& trac
                                                 std::span<const ClockMap> maps,
                                                 bool same_clock_records) {
   const OtherTimes measured{.maps = original_.measured, .survey = original_.survey_before};
-  TRY_ASSIGN(verify::Checks checks, check_both_times(setting(same_clock_records), trace, maps, &measured));
+  TRY_ASSIGN(verify::Checks checks,
+             check_both_times(setting(same_clock_records), trace, maps, &measured));
   before_ = std::move(checks.others);
   if (before_) before_->archive = original_.loaded.trace.path;
   return std::move(checks.report);

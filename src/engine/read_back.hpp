@@ -79,8 +79,7 @@ class ReadBack {
   [[nodiscard]] bool is_any_definition_file_missing();
   [[nodiscard]] CheckSetting setting(bool same_clock_records) const;
   Result<CheckReport> check_with_before(const session::LoadedTrace& trace,
-                                        std::span<const ClockMap> maps,
-                                        bool same_clock_records);
+                                        std::span<const ClockMap> maps, bool same_clock_records);
 
   session::Workers& workers_;
   Team& processes_;

@@ -33,7 +33,7 @@ struct Timeline {
   ChosenMu mu;
   clocks::RatePrior prior;      ///< assumed rates of the clocks
   clocks::Reference reference;  ///< clock that unmeasured clocks are set to
-  match::Graph graph;  ///< empty for Purpose::check, unless clocks are bent or mu estimated
+  match::Graph graph;       ///< empty for Purpose::check, unless clocks are bent or mu estimated
   trace::Witness witness;   ///< how the matcher paired records where some are missing
   bool is_matched = false;  ///< the witness is known
   trace::ClockDomains domains;  ///< locations that get one map

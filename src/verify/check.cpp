@@ -160,8 +160,8 @@ class Checker {
       : share_(share), team_(share.team), options_(options), cancel_(cancel) {}
 
   Result<void> pair(const TimesToCheck& times) {
-    TRY_ASSIGN(Relation relation, Relation::build(share_, times.maps, options_.alltoallv,
-                                                  times.claims, cancel_));
+    TRY_ASSIGN(Relation relation,
+               Relation::build(share_, times.maps, options_.alltoallv, times.claims, cancel_));
     relation_.emplace(std::move(relation));
     return {};
   }
