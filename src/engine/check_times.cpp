@@ -112,8 +112,8 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
       [&](const trace::Share& share, unsigned threads) -> Result<void> {
         Observed seen(setting.survey), seen_of_others(others != nullptr ? others->survey : nullptr);
         verify::TimesToCheck own_times = times, other_times = times;
-        own_times.claims.find = [&](const trace::Share& all) {
-          return match::find_witness(all, threads, setting.progress);
+        own_times.claims.find = [&](const trace::Share& all, bool messages_missing) {
+          return match::find_witness(all, messages_missing, threads, setting.progress);
         };
         own_times.observer = seen.observer();
         other_times.observer = seen_of_others.observer();

@@ -66,8 +66,19 @@ TEST(ChooseMu, round_trip_is_a_quarter_of_the_smallest_one) {
   b.message(K::recv, 1, 130, 0);
   b.message(K::send, 1, 190, 0);
   // (130 - 100) + (220 - 190) = 60, between different nodes.
-  EXPECT_EQ(mu_of(b, {MuSource::round_trip, 0}), (MuTicks{0, 0, 15}));
-  EXPECT_THAT(source_of(b, {MuSource::round_trip, 0}), HasSubstr("estimate"));
+  session::Workers workers(1);
+  session::LoadedTrace loaded;
+  loaded.trace = b.trace();
+  loaded.partition = trace::undivided(b.trace().definitions);
+  const std::vector<ClockMap> maps(2);
+  CheckOptions options;
+  options.mu = {MuSource::round_trip, 0};
+  const match::Graph graph = match::build_graph(b.trace(), {});
+  const auto mu = choose_mu(workers, loaded, maps, options, &graph);
+  ASSERT_TRUE(mu);
+  EXPECT_EQ(mu->ticks, (MuTicks{0, 0, 15}));
+  EXPECT_THAT(text_of(mu->source), HasSubstr("estimate"));
+  EXPECT_EQ(choose_mu(workers, loaded, maps, options, nullptr)->ticks, MuTicks{});
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct Side {
 struct Alignment {
   /// (index of the send, index of the receive), in order on both sides.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-  std::uint64_t ambiguous = 0;       ///< receives whose likely partner is not certain
+  std::uint64_t ambiguous = 0;  ///< receives whose likely partner is not certain
   /// Ends whose partner lies in a gap of the other side.
   std::uint64_t sends_in_gaps = 0, receives_in_gaps = 0;
   std::uint64_t lost = 0;            ///< ends whose partner's record is missing outside gaps

@@ -10,6 +10,7 @@
 #include "base/executor.hpp"
 #include "base/free_memory.hpp"
 #include "base/try.hpp"
+#include "match/incomplete_messages.hpp"
 
 namespace entrain::match {
 
@@ -367,12 +368,15 @@ Result<Graph> build_graph(const trace::Share& share, const Options& options,
   return builder.finish();
 }
 
-Result<trace::Witness> find_witness(const trace::Share& share, unsigned threads,
-                                    const Progress* progress) {
+Result<trace::Witness> find_witness(const trace::Share& share, bool messages_missing,
+                                    unsigned threads, const Progress* progress) {
   TRY(share.team.agree(require_countable({.events = own_events(share)}, share.trace.path)));
   Builder builder(share, {.threads = threads, .edges = false}, progress);
   TRY(builder.agree());
-  for (const auto match : {match_messages, match_collectives, match_one_sided}) {
+  builder.incomplete = messages_missing;
+  if (messages_missing) match_incomplete_messages(builder);
+  TRY(builder.agree());
+  for (const auto match : {match_collectives, match_one_sided}) {
     match(builder);
     TRY(builder.agree());
   }

@@ -69,6 +69,11 @@ class SideFinder {
         clocks_(builder.trace(), builder.processes()[process]) {}
 
   ProcessSides run() {
+    std::size_t messages = 0;
+    for (const LocationIndex location : builder_.processes()[process_]) {
+      messages += builder_.event_counts(location).sends + builder_.event_counts(location).receives;
+    }
+    steps_.reserve(messages + messages / 4);  // growth would touch twice the memory
     for (const LocationIndex location : builder_.processes()[process_]) list(location);
     // Operations of several threads merge in the order of their common clock.
     if (builder_.is_threaded(process_)) {

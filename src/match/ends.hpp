@@ -116,8 +116,8 @@ class Ends {
 /// explains them.
 Alignment all_ambiguous(const Side& sends, const Side& receives);
 
-/// Adds the ends outside `pairs`, which increase, to Alignment::sends_in_gaps or receives_in_gaps if
-/// the other side has a gap there, else to Alignment::lost.
+/// Adds the ends outside `pairs`, which increase, to Alignment::sends_in_gaps or receives_in_gaps
+/// if the other side has a gap there, else to Alignment::lost.
 void count_unpaired(const Ends& ends,
                     std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs,
                     Alignment& alignment);

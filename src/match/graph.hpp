@@ -150,9 +150,11 @@ struct Options {
 Result<Graph> build_graph(const trace::Share& share, const Options& options,
                           const Progress* progress = nullptr);
 
-/// Finds the witness of that graph alone. Collective, like build_graph(), with its errors.
-Result<trace::Witness> find_witness(const trace::Share& share, unsigned threads,
-                                    const Progress* progress);
+/// Finds the witness of that graph alone, for a trace with missing records. `messages_missing`: not
+/// only calls of collectives are missing (docs/method.md, section 2.1). Collective, like
+/// build_graph(), with its errors.
+Result<trace::Witness> find_witness(const trace::Share& share, bool messages_missing,
+                                    unsigned threads, const Progress* progress);
 
 /// Sets the latency of messages between two machines to that of the pair where it is above `mu` of
 /// their class. Collectives keep that of the class, the smallest: their maxima need a single one.

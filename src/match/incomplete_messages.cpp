@@ -22,8 +22,12 @@ namespace {
 
 class IncompleteMatcher {
  public:
-  IncompleteMatcher(Builder& builder, std::span<const std::uint32_t> processes)
-      : builder_(builder), processes_(processes), threads_(builder.options().threads) {}
+  explicit IncompleteMatcher(Builder& builder)
+      : builder_(builder), threads_(builder.options().threads) {
+    for (std::uint32_t p = 0; p < builder.processes().size(); ++p) {
+      if (!builder.processes()[p].empty()) processes_.push_back(p);
+    }
+  }
 
   MessageFates run() {
     collect();
@@ -251,7 +255,7 @@ class IncompleteMatcher {
   }
 
   Builder& builder_;
-  std::span<const std::uint32_t> processes_;
+  std::vector<std::uint32_t> processes_;  ///< processes of this member
   unsigned threads_;
   ChannelSides sent_;                   ///< sends to processes of this member
   std::vector<ChannelSides> received_;  ///< one per process of this member
@@ -260,9 +264,9 @@ class IncompleteMatcher {
 
 }  // namespace
 
-MessageFates match_incomplete_messages(Builder& builder, std::span<const std::uint32_t> processes) {
+MessageFates match_incomplete_messages(Builder& builder) {
   find_gaps(builder);
-  return IncompleteMatcher(builder, processes).run();
+  return IncompleteMatcher(builder).run();
 }
 
 }  // namespace entrain::match

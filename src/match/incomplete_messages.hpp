@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "match/builder.hpp"
 
@@ -16,7 +15,7 @@ struct MessageFates {
 };
 
 /// Pairs messages where records may be missing, channel by channel, with align_records().
-/// `processes`: those of this member. Collective. O(records).
-MessageFates match_incomplete_messages(Builder& builder, std::span<const std::uint32_t> processes);
+/// Collective. O(records).
+MessageFates match_incomplete_messages(Builder& builder);
 
 }  // namespace entrain::match

@@ -186,13 +186,12 @@ class MessageMatcher {
     if (builder_.team().any(!countable)) return;
     builder_.incomplete = !complete();
     if (builder_.incomplete) {
-      const MessageFates fates = match_incomplete_messages(builder_, processes_);
+      const MessageFates fates = match_incomplete_messages(builder_);
       count(fates.pairs);
       builder_.count_unmatched("ambiguous_receives", fates.ambiguous);
       builder_.count_unmatched("messages_in_gaps", fates.in_gaps);
       return;
     }
-    if (!builder_.options().edges) return;
     std::vector<std::uint64_t> pairs(messages_.size(), 0);
     // Nodes of other members get local numbers, so this is serial.
     if (builder_.team().size() > 1) {

@@ -76,8 +76,8 @@ struct Records {
   const Places& places;
   const trace::Witness& witness;
   bool messages_missing = false;
-  bool any_missing = false;        ///< messages or collective calls are missing
-  bool by_clock_records = false;   ///< see ChannelFacts
+  bool any_missing = false;          ///< messages or collective calls are missing
+  bool by_clock_records = false;     ///< see ChannelFacts
   std::vector<bool> with_gaps = {};  ///< per process, see processes_with_gaps()
 };
 
@@ -128,10 +128,10 @@ class Channels {
 
   std::vector<ChannelParcel> sends_, receives_;
   std::vector<FactParcel> sent_facts_, received_facts_;  ///< empty: no message is missing
-  std::vector<OpenSide> sent_, received_;  ///< sorted by key, empty after pair()
-  std::vector<MatchedChannel> channels_;   ///< views into the parcels
-  std::size_t claims_ = 0;                 ///< claims about these channels
-  std::string refuted_;                    ///< the first channel whose claim does not hold
+  std::vector<OpenSide> sent_, received_;                ///< sorted by key, empty after pair()
+  std::vector<MatchedChannel> channels_;                 ///< views into the parcels
+  std::size_t claims_ = 0;                               ///< claims about these channels
+  std::string refuted_;  ///< the first channel whose claim does not hold
   const char* why_ = nullptr;
 };
 

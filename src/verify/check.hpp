@@ -55,8 +55,8 @@ struct TimesToCheck {
 /// and no violation.
 ///
 /// It shares no code with match/ and clc/, so that it can find their mistakes: it pairs complete
-/// records itself, and verifies what `times.claims` say of others (Relation). It reads only alltoallv
-/// and init_finalize of `options`.
+/// records itself, and verifies what `times.claims` say of others (Relation). It reads only
+/// alltoallv and init_finalize of `options`.
 ///
 /// Edges inside a cycle of equal stamps carry no latency. Those inside a cycle that is too wide to
 /// come from timer resolution are not counted as edges, but reported in `skipped`
@@ -78,8 +78,8 @@ struct Checks {
 };
 
 /// Checks the same events by two sets of times, and pairs them only once, by the claims of `times`.
-/// If the first check finds no cycle, the second one searches none. `others` may be null; else every
-/// member needs the skeletons and maps of all locations, as threads of one process have them.
+/// If the first check finds no cycle, the second one searches none. `others` may be null; else
+/// every member needs the skeletons and maps of all locations, as threads of one process have them.
 Result<Checks> check_both(const trace::Share& share, const TimesToCheck& times,
                           const TimesToCheck* others, const CheckOptions& options,
                           const Cancel& cancel);

@@ -21,8 +21,9 @@ namespace entrain::verify {
 struct Claims {
   /// Claims about the processes of this member and maybe others; null: `find` makes them.
   const trace::Witness* witness = nullptr;
-  /// Called at every member of the team if records are missing; may be empty. Collective.
-  std::function<Result<trace::Witness>(const trace::Share&)> find = {};
+  /// Finds claims; called at every member of the team if records are missing. May be empty.
+  /// `messages_missing`: not only calls of collectives are missing. Collective.
+  std::function<Result<trace::Witness>(const trace::Share&, bool messages_missing)> find = {};
   /// False if the claims are those of another copy of the trace with other clock records.
   bool same_clock_records = true;
 };
@@ -49,8 +50,8 @@ struct ChannelFacts {
 /// records allow the pairs, and gaps are claimed only where a process has some. O(n).
 const char* refute(const trace::ClaimedChannel& claim, const ChannelFacts& facts);
 
-/// The same for the calls of a process. `calls`: their number; `instances`: that of the process with
-/// the most calls.
+/// The same for the calls of a process. `calls`: their number; `instances`: that of the process
+/// with the most calls.
 const char* refute(const trace::ClaimedCalls& claim, std::uint32_t calls, std::uint32_t instances);
 
 /// The error that a claim does not hold: a mistake of the matcher.

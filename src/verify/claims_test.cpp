@@ -30,8 +30,8 @@ struct OneLost {
   }
   /// "holds", or why not.
   [[nodiscard]] std::string test() const {
-    const char* const why = refute(claim, {sends, receives, sender_has_gaps, receiver_has_gaps,
-                                           by_clock_records});
+    const char* const why =
+        refute(claim, {sends, receives, sender_has_gaps, receiver_has_gaps, by_clock_records});
     return why == nullptr ? "holds" : why;
   }
 };
@@ -141,9 +141,9 @@ std::string error_of(const TraceBuilder& b) {
   for (const unsigned members : {1U, 2U, 3U}) {
     const trace::Partition partition = testing::dealt(b.trace().definitions, members, true);
     const auto result = run_team(members, [&](Team& team) -> Result<void> {
-      const auto report = check({team, partition, b.trace()},
-                                {.maps = maps, .claims = {.witness = &b.witness}}, {},
-                                Cancel(nullptr));
+      const auto report =
+          check({team, partition, b.trace()}, {.maps = maps, .claims = {.witness = &b.witness}}, {},
+                Cancel(nullptr));
       if (!report) return tl::unexpected<Error>(report.error());
       return {};
     });
@@ -251,7 +251,8 @@ TEST(Claims, are_asked_for_only_where_records_are_missing) {
     const TraceBuilder& b = missing ? static_cast<const TraceBuilder&>(lossy) : complete;
     const std::vector<ClockMap> maps(3);
     int asked = 0;
-    const auto find = [&](const trace::Share&) -> Result<trace::Witness> {
+    const auto find = [&](const trace::Share&, bool messages_missing) -> Result<trace::Witness> {
+      EXPECT_TRUE(messages_missing);
       ++asked;
       return lossy.witness;
     };

@@ -160,8 +160,7 @@ TEST(Cycles, two_components_are_two) {
   const trace::Partition partition = trace::undivided(b.trace().definitions);
   const trace::Share share{solo, partition, b.trace()};
   const Cancel never(nullptr);
-  const auto relation =
-      Relation::build(share, maps, AlltoallvRule::ignore, {}, never);
+  const auto relation = Relation::build(share, maps, AlltoallvRule::ignore, {}, never);
   ASSERT_TRUE(relation);
   IntervalUnion ties(100);
   ties.add(100, 100);

@@ -201,15 +201,15 @@ class FactWriter {
   }
 
   void write(Outline&& outline) {
-    const bool some_posted = std::any_of(
-        outline.posts.begin(), outline.posts.end(), [&](const Outline::Post& post) {
+    const bool some_posted =
+        std::any_of(outline.posts.begin(), outline.posts.end(), [&](const Outline::Post& post) {
           return post.channel != k_none &&
                  kind_of(outline.process, post.order) == trace::EventKind::irecv_request;
         });
     std::vector<bool> unposted;
     for (const Outline::Post& post : outline.posts) {
-      unposted.push_back(some_posted && kind_of(outline.process, post.order) ==
-                                            trace::EventKind::irecv);
+      unposted.push_back(some_posted &&
+                         kind_of(outline.process, post.order) == trace::EventKind::irecv);
     }
     order_posts(trace_, places_, outline);
     std::vector<std::pair<BigVector<EndFacts>*, std::size_t>> sides;

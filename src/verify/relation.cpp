@@ -83,7 +83,7 @@ Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   const bool any_missing = calls_missing || spaces.unequal(share.team, comms, k_none);
   trace::Witness found;
   if (any_missing && claims.witness == nullptr && claims.find) {
-    TRY_ASSIGN(found, claims.find(share));
+    TRY_ASSIGN(found, claims.find(share, missing));
   }
   const trace::Witness& witness = claims.witness == nullptr ? found : *claims.witness;
   Records records{.share = share,
@@ -108,8 +108,8 @@ Result<void> Relation::number(const Records& records, SpaceIndex first, std::spa
                               SpaceCounts& spaces) {
   NumberedCalls numbered;
   if (records.any_missing) {
-    numbered = number_calls(records.share, records.witness, first, outlines, spaces,
-                            left_out_.unmatched);
+    numbered =
+        number_calls(records.share, records.witness, first, outlines, spaces, left_out_.unmatched);
   }
   const std::string& path = records.share.trace.path;
   if (numbered.why != nullptr) return refuted(path, numbered.refuted, numbered.why);
@@ -166,10 +166,10 @@ Result<void> Relation::meet_calls(const trace::Share& share, AlltoallvRule allto
   left_out_.unmatched.collectives_incomplete +=
       counted.unmatched.collectives_incomplete - before.unmatched.collectives_incomplete;
   if (against_claims == found.end()) return {};
-  return refuted(share.trace.path,
-                 fmt::format("instance {} in space {}", against_claims->ordinal,
-                             against_claims->space),
-                 "its calls have different operations or roots");
+  return refuted(
+      share.trace.path,
+      fmt::format("instance {} in space {}", against_claims->ordinal, against_claims->space),
+      "its calls have different operations or roots");
 }
 
 void Relation::gather_world(Team& team, std::span<const Outline> outlines) {

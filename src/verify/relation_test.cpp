@@ -106,8 +106,9 @@ TEST(Relation, a_lost_call_leaves_its_instance_to_the_others) {
     }
   }
   trace::Witness witness;
-  witness.calls = {
-      {.space = 0, .process = 2, .instances = {{0, 0, k_block + 7}, {k_block + 8, k_block + 9, 60}}}};
+  witness.calls = {{.space = 0,
+                    .process = 2,
+                    .instances = {{0, 0, k_block + 7}, {k_block + 8, k_block + 9, 60}}}};
   const Relation relation = relation_of(b.trace(), witness);
   std::uint64_t of_two = 0, of_three = 0;
   relation.for_each_instance([&](const Instance& instance) {

@@ -169,9 +169,7 @@ inline const EdgeStatistics& edges(const CheckReport& report, EdgeKind kind) {
   return report.edges[static_cast<std::size_t>(kind)];
 }
 
-inline const EdgeStatistics& p2p(const CheckReport& report) {
-  return edges(report, EdgeKind::p2p);
-}
+inline const EdgeStatistics& p2p(const CheckReport& report) { return edges(report, EdgeKind::p2p); }
 
 /// Value of a counter; 0 if it is not there.
 inline std::uint64_t count(const Counters& counters, std::string_view name) {

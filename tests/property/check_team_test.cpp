@@ -57,16 +57,16 @@ RC_GTEST_PROP(CheckTeam, reports_are_the_same, ()) {
   CheckOptions options;
   options.alltoallv = plan.dense_alltoallv ? AlltoallvRule::dense : AlltoallvRule::ignore;
   options.init_finalize = plan.init_finalize;
-  const verify::Claims claims{
-      .find = [](const trace::Share& share) { return match::find_witness(share, 1, nullptr); }};
-  const std::string expected = vt::text_of(verify::check(
-      random.trace, {.maps = random.presync, .mu = mu, .claims = claims}, options));
+  const verify::Claims claims{.find = [](const trace::Share& share, bool missing) {
+    return match::find_witness(share, missing, 1, nullptr);
+  }};
+  const std::string expected = vt::text_of(
+      verify::check(random.trace, {.maps = random.presync, .mu = mu, .claims = claims}, options));
   expect_same(members, partition, random.trace, random.presync, expected,
               [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
-                const auto report =
-                    verify::check({team, partition, trace},
-                                  {.maps = maps, .mu = mu, .claims = claims}, options,
-                                  Cancel(nullptr));
+                const auto report = verify::check({team, partition, trace},
+                                                  {.maps = maps, .mu = mu, .claims = claims},
+                                                  options, Cancel(nullptr));
                 return report ? vt::text_of(*report) : report.error().message;
               });
   expect_same(members, partition, random.trace, random.presync, expected,
@@ -90,8 +90,8 @@ RC_GTEST_PROP(CheckTeam, round_trips_are_the_same, ()) {
                  : graph.error().message;
   };
   Solo solo;
-  const std::string expected = round_trip(solo, trace::undivided(random.trace.definitions),
-                                          random.trace, random.presync);
+  const std::string expected =
+      round_trip(solo, trace::undivided(random.trace.definitions), random.trace, random.presync);
   expect_same(members, partition, random.trace, random.presync, expected,
               [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
                 return round_trip(team, partition, trace, maps);

@@ -113,7 +113,8 @@ Pairing by_checker(const trace::Trace& trace, AlltoallvRule alltoallv, unsigned 
     auto relation = verify::Relation::build(
         share, maps, alltoallv,
         {.witness = witness,
-         .find = [](const trace::Share& all) { return match::find_witness(all, 1, nullptr); },
+         .find = [](const trace::Share& all,
+                    bool missing) { return match::find_witness(all, missing, 1, nullptr); },
          .same_clock_records = witness == nullptr},
         Cancel(nullptr));
     EXPECT_TRUE(relation) << relation.error().message;

@@ -29,8 +29,9 @@ void showValue(const Pairing& pairing, std::ostream& out);
 Pairing by_corrector(const trace::Trace& trace, bool dense_alltoallv, unsigned count,
                      trace::Witness* witness = nullptr);
 
-/// The edges of the checker, found by a team of `count` threads. Claims are those of `witness`, which
-/// may be of another copy of the trace, or of the matcher if it is null. Empty after an error.
+/// The edges of the checker, found by a team of `count` threads. Claims are those of `witness`,
+/// which may be of another copy of the trace, or of the matcher if it is null. Empty after an
+/// error.
 Pairing by_checker(const trace::Trace& trace, AlltoallvRule alltoallv, unsigned count,
                    const trace::Witness* witness = nullptr);
 
