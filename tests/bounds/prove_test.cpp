@@ -12,6 +12,8 @@
 
 #include "base/team.hpp"
 #include "bounds/bounds_testing.hpp"
+#include "bounds/hold_inside.hpp"
+#include "bounds/judge.hpp"
 #include "causal/bend.hpp"
 #include "session/testing.hpp"
 #include "sim/distort.hpp"
