@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
-
 #include <utility>
 
 #include "base/executor.hpp"
@@ -25,14 +23,11 @@ struct FitSearchThresholds {
   static constexpr std::size_t sample_pairs = 60;
   /// Amplitudes are 10^(n/4) times the worst violation, n from `first` to `last`.
   static constexpr int first = -8, last = 12;
-  static constexpr int stride = 2;     ///< step of the search from the stiffest clocks, in n
+  static constexpr int stride = 2;     ///< first steps of searches, in n
   static constexpr int most_jump = 4;  ///< largest step to a re-estimated amplitude, in n
   /// Well-determined second differences above which re-estimates replace the hill climb. With
   /// fewer, each constraint that becomes inactive makes a step in the evidence: up to 13 % error.
   static constexpr double many_determined = 200;
-  /// Error in units of sigma beyond which the fit of all clocks starts from the extended sample.
-  /// Chosen, not measured.
-  static constexpr double far = 64;
 };
 
 CausalFit no_error(const CausalProblem& problem) {
@@ -93,7 +88,7 @@ class AmplitudeSearch {
     for (int at = Threshold::first, falls = 0; at <= Threshold::last && falls < 2;
          at += Threshold::stride)
       falls = attempt(at) ? 0 : falls + 1;
-    if (best_.converged) attempt_sides();
+    if (best_.converged) attempt_sides(1);
     return std::move(best_);
   }
 
@@ -112,20 +107,21 @@ class AmplitudeSearch {
     }
   }
 
-  /// Climbs from the best amplitude to either side.
+  /// Climbs from the best amplitude to either side, over dents in the evidence, and then tries the
+  /// amplitudes that strides skip.
   void hill_climb() {
-    const int first = best_at_, side = attempt_sides();
-    if (side == 0) return;
-    for (int at = first + 2 * side; in_range(at) && attempt(at); at += side) {
+    const int first = best_at_, step = attempt_sides(Threshold::stride) * Threshold::stride;
+    for (int at = first + 2 * step; step != 0 && in_range(at) && attempt(at); at += step) {
     }
+    attempt_sides(1);
   }
 
   static bool in_range(int at) { return at >= Threshold::first && at <= Threshold::last; }
 
-  /// Fits with the amplitudes above and below the best one, on two threads if there are. Returns
-  /// the side of the best one: 1 above, -1 below, 0 neither.
-  int attempt_sides() {
-    const std::array<int, 2> at{best_at_ + 1, best_at_ - 1};
+  /// Fits with the amplitudes `distance` above and below the best one, on two threads if there are.
+  /// Returns the side of the best one: 1 above, -1 below, 0 neither.
+  int attempt_sides(int distance) {
+    const std::array<int, 2> at{best_at_ + distance, best_at_ - distance};
     std::array<CausalFit, 2> fits;
     for_each_in_parallel(problem_.threads, 2, [&](std::size_t side) {
       if (in_range(at[side])) fits[side] = solver(side).run(amplitude(at[side]), best_.errors);
@@ -190,24 +186,23 @@ CausalFit choose_knots(CausalProblem problem, double worst, std::size_t most_kno
   CausalFit best = fit_causal(problem, before.converged ? before.amplitude : worst,
                               on_knots(before.errors, problem));
   if (!best.converged) best = AmplitudeSearch(problem, worst).search_from_stiffest();
-  CausalProblem finer = problem;
-  while (best.converged && 2 * problem.knots - 1 <= most_knots) {
-    finer.knots = 2 * problem.knots - 1;
-    CausalFit fit = fit_causal(finer, best.amplitude, on_knots(best.errors, finer));
-    if (!fit.converged || fit.log_evidence <= best.log_evidence) break;
-    problem.knots = finer.knots;
-    best = std::move(fit);
-  }
   if (!best.converged) return best;
+  const auto try_knots = [&](std::size_t knots) {
+    if (knots < FitSearchThresholds::fewest_knots || knots > most_knots) return false;
+    CausalProblem other = problem;
+    other.knots = knots;
+    CausalFit fit = fit_causal(other, best.amplitude, on_knots(best.errors, other));
+    if (!fit.converged || fit.log_evidence <= best.log_evidence) return false;
+    problem.knots = knots;
+    best = std::move(fit);
+    return true;
+  };
+  const std::size_t first = problem.knots;
+  while (try_knots(2 * problem.knots - 1)) {
+  }
+  while (problem.knots <= first && try_knots(problem.knots / 2 + 1)) {
+  }
   return AmplitudeSearch(problem, worst).search(best.amplitude, std::move(best.errors));
-}
-
-/// True if the fit of all clocks should start from the errors of the sample and not from 0.
-bool is_far_from_zero(const CausalFit& fit, double sigma) {
-  const auto values = fit.errors.values();
-  return std::any_of(values.begin(), values.end(), [&](double error) {
-    return std::abs(error) > FitSearchThresholds::far * sigma;
-  });
 }
 
 /// Returns the most knots, 2^n + 1, on which a fit of so many clocks, all coupled, stays within its
@@ -241,9 +236,7 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   if (!chosen.converged) return chosen;
   problem.knots = chosen.errors.knots();
   problem.tolerance = tolerance;
-  ClockErrors start = on_knots(before.errors, problem);
-  if (!before.converged && is_far_from_zero(chosen, problem.sigma)) start = some.extend(chosen);
-  return fit_causal(problem, chosen.amplitude, start);
+  return fit_causal(problem, chosen.amplitude, on_knots(before.errors, problem));
 }
 
 }  // namespace entrain::fit

@@ -2,12 +2,9 @@
 #include "fit/clock_sample.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <span>
 #include <utility>
 
 #include "base/flat_map.hpp"
-#include "fit/fit_solver.hpp"
 
 namespace entrain::fit {
 
@@ -19,7 +16,6 @@ struct SampleThresholds {
                                                   << 16;  ///< looked at to count pairs
   static constexpr double most_clocks = 0.75;     ///< share of all clocks at which all are taken
   static constexpr double nearly_complete = 0.8;  ///< coupled pairs as a share of all in the sample
-  static constexpr double fixed_sigma = 0.01;     ///< half-width of the exact clock, units of sigma
 };
 
 /// Number of constraints per pair of clocks, from every k-th constraint.
@@ -105,86 +101,6 @@ bool ClockSample::is_useful() const {
 bool ClockSample::is_nearly_complete() const {
   const auto count = static_cast<double>(problem().clocks);
   return static_cast<double>(pairs_) >= SampleThresholds::nearly_complete * count * (count - 1) / 2;
-}
-
-namespace {
-
-/// Problem of the other clocks, given the errors of the sample: all clocks of the sample become one
-/// exact clock, and their errors go into the slacks.
-class ConditionalProblem {
- public:
-  ConditionalProblem(const CausalProblem& whole, std::span<const std::uint32_t> number,
-                     const ClockErrors& known)
-      : number_(number), known_(known), problem_(whole) {
-    for (std::uint32_t c = 0; c < whole.clocks; ++c) {
-      other_.push_back(static_cast<std::uint32_t>(others_.size()));
-      if (number[c] == ClockSubset::none) others_.push_back(c);
-    }
-    exact_ = static_cast<std::uint32_t>(others_.size());
-    for (const ClockConstraint& constraint : whole.constraints) add(constraint);
-    for (SessionConstraint session : whole.sessions) {
-      if (is_known(session.clock)) continue;
-      session.clock = other_[session.clock];
-      sessions_.push_back(session);
-    }
-    for (std::size_t k = 0; k < known.knots(); ++k) {
-      sessions_.push_back({exact_, whole.begin + std::llround(known.distance(k)),
-                           whole.sigma * SampleThresholds::fixed_sigma});
-    }
-    problem_.clocks = others_.size() + 1;
-    problem_.knots = known.knots();
-    problem_.constraints = constraints_;
-    problem_.sessions = sessions_;
-  }
-
-  [[nodiscard]] const CausalProblem& problem() const { return problem_; }
-  [[nodiscard]] bool is_known(std::uint32_t clock) const {
-    return number_[clock] != ClockSubset::none;
-  }
-  [[nodiscard]] std::uint32_t other(std::uint32_t clock) const { return other_[clock]; }
-
- private:
-  void add(ClockConstraint constraint) {
-    if (is_known(constraint.from) == is_known(constraint.to)) return;
-    if (is_known(constraint.from)) {
-      constraint.slack += error(constraint.from, constraint.from_time);
-      constraint.from = exact_;
-      constraint.to = other_[constraint.to];
-    } else {
-      constraint.slack -= error(constraint.to, constraint.to_time);
-      constraint.from = other_[constraint.from];
-      constraint.to = exact_;
-    }
-    constraints_.push_back(constraint);
-  }
-  [[nodiscard]] std::int64_t error(std::uint32_t clock, std::int64_t time) const {
-    return std::llround(known_(number_[clock], time));
-  }
-
-  std::span<const std::uint32_t> number_;
-  const ClockErrors& known_;
-  CausalProblem problem_;
-  std::vector<std::uint32_t> others_, other_;
-  std::uint32_t exact_ = 0;
-  std::vector<ClockConstraint> constraints_;
-  std::vector<SessionConstraint> sessions_;
-};
-
-}  // namespace
-
-ClockErrors ClockSample::extend(const CausalFit& fit) const {
-  const ConditionalProblem others(whole_, sample_.numbers(), fit.errors);
-  const CausalFit found = fit_causal(others.problem(), fit.amplitude);
-  const std::size_t knots = fit.errors.knots();
-  std::vector<double> values(whole_.clocks * knots, 0.0);
-  for (std::uint32_t c = 0; c < whole_.clocks; ++c) {
-    if (!others.is_known(c) && !found.converged) continue;
-    const auto of_clock =
-        others.is_known(c) ? fit.errors.of(sample_.numbers()[c]) : found.errors.of(others.other(c));
-    std::copy(of_clock.begin(), of_clock.end(),
-              values.begin() + static_cast<std::ptrdiff_t>(c * knots));
-  }
-  return {fit.errors.begin(), fit.errors.spacing(), knots, std::move(values)};
 }
 
 }  // namespace entrain::fit

@@ -33,9 +33,6 @@ class ClockSample {
   [[nodiscard]] ClockErrors errors(const ClockErrors& of_all) const {
     return sample_.errors(of_all);
   }
-  /// Approximate errors of all clocks, given a fit of the sample: every other clock is fitted to
-  /// the sample alone.
-  [[nodiscard]] ClockErrors extend(const CausalFit& fit) const;
 
  private:
   [[nodiscard]] std::vector<std::uint32_t> choose();

@@ -8,8 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fit/evidence.hpp"
-#include "fit/fit_solver.hpp"
+#include "fit/choose_fit.hpp"
 #include "fit/swinging_testing.hpp"
 
 namespace entrain::fit {
@@ -61,30 +60,6 @@ TEST(ClockSample, without_constraints_there_is_one) {
   const ClockSample some(problem, 300);
   EXPECT_FALSE(some.is_useful());
   EXPECT_EQ(some.problem().clocks, 1u);
-}
-
-TEST(ClockSample, errors_of_the_others_follow) {
-  const Swinging all(100, 50, 60'000, 30'000);
-  const ClockSample some(all.problem, 300);
-  const CausalFit fit = fit_causal(some.problem(), 30'000);
-  ASSERT_TRUE(fit.converged);
-  // The common mode of all clocks is undetermined.
-  const auto apart = [&](const ClockErrors& errors) {
-    return without_common_mode(errors, all.problem.clocks, all.problem.constraints);
-  };
-  const ClockErrors extended = apart(some.extend(fit));
-  const CausalFit found = fit_causal(all.problem, 30'000);
-  ASSERT_TRUE(found.converged);
-  const ClockErrors exact = apart(found.errors);
-  ASSERT_EQ(extended.values().size(), exact.values().size());
-  double off = 0, size = 0;
-  for (std::size_t i = 0; i < extended.values().size(); ++i) {
-    off += std::pow(extended.values()[i] - exact.values()[i], 2);
-    size += std::pow(exact.values()[i], 2);
-  }
-  EXPECT_LT(off, 0.01 * size);
-  const ClockErrors back = some.errors(some.extend(fit));
-  EXPECT_TRUE(std::equal(back.values().begin(), back.values().end(), fit.errors.values().begin()));
 }
 
 TEST(ChooseFit, of_many_clocks_comes_close_to_the_truth) {

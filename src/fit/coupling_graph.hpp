@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "fit/curvature.hpp"
+#include "fit/terms.hpp"
 
 namespace entrain::fit {
 

@@ -5,12 +5,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "fit/curvature_matrices.hpp"
+#include <Eigen/Eigenvalues>
+
+#include "base/random.hpp"
 #include "fit/work_estimate.hpp"
 
 namespace entrain::fit {
@@ -29,17 +30,16 @@ struct CurvatureThresholds {
   static constexpr int most_iterations = 5'000;  ///< conjugate gradients
   /// Random vectors of the quadrature (the_determinant_is_estimated_well_enough_to_choose_by).
   static constexpr std::size_t probes = 8;
+  static constexpr int lanczos_steps = 40;  ///< per probe
 };
 constexpr std::uint32_t k_no_row = std::numeric_limits<std::uint32_t>::max();
 
-using Vector = Eigen::VectorXd;
-
-std::vector<double> to_std(const Vector& v) { return {v.data(), v.data() + v.size()}; }
+std::vector<double> to_std(const Eigen::VectorXd& v) { return {v.data(), v.data() + v.size()}; }
 
 }  // namespace
 
-Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-                              std::span<const FitConstraint> constraints, double scale)
+Curvature::Curvature(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
+                     std::span<const FitConstraint> constraints, double scale)
     : clocks_(static_cast<Eigen::Index>(clocks)),
       knots_(static_cast<Eigen::Index>(knots)),
       size_(clocks_ * knots_),
@@ -49,7 +49,7 @@ Curvature::Matrices::Matrices(std::size_t clocks, std::size_t knots, std::span<c
   set_constraints(constraints);
 }
 
-void Curvature::Matrices::set_constraints(std::span<const FitConstraint> constraints) {
+void Curvature::set_constraints(std::span<const FitConstraint> constraints) {
   if (constraints.size() < constraints_.size()) {
     estimated_work_.reset();
     constraints_ = {};
@@ -62,7 +62,7 @@ void Curvature::Matrices::set_constraints(std::span<const FitConstraint> constra
   constraints_ = constraints;
 }
 
-void Curvature::Matrices::add_to_band(const FitConstraint& constraint, double weight) {
+void Curvature::add_to_band(const FitConstraint& constraint, double weight) {
   const Point to = point(constraint.to, constraint.to_share),
               from = point(constraint.from, constraint.from_share);
   add_square(to, weight);
@@ -77,8 +77,8 @@ void Curvature::Matrices::add_to_band(const FitConstraint& constraint, double we
 }
 
 /// Factorises the matrix as a band of dense blocks.
-bool Curvature::Matrices::factorize_band(std::span<const std::uint32_t> active,
-                                         std::span<const double> shares) {
+bool Curvature::factorize_band(std::span<const std::uint32_t> active,
+                               std::span<const double> shares) {
   const auto clocks = static_cast<std::size_t>(clocks_);
   const auto knots = static_cast<std::size_t>(knots_);
   band_.clear(clocks, knots);
@@ -95,14 +95,14 @@ bool Curvature::Matrices::factorize_band(std::span<const std::uint32_t> active,
   return band_.factorise();
 }
 
-void Curvature::Matrices::add_square(const Point& point, double weight) {
+void Curvature::add_square(const Point& point, double weight) {
   const auto [i, a, b] = point;
   diagonal_[i] += weight * a * a;
   diagonal_[i + clocks_] += weight * b * b;
   sub1_[i + clocks_] += weight * a * b;
 }
 
-void Curvature::Matrices::add(const FitConstraint& constraint, double weight) {
+void Curvature::add(const FitConstraint& constraint, double weight) {
   const Point to = point(constraint.to, constraint.to_share),
               from = point(constraint.from, constraint.from_share);
   const bool to_is_low = constraint.to < constraint.from;
@@ -122,7 +122,7 @@ void Curvature::Matrices::add(const FitConstraint& constraint, double weight) {
   block.value[3] -= weight * low.second * high.second;
 }
 
-Curvature::Matrices::Block& Curvature::Matrices::block_at(Eigen::Index low, Eigen::Index high) {
+Curvature::Block& Curvature::block_at(Eigen::Index low, Eigen::Index high) {
   const auto [place, is_new] =
       place_.insert(static_cast<std::uint64_t>(low) * static_cast<std::uint64_t>(size_) +
                         static_cast<std::uint64_t>(high),
@@ -134,8 +134,7 @@ Curvature::Matrices::Block& Curvature::Matrices::block_at(Eigen::Index low, Eige
 /// Adds up the blocks of the active constraints. Blocks of constraints that are no longer active
 /// stay as zeros, so that the order of elimination stays valid. They are dropped when a new order
 /// is needed anyway.
-void Curvature::Matrices::add_all(std::span<const std::uint32_t> active,
-                                  std::span<const double> shares) {
+void Curvature::add_all(std::span<const std::uint32_t> active, std::span<const double> shares) {
   for (Block& block : blocks_) block = {.low = block.low, .high = block.high};
   const std::size_t known = blocks_.size();
   for (std::size_t n = 0; n < active.size(); ++n)
@@ -154,7 +153,7 @@ void Curvature::Matrices::add_all(std::span<const std::uint32_t> active,
 }
 
 /// Initialises the matrices of the clocks: bends and fixed terms.
-void Curvature::Matrices::add_clocks(double bend) {
+void Curvature::add_clocks(double bend) {
   diagonal_ = sub1_ = sub2_ = Vector::Zero(size_);
   const Eigen::Index n = clocks_;
   for (Eigen::Index k = 1; k + 1 < knots_; ++k) {
@@ -170,8 +169,8 @@ void Curvature::Matrices::add_clocks(double bend) {
     add_square(point(term.at, term.share), term.scale * term.scale);
 }
 
-bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> active,
-                                  SolveMethod method, std::span<const double> shares) {
+bool Curvature::compute(double bend, std::span<const std::uint32_t> active, SolveMethod method,
+                        std::span<const double> shares) {
   in_band_ = method == SolveMethod::automatic && coupling_.is_dense();
   if (in_band_) {
     add_clocks(bend);
@@ -190,7 +189,7 @@ bool Curvature::Matrices::compute(double bend, std::span<const std::uint32_t> ac
 }
 
 /// Empty if that costs too much.
-std::optional<bool> Curvature::Matrices::factorize_whole(double bend, SolveMethod method) {
+std::optional<bool> Curvature::factorize_whole(double bend, SolveMethod method) {
   const bool limited = method == SolveMethod::automatic;
   // Too expensive by far: saves the search for an order of elimination.
   if (limited && !is_analysed_ && blocks_.size() > static_cast<std::size_t>(size_) &&
@@ -209,7 +208,7 @@ std::optional<bool> Curvature::Matrices::factorize_whole(double bend, SolveMetho
 }
 
 /// Sets the matrices of the clocks, which do not change between steps.
-void Curvature::Matrices::set_chains(double bend) {
+void Curvature::set_chains(double bend) {
   if (bend_of_chains_ == bend) return;
   bend_of_chains_ = bend;
   add_clocks(bend);
@@ -217,7 +216,7 @@ void Curvature::Matrices::set_chains(double bend) {
               {to_std(by_clocks(diagonal_)), to_std(by_clocks(sub1_)), to_std(by_clocks(sub2_))});
 }
 
-bool Curvature::Matrices::is_clearly_costly() {
+bool Curvature::is_clearly_costly() {
   if (coupling_.is_dense()) return false;
   if (!estimated_work_) {
     estimated_work_ = estimate_work(static_cast<std::size_t>(clocks_),
@@ -227,7 +226,7 @@ bool Curvature::Matrices::is_clearly_costly() {
 }
 
 /// Marks the knots of blocks as interface: they are eliminated last.
-void Curvature::Matrices::find_interface() {
+void Curvature::find_interface() {
   std::vector<std::uint8_t> touched(static_cast<std::size_t>(size_), 0);
   for (const Block& block : blocks_) {
     for (const Eigen::Index i : {block.low, block.high}) {
@@ -241,7 +240,7 @@ void Curvature::Matrices::find_interface() {
 /// Calls `body` with row, column and value of the lower half of the Schur complement. Entries may
 /// repeat: they are to be added up.
 template <class Body>
-void Curvature::Matrices::for_schur_entries(Body body) const {
+void Curvature::for_schur_entries(Body body) const {
   chains_.for_schur_entries(body);
   const auto add_square = [&](std::size_t at, const std::array<double, 3>& square) {
     body(at, at, square[0]);
@@ -260,7 +259,7 @@ void Curvature::Matrices::for_schur_entries(Body body) const {
   }
 }
 
-void Curvature::Matrices::assemble() {
+void Curvature::assemble() {
   if (!is_analysed_) find_places();
   schur_.coeffs().setZero();
   std::size_t n = 0;
@@ -269,7 +268,7 @@ void Curvature::Matrices::assemble() {
 }
 
 /// Finds the pattern of the Schur complement, and the place of every entry in it.
-void Curvature::Matrices::find_places() {
+void Curvature::find_places() {
   struct Entry {
     std::uint32_t row = 0, number = 0;
   };
@@ -302,26 +301,29 @@ void Curvature::Matrices::find_places() {
 }
 
 /// Solves by static condensation and the factor of the Schur complement.
-Vector Curvature::Matrices::solve_whole(const Vector& right) const {
-  std::vector<double> v = to_std(right);
+std::vector<double> Curvature::solve_whole(std::span<const double> right) const {
+  std::vector<double> v(right.begin(), right.end());
   const std::vector<double> joints = chains_.condense(v);
   const Vector solution = factor_.solve(
       Eigen::Map<const Vector>(joints.data(), static_cast<Eigen::Index>(joints.size())));
   chains_.expand({solution.data(), joints.size()}, v);
-  return Eigen::Map<const Vector>(v.data(), size_);
+  return v;
 }
 
-Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
+std::vector<double> Curvature::solve(std::span<const double> right, double tolerance) {
+  if (!in_band_ && direct_) return solve_whole(right);
+  Vector v = by_knots(Eigen::Map<const Vector>(right.data(), size_));
   if (in_band_) {
-    Vector solution = by_knots(right);
-    band_.solve({solution.data(), static_cast<std::size_t>(size_)});
-    return by_clocks(solution);
+    band_.solve({v.data(), static_cast<std::size_t>(size_)});
+  } else {
+    v = solve_iteratively(v, tolerance);
   }
-  if (direct_) return solve_whole(right);
-  Vector solution = Vector::Zero(size_), residual = by_knots(right);
-  Vector near = residual;
-  solve_lower(near);
-  solve_upper(near);
+  return to_std(by_clocks(v));
+}
+
+/// Conjugate gradients.
+Curvature::Vector Curvature::solve_iteratively(const Vector& right, double tolerance) {
+  Vector solution = Vector::Zero(size_), residual = right, near = preconditioned(residual);
   Vector direction = near;
   double product = residual.dot(near);
   const double enough = tolerance * tolerance * product;
@@ -331,62 +333,128 @@ Vector Curvature::Matrices::solve(const Vector& right, double tolerance) {
     const double length = product / direction.dot(image);
     solution += length * direction;
     residual -= length * image;
-    near = residual;
-    solve_lower(near);
-    solve_upper(near);
+    near = preconditioned(residual);
     const double next = residual.dot(near);
     direction = near + next / product * direction;
     product = next;
   }
-  return by_clocks(solution);
+  return solution;
 }
 
-double Curvature::Matrices::log_determinant() {
+/// Solution for the matrices of single clocks.
+Curvature::Vector Curvature::preconditioned(const Vector& residual) {
+  Vector near = residual;
+  factors_.solve_lower(near);
+  factors_.solve_upper(near);
+  work_ += 6 * static_cast<double>(size_);
+  return near;
+}
+
+double Curvature::log_determinant() {
   if (in_band_) return band_.log_determinant();
   if (direct_) return chains_.log_determinant() + factor_.log_determinant();
   double rest = 0;
   for (std::size_t probe = 0; probe < CurvatureThresholds::probes; ++probe)
     rest += quadrature(probe);
-  return rest / static_cast<double>(CurvatureThresholds::probes) - 2 * inverse_.array().log().sum();
+  return rest / static_cast<double>(CurvatureThresholds::probes) + factors_.log_determinant();
+}
+
+/// Factorises the matrices of single clocks.
+bool Curvature::factorize_clocks(double bend) {
+  const Eigen::Index n = clocks_;
+  add_clocks(bend);
+  const auto add_square = [&](Eigen::Index at, const std::array<double, 3>& square) {
+    diagonal_[at] += square[0];
+    sub1_[at + n] += square[1];
+    diagonal_[at + n] += square[2];
+  };
+  for (const Block& block : blocks_) {
+    add_square(block.low, block.low_square);
+    add_square(block.high, block.high_square);
+  }
+  return factors_.factorise(clocks_, diagonal_, sub1_, sub2_);
+}
+
+Curvature::Vector Curvature::by_knots(const Vector& by_clocks) const {
+  return by_clocks.reshaped(knots_, clocks_).transpose().reshaped();
+}
+
+Curvature::Vector Curvature::by_clocks(const Vector& by_knots) const {
+  return by_knots.reshaped(clocks_, knots_).transpose().reshaped();
+}
+
+Curvature::Vector Curvature::times(const Vector& v) {
+  const Eigen::Index n = clocks_;
+  Vector product = diagonal_.cwiseProduct(v);
+  for (const auto& [beside, distance] : {std::pair(&sub1_, n), std::pair(&sub2_, 2 * n)}) {
+    const Eigen::Index rest = size_ - distance;
+    product.tail(rest) += beside->tail(rest).cwiseProduct(v.head(rest));
+    product.head(rest) += beside->tail(rest).cwiseProduct(v.tail(rest));
+  }
+  for (const Block& block : blocks_) {
+    const Eigen::Index a = block.low, b = block.high;
+    const auto& m = block.value;
+    product[b] += m[0] * v[a] + m[1] * v[a + n];
+    product[b + n] += m[2] * v[a] + m[3] * v[a + n];
+    product[a] += m[0] * v[b] + m[2] * v[b + n];
+    product[a + n] += m[1] * v[b] + m[3] * v[b + n];
+  }
+  work_ += 5 * static_cast<double>(size_) + 8 * static_cast<double>(blocks_.size());
+  return product;
+}
+
+double Curvature::quadrature(std::size_t probe) {
+  RandomStream random(0, probe);
+  Vector now(size_);
+  for (Eigen::Index i = 0; i < size_; ++i) now[i] = random.below(2) == 0 ? -1 : 1;
+  const double norm = now.norm();
+  now /= norm;
+  Vector before = Vector::Zero(size_);
+  const int steps =
+      static_cast<int>(std::min<Eigen::Index>(CurvatureThresholds::lanczos_steps, size_));
+  Vector diagonal(steps), side(steps);
+  int done = 0;
+  double beta = 0;
+  while (done < steps && (done == 0 || !cancel_.asked())) {
+    Vector next = now;
+    factors_.solve_upper(next);
+    next = times(next);
+    factors_.solve_lower(next);
+    work_ += 6 * static_cast<double>(size_);
+    next -= beta * before;
+    const double alpha = next.dot(now);
+    next -= alpha * now;
+    beta = next.norm();
+    diagonal[done] = alpha;
+    side[done] = beta;
+    ++done;
+    if (beta < 1e-10) break;
+    before = now;
+    now = next / beta;
+  }
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen;
+  eigen.computeFromTridiagonal(diagonal.head(done), side.head(std::max(done - 1, 0)));
+  double sum = 0;
+  for (int i = 0; i < done; ++i) {
+    const double first = eigen.eigenvectors()(0, i);
+    sum += first * first * std::log(std::max(eigen.eigenvalues()[i], 1e-300));
+  }
+  return norm * norm * sum;
 }
 
 double inner_product(std::span<const double> a, std::span<const double> b) {
   const auto size = static_cast<Eigen::Index>(a.size());
-  return Eigen::Map<const Vector>(a.data(), size).dot(Eigen::Map<const Vector>(b.data(), size));
+  return Eigen::Map<const Eigen::VectorXd>(a.data(), size)
+      .dot(Eigen::Map<const Eigen::VectorXd>(b.data(), size));
 }
 
-Curvature::Curvature(std::size_t clocks, std::size_t knots, std::span<const FitTerm> fixed,
-                     std::span<const FitConstraint> constraints, double scale)
-    : matrices_(std::make_unique<Matrices>(clocks, knots, fixed, constraints, scale)) {}
-
-Curvature::~Curvature() = default;
-
-bool Curvature::compute(double bend, std::span<const std::uint32_t> active, SolveMethod method,
-                        std::span<const double> shares) {
-  return matrices_->compute(bend, active, method, shares);
+void Curvature::begin() {
+  work_ = 0;
+  costly_ = std::numeric_limits<std::size_t>::max();
+  blocks_.clear();
+  place_.clear();
+  is_analysed_ = false;
 }
-
-std::vector<double> Curvature::solve(std::span<const double> right, double tolerance) {
-  const Eigen::Map<const Vector> as_vector(right.data(), static_cast<Eigen::Index>(right.size()));
-  const Vector solution = matrices_->solve(as_vector, tolerance);
-  return {solution.data(), solution.data() + solution.size()};
-}
-
-double Curvature::log_determinant() { return matrices_->log_determinant(); }
-
-void Curvature::stop_with(const Progress* progress) { matrices_->stop_with(progress); }
-
-void Curvature::set_constraints(std::span<const FitConstraint> constraints) {
-  matrices_->set_constraints(constraints);
-}
-
-void Curvature::begin() { matrices_->begin(); }
-
-bool Curvature::is_iterative() const { return matrices_->is_iterative(); }
-
-bool Curvature::is_clearly_costly() { return matrices_->is_clearly_costly(); }
-
-double Curvature::work() const { return matrices_->work(); }
 
 double Curvature::work_in_band(std::size_t clocks, std::size_t knots) {
   return BlockBand::work(clocks, knots) * CurvatureThresholds::band_cost;

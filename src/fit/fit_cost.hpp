@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "fit/curvature.hpp"
 #include "fit/knot_places.hpp"
 #include "fit/problem.hpp"
+#include "fit/terms.hpp"
 
 namespace entrain::fit {
 

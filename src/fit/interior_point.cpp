@@ -19,10 +19,8 @@ struct InteriorPointThresholds {
   static constexpr int usual_steps = 25;
   /// Initial slack of a constraint just met: multiple of the worst violation, at least of sigma.
   static constexpr double first_slack = 0.3, least_first_slack = 2;
-  // Multiples of the central slack (central_slack()). Decision 37 lists the values that were tried.
-  static constexpr double enter = 100;        ///< known constraints missed by less take part
-  static constexpr double activate = 5;       ///< unknown ones missed by less are looked for
-  static constexpr double leave_factor = 30;  ///< multiple of `enter` beyond which they leave
+  /// Constraints missed by less than this multiple of the central slack are added (decision 37).
+  static constexpr double activate = 5;
   /// Least share of the weight of an exceeded constraint that enters the matrix. Without it steps
   /// become a little too long, which longest_step() corrects.
   static constexpr double least_share = 1e-9;
@@ -39,29 +37,15 @@ struct InteriorPointThresholds {
 
 }  // namespace
 
-void InteriorPoint::drop_all() {
-  constraints_.clear();
-  states_.clear();
-  numbers_.clear();
-  is_near_.assign(cost_.constraints().size(), 0);
-}
-
-/// Adds constraints missed by less than a multiple of `middle`, or than the largest `move` of an
-/// unknown, ticks. Their product is weight * middle^2: a constraint just met then has the slack
-/// `middle`. Returns the cost of the duals that came or went, which nothing balances yet.
-double InteriorPoint::activate_near(const Vector& v, double middle, double move) {
+/// Adds constraints missed by less than a multiple of `middle`, ticks. Gives all that have no state
+/// the product weight * middle^2: a constraint just met then has the slack `middle`. Returns the
+/// cost of the new duals, which nothing balances yet.
+double InteriorPoint::activate(const Vector& v, double middle) {
   activate_(v, InteriorPointThresholds::activate * middle);
-  const double margin = std::max(InteriorPointThresholds::enter * middle, move);
   const std::vector<FitConstraint>& constraints = cost_.constraints();
-  is_near_.resize(constraints.size(), 0);
-  double squares = drop_far(v, InteriorPointThresholds::leave_factor * margin);
-  for (std::size_t i = 0; i < constraints.size(); ++i) {
-    if (is_near_[i] != 0) continue;
+  double squares = 0;
+  for (std::size_t i = states_.size(); i < constraints.size(); ++i) {
     const double over = constraints[i].excess(v);
-    if (over < -margin) continue;
-    is_near_[i] = 1;
-    constraints_.push_back(constraints[i]);
-    numbers_.push_back(static_cast<std::uint32_t>(i));
     const double root = std::sqrt(over * over + 4 * middle * middle);
     // The smaller one follows from the product: a difference would cancel.
     const double large = (root + std::abs(over)) / 2, small = middle * middle / large;
@@ -73,42 +57,21 @@ double InteriorPoint::activate_near(const Vector& v, double middle, double move)
   return squares / (2 * weight_);
 }
 
-/// Drops the constraints that are missed by more than `margin`, ticks, and have as much slack.
-/// Returns the sum of the squares of their duals.
-double InteriorPoint::drop_far(const Vector& v, double margin) {
-  std::size_t kept = 0;
-  double squares = 0;
-  for (std::size_t i = 0; i < constraints_.size(); ++i) {
-    if (states_[i].slack > margin && constraints_[i].excess(v) < -margin) {
-      is_near_[numbers_[i]] = 0;
-      squares += states_[i].dual * states_[i].dual;
-      continue;
-    }
-    constraints_[kept] = constraints_[i];
-    states_[kept] = states_[i];
-    numbers_[kept++] = numbers_[i];
-  }
-  constraints_.resize(kept);
-  states_.resize(kept);
-  numbers_.resize(kept);
-  return squares;
-}
-
 /// Residual of the stationarity condition: 0 at the minimum.
 InteriorPoint::Vector InteriorPoint::gradient(const Vector& v) const {
   Vector gradient = cost_.fixed_gradient(v);
-  for (std::size_t i = 0; i < constraints_.size(); ++i)
-    constraints_[i].push(gradient, states_[i].dual);
+  for (std::size_t i = 0; i < states_.size(); ++i)
+    cost_.constraints()[i].push(gradient, states_[i].dual);
   return gradient;
 }
 
 bool InteriorPoint::factorize() {
   active_.clear();
   shares_.clear();
-  for (std::size_t i = 0; i < states_.size(); ++i) {
+  for (std::uint32_t i = 0; i < states_.size(); ++i) {
     const double share = states_[i].dual / (weight_ * states_[i].slack + states_[i].dual);
     if (share < InteriorPointThresholds::least_share) continue;
-    active_.push_back(numbers_[i]);
+    active_.push_back(i);
     shares_.push_back(share);
   }
   return curvature_.compute(cost_.stiffness() * cost_.stiffness(), active_, SolveMethod::automatic,
@@ -118,16 +81,17 @@ bool InteriorPoint::factorize() {
 
 /// Newton step towards a gradient of 0 and the targets of all products.
 InteriorPoint::Vector InteriorPoint::find_step(Vector gradient) {
-  for (std::size_t i = 0; i < constraints_.size(); ++i) {
+  const std::vector<FitConstraint>& constraints = cost_.constraints();
+  for (std::size_t i = 0; i < states_.size(); ++i) {
     const State& state = states_[i];
-    constraints_[i].push(
+    constraints[i].push(
         gradient, (state.target - state.dual * state.slack) / (state.slack + state.dual / weight_));
   }
   Vector step = curvature_.solve(gradient);
   for (double& x : step) x = -x;
-  for (std::size_t i = 0; i < constraints_.size(); ++i) {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
     State& state = states_[i];
-    const double change = constraints_[i].excess(step) + constraints_[i].bound;
+    const double change = constraints[i].excess(step) + constraints[i].bound;
     state.dual_step = (state.target - state.dual * state.slack + state.dual * change) /
                       (state.slack + state.dual / weight_);
     state.slack_step = state.dual_step / weight_ - change;
@@ -206,32 +170,26 @@ bool InteriorPoint::correct(const Vector& gradient, double aimed, Step& step) {
   return true;
 }
 
-/// Makes a step. Returns the largest move of an unknown.
-double InteriorPoint::advance(Vector& v, const Step& step) {
-  double move = 0;
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    v[i] += step.length * step.of[i];
-    move = std::max(move, std::abs(step.length * step.of[i]));
-  }
+void InteriorPoint::advance(Vector& v, const Step& step) {
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] += step.length * step.of[i];
   for (State& state : states_) {
     state.dual += step.length * state.dual_step;
     state.slack += step.length * state.slack_step;
     state.dual_step = state.slack_step = 0;
   }
-  return move;
 }
 
 std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progress* progress,
                                       double tolerance) {
   const Cancel cancel(progress);
   weight_ = cost_.scale() * cost_.scale();
-  drop_all();
+  states_.clear();
   const double first_slack = std::max(InteriorPointThresholds::first_slack * cost_.worst(v),
                                       InteriorPointThresholds::least_first_slack / cost_.scale());
-  static_cast<void>(activate_near(v, first_slack, 0));
+  static_cast<void>(activate(v, first_slack));
   const double work_before = curvature_.work();
   double unbalanced = 1;      // share of the first gradient that is left
-  double unbalanced_new = 0;  // cost of the duals that came or went later
+  double unbalanced_new = 0;  // cost of the duals that came later
   for (int steps = 0; steps < InteriorPointThresholds::most_steps; ++steps) {
     const double sum = complementarity(0);
     const double left = std::max({sum, unbalanced * cost_of_duals(), unbalanced_new});
@@ -243,15 +201,15 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
     if (work > most_work || (steps == 0 && work * InteriorPointThresholds::usual_steps > most_work))
       return {};
     const Step step = best_step(gradient(v), sum);
-    const double move = advance(v, step);
+    advance(v, step);
     unbalanced *= 1 - step.length;
     unbalanced_new *= 1 - step.length;
     double middle = central_slack();
     if (step.length < InteriorPointThresholds::short_step) {
       middle *= InteriorPointThresholds::widen;
-      drop_all();
+      states_.clear();
     }
-    unbalanced_new += activate_near(v, middle, move);
+    unbalanced_new += activate(v, middle);
   }
   return {};
 }

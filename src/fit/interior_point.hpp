@@ -27,8 +27,7 @@ namespace entrain::fit {
 /// hard constraints these are hundreds. This method takes about twenty steps from anywhere, and
 /// each costs as much as two Newton steps.
 ///
-/// Constraints take part while they are near the unknowns. They enter with the average product of
-/// the others.
+/// Constraints that come later enter with the average product of the others.
 ///
 /// A step that is too short means that the products have diverged: all constraints then start again
 /// with one product, at the present unknowns.
@@ -65,15 +64,13 @@ class InteriorPoint {
     double length = 0;
   };
 
-  void drop_all();
-  double drop_far(const Vector& v, double margin);
-  double activate_near(const Vector& v, double middle, double move);
+  double activate(const Vector& v, double middle);
   [[nodiscard]] Vector gradient(const Vector& v) const;
   bool factorize();
   [[nodiscard]] Vector find_step(Vector gradient);
   [[nodiscard]] Step best_step(const Vector& gradient, double sum);
   bool correct(const Vector& gradient, double aimed, Step& step);
-  double advance(Vector& v, const Step& step);
+  void advance(Vector& v, const Step& step);
   [[nodiscard]] double longest_step() const;
   [[nodiscard]] double complementarity(double length) const;
   [[nodiscard]] double central_slack() const;
@@ -82,13 +79,9 @@ class InteriorPoint {
   FitCost& cost_;
   Curvature& curvature_;
   Activate activate_;
-  double weight_ = 1;  ///< w = 1 / sigma^2
-  // Constraints near the unknowns, which take part.
-  std::vector<FitConstraint> constraints_;
-  std::vector<State> states_;
-  std::vector<std::uint32_t> numbers_;  ///< numbers in FitCost::constraints()
-  std::vector<std::uint8_t> is_near_;   ///< 1 if a constraint takes part, one per constraint
-  std::vector<std::uint32_t> active_;   ///< numbers of those in the matrix, and their shares
+  double weight_ = 1;                  ///< w = 1 / sigma^2
+  std::vector<State> states_;          ///< one per constraint of the cost
+  std::vector<std::uint32_t> active_;  ///< numbers of those in the matrix, and their shares
   Vector shares_;
 };
 

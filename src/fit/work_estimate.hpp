@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "fit/curvature.hpp"
+#include "fit/terms.hpp"
 
 namespace entrain::fit {
 
