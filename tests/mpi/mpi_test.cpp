@@ -239,7 +239,7 @@ TEST(Bounds, any_number_of_processes_proves_the_same) {
     EXPECT_EQ(comparable(outcome.out, scratch / name), comparable(expected.out, scratch / "alone"));
     EXPECT_EQ(read_bytes(scratch / (name + ".csv")), read_bytes(scratch / "alone.csv")) << count;
   }
-  const ChildOutcome refused = run_processes(2, correct("2"));
+  const ChildOutcome refused = run_processes(2, correct("alone"));  // which exists
   EXPECT_EQ(refused.exit_code, 2) << refused.summary();
   EXPECT_EQ(own_lines(refused.err).size(), 1u) << refused.err;
 }
