@@ -6,7 +6,10 @@ messages with its six neighbours in a cube and takes part in two collectives of 
 has a block of locations and one thread, which does what is ready in the order in which it became
 ready; parcels cost both ends some time and need some time on their way.
 
-News of a collective spreads among the members in stages, as in src/clc/relays.hpp.
+News of a collective spreads among the members in stages, as in src/clc/relays.hpp, or by way of a
+home, which gets the times of all participants and answers each of them.
+
+    python3 bench/flow.py    what relays gain between four machines
 """
 
 from __future__ import annotations
@@ -121,8 +124,9 @@ def stages(members: int) -> list[list[int]]:
     return result
 
 
-def simulate(members: int, locations: int, costs: Costs, iterations: int = 6) -> Outcome:
-    """A pass over some iterations of the program."""
+def simulate(members: int, locations: int, costs: Costs, iterations: int = 6,
+             homes: bool = False) -> Outcome:
+    """A pass over some iterations of the program. `homes`: collectives without relays."""
     flow = _Flow(members, costs)
     side = round(locations ** (1 / 3))
     per_member = locations / members
@@ -160,6 +164,9 @@ def simulate(members: int, locations: int, costs: Costs, iterations: int = 6) ->
         flow.evaluate(member, own, lambda: enter(member, iteration, collective, 0))
 
     def enter(member: int, iteration: int, collective: int, stage: int) -> None:
+        if homes:
+            report(member, iteration, collective)
+            return
         if stage == len(plan):
             flow.evaluate(member, own, lambda: begin(member, iteration, collective + 1))
             return
@@ -172,6 +179,19 @@ def simulate(members: int, locations: int, costs: Costs, iterations: int = 6) ->
             flow.send(member, other, NEWS, lambda other=other: heard(other))
         heard(member)
 
+    def report(member: int, iteration: int, collective: int) -> None:
+        home = (COLLECTIVES * iteration + collective) % members
+
+        def answer() -> None:
+            for other in range(members):
+                flow.send(home, other, own, lambda other=other: flow.evaluate(
+                    other, own, lambda: begin(other, iteration, collective + 1)))
+
+        def heard() -> None:  # the home looks at the time of every participant
+            flow.when((home, iteration, collective), members,
+                      lambda: flow.work(home, locations * costs.node_s / 2, answer))
+        flow.send(member, home, own, heard)
+
     for member in range(members):
         exchange_messages(member, 0)
     flow.run()
@@ -179,3 +199,20 @@ def simulate(members: int, locations: int, costs: Costs, iterations: int = 6) ->
     return Outcome(time_s=flow.now, efficiency=flow.useful / total, idle=1 - flow.busy / total,
                    parcels=flow.parcels / members / iterations,
                    bytes=flow.bytes / members / iterations)
+
+
+def compare_homes() -> None:
+    """Prints the time of a pass between four machines with relays and with homes."""
+    print("locations | latency, us | relays, us | homes, us | gain")
+    for locations in (64, 1_000, 100_000):
+        for latency_us in (2, 25):
+            costs = Costs(node_s=40e-9, parcel_s=0.5e-6, latency_s=latency_us * 1e-6,
+                          bytes_per_s=1e10)
+            relays, homes = (simulate(4, locations, costs, homes=by_home).time_s
+                             for by_home in (False, True))
+            print(f"{locations:9,} | {latency_us:11} | {relays * 1e6:10,.0f} | "
+                  f"{homes * 1e6:9,.0f} | {homes / relays:.2f}")
+
+
+if __name__ == "__main__":
+    compare_homes()

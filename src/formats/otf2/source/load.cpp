@@ -7,7 +7,6 @@
 
 #include "base/try.hpp"
 #include "formats/otf2/source/same_files.hpp"
-#include "trace/placement.hpp"
 
 namespace entrain::otf2 {
 
@@ -41,48 +40,6 @@ Result<void> scan(Workers& workers, LoadedTrace& loaded,
   return {};
 }
 
-/// With more pairs of processes that exchange messages, each process talks to so many that no
-/// partition is much better than another one; and all pairs are held by every member.
-constexpr std::int64_t k_most_pairs = std::int64_t{1} << 20;
-
-/// Whether it is worth to read locations again, somewhere else.
-bool is_worth_it(std::uint64_t before, std::uint64_t after,
-                 std::span<const trace::Traffic> traffic) {
-  std::uint64_t all = 0;
-  for (const trace::Traffic& t : traffic) all += t.messages;
-  // A quarter of the messages between processes of this run, and a twentieth of all.
-  return before > after && before - after > before / 4 && before - after > all / 20;
-}
-
-/// Shares the locations out anew if processes that exchange many messages would be apart: messages
-/// between processes of this run cost much more than others. Collective.
-Result<void> bring_together(Workers& workers, LoadedTrace& loaded,
-                            std::span<const std::uint64_t> weight,
-                            std::span<const std::uint32_t> together, Progress* progress) {
-  Team& processes = workers.processes();
-  const trace::Definitions& definitions = loaded.trace.definitions;
-  const std::vector<LocationIndex> before = loaded.own(processes);
-  const std::vector<trace::Traffic> sent = trace::traffic_of(loaded.trace, before);
-  const auto pairs = static_cast<std::int64_t>(sent.size());
-  if (processes.reduce(Team::Reduction::sum, pairs) > k_most_pairs) return {};
-  const std::vector<trace::Traffic> traffic = trace::sum_of(gather_everywhere(processes, sent));
-  trace::Partition placed =
-      trace::place({definitions, weight, processes.size(), together, traffic});
-  if (!is_worth_it(trace::crossing(definitions, loaded.partition, traffic),
-                   trace::crossing(definitions, placed, traffic), traffic)) {
-    return {};
-  }
-  loaded.partition = std::move(placed);
-  for (const LocationIndex l : before) {
-    if (!loaded.partition.owns(processes.rank(), l)) loaded.trace.locations[l] = {};
-  }
-  std::vector<LocationIndex> more;
-  for (const LocationIndex l : loaded.own(processes)) {
-    if (!std::binary_search(before.begin(), before.end(), l)) more.push_back(l);
-  }
-  return scan(workers, loaded, more, progress);
-}
-
 }  // namespace
 
 tl::unexpected<Error> no_event_files(const std::string& path) {
@@ -112,7 +69,6 @@ Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Pr
   loaded.partition = trace::divide(loaded.trace.definitions, weight, processes.size(), together);
   loaded.trace.locations.resize(loaded.trace.definitions.locations.size());
   TRY(scan(workers, loaded, loaded.own(processes), progress));
-  if (!workers.alone()) TRY(bring_together(workers, loaded, weight, together, progress));
   TRY(check_anything_there(processes, loaded.trace));
   return loaded;
 }
