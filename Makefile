@@ -38,8 +38,9 @@ sanitize: ready ## all quick tests under the address, undefined-behaviour and th
 	cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan -j $(JOBS)
 
-# Unit tests of the rooms that compile fast and that read what others wrote: figures in .ci/run.
-QUICK_SANITIZED = base output trace otf2_format otf2_library otf2_read difference session json table
+# Unit tests of the rooms that compile fast; figures in .ci/run.
+QUICK_SANITIZED = base output trace otf2_format otf2_library otf2_read otf2_write clocks sim difference \
+  session json table
 
 sanitize-quick: ready ## unit tests of the lowest rooms under the address and undefined-behaviour sanitizers
 	cmake --preset asan-ubsan --log-level=WARNING
