@@ -10,7 +10,8 @@
 
 #include <entrain/error.hpp>
 
-#include "lines/simultaneous_ends.hpp"
+#include "constraints/call_ends.hpp"
+#include "lines/end_lines.hpp"
 
 namespace entrain::lines {
 
