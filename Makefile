@@ -39,8 +39,8 @@ sanitize: ready ## all quick tests under the address, undefined-behaviour and th
 	ctest --preset tsan -j $(JOBS)
 
 # Unit tests of the rooms that compile fast; figures in .ci/run.
-QUICK_SANITIZED = base output trace otf2_format otf2_library otf2_read otf2_write clocks sim difference \
-  session json table
+QUICK_SANITIZED = base output trace formats_otf2_format formats_otf2_library formats_otf2_read \
+  formats_otf2_write clocks sim difference session formats_json
 
 sanitize-quick: ready ## unit tests of the lowest rooms under the address and undefined-behaviour sanitizers
 	cmake --preset asan-ubsan --log-level=WARNING
