@@ -43,8 +43,7 @@ struct Shown {
                .maps;
   }
   [[nodiscard]] std::vector<std::uint64_t> stamps(entrain::LocationIndex l) const {
-    return must(entrain::otf2::read_stamps(entrain::otf2::archive_of(loaded), l))
-        .stamps;
+    return must(entrain::otf2::read_stamps(entrain::otf2::archive_of(loaded), l)).stamps;
   }
 };
 

@@ -6,8 +6,8 @@
 
 #include <entrain/entrain.hpp>
 
-#include "fuzz/scratch.hpp"
 #include "formats/otf2/format/format.hpp"
+#include "fuzz/scratch.hpp"
 
 namespace entrain::fuzz {
 

@@ -4,8 +4,8 @@
 
 #include <entrain/entrain.hpp>
 
-#include "fuzz/scratch.hpp"
 #include "formats/otf2/read/archive.hpp"
+#include "fuzz/scratch.hpp"
 #include "sim/drop.hpp"
 
 namespace entrain::fuzz {

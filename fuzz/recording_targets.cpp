@@ -11,8 +11,8 @@
 
 #include "base/temp_folder_testing.hpp"
 #include "formats/kineto/kineto.hpp"
-#include "fuzz/scratch.hpp"
 #include "formats/spans/recording.hpp"
+#include "fuzz/scratch.hpp"
 
 namespace entrain::fuzz {
 

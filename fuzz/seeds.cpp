@@ -4,8 +4,8 @@
 
 #include <entrain/entrain.hpp>
 
-#include "fuzz/targets.hpp"
 #include "formats/json/document.hpp"
+#include "fuzz/targets.hpp"
 #include "net/model/generators.hpp"
 #include "net/model/topology_dot.hpp"
 #include "support/all_records.hpp"

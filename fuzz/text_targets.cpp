@@ -10,10 +10,10 @@
 #include <entrain/align.hpp>
 
 #include "base/temp_folder_testing.hpp"
-#include "formats/tables/write_tables.hpp"
-#include "fuzz/scratch.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/text_file.hpp"
+#include "formats/tables/write_tables.hpp"
+#include "fuzz/scratch.hpp"
 #include "record/base/settings.hpp"
 #include "record/base/vt_settings.hpp"
 

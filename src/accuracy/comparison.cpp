@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "accuracy/sums.hpp"
 #include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
-#include "accuracy/sums.hpp"
 
 namespace entrain::accuracy {
 

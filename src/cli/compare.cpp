@@ -13,8 +13,8 @@
 #include "cli/common.hpp"
 #include "cli/values.hpp"
 #include "engine/inputs.hpp"
-#include "output/output.hpp"
 #include "formats/tables/reader.hpp"
+#include "output/output.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -43,7 +43,7 @@ std::string csv_of(const CompareReport& report) {
   for (const LocationDifference& location : report.locations) {
     std::string& field = fields[location.id];
     tables::append_field(field,
-                        location.name.empty() ? fmt::format("{}", location.id) : location.name);
+                         location.name.empty() ? fmt::format("{}", location.id) : location.name);
   }
   for (const ComparedEvent& event : report.events) {
     text +=

@@ -7,9 +7,9 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
-#include "engine/proof.hpp"
 #include "engine/check_times.hpp"
 #include "engine/page_survey.hpp"
+#include "engine/proof.hpp"
 #include "engine/timeline.hpp"
 #include "formats/given_source.hpp"
 #include "session/phase.hpp"
@@ -18,13 +18,12 @@
 namespace entrain {
 
 Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
-                                const AlignOptions& options, page::Data* page,
-                                Progress* progress) {
+                                const AlignOptions& options, page::Data* page, Progress* progress) {
   const CheckOptions& check = options.check;
   const formats::GivenSource source(clocks, edges);
   session::Workers workers(check.threads);
-  TRY_ASSIGN(Timeline t, find_timeline(workers, source, check, {.purpose = Purpose::correction},
-                                       progress));
+  TRY_ASSIGN(Timeline t,
+             find_timeline(workers, source, check, {.purpose = Purpose::correction}, progress));
   Alignment result;
   AlignReport& report = result.report;
   std::optional<PageSurvey> survey;

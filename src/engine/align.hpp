@@ -9,8 +9,8 @@
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
-#include "page/data.hpp"
 #include "formats/tables/reader.hpp"
+#include "page/data.hpp"
 
 namespace entrain::engine {
 

@@ -10,13 +10,13 @@
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
-#include "formats/tables/read_clocks.hpp"
-#include "formats/tables/read_edges.hpp"
-#include "formats/tables/write_tables.hpp"
 #include "engine/align.hpp"
 #include "engine/edges.hpp"
 #include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
+#include "formats/tables/read_clocks.hpp"
+#include "formats/tables/read_edges.hpp"
+#include "formats/tables/write_tables.hpp"
 #include "output/output.hpp"
 #include "session/workers.hpp"
 
@@ -85,8 +85,7 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
   TRY_ASSIGN(result.clocks, tables::read_clocks(tables.clocks, tables.resolution_hz));
   TRY_ASSIGN(tables::EdgeTable table,
              tables::read_edges(tables.edges, result.clocks, options.check.threads, progress));
-  TRY_ASSIGN(result.alignment,
-             align(result.clocks, table.list.view(), options, page, progress));
+  TRY_ASSIGN(result.alignment, align(result.clocks, table.list.view(), options, page, progress));
   result.alignment.report.notes = std::move(table.notes);
   return result;
 }
@@ -143,9 +142,9 @@ Result<EdgesReport> engine::write_edges(const Paths& archive, const fs::path& ou
   TRY(clocks_file.write(tables::clocks_csv(edges.clocks)));
   TRY_ASSIGN(OutputFile edges_file, OutputFile::create(output, rule));
   TRY(tables::write_edges(edges.clocks, edges.list.view(),
-                         {.edges = edges.edge_margins, .members = edges.member_margins},
-                         is_json_name(output),
-                         [&](std::string_view text) { return edges_file.write(text); }));
+                          {.edges = edges.edge_margins, .members = edges.member_margins},
+                          is_json_name(output),
+                          [&](std::string_view text) { return edges_file.write(text); }));
   TRY(OutputFile::commit_both(clocks_file, edges_file));
   note_result(output);
   EdgesReport report;

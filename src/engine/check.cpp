@@ -7,9 +7,9 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
-#include "engine/proof.hpp"
 #include "engine/check_times.hpp"
 #include "engine/page_survey.hpp"
+#include "engine/proof.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "formats/registry/open.hpp"
@@ -25,9 +25,8 @@ Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptio
 
 Result<CheckReport> engine::check(const Run& run, const Paths& paths, const CheckOptions& options) {
   const session::MemoryLimit limit(options.memory_limit_bytes);
-  TRY_ASSIGN(
-      const std::unique_ptr<formats::Source> source,
-      formats::open(run.processes, paths, options.threads, options.max_unpacked_bytes));
+  TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
+             formats::open(run.processes, paths, options.threads, options.max_unpacked_bytes));
   TRY(source->check_options(options));
   session::Workers workers(run.processes, options.threads);
   const TimelineUse use{.purpose = options.bounds.wanted ? Purpose::bounds : Purpose::check};

@@ -87,14 +87,14 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
   const trace::ClockDomains& domains = setting.domains;
   const std::span<const std::uint32_t> clock_of =
       domains.trivial() ? std::span<const std::uint32_t>() : domains.of;
-  verify::TimesToCheck times{.maps = maps,
-                             .mu = setting.mu.ticks,
-                             .pair_mu = &setting.mu.pairs,
-                             .clock_of = clock_of,
-                             .claims = {.witness = setting.witness,
-                                        .same_clock_records = setting.same_clock_records},
-                             .named_edges = edges ? &*edges : nullptr,
-                             .known_acyclic = setting.known_acyclic};
+  verify::TimesToCheck times{
+      .maps = maps,
+      .mu = setting.mu.ticks,
+      .pair_mu = &setting.mu.pairs,
+      .clock_of = clock_of,
+      .claims = {.witness = setting.witness, .same_clock_records = setting.same_clock_records},
+      .named_edges = edges ? &*edges : nullptr,
+      .known_acyclic = setting.known_acyclic};
   std::mutex mutex;
   Result<void> named;  // whether the regions of the worst edges could be looked up
   if (loaded.reader != nullptr) {

@@ -10,9 +10,9 @@
 
 #include <entrain/entrain.hpp>
 
-#include "base/try.hpp"
 #include "accuracy/comparison.hpp"
 #include "accuracy/sums.hpp"
+#include "base/try.hpp"
 #include "formats/registry/open.hpp"
 
 namespace entrain {
@@ -102,8 +102,7 @@ class Sameness {
       return different("their clocks have different resolutions");
     }
     if (a.locations.size() != b.locations.size()) {
-      return different(
-          fmt::format("{} and {} clocks", a.locations.size(), b.locations.size()));
+      return different(fmt::format("{} and {} clocks", a.locations.size(), b.locations.size()));
     }
     for (std::size_t l = 0; l < a.locations.size(); ++l) {
       if (a.locations[l] == b.locations[l]) continue;

@@ -29,8 +29,7 @@ std::pair<std::int64_t, std::int64_t> range_of(const ClockMap& map, const StampR
 
 }  // namespace
 
-ConstantShifts constant_shifts(const trace::Trace& trace,
-                               std::span<const ClockMap> maps) {
+ConstantShifts constant_shifts(const trace::Trace& trace, std::span<const ClockMap> maps) {
   ConstantShifts result{.maps = std::vector<ClockMap>(maps.size()), .note = {}};
   std::int64_t left_out = 0;
   for (std::size_t c = 0; c < maps.size(); ++c) {

@@ -19,13 +19,13 @@
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
 #include "engine/amortization.hpp"
-#include "engine/proof.hpp"
 #include "engine/check_times.hpp"
 #include "engine/constant_shifts.hpp"
 #include "engine/correct_options.hpp"
 #include "engine/correct_output.hpp"
 #include "engine/inputs.hpp"
 #include "engine/page_survey.hpp"
+#include "engine/proof.hpp"
 #include "engine/same_edges.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
@@ -51,8 +51,8 @@ Judgement judge_correction(const CorrectReport& report) {
   return {Verdict::unproven, Doubt::contradictory_edges};
 }
 
-/// True if files or records of the original are missing or unknown, which the written trace may have
-/// in another form.
+/// True if files or records of the original are missing or unknown, which the written trace may
+/// have in another form.
 bool has_other_files(const CheckReport& report) {
   constexpr std::array k_names{"unknown_records", "undefined_references", "missing_event_files",
                                "missing_definition_files", "truncated_event_files"};
@@ -256,9 +256,9 @@ class Correction {
     if (!t_.has_given_edges) t_.graph = {};
     if (proven_ && report) {
       const Stopwatch watch(report_.run.phases.bounds);
-      report_.bounds = engine::judge(
-          workers_, t_, *proven_, maps_,
-          engine::wants_rows(t_, *proven_, options_.check.bounds, page_ != nullptr));
+      report_.bounds =
+          engine::judge(workers_, t_, *proven_, maps_,
+                        engine::wants_rows(t_, *proven_, options_.check.bounds, page_ != nullptr));
     }
     if (!paired_) measured_ = t_.measured;
     return Outcome::corrected;
@@ -454,8 +454,8 @@ class Correction {
   }
 
   /// Checks times of the events as stored in the original, and the times as measured of the same.
-  Result<void> check_with_before(const session::LoadedTrace& trace,
-                                 std::span<const ClockMap> maps, bool same_clock_records) {
+  Result<void> check_with_before(const session::LoadedTrace& trace, std::span<const ClockMap> maps,
+                                 bool same_clock_records) {
     engine::CheckSetting setting =
         engine::setting_of(workers_, paired(), t_, options_.check, progress_);
     setting.survey = survey_ ? survey_->after() : nullptr;
@@ -502,10 +502,10 @@ class Correction {
     const auto start = is_bent ? std::span(t_.presync.maps) : std::span<const ClockMap>();
     return workers_.run(
         after.trace, t_.loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
-          TRY_ASSIGN(CorrectionStatistics own,
-                     verify::correction_statistics(share.team, share.partition,
-                                                   {before, t_.measured.maps}, after,
-                                                   Cancel(progress_), start));
+          TRY_ASSIGN(
+              CorrectionStatistics own,
+              verify::correction_statistics(share.team, share.partition, {before, t_.measured.maps},
+                                            after, Cancel(progress_), start));
           if (workers_.speaks(share.team)) report_.statistics = std::move(own);
           return {};
         });
@@ -570,9 +570,9 @@ class Correction {
 
 Result<std::unique_ptr<formats::Source>> open(const engine::Run& run, const engine::Paths& paths,
                                               const CorrectOptions& options) {
-  TRY_ASSIGN(std::unique_ptr<formats::Source> source,
-             formats::open(run.processes, paths, options.check.threads,
-                           options.check.max_unpacked_bytes));
+  TRY_ASSIGN(
+      std::unique_ptr<formats::Source> source,
+      formats::open(run.processes, paths, options.check.threads, options.check.max_unpacked_bytes));
   TRY(source->check_options(options.check));
   TRY(engine::check_options(options));
   return source;

@@ -13,11 +13,11 @@
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "engine/inputs.hpp"
-#include "formats/registry/open.hpp"
 #include "formats/otf2/read/event_record.hpp"
 #include "formats/otf2/source/load.hpp"
 #include "formats/otf2/write/filter_archive.hpp"
 #include "formats/otf2/write/write_archive.hpp"
+#include "formats/registry/open.hpp"
 #include "output/output.hpp"
 #include "sim/drop.hpp"
 

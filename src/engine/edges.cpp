@@ -5,10 +5,10 @@
 
 #include "base/try.hpp"
 #include "constraints/node_times.hpp"
-#include "formats/tables/write_tables.hpp"
 #include "engine/check_times.hpp"
 #include "engine/timeline.hpp"
 #include "formats/registry/open.hpp"
+#include "formats/tables/write_tables.hpp"
 #include "match/extremes.hpp"
 #include "session/phase.hpp"
 #include "session/workers.hpp"
@@ -56,8 +56,8 @@ Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& option
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
              formats::open(archive, options.threads, options.max_unpacked_bytes));
   TRY(source->check_options(options));
-  TRY_ASSIGN(const Timeline t, find_timeline(workers, *source, options,
-                                             {.purpose = Purpose::bounds}, progress));
+  TRY_ASSIGN(const Timeline t,
+             find_timeline(workers, *source, options, {.purpose = Purpose::bounds}, progress));
   session::begin_phase(progress, "check");
   ArchiveEdges result;
   TRY_ASSIGN(result.clocks, source->clock_table(t.loaded, options.clock_samples));

@@ -8,8 +8,8 @@
 #include <entrain/progress.hpp>
 
 #include "base/big_vector.hpp"
-#include "formats/tables/list.hpp"
 #include "engine/verbs.hpp"
+#include "formats/tables/list.hpp"
 
 namespace entrain::engine {
 

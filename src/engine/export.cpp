@@ -13,7 +13,6 @@
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
 #include "constraints/node_times.hpp"
-#include "formats/tables/write_tables.hpp"
 #include "engine/check_times.hpp"
 #include "engine/edges.hpp"
 #include "engine/inputs.hpp"
@@ -21,6 +20,7 @@
 #include "engine/verbs.hpp"
 #include "formats/registry/open.hpp"
 #include "formats/rows.hpp"
+#include "formats/tables/write_tables.hpp"
 #include "output/output.hpp"
 #include "picture/draw.hpp"
 #include "picture/flows.hpp"
@@ -66,11 +66,11 @@ Result<ExportReport> write_table(const engine::Paths& archive, const ExportOptio
   TRY_ASSIGN(engine::ArchiveEdges edges, engine::read_edges(archive, options.check, progress));
   ExportReport report;
   TRY(tables::write_edges(edges.clocks, edges.list.view(),
-                         {.edges = edges.edge_margins, .members = edges.member_margins}, false,
-                         [&](std::string_view text) {
-                           report.bytes += text.size();
-                           return file.write(text);
-                         }));
+                          {.edges = edges.edge_margins, .members = edges.member_margins}, false,
+                          [&](std::string_view text) {
+                            report.bytes += text.size();
+                            return file.write(text);
+                          }));
   report.counts = std::move(edges.report);
   return report;
 }
@@ -91,8 +91,8 @@ class Exporter {
         workers_(options.check.threads) {}
 
   Result<ExportReport> run(OutputFile& file) {
-    TRY_ASSIGN(source_, formats::open(archive_, options_.check.threads,
-                                      options_.check.max_unpacked_bytes));
+    TRY_ASSIGN(source_,
+               formats::open(archive_, options_.check.threads, options_.check.max_unpacked_bytes));
     TRY(source_->check_options(options_.check));
     TRY(take_trace());
     find_origin();
@@ -120,10 +120,9 @@ class Exporter {
     add_layer(t_.measured.maps);
     if (options_.both) TRY(add_corrected());
     session::begin_phase(progress_, "check");
-    TRY_ASSIGN(report_.counts,
-               engine::check_times(
-                   engine::setting_of(workers_, *source_, t_, options_.check, progress_), t_.loaded,
-                   t_.measured.maps));
+    TRY_ASSIGN(report_.counts, engine::check_times(engine::setting_of(workers_, *source_, t_,
+                                                                      options_.check, progress_),
+                                                   t_.loaded, t_.measured.maps));
     report_.counts.presync = t_.measured.method;
     return add_rows();
   }

@@ -13,8 +13,8 @@
 #include <entrain/entrain.hpp>
 
 #include "base/temp_folder_testing.hpp"
-#include "formats/kineto/manifest.hpp"
 #include "formats/json/document.hpp"
+#include "formats/kineto/manifest.hpp"
 
 namespace entrain::engine {
 namespace {

@@ -9,11 +9,11 @@
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
-#include "sim/synth_json.hpp"
 #include "formats/otf2/write/event_writer.hpp"
 #include "formats/otf2/write/new_archive.hpp"
 #include "formats/otf2/write/write_archive.hpp"
 #include "output/output.hpp"
+#include "sim/synth_json.hpp"
 #include "sim/workload.hpp"
 
 namespace entrain {

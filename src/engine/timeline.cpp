@@ -15,14 +15,14 @@
 #include "base/try.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
-#include "lines/keep_most_clocks.hpp"
-#include "lines/simultaneous_ends.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
+#include "formats/given_source.hpp"
 #include "formats/tables/check.hpp"
 #include "formats/tables/graph.hpp"
 #include "formats/tables/trace.hpp"
-#include "formats/given_source.hpp"
+#include "lines/keep_most_clocks.hpp"
+#include "lines/simultaneous_ends.hpp"
 #include "session/phase.hpp"
 #include "trace/properties.hpp"
 
@@ -141,8 +141,8 @@ class Finder {
     trace.path = clocks.name;
     trace.definitions = tables::definitions_of(clocks);
     const MuTicks mu = choose_mu(trace, options_.mu).ticks;
-    TRY_ASSIGN(tables::EdgeGraph made, tables::graph_of(trace.definitions, given_->edges, mu,
-                                                      options_.threads, progress_));
+    TRY_ASSIGN(tables::EdgeGraph made,
+               tables::graph_of(trace.definitions, given_->edges, mu, options_.threads, progress_));
     trace.locations = tables::skeletons_of(clocks, made.graph);
     for (const trace::LocationSkeleton& location : trace.locations) {
       made.graph.granule.push_back(location.granule);
@@ -180,9 +180,7 @@ class Finder {
   }
 
   /// Sets mu of the messages between two machines in the graph of an archive.
-  void take_mu() {
-    match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks);
-  }
+  void take_mu() { match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks); }
 
   /// Where something is violated: domains, one map for each, and bent clocks.
   Result<void> improve() {
@@ -254,9 +252,9 @@ class Finder {
                    given_->clocks, given_->edges, aligned,
                    [&](const Clocks& pair, const Edges& edges) { return align(pair, edges); }));
     if (!kept) return false;
-    t_.presync.clocks.reason = fmt::format(
-        "{} of {} clocks stay as they are; the others are aligned to them by messages", kept->kept,
-        kept->maps.size());
+    t_.presync.clocks.reason =
+        fmt::format("{} of {} clocks stay as they are; the others are aligned to them by messages",
+                    kept->kept, kept->maps.size());
     t_.presync.maps = std::move(kept->maps);
     t_.presync.method = PresyncMethod::causal;
     return true;
@@ -277,7 +275,7 @@ class Finder {
     if (!given_ || std::ranges::any_of(given_->clocks.clocks, has_sessions)) return {};
     session::begin_phase(progress_, "presync");
     TRY_ASSIGN(common_ends_, lines::find_simultaneous_ends(given_->clocks, given_->edges,
-                                                            options_.threads, progress_));
+                                                           options_.threads, progress_));
     return {};
   }
 
@@ -416,7 +414,7 @@ class Finder {
   Progress* progress_;
   Timeline t_;
   std::map<LocationIndex, clocks::LocationSamples> exchanges_;  ///< exchanges of given sessions
-  std::optional<lines::SimultaneousEnds> common_ends_;         ///< only of given edges
+  std::optional<lines::SimultaneousEnds> common_ends_;          ///< only of given edges
   std::optional<std::vector<ClockMap>> set_aside_;  ///< maps of common ends, not taken yet
 };
 

@@ -7,7 +7,6 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
-#include "constraints/context.hpp"
 #include "clocks/presync.hpp"
 #include "constraints/context.hpp"
 #include "engine/mu.hpp"
@@ -25,16 +24,16 @@ namespace entrain::engine {
 /// violated; `presync` bends the clock and takes the stamp to 1460. The amortization starts there.
 struct Timeline {
   session::LoadedTrace loaded;
-  bool has_given_edges = false;  ///< the edges are those of Source::given()
-  clocks::Presynchronised measured;        ///< maps from the clock sessions alone
-  clocks::Presynchronised presync;         ///< the same, or bent by the trace's edges: C
+  bool has_given_edges = false;      ///< the edges are those of Source::given()
+  clocks::Presynchronised measured;  ///< maps from the clock sessions alone
+  clocks::Presynchronised presync;   ///< the same, or bent by the trace's edges: C
   ChosenMu mu;
   clocks::RatePrior prior;      ///< assumed rates of the clocks
   clocks::Reference reference;  ///< clock that unmeasured clocks are set to
   /// Empty for Purpose::check, unless edges are given, clocks are bent or mu is estimated.
   match::Graph graph;
-  trace::Witness witness;   ///< how the matcher paired records where some are missing
-  bool is_matched = false;  ///< the witness is known
+  trace::Witness witness;       ///< how the matcher paired records where some are missing
+  bool is_matched = false;      ///< the witness is known
   trace::ClockDomains domains;  ///< locations that get one map
   /// Clocks that locations are taken to share, also where nothing had to be corrected.
   trace::ClockDomains shared_clocks;
@@ -44,7 +43,7 @@ struct Timeline {
   bool domains_are_proved = false;   ///< the tracer names the domains; contradictions are not
                                      ///< caused by the clocks
   TimelineReport report;
-  Counters left_out;  ///< see AlignReport::left_out
+  Counters left_out;                              ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 };
 

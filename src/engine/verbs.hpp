@@ -34,7 +34,9 @@ struct Run {
 };
 
 using formats::Paths;
-inline Paths paths_of(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
+inline Paths paths_of(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
 
 /// entrain::inspect().
 Result<ArchiveInfo> inspect(const Paths& archive, unsigned threads, Progress* progress,

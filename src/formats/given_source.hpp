@@ -10,8 +10,8 @@
 
 namespace entrain::formats {
 
-/// Clocks and edges without files: tables, and arrays of a caller. Nothing can be written with other
-/// times. The clocks and edges must outlive it.
+/// Clocks and edges without files: tables, and arrays of a caller. Nothing can be written with
+/// other times. The clocks and edges must outlive it.
 class GivenSource : public Source {
  public:
   GivenSource(const Clocks& clocks, const Edges& edges);

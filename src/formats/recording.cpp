@@ -9,8 +9,8 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "formats/tables/trace.hpp"
 #include "formats/rows.hpp"
+#include "formats/tables/trace.hpp"
 
 namespace entrain::formats {
 

@@ -16,8 +16,8 @@
 #include <entrain/report.hpp>
 
 #include "base/link.hpp"
-#include "formats/tables/list.hpp"
 #include "formats/source.hpp"
+#include "formats/tables/list.hpp"
 
 namespace entrain::formats {
 
@@ -124,8 +124,7 @@ class Recording : public Source {
       const WritePlan& plan, const std::filesystem::path& output) const final;
   [[nodiscard]] Result<std::unique_ptr<TimedEvents>> timed_events(bool raw, unsigned threads,
                                                                   Progress* progress) const final;
-  [[nodiscard]] Result<std::shared_ptr<const Rows>> rows(
-      const trace::Trace& trace) const final;
+  [[nodiscard]] Result<std::shared_ptr<const Rows>> rows(const trace::Trace& trace) const final;
 
   Clocks clocks;
   tables::EdgeList list;

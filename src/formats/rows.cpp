@@ -19,7 +19,7 @@ constexpr std::size_t k_most_lanes = 64;  ///< limit of lanes of a row
 }  // namespace
 
 Result<std::shared_ptr<const Rows>> Rows::read(const Recording& recording,
-                                                         const trace::Trace& clocks) {
+                                               const trace::Trace& clocks) {
   auto work = std::make_shared<Rows>();
   trace::Trace& trace = work->trace_;
   trace.path = clocks.path;
@@ -111,7 +111,7 @@ std::uint64_t Rows::event_bytes(std::span<const LocationIndex> locations) const 
 }
 
 Result<void> Rows::visit_regions(LocationIndex location, Progress* progress,
-                                         const trace::RegionVisitor& visit) const {
+                                 const trace::RegionVisitor& visit) const {
   std::vector<Call> open;
   const auto leave_until = [&](std::uint64_t time) {
     while (!open.empty() && open.back().end <= time) {

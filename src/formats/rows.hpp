@@ -9,8 +9,8 @@
 
 #include <entrain/error.hpp>
 
-#include "formats/tables/names.hpp"
 #include "formats/recording.hpp"
+#include "formats/tables/names.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::formats {
@@ -28,7 +28,7 @@ class Rows : public trace::EventReader {
   /// Reads all events. `clocks`: a trace whose locations are the clocks; those for events follow
   /// them. Memory for all events. Errors: those of Recording::for_each_work().
   static Result<std::shared_ptr<const Rows>> read(const Recording& recording,
-                                                    const trace::Trace& clocks);
+                                                  const trace::Trace& clocks);
 
   /// The clocks and, behind them, the locations of the events.
   [[nodiscard]] const trace::Trace& trace() const { return trace_; }

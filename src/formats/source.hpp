@@ -44,8 +44,8 @@ struct GivenEdges {
 /// Times that a new trace gets, and how it is written.
 struct WritePlan {
   session::Workers& workers;
-  const session::LoadedTrace& loaded;   ///< trace that Source::load() has read
-  std::span<const ClockMap> maps;       ///< map of each location: stored stamp -> new time
+  const session::LoadedTrace& loaded;  ///< trace that Source::load() has read
+  std::span<const ClockMap> maps;      ///< map of each location: stored stamp -> new time
   /// Map of each location as a reader of the original applies it; empty: marks of the whole trace
   /// stay as they are.
   std::span<const ClockMap> measured;
@@ -101,9 +101,10 @@ class Staged {
   /// trace of WritePlan::loaded, whose skeletons the result may borrow while it lives. `anew`: as
   /// any other trace, by its own stamps. Collective. Errors: those of reading; ErrorKind::output
   /// where the files do not hold the events of the original, or cannot be read.
-  [[nodiscard]] virtual Result<std::unique_ptr<Reread>> read_back(
-      session::Workers& workers, session::LoadedTrace& original, bool anew,
-      Progress* progress) const = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<Reread>> read_back(session::Workers& workers,
+                                                                  session::LoadedTrace& original,
+                                                                  bool anew,
+                                                                  Progress* progress) const = 0;
 
   /// Gives the result its name. Called by rank 0 only. Errors: ErrorKind::output.
   [[nodiscard]] virtual Result<void> commit() = 0;
@@ -208,13 +209,13 @@ class Source {
   /// Reads the communication records of the locations of this process. Only for a format without
   /// given(). `together`: per location, or empty; locations with equal numbers get one owner.
   /// Collective.
-  [[nodiscard]] virtual Result<session::LoadedTrace> load(
-      session::Workers& workers, std::span<const std::uint32_t> together,
-      Progress* progress) const = 0;
+  [[nodiscard]] virtual Result<session::LoadedTrace> load(session::Workers& workers,
+                                                          std::span<const std::uint32_t> together,
+                                                          Progress* progress) const = 0;
   /// The locations of a loaded trace as clocks with their sessions; `clock_samples`: folder of
   /// samples that were measured apart, or empty. Errors: those of reading samples.
-  [[nodiscard]] virtual Result<Clocks> clock_table(
-      const session::LoadedTrace& loaded, const std::string& clock_samples) const = 0;
+  [[nodiscard]] virtual Result<Clocks> clock_table(const session::LoadedTrace& loaded,
+                                                   const std::string& clock_samples) const = 0;
   /// Adds to a report what edges do not tell: calls without edges, coverage.
   virtual void complete(CheckReport& report) const { static_cast<void>(report); }
   /// The contents, for people. Errors: those of load().
@@ -245,8 +246,7 @@ class Source {
   [[nodiscard]] virtual Result<std::unique_ptr<TimedEvents>> timed_events(
       bool raw, unsigned threads, Progress* progress) const = 0;
   /// The calls as rows; null if the loaded trace has them in its locations. Memory for all calls.
-  [[nodiscard]] virtual Result<std::shared_ptr<const Rows>> rows(
-      const trace::Trace& clocks) const {
+  [[nodiscard]] virtual Result<std::shared_ptr<const Rows>> rows(const trace::Trace& clocks) const {
     static_cast<void>(clocks);
     return nullptr;
   }

@@ -25,8 +25,8 @@ struct Material {
 };
 
 /// Reduces the results of a check or a correction to a page, whole at rank 0. `layout`: the one
-/// that the surveys were made with. Collective. Errors: those of EventReader::regions_around(), the same
-/// at every process.
+/// that the surveys were made with. Collective. Errors: those of EventReader::regions_around(), the
+/// same at every process.
 Result<Data> collect(const Material& material, Layout layout);
 
 }  // namespace entrain::page

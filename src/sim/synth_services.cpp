@@ -5,9 +5,9 @@
 
 #include "base/cancel.hpp"
 #include "base/try.hpp"
-#include "sim/synth_json.hpp"
-#include "sim/services.hpp"
 #include "sim/otlp_text.hpp"
+#include "sim/services.hpp"
+#include "sim/synth_json.hpp"
 
 namespace entrain::sim {
 namespace {
@@ -34,11 +34,10 @@ class Agents {
     std::string& text = host.file.text();
     const bool is_first = host.spans % k_document == 0;
     text += is_first ? otlp_begin(fmt::format("s{}", span.host % k_services),
-                                         fmt::format("host{}", span.host))
+                                  fmt::format("host{}", span.host))
                      : ",";
-    text +=
-        otlp_span({span.trace, span.id, span.parent, span.name, static_cast<int>(span.kind),
-                          k_spans_origin + span.begin, k_spans_origin + span.end});
+    text += otlp_span({span.trace, span.id, span.parent, span.name, static_cast<int>(span.kind),
+                       k_spans_origin + span.begin, k_spans_origin + span.end});
     if (++host.spans % k_document == 0) text += k_otlp_end;
     host.file.written();
     return ++since_ < k_spans_between_looks ? Result<void>() : look();
@@ -83,7 +82,7 @@ Result<void> synth_services(const std::filesystem::path& folder, const SynthOpti
                             Progress* progress, SynthReport& report) {
   Agents agents(folder, options.locations, progress);
   Services services(static_cast<std::uint32_t>(options.locations), options.seed,
-                         [&](const ServiceSpan& span) { return agents.see(span); });
+                    [&](const ServiceSpan& span) { return agents.see(span); });
   TRY_ASSIGN(const ServiceCounts counts, services.run(options.events / 2));
   TRY_ASSIGN(report.event_bytes, agents.close());
   report.iterations = counts.requests;

@@ -43,7 +43,7 @@ constexpr std::array<Names, 7> k_names{
      {"allreduce", "nccl:all_reduce",
       "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage)"}}};
 constexpr std::array<const char*, k_groupings> k_group_names{"default_pg", "node", "across",
-                                                                  "pair"};
+                                                             "pair"};
 /// Work of the processor, in turn.
 constexpr std::array<const char*, 4> k_work{"aten::mm", "aten::add_", "aten::relu",
                                             "aten::native_layer_norm"};

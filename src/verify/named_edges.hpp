@@ -25,7 +25,7 @@ struct NamedEnd {
 
 struct NamedInstance {
   EdgeKind kind{};
-  bool ordered = false;  ///< begins precede the ends of higher ranks only
+  bool ordered = false;                ///< begins precede the ends of higher ranks only
   std::vector<NamedEnd> begins, ends;  ///< at least one each, no location twice
 };
 

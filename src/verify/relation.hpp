@@ -47,12 +47,12 @@ namespace entrain::verify {
 class Relation {
  public:
   /// Collective. The trace and `maps` (per location: stored stamp -> time) must outlive it; so must
-  /// `named`, which may be null. O(n log n), in most traces O(n). Errors, the same at every member: ErrorKind::interrupted;
-  /// ErrorKind::input as Places::agree and require_countable; ErrorKind::internal for a claim that
-  /// does not hold; those of Claims::find.
+  /// `named`, which may be null. O(n log n), in most traces O(n). Errors, the same at every member:
+  /// ErrorKind::interrupted; ErrorKind::input as Places::agree and require_countable;
+  /// ErrorKind::internal for a claim that does not hold; those of Claims::find.
   static Result<Relation> build(const trace::Share& share, std::span<const ClockMap> maps,
-                                AlltoallvRule alltoallv, const Claims& claims,
-                                const Cancel& cancel, const NamedEdges* named = nullptr);
+                                AlltoallvRule alltoallv, const Claims& claims, const Cancel& cancel,
+                                const NamedEdges* named = nullptr);
 
   /// Replaces the maps. Requires all locations, as threads of one process have them; `share`: same
   /// as for build(). O(n).

@@ -12,9 +12,9 @@
 
 #include "base/random.hpp"
 #include "base/temp_folder_testing.hpp"
+#include "engine/edges.hpp"
 #include "formats/tables/read_clocks.hpp"
 #include "formats/tables/read_edges.hpp"
-#include "engine/edges.hpp"
 
 namespace entrain {
 namespace {

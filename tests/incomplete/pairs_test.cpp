@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include "match/graph.hpp"
 #include "formats/otf2/source/load.hpp"
+#include "match/graph.hpp"
 #include "sim/drop.hpp"
 #include "support/lockstep.hpp"
 

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/random.hpp"
-#include "sim/services.hpp"
 #include "sim/otlp_text.hpp"
+#include "sim/services.hpp"
 
 namespace entrain::test {
 
@@ -51,9 +51,9 @@ class GeneratedSpans {
       for (std::size_t i = 0; i < spans_[h].size(); ++i) {
         const sim::ServiceSpan& span = spans_[h][i];
         if (i > 0) text += ",";
-        text += sim::otlp_span({span.trace, span.id, span.parent, span.name,
-                                  static_cast<int>(span.kind), shown(h, span.begin),
-                                  shown(h, span.end)});
+        text +=
+            sim::otlp_span({span.trace, span.id, span.parent, span.name,
+                            static_cast<int>(span.kind), shown(h, span.begin), shown(h, span.end)});
       }
       text += sim::k_otlp_end;
     }

@@ -14,15 +14,15 @@
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
+#include "formats/json/document.hpp"
+#include "formats/json/text_file.hpp"
+#include "formats/json/unescape.hpp"
 #include "formats/kineto/calls.hpp"
 #include "formats/kineto/describe.hpp"
 #include "formats/kineto/manifest.hpp"
 #include "formats/kineto/ranks.hpp"
 #include "formats/kineto/rewrite.hpp"
 #include "formats/kineto/thresholds.hpp"
-#include "formats/json/document.hpp"
-#include "formats/json/text_file.hpp"
-#include "formats/json/unescape.hpp"
 
 namespace entrain::kineto {
 

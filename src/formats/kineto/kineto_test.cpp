@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/temp_folder_testing.hpp"
-#include "formats/kineto/calls.hpp"
-#include "formats/kineto/kineto_testing.hpp"
-#include "formats/kineto/events.hpp"
 #include "formats/json/document.hpp"
+#include "formats/kineto/calls.hpp"
+#include "formats/kineto/events.hpp"
+#include "formats/kineto/kineto_testing.hpp"
 
 namespace entrain::kineto {
 namespace {

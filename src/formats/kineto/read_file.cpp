@@ -12,9 +12,9 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
+#include "formats/json/excerpt.hpp"
 #include "formats/kineto/calls.hpp"
 #include "formats/kineto/describe.hpp"
-#include "formats/json/excerpt.hpp"
 
 namespace entrain::kineto {
 namespace {

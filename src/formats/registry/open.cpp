@@ -13,15 +13,15 @@
 #include "base/file.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
+#include "formats/ignored_files.hpp"
+#include "formats/json/document.hpp"
 #include "formats/kineto/kineto.hpp"
 #include "formats/kineto/manifest.hpp"
-#include "formats/ignored_files.hpp"
-#include "formats/recording.hpp"
-#include "formats/json/document.hpp"
 #include "formats/otf2/format/archive_files.hpp"
 #include "formats/otf2/source/source.hpp"
-#include "session/workers.hpp"
+#include "formats/recording.hpp"
 #include "formats/spans/recording.hpp"
+#include "session/workers.hpp"
 
 namespace entrain::formats {
 

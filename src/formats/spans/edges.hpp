@@ -8,8 +8,8 @@
 
 #include <entrain/align.hpp>
 
-#include "formats/tables/list.hpp"
 #include "formats/spans/spans.hpp"
+#include "formats/tables/list.hpp"
 
 namespace entrain::spans {
 

@@ -10,8 +10,8 @@
 #include "base/try.hpp"
 #include "formats/tables/names.hpp"
 #include "formats/tables/read_clocks.hpp"
-#include "output/mark.hpp"
 #include "formats/tables/reader.hpp"
+#include "output/mark.hpp"
 
 namespace entrain::tables {
 namespace {

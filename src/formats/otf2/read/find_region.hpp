@@ -15,8 +15,8 @@ namespace entrain::otf2 {
 /// chunk with that event, found by bisection, and earlier ones as far as calls began there.
 Result<std::uint32_t> find_region(const EventFile& file, std::uint64_t time);
 
-/// See trace::EventReader::regions_around(). Ignores records before the chunk that holds the event, or
-/// the one before it.
+/// See trace::EventReader::regions_around(). Ignores records before the chunk that holds the event,
+/// or the one before it.
 Result<std::vector<trace::RegionRecord>> find_regions_around(const EventFile& file,
                                                              std::uint64_t time, std::size_t most);
 

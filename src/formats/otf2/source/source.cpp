@@ -8,7 +8,6 @@
 
 #include "base/try.hpp"
 #include "clocks/samples.hpp"
-#include "formats/tables/trace.hpp"
 #include "formats/otf2/source/describe.hpp"
 #include "formats/otf2/source/load.hpp"
 #include "formats/otf2/source/moved_times.hpp"
@@ -16,6 +15,7 @@
 #include "formats/otf2/source/staged.hpp"
 #include "formats/otf2/source/timed_events.hpp"
 #include "formats/otf2/write/write_archive.hpp"
+#include "formats/tables/trace.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::otf2 {
@@ -50,8 +50,8 @@ class ArchiveSource : public formats::Source {
   }
   [[nodiscard]] Result<Clocks> clock_table(const session::LoadedTrace& loaded,
                                            const std::string& clock_samples) const override {
-    const fs::path folder = clock_samples.empty() ? fs::path(loaded.trace.path).parent_path()
-                                                  : fs::path(clock_samples);
+    const fs::path folder =
+        clock_samples.empty() ? fs::path(loaded.trace.path).parent_path() : fs::path(clock_samples);
     Solo solo;
     TRY_ASSIGN(const auto exchanges,
                clocks::read_clock_samples(folder, loaded.trace, loaded.own(solo)));

@@ -128,8 +128,8 @@ class Written : public formats::Staged {
     return {};
   }
 
-  /// An archive that was written from a good one and cannot be read: nobody shall get it. Its folder
-  /// has no name yet; the sentence gives it the one that it would have had.
+  /// An archive that was written from a good one and cannot be read: nobody shall get it. Its
+  /// folder has no name yet; the sentence gives it the one that it would have had.
   template <class T>
   Result<T> readable(Result<T> result) const {
     if (result || result.error().kind != ErrorKind::input) return result;

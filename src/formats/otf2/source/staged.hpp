@@ -7,8 +7,8 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/options.hpp>
 
-#include "formats/source.hpp"
 #include "formats/otf2/write/write_archive.hpp"
+#include "formats/source.hpp"
 
 namespace entrain::otf2 {
 
