@@ -23,11 +23,7 @@ struct FitSearchThresholds {
   static constexpr std::size_t sample_pairs = 60;
   /// Amplitudes are 10^(n/4) times the worst violation, n from `first` to `last`.
   static constexpr int first = -8, last = 12;
-  static constexpr int stride = 2;     ///< first steps of searches, in n
-  static constexpr int most_jump = 4;  ///< largest step to a re-estimated amplitude, in n
-  /// Well-determined second differences above which re-estimates replace the hill climb. With
-  /// fewer, each constraint that becomes inactive makes a step in the evidence: up to 13 % error.
-  static constexpr double many_determined = 200;
+  static constexpr int stride = 2;  ///< first steps of searches, in n
 };
 
 CausalFit no_error(const CausalProblem& problem) {
@@ -60,11 +56,8 @@ ClockErrors on_knots(const ClockErrors& errors, const CausalProblem& problem) {
   return {errors.begin(), spacing, knots, std::move(values)};
 }
 
-/// Searches the amplitude of greatest evidence among 10^(n/4) times the worst violation.
-///
-/// If constraints determine many second differences, a fit yields a better amplitude
-/// (FitSolver::reestimate()), and a few fits are enough. If they determine few, the evidence has a
-/// step wherever a constraint becomes inactive, and a hill climb tries amplitudes one by one.
+/// Searches the amplitude of greatest evidence among 10^(n/4) times the worst violation, by hill
+/// climbing.
 class AmplitudeSearch {
  public:
   AmplitudeSearch(const CausalProblem& problem, double worst) : problem_(problem), worst_(worst) {}
@@ -74,11 +67,7 @@ class AmplitudeSearch {
     start_ = std::move(start);
     attempt(number_of(amplitude));
     if (!best_.converged) return std::move(*this).search_from_stiffest();
-    if (reestimate_.determined < Threshold::many_determined) {
-      hill_climb();
-    } else {
-      follow_reestimates();
-    }
+    hill_climb();
     return std::move(best_);
   }
 
@@ -94,18 +83,6 @@ class AmplitudeSearch {
 
  private:
   using Threshold = FitSearchThresholds;
-
-  /// Follows re-estimates until the amplitude stays; halves the step after each overshoot.
-  void follow_reestimates() {
-    int most = Threshold::most_jump;
-    while (most > 0) {
-      const int wanted = best_at_ + steps_between(best_.amplitude, reestimate_.amplitude);
-      const int at = std::clamp(std::clamp(wanted, best_at_ - most, best_at_ + most),
-                                Threshold::first, Threshold::last);
-      if (at == best_at_) return;
-      if (!attempt(at)) most = std::abs(at - best_at_) / 2;
-    }
-  }
 
   /// Climbs from the best amplitude to either side, over dents in the evidence, and then tries the
   /// amplitudes that strides skip.
@@ -132,13 +109,7 @@ class AmplitudeSearch {
 
   /// Fits with the amplitude of number `at`, or a lower one if that does not converge. True if the
   /// evidence is the greatest so far.
-  bool attempt(int at) {
-    CausalFit fit = solver(0).run(amplitude(at), start_);
-    const bool converged = fit.converged;
-    if (!take(at, std::move(fit))) return false;
-    if (converged) reestimate_ = solver(0).reestimate(best_);
-    return true;
-  }
+  bool attempt(int at) { return take(at, solver(0).run(amplitude(at), start_)); }
 
   bool take(int at, CausalFit fit) {
     if (!fit.converged) return false;
@@ -172,7 +143,6 @@ class AmplitudeSearch {
   double worst_;
   CausalFit best_;
   int best_at_ = 0;
-  FitSolver::Reestimate reestimate_;  ///< re-estimate of the best fit
   ClockErrors start_;
 };
 

@@ -303,28 +303,6 @@ TEST(CausalFit, an_interruption_is_answered_at_once) {
   }
 }
 
-TEST(CausalFit, reestimates_the_amplitude) {
-  Cluster cluster(8, 50'000, 1);
-  const auto constraints = cluster.messages(20'000, 1'500);
-  const auto sessions = cluster.sessions(1'000);
-  CausalProblem problem = problem_of(8, constraints, sessions);
-  problem.knots = 33;
-  FitSolver solver(problem);
-  for (double amplitude : {5e3, 5e6}) {
-    FitSolver::Reestimate reestimate;
-    for (int round = 0; round < 6; ++round, amplitude = reestimate.amplitude) {
-      const CausalFit fit = solver.run(amplitude, {});
-      ASSERT_TRUE(fit.converged);
-      reestimate = solver.reestimate(fit);
-      EXPECT_GT(reestimate.determined, 10);
-      EXPECT_LT(reestimate.determined, 8 * 31);
-    }
-    const double evidence = solver.run(amplitude, {}).log_evidence;
-    EXPECT_GT(evidence, solver.run(amplitude * 4, {}).log_evidence);
-    EXPECT_GT(evidence, solver.run(amplitude / 4, {}).log_evidence);
-  }
-}
-
 /// 1 ms of bends, seen within 100 ns: 33 knots leave far more.
 struct FarBent {
   FarBent() : problem(problem_of(8, constraints, sessions)) { problem.sigma = 5; }

@@ -75,16 +75,11 @@ void FitCost::for_inner_knots(Body body) const {
   }
 }
 
-double FitCost::bend(std::span<const double> v) const {
-  double bend = 0;
-  for_inner_knots([&](std::size_t i) {
-    bend += stiffness_ * stiffness_ * second_difference(v, i) * second_difference(v, i);
-  });
-  return bend;
-}
-
 double FitCost::value(std::span<const double> v) const {
-  double cost = bend(v);
+  double cost = 0;
+  for_inner_knots([&](std::size_t i) {
+    cost += stiffness_ * stiffness_ * second_difference(v, i) * second_difference(v, i);
+  });
   for (const FitTerm& term : fixed_) {
     const double r = term.scale * term.value(v);
     cost += r * r;

@@ -27,8 +27,6 @@ class FitCost {
 
   [[nodiscard]] double value(std::span<const double> v) const;
   [[nodiscard]] std::vector<double> gradient(std::span<const double> v) const;
-  /// Twice the bending part of value().
-  [[nodiscard]] double bend(std::span<const double> v) const;
   /// Gradient of all terms except the constraints.
   [[nodiscard]] std::vector<double> fixed_gradient(std::span<const double> v) const;
   /// Step length, at most 1, of the least value. `slope`: derivative of the value at `v` along the

@@ -39,8 +39,6 @@ struct NewtonThresholds {
                                                 1};
   /// Largest rate of an error, ticks per tick. Squeezing all times together also meets constraints.
   static constexpr double most_rate = 0.1;
-  static constexpr double more_bend = 1.05;        ///< factor of the difference in reestimate()
-  static constexpr double least_determined = 0.1;  ///< lower bound of g, second differences
 };
 
 }  // namespace
@@ -215,19 +213,6 @@ void FitSolver::describe(const Vector& v, CausalFit& fit) {
   fit.worst_violation = cost_.worst(v);
   fit.errors = ClockErrors(problem_.begin, cost_.spacing(), problem_.knots, v);
   if (is_too_steep(fit.errors) || !std::isfinite(fit.log_evidence)) fit.converged = false;
-}
-
-FitSolver::Reestimate FitSolver::reestimate(const CausalFit& fit) {
-  const double bend = cost_.stiffness() * cost_.stiffness();
-  const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
-  if (curvature_.is_iterative()) return {fit.amplitude, 0};
-  // Share of bends in the matrix: derivative of the log determinant by the factor on bends.
-  const double before = curvature_.log_determinant();
-  if (!curvature_.compute(NewtonThresholds::more_bend * bend, active_)) return {fit.amplitude, 0};
-  const double bends =
-      (curvature_.log_determinant() - before) / std::log(NewtonThresholds::more_bend);
-  const double determined = std::max(unknowns - bends, NewtonThresholds::least_determined);
-  return {fit.amplitude * std::sqrt(cost_.bend(fit.errors.values()) / determined), determined};
 }
 
 bool FitSolver::settles_in_band(std::size_t clocks, std::size_t knots) {

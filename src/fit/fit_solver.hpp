@@ -36,20 +36,6 @@ class FitSolver {
   FitSolver& operator=(const FitSolver&) = delete;
 
   [[nodiscard]] CausalFit run(double amplitude, const ClockErrors& start);
-  /// Re-estimate of the amplitude from a fit.
-  struct Reestimate {
-    double amplitude = 0;   ///< amplitude of greater evidence than that of the fit, ticks
-    double determined = 0;  ///< g: number of second differences that the constraints determine
-  };
-  /// `fit`: the result of the last run(), converged. `determined` is 0 if conjugate gradients
-  /// solved the equations.
-  ///
-  /// Let g be the number of well-determined second differences, and S the sum of the squares of all
-  /// second differences in units of what the amplitude A lets expect. The evidence grows with A
-  /// while S > g (MacKay, Bayesian interpolation, 1992). It would be greatest at A sqrt(S / g) if
-  /// the active set did not change. Example: g = 20 and S = 80: twice the amplitude.
-  [[nodiscard]] Reestimate reestimate(const CausalFit& fit);
-
   /// True if a fit of so many clocks, all coupled with each other, stays within its budget on so
   /// many knots.
   [[nodiscard]] static bool settles_in_band(std::size_t clocks, std::size_t knots);

@@ -16,9 +16,9 @@ Result<void> go_on() { return {}; }
 
 /// Clocks that an alignment put right, each of which showed `ahead` more before. Messages take at
 /// least 40 ticks each way.
-class Clocks {
+class AlignedClocks {
  public:
-  explicit Clocks(const std::vector<double>& ahead) {
+  explicit AlignedClocks(const std::vector<double>& ahead) {
     for (const double ticks : ahead) moved_.push_back({0, ticks, 0});
   }
   void talk(std::uint32_t a, std::uint32_t b, std::int64_t there = 40, std::int64_t back = 40) {
@@ -50,7 +50,7 @@ class Clocks {
 };
 
 TEST(Consensus, only_the_clock_that_is_wrong_moves) {
-  Clocks clocks({0, 10, -300, -5, 20});
+  AlignedClocks clocks({0, 10, -300, -5, 20});
   for (const std::uint32_t other : {0u, 1u, 3u, 4u}) clocks.talk(other, 2);
   const Consensus found = clocks.agree();
   EXPECT_THAT(found.stays, ElementsAre(1, 1, 0, 1, 1));
@@ -58,7 +58,7 @@ TEST(Consensus, only_the_clock_that_is_wrong_moves) {
 }
 
 TEST(Consensus, the_first_clock_may_be_the_wrong_one) {
-  Clocks clocks({5'000, 0, 10, -10});
+  AlignedClocks clocks({5'000, 0, 10, -10});
   for (const std::uint32_t other : {1u, 2u, 3u}) clocks.talk(0, other);
   const Consensus found = clocks.agree();
   EXPECT_THAT(found.stays, ElementsAre(0, 1, 1, 1));
@@ -66,7 +66,7 @@ TEST(Consensus, the_first_clock_may_be_the_wrong_one) {
 
 TEST(Consensus, who_moves_comes_to_the_centre_of_what_is_left) {
   // Clock 1 stays 50 behind where the alignment saw it, so clock 2 cannot stay there.
-  Clocks clocks({0, -50, -300});
+  AlignedClocks clocks({0, -50, -300});
   clocks.talk(1, 2, 60, 40);
   const Consensus found = clocks.agree(0);
   ASSERT_THAT(found.stays, ElementsAre(1, 1, 0));
@@ -75,7 +75,7 @@ TEST(Consensus, who_moves_comes_to_the_centre_of_what_is_left) {
 }
 
 TEST(Consensus, who_moves_goes_where_the_alignment_says_if_it_can) {
-  Clocks clocks({0, 0, -300});
+  AlignedClocks clocks({0, 0, -300});
   clocks.talk(0, 2, 100, 20);
   const Consensus found = clocks.agree(0);
   ASSERT_THAT(found.stays, ElementsAre(1, 1, 0));
@@ -91,7 +91,7 @@ TEST(Consensus, a_clock_that_only_receives_goes_no_farther_than_it_must) {
 }
 
 TEST(Consensus, the_wanted_reference_stays) {
-  Clocks clocks({0, 0, -300});
+  AlignedClocks clocks({0, 0, -300});
   clocks.talk(0, 2);
   clocks.talk(1, 2);
   const Consensus found = clocks.agree(2);
@@ -110,7 +110,7 @@ TEST(Consensus, violates_nothing_wherever_clocks_go) {
     SCOPED_TRACE(round);
     std::vector<double> ahead(static_cast<std::size_t>(number(3, 6)));
     for (double& ticks : ahead) ticks = number(-100, 100);
-    Clocks clocks(ahead);
+    AlignedClocks clocks(ahead);
     const int count = static_cast<int>(ahead.size());
     for (int message = 0; message < 2 * count; ++message) {
       const int from = number(0, count - 1);
@@ -122,12 +122,12 @@ TEST(Consensus, violates_nothing_wherever_clocks_go) {
 }
 
 TEST(Consensus, clocks_without_messages_stay) {
-  const Consensus found = Clocks({0, 700, -900}).agree();
+  const Consensus found = AlignedClocks({0, 700, -900}).agree();
   EXPECT_THAT(found.stays, ElementsAre(1, 1, 1));
 }
 
 TEST(Consensus, violations_of_the_alignment_are_no_constraints) {
-  Clocks clocks({0, 0, 0});
+  AlignedClocks clocks({0, 0, 0});
   clocks.talk(0, 1, -7, 40);
   clocks.talk(1, 2, -5, -5);
   EXPECT_THAT(clocks.agree().stays, ElementsAre(1, 1, 1));
