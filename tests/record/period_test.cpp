@@ -85,7 +85,7 @@ class PeriodicSessions : public EveryMpi {
   template <class SessionsOf>
   std::uint64_t longer_until(std::uint64_t enough, SessionsOf&& sessions_of) {
     std::uint64_t sessions = 0;
-    for (const char* seconds : {"0.7", "1.5", "6", "24"}) {
+    for (const char* seconds : {"1.5", "6", "24"}) {
       sessions = sessions_of(seconds);
       if (sessions >= enough || outcome_.exit_code != 0 || outcome_.out == "no threads\n") break;
     }
