@@ -119,9 +119,13 @@ TEST(ChannelClaim, needs_a_gap_for_what_fell_into_one) {
 }
 
 TEST(CallsClaim, is_tested_by_numbers) {
-  const auto test = [](std::vector<trace::ClaimedRun> runs, std::uint32_t ambiguous = 0) {
-    const trace::ClaimedCalls claim{
-        .space = 0, .process = 0, .instances = std::move(runs), .ambiguous = ambiguous};
+  const auto test = [](std::vector<trace::ClaimedRun> runs, std::uint32_t ambiguous = 0,
+                       std::uint32_t in_gaps = 0) {
+    const trace::ClaimedCalls claim{.space = 0,
+                                    .process = 0,
+                                    .instances = std::move(runs),
+                                    .ambiguous = ambiguous,
+                                    .in_gaps = in_gaps};
     const char* const why = refute(claim, 9, 10);
     return std::string(why == nullptr ? "holds" : why);
   };
@@ -132,6 +136,8 @@ TEST(CallsClaim, is_tested_by_numbers) {
   EXPECT_EQ(test({{0, 0, 4}, {4, 6, 5}}), "no process has so many calls");
   EXPECT_EQ(test({{0, 0, 4}}, 5), "holds");
   EXPECT_EQ(test({{0, 0, 4}}, 6), "more calls are counted than there are");
+  EXPECT_EQ(test({{0, 0, 4}}, 0, 19), "holds");
+  EXPECT_EQ(test({{0, 0, 4}}, 0, 20), "more calls are counted than there are");
 }
 
 /// The same error of a check, or none, whatever the team.

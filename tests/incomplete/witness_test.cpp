@@ -4,6 +4,7 @@
 // those of the corrector, for any number of workers and in the corrected copy of the trace.
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,15 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/flat_map.hpp"
 #include "formats/otf2/source/load.hpp"
 #include "sim/drop.hpp"
 #include "support/lockstep.hpp"
 #include "support/pairing.hpp"
 #include "support/random_plan.hpp"
 #include "support/random_trace.hpp"
+#include "verify/check.hpp"
+#include "verify/testing.hpp"
 
 namespace entrain::test {
 namespace {
@@ -170,6 +174,74 @@ RC_GTEST_PROP(Witness, of_random_traces, ()) {
   RC_ASSERT(by_corrector(trace, plan.dense_alltoallv, 3, &of_three) == expected);
   RC_ASSERT(text_of(of_three) == text_of(witness));
   RC_ASSERT(by_checker(moved(trace), rule, 3, &witness) == moved(expected, trace));
+}
+
+/// Changes one number of a witness, or adds or takes away a run.
+void mutate(trace::Witness& witness, std::uint64_t seed) {
+  const auto pick = [&](std::uint64_t of) { return mix(++seed * 77) % of; };
+  const auto change = [&](std::uint32_t& number) {
+    const std::uint32_t values[] = {number + 1, number - 1, 0, 0xFFFFFFFF, number * 2};
+    number = values[pick(std::size(values))];
+  };
+  const auto change_runs = [&](std::vector<trace::ClaimedRun>& runs) {
+    if (runs.empty() || pick(4) == 0) {
+      runs.push_back({static_cast<std::uint32_t>(pick(9)), static_cast<std::uint32_t>(pick(9)), 1});
+    } else if (pick(4) == 0) {
+      runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(pick(runs.size())));
+    } else {
+      trace::ClaimedRun& run = runs[pick(runs.size())];
+      std::uint32_t* const numbers[] = {&run.first, &run.second, &run.count};
+      change(*numbers[pick(3)]);
+    }
+  };
+  if (!witness.channels.empty() && pick(2) == 0) {
+    trace::ClaimedChannel& claim = witness.channels[pick(witness.channels.size())];
+    std::uint32_t* const numbers[] = {
+        &claim.comm,      &claim.sender,        &claim.receiver,        &claim.tag,
+        &claim.ambiguous, &claim.sends_in_gaps, &claim.receives_in_gaps};
+    if (pick(2) == 0) return change_runs(claim.pairs);
+    change(*numbers[pick(std::size(numbers))]);
+  } else if (!witness.calls.empty()) {
+    trace::ClaimedCalls& claim = witness.calls[pick(witness.calls.size())];
+    std::uint32_t* const numbers[] = {&claim.space, &claim.process, &claim.ambiguous,
+                                      &claim.in_gaps};
+    if (pick(2) == 0) return change_runs(claim.instances);
+    change(*numbers[pick(std::size(numbers))]);
+  }
+}
+
+RC_GTEST_PROP(Witness, with_mistakes_is_refused_or_could_be_true, ()) {
+  TracePlan plan = *any_plan();
+  const RandomTrace random = random_trace(plan);
+  const auto options = *rc::gen::elementOf(losses(plan.seed));
+  const auto dropped = sim::drop(random.trace, options);
+  RC_ASSERT(dropped.has_value());
+  const trace::Trace trace = *flag() ? with_gaps(*dropped) : dropped->trace;
+  trace::Witness witness;
+  static_cast<void>(by_corrector(trace, false, 1, &witness));
+  mutate(witness, *rc::gen::inRange<std::uint64_t>(0, 100'000));
+  witness.sort();
+  const std::vector<ClockMap> maps(trace.locations.size());
+  std::string texts[2];
+  for (const unsigned members : {1u, 3u}) {
+    const trace::Partition partition =
+        verify::testing::dealt(trace.definitions, members, members == 3);
+    const auto result = run_team(members, [&](Team& team) -> Result<void> {
+      const auto report =
+          verify::check({team, partition, trace}, {.maps = maps, .claims = {.witness = &witness}},
+                        {}, Cancel(nullptr));
+      if (!report) return tl::unexpected<Error>(report.error());
+      const Coverage& c = report->coverage;
+      if (c.paired + c.ambiguous + c.in_gaps > c.receives) return fail(ErrorKind::usage, "counts");
+      if (team.rank() == 0) texts[members / 2] = verify::testing::text_of(*report);
+      return {};
+    });
+    if (result) continue;
+    RC_ASSERT(result.error().kind == ErrorKind::internal);
+    texts[members / 2] = "refused";
+  }
+  RC_CLASSIFY(texts[0] == "refused", "refused");
+  RC_ASSERT(texts[0] == texts[1]);
 }
 
 }  // namespace
