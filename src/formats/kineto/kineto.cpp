@@ -18,6 +18,7 @@
 #include "formats/json/text_file.hpp"
 #include "formats/json/unescape.hpp"
 #include "formats/kineto/calls.hpp"
+#include "formats/kineto/claims.hpp"
 #include "formats/kineto/describe.hpp"
 #include "formats/kineto/manifest.hpp"
 #include "formats/kineto/ranks.hpp"
@@ -67,6 +68,9 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
       const fs::path& folder) const override;
+  [[nodiscard]] Result<void> verify_claims() const override {
+    return kineto::verify_claims(*this, threads_, files_.front().max_unpacked);
+  }
   [[nodiscard]] std::unique_ptr<formats::Source> paired_after(
       std::span<const ClockMap> maps) const override;
 

@@ -137,8 +137,9 @@ class Matcher {
 
   void add(Instance instance) {
     std::uint64_t members = 0;
-    bool zero = false, one_root = true;
+    bool zero = false, one_root = true, one_size = true;
     std::uint32_t root = k_no_rank;
+    std::uint64_t size = 0;
     for (std::uint32_t f = 0; f < files_.size(); ++f) {
       if (instance.call[f] == Instance::k_absent) continue;
       const Call& call = files_[f].calls[instance.call[f]];
@@ -148,6 +149,8 @@ class Matcher {
         root = call.root;
       }
       one_root &= call.root == root;
+      one_size &= size == 0 || call.size == 0 || call.size == size;
+      size = call.size != 0 ? call.size : size;
       const std::uint32_t own = files_[f].rank;
       if (call.operation == Operation::send_receive && direction_of(call, own).from == own) {
         instance.root = f;
@@ -155,6 +158,8 @@ class Matcher {
     }
     if (members < 2) {
       result_.alone += members;
+    } else if (!one_size) {
+      result_.ambiguous += members;  // each is like the first one, of which no size is known
     } else if (zero) {
       result_.zero_splits += members;
     } else if (root != k_no_rank && !(one_root && find_root(root, instance))) {

@@ -43,6 +43,17 @@ TEST_F(Chrome, calls_without_a_group_are_reported) {
   }
 }
 
+/// Each of two sizes may be that of a call without one, but one collective has one size.
+TEST_F(Chrome, calls_of_two_sizes_are_not_paired_by_a_call_without_any) {
+  for (const char* size : {"", R"(, "In msg nelems": 8)", R"(, "In msg nelems": 9)"}) {
+    add(file_of({kernel(1000, std::string(R"(, "Comms Id": 1, "Seq": 1)") + size)}));
+  }
+  const auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_ambiguous"), 3U);
+}
+
 /// Clocks that are a step apart show nothing of it.
 TEST_F(Chrome, a_loop_of_equal_steps_is_reported) {
   Ends even, uneven;

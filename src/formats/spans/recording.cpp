@@ -15,6 +15,7 @@
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
+#include "formats/spans/claims.hpp"
 #include "formats/spans/edges.hpp"
 #include "formats/spans/patch.hpp"
 #include "formats/spans/shape.hpp"
@@ -101,6 +102,9 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
       const fs::path& folder) const override;
+  [[nodiscard]] Result<void> verify_claims() const override {
+    return spans::verify_claims(*this, files_.front().max_unpacked);
+  }
 
   [[nodiscard]] Result<formats::EventTimes> event_times() const override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
