@@ -10,6 +10,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "accuracy/correction_statistics.hpp"
 #include "base/big_vector.hpp"
 #include "base/cancel.hpp"
 #include "base/peak_memory.hpp"
@@ -34,7 +35,6 @@
 #include "output/output.hpp"
 #include "session/phase.hpp"
 #include "trace/properties.hpp"
-#include "verify/statistics.hpp"
 
 namespace entrain {
 
@@ -496,16 +496,16 @@ class Correction {
     });
   }
 
-  Result<void> take_statistics(const trace::Trace& before, const verify::TimedTrace& after) {
+  Result<void> take_statistics(const trace::Trace& before, const accuracy::TimedTrace& after) {
     // Bending moves clocks both ways; only what follows it never moves anything back.
     const bool is_bent = processes_.any(t_.measured.maps != t_.presync.maps);
     const auto start = is_bent ? std::span(t_.presync.maps) : std::span<const ClockMap>();
     return workers_.run(
         after.trace, t_.loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
-          TRY_ASSIGN(
-              CorrectionStatistics own,
-              verify::correction_statistics(share.team, share.partition, {before, t_.measured.maps},
-                                            after, Cancel(progress_), start));
+          TRY_ASSIGN(CorrectionStatistics own,
+                     accuracy::correction_statistics(share.team, share.partition,
+                                                     {before, t_.measured.maps}, after,
+                                                     Cancel(progress_), start));
           if (workers_.speaks(share.team)) report_.statistics = std::move(own);
           return {};
         });

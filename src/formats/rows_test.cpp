@@ -37,9 +37,7 @@ class Worked : public Recording {
     return std::unique_ptr<Recording>();
   }
   [[nodiscard]] Result<void> verify_claims() const override { return {}; }
-  [[nodiscard]] Result<EventTimes> event_times() const override {
-    return EventTimes();
-  }
+  [[nodiscard]] Result<EventTimes> event_times() const override { return EventTimes(); }
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t) const override {
     return std::vector<std::uint64_t>();
   }

@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "accuracy/correction_statistics.hpp"
 #include "base/flat_map.hpp"
 #include "match/round_trip.hpp"
 #include "support/random_plan.hpp"
 #include "support/random_trace.hpp"
 #include "verify/check.hpp"
-#include "verify/statistics.hpp"
 #include "verify/testing.hpp"
 
 namespace entrain::test {
@@ -113,10 +113,10 @@ RC_GTEST_PROP(CheckTeam, statistics_are_the_same, ()) {
   const std::vector<ClockMap> stored(random.presync.size());
   const trace::Partition partition = random_partition(random.trace.definitions, members, plan.seed);
   const std::string expected = text_of(
-      *verify::correction_statistics({random.trace, stored}, {random.trace, random.presync}));
+      *accuracy::correction_statistics({random.trace, stored}, {random.trace, random.presync}));
   expect_same(members, partition, random.trace, random.presync, expected,
               [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
-                const auto statistics = verify::correction_statistics(
+                const auto statistics = accuracy::correction_statistics(
                     team, partition, {trace, stored}, {trace, maps}, Cancel(nullptr));
                 return statistics ? text_of(*statistics) : statistics.error().message;
               });

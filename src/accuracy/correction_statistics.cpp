@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "verify/statistics.hpp"
+#include "accuracy/correction_statistics.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,10 @@
 #include "verify/pair_counts.hpp"
 #include "verify/stream_times.hpp"
 
-namespace entrain::verify {
+namespace entrain::accuracy {
+
+using verify::margin;
+using verify::StreamTimes;
 
 namespace {
 
@@ -251,4 +254,4 @@ Result<CorrectionStatistics> correction_statistics(const TimedTrace& before,
   return correction_statistics(solo, all, before, after, Cancel(nullptr));
 }
 
-}  // namespace entrain::verify
+}  // namespace entrain::accuracy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "verify/statistics.hpp"
+#include "accuracy/correction_statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,12 @@
 
 #include "verify/testing.hpp"
 
-namespace entrain::verify {
+namespace entrain::accuracy {
 namespace {
 
-using testing::TraceBuilder;
+using verify::testing::expect_by_teams;
+using verify::testing::part_of;
+using verify::testing::TraceBuilder;
 using K = trace::EventKind;
 
 /// One location with an event at every stamp.
@@ -36,10 +38,10 @@ Result<CorrectionStatistics> statistics_by_teams(const trace::Trace& before,
                                                  const trace::Trace& after,
                                                  const std::vector<ClockMap>& after_maps) {
   auto result = correction_statistics({before, before_maps}, {after, after_maps});
-  testing::expect_by_teams(
+  expect_by_teams(
       before.definitions, text_of(result), [&](Team& team, const trace::Partition& partition) {
-        const trace::Trace own_before = testing::part_of(before, partition, team.rank());
-        const trace::Trace own_after = testing::part_of(after, partition, team.rank());
+        const trace::Trace own_before = part_of(before, partition, team.rank());
+        const trace::Trace own_after = part_of(after, partition, team.rank());
         const TimedTrace here{own_before, before_maps}, there{own_after, after_maps};
         return text_of(correction_statistics(team, partition, here, there, Cancel(nullptr)));
       });
@@ -206,4 +208,4 @@ TEST(Statistics, different_traces_are_refused) {
 }
 
 }  // namespace
-}  // namespace entrain::verify
+}  // namespace entrain::accuracy

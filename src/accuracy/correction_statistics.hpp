@@ -12,7 +12,7 @@
 #include "trace/partition.hpp"
 #include "trace/trace.hpp"
 
-namespace entrain::verify {
+namespace entrain::accuracy {
 
 /// A trace with one clock map per location: stored stamp -> time.
 struct TimedTrace {
@@ -51,4 +51,4 @@ Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Part
 Result<CorrectionStatistics> correction_statistics(const TimedTrace& before,
                                                    const TimedTrace& after);
 
-}  // namespace entrain::verify
+}  // namespace entrain::accuracy
