@@ -8,6 +8,8 @@
 
 #include <entrain/report.hpp>
 
+#include "base/exact.hpp"
+
 namespace entrain::engine {
 
 namespace {
