@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "entrain/entrain.hpp"
-
 #include <gmock/gmock.h>
 
 #include <fmt/format.h>
 #include <entrain/entrain.hpp>
 
 #include "base/temp_folder_testing.hpp"
-#include "formats/json/document.hpp"
 
 namespace entrain::engine {
 namespace {

@@ -25,7 +25,7 @@ GOOD = {
     "src/base/ids.hpp": "#include <cstdint>\n",
     "src/trace/trace.hpp": '#include <vector>\n#include "base/ids.hpp"\n',
     "src/clc/amortize.hpp": '#include "match/graph.hpp"\n',
-    "src/formats/otf2/read/scan.cpp": '#include <otf2/otf2.h>\n#include "base/ids.hpp"\n#include "trace/trace.hpp"\n',
+    "src/otf2/read/scan.cpp": '#include <otf2/otf2.h>\n#include "base/ids.hpp"\n#include "trace/trace.hpp"\n',
     "src/report/table.hpp": "",
     "src/match/graph.hpp": '#include "trace/trace.hpp"\n',
     "src/match/graph_test.cpp": '#include <gtest/gtest.h>\n#include "match/graph.hpp"\n',
@@ -83,10 +83,10 @@ class CheckLayers(unittest.TestCase):
 
     def test_rooms_inside_of_a_folder_are_apart(self):
         table = ROOMS.replace("match:", "otf2/write: otf2/read\nmatch:")
-        good = {"src/rooms.txt": table, "src/formats/otf2/write/a.cpp": '#include "otf2/read/scan.hpp"\n',
-                "src/formats/otf2/read/scan.hpp": ""}
+        good = {"src/rooms.txt": table, "src/otf2/write/a.cpp": '#include "otf2/read/scan.hpp"\n',
+                "src/otf2/read/scan.hpp": ""}
         self.assertEqual(self.errors_of(good), [])
-        bad = {**good, "src/formats/otf2/read/b.cpp": '#include "otf2/write/a.hpp"\n'}
+        bad = {**good, "src/otf2/read/b.cpp": '#include "otf2/write/a.hpp"\n'}
         self.expect_error(bad, "otf2/read must not include otf2/write")
 
     def test_finds_a_cycle_in_the_table(self):
