@@ -29,8 +29,9 @@
 /// Every function changes nothing but its output, neither prints nor exits, does not throw on bad
 /// data, and may be called from several threads at once, with different outputs. `progress` may be
 /// null. Errors of all: ErrorKind::usage for options out of range, ErrorKind::input for a trace
-/// that is missing, damaged or unsupported, ErrorKind::interrupted if `progress` cancels; and of
-/// all that write: ErrorKind::output, also if the output exists and may not be replaced.
+/// that is missing, damaged or unsupported, ErrorKind::interrupted if `progress` cancels,
+/// ErrorKind::internal for a result that did not stand its verification; and of all that write:
+/// ErrorKind::output, also if the output exists and may not be replaced.
 namespace entrain {
 
 /// Reads a trace of any format and summarises its contents. `threads`: worker threads; 0: all
