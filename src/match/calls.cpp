@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "match/partners.hpp"
+#include "match/named_instances.hpp"
 
 namespace entrain::match {
 

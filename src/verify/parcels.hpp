@@ -8,7 +8,7 @@
 #include <entrain/clock_map.hpp>
 
 #include "trace/share.hpp"
-#include "verify/calls.hpp"
+#include "verify/call_blocks.hpp"
 #include "verify/channels.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"

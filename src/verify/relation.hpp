@@ -14,7 +14,7 @@
 
 #include "base/cancel.hpp"
 #include "trace/share.hpp"
-#include "verify/calls.hpp"
+#include "verify/call_blocks.hpp"
 #include "verify/channels.hpp"
 #include "verify/claims.hpp"
 #include "verify/edges.hpp"

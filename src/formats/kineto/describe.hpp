@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "formats/kineto/calls.hpp"
+#include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/events.hpp"
 
 namespace entrain::kineto {

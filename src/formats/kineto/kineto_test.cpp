@@ -7,7 +7,7 @@
 
 #include "base/temp_folder_testing.hpp"
 #include "formats/json/document.hpp"
-#include "formats/kineto/calls.hpp"
+#include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/events.hpp"
 #include "formats/kineto/kineto_testing.hpp"
 

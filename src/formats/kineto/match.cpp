@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-#include "formats/kineto/calls.hpp"
+#include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/numbered_calls.hpp"
 #include "formats/kineto/sequences.hpp"
 #include "formats/kineto/thresholds.hpp"

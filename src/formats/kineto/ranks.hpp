@@ -6,7 +6,7 @@
 
 #include <entrain/error.hpp>
 
-#include "formats/kineto/calls.hpp"
+#include "formats/kineto/collective_calls.hpp"
 
 /// Assigns ranks to files.
 namespace entrain::kineto {

@@ -13,7 +13,7 @@
 
 #include "base/try.hpp"
 #include "formats/json/excerpt.hpp"
-#include "formats/kineto/calls.hpp"
+#include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/describe.hpp"
 
 namespace entrain::kineto {

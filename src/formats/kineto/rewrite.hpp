@@ -9,7 +9,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 
-#include "formats/kineto/calls.hpp"
+#include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/events.hpp"
 
 /// Reads files of a run again, and writes them with other times.

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "formats/kineto/calls.hpp"
+#include "formats/kineto/collective_calls.hpp"
 
 /// Alignment of two sequences of calls without numbers, by what the calls are and when they end.
 /// Calls may be missing from either sequence.

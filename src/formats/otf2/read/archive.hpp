@@ -17,8 +17,8 @@
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/definition_file.hpp"
 #include "formats/otf2/library/library_copy.hpp"
-#include "formats/otf2/read/definitions.hpp"
 #include "formats/otf2/read/event_file.hpp"
+#include "formats/otf2/read/read_definitions.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::otf2 {

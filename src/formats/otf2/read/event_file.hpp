@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "formats/otf2/read/definitions.hpp"
+#include "formats/otf2/read/read_definitions.hpp"
 
 namespace entrain::otf2 {
 

@@ -10,7 +10,7 @@
 
 #include "formats/otf2/format/format.hpp"
 #include "formats/otf2/format/partners.hpp"
-#include "formats/otf2/read/partners.hpp"
+#include "formats/otf2/read/parse_partners.hpp"
 
 namespace entrain::otf2 {
 

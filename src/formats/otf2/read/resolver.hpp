@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
-#include "formats/otf2/read/definitions.hpp"
+#include "formats/otf2/read/read_definitions.hpp"
 
 namespace entrain::otf2 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/tables/check.hpp"
+#include "formats/tables/check_edges.hpp"
 
 #include <algorithm>
 #include <cmath>

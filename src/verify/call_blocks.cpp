@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "verify/calls.hpp"
+#include "verify/call_blocks.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/tables/graph.hpp"
+#include "formats/tables/edge_graph.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "match/partners.hpp"
+#include "match/named_instances.hpp"
 
 #include <algorithm>
 #include <array>

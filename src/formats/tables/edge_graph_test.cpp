@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/tables/graph.hpp"
+#include "formats/tables/edge_graph.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "formats/tables/check.hpp"
+#include "formats/tables/check_edges.hpp"
 #include "formats/tables/list.hpp"
 #include "formats/tables/trace.hpp"
 #include "match/testing.hpp"
