@@ -255,6 +255,7 @@ class Kind:
     more: tuple[str, ...] = ()
     packed: bool = False  # by gzip
     scale: float = 1  # of the sizes, where a run takes seconds
+    most_growth: float = MOST_GROWTH
 
 
 ALIGN = ("align IN -o OUT",)
@@ -280,8 +281,9 @@ KINDS: dict[str, Kind] = {
     "long_line": Kind(long_line, "e.csv", ALIGN),
     "quoted": Kind(quoted, "e.csv", ALIGN),
     "span_hosts": Kind(span_hosts, "s.json", (*CHECK, *EXPORT), (*SEE, *EXPORT_CHROME)),
+    # The consensus tries every clock against all that stay, up to a budget: 8 times as long.
     "span_bounds": Kind(span_hosts, "s.json", BOUNDS[:1], (*CORRECT, *BOUNDS[1:], *REPORT),
-                        scale=0.15),
+                        scale=0.15, most_growth=12),
     "span_ring": Kind(span_ring, "s.json", (), (*CHECK, *SEE, *EXPORT)),
     "one_trace": Kind(one_trace, "s.json", CHECK, (*CORRECT, *EXPORT, *REST)),
     "deep_spans": Kind(deep_spans, "s.json", (*CHECK, *EXPORT), (*CORRECT, *REST)),
@@ -361,14 +363,14 @@ class Trial:
         return result
 
 
-def grows_too_fast(times: list[float]) -> bool:
-    return times[1] > MOST_GROWTH * max(times[0], FLOOR_S)
+def grows_too_fast(times: list[float], most: float) -> bool:
+    return times[1] > most * max(times[0], FLOOR_S)
 
 
-def measure(trial: Trial, verb: str, sources: list[Path]) -> list[float]:
+def measure(trial: Trial, verb: str, sources: list[Path], most: float) -> list[float]:
     times = [trial.verb(verb, source) for source in sources]
     for _ in range(REPEATS):
-        if not grows_too_fast(times) or times[1] > 3 * MOST_GROWTH * max(times[0], FLOOR_S):
+        if not grows_too_fast(times, most) or times[1] > 3 * most * max(times[0], FLOOR_S):
             break
         times = [min(time, trial.verb(verb, source)) for time, source in zip(times, sources)]
     return times
@@ -386,8 +388,8 @@ def try_kind(name: str, options: argparse.Namespace) -> int:
         sources = [trial.make(kind, int(size * kind.scale)) for size in options.sizes]
         for verb in verbs:
             try:
-                times = measure(trial, verb, sources)
-                bad = grows_too_fast(times)
+                times = measure(trial, verb, sources, kind.most_growth)
+                bad = grows_too_fast(times, kind.most_growth)
                 told = f"{times[0]:7.2f} {times[1]:7.2f} {times[1] / max(times[0], 1e-3):6.1f}"
             except RuntimeError as error:
                 bad, told = True, str(error)
@@ -409,8 +411,8 @@ def main() -> int:
     print(f"       {'input':17} {'verb':33} CPU seconds of small and large, ratio")
     failed = sum(try_kind(name, options) for name in options.only or KINDS)
     if failed:
-        print(f"growth: {failed} verbs fail, or take more than {MOST_GROWTH} times as long for 4 "
-              "times the input", file=sys.stderr)
+        print(f"growth: {failed} verbs fail, or take too long for 4 times the input, mostly more than "
+              f"{MOST_GROWTH} times", file=sys.stderr)
     return 1 if failed else 0
 
 
