@@ -17,14 +17,14 @@
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
 #include "causal/project.hpp"
-#include "lines/keep_most_clocks.hpp"
-#include "lines/simultaneous_ends.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
+#include "formats/given_source.hpp"
 #include "formats/tables/check.hpp"
 #include "formats/tables/graph.hpp"
 #include "formats/tables/trace.hpp"
-#include "formats/given_source.hpp"
+#include "lines/keep_most_clocks.hpp"
+#include "lines/simultaneous_ends.hpp"
 #include "session/phase.hpp"
 #include "trace/properties.hpp"
 
@@ -147,8 +147,8 @@ class Finder {
     trace.path = clocks.name;
     trace.definitions = tables::definitions_of(clocks);
     const MuTicks mu = choose_mu(trace, options_.mu).ticks;
-    TRY_ASSIGN(tables::EdgeGraph made, tables::graph_of(trace.definitions, given_->edges, mu,
-                                                      options_.threads, progress_));
+    TRY_ASSIGN(tables::EdgeGraph made,
+               tables::graph_of(trace.definitions, given_->edges, mu, options_.threads, progress_));
     trace.locations = tables::skeletons_of(clocks, made.graph);
     for (const trace::LocationSkeleton& location : trace.locations) {
       made.graph.granule.push_back(location.granule);
@@ -186,9 +186,7 @@ class Finder {
   }
 
   /// Sets mu of the messages between two machines in the graph of an archive.
-  void take_mu() {
-    match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks);
-  }
+  void take_mu() { match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks); }
 
   /// Where something is violated: domains, one map for each, and bent clocks.
   Result<void> improve() {
@@ -261,9 +259,9 @@ class Finder {
                    given_->clocks, given_->edges, aligned,
                    [&](const Clocks& pair, const Edges& edges) { return align(pair, edges); }));
     if (!kept) return false;
-    t_.presync.clocks.reason = fmt::format(
-        "{} of {} clocks stay as they are; the others are aligned to them by messages", kept->kept,
-        kept->maps.size());
+    t_.presync.clocks.reason =
+        fmt::format("{} of {} clocks stay as they are; the others are aligned to them by messages",
+                    kept->kept, kept->maps.size());
     t_.presync.maps = std::move(kept->maps);
     t_.presync.method = PresyncMethod::causal;
     return true;
@@ -284,7 +282,7 @@ class Finder {
     if (!given_ || std::ranges::any_of(given_->clocks.clocks, has_sessions)) return {};
     session::begin_phase(progress_, "presync");
     TRY_ASSIGN(common_ends_, lines::find_simultaneous_ends(given_->clocks, given_->edges,
-                                                            options_.threads, progress_));
+                                                           options_.threads, progress_));
     return {};
   }
 
@@ -404,15 +402,15 @@ class Finder {
   /// Moves the clocks so that no edge is violated, if such clocks exist within the assumed rates.
   Result<void> project() {
     if (!wants_bending()) return {};
-    TRY_ASSIGN(t_.projection, causal::project_onto_edges(context(), t_.domains, momentary_rate(),
+    TRY_ASSIGN(t_.projection, causal::project_onto_edges(context(), t_.domains, momentary_limit(),
                                                          t_.presync.maps));
     if (t_.projection.moved == 0) return {};
     clocks::Presynchronised& presync = t_.presync;
     const double us_per_tick =
         k_us_per_s / static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz);
-    presync.clocks.reason += fmt::format(
-        "{}projected onto the edges: at most {:.3g} us", presync.clocks.reason.empty() ? "" : "; ",
-        static_cast<double>(t_.projection.moved) * us_per_tick);
+    presync.clocks.reason += fmt::format("{}projected onto the edges: at most {:.3g} us",
+                                         presync.clocks.reason.empty() ? "" : "; ",
+                                         static_cast<double>(t_.projection.moved) * us_per_tick);
     if (presync.method != PresyncMethod::causal) {
       presync.method = PresyncMethod::causal;
       presync.provenance = fmt::format("causal base={}", presync.provenance);
@@ -425,11 +423,11 @@ class Finder {
     return {};
   }
 
-  /// How fast the difference of two clocks may change at any moment, parts per billion.
-  [[nodiscard]] std::int64_t momentary_rate() const {
+  [[nodiscard]] causal::MomentaryLimit momentary_limit() const {
     const std::optional<double>& given = options_.bounds.max_rate_ppm;
     const std::int64_t wander_ppb = given ? std::llround(*given * 1e3) : k_wander_ppb;
-    return std::min(t_.prior.mean_ppb + wander_ppb, clocks::k_any_mean_ppb);
+    return {std::min(t_.prior.mean_ppb + wander_ppb, clocks::k_any_mean_ppb),
+            given || t_.prior.mean_given};
   }
 
   /// A map that an OTF2 reader applies must not bend inside a flush; one that all locations of a
@@ -454,7 +452,7 @@ class Finder {
   Progress* progress_;
   Timeline t_;
   std::map<LocationIndex, clocks::LocationSamples> exchanges_;  ///< exchanges of given sessions
-  std::optional<lines::SimultaneousEnds> common_ends_;         ///< only of given edges
+  std::optional<lines::SimultaneousEnds> common_ends_;          ///< only of given edges
   std::optional<std::vector<ClockMap>> set_aside_;  ///< maps of common ends, not taken yet
 };
 
