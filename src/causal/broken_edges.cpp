@@ -102,7 +102,8 @@ class BrokenEdges::Expansion {
     if (begins.empty() || ends.empty()) return;
     for (const Participants side : {begins, ends}) {
       for (const match::Participant& member : side) {
-        members_.push_back({broken_.event_of(member.node, member.location), mu_[latency_class],
+        members_.push_back({broken_.event_of(member.node, member.location),
+                            std::max(mu_[latency_class], broken_.least_),
                             static_cast<std::uint32_t>(begins.size()),
                             static_cast<std::uint32_t>(ends.size())});
       }
@@ -116,10 +117,11 @@ class BrokenEdges::Expansion {
 };
 
 BrokenEdges::BrokenEdges(const constraints::Context& context, const trace::ClockDomains& domains,
-                         std::uint64_t base)
+                         std::uint64_t base, std::int64_t least)
     : context_(context),
       domains_(domains),
       base_(base),
+      least_(least),
       has_edge_(context.graph.edges.size(), 0),
       has_exchange_(context.graph.exchanges.size(), 0) {
   if (context.team().size() == 1) return;
@@ -141,7 +143,8 @@ difference::Event BrokenEdges::event_of(NodeIndex node, LocationIndex location) 
 difference::Edge BrokenEdges::constraint_of(const match::Edge& edge) const {
   const match::Graph& graph = context_.graph;
   return {event_of(edge.send, graph.location_of(edge.send)),
-          event_of(edge.receive, graph.location_of(edge.receive)), graph.mu_of(edge, context_.mu)};
+          event_of(edge.receive, graph.location_of(edge.receive)),
+          std::max(graph.mu_of(edge, context_.mu), least_)};
 }
 
 /// Sets the value of broken edges and exchanges from 0 to 1.

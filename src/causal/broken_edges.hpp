@@ -19,9 +19,10 @@ namespace entrain::causal {
 /// inside a domain are left out, since no map can mend them. The same at every process.
 class BrokenEdges {
  public:
-  /// `base`: stamp that the stamps of the constraints count from. Collective.
+  /// `base`: stamp that the stamps of the constraints count from. `least`: least latency that the
+  /// constraints ask for, ticks. Collective.
   BrokenEdges(const constraints::Context& context, const trace::ClockDomains& domains,
-              std::uint64_t base);
+              std::uint64_t base, std::int64_t least);
 
   /// Adds what `maps` (one per domain) break and is not yet here: all that arrives earlier than mu
   /// and `margin` ticks after it was sent. False if there is none. Collective.
@@ -49,6 +50,7 @@ class BrokenEdges {
   const constraints::Context& context_;
   const trace::ClockDomains& domains_;
   std::uint64_t base_;
+  std::int64_t least_;
   BigVector<std::int64_t> times_;          ///< times of the nodes by the maps at hand
   BigVector<std::int64_t> ghost_stamps_;   ///< stamps of the ghosts of the graph
   BigVector<std::uint8_t> has_edge_;       ///< one per edge of the graph: it was taken

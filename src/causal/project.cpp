@@ -102,17 +102,24 @@ class Projector {
   };
   using Limits = std::vector<difference::ClockLimits>;  ///< one per domain, and of no clock
 
+  /// Broken edges get a tick, if that is possible: equal times tell no order.
   Result<Attempt> attempt(const Limits& limits) {
-    BrokenEdges broken(context_, domains_, base_);
+    TRY_ASSIGN(Attempt apart, attempt(limits, 1));
+    if (apart.about.contradictions == 0) return apart;
+    return attempt(limits, 0);
+  }
+
+  /// `least`: the least latency of broken edges, ticks.
+  Result<Attempt> attempt(const Limits& limits, std::int64_t least) {
+    BrokenEdges broken(context_, domains_, base_, least);
     Attempt attempt{{}, estimate_};
     while (broken.add(attempt.maps, margin(attempt.about.rounds))) {
       TRY(Cancel(context_.progress).agree(context_.team()));
       ++attempt.about.rounds;
-      if (!solve(broken, limits, attempt)) {
-        attempt.about.contradictions = 1;
-        attempt.about.moved = 0;
-        break;
-      }
+      if (solve(broken, limits, attempt)) continue;
+      attempt.about.contradictions = 1;
+      attempt.about.moved = 0;
+      break;
     }
     return attempt;
   }
