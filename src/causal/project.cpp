@@ -75,7 +75,9 @@ class Projector {
     gather();
     if (!fits_) return Projection();
     TRY_ASSIGN(Attempt best, attempt(limits_within(limit_.rate_ppb)));
-    if (best.about.rounds > 0 && !limit_.is_given && fastest_ppb() > limit_.rate_ppb) {
+    const bool may_differ =
+        !limit_.is_given && !best.is_timeless && fastest_ppb() > limit_.rate_ppb;
+    if (best.about.rounds > 0 && may_differ) {
       TRY_ASSIGN(Attempt fast, attempt(limits_of_estimate()));
       const std::int64_t near = ProjectionLimits::farther * fast.about.moved;
       const bool is_far = best.about.contradictions > 0 || best.about.moved > near;
@@ -99,20 +101,22 @@ class Projector {
   struct Attempt {
     Projection about;
     std::vector<ClockMap> maps;  ///< one per domain
+    bool is_hopeless = false;    ///< the certificate holds without ticks between ends, too
+    bool is_timeless = false;    ///< it holds at any rates
   };
   using Limits = std::vector<difference::ClockLimits>;  ///< one per domain, and of no clock
 
   /// Broken edges get a tick, if that is possible: equal times tell no order.
   Result<Attempt> attempt(const Limits& limits) {
     TRY_ASSIGN(Attempt apart, attempt(limits, 1));
-    if (apart.about.contradictions == 0) return apart;
+    if (apart.about.contradictions == 0 || apart.is_hopeless) return apart;
     return attempt(limits, 0);
   }
 
   /// `least`: the least latency of broken edges, ticks.
   Result<Attempt> attempt(const Limits& limits, std::int64_t least) {
     BrokenEdges broken(context_, domains_, base_, least);
-    Attempt attempt{{}, estimate_};
+    Attempt attempt{.about = {}, .maps = estimate_};
     while (broken.add(attempt.maps, margin(attempt.about.rounds))) {
       TRY(Cancel(context_.progress).agree(context_.team()));
       ++attempt.about.rounds;
@@ -317,12 +321,24 @@ class Projector {
       estimate[node] = Exact{offset_at(system.clock(node), stamp)} * k_tick;
     }
     const auto solution = project(system, estimate);
-    if (!solution) return false;
+    if (!solution) {
+      if (solution.error().certificate) judge(*solution.error().certificate, attempt);
+      return false;
+    }
     attempt.about.moved = 0;
     for (std::uint32_t d = 0; d < domains_.count(); ++d) {
       if (d != reference_) set_map(system, d, *solution, estimate, attempt);
     }
     return true;
+  }
+
+  static void judge(const difference::Certificate& certificate, Attempt& attempt) {
+    using Kind = difference::Certificate::Kind;
+    const auto ticks = std::ranges::count_if(certificate.steps, [](const auto& step) {
+      return step.kind == Kind::edge || step.kind == Kind::instance;
+    });
+    attempt.is_hopeless = certificate.length + Exact{ticks} * k_tick < 0;
+    attempt.is_timeless = certificate.rate_ticks == 0;
   }
 
   /// Bounds move the estimate only if else the reference moved.

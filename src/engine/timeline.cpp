@@ -216,8 +216,8 @@ class Finder {
     }
     TRY_ASSIGN(const bool is_kept, keep_most({}));
     if (!is_kept) TRY(align_all());
-    refer_to_one_that_stays();
     TRY(project());
+    refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
     measure_shift(workers_, t_);
     return {};
