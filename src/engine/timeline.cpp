@@ -2,6 +2,7 @@
 #include "engine/timeline.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -15,6 +16,7 @@
 #include "base/try.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
+#include "causal/project.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
 #include "formats/given_source.hpp"
@@ -33,6 +35,10 @@ namespace {
 /// By which clocks' rates may differ where nothing is assumed: time must not run backward.
 constexpr double k_most_rate = 0.5;
 constexpr double k_us_per_s = 1e6;
+
+/// By how much a clock's rate may differ from its mean at any moment, parts per billion: as bounds
+/// assume it at least.
+constexpr std::int64_t k_wander_ppb = 50'000;
 
 /// By how many spreads of ends bends may leave edges violated, which amortization removes.
 constexpr std::int64_t k_tolerated_spreads = 32;
@@ -210,6 +216,7 @@ class Finder {
     }
     TRY_ASSIGN(const bool is_kept, keep_most({}));
     if (!is_kept) TRY(align_all());
+    TRY(project());
     refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
     measure_shift(workers_, t_);
@@ -390,6 +397,37 @@ class Finder {
     }
     t_.presync = std::move(bent);
     return {};
+  }
+
+  /// Moves the clocks so that no edge is violated, if such clocks exist within the assumed rates.
+  Result<void> project() {
+    if (!wants_bending()) return {};
+    TRY_ASSIGN(t_.projection, causal::project_onto_edges(context(), t_.domains, momentary_limit(),
+                                                         t_.presync.maps));
+    if (t_.projection.moved == 0) return {};
+    clocks::Presynchronised& presync = t_.presync;
+    const double us_per_tick =
+        k_us_per_s / static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz);
+    presync.clocks.reason += fmt::format("{}projected onto the edges: at most {:.3g} us",
+                                         presync.clocks.reason.empty() ? "" : "; ",
+                                         static_cast<double>(t_.projection.moved) * us_per_tick);
+    if (presync.method != PresyncMethod::causal) {
+      presync.method = PresyncMethod::causal;
+      presync.provenance = fmt::format("causal base={}", presync.provenance);
+    }
+    presync.provenance += " projected";
+    for (ClockQuality& clock : presync.clocks.clocks) {  // they describe the maps before
+      clock.interval_bound_ticks.reset();
+      clock.predicted_bound_ticks.reset();
+    }
+    return {};
+  }
+
+  [[nodiscard]] causal::MomentaryLimit momentary_limit() const {
+    const std::optional<double>& given = options_.bounds.max_rate_ppm;
+    const std::int64_t wander_ppb = given ? std::llround(*given * 1e3) : k_wander_ppb;
+    return {std::min(t_.prior.mean_ppb + wander_ppb, clocks::k_any_mean_ppb),
+            given || t_.prior.mean_given};
   }
 
   /// A map that an OTF2 reader applies must not bend inside a flush; one that all locations of a

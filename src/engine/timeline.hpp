@@ -7,6 +7,7 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
+#include "causal/project.hpp"
 #include "clocks/presync.hpp"
 #include "constraints/context.hpp"
 #include "engine/mu.hpp"
@@ -42,6 +43,7 @@ struct Timeline {
   bool domains_are_guessed = false;  ///< the domains are split if the trace contradicts them
   bool domains_are_proved = false;   ///< the tracer names the domains; contradictions are not
                                      ///< caused by the clocks
+  causal::Projection projection;     ///< how the presync was projected onto the edges
   TimelineReport report;
   Counters left_out;                              ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
