@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -49,15 +48,6 @@ Judgement judge_correction(const CorrectReport& report) {
   const bool dropped = count_of(report.cycles, "dropped_edges") > 0;
   if (after.verdict == Verdict::violations || !dropped) return after;
   return {Verdict::unproven, Doubt::contradictory_edges};
-}
-
-/// True if files or records of the original are missing or unknown, which the written trace may
-/// have in another form.
-bool has_other_files(const CheckReport& report) {
-  constexpr std::array k_names{"unknown_records", "undefined_references", "missing_event_files",
-                               "missing_definition_files", "truncated_event_files"};
-  return std::any_of(k_names.begin(), k_names.end(),
-                     [&](const char* name) { return count_of(report.skipped, name) > 0; });
 }
 
 bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_components") > 0; }
@@ -129,10 +119,14 @@ class Correction {
                staged_->read_back(workers_, t_.loaded, false, progress_));
     session::begin_phase(progress_, "verify");
     TRY(check_written(*read));
-    if (!read->has_own_stamps() && !is_overlay() && has_other_files(report_.after)) {
-      TRY_ASSIGN(read, staged_->read_back(workers_, t_.loaded, true, progress_));
-      session::begin_phase(progress_, "verify");
-      TRY(check_written(*read));
+    // Where records are missing, a reader pairs what is left by the new times, which may be other
+    // pairs than those that were corrected: the verdict is on what the reader finds.
+    if (!read->has_own_stamps() && is_anything_missing(report_.after)) {
+      if (!is_overlay()) {
+        TRY_ASSIGN(read, staged_->read_back(workers_, t_.loaded, true, progress_));
+        session::begin_phase(progress_, "verify");
+      }
+      TRY(check_anew(*read));
     }
     TRY(take_statistics(*read));
     read.reset();
@@ -420,17 +414,21 @@ class Correction {
   /// Checks what was written, by its own edges if it names them.
   Result<void> check_written(const formats::Reread& read) {
     if (read.source() != nullptr) return check_given(*read.source());
-    if (read.has_own_stamps()) {
-      is_paired_anew_ = true;
-      engine::CheckSetting setting =
-          engine::setting_of(workers_, source_, t_, options_.check, progress_);
-      setting.survey = survey_ ? survey_->after() : nullptr;
-      setting.witness = nullptr;
-      TRY_ASSIGN(report_.after, engine::check_times(setting, read.loaded(), read.maps));
-    } else {
-      TRY(check_with_before(read.loaded(), read.maps, !is_overlay()));
-      if (read.has_new_records) checked_before_.reset();
-    }
+    if (read.has_own_stamps()) return check_anew(read);
+    TRY(check_with_before(read.loaded(), read.maps, !is_overlay()));
+    if (read.has_new_records) checked_before_.reset();
+    report_.after.presync = read.presync;
+    return {};
+  }
+
+  /// Checks what was written by the pairs that any reader of it finds.
+  Result<void> check_anew(const formats::Reread& read) {
+    is_paired_anew_ = true;
+    engine::CheckSetting setting =
+        engine::setting_of(workers_, source_, t_, options_.check, progress_);
+    setting.survey = survey_ ? survey_->after() : nullptr;
+    setting.witness = nullptr;
+    TRY_ASSIGN(report_.after, engine::check_times(setting, read.loaded(), read.maps));
     report_.after.presync = read.presync;
     return {};
   }

@@ -84,11 +84,6 @@ class Recording : public Source {
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> read_back(
       const std::filesystem::path& folder) const = 0;
 
-  /// Tests the edges and instances of `list` against the files, by a second reading that shares
-  /// nothing with the first one. Errors: ErrorKind::internal for one that does not hold, those of
-  /// reading.
-  [[nodiscard]] virtual Result<void> verify_claims() const = 0;
-
   /// Reads all times again, also those of events without edges. Errors: ErrorKind::input for files
   /// that changed since they were read.
   [[nodiscard]] virtual Result<EventTimes> event_times() const = 0;

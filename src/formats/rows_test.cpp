@@ -36,7 +36,6 @@ class Worked : public Recording {
       const std::filesystem::path&) const override {
     return std::unique_ptr<Recording>();
   }
-  [[nodiscard]] Result<void> verify_claims() const override { return {}; }
   [[nodiscard]] Result<EventTimes> event_times() const override { return EventTimes(); }
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t) const override {
     return std::vector<std::uint64_t>();

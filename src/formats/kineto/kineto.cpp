@@ -17,7 +17,6 @@
 #include "formats/json/document.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/json/unescape.hpp"
-#include "formats/kineto/claims.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/describe.hpp"
 #include "formats/kineto/manifest.hpp"
@@ -68,9 +67,6 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
       const fs::path& folder) const override;
-  [[nodiscard]] Result<void> verify_claims() const override {
-    return kineto::verify_claims(*this, threads_, files_.front().max_unpacked);
-  }
   [[nodiscard]] std::unique_ptr<formats::Source> paired_after(
       std::span<const ClockMap> maps) const override;
 

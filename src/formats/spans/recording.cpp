@@ -15,7 +15,6 @@
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
-#include "formats/spans/claims.hpp"
 #include "formats/spans/edges.hpp"
 #include "formats/spans/patch.hpp"
 #include "formats/spans/shape.hpp"
@@ -102,9 +101,6 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
       const fs::path& folder) const override;
-  [[nodiscard]] Result<void> verify_claims() const override {
-    return spans::verify_claims(*this, files_.front().max_unpacked);
-  }
 
   [[nodiscard]] Result<formats::EventTimes> event_times() const override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
@@ -127,7 +123,7 @@ class Run : public formats::Recording {
 
   std::vector<SourceFile> files_;
   unsigned threads_;
-  tables::Names names_;               ///< names of clocks, as Spans::clocks
+  tables::Names names_;                ///< names of clocks, as Spans::clocks
   std::vector<std::uint32_t> hosts_;  ///< their positions in `clocks`, or k_none
   std::vector<Edge> found_;
 };
