@@ -103,20 +103,51 @@ class System::Builder {
     find_short_calls(instance);
     const Node middle = add_node(stamp, k_no_clock);
     for (const Event& begin : instance.begins) {
-      if (is_short(begin.clock)) {
-        for (const Event& end : instance.ends) add(begin, end, instance.delay, number);
-      } else {
-        add_arc({.from = middle,
-                 .to = node_of(begin),
-                 .number = number,
-                 .length = stamp - begin.stamp});
-      }
+      if (is_short(begin.clock)) continue;
+      add_arc(
+          {.from = middle, .to = node_of(begin), .number = number, .length = stamp - begin.stamp});
     }
+    if (!short_.empty()) add_short_calls(instance, stamp, number);
     for (const Event& end : instance.ends) {
       add_arc({.from = node_of(end),
                .to = middle,
                .number = number,
                .length = end.stamp - stamp - instance.delay});
+    }
+  }
+
+  /// The begins of the clocks that find_short_calls() has found, with the ends of other clocks: two
+  /// chains of auxiliary nodes, one for the ends of smaller clocks and one for those of larger
+  /// ones.
+  void add_short_calls(const Instance& instance, std::int64_t stamp, std::uint32_t number) {
+    std::vector<Event> ends(instance.ends.begin(), instance.ends.end());
+    const auto by_clock = [](const Event& a, const Event& b) { return a.clock < b.clock; };
+    std::stable_sort(ends.begin(), ends.end(), by_clock);
+    std::vector<Node> up(ends.size()), down(ends.size());
+    const auto link = [&](std::vector<Node>& chain, std::size_t i, std::size_t previous) {
+      chain[i] = add_node(stamp, k_no_clock);
+      add_arc({.from = node_of(ends[i]),
+               .to = chain[i],
+               .number = number,
+               .length = ends[i].stamp - stamp - instance.delay});
+      if (previous >= ends.size()) return;
+      add_arc({.from = chain[previous], .to = chain[i], .number = number, .length = 0});
+    };
+    for (std::size_t i = 0; i < ends.size(); ++i) link(up, i, i - 1);
+    for (std::size_t i = ends.size(); i-- > 0;) link(down, i, i + 1);
+    for (const Event& begin : instance.begins) {
+      if (!is_short(begin.clock)) continue;
+      const auto own = std::equal_range(ends.begin(), ends.end(), begin, by_clock);
+      const auto add_from = [&](Node node) {
+        add_arc(
+            {.from = node, .to = node_of(begin), .number = number, .length = stamp - begin.stamp});
+      };
+      if (own.first != ends.begin()) {
+        add_from(up[static_cast<std::size_t>(own.first - ends.begin()) - 1]);
+      }
+      if (own.second != ends.end()) {
+        add_from(down[static_cast<std::size_t>(own.second - ends.begin())]);
+      }
     }
   }
 

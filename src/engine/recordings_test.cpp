@@ -444,6 +444,9 @@ TEST(Recordings, what_needs_an_archive_is_refused_in_a_sentence) {
   options = {};
   options.check.clock_domain = ClockDomain::node;
   EXPECT_FALSE(entrain::correct(k_example, folder / "x", options));
+  options = {};
+  options.check.clock_records = ClockRecords::add;
+  EXPECT_FALSE(entrain::correct(k_example, folder / "x", options));
   EXPECT_FALSE(fs::exists(folder / "x"));
 }
 

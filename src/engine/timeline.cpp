@@ -44,6 +44,12 @@ constexpr std::int64_t k_wander_ppb = 50'000;
 constexpr std::int64_t k_tolerated_spreads = 32;
 
 Result<void> check_given(const CheckOptions& options) {
+  if (options.clock_records == ClockRecords::add) {
+    return fail(
+        ErrorKind::usage,
+        "--clock-records add needs an OTF2 archive and --clock-samples: other traces have no "
+        "clock records");
+  }
   if (options.mu.source == MuSource::delays || options.mu.source == MuSource::round_trip) {
     return fail(ErrorKind::usage,
                 "edges show no latencies; give mu in seconds, as 1tick or auto, or min_delay for "
