@@ -123,7 +123,7 @@ class Run : public formats::Recording {
 
   std::vector<SourceFile> files_;
   unsigned threads_;
-  tables::Names names_;                ///< names of clocks, as Spans::clocks
+  tables::Names names_;               ///< names of clocks, as Spans::clocks
   std::vector<std::uint32_t> hosts_;  ///< their positions in `clocks`, or k_none
   std::vector<Edge> found_;
 };
