@@ -18,6 +18,10 @@ Partition undivided(const Definitions& definitions) {
   return {std::vector<std::uint32_t>(definitions.locations.size(), 0)};
 }
 
+namespace {
+
+/// Per location: number of the block of processes that it belongs to, one of these processes.
+/// `together` as for divide(). O(locations).
 std::vector<std::uint32_t> blocks_of(const Definitions& definitions,
                                      std::span<const std::uint32_t> together) {
   std::vector<std::uint32_t> block = definitions.process_of;
@@ -38,6 +42,8 @@ std::vector<std::uint32_t> blocks_of(const Definitions& definitions,
   for (std::uint32_t& process : block) process = root(process);
   return block;
 }
+
+}  // namespace
 
 Partition divide(const Definitions& definitions, std::span<const std::uint64_t> weight,
                  unsigned members, std::span<const std::uint32_t> together) {

@@ -30,11 +30,6 @@ std::vector<LocationIndex> locations_of(const Partition& partition, std::uint32_
 /// Gives all locations to rank 0.
 Partition undivided(const Definitions& definitions);
 
-/// Per location: number of the block of processes that it belongs to, one of these processes.
-/// `together` as for divide(). O(locations).
-std::vector<std::uint32_t> blocks_of(const Definitions& definitions,
-                                     std::span<const std::uint32_t> together);
-
 /// Cuts the processes, in order of their first location, into `members` blocks of about equal
 /// weight: neighbours in rank mostly talk to each other, so they stay together. `weight` has one
 /// entry per location (bytes of its event file). Deterministic; members may own nothing.
