@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/flat_map.hpp"
 #include "trace/trace.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
@@ -18,6 +19,16 @@ namespace entrain::verify {
 /// Example: thread 0 makes a barrier over [10, 20], thread 1 one over [15, 30] and one over [5, 8]
 /// before it: the process made them in the order [5, 8], [10, 20], [15, 30].
 void order_calls(const trace::Trace& trace, const Places& places, Outline& outline);
+
+/// Sets Outline::Post::order of the posts of disordered channels to their positions in order of
+/// posting, and Outline::Channel::symbols of these channels. O(n log n) in these posts.
+void order_posts(const trace::Trace& trace, const Places& places, Outline& outline);
+
+/// Code of a message with this symbol at this position of a channel: codes may be added in any
+/// order.
+inline std::uint64_t symbol_code(std::uint32_t position, std::uint32_t symbol) {
+  return mix(std::uint64_t{position} << 32 | symbol);
+}
 
 /// Calls `use(call, ordinal, end)` for each call of an outline after order_calls(): `ordinal` is
 /// its position in its column, `end` its last event. The calls of a column come in any order.

@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include "base/free_memory.hpp"
-#include "verify/exchange_part.hpp"
 
 namespace entrain::verify {
 
@@ -60,43 +59,33 @@ bool is_shared(const Places& places, std::uint32_t process, const ChannelSide& s
 
 }  // namespace
 
-void exchange_parcels(Team& team, std::vector<ChannelParcel>& parcels) {
-  exchange_part(team, parcels, &ChannelParcel::heads);
-  exchange_part(team, parcels, &ChannelParcel::times);
-  exchange_part(team, parcels, &ChannelParcel::instants);
-}
-
-/// Appends the sides in parcels, and frees their heads.
-void Channels::append_sides(std::span<ChannelParcel> parcels, std::vector<OpenSide>& sides) {
+/// Lists the sides in parcels, sorted by key. Sides without ends are cancelled operations.
+std::vector<Channels::OpenSide> Channels::sides_of(std::span<const HeadParcel> parcels) {
+  std::vector<OpenSide> sides;
   for (std::size_t p = 0; p < parcels.size(); ++p) {
-    ChannelParcel& parcel = parcels[p];
-    std::size_t first = 0, fact = 0;
-    for (const ChannelHead& head : parcel.heads) {
-      sides.push_back({.head = head,
-                       .ends = {parcel.times.data() + first, parcel.instants.data() + first},
-                       .parcel = p,
-                       .fact = fact});
+    std::size_t first = 0;
+    for (const ChannelHead& head : parcels[p].heads) {
+      if (head.count > 0) sides.push_back({.head = head, .ends = {}, .parcel = p, .first = first});
       first += head.count;
-      fact += head.key.stage == Stage::message ? head.count : 0;
     }
-    free_memory(parcel.heads);
   }
   std::sort(sides.begin(), sides.end(),
             [](const OpenSide& a, const OpenSide& b) { return a.head.key < b.head.key; });
+  return sides;
 }
 
 /// Returns why a claim does not hold, or null.
 const char* Channels::test(const Records& records, const trace::ClaimedChannel& claim,
-                           const OpenSide& sends, const OpenSide& receives) const {
+                           const OpenSide& sends, const OpenSide& receives) {
   if (!records.messages_missing) {
     const trace::ClaimedRun all{0, 0, receives.head.count};
     return claim.pairs == std::vector{all} ? nullptr : "no record is missing";
   }
-  const auto facts = [](const std::vector<FactParcel>& parcels, const OpenSide& side) {
-    return std::span(parcels[side.parcel].facts).subspan(side.fact, side.head.count);
+  const auto facts = [](const OpenSide& side) {
+    return std::span<const EndFacts>(side.ends.facts, side.head.count);
   };
-  return refute(claim, {.sends = facts(sent_facts_, sends),
-                        .receives = facts(received_facts_, receives),
+  return refute(claim, {.sends = facts(sends),
+                        .receives = facts(receives),
                         .sender_has_gaps = records.with_gaps[claim.sender],
                         .receiver_has_gaps = records.with_gaps[claim.receiver],
                         .by_clock_records = records.by_clock_records});
@@ -159,11 +148,22 @@ MatchedChannel Channels::match_synchronisations(const Places& places, const Open
   return matched;
 }
 
-Channels::Channels(std::vector<ChannelParcel>&& sends, ChannelParcel&& receives)
-    : sends_(std::move(sends)) {
+Channels::Channels(std::span<const HeadParcel> sends, const HeadParcel& receives)
+    : sent_(sides_of(sends)), received_(sides_of({&receives, 1})) {}
+
+void Channels::take_ends(std::vector<ChannelParcel>&& sends, ChannelParcel&& receives) {
+  sends_ = std::move(sends);
   receives_.push_back(std::move(receives));
-  append_sides(sends_, sent_);
-  append_sides(receives_, received_);
+  const auto set_ends = [](std::vector<OpenSide>& sides, std::vector<ChannelParcel>& parcels) {
+    for (OpenSide& side : sides) {
+      ChannelParcel& of = parcels[side.parcel];
+      side.ends = {.times = of.times.data() + side.first,
+                   .instants = of.instants.data() + side.first,
+                   .facts = of.facts.empty() ? nullptr : of.facts.data() + side.first};
+    }
+  };
+  set_ends(sent_, sends_);
+  set_ends(received_, receives_);
 }
 
 bool Channels::complete() const {
@@ -203,7 +203,9 @@ Result<void> Channels::pair(const Records& records, LeftOut& counts, const Cance
     }
   }
   for (auto* sides : {&sent_, &received_}) free_memory(*sides);
-  for (auto* facts : {&sent_facts_, &received_facts_}) free_memory(*facts);
+  for (auto* parcels : {&sends_, &receives_}) {
+    for (ChannelParcel& parcel : *parcels) free_memory(parcel.facts);
+  }
   const std::string& path = records.share.trace.path;
   if (why_ != nullptr) return refuted(path, refuted_, why_);
   const auto about = std::count_if(

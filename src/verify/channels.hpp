@@ -29,27 +29,25 @@ struct ChannelHead {
   friend bool operator==(const ChannelHead&, const ChannelHead&) = default;
 };
 
-/// Sides of channels for one member, head by head. Times and instants are two arrays: pairs would
+/// Heads of sides for one member.
+struct HeadParcel {
+  std::vector<ChannelHead> heads;
+};
+
+/// Ends of the sides of a HeadParcel, head by head. Times and instants are two arrays: pairs would
 /// take 16 bytes per end instead of 12.
 struct ChannelParcel {
-  std::vector<ChannelHead> heads;
   BigVector<std::int64_t> times;      ///< corrected, ticks; in posting order
   BigVector<std::uint32_t> instants;  ///< numbers in the process of this side
+  BigVector<EndFacts> facts;          ///< empty: no message is missing
 };
-
-/// The facts about the messages of a ChannelParcel, in the same order.
-struct FactParcel {
-  BigVector<EndFacts> facts;
-};
-
-/// Sends parcels[r] to member r and puts the one from member r in its place. Collective.
-void exchange_parcels(Team& team, std::vector<ChannelParcel>& parcels);
 
 /// The ends of one side of a channel, inside a parcel: in posting order, or sorted by time where
 /// threads share a side of synchronisations.
 struct ChannelSide {
   std::int64_t* times = nullptr;
   std::uint32_t* instants = nullptr;
+  EndFacts* facts = nullptr;  ///< null: no message is missing, or the channel is paired
 };
 
 /// Both sides of a channel: the k-th send belongs to the k-th receive, for k < pairs. Unmatched
@@ -85,18 +83,15 @@ struct Records {
 class Channels {
  public:
   Channels() = default;
-  /// `sends`: from all members; `receives`: of this one. Nothing is paired yet. O(c log c) for c
+  /// `sends`: from all members; `receives`: of this one. They have no ends yet. O(c log c) for c
   /// channels.
-  Channels(std::vector<ChannelParcel>&& sends, ChannelParcel&& receives);
+  Channels(std::span<const HeadParcel> sends, const HeadParcel& receives);
 
   /// True if every channel of messages has as many sends as receives, with equal symbols in order.
   [[nodiscard]] bool complete() const;
 
-  /// Takes the facts about all ends. To be called before pair() if messages are missing.
-  void take_facts(std::vector<FactParcel>&& sends, FactParcel&& receives) {
-    sent_facts_ = std::move(sends);
-    received_facts_.push_back(std::move(receives));
-  }
+  /// Takes the ends of the same sides, with facts if messages are missing; call it before pair().
+  void take_ends(std::vector<ChannelParcel>&& sends, ChannelParcel&& receives);
 
   /// Pairs the k-th send of each channel with its k-th receive. If messages are missing, verifies
   /// the claims of the witness and pairs accordingly; channels without a claim must be complete to
@@ -116,22 +111,21 @@ class Channels {
   struct OpenSide {
     ChannelHead head;
     ChannelSide ends;
-    std::size_t parcel = 0, fact = 0;  ///< its parcel, and its first fact there
+    std::size_t parcel = 0, first = 0;  ///< its parcel, and its first end there
   };
-  static void append_sides(std::span<ChannelParcel> parcels, std::vector<OpenSide>& sides);
+  static std::vector<OpenSide> sides_of(std::span<const HeadParcel> parcels);
   MatchedChannel match_messages(const Records& records, const OpenSide& sends,
                                 const OpenSide& receives, LeftOut& counts);
-  const char* test(const Records& records, const trace::ClaimedChannel& claim,
-                   const OpenSide& sends, const OpenSide& receives) const;
+  static const char* test(const Records& records, const trace::ClaimedChannel& claim,
+                          const OpenSide& sends, const OpenSide& receives);
   static MatchedChannel match_synchronisations(const Places& places, const OpenSide& sends,
                                                const OpenSide& receives);
 
   std::vector<ChannelParcel> sends_, receives_;
-  std::vector<FactParcel> sent_facts_, received_facts_;  ///< empty: no message is missing
-  std::vector<OpenSide> sent_, received_;                ///< sorted by key, empty after pair()
-  std::vector<MatchedChannel> channels_;                 ///< views into the parcels
-  std::size_t claims_ = 0;                               ///< claims about these channels
-  std::string refuted_;  ///< the first channel whose claim does not hold
+  std::vector<OpenSide> sent_, received_;  ///< sorted by key, empty after pair()
+  std::vector<MatchedChannel> channels_;   ///< views into the parcels
+  std::size_t claims_ = 0;                 ///< claims about these channels
+  std::string refuted_;                    ///< the first channel whose claim does not hold
   const char* why_ = nullptr;
 };
 

@@ -16,32 +16,24 @@ namespace entrain::verify {
 
 namespace {
 
-/// Head of the ends of an instance inside one cluster: sends, then receives.
-struct PartHead {
-  std::uint32_t cluster = k_none;
-  bool ordered = false;
-  std::uint32_t sends = 0;
-  std::uint32_t receives = 0;
-};
-struct PartEnd {
-  EventRef event;
-  std::uint32_t rank = 0;
-};
-
 /// The edges inside some clusters, for the member that searches these clusters.
 struct Shipment {
   BigVector<ClusterEdge> edges;
-  std::vector<PartHead> heads;
-  BigVector<PartEnd> ends;  ///< ends, head by head
 };
 
 /// The number of a component, as this member counts them, and an instant of it.
 using ComponentInstant = std::pair<std::uint32_t, EventRef>;
 
-/// Collects the edges inside each cluster for the member that searches it.
+/// Collects the edges inside each cluster for the member that searches it. An instance leads
+/// through hubs (OrderGraph), so that it costs as many edges as it has participants.
 class Shipper {
  public:
-  Shipper(unsigned members, const Clusters& clusters) : clusters_(clusters), out_(members) {}
+  Shipper(Team& team, const Places& places, const Clusters& clusters)
+      : team_(team),
+        hub_location_(static_cast<LocationIndex>(places.location_count() + team.rank())),
+        clusters_(clusters),
+        hubs_(clusters.size(), 0),
+        out_(team.size()) {}
 
   void add(const Relation& relation, bool init_finalize) {
     for (const MatchedChannel& channel : relation.channels()) add(relation, channel);
@@ -49,7 +41,7 @@ class Shipper {
     relation.for_each_single_pair([&](const Pair& pair) {
       const std::uint32_t cluster = find_send(pair.send_time);
       if (cluster != k_none && cluster == find_receive(pair.receive_time)) {
-        home(cluster).edges.push_back({cluster, pair.send, pair.receive});
+        add(cluster, pair.send, pair.receive);
       }
     });
     relation.for_each_instance([&](const Instance& instance) {
@@ -58,28 +50,21 @@ class Shipper {
     });
   }
 
-  /// Returns all shipments for this member, joined. Collective; call it once.
-  Shipment exchange(Team& team) {
-    exchange_part(team, out_, &Shipment::edges);
-    exchange_part(team, out_, &Shipment::heads);
-    exchange_part(team, out_, &Shipment::ends);
-    Shipment all = std::move(out_.front());
+  /// Returns all edges for this member. Collective; call it once.
+  BigVector<ClusterEdge> exchange() {
+    exchange_part(team_, out_, &Shipment::edges);
+    BigVector<ClusterEdge> all = std::move(out_.front().edges);
     for (std::size_t r = 1; r < out_.size(); ++r) {
-      append(all.edges, out_[r].edges);
-      append(all.heads, out_[r].heads);
-      append(all.ends, out_[r].ends);
+      all.insert(all.end(), out_[r].edges.begin(), out_[r].edges.end());
+      free_memory(out_[r].edges);
     }
     return all;
   }
 
  private:
-  template <class List>
-  static void append(List& to, List& from) {
-    to.insert(to.end(), from.begin(), from.end());
-    free_memory(from);
+  void add(std::uint32_t cluster, EventRef from, EventRef to) {
+    out_[cluster % out_.size()].edges.push_back({cluster, from, to});
   }
-
-  Shipment& home(std::uint32_t cluster) { return out_[cluster % out_.size()]; }
 
   void add(const Relation& relation, const MatchedChannel& channel) {
     Clusters::Finder find_send(clusters_), find_receive(clusters_);
@@ -87,146 +72,104 @@ class Shipper {
     for (std::uint32_t k = 0; k < channel.pairs; ++k) {
       const std::uint32_t cluster = find_send(channel.send_time(k));
       if (cluster == k_none || cluster != find_receive(channel.receive_time(k))) continue;
-      if (!relation.pair(channel, k, pair)) continue;
-      home(cluster).edges.push_back({cluster, pair.send, pair.receive});
+      if (relation.pair(channel, k, pair)) add(cluster, pair.send, pair.receive);
     }
   }
 
   struct Placed {
     std::uint32_t cluster = k_none;
-    PartEnd end;
+    EventRef event;
+    std::uint32_t rank = 0;
   };
-  static void place(const std::vector<Moment>& side, Clusters::Finder& find,
-                    std::vector<Placed>& placed) {
+  /// The moments inside clusters, sorted by cluster.
+  void place(const std::vector<Moment>& side, std::vector<Placed>& placed) {
     placed.clear();
     for (const Moment& moment : side) {
-      const std::uint32_t cluster = find(moment.time);
-      if (cluster != k_none) placed.push_back({cluster, {moment.event, moment.rank}});
+      const std::uint32_t cluster = find_(moment.time);
+      if (cluster != k_none) placed.push_back({cluster, moment.event, moment.rank});
     }
-    std::stable_sort(placed.begin(), placed.end(),
-                     [](const Placed& a, const Placed& b) { return a.cluster < b.cluster; });
+    std::ranges::stable_sort(placed, {}, &Placed::cluster);
   }
 
   void add(const Instance& instance) {
-    place(instance.sends, find_, sends_);
-    place(instance.receives, find_, receives_);
-    auto receive = receives_.begin();
-    for (auto send = sends_.begin(); send != sends_.end();) {
-      const std::uint32_t cluster = send->cluster;
-      const auto end_of_cluster = [&](auto first, auto last) {
-        return std::find_if(first, last, [&](const Placed& p) { return p.cluster != cluster; });
-      };
-      while (receive != receives_.end() && receive->cluster < cluster) ++receive;
-      const auto send_end = end_of_cluster(send, sends_.end());
-      const auto receive_end = end_of_cluster(receive, receives_.end());
-      if (receive != receive_end) {
-        Shipment& to = home(cluster);
-        to.heads.push_back({.cluster = cluster,
-                            .ordered = instance.ordered,
-                            .sends = static_cast<std::uint32_t>(send_end - send),
-                            .receives = static_cast<std::uint32_t>(receive_end - receive)});
-        for (auto end = send; end != send_end; ++end) to.ends.push_back(end->end);
-        for (auto end = receive; end != receive_end; ++end) to.ends.push_back(end->end);
+    place(instance.sends, sends_);
+    place(instance.receives, receives_);
+    std::span<const Placed> sends(sends_), receives(receives_);
+    while (!sends.empty() && !receives.empty()) {
+      const std::uint32_t cluster = std::min(sends[0].cluster, receives[0].cluster);
+      const auto from = take(sends, cluster), to = take(receives, cluster);
+      if (from.empty() || to.empty()) continue;
+      if (instance.ordered) {
+        add_chain(cluster, from, to);
+      } else {
+        const EventRef hub = new_hub(cluster);
+        for (const Placed& send : from) add(cluster, send.event, hub);
+        for (const Placed& receive : to) add(cluster, hub, receive.event);
       }
-      send = send_end;
-      receive = receive_end;
     }
   }
+  /// Takes the first moments off, as far as they lie in this cluster.
+  static std::span<const Placed> take(std::span<const Placed>& placed, std::uint32_t cluster) {
+    std::size_t count = 0;
+    while (count < placed.size() && placed[count].cluster == cluster) ++count;
+    const auto taken = placed.first(count);
+    placed = placed.subspan(count);
+    return taken;
+  }
+  /// The i-th hub stands for "the senders 0 .. i have begun".
+  void add_chain(std::uint32_t cluster, std::span<const Placed> sends,
+                 std::span<const Placed> receives) {
+    EventRef hub;
+    auto send = sends.begin();
+    for (const Placed& receive : receives) {
+      for (; send != sends.end() && send->rank < receive.rank; ++send) {
+        const EventRef next = new_hub(cluster);
+        add(cluster, send->event, next);
+        if (send != sends.begin()) add(cluster, hub, next);
+        hub = next;
+      }
+      if (send != sends.begin()) add(cluster, hub, receive.event);
+    }
+  }
+  EventRef new_hub(std::uint32_t cluster) { return {hub_location_, hubs_[cluster]++}; }
 
+  Team& team_;
+  const LocationIndex hub_location_;
   const Clusters& clusters_;
-  std::vector<Shipment> out_;  ///< one per member
+  std::vector<std::uint32_t> hubs_;  ///< number of this member's hubs per cluster
+  std::vector<Shipment> out_;        ///< one per member
   Clusters::Finder find_{clusters_};
   std::vector<Placed> sends_, receives_;
 };
 
-/// The part of an instance that lies inside one cluster.
-struct Part {
-  PartHead head;
-  std::span<const PartEnd> ends;
-
-  void add_to(OrderGraph& graph) const {
-    const auto sends = ends.first(head.sends), receives = ends.subspan(head.sends);
-    if (head.ordered) {
-      add_chain(graph, sends, receives);
-      return;
-    }
-    const std::uint32_t hub = graph.add_vertex();
-    for (const PartEnd& send : sends) graph.add_entry(send.event, hub);
-    for (const PartEnd& receive : receives) graph.add_exit(hub, receive.event);
-  }
-
- private:
-  /// The i-th vertex stands for "the senders 0 .. i have begun".
-  static void add_chain(OrderGraph& graph, std::span<const PartEnd> sends,
-                        std::span<const PartEnd> receives) {
-    std::uint32_t link = 0;
-    auto send = sends.begin();
-    for (const PartEnd& receive : receives) {
-      for (; send != sends.end() && send->rank < receive.rank; ++send) {
-        const std::uint32_t next = graph.add_vertex();
-        graph.add_entry(send->event, next);
-        if (send != sends.begin()) graph.add_link(link, next);
-        link = next;
-      }
-      if (send != sends.begin()) graph.add_exit(link, receive.event);
-    }
-  }
-};
-
-/// Returns the parts, sorted by cluster.
-std::vector<Part> parts_of(const Shipment& shipment) {
-  std::vector<Part> parts;
-  std::span<const PartEnd> rest(shipment.ends);
-  for (const PartHead& head : shipment.heads) {
-    const std::size_t count = std::size_t{head.sends} + head.receives;
-    parts.push_back({head, rest.first(count)});
-    rest = rest.subspan(count);
-  }
-  std::sort(parts.begin(), parts.end(),
-            [](const Part& a, const Part& b) { return a.head.cluster < b.head.cluster; });
-  return parts;
-}
-
-/// Fails if 32 bits do not suffice for vertices and arcs.
-Result<void> require_countable(std::size_t edges) {
-  if (edges < std::size_t{1} << 30) return {};
-  return fail(ErrorKind::input,
-              "the clocks are so far apart that cycles could be anywhere, and the trace is too "
-              "large to look for them; synchronise it first (--presync)");
-}
-
-/// Searches the clusters of this member, one after the other.
-std::vector<ComponentInstant> search(Shipment& shipment, const Places& places,
-                                     const Cancel& cancel) {
-  BigVector<ClusterEdge>& edges = shipment.edges;
-  const auto before = [](const ClusterEdge& a, const ClusterEdge& b) {
-    return a.cluster < b.cluster;
+/// Searches the clusters of this member, one after the other, and appends the instants of
+/// components. ErrorKind::input if 32 bits do not suffice for vertices and arcs.
+Result<void> search(BigVector<ClusterEdge>& edges, OrderGraph& graph, const Cancel& cancel,
+                    std::vector<ComponentInstant>& found) {
+  constexpr std::size_t k_most = std::size_t{1} << 30;
+  const auto too_large = [] {
+    return fail(ErrorKind::input,
+                "the clocks are so far apart that cycles could be anywhere, and the trace is too "
+                "large to look for them; synchronise it first (--presync)");
   };
-  if (!std::is_sorted(edges.begin(), edges.end(), before)) {
-    std::sort(edges.begin(), edges.end(), before);  // the order inside a cluster does not matter
+  if (edges.size() >= k_most) return too_large();
+  // The order inside a cluster does not matter.
+  if (!std::ranges::is_sorted(edges, {}, &ClusterEdge::cluster)) {
+    std::ranges::sort(edges, {}, &ClusterEdge::cluster);
   }
-  const std::vector<Part> parts = parts_of(shipment);
-  std::vector<ComponentInstant> found;
-  OrderGraph graph(places);
   std::uint32_t components = 0;
-  auto edge = edges.cbegin();
-  auto part = parts.cbegin();
-  while (edge != edges.cend() || part != parts.cend()) {
+  for (auto first = edges.cbegin(), last = first; first != edges.cend(); first = last) {
     if (cancel.asked()) break;
-    const std::uint32_t cluster = std::min(edge != edges.cend() ? edge->cluster : k_none,
-                                           part != parts.cend() ? part->head.cluster : k_none);
-    const auto first = edge;
-    edge = std::find_if(edge, edges.cend(),
-                        [&](const ClusterEdge& other) { return other.cluster != cluster; });
-    const bool any_part = part != parts.cend() && part->head.cluster == cluster;
-    if (edge - first < 2 && !any_part) continue;  // one edge alone is no cycle
-    graph.begin({first, edge});
-    for (; part != parts.cend() && part->head.cluster == cluster; ++part) part->add_to(graph);
+    last = std::find_if(first, edges.cend(), [&](const ClusterEdge& other) {
+      return other.cluster != first->cluster;
+    });
+    if (last - first < 2) continue;  // one edge alone is no cycle
+    if (graph.take({first, last}) >= k_most) return too_large();
     graph.for_each_component(components, [&](EventRef instant, std::uint32_t component) {
       found.push_back({component, instant});
     });
   }
-  return found;
+  return {};
 }
 
 /// Numbers the components of all members consecutively. Returns the number before those of this
@@ -313,12 +256,13 @@ Result<Cycles> Cycles::find(const trace::Share& share, const Relation& relation,
   Team& team = share.team;
   std::vector<Range> own;
   {
-    Shipper shipper(team.size(), clusters);
+    Shipper shipper(team, relation.places(), clusters);
     shipper.add(relation, init_finalize);
-    Shipment shipment = shipper.exchange(team);
-    TRY(team.agree(
-        require_countable(shipment.edges.size() + shipment.heads.size() + shipment.ends.size())));
-    own = ranges_of(search(shipment, relation.places(), cancel));
+    BigVector<ClusterEdge> edges = shipper.exchange();
+    OrderGraph graph(relation.places().location_count(), team.size());
+    std::vector<ComponentInstant> found;
+    TRY(team.agree(search(edges, graph, cancel, found)));
+    own = ranges_of(std::move(found));
     TRY(cancel.agree(team));
   }
   const auto [before, all] = number_components(team, own.empty() ? 0 : own.back().component + 1);

@@ -3,122 +3,52 @@
 
 #include <gtest/gtest.h>
 
-#include "verify/testing.hpp"
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
 
 namespace entrain::verify {
 namespace {
 
-using testing::TraceBuilder;
-
-/// A trace with this many events per location.
-trace::Trace with_events(const std::vector<std::uint32_t>& counts) {
-  TraceBuilder b(static_cast<std::uint32_t>(counts.size()));
-  for (LocationIndex l = 0; l < counts.size(); ++l) {
-    for (std::uint32_t e = 0; e < counts[l]; ++e) b.add(l, e, trace::EventKind::send);
-  }
-  return b.trace();
-}
-
-Places places_of(const trace::Trace& trace) {
-  Solo solo;
-  const trace::Partition all = trace::undivided(trace.definitions);
-  return *Places::agree({solo, all, trace});
-}
-
 using Components = std::vector<std::pair<EventRef, std::uint32_t>>;
+using Edges = std::vector<ClusterEdge>;
 
-Components components_of(OrderGraph& graph, std::uint32_t next = 0) {
+/// Location of the hubs of a graph of two locations.
+constexpr LocationIndex k_hubs = 2;
+
+Components components_of(OrderGraph& graph, const Edges& edges, std::uint32_t next = 0) {
   Components found;
-  graph.for_each_component(next, [&](EventRef instant, std::uint32_t component) {
-    found.emplace_back(instant, component);
+  graph.take(edges);
+  graph.for_each_component(next, [&](EventRef event, std::uint32_t component) {
+    found.emplace_back(event, component);
   });
   return found;
 }
-
-TEST(InstantNumbers, few_and_many_get_the_same_numbers) {
-  for (const std::uint32_t events : {10U, 4000U}) {
-    const trace::Trace trace = with_events({events, 0, events});
-    const Places places = places_of(trace);
-    InstantNumbers numbers(places);
-    std::vector<EventRef> added;
-    for (const LocationIndex l : {0U, 2U}) {
-      for (std::uint32_t e = 1; e < events; e += 2) added.push_back({l, e});
-    }
-    numbers.assign(2 * added.size(), [&](const auto& add) {
-      for (auto instant = added.rbegin(); instant != added.rend(); ++instant) {
-        add(*instant);
-        add(*instant);  // twice
-      }
-    });
-    ASSERT_EQ(numbers.count(), added.size());
-    std::uint32_t next = 0;
-    numbers.for_each([&](std::uint32_t number, EventRef instant) {
-      ASSERT_EQ(number, next);
-      ASSERT_EQ(instant, added[next]);
-      ASSERT_EQ(numbers[instant], number);
-      ++next;
-    });
-    EXPECT_EQ(next, added.size());
-  }
-}
-
-TEST(InstantNumbers, nothing_is_left_of_those_before) {
-  const trace::Trace trace = with_events({4000, 4000, 4000});
-  const Places places = places_of(trace);
-  InstantNumbers numbers(places);
-  const auto assign = [&](std::vector<LocationIndex> locations, std::uint32_t first) {
-    numbers.assign(100 * locations.size(), [&](const auto& add) {
-      for (const LocationIndex l : locations) {
-        for (std::uint32_t e = 0; e < 100; ++e) add(EventRef{l, first + 7 * e});
-      }
-    });
-  };
-  assign({0, 1}, 3000);
-  assign({2, 1}, 50);
-  ASSERT_EQ(numbers.count(), 200u);
-  EXPECT_EQ((numbers[{1, 50}]), 0u);
-  EXPECT_EQ((numbers[{1, 57}]), 1u);
-  EXPECT_EQ((numbers[{2, 50}]), 100u);
-  EXPECT_EQ((numbers[{2, 743}]), 199u);
-  assign({0}, 0);
-  EXPECT_EQ(numbers.count(), 100u);
-  EXPECT_EQ((numbers[{0, 693}]), 99u);
+Components components_of(const Edges& edges, std::uint32_t next = 0) {
+  OrderGraph graph(2, 1);
+  return components_of(graph, edges, next);
 }
 
 TEST(OrderGraph, edges_and_local_order_close_a_cycle) {
-  const trace::Trace trace = with_events({3, 3});
-  const Places places = places_of(trace);
-  OrderGraph graph(places);
-  // Location 0 waits at its first instant for the last of location 1, and the other way round.
-  const std::vector<ClusterEdge> edges{{0, {1, 2}, {0, 0}}, {0, {0, 1}, {1, 1}}};
-  graph.begin(edges);
-  EXPECT_EQ(components_of(graph, 5),
+  // Location 0 waits at its first event for the last of location 1, and the other way round.
+  EXPECT_EQ(components_of({{0, {1, 2}, {0, 0}}, {0, {0, 1}, {1, 1}}}, 5),
             (Components{{{0, 0}, 5}, {{0, 1}, 5}, {{1, 1}, 5}, {{1, 2}, 5}}));
 }
 
 TEST(OrderGraph, no_cycle_without_a_way_back) {
-  const trace::Trace trace = with_events({3, 3});
-  const Places places = places_of(trace);
-  OrderGraph graph(places);
-  graph.begin({});
-  EXPECT_EQ(components_of(graph), Components{});
-  const std::vector<ClusterEdge> crossing{{0, {0, 0}, {1, 1}}, {0, {1, 0}, {0, 1}}};
-  graph.begin(crossing);
-  EXPECT_EQ(components_of(graph), Components{});
+  EXPECT_EQ(components_of({}), Components{});
+  EXPECT_EQ(components_of({{0, {0, 0}, {1, 1}}, {0, {1, 0}, {0, 1}}}), Components{});
 }
 
 TEST(OrderGraph, two_cycles_are_two_components_and_what_follows_is_in_none) {
-  const trace::Trace trace = with_events({5, 5});
-  const Places places = places_of(trace);
-  OrderGraph graph(places);
-  std::vector<ClusterEdge> edges;
+  Edges edges;
   for (const std::uint32_t e : {0U, 2U}) {
     edges.push_back({0, {0, e}, {1, e}});
     edges.push_back({0, {1, e}, {0, e}});
   }
   edges.push_back({0, {0, 4}, {1, 4}});  // after both
-  graph.begin(edges);
-  const Components found = components_of(graph);
+  const Components found = components_of(edges);
   ASSERT_EQ(found.size(), 4);
   EXPECT_EQ(found[0].first, (EventRef{0, 0}));
   EXPECT_EQ(found[0].second, found[2].second);
@@ -127,41 +57,78 @@ TEST(OrderGraph, two_cycles_are_two_components_and_what_follows_is_in_none) {
   EXPECT_NE(found[0].second, found[1].second);
 }
 
-TEST(OrderGraph, vertices_of_instances_carry_order_but_are_no_instants) {
-  const trace::Trace trace = with_events({2, 2});
-  const Places places = places_of(trace);
-  OrderGraph graph(places);
-  graph.begin({});
-  const std::uint32_t hub = graph.add_vertex();  // a barrier at one instant of each location
-  for (const LocationIndex l : {0U, 1U}) {
-    graph.add_entry({l, 0}, hub);
-    graph.add_exit(hub, {l, 0});
-  }
-  EXPECT_EQ(components_of(graph), (Components{{{0, 0}, 0}, {{1, 0}, 0}}));
-  graph.begin({});
-  const std::uint32_t alone = graph.add_vertex();
-  graph.add_entry({0, 0}, alone);
-  graph.add_exit(alone, {0, 0});
-  EXPECT_EQ(components_of(graph), Components{});  // a single instant is no cycle
+TEST(OrderGraph, hubs_carry_order_but_are_no_events) {
+  // A barrier whose begin and end share a stamp on each location.
+  const EventRef hub{k_hubs, 0};
+  EXPECT_EQ(components_of({{0, {0, 0}, hub}, {0, hub, {0, 0}}, {0, {1, 0}, hub}, {0, hub, {1, 0}}}),
+            (Components{{{0, 0}, 0}, {{1, 0}, 0}}));
+  // A single event is no cycle.
+  EXPECT_EQ(components_of({{0, {0, 0}, hub}, {0, hub, {0, 0}}}), Components{});
+  // Hubs have no order of their own.
+  EXPECT_EQ(components_of({{0, {0, 0}, hub}, {0, {k_hubs, 1}, {0, 0}}}), Components{});
 }
 
-TEST(OrderGraph, a_chain_orders_by_its_links) {
-  const trace::Trace trace = with_events({2, 2});
-  const Places places = places_of(trace);
-  OrderGraph graph(places);
-  graph.begin({});
-  const std::uint32_t first = graph.add_vertex(), second = graph.add_vertex();
-  graph.add_entry({0, 0}, first);
-  graph.add_link(first, second);
-  graph.add_exit(second, {1, 0});
-  EXPECT_EQ(components_of(graph), Components{});
-  const std::vector<ClusterEdge> back{{0, {1, 0}, {0, 0}}};
-  graph.begin(back);
-  const std::uint32_t a = graph.add_vertex(), b = graph.add_vertex();
-  graph.add_entry({0, 0}, a);
-  graph.add_link(a, b);
-  graph.add_exit(b, {1, 0});
-  EXPECT_EQ(components_of(graph), (Components{{{0, 0}, 0}, {{1, 0}, 0}}));
+TEST(OrderGraph, a_chain_of_hubs_orders) {
+  const EventRef a{k_hubs, 0}, b{k_hubs, 1};
+  Edges edges{{0, {0, 0}, a}, {0, a, b}, {0, b, {1, 0}}};
+  EXPECT_EQ(components_of(edges), Components{});
+  edges.push_back({0, {1, 0}, {0, 0}});
+  EXPECT_EQ(components_of(edges), (Components{{{0, 0}, 0}, {{1, 0}, 0}}));
+}
+
+TEST(OrderGraph, nothing_is_left_of_the_graph_before) {
+  OrderGraph graph(2, 1);
+  const auto cycle_at = [](std::uint32_t e) {
+    return Edges{{0, {0, e}, {1, e}}, {0, {1, e}, {0, e}}};
+  };
+  for (const std::uint32_t e : {3000U, 50U, 700U}) {
+    EXPECT_EQ(components_of(graph, cycle_at(e)), (Components{{{0, e}, 0}, {{1, e}, 0}}));
+  }
+  EXPECT_EQ(graph.take(Edges{{0, {0, 10}, {1, 20}}, {0, {0, 12}, {1, 20}}}), 4u);
+}
+
+/// True if `to` can be reached from `from` by edges and the order of three locations.
+bool reaches(const Edges& edges, EventRef from, EventRef to) {
+  std::vector<EventRef> seen{from};
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    const auto visit = [&](EventRef event) {
+      if (std::find(seen.begin(), seen.end(), event) == seen.end()) seen.push_back(event);
+    };
+    for (const ClusterEdge& edge : edges) {
+      if (edge.from == seen[k]) visit(edge.to);
+    }
+    if (seen[k].event + 1 < 8) visit({seen[k].location, seen[k].event + 1});
+  }
+  return std::find(seen.begin() + 1, seen.end(), to) != seen.end();
+}
+
+TEST(OrderGraph, components_are_the_events_that_reach_each_other) {
+  std::mt19937 engine(1);
+  const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
+  const auto event = [&] { return EventRef{random() % 3, random() % 8}; };
+  for (int trial = 0; trial < 500; ++trial) {
+    Edges edges;
+    while (edges.size() < 1 + random() % 6) {
+      const EventRef from = event(), to = event();
+      if (from.location != to.location) edges.push_back({0, from, to});
+    }
+    OrderGraph graph(3, 1);
+    const Components found = components_of(graph, edges);
+    for (const auto& [a, component] : found) {
+      for (const auto& [b, other] : found) {
+        const bool both = a == b || (reaches(edges, a, b) && reaches(edges, b, a));
+        EXPECT_EQ(component == other, both) << trial;
+      }
+    }
+    for (const ClusterEdge& edge : edges) {
+      const bool inside = std::any_of(found.begin(), found.end(),
+                                      [&](const auto& one) { return one.first == edge.from; });
+      EXPECT_EQ(inside, std::any_of(edges.begin(), edges.end(), [&](const ClusterEdge& other) {
+                  return edge.from != other.to && reaches(edges, edge.from, other.to) &&
+                         reaches(edges, other.to, edge.from);
+                })) << trial;
+    }
+  }
 }
 
 }  // namespace

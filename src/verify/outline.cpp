@@ -51,7 +51,6 @@ class Outliner::Walk {
   Walk(Outliner& outliner, std::uint32_t process)
       : trace_(outliner.trace_),
         places_(outliner.places_),
-        messages_only_(outliner.scope_ == Scope::messages),
         memberships_(outliner.memberships_),
         unmatched_(outliner.left_out_.unmatched),
         skipped_(outliner.left_out_.skipped),
@@ -62,7 +61,8 @@ class Outliner::Walk {
   Outline run() && {
     make_room();
     for (const LocationIndex l : places_.locations(out_.process)) walk(l);
-    if (messages_only_) return std::move(out_);
+    if (!some_posted_) out_.unposted.clear();
+    order_posts(trace_, places_, out_);
     order_calls(trace_, places_, out_);
     for (const Outline::World& call : out_.world) {
       if (call.location != k_none && !call.complete()) ++unmatched_.init_finalize;
@@ -87,7 +87,7 @@ class Outliner::Walk {
       }
     }
     out_.posts.reserve(posts);
-    if (!messages_only_) out_.calls.reserve(calls);
+    out_.calls.reserve(calls);
   }
 
   void walk(LocationIndex l) {
@@ -104,7 +104,7 @@ class Outliner::Walk {
         instant_ = number_;
         if (e > 0 && events.time(e) < events.time(e - 1)) out_.decreasing = true;
       }
-      if (!names_peer_or_request(events[e], requests) && !messages_only_) other(events[e]);
+      if (!names_peer_or_request(events[e], requests)) other(events[e]);
     }
   }
 
@@ -130,6 +130,11 @@ class Outliner::Walk {
       case EventKind::irecv: {
         const std::uint32_t posted = requests.complete_receive(event.id).number;
         message(event, false, posted == k_none ? number_ : posted);
+        if (out_.posts.back().channel == k_none) return true;
+        some_posted_ = some_posted_ || posted != k_none;
+        if (posted == k_none) {
+          out_.unposted.push_back(static_cast<std::uint32_t>(out_.posts.size() - 1));
+        }
         return true;
       }
       case EventKind::request_cancelled:
@@ -141,7 +146,7 @@ class Outliner::Walk {
         return true;
       case EventKind::nb_complete: {
         const Requests::Open request = requests.complete_collective(event.id);
-        if (!messages_only_) call(event.comm, {request.number, request.instant});
+        call(event.comm, {request.number, request.instant});
         return true;
       }
       default:
@@ -246,6 +251,7 @@ class Outliner::Walk {
     if (channel == k_none) return;
     Outline::Channel& to = out_.channels[channel];
     const bool in_order = order >= to.latest && to.location == location_ && !out_.decreasing;
+    to.symbols += symbol_code(to.count, symbol);
     if (to.count++ > 0 && !in_order) to.disordered = true;
     to.latest = order;
     to.location = location_;
@@ -258,6 +264,7 @@ class Outliner::Walk {
         --unmatched_.sends;
       } else {
         --out_.channels[post.channel].count;
+        out_.channels[post.channel].disordered = true;  // later ones get other positions
         post.channel = k_none;
       }
       ++skipped_.cancelled_sends;
@@ -346,7 +353,6 @@ class Outliner::Walk {
 
   const trace::Trace& trace_;
   const Places& places_;
-  bool messages_only_;
   Memberships& memberships_;
   Unmatched& unmatched_;
   Skipped& skipped_;
@@ -358,6 +364,7 @@ class Outliner::Walk {
   FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_process_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
   Begin begin_, rma_begin_;          ///< begin of the open blocking call
+  bool some_posted_ = false;         ///< the request of a completed receive has a record
   bool unrecorded_ = false;          ///< an open neighbourhood call has no record so far
   LocationIndex location_ = k_none;  ///< current location
   std::uint32_t number_ = 0;         ///< number of the current event

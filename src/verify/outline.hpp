@@ -45,14 +45,8 @@ inline const trace::Comm& comm_of(const trace::Definitions& definitions, SpaceIn
   return definitions.comms[space < comms ? space : definitions.windows[space - comms].comm];
 }
 
-/// The kinds of operations that the checker pairs.
-enum class Scope {
-  everything,
-  messages,  ///< only point-to-point messages
-};
-
 /// Compact form of the events of one process: its ends of messages and synchronisations, by
-/// channel, and its collective calls, by space. It has no times: write_ends() and write_calls() add
+/// channel, and its collective calls, by space. It has no times: exchange_ends() and write_calls() add
 /// them.
 ///
 /// Instants are named by the number (Places) of the first event that shares their stamp.
@@ -70,10 +64,12 @@ struct Outline {
     std::uint32_t count = 0;
     std::uint32_t latest = 0;         ///< `order` of the last post so far
     LocationIndex location = k_none;  ///< location of the last post so far
+    std::uint64_t symbols = 0;        ///< hash of the symbols of its posts in order of posting
   };
   struct Post {
     std::uint32_t channel = k_none;  ///< k_none: no partner
-    std::uint32_t order = 0;         ///< number of the event at which it was posted
+    /// Number of the event at which it was posted; in a disordered channel: its position there.
+    std::uint32_t order = 0;
     std::uint32_t instant = 0;       ///< number of the instant that is the end of the edge
     std::uint32_t symbol = 0;        ///< trace::length_code() of a message
   };
@@ -100,6 +96,9 @@ struct Outline {
   std::uint32_t process = k_none;
   std::vector<Channel> channels;
   BigVector<Post> posts;  ///< sorted by location, then stream
+  /// Sorted indices of the posts of completed receives whose request has no record, while others
+  /// have one: they were posted at some time before.
+  std::vector<std::uint32_t> unposted;
   std::vector<Column> columns;
   BigVector<Call> calls;     ///< sorted by location, then stream of the ends
   bool has_threads = false;  ///< there are events for ThreadRelation
@@ -121,10 +120,9 @@ struct Outline {
 class Outliner {
  public:
   /// `left_out` counts the operations that can have no partner. All must outlive the Outliner.
-  Outliner(const trace::Trace& trace, const Places& places, Scope scope, LeftOut& left_out)
+  Outliner(const trace::Trace& trace, const Places& places, LeftOut& left_out)
       : trace_(trace),
         places_(places),
-        scope_(scope),
         left_out_(left_out),
         memberships_(trace.definitions) {}
 
@@ -136,7 +134,6 @@ class Outliner {
 
   const trace::Trace& trace_;
   const Places& places_;
-  Scope scope_;
   LeftOut& left_out_;
   Memberships memberships_;
 };

@@ -16,13 +16,12 @@ struct Outlined {
   LeftOut left_out;
 };
 
-Outlined outline_of(const trace::Trace& trace, std::uint32_t process,
-                    Scope scope = Scope::everything) {
+Outlined outline_of(const trace::Trace& trace, std::uint32_t process) {
   Solo solo;
   const trace::Partition all = trace::undivided(trace.definitions);
   const auto places = Places::agree({solo, all, trace});
   Outlined found;
-  found.outline = Outliner(trace, *places, scope, found.left_out).outline(process);
+  found.outline = Outliner(trace, *places, found.left_out).outline(process);
   return found;
 }
 
@@ -102,16 +101,17 @@ TEST(Outline, operations_without_possible_partner_are_counted) {
   EXPECT_EQ(found.left_out.unmatched.init_finalize, 1);
 }
 
-TEST(Outline, messages_only) {
+TEST(Outline, a_cancelled_send_leaves_the_hash_of_the_others) {
   TraceBuilder b(2);
-  b.message(K::send, 0, 10, 1);
-  b.collective(0, 20, 30, trace::op::barrier);
-  b.add(0, 40, K::thread_fork);
-  const Outline outline = outline_of(b.trace(), 0, Scope::messages).outline;
-  EXPECT_EQ(outline.posts.size(), 1);
-  EXPECT_TRUE(outline.calls.empty());
-  EXPECT_FALSE(outline.has_threads);
-  EXPECT_TRUE(outline_of(b.trace(), 0).outline.has_threads);
+  b.message(K::isend, 0, 10, 1, 0, 1);
+  b.request(K::request_cancelled, 0, 20, 1);
+  b.message(K::send, 0, 30, 1);
+  TraceBuilder alone(2);
+  alone.message(K::send, 0, 30, 1);
+  const Outline outline = outline_of(b.trace(), 0).outline;
+  ASSERT_EQ(outline.channels.size(), 1);
+  EXPECT_EQ(outline.channels[0].count, 1);
+  EXPECT_EQ(outline.channels[0].symbols, outline_of(alone.trace(), 0).outline.channels[0].symbols);
 }
 
 TEST(Outline, of_nothing) {

@@ -2,10 +2,9 @@
 #include "verify/parcels.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "base/flat_map.hpp"
@@ -59,41 +58,6 @@ void for_each_block(std::uint32_t calls, Use use) {
   }
 }
 
-/// Sets Post::order of the posts of disordered channels to their positions in order of posting.
-void order_posts(const trace::Trace& trace, const Places& places, Outline& outline) {
-  const std::vector<Outline::Channel>& channels = outline.channels;
-  BigVector<Outline::Post>& posts = outline.posts;
-  // Sorted channel by channel, as one sort of all posts would compare more.
-  std::vector<std::uint32_t> begin(channels.size() + 1, 0);
-  const auto disordered = [&](const Outline::Post& post) {
-    return post.channel != k_none && channels[post.channel].disordered;
-  };
-  for (const Outline::Post& post : posts) {
-    if (disordered(post)) ++begin[post.channel + 1];
-  }
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<std::uint32_t> ordered(begin.back()), end(begin.begin(), begin.end() - 1);
-  for (std::uint32_t i = 0; i < posts.size(); ++i) {
-    if (disordered(posts[i])) ordered[end[posts[i].channel]++] = i;
-  }
-  // Threads of a process share a clock: their stored stamps say which posted first.
-  const bool single = places.is_single(outline.process);
-  const auto stamp = [&](std::uint32_t number) -> std::uint64_t {
-    if (single) return 0;
-    const EventRef at = places.event(outline.process, number);
-    return trace.locations[at.location].events.time(at.event);
-  };
-  const auto place = [&](std::uint32_t i) {
-    return std::tuple(stamp(posts[i].order), posts[i].order, i);
-  };
-  for (std::size_t c = 0; c < channels.size(); ++c) {
-    const auto of_channel = std::span(ordered).subspan(begin[c], begin[c + 1] - begin[c]);
-    std::sort(of_channel.begin(), of_channel.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
-    for (std::uint32_t k = 0; k < of_channel.size(); ++k) posts[of_channel[k]].order = k;
-  }
-}
-
 /// Calls `use(post, k, location)` for all posts with a channel after order_posts(); k: its position
 /// there.
 template <class Use>
@@ -113,8 +77,9 @@ void for_posts(const trace::Trace& trace, const Places& places, const Outline& o
 
 class EndWriter {
  public:
-  EndWriter(const trace::Share& share, const Places& places, std::span<const ClockMap> maps)
-      : trace_(share.trace), places_(places), maps_(maps) {
+  EndWriter(const trace::Share& share, const Places& places, std::span<const ClockMap> maps,
+            bool with_facts)
+      : trace_(share.trace), places_(places), maps_(maps), with_facts_(with_facts) {
     out_.sends.resize(share.team.size());
   }
 
@@ -133,117 +98,61 @@ class EndWriter {
   }
 
   void reserve(std::span<const Outline> outlines) {
-    std::vector<Size> sends(out_.sends.size());
-    Size receives;
+    std::map<ChannelParcel*, std::size_t> sizes;
     for (const Outline& outline : outlines) {
       for (const Outline::Channel& channel : outline.channels) {
-        if (channel.count == 0) continue;
-        Size& size = channel.send ? sends[places_.owner(channel.key.receiver)] : receives;
-        size.add(channel.count);
+        sizes[&parcel_of(channel)] += channel.count;
       }
     }
-    const auto reserve_ends = [](ChannelParcel& parcel, const Size& size) {
-      parcel.heads.reserve(size.heads);
-      parcel.times.reserve(size.values);
-      parcel.instants.reserve(size.values);
-    };
-    reserve_ends(out_.receives, receives);
-    for (std::size_t m = 0; m < sends.size(); ++m) reserve_ends(out_.sends[m], sends[m]);
+    for (const auto& [parcel, size] : sizes) {
+      parcel->times.reserve(size);
+      parcel->instants.reserve(size);
+      if (with_facts_) parcel->facts.reserve(size);
+    }
   }
 
-  struct Side {
-    ChannelHead* head = nullptr;
-    ChannelSide ends;
-  };
-
-  std::vector<Side> begin_channels(const Outline& outline) {
-    std::vector<Side> sides;
+  std::vector<ChannelSide> begin_channels(const Outline& outline) {
+    std::vector<ChannelSide> sides;
     for (const Outline::Channel& channel : outline.channels) {
-      sides.emplace_back();
-      if (channel.count == 0) continue;  // all cancelled
       ChannelParcel& to = parcel_of(channel);
-      to.heads.push_back({.key = channel.key, .count = channel.count});
-      sides.back() = {.head = &to.heads.back(),
-                      .ends = {.times = append(to.times, channel.count),
-                               .instants = append(to.instants, channel.count)}};
+      sides.push_back({.times = append(to.times, channel.count),
+                       .instants = append(to.instants, channel.count),
+                       .facts = with_facts_ ? append(to.facts, channel.count) : nullptr});
     }
     return sides;
   }
 
-  void write_posts(Outline& outline) {
-    const std::vector<Side> sides = begin_channels(outline);
-    order_posts(trace_, places_, outline);
+  void write_posts(const Outline& outline) {
+    const std::vector<ChannelSide> sides = begin_channels(outline);
+    std::optional<trace::RecordedClocks> clocks;
+    if (with_facts_) clocks.emplace(trace_, places_.locations(outline.process));
     LocationIndex location = k_none;
     std::optional<StreamTimes> time;
     for_posts(trace_, places_, outline,
               [&](const Outline::Post& post, std::uint32_t k, LocationIndex l) {
                 if (std::exchange(location, l) != l) time.emplace(maps_[l]);
-                const Side& side = sides[post.channel];
-                const auto& events = trace_.locations[l].events;
-                side.ends.times[k] = (*time)(events.time(post.instant - places_.first_number(l)));
-                side.ends.instants[k] = post.instant;
-                side.head->symbols += mix(std::uint64_t{k} << 32 | post.symbol);
+                const ChannelSide& side = sides[post.channel];
+                const std::uint64_t stamp =
+                    trace_.locations[l].events.time(post.instant - places_.first_number(l));
+                side.times[k] = (*time)(stamp);
+                side.instants[k] = post.instant;
+                if (clocks) side.facts[k] = facts_of(outline, post, (*clocks)[l], stamp);
               });
+  }
+  static EndFacts facts_of(const Outline& outline, const Outline::Post& post,
+                           const trace::RecordedClock& clock, std::uint64_t stamp) {
+    const auto i = static_cast<std::uint32_t>(&post - outline.posts.data());
+    return {.time = clock.time(stamp),
+            .doubt = clock.doubt(stamp),
+            .symbol = post.symbol,
+            .unposted = std::binary_search(outline.unposted.begin(), outline.unposted.end(), i)};
   }
 
   const trace::Trace& trace_;
   const Places& places_;
   std::span<const ClockMap> maps_;
+  bool with_facts_;
   EndParcels out_;
-};
-
-/// Writes the facts about ends in the order of EndWriter.
-class FactWriter {
- public:
-  explicit FactWriter(const trace::Share& share, const Places& places)
-      : trace_(share.trace), places_(places) {
-    out_.sends.resize(share.team.size());
-  }
-
-  void write(Outline&& outline) {
-    const bool some_posted =
-        std::any_of(outline.posts.begin(), outline.posts.end(), [&](const Outline::Post& post) {
-          return post.channel != k_none &&
-                 kind_of(outline.process, post.order) == trace::EventKind::irecv_request;
-        });
-    std::vector<bool> unposted;
-    for (const Outline::Post& post : outline.posts) {
-      unposted.push_back(some_posted &&
-                         kind_of(outline.process, post.order) == trace::EventKind::irecv);
-    }
-    order_posts(trace_, places_, outline);
-    std::vector<std::pair<BigVector<EndFacts>*, std::size_t>> sides;
-    for (const Outline::Channel& channel : outline.channels) {
-      BigVector<EndFacts>& facts =
-          (channel.send ? out_.sends[places_.owner(channel.key.receiver)] : out_.receives).facts;
-      sides.emplace_back(&facts, facts.size());
-      facts.resize(facts.size() + channel.count);
-    }
-    const trace::RecordedClocks clocks(trace_, places_.locations(outline.process));
-    for_posts(trace_, places_, outline,
-              [&](const Outline::Post& post, std::uint32_t k, LocationIndex l) {
-                const std::uint64_t stamp =
-                    trace_.locations[l].events.time(post.instant - places_.first_number(l));
-                const auto [facts, first] = sides[post.channel];
-                const auto i = static_cast<std::size_t>(&post - outline.posts.data());
-                (*facts)[first + k] = {.time = clocks[l].time(stamp),
-                                       .doubt = clocks[l].doubt(stamp),
-                                       .symbol = post.symbol,
-                                       .unposted = unposted[i]};
-              });
-  }
-
-  EndFactParcels take() && { return std::move(out_); }
-
- private:
-  [[nodiscard]] trace::EventKind kind_of(std::uint32_t process, std::uint32_t number) const {
-    const EventRef at = places_.event(process, number);
-    return trace_.locations[at.location].events.kind(at.event);
-  }
-
-  const trace::Trace& trace_;
-  const Places& places_;
-  EndFactParcels out_;
 };
 
 class CallWriter {
@@ -344,21 +253,29 @@ class CallWriter {
 
 }  // namespace
 
-EndParcels write_ends(const trace::Share& share, const Places& places,
-                      std::span<const ClockMap> maps, std::span<Outline> outlines) {
-  return EndWriter(share, places, maps).write(outlines);
+EndHeads list_channels(const trace::Share& share, const Places& places,
+                       std::span<const Outline> outlines) {
+  EndHeads heads;
+  heads.sends.resize(share.team.size());
+  for (const Outline& outline : outlines) {
+    for (const Outline::Channel& channel : outline.channels) {
+      HeadParcel& to =
+          channel.send ? heads.sends[places.owner(channel.key.receiver)] : heads.receives;
+      to.heads.push_back({channel.key, channel.count, channel.symbols});
+    }
+  }
+  exchange_part(share.team, heads.sends, &HeadParcel::heads);
+  return heads;
 }
 
-EndFactParcels exchange_facts(const trace::Share& share, const Places& places) {
-  LeftOut counted_before;
-  Outliner outliner(share.trace, places, Scope::messages, counted_before);
-  FactWriter writer(share, places);
-  for (std::uint32_t p = 0; p < places.process_count(); ++p) {
-    if (places.owner(p) == share.team.rank()) writer.write(outliner.outline(p));
-  }
-  EndFactParcels facts = std::move(writer).take();
-  exchange_part(share.team, facts.sends, &FactParcel::facts);
-  return facts;
+EndParcels exchange_ends(const trace::Share& share, const Places& places,
+                         std::span<const ClockMap> maps, std::span<Outline> outlines,
+                         bool with_facts) {
+  EndParcels ends = EndWriter(share, places, maps, with_facts).write(outlines);
+  exchange_part(share.team, ends.sends, &ChannelParcel::times);
+  exchange_part(share.team, ends.sends, &ChannelParcel::instants);
+  exchange_part(share.team, ends.sends, &ChannelParcel::facts);
+  return ends;
 }
 
 std::vector<CallParcel> write_calls(const trace::Share& share, const Places& places,

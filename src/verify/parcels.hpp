@@ -15,27 +15,29 @@
 
 namespace entrain::verify {
 
-/// The ends of the processes of one member, by destination: sends go to the member that owns the
-/// receiving process, receives stay here.
+/// Names and sizes of the channel sides of one member's processes: sends go to the member that owns
+/// the receiving process, receives stay here.
+struct EndHeads {
+  std::vector<HeadParcel> sends;  ///< one per member
+  HeadParcel receives;
+};
+
+/// Lists the channels of this member's outlines, and exchanges them: afterwards sends[r] come from
+/// member r. Collective.
+EndHeads list_channels(const trace::Share& share, const Places& places,
+                       std::span<const Outline> outlines);
+
+/// The ends of the channels of EndHeads, in the same order.
 struct EndParcels {
   std::vector<ChannelParcel> sends;  ///< one per member
   ChannelParcel receives;
 };
 
-/// Writes the ends and frees the posts of the outlines one by one. `maps`: per location, stored
-/// stamp -> time. Linear, except that ends not stored in posting order are sorted.
-EndParcels write_ends(const trace::Share& share, const Places& places,
-                      std::span<const ClockMap> maps, std::span<Outline> outlines);
-
-/// The facts about the same ends in the same order.
-struct EndFactParcels {
-  std::vector<FactParcel> sends;  ///< one per member
-  FactParcel receives;
-};
-
-/// Walks through the messages of this member once more, and exchanges the facts about them. Made
-/// only if messages are missing: 24 bytes per end. Collective. O(n log records of clocks).
-EndFactParcels exchange_facts(const trace::Share& share, const Places& places);
+/// Writes the ends, frees the posts of the outlines one by one, and exchanges the ends. `maps`: per
+/// location, stored stamp -> time. `with_facts`: 24 more bytes per end. Collective. Linear.
+EndParcels exchange_ends(const trace::Share& share, const Places& places,
+                         std::span<const ClockMap> maps, std::span<Outline> outlines,
+                         bool with_facts);
 
 /// Writes the calls, one parcel per member, each to the home of its block of ordinals, and frees
 /// the outlines one by one. `limits`: per space, number of instances that can be complete

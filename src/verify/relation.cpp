@@ -47,7 +47,7 @@ Result<Relation> Relation::build(const trace::Share& share, std::span<const Cloc
 
 std::vector<Outline> Relation::outline(const trace::Share& share, const Cancel& cancel) {
   std::vector<Outline> outlines;
-  Outliner outliner(*trace_, *places_, Scope::everything, left_out_);
+  Outliner outliner(*trace_, *places_, left_out_);
   for (std::uint32_t p = 0; p < places_->process_count(); ++p) {
     if (places_->owner(p) != share.team.rank()) continue;
     if (cancel.asked()) break;
@@ -73,9 +73,10 @@ void Relation::note_order(const trace::Share& share) {
 Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
                             const Claims& claims, std::vector<Outline>&& outlines,
                             const Cancel& cancel) {
-  EndParcels ends = write_ends(share, *places_, maps_, outlines);
-  exchange_parcels(share.team, ends.sends);
-  channels_ = Channels(std::move(ends.sends), std::move(ends.receives));
+  {
+    const EndHeads heads = list_channels(share, *places_, outlines);
+    channels_ = Channels(heads.sends, heads.receives);
+  }
   SpaceCounts spaces(share.team, trace_->definitions, outlines);
   const auto comms = static_cast<SpaceIndex>(trace_->definitions.comms.size());
   const bool missing = share.team.any(any_inner_gaps(share) || !channels_.complete());
@@ -85,6 +86,8 @@ Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   if (any_missing && claims.witness == nullptr && claims.find) {
     TRY_ASSIGN(found, claims.find(share, missing));
   }
+  EndParcels ends = exchange_ends(share, *places_, maps_, outlines, missing);
+  channels_.take_ends(std::move(ends.sends), std::move(ends.receives));
   const trace::Witness& witness = claims.witness == nullptr ? found : *claims.witness;
   Records records{.share = share,
                   .places = *places_,
@@ -92,11 +95,7 @@ Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
                   .messages_missing = missing,
                   .any_missing = any_missing,
                   .by_clock_records = witness.respects_clock_records && claims.same_clock_records};
-  if (missing) {
-    records.with_gaps = processes_with_gaps(share, *places_);
-    EndFactParcels facts = exchange_facts(share, *places_);
-    channels_.take_facts(std::move(facts.sends), std::move(facts.receives));
-  }
+  if (missing) records.with_gaps = processes_with_gaps(share, *places_);
   TRY(share.team.agree(channels_.pair(records, left_out_, cancel)));
   TRY(share.team.agree(number(records, calls_missing ? 0 : comms, outlines, spaces)));
   const bool claimed = claims.witness != nullptr || claims.find != nullptr;
