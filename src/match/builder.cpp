@@ -92,11 +92,15 @@ void Builder::number_instants() {
     const trace::EventList& events = share_.trace.locations[l].events;
     EventCounts counts;
     for (std::size_t i = 0; i < events.size(); ++i) {
-      if (i == 0 || events.time(i) != events.time(i - 1)) instants_.set(first_event_[l] + i);
+      if (options_.edges && (i == 0 || events.time(i) != events.time(i - 1))) {
+        instants_.set(first_event_[l] + i);
+      }
       const trace::EventKind kind = events.kind(i);
       counts.sends += is_send(kind) ? 1 : 0;
       counts.receives += is_receive(kind) ? 1 : 0;
       counts.one_sided |= trace::is_one_sided(kind);
+      counts.initialises |= kind == trace::EventKind::init_enter;
+      counts.finalizes |= kind == trace::EventKind::finalize_enter;
     }
     event_counts_[l] = counts;
     if (options_.edges) edges_[l].reserve(counts.receives);  // growth would touch twice the memory

@@ -65,7 +65,9 @@ class Builder {
   [[nodiscard]] trace::Event event(EventRef ref) const {
     return share_.trace.locations[ref.location].events[ref.index];
   }
+  /// Node of an event; without Options::edges there are no nodes, and it names the event.
   [[nodiscard]] NodeRef ref(EventRef event) const {
+    if (!options_.edges) return {event.location, event.index};
     const std::size_t number = first_event_[event.location] + event.index;
     return {event.location, static_cast<NodeIndex>(instants_.rank(number + 1) - 1)};
   }
@@ -74,10 +76,11 @@ class Builder {
   }
   [[nodiscard]] Participant participant(EventRef event) { return participant(ref(event)); }
 
-  /// Records of messages on a location of this member, and whether it has records of windows.
+  /// Records of messages on a location of this member, and whether it has records of windows, of
+  /// MPI_Init and of MPI_Finalize.
   struct EventCounts {
     std::size_t sends = 0, receives = 0;
-    bool one_sided = false;
+    bool one_sided = false, initialises = false, finalizes = false;
   };
   [[nodiscard]] const EventCounts& event_counts(LocationIndex location) const {
     return event_counts_[location];

@@ -2,7 +2,6 @@
 #include "match/channel_sides.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <span>
@@ -29,13 +28,10 @@ enum class OperationType : std::uint32_t { send, receive, collective };
 struct Step {
   std::uint64_t posted = 0;  ///< stamp
   EventRef event;
-  std::uint32_t order = 0;  ///< index of the event that posted it
-  OperationType type{};
-  std::uint32_t other = 0;  ///< see Kind
-  /// True for a receive whose posting has no record; it counts if other receives have one.
-  bool has_no_post = false;
   std::uint32_t kind = 0;   ///< number of its kind
   std::uint32_t place = 0;  ///< number among those of its kind, in order of posting
+  /// True for a receive whose posting has no record; it counts if other receives have one.
+  bool has_no_post = false;
 };
 
 /// Kind of operations: they differ only in times and lengths.
@@ -88,51 +84,45 @@ class SideFinder {
  private:
   void list(LocationIndex location) {
     const trace::EventList& events = builder_.events(location);
-    const auto first = static_cast<std::ptrdiff_t>(steps_.size());
+    std::vector<std::uint32_t> kind_of_form(events.form_count(), k_unseen);
     const auto add = [&](std::uint32_t posted, std::uint32_t i, OperationType type) {
-      const std::uint32_t peer = builder_.process_of_peer(events[i].comm, process_, events[i].peer);
-      if (peer == k_none) return;
-      const bool at_once = type == OperationType::receive && posted == i &&
-                           events.kind(i) == trace::EventKind::irecv;
-      some_posted_ = some_posted_ || (type == OperationType::receive && posted != i);
-      steps_.push_back({events.time(posted), {location, i}, posted, type, peer, at_once});
+      std::uint32_t& kind = kind_of_form[events.form(i)];
+      if (kind == k_unseen) kind = number_of(events[i], type);
+      if (kind == k_none) return;
+      const bool is_receive = type == OperationType::receive;
+      const bool at_once =
+          is_receive && posted == i && events.kind(i) == trace::EventKind::irecv;
+      some_posted_ = some_posted_ || (is_receive && posted != i);
+      steps_.push_back({.posted = events.time(posted),
+                        .event = {location, i},
+                        .kind = kind,
+                        .has_no_post = at_once});
     };
     for_operations(
         events, [&](std::uint32_t i) { add(i, i, OperationType::send); },
         [&](std::uint32_t i, std::uint32_t posted) { add(posted, i, OperationType::receive); },
-        [](bool) {});
-    const auto messages_end = static_cast<std::ptrdiff_t>(steps_.size());
-    for (std::uint32_t i = 0; i < events.size(); ++i) {
-      const bool one_sided = events.kind(i) == trace::EventKind::rma_collective_end;
-      if (!one_sided && events.kind(i) != trace::EventKind::collective_end) continue;
-      if (events[i].comm == k_none) continue;
-      steps_.push_back({events.time(i), {location, i}, i, OperationType::collective, events[i].op});
-    }
-    // Both are in the order in which they were posted.
-    std::inplace_merge(steps_.begin() + first, steps_.begin() + messages_end, steps_.end(),
-                       [](const Step& a, const Step& b) { return a.order < b.order; });
+        [](bool) {}, [&](std::uint32_t i) { add(i, i, OperationType::collective); });
   }
 
   [[nodiscard]] bool has_no_post(const Step& step) const {
     return some_posted_ && step.has_no_post;
   }
 
-  [[nodiscard]] Kind kind_of(const Step& step) const {
-    const trace::Event& event = builder_.event(step.event);
-    if (step.type != OperationType::collective)
-      return {step.type, event.comm, step.other, event.tag};
+  /// Kind of an operation; `other` is k_none if it names an undefined process or no communicator.
+  [[nodiscard]] Kind kind_of(const trace::Event& event, OperationType type) const {
+    if (type != OperationType::collective) {
+      return {type, event.comm, builder_.process_of_peer(event.comm, process_, event.peer),
+              event.tag};
+    }
     const bool one_sided = event.kind == trace::EventKind::rma_collective_end;
-    return {.type = step.type,
+    return {.type = type,
             .comm = one_sided ? name_of_window(builder_.definitions(), event.comm) : event.comm,
-            .other = step.other};
+            .other = event.comm == k_none ? k_none : event.op};
   }
-  std::uint32_t number_of(const Step& step) {
-    const Kind kind = kind_of(step);
-    // Most operations have the kind of one of the last few.
-    std::uint32_t& recent = recent_[(static_cast<std::uint32_t>(kind.type) * 5 + kind.comm +
-                                     kind.other * 3 + kind.tag) %
-                                    recent_.size()];
-    if (recent < kinds_.size() && kinds_[recent] == kind) return recent;
+  /// Number of a kind; k_none: undefined.
+  std::uint32_t number_of(const trace::Event& event, OperationType type) {
+    const Kind kind = kind_of(event, type);
+    if (kind.other == k_none) return k_none;
     const auto next = static_cast<std::uint32_t>(kinds_.size());
     const auto [number, is_new] = numbers_.insert(kind, next);
     if (is_new) {
@@ -142,7 +132,7 @@ class SideFinder {
         shared_.back().peer_counter = counter(peers_, kind.other, message_counts_);
       }
     }
-    return recent = *number;
+    return *number;
   }
   using Numbers = FlatMap<std::uint64_t, std::uint32_t, IntegerHash>;
   /// Returns the number of the counter of a communicator or process.
@@ -157,12 +147,12 @@ class SideFinder {
   /// Counts the operations in the order of the routine, or as listed without one.
   void count_by_routine() {
     std::vector<std::uint32_t> kinds;  // of in_order_
-    std::vector<std::uint32_t> all;
+    kinds.reserve(steps_.size());
+    in_order_.reserve(steps_.size());
     for (std::uint32_t s = 0; s < steps_.size(); ++s) {
-      all.push_back(steps_[s].kind = number_of(steps_[s]));
-      steps_[s].place = shared_[all.back()].operations++;
+      steps_[s].place = shared_[steps_[s].kind].operations++;
       if (has_no_post(steps_[s])) continue;
-      kinds.push_back(all.back());
+      kinds.push_back(steps_[s].kind);
       in_order_.push_back(s);
     }
     std::vector<bool> calls;
@@ -173,7 +163,7 @@ class SideFinder {
       return;
     }
     sides_.has_routine = true;
-    const std::vector<std::uint32_t> fills = fill(routine.missing, all);
+    const std::vector<std::uint32_t> fills = fill(routine.missing);
     const std::vector<std::uint32_t> pauses = find_pauses();
     auto pause = pauses.begin();
     std::size_t m = 0;
@@ -209,8 +199,7 @@ class SideFinder {
 
   /// Assigns receives without a post to missing operations of their kind. Returns, per missing
   /// operation, a step or k_none. Receives without one nearby are ignored.
-  [[nodiscard]] std::vector<std::uint32_t> fill(std::span<const Missing> missing,
-                                                std::span<const std::uint32_t> kinds) const {
+  [[nodiscard]] std::vector<std::uint32_t> fill(std::span<const Missing> missing) const {
     std::vector<std::uint32_t> fills(missing.size(), k_none);
     std::uint32_t passed = 0;
     std::size_t end = 0;  // missing operations up to here
@@ -222,7 +211,7 @@ class SideFinder {
       while (end < missing.size() && missing[end].before <= passed) ++end;
       for (std::size_t m = end; m-- > end - std::min(end, SideLimits::look_back);) {
         if (missing[m].before + kinds_.size() < passed) break;
-        if (missing[m].kind != kinds[s] || fills[m] != k_none) continue;
+        if (missing[m].kind != steps_[s].kind || fills[m] != k_none) continue;
         fills[m] = s;
         break;
       }
@@ -298,7 +287,7 @@ class SideFinder {
     side.ends.push_back(builder_.ref(step.event));
     side.numbers.push_back(side.total++);
     side.places.push_back(step.place);
-    if (step.type == OperationType::collective) {
+    if (kinds_[step.kind].type == OperationType::collective) {
       ++call_counts_[shared_[step.kind].comm_counter];
     } else {
       add_record(step, before, side);
@@ -364,10 +353,10 @@ class SideFinder {
   std::vector<Step> steps_;
   bool some_posted_ = false;             ///< receives were posted by separate records
   std::vector<std::uint32_t> in_order_;  ///< steps whose position is known
+  static constexpr std::uint32_t k_unseen = k_none - 1;
   FlatMap<Kind, std::uint32_t, KindHash> numbers_;
   std::vector<Kind> kinds_;                 ///< sorted by number
   std::vector<Shared> shared_;              ///< one per kind
-  std::array<std::uint32_t, 16> recent_{};  ///< cache of kind numbers, by hash
   ProcessSides sides_;
   std::uint32_t pauses_ = 0;
   /// Pauses that are shorter than all later ones, sorted by number (`end`).

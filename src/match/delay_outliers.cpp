@@ -69,6 +69,8 @@ struct PairDelays {
   std::vector<std::uint64_t> time;
 
   PairDelays(const Side& first, const Side& second, const Alignment& alignment) {
+    delay.reserve(alignment.pairs.size());
+    time.reserve(alignment.pairs.size());
     for (const auto& [a, b] : alignment.pairs) {
       time.push_back(first.records[a].time);
       delay.push_back(ticks_between_stamps(second.records[b].time, time.back()));

@@ -9,15 +9,14 @@ namespace entrain::match {
 
 namespace {
 
-bool has(const Builder& builder, std::uint32_t process, trace::EventKind kind) {
+/// True if MPI_Init is on a location of a process and MPI_Finalize on none.
+bool ends_early(const Builder& builder, std::uint32_t process) {
+  bool initialises = false, finalizes = false;
   for (const LocationIndex location : builder.processes()[process]) {
-    const trace::EventList& events = builder.events(location);
-    if (std::any_of(events.begin(), events.end(),
-                    [&](const trace::Event& event) { return event.kind == kind; })) {
-      return true;
-    }
+    initialises |= builder.event_counts(location).initialises;
+    finalizes |= builder.event_counts(location).finalizes;
   }
-  return false;
+  return initialises && !finalizes;
 }
 
 /// Stamp of the first receive that was posted and neither completed nor cancelled.
@@ -77,10 +76,7 @@ void find_gaps(Builder& builder) {
   const auto count = static_cast<std::uint32_t>(builder.processes().size());
   if (builder.has_gaps.size() == count) return;
   builder.ends_early.assign(count, false);
-  for (std::uint32_t p = 0; p < count; ++p) {
-    builder.ends_early[p] = has(builder, p, trace::EventKind::init_enter) &&
-                            !has(builder, p, trace::EventKind::finalize_enter);
-  }
+  for (std::uint32_t p = 0; p < count; ++p) builder.ends_early[p] = ends_early(builder, p);
   std::vector<std::int64_t> gaps(count, 0);
   for (std::uint32_t p = 0; p < count; ++p) gaps[p] = Gaps(builder, p).count() > 0 ? 1 : 0;
   builder.team().reduce(Team::Reduction::max, gaps);

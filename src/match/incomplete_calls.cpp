@@ -179,13 +179,13 @@ class CallNumbering {
   void set_known_peer_times(std::uint32_t peer, std::span<const Call> calls, CallSide& side) const {
     if (calls.empty()) return;
     const std::uint32_t process = calls.front().process;
-    const ReceivedBefore& received = contexts_.at(process).received_before;
+    auto latest = contexts_.at(process).received_before.latest(peer);
     const trace::RecordedClocks clocks(builder_.trace(), builder_.processes()[process]);
     for (std::size_t k = 0; k < calls.size(); ++k) {
       if (calls[k].duration == k_none || !ends_after_all_began(calls[k])) continue;
       const std::uint64_t begin =
           clocks[calls[k].end.location].time(calls[k].time - calls[k].duration);
-      side.records[k].known_peer_time = received.latest(peer, begin);
+      side.records[k].known_peer_time = latest(begin);
     }
   }
   /// True if every call of the instance ends after all its calls began.
@@ -210,11 +210,11 @@ class CallNumbering {
   void count_messages(std::uint32_t process, std::uint32_t peer,
                       std::span<const std::uint64_t> missing, CallSide& side) const {
     const MessageCounts& messages = contexts_.at(process).messages;
-    for (EndRecord& record : side.records)
-      record.position = messages.count_until(peer, record.time);
-    for (const std::uint64_t time : missing) {
-      side.missing.push_back(messages.count_until(peer, time));
-    }
+    auto count_until = [counter = messages.counter(peer)](std::uint64_t time) mutable {
+      return static_cast<std::uint32_t>(counter(time));
+    };
+    for (EndRecord& record : side.records) record.position = count_until(record.time);
+    for (const std::uint64_t time : missing) side.missing.push_back(count_until(time));
     side.messages = messages.count_with(peer);
   }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -12,6 +12,29 @@
 #include "match/channel_sides.hpp"
 
 namespace entrain::match {
+
+/// Number of elements of a sorted list up to a value. Fast if values rise from call to call.
+template <class T, class Value>
+class RankFinder {
+ public:
+  /// `value`: of an element.
+  RankFinder(const std::vector<T>& sorted, Value value) : sorted_(sorted), value_(value) {}
+
+  std::size_t operator()(std::uint64_t most) {
+    const auto is_within = [&](const T& one) { return value_(one) <= most; };
+    if (rank_ > 0 && !is_within(sorted_[rank_ - 1])) {
+      rank_ = static_cast<std::size_t>(
+          std::partition_point(sorted_.begin(), sorted_.end(), is_within) - sorted_.begin());
+    }
+    while (rank_ < sorted_.size() && is_within(sorted_[rank_])) ++rank_;
+    return rank_;
+  }
+
+ private:
+  const std::vector<T>& sorted_;
+  Value value_;
+  std::size_t rank_ = 0;
+};
 
 /// Counts the messages of a process per partner, by the stamps of their posting. Messages that its
 /// routine misses count as well.
@@ -32,13 +55,11 @@ class MessageCounts {
     const auto found = stamps_.find(peer);
     return found == stamps_.end() ? 0 : static_cast<std::uint32_t>(found->second.size());
   }
-  /// Number of messages with a partner that were posted up to a stamp.
-  [[nodiscard]] std::uint32_t count_until(std::uint32_t peer, std::uint64_t time) const {
+  /// Returns a function: the number of messages with a partner that were posted up to a stamp.
+  [[nodiscard]] auto counter(std::uint32_t peer) const {
+    static const std::vector<std::uint64_t> none;
     const auto found = stamps_.find(peer);
-    if (found == stamps_.end()) return 0;
-    const auto& stamps = found->second;
-    return static_cast<std::uint32_t>(std::upper_bound(stamps.begin(), stamps.end(), time) -
-                                      stamps.begin());
+    return RankFinder(found == stamps_.end() ? none : found->second, std::identity());
   }
 
  private:
@@ -59,19 +80,22 @@ class ReceivedBefore {
       for (auto& [received, sent] : messages) sent = latest = std::max(latest, sent);
     }
   }
-  /// Latest send time of a message of `peer` received by `time`; 0: none. O(log n).
-  [[nodiscard]] std::uint64_t latest(std::uint32_t peer, std::uint64_t time) const {
+  /// Returns a function: the latest send time of a message of `peer` received by a time; 0: none.
+  [[nodiscard]] auto latest(std::uint32_t peer) const {
+    static const Messages none;
     const auto found = messages_.find(peer);
-    if (found == messages_.end()) return 0;
-    const auto& messages = found->second;
-    const auto later =
-        std::upper_bound(messages.begin(), messages.end(), time,
-                         [](std::uint64_t t, const auto& message) { return t < message.first; });
-    return later == messages.begin() ? 0 : std::prev(later)->second;
+    const Messages& messages = found == messages_.end() ? none : found->second;
+    return [&messages, rank = RankFinder(messages, [](const auto& message) {
+                         return message.first;
+                       })](std::uint64_t time) mutable -> std::uint64_t {
+      const std::size_t received = rank(time);
+      return received == 0 ? 0 : messages[received - 1].second;
+    };
   }
 
  private:
-  std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> messages_;
+  using Messages = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  ///< (received, sent)
+  std::map<std::uint32_t, Messages> messages_;
 };
 
 /// Evidence for the pairing of a process's collective calls that its messages give.

@@ -73,7 +73,7 @@ class ProcessMessages {
         [&](std::uint32_t i, std::uint32_t posted) {
           add_receive(builder, process, {location, i}, posted);
         },
-        [&](bool send) { ++(send ? cancelled_sends : cancelled_receives); });
+        [&](bool send) { ++(send ? cancelled_sends : cancelled_receives); }, [](std::uint32_t) {});
   }
 
   void add_send(const Builder& builder, std::uint32_t process, EventRef at) {

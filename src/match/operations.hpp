@@ -149,10 +149,10 @@ class Requests {
 
 /// Calls `send(i)` for every send of a location that was not cancelled, `receive(i, posted)` for
 /// every completed receive with the event that posted it, in the order in which they were posted.
-/// `cancelled(is_send)` for the others.
-template <class Send, class Receive, class Cancelled>
-void for_operations(const trace::EventList& events, Send send, Receive receive,
-                    Cancelled cancelled) {
+/// `cancelled(is_send)` for the others, and `call(i)` for every end of a blocking collective call.
+template <class Send, class Receive, class Cancelled, class Call>
+void for_operations(const trace::EventList& events, Send send, Receive receive, Cancelled cancelled,
+                    Call call) {
   using trace::EventKind;
   const Requests requests(events);
   for (std::uint32_t i = 0; i < events.size(); ++i) {
@@ -177,6 +177,10 @@ void for_operations(const trace::EventList& events, Send send, Receive receive,
         } else if (requests.completion(i) != k_none) {
           receive(requests.completion(i), i);
         }
+        break;
+      case EventKind::collective_end:
+      case EventKind::rma_collective_end:
+        call(i);
         break;
       default:
         break;

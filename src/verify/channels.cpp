@@ -30,18 +30,19 @@ void count_unmatched(Stage stage, std::uint32_t sends, std::uint32_t receives,
   }
 }
 
-/// Keeps the ends of the pairs, in their order, at the begin of the side.
+/// Keeps the values of the pairs, in their order, at the begin of a side.
+template <std::uint32_t trace::ClaimedRun::*first, class T>
+void keep(T* values, std::span<const trace::ClaimedRun> runs) {
+  std::vector<T> kept;
+  for (const trace::ClaimedRun& run : runs) {
+    kept.insert(kept.end(), values + run.*first, values + run.*first + run.count);
+  }
+  std::copy(kept.begin(), kept.end(), values);
+}
 template <std::uint32_t trace::ClaimedRun::*first>
 void keep(const ChannelSide& side, std::span<const trace::ClaimedRun> runs) {
-  std::vector<std::pair<std::int64_t, std::uint32_t>> kept;
-  for (const trace::ClaimedRun& run : runs) {
-    for (std::uint32_t k = run.*first; k < run.*first + run.count; ++k) {
-      kept.emplace_back(side.times[k], side.instants[k]);
-    }
-  }
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    std::tie(side.times[k], side.instants[k]) = kept[k];
-  }
+  keep<first>(side.times, runs);
+  keep<first>(side.instants, runs);
 }
 
 /// True if several threads have ends on this side.
