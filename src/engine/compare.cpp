@@ -102,16 +102,21 @@ class Sameness {
       return different("their clocks have different resolutions");
     }
     if (a.locations.size() != b.locations.size()) {
-      return different(fmt::format("{} and {} clocks", a.locations.size(), b.locations.size()));
+      return different(
+          fmt::format("{} and {} {}s", a.locations.size(), b.locations.size(), what()));
     }
     for (std::size_t l = 0; l < a.locations.size(); ++l) {
       if (a.locations[l] == b.locations[l]) continue;
-      return different(fmt::format("clock {} is that of {} in one and of {} in the other", l + 1,
-                                   name_of(a.locations[l]), name_of(b.locations[l])));
+      return different(fmt::format("{} {} is that of {} in one and of {} in the other", what(),
+                                   l + 1, name_of(a.locations[l]), name_of(b.locations[l])));
     }
     return {};
   }
 
+  /// Word for a location of a format.
+  [[nodiscard]] const char* what() const {
+    return mine_.events->files.empty() ? "location" : "clock";
+  }
   static std::string name_of(const TimedEvents::Location& location) {
     return location.name.empty() ? fmt::format("{}", location.id) : location.name;
   }

@@ -9,7 +9,6 @@
 
 #include <entrain/entrain.hpp>
 
-#include "accuracy/correction_statistics.hpp"
 #include "base/big_vector.hpp"
 #include "base/cancel.hpp"
 #include "base/peak_memory.hpp"
@@ -19,7 +18,6 @@
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
 #include "engine/amortization.hpp"
-#include "engine/check_times.hpp"
 #include "engine/constant_shifts.hpp"
 #include "engine/correct_options.hpp"
 #include "engine/correct_output.hpp"
@@ -29,6 +27,7 @@
 #include "engine/same_edges.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
+#include "engine/verification.hpp"
 #include "formats/registry/open.hpp"
 #include "match/graph.hpp"
 #include "output/output.hpp"
@@ -38,17 +37,6 @@
 namespace entrain {
 
 namespace {
-
-constexpr int k_most_rounds = 8;  ///< limit of rounds that pair again by corrected times
-
-/// A correction must also keep the order of events, and edges that it dropped are not met.
-Judgement judge_correction(const CorrectReport& report) {
-  const Judgement& after = report.after.judgement;
-  if (report.statistics.order_broken > 0) return {Verdict::violations, Doubt::none};
-  const bool dropped = count_of(report.cycles, "dropped_edges") > 0;
-  if (after.verdict == Verdict::violations || !dropped) return after;
-  return {Verdict::unproven, Doubt::contradictory_edges};
-}
 
 bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_components") > 0; }
 
@@ -104,35 +92,14 @@ class Correction {
     return {};
   }
 
-  /// Checks the trace as written, which has no name yet. A viewer of whole shifts sees the times as
-  /// planned.
+  /// Reads the trace as written back and checks it, if wanted.
   Result<void> verify() {
-    if (!options_.verify) return {};
-    if (shifts_as_a_whole()) {
-      TRY(verify_planned());
-      report_.after.presync = PresyncMethod::constant;
-      return {};
-    }
-    const Stopwatch watch(report_.run.phases.verify);
-    make_room();
-    TRY_ASSIGN(std::unique_ptr<formats::Reread> read,
-               staged_->read_back(workers_, t_.loaded, false, progress_));
-    session::begin_phase(progress_, "verify");
-    TRY(check_written(*read));
-    // Where records are missing, a reader pairs what is left by the new times, which may be other
-    // pairs than those that were corrected: the verdict is on what the reader finds.
-    if (!read->has_own_stamps() && is_anything_missing(report_.after)) {
-      if (!is_overlay()) {
-        TRY_ASSIGN(read, staged_->read_back(workers_, t_.loaded, true, progress_));
-        session::begin_phase(progress_, "verify");
-      }
-      TRY(check_anew(*read));
-    }
-    TRY(take_statistics(*read));
-    read.reset();
-    if (is_overlay()) count_events_in_flushes();
-    finish_verification();
-    return cancel_.agree(processes_);
+    return options_.verify ? verification().written(*staged_) : Result<void>();
+  }
+  /// Checks the times that would be written.
+  Result<void> verify_planned() {
+    TRY(check_maps());
+    return verification().planned();
   }
 
   /// Returns the error of a changed input, if it changed while it was read: it may have caused a
@@ -144,29 +111,12 @@ class Correction {
     return result;
   }
 
-  /// Checks the times that would be written.
-  Result<void> verify_planned() {
-    const Stopwatch watch(report_.run.phases.verify);
-    TRY(check_maps());
-    make_room();
-    session::begin_phase(progress_, "verify");
-    TRY(check_with_before(t_.loaded, maps_, true));
-    if (t_.has_given_edges) warn_of(paired());
-    report_.after.presync = PresyncMethod::none;
-    TRY(take_statistics(t_.loaded.trace, {t_.loaded.trace, maps_}));
-    finish_verification();
-    return cancel_.agree(processes_);
-  }
-
   /// Checks the times as measured. When the graph is gone: both together are the most memory there
-  /// would be. After the verification, which mostly did this too, as it had paired the events, or
-  /// has seen that there are no cycles.
+  /// would be. After the verification, which mostly did this too.
   Result<void> check_before() {
     auto bounds = std::move(report_.before.bounds);
-    if (!checked_before_) {
-      TRY_ASSIGN(checked_before_, check_measured());
-    }
-    report_.before = before_pairing_ ? *std::move(before_pairing_) : *std::move(checked_before_);
+    TRY_ASSIGN(CheckReport before, verification().before());
+    report_.before = before_pairing_ ? *std::move(before_pairing_) : std::move(before);
     report_.before.bounds = std::move(bounds);
     clocks::Presynchronised measured = measured_;
     engine::take_clocks(source_, measured, report_.before);
@@ -223,6 +173,23 @@ class Correction {
   }
 
  private:
+  /// The verification of the correction as it is; made on demand, when the maps are final.
+  engine::Verification& verification() {
+    if (!verification_) {
+      verification_.emplace(engine::VerifiedCorrection{.workers = workers_,
+                                                       .source = source_,
+                                                       .paired = paired(),
+                                                       .timeline = t_,
+                                                       .maps = maps_,
+                                                       .survey = survey_ ? &*survey_ : nullptr,
+                                                       .are_pairs_settled = are_pairs_settled_,
+                                                       .options = options_,
+                                                       .progress = progress_},
+                            report_);
+    }
+    return *verification_;
+  }
+
   enum class Outcome {
     corrected,
     contradicted  ///< the trace contradicts clock domains that were guessed; nothing else counts
@@ -278,9 +245,10 @@ class Correction {
     for (int round = 0;; ++round) {
       std::unique_ptr<formats::Source> next = source_.paired_after(maps_);
       if (!next || engine::same_edges(paired().given()->edges, next->given()->edges)) return {};
-      if (round == k_most_rounds) break;
+      if (round == engine::k_most_pairing_rounds) break;
       if (!paired_ && report) {
-        TRY_ASSIGN(before_pairing_, check_measured());
+        TRY_ASSIGN(before_pairing_, verification().before());
+        verification_.reset();
       }
       paired_ = std::move(next);
       report_.run.phases = {.scan = source_.open_s()};
@@ -311,15 +279,6 @@ class Correction {
   [[nodiscard]] Result<void> check_maps() {
     return processes_.agree(
         formats::check_maps(source_, t_.loaded.share(processes_), maps_, options_.mode));
-  }
-
-  /// Frees memory for the checker, which needs some 32 bytes per communication event and some of
-  /// its own.
-  void make_room() const {
-    constexpr std::uint64_t k_per_event = 32;
-    std::uint64_t events = 0;
-    for (const trace::LocationSkeleton& l : t_.loaded.trace.locations) events += l.events.size();
-    BigMemory::release(k_per_event * events);
   }
 
   [[nodiscard]] bool is_overlay() const { return options_.mode == WriteMode::overlay; }
@@ -391,155 +350,6 @@ class Correction {
             {trace::k_property_correction, engine::correction_property(options_, method)}};
   }
 
-  /// True if the check of the corrected times found no cycle among the edges of the original. It
-  /// does so at small cost: they are only looked for where edges go backward. Where records are
-  /// missing, times may decide which of them belong together, and so which edges there are.
-  [[nodiscard]] bool is_seen_acyclic() const {
-    return report_.verified && !is_paired_anew_ && !is_anything_missing(report_.after);
-  }
-  static bool is_anything_missing(const CheckReport& report) {
-    return !report.unmatched.empty() || !report.skipped.empty();
-  }
-
-  Result<CheckReport> check_measured() {
-    session::begin_phase(progress_, "check");
-    make_room();
-    engine::CheckSetting setting =
-        engine::setting_of(workers_, paired(), t_, options_.check, progress_);
-    setting.survey = survey_ ? survey_->before() : nullptr;
-    setting.known_acyclic = is_seen_acyclic();
-    return engine::check_times(setting, t_.loaded, t_.measured.maps);
-  }
-
-  /// Checks what was written, by its own edges if it names them.
-  Result<void> check_written(const formats::Reread& read) {
-    if (read.source() != nullptr) return check_given(*read.source());
-    if (read.has_own_stamps()) return check_anew(read);
-    TRY(check_with_before(read.loaded(), read.maps, !is_overlay()));
-    if (read.has_new_records) checked_before_.reset();
-    report_.after.presync = read.presync;
-    return {};
-  }
-
-  /// Checks what was written by the pairs that any reader of it finds.
-  Result<void> check_anew(const formats::Reread& read) {
-    is_paired_anew_ = true;
-    engine::CheckSetting setting =
-        engine::setting_of(workers_, source_, t_, options_.check, progress_);
-    setting.survey = survey_ ? survey_->after() : nullptr;
-    setting.witness = nullptr;
-    TRY_ASSIGN(report_.after, engine::check_times(setting, read.loaded(), read.maps));
-    report_.after.presync = read.presync;
-    return {};
-  }
-
-  /// The page shows the edges that were corrected.
-  Result<void> check_given(const formats::Source& written) {
-    CheckOptions check = options_.check;
-    check.presync = Presync::none;
-    TRY_ASSIGN(written_, engine::find_timeline(workers_, written, check,
-                                               {.purpose = engine::Purpose::bounds}, progress_));
-    TRY_ASSIGN(report_.after, engine::check_times(engine::setting_of(workers_, written, *written_,
-                                                                     options_.check, progress_),
-                                                  written_->loaded, written_->measured.maps));
-    warn_of(written);
-    if (!survey_) return {};
-    engine::CheckSetting setting =
-        engine::setting_of(workers_, paired(), t_, options_.check, progress_);
-    setting.survey = survey_->after();
-    TRY(engine::check_times(setting, t_.loaded, maps_));
-    return {};
-  }
-
-  /// Checks times of the events as stored in the original, and the times as measured of the same.
-  Result<void> check_with_before(const session::LoadedTrace& trace, std::span<const ClockMap> maps,
-                                 bool same_clock_records) {
-    engine::CheckSetting setting =
-        engine::setting_of(workers_, paired(), t_, options_.check, progress_);
-    setting.survey = survey_ ? survey_->after() : nullptr;
-    setting.same_clock_records = same_clock_records;
-    const engine::OtherTimes measured{.maps = t_.measured.maps,
-                                      .survey = survey_ ? survey_->before() : nullptr};
-    TRY_ASSIGN(verify::Checks checks, engine::check_both_times(setting, trace, maps, &measured));
-    report_.after = std::move(checks.report);
-    if (checks.others && !checked_before_) {
-      checked_before_ = std::move(checks.others);
-      checked_before_->archive = t_.loaded.trace.path;
-    }
-    return {};
-  }
-
-  /// How far events moved, from the original as measured to what was written.
-  Result<void> take_statistics(const formats::Reread& read) {
-    if (written_) {
-      const trace::Trace &before = t_.loaded.trace, &after = written_->loaded.trace;
-      return have_same_counts(before, after)
-                 ? take_statistics(before, {after, written_->measured.maps})
-                 : take_statistics(before, {before, maps_});
-    }
-    const trace::Trace& trace = read.loaded().trace;
-    // An overlay has borrowed the skeletons of the original, whose stamps are its own.
-    return take_statistics(read.has_own_stamps() ? t_.loaded.trace : trace, {trace, read.maps});
-  }
-
-  /// What is doubtful of a source whatever its times are.
-  void warn_of(const formats::Source& source) {
-    clocks::Presynchronised none;
-    engine::take_clocks(source, none, report_.after);
-  }
-
-  static bool have_same_counts(const trace::Trace& a, const trace::Trace& b) {
-    return std::ranges::equal(a.locations, b.locations, [](const auto& x, const auto& y) {
-      return x.events.size() == y.events.size();
-    });
-  }
-
-  Result<void> take_statistics(const trace::Trace& before, const accuracy::TimedTrace& after) {
-    // Bending moves clocks both ways; only what follows it never moves anything back.
-    const bool is_bent = processes_.any(t_.measured.maps != t_.presync.maps);
-    const auto start = is_bent ? std::span(t_.presync.maps) : std::span<const ClockMap>();
-    return workers_.run(
-        after.trace, t_.loaded.partition, [&](const trace::Share& share, unsigned) -> Result<void> {
-          TRY_ASSIGN(CorrectionStatistics own,
-                     accuracy::correction_statistics(share.team, share.partition,
-                                                     {before, t_.measured.maps}, after,
-                                                     Cancel(progress_), start));
-          if (workers_.speaks(share.team)) report_.statistics = std::move(own);
-          return {};
-        });
-  }
-
-  /// Says where violations may come from that an overlay cannot remove: the events of a corrected
-  /// location that lie inside a buffer flush, where its clock map must be straight.
-  void count_events_in_flushes() {
-    std::int64_t events = 0;
-    for (const LocationIndex l : t_.loaded.own(processes_)) {
-      if (maps_[l] == t_.measured.maps[l]) continue;
-      const trace::LocationSkeleton& location = t_.loaded.trace.locations[l];
-      for (const trace::FlushInterval& flush : location.flushes) {
-        events += static_cast<std::int64_t>(trace::events_inside(location, flush));
-      }
-    }
-    events = processes_.reduce(Team::Reduction::sum, events);
-    if (events == 0 || report_.after.violations == 0) return;
-    report_.after.skipped.emplace_back("events_in_flushes", static_cast<std::uint64_t>(events));
-  }
-
-  void finish_verification() {
-    report_.after.archive = report_.output;
-    report_.verified = true;
-    report_.judgement = judge_correction(report_);
-    if (are_pairs_settled_) return;
-    report_.after.clocks.warnings.push_back(fmt::format(
-        "which calls belong together depends on the clocks, and did not settle in {} rounds: the "
-        "times as corrected show other pairs than those that they were corrected by; record "
-        "numbers of calls (Comms Id, Seq), or more calls",
-        k_most_rounds));
-    if (report_.judgement->verdict == Verdict::clean) {
-      report_.judgement = Judgement{Verdict::unproven, Doubt::unsettled_pairs};
-    }
-  }
-
   const CorrectOptions& options_;
   Progress* progress_;
   Cancel cancel_;
@@ -551,19 +361,17 @@ class Correction {
   bool are_pairs_settled_ = true;            ///< the new times show the same pairs
   engine::Timeline t_;                       ///< timeline; without its graph, unless it is given
   clocks::Presynchronised measured_;         ///< clocks of the source as it was opened
-  std::optional<engine::Timeline> written_;  ///< result that was read back, if it names its edges
   std::optional<bounds::ProvenIntervals> proven_;  ///< only if asked for
   bool writing_ = false;
   std::vector<ClockMap> maps_;  ///< map of each location: stored stamp -> corrected time
   Decimal9 gamma_;
-  std::optional<CheckReport> checked_before_;  ///< check of the times as measured
-  std::optional<CheckReport> before_pairing_;  ///< the same by the pairs of the original, if the
-                                               ///< correction has others
-  bool is_paired_anew_ = false;  ///< the edges of the result were paired by its own stamps
+  std::optional<CheckReport> before_pairing_;  ///< check of the times as measured by the pairs of
+                                               ///< the original, if the correction has others
   std::unique_ptr<formats::Staged> staged_;
   page::Data* page_;                          ///< null: nobody wants it
   std::optional<engine::PageSurvey> survey_;  ///< only with `page_`
   CorrectReport report_;
+  std::optional<engine::Verification> verification_;
 };
 
 Result<std::unique_ptr<formats::Source>> open(const engine::Run& run, const engine::Paths& paths,
@@ -573,6 +381,7 @@ Result<std::unique_ptr<formats::Source>> open(const engine::Run& run, const engi
       formats::open(run.processes, paths, options.check.threads, options.check.max_unpacked_bytes));
   TRY(source->check_options(options.check));
   TRY(engine::check_options(options));
+  TRY(source->check_writable(options.mode, options.mark_offsets));
   return source;
 }
 
@@ -594,7 +403,6 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
                                                     : Result<void>()));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, options));
-  TRY(source->check_writable(options.mode, options.mark_offsets));
   Correction correction(run, *source, options);
   TRY(correction.compute(true, Correction::Writing::yes));
   TRY(correction.explain(correction.write(output, rule)));

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "trace/corrected_testing.hpp"
 #include "trace/properties.hpp"
-#include "trace/testing.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -15,35 +15,10 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using trace::EventKind;
+using trace::testing::Corrected;
+using trace::testing::shifted;
 using trace::testing::TraceBuilder;
-
-ClockMap shifted(std::int64_t offset) {
-  return ClockMap::from_knots({{0, offset}, {1, offset}}).value();
-}
-
-/// A trace in one process, with its maps after a correction.
-struct Corrected {
-  explicit Corrected(const TraceBuilder& builder)
-      : trace(builder.trace()),
-        partition(trace::undivided(trace.definitions)),
-        corrected(trace.locations.size(), shifted(130)) {}
-
-  [[nodiscard]] trace::Share share() { return {solo, partition, trace}; }
-
-  Solo solo;
-  trace::Trace trace;
-  trace::Partition partition;
-  std::vector<ClockMap> corrected;
-};
-
-/// Two locations; the first one has events at 1000 and 3000, the second one at 2000.
-TraceBuilder two_locations() {
-  TraceBuilder b(2);
-  b.add(0, 1000, EventKind::send);
-  b.add(0, 3000, EventKind::send);
-  b.add(1, 2000, EventKind::recv);
-  return b;
-}
+using trace::testing::two_locations;
 
 TEST(CorrectOutput, the_range_holds_events_and_ends_of_flushes) {
   TraceBuilder b = two_locations();

@@ -115,6 +115,12 @@ Result<void> Recording::check_options(const CheckOptions& options) const {
 
 /// Files of one name from several folders would have one copy.
 Result<void> Recording::check_writable(WriteMode mode, bool mark_offsets) const {
+  if (mode == WriteMode::overlay && !has_overlay) {
+    return fail(ErrorKind::usage, "--mode overlay needs an OTF2 archive or a training run");
+  }
+  if (mark_offsets && !has_marks) {
+    return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
+  }
   if (mode == WriteMode::overlay && mark_offsets) {
     return fail(ErrorKind::usage,
                 "--mark-offsets needs --mode rewrite: an overlay leaves files as they are");

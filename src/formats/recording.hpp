@@ -60,23 +60,20 @@ class Recording : public Source {
                                            std::span<const ClockMap> maps) const = 0;
 
   /// Same as write(), but each event that moves gets an attribute with its offset
-  /// (CorrectOptions::mark_offsets). Errors: those of write(); ErrorKind::usage for a format
-  /// without attributes.
+  /// (CorrectOptions::mark_offsets). Called only if `has_marks`. Errors: those of write().
   [[nodiscard]] virtual Result<void> write_marked(const std::filesystem::path&,
                                                   std::span<const ClockMap>) const {
-    return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
+    return {};
   }
 
   /// Writes links to the files, and a manifest by which a viewer shifts them, into an existing
-  /// empty folder. `maps`: constant shifts; `final_folder`: see link_file(). Errors: those of
-  /// write(); ErrorKind::usage for a format without a manifest.
-  [[nodiscard]] virtual Result<LinkCounts> write_overlay(const std::filesystem::path& folder,
-                                                         const std::filesystem::path& final_folder,
-                                                         std::span<const ClockMap> maps,
-                                                         LinkKind kind) const {
-    static_cast<void>(folder), static_cast<void>(final_folder), static_cast<void>(maps),
-        static_cast<void>(kind);
-    return fail(ErrorKind::usage, "--mode overlay needs an OTF2 archive or a training run");
+  /// empty folder. `maps`: constant shifts; `final_folder`: see link_file(). Called only if
+  /// `has_overlay`. Errors: those of write().
+  [[nodiscard]] virtual Result<LinkCounts> write_overlay(const std::filesystem::path&,
+                                                         const std::filesystem::path&,
+                                                         std::span<const ClockMap>,
+                                                         LinkKind) const {
+    return LinkCounts{};
   }
 
   /// Reads the files that write() has written into a folder, like any others. Errors: those of
@@ -126,6 +123,8 @@ class Recording : public Source {
                                                                   Progress* progress) const final;
   [[nodiscard]] Result<std::shared_ptr<const Rows>> rows(const trace::Trace& trace) const final;
 
+  bool has_overlay = false;  ///< the format has a manifest for write_overlay()
+  bool has_marks = false;    ///< the format has attributes for write_marked()
   Clocks clocks;
   tables::EdgeList list;
   std::uint64_t events = 0;  ///< number of events with a time
@@ -142,8 +141,5 @@ class Recording : public Source {
   Counters groups;                           ///< calls per group of processes
   Counters anomalies;                        ///< others than `unmatched`, `skipped`; no zeros
 };
-
-/// Adds a warning that names the clocks that no edge ties to most others.
-void warn_of_untied_clocks(Recording& recording);
 
 }  // namespace entrain::formats

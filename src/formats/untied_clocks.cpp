@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "formats/untied_clocks.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "base/disjoint_sets.hpp"
-#include "formats/recording.hpp"
 
 namespace entrain::formats {
 

@@ -44,7 +44,9 @@ std::uint64_t hash_of(const EventText& event) {
 class Run : public formats::Recording {
  public:
   explicit Run(std::vector<RankFile> ranks, unsigned threads)
-      : files_(std::move(ranks)), threads_(threads) {}
+      : files_(std::move(ranks)), threads_(threads) {
+    has_overlay = true;
+  }
 
   Result<void> prepare() {
     remove_empty(files_, notes);

@@ -21,6 +21,7 @@
 #include "formats/otf2/source/source.hpp"
 #include "formats/recording.hpp"
 #include "formats/spans/recording.hpp"
+#include "formats/untied_clocks.hpp"
 #include "session/workers.hpp"
 
 namespace entrain::formats {

@@ -82,6 +82,7 @@ class Run : public formats::Recording {
     skipped = std::move(edges.counters);
     events = 2 * spans.all.size();
     calls = found_.size() + edges.without_parent;
+    has_marks = true;
     coverage.receives = calls;
     coverage.paired = found_.size();
     coverage.lost = edges.without_parent;

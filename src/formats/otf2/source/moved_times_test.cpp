@@ -4,45 +4,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "trace/corrected_testing.hpp"
 #include "trace/properties.hpp"
-#include "trace/testing.hpp"
 
 namespace entrain::otf2 {
 namespace {
 
 using ::testing::ElementsAre;
 using trace::EventKind;
+using trace::testing::Corrected;
+using trace::testing::shifted;
 using trace::testing::TraceBuilder;
+using trace::testing::two_locations;
 
-ClockMap shifted(std::int64_t offset) {
-  return ClockMap::from_knots({{0, offset}, {1, offset}}).value();
-}
-
-/// A trace in one process, with its maps before and after a correction.
-struct Corrected {
-  explicit Corrected(const TraceBuilder& builder)
-      : trace(builder.trace()),
-        partition(trace::undivided(trace.definitions)),
-        measured(trace.locations.size(), shifted(100)),
-        corrected(trace.locations.size(), shifted(130)) {}
-
-  [[nodiscard]] CorrectedTimes times() {
-    return {.share = {solo, partition, trace}, .measured = measured, .corrected = corrected};
-  }
-
-  Solo solo;
-  trace::Trace trace;
-  trace::Partition partition;
-  std::vector<ClockMap> measured, corrected;
-};
-
-/// Two locations; the first one has events at 1000 and 3000, the second one at 2000.
-TraceBuilder two_locations() {
-  TraceBuilder b(2);
-  b.add(0, 1000, EventKind::send);
-  b.add(0, 3000, EventKind::send);
-  b.add(1, 2000, EventKind::recv);
-  return b;
+CorrectedTimes times_of(Corrected& c) {
+  return {.share = c.share(), .measured = c.measured, .corrected = c.corrected};
 }
 
 TEST(MovedTimes, a_time_moves_as_far_as_its_stamp) {
@@ -70,8 +46,8 @@ TEST(MovedTimes, markers_move_with_their_location_or_the_first_one) {
   Corrected c(two_locations());
   c.corrected[1] = shifted(90);
   const std::vector<MarkerTime> markers{{0, 1000}, {1, 1000}, {k_none, 1000}, {7, 1000}};
-  EXPECT_THAT(move_markers(c.times(), markers), ElementsAre(1030, 990, 1030, 1000));
-  EXPECT_TRUE(move_markers(c.times(), {}).empty());
+  EXPECT_THAT(move_markers(times_of(c), markers), ElementsAre(1030, 990, 1030, 1000));
+  EXPECT_TRUE(move_markers(times_of(c), {}).empty());
 }
 
 TEST(MovedTimes, a_known_session_span_moves_like_the_locations) {
@@ -79,7 +55,7 @@ TEST(MovedTimes, a_known_session_span_moves_like_the_locations) {
   b.trace().definitions.properties.push_back({trace::k_property_session_span, "1000 3000"});
   Corrected c(b);
   c.corrected[1] = shifted(150);
-  const auto span = corrected_session_span(c.times());
+  const auto span = corrected_session_span(times_of(c));
   ASSERT_TRUE(span);
   EXPECT_EQ(span->begin, 1050);  // the latest
   EXPECT_EQ(span->end, 3030);    // the earliest
@@ -87,9 +63,9 @@ TEST(MovedTimes, a_known_session_span_moves_like_the_locations) {
 
 TEST(MovedTimes, without_records_and_property_there_is_no_session_span) {
   Corrected c(two_locations());
-  EXPECT_FALSE(corrected_session_span(c.times()));
+  EXPECT_FALSE(corrected_session_span(times_of(c)));
   c.trace.definitions.properties.push_back({trace::k_property_session_span, "no numbers"});
-  EXPECT_FALSE(corrected_session_span(c.times()));
+  EXPECT_FALSE(corrected_session_span(times_of(c)));
 }
 
 TEST(MovedTimes, every_member_of_a_team_knows_all_markers) {

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/verification.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/big_vector.hpp"
+#include "base/stopwatch.hpp"
+#include "base/try.hpp"
+#include "session/phase.hpp"
+#include "trace/properties.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+/// A correction must also keep the order of events, and edges that it dropped are not met.
+Judgement judge_correction(const CorrectReport& report) {
+  const Judgement& after = report.after.judgement;
+  if (report.statistics.order_broken > 0) return {Verdict::violations, Doubt::none};
+  const bool dropped = count_of(report.cycles, "dropped_edges") > 0;
+  if (after.verdict == Verdict::violations || !dropped) return after;
+  return {Verdict::unproven, Doubt::contradictory_edges};
+}
+
+/// Frees memory for the checker, which needs some 32 bytes per communication event and some of
+/// its own.
+void make_room(const trace::Trace& trace) {
+  constexpr std::uint64_t k_per_event = 32;
+  std::uint64_t events = 0;
+  for (const trace::LocationSkeleton& l : trace.locations) events += l.events.size();
+  BigMemory::release(k_per_event * events);
+}
+
+bool is_anything_missing(const CheckReport& report) {
+  return !report.unmatched.empty() || !report.skipped.empty();
+}
+
+bool have_same_counts(const trace::Trace& a, const trace::Trace& b) {
+  return std::ranges::equal(a.locations, b.locations, [](const auto& x, const auto& y) {
+    return x.events.size() == y.events.size();
+  });
+}
+
+}  // namespace
+
+CheckSetting Verification::setting(const formats::Source& source, page::Survey* survey) const {
+  CheckSetting setting =
+      setting_of(of_.workers, source, of_.timeline, of_.options.check, of_.progress);
+  setting.survey = survey;
+  return setting;
+}
+
+Result<void> Verification::written(const formats::Staged& staged) {
+  if (of_.source.shifts_as_a_whole(of_.options.mode)) {
+    TRY(planned());
+    report_.after.presync = PresyncMethod::constant;
+    return {};
+  }
+  const Stopwatch watch(report_.run.phases.verify);
+  make_room(loaded().trace);
+  TRY_ASSIGN(std::unique_ptr<formats::Reread> read,
+             staged.read_back(of_.workers, loaded(), false, of_.progress));
+  session::begin_phase(of_.progress, "verify");
+  TRY(check_written(*read));
+  // Where records are missing, a reader pairs what is left by the new times, which may be other
+  // pairs than those that were corrected: the verdict is on what the reader finds.
+  if (!read->has_own_stamps() && is_anything_missing(report_.after)) {
+    if (!is_overlay()) {
+      TRY_ASSIGN(read, staged.read_back(of_.workers, loaded(), true, of_.progress));
+      session::begin_phase(of_.progress, "verify");
+    }
+    TRY(check_anew(*read));
+  }
+  TRY(take_statistics(*read));
+  read.reset();
+  if (is_overlay()) count_events_in_flushes();
+  finish();
+  return cancel_.agree(of_.workers.processes());
+}
+
+Result<void> Verification::planned() {
+  const Stopwatch watch(report_.run.phases.verify);
+  make_room(loaded().trace);
+  session::begin_phase(of_.progress, "verify");
+  TRY(check_with_before(loaded(), of_.maps, true));
+  if (of_.timeline.has_given_edges) warn_of(of_.paired);
+  report_.after.presync = PresyncMethod::none;
+  TRY(take_statistics(loaded().trace, {loaded().trace, of_.maps}));
+  finish();
+  return cancel_.agree(of_.workers.processes());
+}
+
+/// True if the check of the corrected times found no cycle among the edges of the original. It
+/// does so at small cost: they are only looked for where edges go backward. Where records are
+/// missing, times may decide which of them belong together, and so which edges there are.
+bool Verification::is_seen_acyclic() const {
+  return report_.verified && !is_paired_anew_ && !is_anything_missing(report_.after);
+}
+Result<CheckReport> Verification::before() {
+  if (checked_before_) return *std::exchange(checked_before_, std::nullopt);
+  session::begin_phase(of_.progress, "check");
+  make_room(loaded().trace);
+  CheckSetting with = setting(of_.paired, survey_before());
+  with.known_acyclic = is_seen_acyclic();
+  return check_times(with, loaded(), of_.timeline.measured.maps);
+}
+
+/// Checks what was written, by its own edges if it names them.
+Result<void> Verification::check_written(const formats::Reread& read) {
+  if (read.source() != nullptr) return check_given(*read.source());
+  if (read.has_own_stamps()) return check_anew(read);
+  TRY(check_with_before(read.loaded(), read.maps, !is_overlay()));
+  if (read.has_new_records) checked_before_.reset();
+  report_.after.presync = read.presync;
+  return {};
+}
+
+/// Checks what was written by the pairs that any reader of it finds.
+Result<void> Verification::check_anew(const formats::Reread& read) {
+  is_paired_anew_ = true;
+  CheckSetting with = setting(of_.source, survey_after());
+  with.witness = nullptr;
+  TRY_ASSIGN(report_.after, check_times(with, read.loaded(), read.maps));
+  report_.after.presync = read.presync;
+  return {};
+}
+
+/// The page shows the edges that were corrected.
+Result<void> Verification::check_given(const formats::Source& written) {
+  CheckOptions check = of_.options.check;
+  check.presync = Presync::none;
+  TRY_ASSIGN(written_, find_timeline(of_.workers, written, check, {.purpose = Purpose::bounds},
+                                     of_.progress));
+  TRY_ASSIGN(report_.after, check_times(setting_of(of_.workers, written, *written_,
+                                                   of_.options.check, of_.progress),
+                                        written_->loaded, written_->measured.maps));
+  warn_of(written);
+  if (of_.survey == nullptr) return {};
+  const CheckSetting with = setting(of_.paired, survey_after());
+  TRY(check_times(with, loaded(), of_.maps));
+  return {};
+}
+
+/// Checks times of the events as stored in the original, and the times as measured of the same.
+Result<void> Verification::check_with_before(const session::LoadedTrace& trace,
+                                             std::span<const ClockMap> maps,
+                                             bool same_clock_records) {
+  CheckSetting with = setting(of_.paired, survey_after());
+  with.same_clock_records = same_clock_records;
+  const OtherTimes measured{.maps = of_.timeline.measured.maps, .survey = survey_before()};
+  TRY_ASSIGN(verify::Checks checks, check_both_times(with, trace, maps, &measured));
+  report_.after = std::move(checks.report);
+  if (checks.others && !checked_before_) {
+    checked_before_ = std::move(checks.others);
+    checked_before_->archive = loaded().trace.path;
+  }
+  return {};
+}
+
+/// How far events moved, from the original as measured to what was written.
+Result<void> Verification::take_statistics(const formats::Reread& read) {
+  if (written_) {
+    const trace::Trace &before = loaded().trace, &after = written_->loaded.trace;
+    return have_same_counts(before, after)
+               ? take_statistics(before, {after, written_->measured.maps})
+               : take_statistics(before, {before, of_.maps});
+  }
+  const trace::Trace& trace = read.loaded().trace;
+  // An overlay has borrowed the skeletons of the original, whose stamps are its own.
+  return take_statistics(read.has_own_stamps() ? loaded().trace : trace, {trace, read.maps});
+}
+
+/// What is doubtful of a source whatever its times are.
+void Verification::warn_of(const formats::Source& source) {
+  clocks::Presynchronised none;
+  take_clocks(source, none, report_.after);
+}
+
+Result<void> Verification::take_statistics(const trace::Trace& before,
+                                           const accuracy::TimedTrace& after) {
+  // Bending moves clocks both ways; only what follows it never moves anything back.
+  const bool is_bent =
+      of_.workers.processes().any(of_.timeline.measured.maps != of_.timeline.presync.maps);
+  const auto start = is_bent ? std::span(of_.timeline.presync.maps) : std::span<const ClockMap>();
+  return of_.workers.run(
+      after.trace, loaded().partition, [&](const trace::Share& share, unsigned) -> Result<void> {
+        TRY_ASSIGN(CorrectionStatistics own,
+                   accuracy::correction_statistics(share.team, share.partition,
+                                                   {before, of_.timeline.measured.maps}, after,
+                                                   Cancel(of_.progress), start));
+        if (of_.workers.speaks(share.team)) report_.statistics = std::move(own);
+        return {};
+      });
+}
+
+/// Says where violations may come from that an overlay cannot remove: the events of a corrected
+/// location that lie inside a buffer flush, where its clock map must be straight.
+void Verification::count_events_in_flushes() {
+  std::int64_t events = 0;
+  for (const LocationIndex l : loaded().own(of_.workers.processes())) {
+    if (of_.maps[l] == of_.timeline.measured.maps[l]) continue;
+    const trace::LocationSkeleton& location = loaded().trace.locations[l];
+    for (const trace::FlushInterval& flush : location.flushes) {
+      events += static_cast<std::int64_t>(trace::events_inside(location, flush));
+    }
+  }
+  events = of_.workers.processes().reduce(Team::Reduction::sum, events);
+  if (events == 0 || report_.after.violations == 0) return;
+  report_.after.skipped.emplace_back("events_in_flushes", static_cast<std::uint64_t>(events));
+}
+
+void Verification::finish() {
+  report_.after.archive = report_.output;
+  report_.verified = true;
+  report_.judgement = judge_correction(report_);
+  if (of_.are_pairs_settled) return;
+  report_.after.clocks.warnings.push_back(fmt::format(
+      "which calls belong together depends on the clocks, and did not settle in {} rounds: the "
+      "times as corrected show other pairs than those that they were corrected by; record "
+      "numbers of calls (Comms Id, Seq), or more calls",
+      k_most_pairing_rounds));
+  if (report_.judgement->verdict == Verdict::clean) {
+    report_.judgement = Judgement{Verdict::unproven, Doubt::unsettled_pairs};
+  }
+}
+
+}  // namespace entrain::engine
