@@ -90,8 +90,7 @@ class SideFinder {
       if (kind == k_unseen) kind = number_of(events[i], type);
       if (kind == k_none) return;
       const bool is_receive = type == OperationType::receive;
-      const bool at_once =
-          is_receive && posted == i && events.kind(i) == trace::EventKind::irecv;
+      const bool at_once = is_receive && posted == i && events.kind(i) == trace::EventKind::irecv;
       some_posted_ = some_posted_ || (is_receive && posted != i);
       steps_.push_back({.posted = events.time(posted),
                         .event = {location, i},
@@ -355,8 +354,8 @@ class SideFinder {
   std::vector<std::uint32_t> in_order_;  ///< steps whose position is known
   static constexpr std::uint32_t k_unseen = k_none - 1;
   FlatMap<Kind, std::uint32_t, KindHash> numbers_;
-  std::vector<Kind> kinds_;                 ///< sorted by number
-  std::vector<Shared> shared_;              ///< one per kind
+  std::vector<Kind> kinds_;     ///< sorted by number
+  std::vector<Shared> shared_;  ///< one per kind
   ProcessSides sides_;
   std::uint32_t pauses_ = 0;
   /// Pauses that are shorter than all later ones, sorted by number (`end`).

@@ -31,11 +31,10 @@ class Numbering {
       numbers.push_back(is_numbered(column) ? numbers_of(outline.process, column)
                                             : std::vector<std::uint32_t>());
     }
-    std::vector<std::uint32_t> next(numbers.size(), 0);
     for (Outline::Call& call : outline.calls) {
       const Outline::Column& column = outline.columns[call.column];
       if (!is_numbered(column)) continue;
-      call.order = numbers[call.column][column.disordered ? call.order : next[call.column]++];
+      call.order = numbers[call.column][call.order];
       if (call.order == k_none) ++unmatched_.collectives_incomplete;
     }
     for (std::size_t c = 0; c < numbers.size(); ++c) {
@@ -43,7 +42,6 @@ class Numbering {
       if (!is_numbered(column)) continue;
       const bool any = std::any_of(numbers[c].begin(), numbers[c].end(),
                                    [](std::uint32_t number) { return number != k_none; });
-      column.disordered = true;
       column.count = any ? references_[column.space].calls : 0;
       callers_[column.space] += any ? 1 : 0;
     }

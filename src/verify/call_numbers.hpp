@@ -24,8 +24,8 @@ struct NumberedCalls {
 /// missing. Without a claim, the calls of a process keep their numbers if they are as many as those
 /// of the reference, with the same operations in order; else they get none.
 ///
-/// Afterwards Outline::Call::order holds these numbers, or k_none; such columns count as disordered
-/// and as long as the reference's, and `spaces` has the limits. Counts the calls without a number.
+/// Afterwards Outline::Call::order holds these numbers, or k_none; such columns have the length of
+/// the reference's, and `spaces` has the limits. Counts the calls without a number.
 /// `outlines`: those of this member. Collective. O(n).
 ///
 /// Example: process 0 makes calls A, B, C on the world. The trace of process 1 has only A and C,

@@ -54,17 +54,6 @@ std::vector<Timed> calls_to_order(const trace::Trace& trace, const Places& place
   return calls;
 }
 
-/// Computes Column::operations. The hash of a call depends on its position, so hashes may be added
-/// in any order.
-void code_operations(const trace::Trace& trace, const Places& places, Outline& outline) {
-  for_ordered_calls(trace, places, outline,
-                    [&](const Outline::Call& call, std::uint32_t ordinal, const trace::Event& end) {
-                      const bool blocking = end.kind != trace::EventKind::nb_complete;
-                      outline.columns[call.column].operations +=
-                          mix(std::uint64_t{ordinal} << 32 | end.op | (blocking ? 0x100U : 0U));
-                    });
-}
-
 }  // namespace
 
 void order_posts(const trace::Trace& trace, const Places& places, Outline& outline) {
@@ -97,11 +86,14 @@ void order_posts(const trace::Trace& trace, const Places& places, Outline& outli
     const auto of_channel = std::span(ordered).subspan(begin[c], begin[c + 1] - begin[c]);
     std::sort(of_channel.begin(), of_channel.end(),
               [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
-    if (!of_channel.empty()) outline.channels[c].symbols = 0;
-    for (std::uint32_t k = 0; k < of_channel.size(); ++k) {
-      posts[of_channel[k]].order = k;
-      outline.channels[c].symbols += symbol_code(k, posts[of_channel[k]].symbol);
-    }
+    for (std::uint32_t k = 0; k < of_channel.size(); ++k) posts[of_channel[k]].order = k;
+  }
+  std::vector<std::uint32_t> next(channels.size(), 0);
+  for (Outline::Post& post : posts) {
+    if (post.channel == k_none) continue;
+    Outline::Channel& channel = outline.channels[post.channel];
+    if (!channel.disordered) post.order = next[post.channel]++;
+    channel.symbols += mix(std::uint64_t{post.order} << 32 | post.symbol);
   }
 }
 
@@ -124,9 +116,16 @@ void order_calls(const trace::Trace& trace, const Places& places, Outline& outli
     Outline::Call& call = outline.calls[calls[i].call];
     position = same_column(i) ? position + 1 : 0;
     call.order = position;
-    outline.columns[call.column].disordered = true;
   }
-  code_operations(trace, places, outline);
+  std::vector<std::uint32_t> next(outline.columns.size(), 0);
+  for (Outline::Call& call : outline.calls) {
+    Outline::Column& column = outline.columns[call.column];
+    if (!column.several && !column.disordered) call.order = next[call.column]++;
+    const EventRef at = places.event(outline.process, call.event);
+    const trace::Event end = trace.locations[at.location].events[at.event];
+    const bool blocking = end.kind != trace::EventKind::nb_complete;
+    column.operations += mix(std::uint64_t{call.order} << 32 | end.op | (blocking ? 0x100U : 0U));
+  }
 }
 
 }  // namespace entrain::verify

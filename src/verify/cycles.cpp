@@ -160,9 +160,8 @@ Result<void> search(BigVector<ClusterEdge>& edges, OrderGraph& graph, const Canc
   std::uint32_t components = 0;
   for (auto first = edges.cbegin(), last = first; first != edges.cend(); first = last) {
     if (cancel.asked()) break;
-    last = std::find_if(first, edges.cend(), [&](const ClusterEdge& other) {
-      return other.cluster != first->cluster;
-    });
+    last = std::find_if(first, edges.cend(),
+                        [&](const ClusterEdge& other) { return other.cluster != first->cluster; });
     if (last - first < 2) continue;  // one edge alone is no cycle
     if (graph.take({first, last}) >= k_most) return too_large();
     graph.for_each_component(components, [&](EventRef instant, std::uint32_t component) {

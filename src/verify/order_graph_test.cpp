@@ -20,9 +20,8 @@ constexpr LocationIndex k_hubs = 2;
 Components components_of(OrderGraph& graph, const Edges& edges, std::uint32_t next = 0) {
   Components found;
   graph.take(edges);
-  graph.for_each_component(next, [&](EventRef event, std::uint32_t component) {
-    found.emplace_back(event, component);
-  });
+  graph.for_each_component(
+      next, [&](EventRef event, std::uint32_t component) { found.emplace_back(event, component); });
   return found;
 }
 Components components_of(const Edges& edges, std::uint32_t next = 0) {
@@ -123,10 +122,13 @@ TEST(OrderGraph, components_are_the_events_that_reach_each_other) {
     for (const ClusterEdge& edge : edges) {
       const bool inside = std::any_of(found.begin(), found.end(),
                                       [&](const auto& one) { return one.first == edge.from; });
-      EXPECT_EQ(inside, std::any_of(edges.begin(), edges.end(), [&](const ClusterEdge& other) {
-                  return edge.from != other.to && reaches(edges, edge.from, other.to) &&
-                         reaches(edges, other.to, edge.from);
-                })) << trial;
+      EXPECT_EQ(inside, std::any_of(edges.begin(), edges.end(),
+                                    [&](const ClusterEdge& other) {
+                                      return edge.from != other.to &&
+                                             reaches(edges, edge.from, other.to) &&
+                                             reaches(edges, other.to, edge.from);
+                                    }))
+          << trial;
     }
   }
 }

@@ -251,7 +251,6 @@ class Outliner::Walk {
     if (channel == k_none) return;
     Outline::Channel& to = out_.channels[channel];
     const bool in_order = order >= to.latest && to.location == location_ && !out_.decreasing;
-    to.symbols += symbol_code(to.count, symbol);
     if (to.count++ > 0 && !in_order) to.disordered = true;
     to.latest = order;
     to.location = location_;
@@ -264,7 +263,6 @@ class Outliner::Walk {
         --unmatched_.sends;
       } else {
         --out_.channels[post.channel].count;
-        out_.channels[post.channel].disordered = true;  // later ones get other positions
         post.channel = k_none;
       }
       ++skipped_.cancelled_sends;

@@ -46,16 +46,16 @@ inline const trace::Comm& comm_of(const trace::Definitions& definitions, SpaceIn
 }
 
 /// Compact form of the events of one process: its ends of messages and synchronisations, by
-/// channel, and its collective calls, by space. It has no times: exchange_ends() and write_calls() add
-/// them.
+/// channel, and its collective calls, by space. It has no times: exchange_ends() and write_calls()
+/// add them.
 ///
 /// Instants are named by the number (Places) of the first event that shares their stamp.
 ///
 /// Example: process 0 sends to process 1 (event 0), posts a receive (1) and a barrier (2, 3), then
 /// completes the receive (4). It has two channels, 0 -> 1 and 1 -> 0, and one column, the world.
-/// Its posts are {channel 0, order 0, instant 0} and {channel 1, order 1, instant 4}: a receive is
+/// Its posts are {channel 0, order 0, instant 0} and {channel 1, order 0, instant 4}: a receive is
 /// ordered by its request, but its edge ends at its completion. Its only call is {column 0, order
-/// 2, begin 2, end 3, event 3}.
+/// 0, begin 2, end 3, event 3}.
 struct Outline {
   struct Channel {
     ChannelKey key;
@@ -68,10 +68,11 @@ struct Outline {
   };
   struct Post {
     std::uint32_t channel = k_none;  ///< k_none: no partner
-    /// Number of the event at which it was posted; in a disordered channel: its position there.
+    /// Number of the event at which it was posted; after order_posts(): its position in its
+    /// channel.
     std::uint32_t order = 0;
-    std::uint32_t instant = 0;       ///< number of the instant that is the end of the edge
-    std::uint32_t symbol = 0;        ///< trace::length_code() of a message
+    std::uint32_t instant = 0;  ///< number of the instant that is the end of the edge
+    std::uint32_t symbol = 0;   ///< trace::length_code() of a message
   };
   struct Column {
     SpaceIndex space = k_none;
@@ -85,8 +86,8 @@ struct Outline {
   };
   struct Call {
     std::uint32_t column = 0;
-    /// Number of its begin, or of its end if there is no begin. After order_calls(), in a
-    /// disordered column: its position there.
+    /// Number of its begin, or of its end if there is no begin; after order_calls(): its position
+    /// in its column.
     std::uint32_t order = 0;
     std::uint32_t begin = k_none;  ///< number of the instant; k_none: not in the trace
     std::uint32_t end = 0;         ///< number of the instant
@@ -121,10 +122,7 @@ class Outliner {
  public:
   /// `left_out` counts the operations that can have no partner. All must outlive the Outliner.
   Outliner(const trace::Trace& trace, const Places& places, LeftOut& left_out)
-      : trace_(trace),
-        places_(places),
-        left_out_(left_out),
-        memberships_(trace.definitions) {}
+      : trace_(trace), places_(places), left_out_(left_out), memberships_(trace.definitions) {}
 
   /// Reads the events of a process once.
   Outline outline(std::uint32_t process);

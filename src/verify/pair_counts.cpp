@@ -2,7 +2,7 @@
 #include "verify/pair_counts.hpp"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -70,21 +70,24 @@ std::uint64_t below(Side sends, Side receives, bool ordered, std::int64_t mu) {
   return found;
 }
 
+/// Calls `use(sends, receives)` with the moments of each side that share a key.
+template <class Key, class Use>
+void for_each_group(Side sends, Side receives, Key key, Use use) {
+  std::vector<Moment> s(sends.begin(), sends.end()), r(receives.begin(), receives.end());
+  std::ranges::stable_sort(s, {}, key);  // stable: the order of a side stays
+  std::ranges::stable_sort(r, {}, key);
+  for (auto first = s.begin(), last = first; first != s.end(); first = last) {
+    last = std::ranges::upper_bound(first, s.end(), key(*first), {}, key);
+    const auto of_key = std::ranges::equal_range(r, key(*first), {}, key);
+    if (!of_key.empty()) use(Side(first, last), Side(of_key.begin(), of_key.end()));
+  }
+}
+
 /// Sum of below() over the groups of moments that share a key.
 template <class Key>
 std::uint64_t below_in_groups(Side sends, Side receives, bool ordered, std::int64_t mu, Key key) {
-  std::vector<Moment> s(sends.begin(), sends.end());
-  std::vector<Moment> r(receives.begin(), receives.end());
-  const auto less = [&](const Moment& a, const Moment& b) { return key(a) < key(b); };
-  std::stable_sort(s.begin(), s.end(), less);  // stable: the order of ranks stays
-  std::stable_sort(r.begin(), r.end(), less);
   std::uint64_t found = 0;
-  for (auto first = s.begin(); first != s.end();) {
-    const auto last = std::upper_bound(first, s.end(), *first, less);
-    const auto [r_first, r_last] = std::equal_range(r.begin(), r.end(), *first, less);
-    if (r_first != r_last) found += below({first, last}, {r_first, r_last}, ordered, mu);
-    first = last;
-  }
+  for_each_group(sends, receives, key, [&](Side s, Side r) { found += below(s, r, ordered, mu); });
   return found;
 }
 
@@ -147,88 +150,50 @@ std::int64_t earliest(Side side) {
       ->time;
 }
 
-/// Finds the latest send so far that is a partner of a given receive.
+/// Finds the latest of the first sends that is a partner of a given receive.
 ///
-/// The sends that are no partners: the send of the receive's own location, and all sends of its
-/// dropped component. So it is enough to keep the two latest sends of the three groups that have
-/// the latest ones, where a dropped component is a group and any other send is one by itself: take
-/// away one group and one send, and the latest of the rest is still there.
+/// No partners are the send of the receive's own location and, in a dropped component, the sends of
+/// the component. So the two latest sends suffice outside of dropped components.
 class LatestSends {
  public:
-  explicit LatestSends(const std::vector<bool>& dropped) : dropped_(dropped) {}
+  LatestSends(Side sends, const std::vector<bool>& dropped) : sends_(sends), dropped_(dropped) {}
 
-  /// Sends in order of position: of equal times the first one counts as the latest.
-  void add(const Moment& send, std::size_t position) {
-    const Entry entry{&send, position, group_of(send)};
-    std::size_t at = size_;
-    while (at > 0 && entries_[at - 1].send->time < send.time) --at;
-    if (!worth_keeping(entry, at)) return;
-    if (size_ == entries_.size()) --size_;
-    std::move_backward(entries_.begin() + static_cast<std::ptrdiff_t>(at),
-                       entries_.begin() + static_cast<std::ptrdiff_t>(size_),
-                       entries_.begin() + static_cast<std::ptrdiff_t>(size_) + 1);
-    entries_[at] = entry;
-    ++size_;
-    prune();
+  [[nodiscard]] bool all_added() const { return added_ == sends_.size(); }
+  [[nodiscard]] const Moment& next() const { return sends_[added_]; }
+  /// Adds the next send: of equal times the first one counts as the latest.
+  void add() {
+    const std::size_t send = added_++;
+    if (!latest_ || sends_[send].time > sends_[*latest_].time) {
+      second_ = std::exchange(latest_, send);
+    } else if (!second_ || sends_[send].time > sends_[*second_].time) {
+      second_ = send;
+    }
   }
 
   /// Position of the latest partner; nothing if there is none.
   [[nodiscard]] std::optional<std::size_t> partner_of(const Moment& receive) const {
-    const std::uint64_t group = group_of(receive);
-    for (std::size_t i = 0; i < size_; ++i) {
-      const Entry& entry = entries_[i];
-      if (entry.send->event.location == receive.event.location) continue;
-      if (is_component(group) && entry.group == group) continue;
-      return entry.position;
-    }
-    return std::nullopt;
+    if (receive.component != k_none && dropped_[receive.component]) return search(receive);
+    const bool own = latest_ && sends_[*latest_].event.location == receive.event.location;
+    return own ? second_ : latest_;
   }
 
  private:
-  struct Entry {
-    const Moment* send = nullptr;
-    std::size_t position = 0;
-    std::uint64_t group = 0;
-  };
-  static constexpr std::uint64_t k_component = std::uint64_t{1} << 32;
-
-  static bool is_component(std::uint64_t group) { return group >= k_component; }
-  [[nodiscard]] std::uint64_t group_of(const Moment& m) const {
-    const bool dropped = m.component != k_none && dropped_[m.component];
-    return dropped ? k_component | m.component : m.event.location;
-  }
-
-  /// True if fewer than two sends of its group and fewer than three groups precede it.
-  [[nodiscard]] bool worth_keeping(const Entry& entry, std::size_t at) const {
-    std::size_t of_group = 0, others = 0;
-    for (std::size_t i = 0; i < at; ++i) {
-      if (entries_[i].group == entry.group) {
-        ++of_group;
-      } else if (is_first_of_group(i)) {
-        ++others;
+  [[nodiscard]] std::optional<std::size_t> search(const Moment& receive) const {
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < added_; ++i) {
+      const Moment& send = sends_[i];
+      if (send.event.location == receive.event.location || send.component == receive.component) {
+        continue;
       }
+      if (!found || send.time > sends_[*found].time) found = i;
     }
-    return of_group < 2 && others < 3;
-  }
-  [[nodiscard]] bool is_first_of_group(std::size_t i) const {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (entries_[j].group == entries_[i].group) return false;
-    }
-    return true;
-  }
-  /// Drops entries that the last addition made redundant.
-  void prune() {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < size_; ++i) {
-      const Entry entry = entries_[i];
-      if (worth_keeping(entry, kept)) entries_[kept++] = entry;
-    }
-    size_ = kept;
+    return found;
   }
 
+  Side sends_;
   const std::vector<bool>& dropped_;
-  std::array<Entry, 8> entries_{};  ///< latest first; six are enough
-  std::size_t size_ = 0;
+  std::size_t added_ = 0;
+  std::optional<std::size_t> latest_, second_;
 };
 
 }  // namespace
@@ -268,19 +233,10 @@ PairCounts count_pairs(Side sends, Side receives, bool ordered, const MuTicks& m
 
 PairCounts count_pairs_of_one_clock(Side sends, Side receives, bool ordered, const MuTicks& mu,
                                     std::span<const std::uint32_t> clock_of) {
-  const auto less = [&](const Moment& a, const Moment& b) {
-    return clock_of[a.event.location] < clock_of[b.event.location];
-  };
-  std::vector<Moment> s(sends.begin(), sends.end()), r(receives.begin(), receives.end());
-  std::stable_sort(s.begin(), s.end(), less);  // stable: the order of a side stays
-  std::stable_sort(r.begin(), r.end(), less);
   PairCounts counts;
-  for (auto first = s.begin(); first != s.end();) {
-    const auto last = std::upper_bound(first, s.end(), *first, less);
-    const auto [r_first, r_last] = std::equal_range(r.begin(), r.end(), *first, less);
-    counts += count_pairs({first, last}, {r_first, r_last}, ordered, mu);
-    first = last;
-  }
+  for_each_group(
+      sends, receives, [&](const Moment& m) { return clock_of[m.event.location]; },
+      [&](Side s, Side r) { counts += count_pairs(s, r, ordered, mu); });
   return counts;
 }
 
@@ -290,13 +246,9 @@ namespace {
 template <class Use>
 void for_each_deciding_pair(Side sends, Side receives, bool ordered,
                             const std::vector<bool>& dropped, Use use) {
-  LatestSends seen(dropped);
-  std::size_t next = 0;
+  LatestSends seen(sends, dropped);
   for (std::size_t r = 0; r < receives.size(); ++r) {
-    while (next < sends.size() && (!ordered || sends[next].rank < receives[r].rank)) {
-      seen.add(sends[next], next);
-      ++next;
-    }
+    while (!seen.all_added() && (!ordered || seen.next().rank < receives[r].rank)) seen.add();
     if (const auto send = seen.partner_of(receives[r])) {
       use(WorstPair{margin(receives[r].time, sends[*send].time), *send, r});
     }

@@ -58,19 +58,15 @@ void for_each_block(std::uint32_t calls, Use use) {
   }
 }
 
-/// Calls `use(post, k, location)` for all posts with a channel after order_posts(); k: its position
-/// there.
+/// Calls `use(post, location)` for all posts with a channel.
 template <class Use>
 void for_posts(const trace::Trace& trace, const Places& places, const Outline& outline, Use use) {
-  std::vector<std::uint32_t> next(outline.channels.size(), 0);
   auto post = outline.posts.begin();
   for (const LocationIndex l : places.locations(outline.process)) {
     const std::uint32_t first = places.first_number(l);
     const std::size_t events = trace.locations[l].events.size();
     for (; post != outline.posts.end() && post->instant - first < events; ++post) {
-      if (post->channel == k_none) continue;
-      const bool disordered = outline.channels[post->channel].disordered;
-      use(*post, disordered ? post->order : next[post->channel]++, l);
+      if (post->channel != k_none) use(*post, l);
     }
   }
 }
@@ -128,16 +124,15 @@ class EndWriter {
     if (with_facts_) clocks.emplace(trace_, places_.locations(outline.process));
     LocationIndex location = k_none;
     std::optional<StreamTimes> time;
-    for_posts(trace_, places_, outline,
-              [&](const Outline::Post& post, std::uint32_t k, LocationIndex l) {
-                if (std::exchange(location, l) != l) time.emplace(maps_[l]);
-                const ChannelSide& side = sides[post.channel];
-                const std::uint64_t stamp =
-                    trace_.locations[l].events.time(post.instant - places_.first_number(l));
-                side.times[k] = (*time)(stamp);
-                side.instants[k] = post.instant;
-                if (clocks) side.facts[k] = facts_of(outline, post, (*clocks)[l], stamp);
-              });
+    for_posts(trace_, places_, outline, [&](const Outline::Post& post, LocationIndex l) {
+      if (std::exchange(location, l) != l) time.emplace(maps_[l]);
+      const ChannelSide& side = sides[post.channel];
+      const std::uint64_t stamp =
+          trace_.locations[l].events.time(post.instant - places_.first_number(l));
+      side.times[post.order] = (*time)(stamp);
+      side.instants[post.order] = post.instant;
+      if (clocks) side.facts[post.order] = facts_of(outline, post, (*clocks)[l], stamp);
+    });
   }
   static EndFacts facts_of(const Outline& outline, const Outline::Post& post,
                            const trace::RecordedClock& clock, std::uint64_t stamp) {
@@ -225,12 +220,10 @@ class CallWriter {
       StreamTimes begin_time(maps_[l]), end_time(maps_[l]);
       for (; call != outline.calls.end() && call->event - first < events.size(); ++call) {
         ColumnPlaces& column = columns[call->column];
-        const bool disordered = outline.columns[call->column].disordered;
-        const std::uint32_t ordinal = disordered ? call->order : column.next++;
-        if (ordinal >= column.limit) continue;
+        if (call->order >= column.limit) continue;
         const trace::Event& end = events[call->event - first];
         const bool has_begin = call->begin != k_none;
-        column[ordinal] = {
+        column[call->order] = {
             .begin_time = has_begin ? begin_time(events.time(call->begin - first)) : 0,
             .end_time = end_time(end.time),
             .begin = call->begin,

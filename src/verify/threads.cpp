@@ -2,8 +2,11 @@
 #include "verify/threads.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 namespace entrain::verify {
 
@@ -12,198 +15,125 @@ namespace {
 using trace::Event;
 using trace::EventKind;
 
-// Each kind of operation has its own class. One pass over the events of a process adds the records;
-// pair() then sorts them by the operation that they name, which makes partners adjacent.
+/// Operations that name what they are about.
+enum class Topic : std::uint8_t { thread, lock, task };
 
-/// Sorts records by operation; those of one operation stay in order of locations and streams.
-template <class Record>
-void sort_by_operation(std::vector<Record>& records) {
-  std::stable_sort(records.begin(), records.end(),
-                   [](const Record& a, const Record& b) { return a.operation() < b.operation(); });
-}
-
-/// Calls `use` with each run of records of the same operation.
-template <class Record, class Use>
-void for_each_operation(std::span<const Record> records, Use use) {
-  for (auto first = records.begin(); first != records.end();) {
-    const auto last = std::find_if(first, records.end(), [&](const Record& record) {
-      return record.operation() != first->operation();
-    });
-    use(std::span<const Record>(first, last));
-    first = last;
-  }
-}
-
-/// Records of one end of an operation, which must have exactly one.
-struct End {
+struct Record {
+  Topic topic{};
+  /// Contingent and sequence of a thread; paradigm, number and order of a lock; team, creator and
+  /// generation of a task.
+  std::array<std::uint64_t, 3> name{};
+  EventKind kind{};
   EventRef at;
-  std::int64_t records = 0;
 
-  void see(EventRef instant) {
-    at = instant;
-    ++records;
+  [[nodiscard]] auto operation() const { return std::tuple(topic, name); }
+};
+using Records = std::span<const Record>;
+
+/// The records of one kind among those of an operation, which has at most one if all is well.
+struct Found {
+  EventRef first, last;
+  std::int64_t count = 0;
+  bool several = false;  ///< on several locations
+
+  Found(Records records, EventKind kind) {
+    for (const Record& record : records) {
+      if (record.kind != kind) continue;
+      if (count++ == 0) first = record.at;
+      last = record.at;
+      several = several || last.location != first.location;
+    }
   }
 };
 
-/// Thread creation: create -> begin, end -> wait.
-class Creations {
+/// Creations of threads, locks and tasks of a process. Sorting makes the records of an operation
+/// adjacent; they stay in order of locations and streams.
+class NamedOperations {
  public:
-  void see(const Event& event, EventRef instant) {
-    records_.push_back({event.comm, event.id, event.kind, instant});
-  }
-
-  void pair(ThreadRelation& out, Unmatched& unmatched) {
-    sort_by_operation(records_);
-    for_each_operation(std::span<const Record>(records_), [&](std::span<const Record> thread) {
-      const End create = end_of(thread, EventKind::thread_create);
-      const End begin = end_of(thread, EventKind::thread_begin);
-      if (create.records == 1 && begin.records == 1) {
-        out.add_pair(ThreadStage::creation, create.at, begin.at);
-      } else {
-        unmatched.threads += create.records + begin.records;
-      }
-      const End end = end_of(thread, EventKind::thread_end);
-      const End wait = end_of(thread, EventKind::thread_wait);
-      if (end.records == 1 && wait.records == 1) {
-        out.add_pair(ThreadStage::creation, end.at, wait.at);
-      } else {
-        unmatched.threads += wait.records;  // an end without a wait is a detached thread, no defect
-      }
-    });
-  }
-
- private:
-  struct Record {
-    std::uint32_t contingent = 0;
-    std::uint64_t sequence = 0;
-    EventKind kind{};
-    EventRef at;
-
-    [[nodiscard]] auto operation() const { return std::tuple(contingent, sequence); }
-  };
-
-  static End end_of(std::span<const Record> thread, EventKind kind) {
-    End end;
-    for (const Record& record : thread) {
-      if (record.kind == kind) end.see(record.at);
-    }
-    return end;
-  }
-
-  std::vector<Record> records_;
-};
-
-/// Locks: the last release of order n -> the first acquire of order n + 1. The order wraps at 2^32.
-/// Nested acquires share one order number; only one thread can hold a lock under one number.
-class Locks {
- public:
-  void see(const Event& event, EventRef instant) {
-    const bool release = event.kind == EventKind::lock_release;
-    records_.push_back({{event.op, event.peer}, event.tag, release, instant});
-  }
-
-  void pair(ThreadRelation& out, Unmatched& unmatched) {
-    sort_by_operation(records_);
-    std::vector<Holding> holdings;  // in order of lock and number
-    for_each_operation(std::span<const Record>(records_), [&](std::span<const Record> nested) {
-      holdings.push_back(holding_of(nested));
-      unmatched.thread_locks += holdings.back().several ? 1 : 0;
-    });
-    for (const Holding& held : holdings) {
-      const Holding* next = find(holdings, held.lock, held.order + 1);
-      if (next == nullptr || held.several || next->several) continue;
-      if (held.release.location == k_none || next->acquire.location == k_none) continue;
-      out.add_pair(ThreadStage::lock, held.release, next->acquire);
+  void see(const Event& event, EventRef at) {
+    switch (event.kind) {
+      case EventKind::thread_create:
+      case EventKind::thread_begin:
+      case EventKind::thread_wait:
+      case EventKind::thread_end:
+        records_.push_back({Topic::thread, {event.comm, event.id}, event.kind, at});
+        break;
+      case EventKind::lock_acquire:
+      case EventKind::lock_release:
+        records_.push_back({Topic::lock, {event.op, event.peer, event.tag}, event.kind, at});
+        break;
+      case EventKind::task_create:
+      case EventKind::task_switch:
+        records_.push_back({Topic::task, {event.comm, event.peer, event.tag}, event.kind, at});
+        break;
+      default:
+        break;
     }
   }
 
- private:
-  struct Lock {
-    std::uint8_t paradigm = 0;
-    std::uint32_t id = 0;
-
-    friend auto operator<=>(const Lock&, const Lock&) = default;
-  };
-  struct Record {
-    Lock lock;
-    std::uint32_t order = 0;
-    bool release = false;
-    EventRef at;
-
-    [[nodiscard]] auto operation() const { return std::tuple(lock, order); }
-  };
-  struct Holding {
-    Lock lock;
-    std::uint32_t order = 0;
-    EventRef acquire;      ///< the first one; location k_none: not in the trace
-    EventRef release;      ///< the last one; likewise
-    bool several = false;  ///< several threads have acquired or released it
-  };
-
-  static Holding holding_of(std::span<const Record> nested) {
-    Holding holding{.lock = nested[0].lock, .order = nested[0].order, .acquire = {}, .release = {}};
-    for (const Record& record : nested) {
-      const EventRef known = record.release ? holding.release : holding.acquire;
-      const bool is_first = known.location == k_none;
-      if (!is_first && known.location != record.at.location) holding.several = true;
-      if (record.release) {
-        holding.release = record.at;
-      } else if (is_first) {
-        holding.acquire = record.at;
-      }
-    }
-    return holding;
-  }
-
-  /// Returns nullptr if the lock was not held under this number.
-  static const Holding* find(const std::vector<Holding>& holdings, Lock lock, std::uint32_t order) {
-    const auto found =
-        std::partition_point(holdings.begin(), holdings.end(), [&](const Holding& holding) {
-          return std::tuple(holding.lock, holding.order) < std::tuple(lock, order);
-        });
-    const bool exists = found != holdings.end() && found->lock == lock && found->order == order;
-    return exists ? &*found : nullptr;
-  }
-
-  std::vector<Record> records_;
-};
-
-/// Tasks: the creation -> the first time that each other thread runs the task.
-class Tasks {
- public:
-  void see(const Event& event, EventRef instant) {
-    const bool create = event.kind == EventKind::task_create;
-    records_.push_back({event.comm, event.peer, event.tag, create, instant});
-  }
-
   void pair(ThreadRelation& out, Unmatched& unmatched) {
-    sort_by_operation(records_);
-    for_each_operation(std::span<const Record>(records_), [&](std::span<const Record> task) {
-      End creation;
-      for (const Record& record : task) {
-        if (record.create) creation.see(record.at);
-      }
-      if (creation.records > 1) ++unmatched.thread_tasks;
-      if (creation.records != 1) return;
-      LocationIndex latest = k_none;
-      for (const Record& record : task) {
-        if (record.create || record.at.location == latest) continue;
-        latest = record.at.location;
-        out.add_pair(ThreadStage::task, creation.at, record.at);
-      }
-    });
+    std::ranges::stable_sort(records_, {}, &Record::operation);
+    for_each(Topic::thread, [&](Records thread) { pair_thread(thread, out, unmatched); });
+    for_each(Topic::lock, [&](Records holding) { pair_lock(holding, out, unmatched); });
+    for_each(Topic::task, [&](Records task) { pair_task(task, out, unmatched); });
   }
 
  private:
-  struct Record {
-    std::uint32_t omp_team = 0;
-    std::uint32_t creator = 0;
-    std::uint32_t generation = 0;
-    bool create = false;  ///< creation; false: switch to the task
-    EventRef at;
+  /// Calls `use` with the records of each operation.
+  template <class Use>
+  void for_each(Topic topic, Use use) const {
+    const auto all = std::ranges::equal_range(records_, topic, {}, &Record::topic);
+    for (auto first = all.begin(), last = first; first != all.end(); first = last) {
+      last = std::find_if(first, all.end(),
+                          [&](const Record& record) { return record.name != first->name; });
+      use(Records(first, last));
+    }
+  }
 
-    [[nodiscard]] auto operation() const { return std::tuple(omp_team, creator, generation); }
-  };
+  /// create -> begin, end -> wait. An end without a wait is a detached thread, no defect.
+  static void pair_thread(Records thread, ThreadRelation& out, Unmatched& unmatched) {
+    const Found create(thread, EventKind::thread_create), begin(thread, EventKind::thread_begin);
+    const Found end(thread, EventKind::thread_end), wait(thread, EventKind::thread_wait);
+    if (create.count == 1 && begin.count == 1) {
+      out.add_pair(ThreadStage::creation, create.first, begin.first);
+    } else {
+      unmatched.threads += create.count + begin.count;
+    }
+    if (end.count == 1 && wait.count == 1) {
+      out.add_pair(ThreadStage::creation, end.first, wait.first);
+    } else {
+      unmatched.threads += wait.count;
+    }
+  }
+
+  /// The last release of order n -> the first acquire of order n + 1, which wraps at 2^32. Nested
+  /// acquires share a number; only one thread can hold a lock under one.
+  void pair_lock(Records held, ThreadRelation& out, Unmatched& unmatched) const {
+    const Found acquire(held, EventKind::lock_acquire), release(held, EventKind::lock_release);
+    const bool several = acquire.several || release.several;
+    unmatched.thread_locks += several ? 1 : 0;
+    Record next = held.front();
+    next.name[2] = static_cast<std::uint32_t>(next.name[2] + 1);
+    const auto found = std::ranges::equal_range(records_, next.operation(), {}, &Record::operation);
+    const Records then(found.begin(), found.end());
+    const Found taken(then, EventKind::lock_acquire), left(then, EventKind::lock_release);
+    if (several || taken.several || left.several || release.count == 0 || taken.count == 0) return;
+    out.add_pair(ThreadStage::lock, release.last, taken.first);
+  }
+
+  /// The creation -> the first time that each other thread runs the task.
+  static void pair_task(Records task, ThreadRelation& out, Unmatched& unmatched) {
+    const Found creation(task, EventKind::task_create);
+    if (creation.count > 1) ++unmatched.thread_tasks;
+    if (creation.count != 1) return;
+    LocationIndex latest = k_none;
+    for (const Record& record : task) {
+      if (record.kind == EventKind::task_create || record.at.location == latest) continue;
+      latest = record.at.location;
+      out.add_pair(ThreadStage::task, creation.first, record.at);
+    }
+  }
+
   std::vector<Record> records_;
 };
 
@@ -212,215 +142,145 @@ class Tasks {
 class ThreadTeams {
  public:
   /// Call it before the first record of each location.
-  void begin_location(LocationIndex location) {
-    location_ = location;
+  void begin_location() {
     uses_.clear();
     open_.clear();
-    fork_ = k_none;
-    ended_ = k_nothing;
+    fork_ = {};
+    ended_.reset();
   }
 
-  void fork(std::uint32_t instant) { fork_ = instant; }
-
-  void join(std::uint32_t instant) {
-    if (ended_ != k_nothing) parts_[ended_].join = instant;
-    ended_ = k_nothing;
+  void see(const Event& event, EventRef at) {
+    switch (event.kind) {
+      case EventKind::thread_fork:
+        fork_ = at;
+        break;
+      case EventKind::thread_join:
+        if (ended_) part(*ended_).join = at;
+        ended_.reset();
+        break;
+      case EventKind::team_begin:
+        open_.push_back({event.comm, uses_[event.comm]++});
+        parts_[open_.back()].push_back({std::exchange(fork_, {}), at, {}, {}, {}});
+        break;
+      case EventKind::team_end:
+        end(event.comm, at);
+        break;
+      case EventKind::barrier_enter:  // outside of teams there is no other thread
+        if (!open_.empty()) part(open_.back()).barriers.push_back({at, {}});
+        break;
+      case EventKind::barrier_leave:
+        leave(at);
+        break;
+      default:
+        break;
+    }
   }
 
-  void begin(std::uint32_t instant, std::uint32_t omp_team) {
-    open_.push_back({.part = parts_.size()});
-    parts_.push_back({.use = {omp_team, uses_[omp_team]++},
-                      .location = location_,
-                      .fork = fork_,
-                      .begin = instant});
-    fork_ = k_none;
-  }
-
-  /// Also ends teams that began later and never ended.
-  void end(std::uint32_t instant, std::uint32_t omp_team) {
-    const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& open) {
-      return parts_[open.part].use.omp_team == omp_team;
-    });
-    if (found == open_.rend()) return;
-    Part& part = parts_[found->part];
-    part.end = instant;
-    if (has_forked(part)) ended_ = found->part;
-    open_.erase(std::next(found).base(), open_.end());
-  }
-
-  void enter(std::uint32_t instant) {
-    if (open_.empty()) return;  // serial code: there is no other thread
-    Open& team = open_.back();
-    team.entered = barriers_.size();
-    barriers_.push_back({.use = parts_[team.part].use,
-                         .j = team.barriers++,
-                         .location = location_,
-                         .enter = instant});
-  }
-
-  void leave(std::uint32_t instant) {
-    if (open_.empty() || open_.back().entered == k_nothing) return;
-    barriers_[open_.back().entered].leave = instant;
-    open_.back().entered = k_nothing;
-  }
-
-  void pair(ThreadRelation& out, Unmatched& unmatched) {
-    sort_by_operation(parts_);
-    sort_by_operation(barriers_);
-    auto barrier = barriers_.cbegin();  // each belongs to a use, and both are in order of uses
-    for_each_operation(std::span<const Part>(parts_), [&](std::span<const Part> parts) {
-      const auto first = barrier;
-      barrier = std::find_if(first, barriers_.cend(),
-                             [&](const Barrier& other) { return other.use != parts[0].use; });
+  void pair(ThreadRelation& out, Unmatched& unmatched) const {
+    for (const auto& [use, parts] : parts_) {
       const auto forks = std::count_if(parts.begin(), parts.end(), has_forked);
       if (forks > 1) {
         ++unmatched.thread_teams;
-        return;
+        continue;
       }
       if (forks == 1) add_fork_and_join(parts, out);
-      for_each_operation(std::span<const Barrier>(first, barrier),
-                         [&](std::span<const Barrier> threads) {
-                           if (!add_barrier(threads, parts.size(), out)) {
-                             ++unmatched.thread_barriers_incomplete;
-                           }
-                         });
-    });
+      add_barriers(parts, out, unmatched);
+    }
   }
 
  private:
-  /// The k-th use of a thread team by a process.
-  struct Use {
-    std::uint32_t omp_team = k_none;
-    std::uint32_t k = 0;
-
-    friend auto operator<=>(const Use&, const Use&) = default;
-  };
-  /// Actions of one thread in one use of a thread team, as instants; k_none: none.
-  struct Part {
-    Use use;
-    LocationIndex location = k_none;
-    std::uint32_t fork = k_none;  ///< set only for the thread that forked
-    std::uint32_t begin = k_none;
-    std::uint32_t end = k_none;
-    std::uint32_t join = k_none;  ///< set only for the thread that forked
-
-    [[nodiscard]] Use operation() const { return use; }
-  };
-  /// Passage of one thread through the j-th barrier of one use of a thread team.
+  /// Name of a thread team, and the number of its use by a process.
+  using Use = std::pair<std::uint32_t, std::uint32_t>;
+  /// Passage of one thread through a barrier; location k_none: not left.
   struct Barrier {
-    Use use;
-    std::uint32_t j = 0;
-    LocationIndex location = k_none;
-    std::uint32_t enter = k_none;
-    std::uint32_t leave = k_none;
-
-    [[nodiscard]] auto operation() const { return std::tuple(use, j); }
+    EventRef enter, leave;
   };
-  static constexpr std::size_t k_nothing = ~std::size_t{0};
-  /// A thread team that the current thread has begun and not ended.
-  struct Open {
-    std::size_t part = 0;             ///< index in parts_
-    std::uint32_t barriers = 0;       ///< number entered so far
-    std::size_t entered = k_nothing;  ///< index in barriers_: entered and not left
+  /// Instants of one thread in one use of a thread team; location k_none: none.
+  struct Part {
+    EventRef fork;  ///< set only for the thread that forked; likewise `join`
+    EventRef begin, end, join;
+    std::vector<Barrier> barriers;
   };
+  using Parts = std::vector<Part>;
 
-  static bool has_forked(const Part& part) { return part.fork != k_none; }
+  static bool is_set(EventRef at) { return at.location != k_none; }
+  static bool has_forked(const Part& part) { return is_set(part.fork); }
+  /// The part of the current thread in a use.
+  Part& part(const Use& use) { return parts_.at(use).back(); }
 
-  static void add_fork_and_join(std::span<const Part> parts, ThreadRelation& out) {
-    const auto master = std::find_if(parts.begin(), parts.end(), has_forked);
-    std::vector<EventRef> fork{{master->location, master->fork}};
-    std::vector<EventRef> join, begins, ends;
-    if (master->join != k_none) join.push_back({master->location, master->join});
+  /// Also ends teams that began later and never ended.
+  void end(std::uint32_t team, EventRef at) {
+    const auto found = std::find_if(open_.rbegin(), open_.rend(),
+                                    [&](const Use& use) { return use.first == team; });
+    if (found == open_.rend()) return;
+    part(*found).end = at;
+    if (has_forked(part(*found))) ended_ = *found;
+    open_.erase(std::next(found).base(), open_.end());
+  }
+  void leave(EventRef at) {
+    if (open_.empty() || part(open_.back()).barriers.empty()) return;
+    Barrier& latest = part(open_.back()).barriers.back();
+    if (!is_set(latest.leave)) latest.leave = at;
+  }
+
+  static void add_fork_and_join(const Parts& parts, ThreadRelation& out) {
+    const Part& master = *std::find_if(parts.begin(), parts.end(), has_forked);
+    std::vector<EventRef> fork{master.fork}, join, begins, ends;
+    if (is_set(master.join)) join.push_back(master.join);
     for (const Part& part : parts) {
-      if (part.location == master->location) continue;
-      begins.push_back({part.location, part.begin});
-      if (part.end != k_none) ends.push_back({part.location, part.end});
+      if (part.begin.location == master.begin.location) continue;
+      begins.push_back(part.begin);
+      if (is_set(part.end)) ends.push_back(part.end);
     }
     out.add_instance(fork, begins);
     out.add_instance(ends, join);
   }
 
-  /// True if all threads of the thread team have passed the barrier; else it makes no edge.
-  static bool add_barrier(std::span<const Barrier> threads, std::size_t team_size,
-                          ThreadRelation& out) {
-    std::vector<EventRef> enters, leaves;
-    for (const Barrier& thread : threads) {
-      if (thread.leave == k_none) continue;
-      enters.push_back({thread.location, thread.enter});
-      leaves.push_back({thread.location, thread.leave});
+  /// Barriers that all threads of the team have passed; others make no edge.
+  static void add_barriers(const Parts& parts, ThreadRelation& out, Unmatched& unmatched) {
+    std::size_t most = 0;
+    for (const Part& part : parts) most = std::max(most, part.barriers.size());
+    for (std::size_t k = 0; k < most; ++k) {
+      std::vector<EventRef> enters, leaves;
+      for (const Part& part : parts) {
+        if (k >= part.barriers.size() || !is_set(part.barriers[k].leave)) continue;
+        enters.push_back(part.barriers[k].enter);
+        leaves.push_back(part.barriers[k].leave);
+      }
+      if (enters.size() == parts.size()) {
+        out.add_instance(enters, leaves);
+      } else {
+        ++unmatched.thread_barriers_incomplete;
+      }
     }
-    if (enters.size() != team_size) return false;
-    out.add_instance(enters, leaves);
-    return true;
   }
 
-  std::vector<Part> parts_;
-  std::vector<Barrier> barriers_;
+  std::map<Use, Parts> parts_;  ///< parts in order of locations
   // State at the current location:
-  LocationIndex location_ = k_none;
   std::map<std::uint32_t, std::uint32_t> uses_;  ///< number of begins per thread team
-  std::vector<Open> open_;                       ///< innermost last
-  std::uint32_t fork_ = k_none;                  ///< instant of a fork without a team so far
-  std::size_t ended_ = k_nothing;  ///< index in parts_: forked here, ended last, not joined
-};
-
-struct Operations {
-  ThreadTeams teams;
-  Creations creations;
-  Locks locks;
-  Tasks tasks;
-
-  void walk(const trace::Trace& trace, LocationIndex location) {
-    teams.begin_location(location);
-    EventRef instant{location, 0};
-    const auto& events = trace.locations[location].events;
-    for (std::uint32_t e = 0; e < events.size(); ++e) {
-      if (events.time(e) != events.time(instant.event)) instant.event = e;
-      see(events[e], instant);
-    }
-  }
-
-  void see(const Event& event, EventRef instant) {
-    switch (event.kind) {
-      case EventKind::thread_fork:
-        return teams.fork(instant.event);
-      case EventKind::thread_join:
-        return teams.join(instant.event);
-      case EventKind::team_begin:
-        return teams.begin(instant.event, event.comm);
-      case EventKind::team_end:
-        return teams.end(instant.event, event.comm);
-      case EventKind::barrier_enter:
-        return teams.enter(instant.event);
-      case EventKind::barrier_leave:
-        return teams.leave(instant.event);
-      case EventKind::thread_create:
-      case EventKind::thread_begin:
-      case EventKind::thread_wait:
-      case EventKind::thread_end:
-        return creations.see(event, instant);
-      case EventKind::lock_acquire:
-      case EventKind::lock_release:
-        return locks.see(event, instant);
-      case EventKind::task_create:
-      case EventKind::task_switch:
-        return tasks.see(event, instant);
-      default:
-        return;
-    }
-  }
+  std::vector<Use> open_;                        ///< innermost last
+  EventRef fork_;                                ///< fork without a team so far
+  std::optional<Use> ended_;                     ///< forked here, ended last, not joined
 };
 
 }  // namespace
 
 void ThreadRelation::add_process(std::uint32_t process, Unmatched& unmatched) {
   process_ = process;
-  Operations operations;
-  for (const LocationIndex l : places_->locations(process)) operations.walk(*trace_, l);
-  operations.teams.pair(*this, unmatched);
-  operations.creations.pair(*this, unmatched);
-  operations.locks.pair(*this, unmatched);
-  operations.tasks.pair(*this, unmatched);
+  ThreadTeams teams;
+  NamedOperations named;
+  for (const LocationIndex l : places_->locations(process)) {
+    const auto& events = trace_->locations[l].events;
+    teams.begin_location();
+    EventRef instant{l, 0};
+    for (std::uint32_t e = 0; e < events.size(); ++e) {
+      if (events.time(e) != events.time(instant.event)) instant.event = e;
+      teams.see(events[e], instant);
+      named.see(events[e], instant);
+    }
+  }
+  teams.pair(*this, unmatched);
+  named.pair(*this, unmatched);
 }
 
 void ThreadRelation::add_pair(ThreadStage stage, EventRef send, EventRef receive) {
