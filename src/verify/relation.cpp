@@ -126,7 +126,6 @@ void Relation::set_maps(const trace::Share& share, std::span<const ClockMap> map
   note_order(share);
   const TimeSource source{*trace_, *places_, maps};
   channels_.set_times(source);
-  threads_.set_maps(maps);
   calls_->set_times(source);
   for (Instance& instance : world_) {
     for (std::vector<Moment>* const side : {&instance.sends, &instance.receives}) {
@@ -263,13 +262,7 @@ void Relation::for_each_named_instance(const std::function<void(Instance&)>& use
     instance.ordered = named.ordered;
     instance.order = {order};
     const auto fill = [&](const std::vector<NamedEnd>& ends, std::vector<Moment>& side) {
-      for (const NamedEnd& end : ends) {
-        side.push_back({.time = time_of(end.event),
-                        .event = end.event,
-                        .process = places_->process_of(end.event.location),
-                        .machine = trace_->definitions.node_of[end.event.location],
-                        .rank = end.rank});
-      }
+      for (const NamedEnd& end : ends) side.push_back(moment(end.event, end.rank));
     };
     fill(named.begins, instance.sends);
     fill(named.ends, instance.receives);
@@ -280,7 +273,7 @@ void Relation::for_each_named_instance(const std::function<void(Instance&)>& use
 
 void Relation::for_each_instance(const std::function<void(Instance&)>& use) const {
   if (calls_) calls_->for_each(limits_, use);
-  threads_.for_each_instance(use);
+  threads_.for_each_instance([&](EventRef event) { return moment(event); }, use);
   if (named_ != nullptr) for_each_named_instance(use);
   for (const Instance& instance : world_) {
     Instance copy = instance;

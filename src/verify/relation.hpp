@@ -89,8 +89,8 @@ class Relation {
     for (const ThreadPair& p : threads_.pairs()) {
       use(Pair{.kind = EdgeKind::thread,
                .order = {static_cast<std::uint64_t>(p.stage), p.process, sequence++, 0},
-               .send_time = p.send_time,
-               .receive_time = p.receive_time,
+               .send_time = time_of(p.send),
+               .receive_time = time_of(p.receive),
                .send = p.send,
                .receive = p.receive});
     }
@@ -104,7 +104,7 @@ class Relation {
       : trace_(&trace),
         maps_(maps),
         places_(std::make_unique<const Places>(std::move(places))),
-        threads_(trace, *places_, maps) {}
+        threads_(trace, *places_) {}
 
   std::vector<Outline> outline(const trace::Share& share, const Cancel& cancel);
   Result<void> meet(const trace::Share& share, AlltoallvRule alltoallv, const Claims& claims,
@@ -118,6 +118,13 @@ class Relation {
   void count_named();
   void for_each_named_pair(const std::function<void(const Pair&)>& use) const;
   void for_each_named_instance(const std::function<void(Instance&)>& use) const;
+  [[nodiscard]] Moment moment(EventRef event, std::uint32_t rank = 0) const {
+    return {.time = time_of(event),
+            .event = event,
+            .process = places_->process_of(event.location),
+            .machine = places_->machine_of(event.location),
+            .rank = rank};
+  }
   [[nodiscard]] std::int64_t time_of(EventRef event) const {
     return maps_[event.location](trace_->locations[event.location].events.time(event.event));
   }

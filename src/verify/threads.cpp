@@ -285,55 +285,18 @@ void ThreadRelation::add_process(std::uint32_t process, Unmatched& unmatched) {
 
 void ThreadRelation::add_pair(ThreadStage stage, EventRef send, EventRef receive) {
   if (send.location == receive.location) return;  // the stream orders those
-  pairs_.push_back({.send = send,
-                    .receive = receive,
-                    .send_time = time(send),
-                    .receive_time = time(receive),
-                    .stage = stage,
-                    .process = process_});
+  pairs_.push_back({.send = send, .receive = receive, .stage = stage, .process = process_});
 }
 
 void ThreadRelation::add_instance(std::vector<EventRef>& sends, std::vector<EventRef>& receives) {
   if (sends.empty() || receives.empty()) return;
   for (auto* side : {&sends, &receives}) {
     std::sort(side->begin(), side->end());
-    for (const EventRef event : *side) participants_.push_back({time(event), event});
+    events_.insert(events_.end(), side->begin(), side->end());
   }
   instances_.push_back({.process = process_,
                         .sends = static_cast<std::uint32_t>(sends.size()),
                         .receives = static_cast<std::uint32_t>(receives.size())});
-}
-
-void ThreadRelation::set_maps(std::span<const ClockMap> maps) {
-  maps_ = maps;
-  for (ThreadPair& pair : pairs_) {
-    pair.send_time = time(pair.send);
-    pair.receive_time = time(pair.receive);
-  }
-  for (Participant& participant : participants_) participant.time = time(participant.event);
-}
-
-void ThreadRelation::for_each_instance(const std::function<void(Instance&)>& use) const {
-  Instance instance;
-  instance.kind = EdgeKind::thread;
-  auto participant = participants_.begin();
-  std::uint64_t sequence = 0;
-  for (const Extent& extent : instances_) {
-    const auto fill = [&](std::vector<Moment>& side, std::uint32_t count) {
-      side.clear();
-      for (; count > 0; --count, ++participant) {
-        const LocationIndex location = participant->event.location;
-        side.push_back({.time = participant->time,
-                        .event = participant->event,
-                        .process = extent.process,
-                        .machine = trace_->definitions.node_of[location]});
-      }
-    };
-    fill(instance.sends, extent.sends);
-    fill(instance.receives, extent.receives);
-    instance.order = {std::uint64_t{1} << 32, extent.process, sequence++, 0};
-    use(instance);
-  }
 }
 
 }  // namespace entrain::verify

@@ -2,11 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <vector>
-
-#include <entrain/clock_map.hpp>
 
 #include "trace/trace.hpp"
 #include "verify/edges.hpp"
@@ -19,8 +15,6 @@ enum class ThreadStage : std::uint32_t { creation, lock, task };
 
 struct ThreadPair {
   EventRef send, receive;
-  std::int64_t send_time = 0;  ///< corrected, ticks
-  std::int64_t receive_time = 0;
   ThreadStage stage{};
   std::uint32_t process = k_none;
 };
@@ -34,18 +28,33 @@ struct ThreadPair {
 /// edge to itself), and an instance with the sends 20, 21 and the receives 22, 23.
 class ThreadRelation {
  public:
-  ThreadRelation(const trace::Trace& trace, const Places& places, std::span<const ClockMap> maps)
-      : trace_(&trace), places_(&places), maps_(maps) {}
+  ThreadRelation(const trace::Trace& trace, const Places& places)
+      : trace_(&trace), places_(&places) {}
 
   /// Adds the edges inside one process; call it in order of processes. O(n log n).
   void add_process(std::uint32_t process, Unmatched& unmatched);
 
-  /// Replaces the maps.
-  void set_maps(std::span<const ClockMap> maps);
   /// Sorted by process, and inside one in a fixed order for each stage.
   [[nodiscard]] const std::vector<ThreadPair>& pairs() const { return pairs_; }
-  /// Calls `use` with each instance: a fork, a join, or a barrier of a thread team.
-  void for_each_instance(const std::function<void(Instance&)>& use) const;
+  /// Calls `use` with each instance: a fork, a join, or a barrier of a thread team. `moment(event)`
+  /// makes its ends.
+  template <class MakeMoment, class Use>
+  void for_each_instance(MakeMoment moment, Use use) const {
+    Instance instance;
+    instance.kind = EdgeKind::thread;
+    auto event = events_.begin();
+    std::uint64_t sequence = 0;
+    for (const Extent& extent : instances_) {
+      instance.sends.clear();
+      instance.receives.clear();
+      for (std::uint32_t k = 0; k < extent.sends; ++k) instance.sends.push_back(moment(*event++));
+      for (std::uint32_t k = 0; k < extent.receives; ++k) {
+        instance.receives.push_back(moment(*event++));
+      }
+      instance.order = {std::uint64_t{1} << 32, extent.process, sequence++, 0};
+      use(instance);
+    }
+  }
 
   // Used by the matching in threads.cpp; both take instants of the current process.
   /// Appends an edge, unless both ends are on one location.
@@ -54,26 +63,17 @@ class ThreadRelation {
   void add_instance(std::vector<EventRef>& sends, std::vector<EventRef>& receives);
 
  private:
-  struct Participant {
-    std::int64_t time = 0;
-    EventRef event;
-  };
   struct Extent {
     std::uint32_t process = k_none;
     std::uint32_t sends = 0;
     std::uint32_t receives = 0;
   };
-  [[nodiscard]] std::int64_t time(EventRef ref) const {
-    return maps_[ref.location](trace_->locations[ref.location].events.time(ref.event));
-  }
-
   const trace::Trace* trace_;
   const Places* places_;
-  std::span<const ClockMap> maps_;
   std::uint32_t process_ = k_none;  ///< current process
   std::vector<ThreadPair> pairs_;
   std::vector<Extent> instances_;
-  std::vector<Participant> participants_;  ///< sends, then receives of each instance
+  std::vector<EventRef> events_;  ///< sends, then receives of each instance
 };
 
 }  // namespace entrain::verify
