@@ -130,10 +130,13 @@ struct AlignFiles {
   /// Tables of clocks and sessions. Empty: FILE.clocks.csv beside FILE.csv if there is one.
   std::vector<std::filesystem::path> clocks{};
   std::uint64_t resolution_hz = 0;  ///< ticks per second; 0: as the clocks say, else 10^9
+  /// Unit of the numbers among the times: "ticks", "s", "ms", "us", "ns"; "": whole ones are ticks,
+  /// decimals seconds. Dates need none.
+  std::string unit{};
   std::filesystem::path output{};   ///< new folder for maps and reports; empty: nothing is written
   bool force = false;               ///< replace an unchanged earlier result
   std::filesystem::path apply{};    ///< table of CSV whose times are to be mapped; empty: none
-  std::string time_column{};        ///< column of `apply` with stamps, whole ticks
+  std::string time_column{};        ///< column of `apply` with stamps
   std::string clock_column{};       ///< column of `apply` with names of clocks
 };
 

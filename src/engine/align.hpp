@@ -26,6 +26,7 @@ struct AlignTables {
   tables::Source edges;
   std::vector<tables::Source> clocks{};
   std::uint64_t resolution_hz = 0;  ///< see AlignFiles
+  std::string unit{};               ///< see AlignFiles
 };
 
 struct AlignedTables {

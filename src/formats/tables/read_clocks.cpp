@@ -23,7 +23,9 @@ using tables::Row;
 
 class ClockTables {
  public:
-  explicit ClockTables(std::uint64_t resolution_hz) { clocks_.resolution_hz = resolution_hz; }
+  ClockTables(std::uint64_t resolution_hz, Unit unit) : unit_(unit) {
+    clocks_.resolution_hz = resolution_hz;
+  }
 
   Result<void> read(const tables::Source& source) {
     TRY_ASSIGN(tables::Reader reader, tables::Reader::open(source, k_clock_columns));
@@ -36,7 +38,7 @@ class ClockTables {
   }
 
   Clocks finish() {
-    if (clocks_.resolution_hz == 0) clocks_.resolution_hz = Clocks().resolution_hz;
+    fix_resolution();
     for (Clock& clock : clocks_.clocks) {
       std::stable_sort(clock.sessions.begin(), clock.sessions.end(),
                        [](const auto& a, const auto& b) { return a.time < b.time; });
@@ -125,17 +127,27 @@ class ClockTables {
     return true;
   }
 
-  static bool take_ticks(const Row& row, std::size_t column, std::uint64_t& ticks,
-                         Problem& problem) {
+  /// Later rows cannot name another resolution.
+  void fix_resolution() {
+    if (clocks_.resolution_hz == 0) clocks_.resolution_hz = Clocks().resolution_hz;
+  }
+  /// Reads times. Only whole ticks mean the same with every resolution.
+  Times times(std::string_view text) {
+    if (unit_ != Unit::unnamed || text.find_first_of(".:") != text.npos) fix_resolution();
+    return {clocks_.resolution_hz, unit_};
+  }
+
+  bool take_ticks(const Row& row, std::size_t column, std::uint64_t& ticks, Problem& problem) {
+    const std::string_view text = row.cells[column];
     problem.column = column;
-    return row.cells[column].empty() || tables::parse_ticks(row.cells[column], ticks, problem.text);
+    return text.empty() || times(text).parse(text, ticks, problem.text) != Notation::none;
   }
   static bool take_flag(const Row& row, std::size_t column, bool& flag, Problem& problem) {
     problem.column = column;
     return row.cells[column].empty() || tables::parse_bool(row.cells[column], flag, problem.text);
   }
 
-  static bool take_events(const Row& row, Clock& clock, Problem& problem) {
+  bool take_events(const Row& row, Clock& clock, Problem& problem) {
     if (row.cells[k_first].empty() && row.cells[k_last].empty()) return true;
     StampRange range;
     if (row.cells[k_first].empty()) return refuse(problem, k_first, "is missing beside last");
@@ -147,7 +159,7 @@ class ClockTables {
     return true;
   }
 
-  static bool add_flush(const Row& row, Clock& clock, Problem& problem) {
+  bool add_flush(const Row& row, Clock& clock, Problem& problem) {
     StampRange range;
     if (row.cells[k_flush_end].empty()) return refuse(problem, k_flush_end, "is missing");
     if (!take_ticks(row, k_flush_begin, range.first, problem)) return false;
@@ -157,9 +169,10 @@ class ClockTables {
     return true;
   }
 
-  static bool take_offset(const Row& row, std::int64_t& offset, Problem& problem) {
+  bool take_offset(const Row& row, std::int64_t& offset, Problem& problem) {
+    const std::string_view text = row.cells[k_offset];
     problem.column = k_offset;
-    return tables::parse_signed(row.cells[k_offset], offset, problem.text);
+    return times(text).parse_distance(text, offset, problem.text);
   }
 
   bool add_session(const Row& row, Clock& clock, Problem& problem) {
@@ -171,6 +184,7 @@ class ClockTables {
         !tables::parse_width(row.cells[k_half_width], session.half_width, problem.text)) {
       return false;
     }
+    session.half_width *= times("").ticks_per_unit();
     if (!sessions_.emplace(clock.name, session.time).second) {
       return refuse(problem, k_session_time, "the clock has two sessions at this time");
     }
@@ -178,7 +192,7 @@ class ClockTables {
     return true;
   }
 
-  static bool add_exchange(const Row& row, Clock& clock, Problem& problem) {
+  bool add_exchange(const Row& row, Clock& clock, Problem& problem) {
     ClockExchange exchange;
     if (clock.sessions.empty()) {
       return refuse(problem, k_round_trip, "an exchange must follow the row of its session");
@@ -192,6 +206,7 @@ class ClockTables {
   }
 
   Clocks clocks_;
+  Unit unit_;
   Names names_;
   std::vector<char> described_;                               ///< 1: described; index: clock
   std::set<std::pair<std::string, std::uint64_t>> sessions_;  ///< name of clock, time
@@ -226,8 +241,9 @@ Result<void> check_names(const Clocks& clocks) {
   return {};
 }
 
-Result<Clocks> read_clocks(std::span<const tables::Source> sources, std::uint64_t resolution_hz) {
-  ClockTables tables(resolution_hz);
+Result<Clocks> read_clocks(std::span<const tables::Source> sources, std::uint64_t resolution_hz,
+                           Unit unit) {
+  ClockTables tables(resolution_hz, unit);
   for (const tables::Source& source : sources) TRY(tables.read(source));
   return tables.finish();
 }

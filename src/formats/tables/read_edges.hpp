@@ -10,6 +10,7 @@
 
 #include "formats/tables/list.hpp"
 #include "formats/tables/reader.hpp"
+#include "formats/tables/times.hpp"
 
 namespace entrain::tables {
 
@@ -22,12 +23,12 @@ struct EdgeTable {
 /// Reads a table of edges (docs/manual/align.md) on `threads` threads (0: all cores). Rows stay in
 /// order; instances are in the order of their first rows. `clocks`: if it has some, others are
 /// refused; else it gets those that the table names, numbers first by value, then names. Its `name`
-/// becomes that of the source.
+/// becomes that of the source. `unit`: that of the times, see Times.
 ///
 /// Errors: ErrorKind::input with line and column for rows that are damaged or refused, for two
 /// begins or ends of one clock in an instance, and for a table that lacks columns;
 /// ErrorKind::interrupted if `progress` (may be null) requests it. About 200 MB/s per thread.
 Result<EdgeTable> read_edges(const tables::Source& source, Clocks& clocks, unsigned threads,
-                             Progress* progress);
+                             Progress* progress, Unit unit = Unit::unnamed);
 
 }  // namespace entrain::tables

@@ -113,10 +113,10 @@ class Reader {
   std::vector<Piece> pieces_;
 };
 
+/// Says in `why` that the text "is negative" or otherwise no value; returns false.
+bool refuse(std::string_view text, const char* reason, std::string& why);
 /// Parses a whole number from 0 to 2^63 - 1; false, with the reason in `why`: "is negative" etc.
 bool parse_ticks(std::string_view text, std::uint64_t& value, std::string& why);
-/// Parses a whole number between -2^62 and 2^62, exclusive.
-bool parse_signed(std::string_view text, std::int64_t& value, std::string& why);
 /// Parses a finite number of 0 or more.
 bool parse_width(std::string_view text, double& value, std::string& why);
 /// Parses true, false, 1, 0, yes or no.

@@ -11,6 +11,7 @@
 #include "formats/tables/names.hpp"
 #include "formats/tables/read_clocks.hpp"
 #include "formats/tables/reader.hpp"
+#include "formats/tables/times.hpp"
 #include "output/mark.hpp"
 
 namespace entrain::tables {
@@ -206,6 +207,7 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
     if (!reader.has(column)) return reader.problem(1, {column, "the column is missing"});
   }
   if (reader.is_json()) return reader.problem(1, {tables::Problem::k_whole_row, "this is no CSV"});
+  const Times times(clocks.resolution_hz, unit_named(files.unit).value_or(Unit::unnamed));
   Names names;
   for (const Clock& clock : clocks.clocks) names.number(clock.name);
   TRY(sink(reader.header()));
@@ -218,7 +220,7 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
       problem.column = 0;
       const std::string_view cell = row.cells[0];
       std::uint64_t time = 0;
-      if (!tables::parse_ticks(cell, time, problem.text)) return false;
+      if (times.parse(cell, time, problem.text) == Notation::none) return false;
       const std::uint32_t clock = names.find(row.cells[1]);
       if (clock == k_none) {
         problem = {1, fmt::format("there is no clock \"{}\"", row.cells[1])};
@@ -227,7 +229,7 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
       const std::int64_t moved = maps[clock](time);
       if (moved == static_cast<std::int64_t>(time)) return true;
       mapped += rest.substr(0, static_cast<std::size_t>(cell.data() - rest.data()));
-      add(mapped, "{}", moved);
+      mapped += times.written(moved, cell);
       rest.remove_prefix(static_cast<std::size_t>(cell.data() + cell.size() - rest.data()));
       return true;
     }));
