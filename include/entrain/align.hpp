@@ -50,6 +50,9 @@ struct Clock {
   /// first to the last end of an edge.
   std::optional<StampRange> events{};
   std::uint64_t granule = 0;             ///< smallest distance of two stamps, ticks; 0: unknown
+  /// Bits of the counter of a clock in a table, whose stamps count on where it wraps. Stamps in
+  /// memory must not wrap. 0: unknown.
+  unsigned wrap_bits = 0;
   std::vector<StampRange> flushes{};     ///< buffer flushes; a map must not bend inside these
   std::vector<ClockSession> sessions{};  ///< measurements, times strictly increasing
 };

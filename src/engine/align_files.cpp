@@ -95,6 +95,7 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
                                                          options.check.threads, progress, unit));
   TRY_ASSIGN(result.alignment, align(result.clocks, table.list.view(), options, page, progress));
   result.alignment.report.notes = std::move(table.notes);
+  result.wraps = std::move(table.wraps);
   return result;
 }
 
@@ -116,10 +117,10 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
   if (files.output.empty()) return std::move(result.report);
   TRY_ASSIGN(OutputFolder folder, OutputFolder::create(files.output, rule));
   result.report.output = files.output.string();
-  TRY(put(folder.path() / k_maps, tables::maps_csv(clocks, result.maps)));
+  TRY(put(folder.path() / k_maps, tables::maps_csv(clocks, result.maps, aligned.wraps)));
   if (!files.apply.empty()) {
     TRY_ASSIGN(File mapped, File::create(folder.path() / files.apply.filename()));
-    TRY(tables::map_table(files, clocks, result.maps, [&](std::string_view text) {
+    TRY(tables::map_table(files, clocks, result.maps, aligned.wraps, [&](std::string_view text) {
       return mapped.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
     }));
     TRY(mapped.close());

@@ -134,7 +134,7 @@ TEST_F(AlignTool, refuses_bad_tables_in_one_sentence) {
       {"", "is empty"},
       {"cause_clock,cause_time,effect_clock\na,1,b\n", "line 1, column effect_time: the column is"},
       {head + "a,1,b,2\na,-5,b,2\n", "line 3, column cause_time: \"-5\" is negative"},
-      {head + "a,1.5,b,2\n", "line 2: whole numbers and others stand among the times"},
+      {head + "a,1.5,b,2\n", "line 2: whole and other times are mixed; name their --unit"},
       {head + "a,1,b,99999999999999999999\n",
        "column effect_time: \"99999999999999999999\" is too"},
       {head + "a,1,,2\n", "line 2, column effect_clock: is missing"},

@@ -85,7 +85,9 @@ bool EdgeRows::take_edge(const Row& row, Problem& problem) {
         !times_[k_min_delay].parse_distance(row.cells[k_min_delay], delay, problem.text)) {
       return false;
     }
-    if (delay < 0) return refuse(problem, k_min_delay, "is negative");
+    if (delay < 0) {
+      return tables::refuse(row.cells[k_min_delay], "is negative", problem.text);
+    }
     if (delay > trace::k_largest_mu) {
       return refuse(problem, k_min_delay, "is more than 2^52 ticks");
     }

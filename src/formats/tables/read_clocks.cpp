@@ -97,6 +97,7 @@ class ClockTables {
     }
     return take_resolution(cells[k_resolution], problem) && take_events(row, clock, problem) &&
            take_ticks(row, k_granule, clock.granule, problem) &&
+           take_wrap(cells[k_wrap_bits], clock.wrap_bits, problem) &&
            take_flag(row, k_corrected, clocks_.corrected, problem);
   }
 
@@ -110,6 +111,17 @@ class ClockTables {
     }
     return kind != ClockKind::automatic ||
            refuse(problem, k_clock_kind, fmt::format("\"{}\" is neither timer nor wall", text));
+  }
+
+  static bool take_wrap(std::string_view text, unsigned& bits, Problem& problem) {
+    constexpr std::uint64_t k_most = 60;
+    problem.column = k_wrap_bits;
+    std::uint64_t number = 0;
+    if (text.empty()) return true;
+    if (!parse_ticks(text, number, problem.text)) return false;
+    bits = static_cast<unsigned>(number);
+    return (number > 0 && number <= k_most) ||
+           refuse(problem, k_wrap_bits, "a counter that wraps has 1 to 60 bits");
   }
 
   bool take_resolution(std::string_view text, Problem& problem) {

@@ -114,6 +114,13 @@ class EdgeTableReader {
       free_memory(list().min_delay);
     }
     note_kinds();
+    if (reader.is_own()) {
+      result_.wraps.resize(clocks_.clocks.size());
+    } else {
+      const auto unit = static_cast<std::uint64_t>(times.front().ticks_per_unit());
+      result_.wraps = count_on(list(), clocks_, std::max<std::uint64_t>(unit, 1), result_.notes);
+      move_to_ends_of_steps(list(), clocks_, result_.notes);
+    }
     return std::move(result_);
   }
 
@@ -168,7 +175,7 @@ class EdgeTableReader {
     if (in_ticks_ != 0 && in_seconds_ != 0) {
       return reader.problem(std::max(in_ticks_, in_seconds_),
                             {Problem::k_whole_row,
-                             "whole numbers and others stand among the times; name their --unit"});
+                             "whole and other times are mixed; name their --unit"});
     }
     reserve(part.kind.size() * pieces, reader);
     for (const std::uint32_t clock : part.cause_clock) {

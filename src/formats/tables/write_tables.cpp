@@ -139,6 +139,25 @@ class EdgeWriter {
   Lines lines_;
 };
 
+/// The knots of a map of counted stamps at the stamps that the clock shows: first those behind the
+/// wrap, then those before it.
+void add_wrapped(std::string& text, const std::string& name, const ClockMap& map,
+                 const Wrap& wrap) {
+  const auto add_part = [&](std::uint64_t first, std::uint64_t last, std::uint64_t shown_less) {
+    const auto row = [&](std::uint64_t tick) {
+      add(text, "{},{},{}\n", name, tick - shown_less,
+          map(tick) - static_cast<std::int64_t>(tick - shown_less));
+    };
+    row(first);
+    for (const ClockKnot& knot : map.knots()) {
+      if (knot.local > first && knot.local < last) row(knot.local);
+    }
+    if (last > first) row(last);
+  };
+  add_part(wrap.period, wrap.period + wrap.first - 1, wrap.period);
+  add_part(wrap.first, wrap.period - 1, 0);
+}
+
 }  // namespace
 
 Result<void> write_edges(const Clocks& clocks, const Edges& edges, const Margins& margins,
@@ -182,7 +201,8 @@ std::string clocks_csv(const Clocks& clocks) {
   return text;
 }
 
-std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps) {
+std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps,
+                     std::span<const Wrap> wraps) {
   std::string text = "clock,tick,offset\n";
   for (std::size_t i = 0; i < maps.size(); ++i) {
     std::string name;
@@ -190,6 +210,10 @@ std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps) {
     if (maps[i].knots().size() < 2) {
       const auto& events = clocks.clocks[i].events;
       add(text, "{},{},0\n", name, events ? events->first : 0);
+      continue;
+    }
+    if (wraps[i].period > 0 && !wraps[i].repeats) {
+      add_wrapped(text, name, maps[i], wraps[i]);
       continue;
     }
     for (const ClockKnot& knot : maps[i].knots()) {
@@ -200,7 +224,8 @@ std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps) {
 }
 
 Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
-                       std::span<const ClockMap> maps, const Sink& sink) {
+                       std::span<const ClockMap> maps, std::span<const Wrap> wraps,
+                       const Sink& sink) {
   const std::array<std::string_view, 2> columns{files.time_column, files.clock_column};
   TRY_ASSIGN(tables::Reader reader, tables::Reader::open(files.apply, columns));
   for (std::size_t column = 0; column < columns.size(); ++column) {
@@ -226,7 +251,11 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
         problem = {1, fmt::format("there is no clock \"{}\"", row.cells[1])};
         return false;
       }
-      const std::int64_t moved = maps[clock](time);
+      if (wraps[clock].repeats) {
+        problem.text = fmt::format("clock {} shows its stamps more than once", row.cells[1]);
+        return false;
+      }
+      const std::int64_t moved = maps[clock](wraps[clock].counted(time));
       if (moved == static_cast<std::int64_t>(time)) return true;
       mapped += rest.substr(0, static_cast<std::size_t>(cell.data() - rest.data()));
       mapped += times.written(moved, cell);
