@@ -48,7 +48,8 @@ std::string mapped(const fs::path& file, const ClockMap& map) {
   files.clock_column = "c";
   const std::vector<ClockMap> maps(clocks.clocks.size(), map);
   std::string text;
-  const auto written = tables::map_table(files, clocks, maps, [&](std::string_view piece) {
+  static const std::vector<tables::Wrap> wraps(clocks.clocks.size());
+  const auto written = tables::map_table(files, clocks, maps, wraps, [&](std::string_view piece) {
     text += piece;
     return Result<void>();
   });

@@ -50,6 +50,9 @@ struct Clock {
   /// first to the last end of an edge.
   std::optional<StampRange> events{};
   std::uint64_t granule = 0;             ///< smallest distance of two stamps, ticks; 0: unknown
+  /// Bits of the counter of a clock in a table, whose stamps count on where it wraps. Stamps in
+  /// memory must not wrap. 0: unknown.
+  unsigned wrap_bits = 0;
   std::vector<StampRange> flushes{};     ///< buffer flushes; a map must not bend inside these
   std::vector<ClockSession> sessions{};  ///< measurements, times strictly increasing
 };
@@ -130,10 +133,13 @@ struct AlignFiles {
   /// Tables of clocks and sessions. Empty: FILE.clocks.csv beside FILE.csv if there is one.
   std::vector<std::filesystem::path> clocks{};
   std::uint64_t resolution_hz = 0;  ///< ticks per second; 0: as the clocks say, else 10^9
+  /// Unit of the numbers among the times: "ticks", "s", "ms", "us", "ns"; "": whole ones are ticks,
+  /// decimals seconds. Dates need none.
+  std::string unit{};
   std::filesystem::path output{};   ///< new folder for maps and reports; empty: nothing is written
   bool force = false;               ///< replace an unchanged earlier result
   std::filesystem::path apply{};    ///< table of CSV whose times are to be mapped; empty: none
-  std::string time_column{};        ///< column of `apply` with stamps, whole ticks
+  std::string time_column{};        ///< column of `apply` with stamps
   std::string clock_column{};       ///< column of `apply` with names of clocks
 };
 

@@ -39,7 +39,9 @@ class Align : public Verb {
          "no OTF2 archive.",
          "EDGES is CSV with a header line, or JSON lines. Its columns are cause_clock, cause_time, "
          "effect_clock and effect_time: at cause_time something happened without which "
-         "effect_time could not have come. Clocks have any name, times are whole ticks. Optional "
+         "effect_time could not have come. Clocks have any name; times are whole ticks, decimals "
+         "of "
+         "seconds (see --unit), or dates by ISO 8601. Optional "
          "are min_delay, kind, and instance with role (begin or end) for collectives. The manual "
          "has every column: docs/manual/align.md.",
          "What is known of clocks, and measurements of them, come in a second table (--clocks)."},
@@ -149,6 +151,11 @@ void Align::declare_tables(OptionSet& set) {
             "seconds, and clocks are known to run right to some parts per million. Default: as the "
             "table of clocks says, else 1000000000.")
       ->group(k_input_group);
+  set.path("--unit", files_.unit, "UNIT",
+           "Unit of the numbers among the times: ticks, s, ms, us or ns. Dates by ISO 8601 need "
+           "none. Use it if whole numbers are no ticks. Default: whole numbers are ticks, and "
+           "decimals seconds.")
+      ->group(k_input_group);
 }
 
 void Align::declare_output(OptionSet& set) {
@@ -164,7 +171,7 @@ void Align::declare_output(OptionSet& set) {
            "none.")
       ->group(k_table_group);
   set.path("--time-column", files_.time_column, "NAME",
-           "Column of FILE with the times, whole ticks. Only with --apply.")
+           "Column of FILE with the times, which keep their notation. Only with --apply.")
       ->group(k_table_group);
   set.path("--clock-column", files_.clock_column, "NAME",
            "Column of FILE with the names of the clocks. Only with --apply.")

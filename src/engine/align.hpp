@@ -9,6 +9,7 @@
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
+#include "formats/tables/counters.hpp"
 #include "formats/tables/reader.hpp"
 #include "page/data.hpp"
 
@@ -26,11 +27,13 @@ struct AlignTables {
   tables::Source edges;
   std::vector<tables::Source> clocks{};
   std::uint64_t resolution_hz = 0;  ///< see AlignFiles
+  std::string unit{};               ///< see AlignFiles
 };
 
 struct AlignedTables {
   Clocks clocks;
-  Alignment alignment;  ///< its maps in the order of the clocks
+  Alignment alignment;              ///< its maps in the order of the clocks
+  std::vector<tables::Wrap> wraps;  ///< one per clock
 };
 
 /// entrain::align() of tables that lie in files or in memory; writes nothing.

@@ -53,6 +53,13 @@ Result<void> put(const fs::path& path, std::string_view text) {
   return write_file(path, {bytes, text.size()});
 }
 
+Result<tables::Unit> unit_of(const std::string& name) {
+  if (name.empty()) return tables::Unit::unnamed;
+  if (const auto unit = tables::unit_named(name)) return *unit;
+  return fail(ErrorKind::usage,
+              fmt::format("\"{}\" is no unit of times; give ticks, s, ms, us or ns", name));
+}
+
 std::vector<fs::path> clock_files(const AlignFiles& files) {
   if (!files.clocks.empty()) return files.clocks;
   const fs::path beside = clocks_file_of(files.edges);
@@ -82,11 +89,13 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
                                             page::Data* page, Progress* progress) {
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   AlignedTables result;
-  TRY_ASSIGN(result.clocks, tables::read_clocks(tables.clocks, tables.resolution_hz));
-  TRY_ASSIGN(tables::EdgeTable table,
-             tables::read_edges(tables.edges, result.clocks, options.check.threads, progress));
+  TRY_ASSIGN(const tables::Unit unit, unit_of(tables.unit));
+  TRY_ASSIGN(result.clocks, tables::read_clocks(tables.clocks, tables.resolution_hz, unit));
+  TRY_ASSIGN(tables::EdgeTable table, tables::read_edges(tables.edges, result.clocks,
+                                                         options.check.threads, progress, unit));
   TRY_ASSIGN(result.alignment, align(result.clocks, table.list.view(), options, page, progress));
   result.alignment.report.notes = std::move(table.notes);
+  result.wraps = std::move(table.wraps);
   return result;
 }
 
@@ -97,7 +106,7 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
   if (!files.output.empty()) TRY(OutputFolder::check(files.output, rule));
   const std::vector<fs::path> clock_tables = clock_files(files);
   const AlignTables tables{
-      files.edges, {clock_tables.begin(), clock_tables.end()}, files.resolution_hz};
+      files.edges, {clock_tables.begin(), clock_tables.end()}, files.resolution_hz, files.unit};
   TRY_ASSIGN(AlignedTables aligned, align(tables, options, extras.page, progress));
   const Clocks& clocks = aligned.clocks;
   Alignment& result = aligned.alignment;
@@ -108,10 +117,10 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
   if (files.output.empty()) return std::move(result.report);
   TRY_ASSIGN(OutputFolder folder, OutputFolder::create(files.output, rule));
   result.report.output = files.output.string();
-  TRY(put(folder.path() / k_maps, tables::maps_csv(clocks, result.maps)));
+  TRY(put(folder.path() / k_maps, tables::maps_csv(clocks, result.maps, aligned.wraps)));
   if (!files.apply.empty()) {
     TRY_ASSIGN(File mapped, File::create(folder.path() / files.apply.filename()));
-    TRY(tables::map_table(files, clocks, result.maps, [&](std::string_view text) {
+    TRY(tables::map_table(files, clocks, result.maps, aligned.wraps, [&](std::string_view text) {
       return mapped.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
     }));
     TRY(mapped.close());

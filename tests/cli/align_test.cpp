@@ -134,7 +134,7 @@ TEST_F(AlignTool, refuses_bad_tables_in_one_sentence) {
       {"", "is empty"},
       {"cause_clock,cause_time,effect_clock\na,1,b\n", "line 1, column effect_time: the column is"},
       {head + "a,1,b,2\na,-5,b,2\n", "line 3, column cause_time: \"-5\" is negative"},
-      {head + "a,1.5,b,2\n", "line 2, column cause_time: \"1.5\" is no whole number"},
+      {head + "a,1.5,b,2\n", "line 2: whole and other times are mixed; name their --unit"},
       {head + "a,1,b,99999999999999999999\n",
        "column effect_time: \"99999999999999999999\" is too"},
       {head + "a,1,,2\n", "line 2, column effect_clock: is missing"},
@@ -167,7 +167,7 @@ TEST_F(AlignTool, refuses_bad_clocks_in_one_sentence) {
       {"clock,kind\na,sundial\n", "\"sundial\" is neither timer nor wall"},
       {"clock,resolution_hz\na,1000\nb,2000\n", "line 3, column resolution_hz: 2000 and 1000"},
       {"clock,time,offset\na,5,1\na,5,2\nb,1,1\n", "two sessions at this time"},
-      {"clock,time,offset\na,x,1\n", "line 2, column time: \"x\" is no whole number"},
+      {"clock,time,offset\na,x,1\n", "line 2, column time: \"x\" is neither a number nor"},
       {"clock,time,offset,half_width\na,5,1,-2\n", "column half_width: \"-2\" is negative"}};
   for (const auto& [text, complaint] : tables) {
     SCOPED_TRACE(text);

@@ -17,15 +17,15 @@ inline constexpr std::size_t k_cause_clock = 0, k_cause_time = 1, k_effect_clock
                              k_role = 7, k_rank = 8, k_sync = 9, k_member_clock = 10, k_begin = 11,
                              k_end = 12;
 
-inline constexpr std::array<std::string_view, 17> k_clock_columns{
-    "clock",      "kind",       "domain",  "process",     "machine",  "resolution_hz",
-    "first",      "last",       "granule", "corrected",   "time",     "offset",
-    "half_width", "round_trip", "kept",    "flush_begin", "flush_end"};
+inline constexpr std::array<std::string_view, 18> k_clock_columns{
+    "clock",      "kind",       "domain",  "process",     "machine",   "resolution_hz",
+    "first",      "last",       "granule", "corrected",   "time",      "offset",
+    "half_width", "round_trip", "kept",    "flush_begin", "flush_end", "wrap_bits"};
 inline constexpr std::size_t k_clock = 0, k_clock_kind = 1, k_domain = 2, k_process = 3,
                              k_machine = 4, k_resolution = 5, k_first = 6, k_last = 7,
                              k_granule = 8, k_corrected = 9, k_session_time = 10, k_offset = 11,
                              k_half_width = 12, k_round_trip = 13, k_kept = 14, k_flush_begin = 15,
-                             k_flush_end = 16;
+                             k_flush_end = 16, k_wrap_bits = 17;
 
 /// True if the text may be the name of a clock or an instance; else sets `why`.
 bool is_name(std::string_view text, std::string& why);

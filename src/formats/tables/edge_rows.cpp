@@ -19,14 +19,19 @@ bool refuse(Problem& problem, std::size_t column, std::string text) {
   return false;
 }
 
-bool take_time(const Row& row, std::size_t column, std::uint64_t& time, Problem& problem) {
+}  // namespace
+
+bool EdgeRows::take_time(const Row& row, std::size_t column, std::uint64_t& time,
+                         Problem& problem) {
   const std::string_view text = row.cells[column];
   if (text.empty()) return refuse(problem, column, "is missing");
   problem.column = column;
-  return tables::parse_ticks(text, time, problem.text);
+  const Notation notation = times_[column].parse(text, time, problem.text);
+  std::uint64_t& line =
+      notation == Notation::whole && times_[column].in_ticks() ? in_ticks : in_seconds;
+  if (line == 0) line = row.line;
+  return notation != Notation::none;
 }
-
-}  // namespace
 
 void EdgeRows::clear() {
   cause_clock.clear(), effect_clock.clear(), cause_time.clear(), effect_time.clear();
@@ -35,6 +40,7 @@ void EdgeRows::clear() {
   clock_lines.clear(), clock_columns.clear();
   other_kinds = 0;
   other_kind.clear();
+  in_ticks = in_seconds = 0;
 }
 
 EdgeKind EdgeRows::kind_of(std::string_view word, EdgeKind other) {
@@ -66,20 +72,26 @@ bool EdgeRows::take(const Row& row, Problem& problem) {
 
 bool EdgeRows::take_edge(const Row& row, Problem& problem) {
   std::uint32_t cause = 0, effect = 0;
-  std::uint64_t from = 0, to = 0, delay = 0;
+  std::uint64_t from = 0, to = 0;
+  std::int64_t delay = 0;
   if (!number(row, k_cause_clock, cause, problem) || !take_time(row, k_cause_time, from, problem) ||
       !number(row, k_effect_clock, effect, problem) ||
       !take_time(row, k_effect_time, to, problem)) {
     return false;
   }
   if (wants_delays_) {
-    if (!row.cells[k_min_delay].empty() && !take_time(row, k_min_delay, delay, problem)) {
+    problem.column = k_min_delay;
+    if (!row.cells[k_min_delay].empty() &&
+        !times_[k_min_delay].parse_distance(row.cells[k_min_delay], delay, problem.text)) {
       return false;
     }
-    if (delay > static_cast<std::uint64_t>(trace::k_largest_mu)) {
+    if (delay < 0) {
+      return tables::refuse(row.cells[k_min_delay], "is negative", problem.text);
+    }
+    if (delay > trace::k_largest_mu) {
       return refuse(problem, k_min_delay, "is more than 2^52 ticks");
     }
-    min_delay.push_back(static_cast<std::int64_t>(delay));
+    min_delay.push_back(delay);
   }
   cause_clock.push_back(cause);
   cause_time.push_back(from);
@@ -105,7 +117,8 @@ bool EdgeRows::describe_member(const Row& row, MemberRow& member, Problem& probl
     return false;
   }
   std::uint64_t rank = 0;
-  if (!cells[k_rank].empty() && !take_time(row, k_rank, rank, problem)) return false;
+  problem.column = k_rank;
+  if (!cells[k_rank].empty() && !parse_ticks(cells[k_rank], rank, problem.text)) return false;
   if (rank > std::numeric_limits<std::uint32_t>::max()) {
     return refuse(problem, k_rank, "is too large");
   }

@@ -10,6 +10,7 @@
 
 #include "formats/tables/names.hpp"
 #include "formats/tables/reader.hpp"
+#include "formats/tables/times.hpp"
 
 namespace entrain::tables {
 
@@ -29,8 +30,9 @@ struct MemberRow {
 /// The rows of a piece of a table of edges, with names numbered within the piece. Not thread safe.
 class EdgeRows {
  public:
-  /// `wants_delays`: keeps min_delay; 0 for edges without one.
-  explicit EdgeRows(bool wants_delays) : wants_delays_(wants_delays) {}
+  /// `wants_delays`: keeps min_delay; 0 for edges without one. `times`: one per column.
+  EdgeRows(bool wants_delays, std::vector<Times> times)
+      : wants_delays_(wants_delays), times_(std::move(times)) {}
 
   /// Removes all rows, and keeps the memory.
   void clear();
@@ -47,12 +49,16 @@ class EdgeRows {
   std::vector<std::size_t> clock_columns;  ///< column of the first use
   std::uint64_t other_kinds = 0;           ///< rows whose kind is a word of the user's own
   std::string other_kind;                  ///< the first such word
+  /// Lines of the first time in whole ticks, and of the first one with another unit; 0: none.
+  std::uint64_t in_ticks = 0, in_seconds = 0;
 
  private:
   bool take_edge(const tables::Row& row, tables::Problem& problem);
   bool take_member(const tables::Row& row, tables::Problem& problem);
   /// Sets all members but clock and time.
   bool describe_member(const tables::Row& row, MemberRow& member, tables::Problem& problem);
+  bool take_time(const tables::Row& row, std::size_t column, std::uint64_t& time,
+                 tables::Problem& problem);
   bool add_member(MemberRow member, std::size_t clock, std::size_t time, const tables::Row& row,
                   tables::Problem& problem);
   bool number(const tables::Row& row, std::size_t column, std::uint32_t& clock,
@@ -61,6 +67,7 @@ class EdgeRows {
   EdgeKind kind_of(std::string_view word, EdgeKind other);
 
   bool wants_delays_;
+  std::vector<Times> times_;  ///< index: column
 };
 
 }  // namespace entrain::tables

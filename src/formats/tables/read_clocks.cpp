@@ -23,7 +23,9 @@ using tables::Row;
 
 class ClockTables {
  public:
-  explicit ClockTables(std::uint64_t resolution_hz) { clocks_.resolution_hz = resolution_hz; }
+  ClockTables(std::uint64_t resolution_hz, Unit unit) : unit_(unit) {
+    clocks_.resolution_hz = resolution_hz;
+  }
 
   Result<void> read(const tables::Source& source) {
     TRY_ASSIGN(tables::Reader reader, tables::Reader::open(source, k_clock_columns));
@@ -36,7 +38,7 @@ class ClockTables {
   }
 
   Clocks finish() {
-    if (clocks_.resolution_hz == 0) clocks_.resolution_hz = Clocks().resolution_hz;
+    fix_resolution();
     for (Clock& clock : clocks_.clocks) {
       std::stable_sort(clock.sessions.begin(), clock.sessions.end(),
                        [](const auto& a, const auto& b) { return a.time < b.time; });
@@ -95,6 +97,7 @@ class ClockTables {
     }
     return take_resolution(cells[k_resolution], problem) && take_events(row, clock, problem) &&
            take_ticks(row, k_granule, clock.granule, problem) &&
+           take_wrap(cells[k_wrap_bits], clock.wrap_bits, problem) &&
            take_flag(row, k_corrected, clocks_.corrected, problem);
   }
 
@@ -108,6 +111,17 @@ class ClockTables {
     }
     return kind != ClockKind::automatic ||
            refuse(problem, k_clock_kind, fmt::format("\"{}\" is neither timer nor wall", text));
+  }
+
+  static bool take_wrap(std::string_view text, unsigned& bits, Problem& problem) {
+    constexpr std::uint64_t k_most = 60;
+    problem.column = k_wrap_bits;
+    std::uint64_t number = 0;
+    if (text.empty()) return true;
+    if (!parse_ticks(text, number, problem.text)) return false;
+    bits = static_cast<unsigned>(number);
+    return (number > 0 && number <= k_most) ||
+           refuse(problem, k_wrap_bits, "a counter that wraps has 1 to 60 bits");
   }
 
   bool take_resolution(std::string_view text, Problem& problem) {
@@ -125,17 +139,27 @@ class ClockTables {
     return true;
   }
 
-  static bool take_ticks(const Row& row, std::size_t column, std::uint64_t& ticks,
-                         Problem& problem) {
+  /// Later rows cannot name another resolution.
+  void fix_resolution() {
+    if (clocks_.resolution_hz == 0) clocks_.resolution_hz = Clocks().resolution_hz;
+  }
+  /// Reads times. Only whole ticks mean the same with every resolution.
+  Times times(std::string_view text) {
+    if (unit_ != Unit::unnamed || text.find_first_of(".:") != text.npos) fix_resolution();
+    return {clocks_.resolution_hz, unit_};
+  }
+
+  bool take_ticks(const Row& row, std::size_t column, std::uint64_t& ticks, Problem& problem) {
+    const std::string_view text = row.cells[column];
     problem.column = column;
-    return row.cells[column].empty() || tables::parse_ticks(row.cells[column], ticks, problem.text);
+    return text.empty() || times(text).parse(text, ticks, problem.text) != Notation::none;
   }
   static bool take_flag(const Row& row, std::size_t column, bool& flag, Problem& problem) {
     problem.column = column;
     return row.cells[column].empty() || tables::parse_bool(row.cells[column], flag, problem.text);
   }
 
-  static bool take_events(const Row& row, Clock& clock, Problem& problem) {
+  bool take_events(const Row& row, Clock& clock, Problem& problem) {
     if (row.cells[k_first].empty() && row.cells[k_last].empty()) return true;
     StampRange range;
     if (row.cells[k_first].empty()) return refuse(problem, k_first, "is missing beside last");
@@ -147,7 +171,7 @@ class ClockTables {
     return true;
   }
 
-  static bool add_flush(const Row& row, Clock& clock, Problem& problem) {
+  bool add_flush(const Row& row, Clock& clock, Problem& problem) {
     StampRange range;
     if (row.cells[k_flush_end].empty()) return refuse(problem, k_flush_end, "is missing");
     if (!take_ticks(row, k_flush_begin, range.first, problem)) return false;
@@ -157,9 +181,10 @@ class ClockTables {
     return true;
   }
 
-  static bool take_offset(const Row& row, std::int64_t& offset, Problem& problem) {
+  bool take_offset(const Row& row, std::int64_t& offset, Problem& problem) {
+    const std::string_view text = row.cells[k_offset];
     problem.column = k_offset;
-    return tables::parse_signed(row.cells[k_offset], offset, problem.text);
+    return times(text).parse_distance(text, offset, problem.text);
   }
 
   bool add_session(const Row& row, Clock& clock, Problem& problem) {
@@ -171,6 +196,7 @@ class ClockTables {
         !tables::parse_width(row.cells[k_half_width], session.half_width, problem.text)) {
       return false;
     }
+    session.half_width *= times("").ticks_per_unit();
     if (!sessions_.emplace(clock.name, session.time).second) {
       return refuse(problem, k_session_time, "the clock has two sessions at this time");
     }
@@ -178,7 +204,7 @@ class ClockTables {
     return true;
   }
 
-  static bool add_exchange(const Row& row, Clock& clock, Problem& problem) {
+  bool add_exchange(const Row& row, Clock& clock, Problem& problem) {
     ClockExchange exchange;
     if (clock.sessions.empty()) {
       return refuse(problem, k_round_trip, "an exchange must follow the row of its session");
@@ -192,6 +218,7 @@ class ClockTables {
   }
 
   Clocks clocks_;
+  Unit unit_;
   Names names_;
   std::vector<char> described_;                               ///< 1: described; index: clock
   std::set<std::pair<std::string, std::uint64_t>> sessions_;  ///< name of clock, time
@@ -226,8 +253,9 @@ Result<void> check_names(const Clocks& clocks) {
   return {};
 }
 
-Result<Clocks> read_clocks(std::span<const tables::Source> sources, std::uint64_t resolution_hz) {
-  ClockTables tables(resolution_hz);
+Result<Clocks> read_clocks(std::span<const tables::Source> sources, std::uint64_t resolution_hz,
+                           Unit unit) {
+  ClockTables tables(resolution_hz, unit);
   for (const tables::Source& source : sources) TRY(tables.read(source));
   return tables.finish();
 }

@@ -81,8 +81,9 @@ class OrderedPieces {
 
 class EdgeTableReader {
  public:
-  EdgeTableReader(Clocks& clocks, unsigned threads, Progress* progress)
+  EdgeTableReader(Clocks& clocks, unsigned threads, Progress* progress, Unit unit)
       : clocks_(clocks),
+        unit_(unit),
         threads_(worker_count(threads)),
         progress_(progress),
         cancel_(progress),
@@ -97,7 +98,8 @@ class EdgeTableReader {
     if (progress_ != nullptr) progress_->begin("scan", reader.bytes(), "B");
     // Several pieces per thread: while one is appended, others are read.
     const std::size_t most = threads_ == 1 ? 1 : 4 * std::size_t{threads_};
-    std::vector<EdgeRows> parts(most, EdgeRows(reader.is_json() || reader.has(k_min_delay)));
+    const std::vector<Times> times(k_edge_columns.size(), Times(clocks_.resolution_hz, unit_));
+    std::vector<EdgeRows> parts(most, {reader.is_json() || reader.has(k_min_delay), times});
     for (;;) {
       TRY_ASSIGN(const std::size_t pieces, reader.next(most));
       if (pieces == 0) break;
@@ -112,6 +114,13 @@ class EdgeTableReader {
       free_memory(list().min_delay);
     }
     note_kinds();
+    if (reader.is_own()) {
+      result_.wraps.resize(clocks_.clocks.size());
+    } else {
+      const auto unit = static_cast<std::uint64_t>(times.front().ticks_per_unit());
+      result_.wraps = count_on(list(), clocks_, std::max<std::uint64_t>(unit, 1), result_.notes);
+      move_to_ends_of_steps(list(), clocks_, result_.notes);
+    }
     return std::move(result_);
   }
 
@@ -158,6 +167,15 @@ class EdgeTableReader {
             {part.clock_columns[i], fmt::format("clock {} is not in the table of clocks", name)});
       }
       number.push_back(names_.number(name));
+    }
+    for (const auto& [of_part, line] :
+         {std::pair{part.in_ticks, &in_ticks_}, std::pair{part.in_seconds, &in_seconds_}}) {
+      if (*line == 0) *line = of_part;
+    }
+    if (in_ticks_ != 0 && in_seconds_ != 0) {
+      return reader.problem(std::max(in_ticks_, in_seconds_),
+                            {Problem::k_whole_row,
+                             "whole and other times are mixed; name their --unit"});
     }
     reserve(part.kind.size() * pieces, reader);
     for (const std::uint32_t clock : part.cause_clock) {
@@ -270,6 +288,7 @@ class EdgeTableReader {
   }
 
   Clocks& clocks_;
+  Unit unit_;
   unsigned threads_;
   Progress* progress_;
   Cancel cancel_;
@@ -278,14 +297,15 @@ class EdgeTableReader {
   BigVector<MemberRow> members_;
   std::uint64_t other_kinds_ = 0;
   std::string other_kind_;
+  std::uint64_t in_ticks_ = 0, in_seconds_ = 0;  ///< as in EdgeRows
   EdgeTable result_;
 };
 
 }  // namespace
 
 Result<EdgeTable> read_edges(const tables::Source& source, Clocks& clocks, unsigned threads,
-                             Progress* progress) {
-  return EdgeTableReader(clocks, threads, progress).read(source);
+                             Progress* progress, Unit unit) {
+  return EdgeTableReader(clocks, threads, progress, unit).read(source);
 }
 
 }  // namespace entrain::tables

@@ -8,26 +8,31 @@
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
+#include "formats/tables/counters.hpp"
 #include "formats/tables/list.hpp"
 #include "formats/tables/reader.hpp"
+#include "formats/tables/times.hpp"
 
 namespace entrain::tables {
 
 /// Contents of a table of edges.
 struct EdgeTable {
   EdgeList list;
+  std::vector<Wrap> wraps;         ///< one per clock
   std::vector<std::string> notes;  ///< assumptions, a sentence each
 };
 
 /// Reads a table of edges (docs/manual/align.md) on `threads` threads (0: all cores). Rows stay in
-/// order; instances are in the order of their first rows. `clocks`: if it has some, others are
-/// refused; else it gets those that the table names, numbers first by value, then names. Its `name`
-/// becomes that of the source.
+/// order; instances are in the order of their first rows. Stamps of counters that wrap count on,
+/// and effects stand at the ends of the steps of their clocks, but not in a table of write_edges().
+/// `clocks`: if it has some, others are refused; else it gets those that the table names, numbers
+/// first by value, then names. Its `name` becomes that of the source. `unit`: that of the times,
+/// see Times.
 ///
 /// Errors: ErrorKind::input with line and column for rows that are damaged or refused, for two
 /// begins or ends of one clock in an instance, and for a table that lacks columns;
 /// ErrorKind::interrupted if `progress` (may be null) requests it. About 200 MB/s per thread.
 Result<EdgeTable> read_edges(const tables::Source& source, Clocks& clocks, unsigned threads,
-                             Progress* progress);
+                             Progress* progress, Unit unit = Unit::unnamed);
 
 }  // namespace entrain::tables

@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "formats/tables/csv.hpp"
 #include "formats/tables/json_lines.hpp"
+#include "output/mark.hpp"
 
 namespace entrain::tables {
 namespace {
@@ -62,6 +63,9 @@ Result<void> Reader::read_header() {
                 fmt::format("{} is empty; give a table with a header line", path_.string()));
   }
   json_ = buffer_[used_] == '{';
+  own_ = std::string_view(buffer_.data(), filled_)
+             .substr(0, k_mark_reach)
+             .find("written by entrain") != std::string_view::npos;
   if (json_) return {};
   const std::size_t end = end_of_rows(used_, 1);
   if (end == used_) {

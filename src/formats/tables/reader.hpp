@@ -67,6 +67,8 @@ class Reader {
   /// True if the header has the column; always for JSON lines.
   [[nodiscard]] bool has(std::size_t column) const;
   [[nodiscard]] bool is_json() const { return json_; }
+  /// True if write_edges() wrote the table.
+  [[nodiscard]] bool is_own() const { return own_; }
   /// Text before the first piece: the header of CSV with the end of its line.
   [[nodiscard]] const std::string& header() const { return header_; }
   [[nodiscard]] std::uint64_t bytes() const { return size_; }
@@ -105,7 +107,7 @@ class Reader {
   std::vector<std::string> columns_;
   std::vector<std::size_t> column_of_field_;  ///< CSV only; k_whole_row: not requested
   std::string header_;
-  bool json_ = false;
+  bool json_ = false, own_ = false;
   std::uint64_t size_ = 0, offset_ = 0;  ///< bytes of the file; bytes read so far
   std::uint64_t line_ = 1;               ///< number of the line at buffer_[used_]
   std::vector<char> buffer_;
@@ -113,10 +115,10 @@ class Reader {
   std::vector<Piece> pieces_;
 };
 
+/// Says in `why` that the text "is negative" or otherwise no value; returns false.
+bool refuse(std::string_view text, const char* reason, std::string& why);
 /// Parses a whole number from 0 to 2^63 - 1; false, with the reason in `why`: "is negative" etc.
 bool parse_ticks(std::string_view text, std::uint64_t& value, std::string& why);
-/// Parses a whole number between -2^62 and 2^62, exclusive.
-bool parse_signed(std::string_view text, std::int64_t& value, std::string& why);
 /// Parses a finite number of 0 or more.
 bool parse_width(std::string_view text, double& value, std::string& why);
 /// Parses true, false, 1, 0, yes or no.

@@ -15,16 +15,16 @@ namespace {
 
 constexpr std::size_t k_most_shown = 24;  ///< code points
 
-bool refuse(std::string_view text, const char* reason, std::string& why) {
-  why = fmt::format("\"{}\" {}", shortened(printable(text), k_most_shown), reason);
-  return false;
-}
-
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 }  // namespace
+
+bool refuse(std::string_view text, const char* reason, std::string& why) {
+  why = fmt::format("\"{}\" {}", shortened(printable(text), k_most_shown), reason);
+  return false;
+}
 
 bool parse_ticks(std::string_view text, std::uint64_t& value, std::string& why) {
   const char* const end = text.data() + text.size();
@@ -34,15 +34,6 @@ bool parse_ticks(std::string_view text, std::uint64_t& value, std::string& why) 
   if (text.starts_with('-') && is_digits(text.substr(1))) return refuse(text, "is negative", why);
   if (is_digits(text)) return refuse(text, "is too large", why);
   return refuse(text, "is no whole number", why);
-}
-
-bool parse_signed(std::string_view text, std::int64_t& value, std::string& why) {
-  constexpr std::int64_t k_most = std::int64_t{1} << 62;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && at == end && value < k_most && value > -k_most) return true;
-  const bool number = is_digits(text.starts_with('-') ? text.substr(1) : text);
-  return refuse(text, number ? "is too large" : "is no whole number", why);
 }
 
 bool parse_width(std::string_view text, double& value, std::string& why) {

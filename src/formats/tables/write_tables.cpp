@@ -11,6 +11,7 @@
 #include "formats/tables/names.hpp"
 #include "formats/tables/read_clocks.hpp"
 #include "formats/tables/reader.hpp"
+#include "formats/tables/times.hpp"
 #include "output/mark.hpp"
 
 namespace entrain::tables {
@@ -138,6 +139,25 @@ class EdgeWriter {
   Lines lines_;
 };
 
+/// The knots of a map of counted stamps at the stamps that the clock shows: first those behind the
+/// wrap, then those before it.
+void add_wrapped(std::string& text, const std::string& name, const ClockMap& map,
+                 const Wrap& wrap) {
+  const auto add_part = [&](std::uint64_t first, std::uint64_t last, std::uint64_t shown_less) {
+    const auto row = [&](std::uint64_t tick) {
+      add(text, "{},{},{}\n", name, tick - shown_less,
+          map(tick) - static_cast<std::int64_t>(tick - shown_less));
+    };
+    row(first);
+    for (const ClockKnot& knot : map.knots()) {
+      if (knot.local > first && knot.local < last) row(knot.local);
+    }
+    if (last > first) row(last);
+  };
+  add_part(wrap.period, wrap.period + wrap.first - 1, wrap.period);
+  add_part(wrap.first, wrap.period - 1, 0);
+}
+
 }  // namespace
 
 Result<void> write_edges(const Clocks& clocks, const Edges& edges, const Margins& margins,
@@ -181,7 +201,8 @@ std::string clocks_csv(const Clocks& clocks) {
   return text;
 }
 
-std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps) {
+std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps,
+                     std::span<const Wrap> wraps) {
   std::string text = "clock,tick,offset\n";
   for (std::size_t i = 0; i < maps.size(); ++i) {
     std::string name;
@@ -189,6 +210,10 @@ std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps) {
     if (maps[i].knots().size() < 2) {
       const auto& events = clocks.clocks[i].events;
       add(text, "{},{},0\n", name, events ? events->first : 0);
+      continue;
+    }
+    if (wraps[i].period > 0 && !wraps[i].repeats) {
+      add_wrapped(text, name, maps[i], wraps[i]);
       continue;
     }
     for (const ClockKnot& knot : maps[i].knots()) {
@@ -199,13 +224,15 @@ std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps) {
 }
 
 Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
-                       std::span<const ClockMap> maps, const Sink& sink) {
+                       std::span<const ClockMap> maps, std::span<const Wrap> wraps,
+                       const Sink& sink) {
   const std::array<std::string_view, 2> columns{files.time_column, files.clock_column};
   TRY_ASSIGN(tables::Reader reader, tables::Reader::open(files.apply, columns));
   for (std::size_t column = 0; column < columns.size(); ++column) {
     if (!reader.has(column)) return reader.problem(1, {column, "the column is missing"});
   }
   if (reader.is_json()) return reader.problem(1, {tables::Problem::k_whole_row, "this is no CSV"});
+  const Times times(clocks.resolution_hz, unit_named(files.unit).value_or(Unit::unnamed));
   Names names;
   for (const Clock& clock : clocks.clocks) names.number(clock.name);
   TRY(sink(reader.header()));
@@ -218,16 +245,20 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
       problem.column = 0;
       const std::string_view cell = row.cells[0];
       std::uint64_t time = 0;
-      if (!tables::parse_ticks(cell, time, problem.text)) return false;
+      if (times.parse(cell, time, problem.text) == Notation::none) return false;
       const std::uint32_t clock = names.find(row.cells[1]);
       if (clock == k_none) {
         problem = {1, fmt::format("there is no clock \"{}\"", row.cells[1])};
         return false;
       }
-      const std::int64_t moved = maps[clock](time);
+      if (wraps[clock].repeats) {
+        problem.text = fmt::format("clock {} shows its stamps more than once", row.cells[1]);
+        return false;
+      }
+      const std::int64_t moved = maps[clock](wraps[clock].counted(time));
       if (moved == static_cast<std::int64_t>(time)) return true;
       mapped += rest.substr(0, static_cast<std::size_t>(cell.data() - rest.data()));
-      add(mapped, "{}", moved);
+      mapped += times.written(moved, cell);
       rest.remove_prefix(static_cast<std::size_t>(cell.data() + cell.size() - rest.data()));
       return true;
     }));

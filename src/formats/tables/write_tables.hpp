@@ -11,6 +11,7 @@
 #include <entrain/align.hpp>
 #include <entrain/error.hpp>
 
+#include "formats/tables/counters.hpp"
 #include "formats/tables/list.hpp"
 
 namespace entrain::tables {
@@ -36,12 +37,15 @@ std::string clocks_csv(const Clocks& clocks);
 
 /// The knots of the maps as "clock,tick,offset". At stamp `tick` the common time is tick + offset;
 /// between two rows of a clock, and beyond, the offset is linear. A clock that keeps its times has
-/// one row.
-std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps);
+/// one row. Ticks of a clock in `wraps` are those that it shows, and those behind the wrap come
+/// first.
+std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps,
+                     std::span<const Wrap> wraps);
 
 /// Copies a table of CSV and maps its times; every other byte stays. Errors: ErrorKind::input with
-/// line and column, also for unknown clocks.
+/// line and column, also for unknown clocks, and for those that show a stamp more than once.
 Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
-                       std::span<const ClockMap> maps, const Sink& sink);
+                       std::span<const ClockMap> maps, std::span<const Wrap> wraps,
+                       const Sink& sink);
 
 }  // namespace entrain::tables

@@ -30,7 +30,7 @@ class MapTable : public testing::Test {
     files.time_column = "t";
     files.clock_column = "c";
     std::string result;
-    const auto done = map_table(files, clocks_, maps_, [&](std::string_view piece) {
+    const auto done = map_table(files, clocks_, maps_, wraps_, [&](std::string_view piece) {
       result += piece;
       return Result<void>{};
     });
@@ -50,6 +50,7 @@ class MapTable : public testing::Test {
   TempFolder folder_;
   Clocks clocks_;
   std::vector<ClockMap> maps_;
+  std::vector<Wrap> wraps_{2};
   std::mt19937 random_{7};  // NOLINT: the same tables every time
   bool quoted_ = false;
   std::string any_first_, rest_;

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/tables/counters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/exact.hpp"
+#include "base/flat_map.hpp"
+
+namespace entrain::tables {
+namespace {
+
+/// Calls use(clock, time, is_effect) for all ends of edges and members of instances.
+template <class Use>
+void for_ends(EdgeList& list, const Use& use) {
+  for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
+    use(list.cause_clock[i], list.cause_time[i], false);
+    use(list.effect_clock[i], list.effect_time[i], true);
+  }
+  for (const CollectiveInstance& one : list.instances) {
+    for (std::uint64_t m = 0; m < std::uint64_t{one.begins} + one.ends; ++m) {
+      InstanceMember& member = list.members[one.first + m];
+      use(member.clock, member.time, m >= one.begins);
+    }
+  }
+}
+
+/// An end of an edge at a clock that may wrap.
+struct Sample {
+  std::int64_t difference = 0;    ///< stamp of the other end minus that of this one
+  std::uint64_t* time = nullptr;  ///< this one
+  std::int64_t wraps = 0;         ///< periods before it
+};
+
+/// What the edges of a clock say if its counter wraps.
+struct Finding {
+  std::vector<Sample> samples{};  ///< in order of counted time
+  std::uint64_t spread = 0;       ///< of the differences, modulo the period
+  std::uint64_t silence = 0;      ///< longest counted time without a stamp across a wrap
+  bool meets = false;             ///< the differences before and after each wrap meet
+};
+
+class Unwrapping {
+ public:
+  Unwrapping(EdgeList& list, Clocks& clocks, std::uint64_t unit, std::vector<std::string>& notes)
+      : list_(list), clocks_(clocks), notes_(notes), wraps_(clocks.clocks.size()) {
+    std::vector<std::uint64_t> most(wraps_.size());
+    for_ends(list, [&](std::uint32_t clock, std::uint64_t time, bool) {
+      most[clock] = std::max(most[clock], time);
+    });
+    for (std::size_t c = 0; c < wraps_.size(); ++c) {
+      const unsigned bits = clocks.clocks[c].wrap_bits;
+      bits_.push_back(bits > 0 ? bits : static_cast<unsigned>(std::bit_width(most[c] / unit)));
+      const Int128 period = (Int128{1} << bits_.back()) * unit;
+      const bool fits = period <= std::numeric_limits<std::int64_t>::max() / 4 &&
+                        static_cast<std::uint64_t>(period) > most[c];
+      if (bits > 0 && !fits) {
+        notes.push_back(fmt::format("clock {} shows stamps beyond its {} bits: they do not wrap",
+                                    clocks.clocks[c].name, bits));
+      }
+      periods_.push_back(fits ? static_cast<std::uint64_t>(period) : 0);
+    }
+  }
+
+  std::vector<Wrap> run() {
+    std::vector<bool> suspected = suspects();
+    for (;;) {
+      std::optional<std::uint32_t> best;
+      Finding finding;
+      for (std::uint32_t c = 0; c < wraps_.size(); ++c) {
+        if (!suspected[c]) continue;
+        Finding found = find(c);
+        if (found.samples.empty()) suspected[c] = false;
+        if (!suspected[c] || (best && found.silence >= finding.silence)) continue;
+        best = c;
+        finding = std::move(found);
+      }
+      if (!best) return std::move(wraps_);
+      repair(*best, finding);
+      if (wraps_[*best].period > 0) suspected = suspects();
+      suspected[*best] = false;
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_named(std::uint32_t clock) const {
+    return clocks_.clocks[clock].wrap_bits > 0;
+  }
+  [[nodiscard]] bool is_open(std::uint32_t clock) const {
+    return is_named(clock) && wraps_[clock].period == 0;
+  }
+
+  /// Clocks whose edges with another one differ by half a period or more.
+  std::vector<bool> suspects() {
+    using Range = std::pair<std::int64_t, std::int64_t>;
+    FlatMap<std::uint64_t, Range, IntegerHash> ranges;
+    std::vector<bool> result(wraps_.size());
+    for (std::size_t i = 0; i < list_.cause_clock.size(); ++i) {
+      std::uint32_t a = list_.cause_clock[i], b = list_.effect_clock[i];
+      if (a == b || (periods_[a] == 0 && periods_[b] == 0)) continue;
+      auto difference = static_cast<std::int64_t>(list_.cause_time[i] - list_.effect_time[i]);
+      if (a > b) std::swap(a, b), difference = -difference;
+      Range& range =
+          *ranges.insert(std::uint64_t{a} << 32 | b, Range(difference, difference)).first;
+      range = {std::min(range.first, difference), std::max(range.second, difference)};
+      const auto apart =
+          static_cast<std::uint64_t>(range.second) - static_cast<std::uint64_t>(range.first);
+      for (const std::uint32_t clock : {a, b}) {
+        if (wraps_[clock].period == 0 && periods_[clock] > 0 && apart >= periods_[clock] / 2) {
+          result[clock] = true;
+        }
+      }
+    }
+    return result;
+  }
+
+  /// The finding about a clock; without samples if nothing says that it wraps.
+  Finding find(std::uint32_t clock) {
+    Finding found;
+    const auto add = [&](std::uint32_t other, std::uint64_t other_time, std::uint64_t& time) {
+      if (other == clock || is_open(other)) return;
+      found.samples.push_back({static_cast<std::int64_t>(other_time - time), &time});
+    };
+    for (std::size_t i = 0; i < list_.cause_clock.size(); ++i) {
+      const std::uint32_t from = list_.cause_clock[i], to = list_.effect_clock[i];
+      if (from == clock) add(to, list_.effect_time[i], list_.cause_time[i]);
+      if (to == clock) add(from, list_.cause_time[i], list_.effect_time[i]);
+    }
+    return measure(found, periods_[clock], is_named(clock)) ? std::move(found) : Finding();
+  }
+
+  /// Counts the wraps before each sample: with these the differences are as close as they can be.
+  static bool measure(Finding& found, std::uint64_t period, bool named) {
+    const auto p = static_cast<std::int64_t>(period);
+    std::vector<std::int64_t> rests;
+    for (const Sample& one : found.samples) {
+      rests.push_back(static_cast<std::int64_t>(one.difference - floor_div(one.difference, p) * p));
+    }
+    std::sort(rests.begin(), rests.end());
+    if (rests.empty()) return false;
+    std::int64_t origin = rests.front(), widest = origin + p - rests.back();
+    for (std::size_t i = 1; i < rests.size(); ++i) {
+      if (rests[i] - rests[i - 1] <= widest) continue;
+      widest = rests[i] - rests[i - 1];
+      origin = rests[i];
+    }
+    found.spread = static_cast<std::uint64_t>(p - widest);
+    // Other steps of a clock are as large as its period to within the spread only by chance.
+    constexpr std::uint64_t k_chance = 64;
+    if (found.spread > (named ? period / 2 : period / k_chance)) return false;
+    std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> groups;  // range of differences
+    for (Sample& one : found.samples) {
+      one.wraps = static_cast<std::int64_t>(floor_div(Int128{one.difference} - origin, p));
+      const std::int64_t rest = one.difference - one.wraps * p;
+      auto& [low, high] = groups.try_emplace(one.wraps, rest, rest).first->second;
+      low = std::min(low, rest), high = std::max(high, rest);
+    }
+    if (groups.size() < 2) return false;
+    found.meets = meet(groups);
+    count_from_first(found, period, groups.begin()->first);
+    return true;
+  }
+
+  /// True if the distance of successive ranges is no more than the larger one is wide.
+  static bool meet(const std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>& groups) {
+    return std::adjacent_find(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+             const auto& [low, high] = a.second;
+             const auto& [next_low, next_high] = b.second;
+             const std::int64_t apart = std::max(next_low - high, low - next_high);
+             return apart > std::max(high - low, next_high - next_low);
+           }) == groups.end();
+  }
+
+  static void count_from_first(Finding& found, std::uint64_t period, std::int64_t first) {
+    std::vector<Sample>& samples = found.samples;
+    for (Sample& one : samples) one.wraps -= first;
+    std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) {
+      return std::pair(a.wraps, *a.time) < std::pair(b.wraps, *b.time);
+    });
+    for (std::size_t i = 1; i < samples.size(); ++i) {
+      const Sample &a = samples[i - 1], &b = samples[i];
+      if (a.wraps == b.wraps) continue;
+      const Int128 silence = Int128{b.wraps - a.wraps} * period + *b.time - *a.time;
+      found.silence = static_cast<std::uint64_t>(std::max<Int128>(found.silence, silence));
+    }
+  }
+
+  /// Counts the stamps of a clock on, or notes why not.
+  void repair(std::uint32_t clock, const Finding& found) {
+    Clock& of = clocks_.clocks[clock];
+    const std::uint64_t period = periods_[clock];
+    const Sample &first = found.samples.front(), &last = found.samples.back();
+    const bool repeats = last.wraps > 1 || *last.time >= *first.time;
+    std::size_t ends = 0;
+    for_ends(list_, [&](std::uint32_t one, std::uint64_t, bool) { ends += one == clock ? 1 : 0; });
+    const char* const why =
+        !is_named(clock) && !found.meets                  ? "the other clocks see another step"
+        : !is_named(clock) && found.silence >= period / 2 ? "it is silent for too long"
+        : !of.sessions.empty() || !of.flushes.empty()     ? "its measurements would need it, too"
+        : repeats && found.samples.size() != ends
+            ? "clocks that wrap themselves cannot say how often"
+            : nullptr;
+    if (why != nullptr) {
+      notes_.push_back(fmt::format(
+          "the stamps of clock {} fall back by about 2^{}, so its counter may wrap; they stay: {}",
+          of.name, bits_[clock], why));
+      return;
+    }
+    wraps_[clock] = {period, *first.time, repeats};
+    notes_.push_back(fmt::format(
+        "the counter of clock {} wraps at 2^{}, {} in this run: its stamps count on{}", of.name,
+        bits_[clock], last.wraps == 1 ? "once" : fmt::format("{} times", last.wraps),
+        repeats ? ", also in maps.csv" : ""));
+    of.events.reset();
+    if (repeats) {
+      for (const Sample& one : found.samples) {
+        *one.time += static_cast<std::uint64_t>(one.wraps) * period;
+      }
+      return;
+    }
+    for_ends(list_, [&](std::uint32_t one, std::uint64_t& time, bool) {
+      if (one == clock) time = wraps_[clock].counted(time);
+    });
+  }
+
+  EdgeList& list_;
+  Clocks& clocks_;
+  std::vector<std::string>& notes_;
+  std::vector<Wrap> wraps_;
+  std::vector<unsigned> bits_;          ///< of the counters; index: clock
+  std::vector<std::uint64_t> periods_;  ///< ticks; 0: cannot wrap
+};
+
+/// The step between stamps that are seen one by one.
+class Step {
+ public:
+  void add(std::uint64_t time) {
+    if (count_++ > 0 && step_ != 1) {
+      const std::uint64_t distance = time > last_ ? time - last_ : last_ - time;
+      step_ = std::gcd(step_, distance);
+      for (std::size_t lag = 1; lag <= k_lags; ++lag) {
+        changes_[lag - 1] += distances_[(count_ + k_lags - lag) % k_lags] != distance ? 1 : 0;
+      }
+      distances_[count_ % k_lags] = distance;
+    }
+    last_ = time;
+  }
+  /// True if all distances are multiples of this step.
+  [[nodiscard]] bool has(std::uint64_t step) const { return count_ > 0 && step_ % step == 0; }
+  /// The step; 1 if too few stamps show it, or if their distances repeat, as those of a sampler do:
+  /// these say nothing of the clock.
+  [[nodiscard]] std::uint64_t learned() const {
+    constexpr std::uint64_t k_least_stamps = 32;  // 2^-31: the odds that all are even by chance
+    const std::uint64_t fewest = *std::min_element(changes_.begin(), changes_.end());
+    return count_ >= k_least_stamps && fewest > 2 * k_lags ? step_ : 1;
+  }
+
+ private:
+  static constexpr std::size_t k_lags = 8;  ///< longest pattern of distances that counts as regular
+  std::uint64_t count_ = 0, last_ = 0, step_ = 0;
+  std::array<std::uint64_t, k_lags> distances_{};  ///< the last ones
+  std::array<std::uint64_t, k_lags> changes_{};    ///< distances that differ from that `lag` before
+};
+
+std::string seconds_text(std::uint64_t ticks, std::uint64_t ticks_per_second) {
+  double value = static_cast<double>(ticks) / static_cast<double>(ticks_per_second);
+  for (const char* const unit : {"s", "ms", "us"}) {
+    if (value >= 1) return fmt::format("{:g} {}", value, unit);
+    value *= 1000;
+  }
+  return fmt::format("{:g} ns", value);
+}
+
+}  // namespace
+
+std::vector<Wrap> count_on(EdgeList& list, Clocks& clocks, std::uint64_t unit,
+                           std::vector<std::string>& notes) {
+  return Unwrapping(list, clocks, unit, notes).run();
+}
+
+void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::vector<std::string>& notes) {
+  std::vector<Step> all(clocks.clocks.size()), effects(clocks.clocks.size());
+  for_ends(list, [&](std::uint32_t clock, std::uint64_t time, bool is_effect) {
+    all[clock].add(time);
+    if (is_effect) effects[clock].add(time);
+  });
+  std::map<std::uint64_t, std::vector<std::string>> clocks_of;
+  std::vector<std::uint64_t> steps;
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    const std::uint64_t named = clocks.clocks[c].granule;
+    steps.push_back(named > 0 && effects[c].has(named)
+                        ? named
+                        : std::max(all[c].learned(), effects[c].learned()));
+    if (steps.back() > 1) clocks_of[steps.back()].push_back(clocks.clocks[c].name);
+  }
+  if (clocks_of.empty()) return;
+  for (const auto& [step, names] : clocks_of) {
+    const std::size_t others = names.size() - 1;
+    notes.push_back(fmt::format(
+        "clock {}{} counts in steps of {}: its effects count as at the ends of their steps",
+        names.front(),
+        others == 0 ? "" : fmt::format(", as {} other{},", others, others == 1 ? "" : "s"),
+        seconds_text(step, clocks.resolution_hz)));
+  }
+  for_ends(list, [&](std::uint32_t clock, std::uint64_t& time, bool is_effect) {
+    constexpr std::uint64_t k_latest = std::numeric_limits<std::int64_t>::max();
+    if (is_effect) time = std::min(time + (steps[clock] - 1), k_latest);
+  });
+}
+
+}  // namespace entrain::tables

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <entrain/align.hpp>
+
+#include "formats/tables/list.hpp"
+
+namespace entrain::tables {
+
+/// How to count the stamps of a clock on where its counter wraps.
+struct Wrap {
+  std::uint64_t period = 0;  ///< ticks; 0: the stamps do not wrap
+  std::uint64_t first = 0;   ///< first stamp of the run; smaller ones stand behind the wrap
+  bool repeats = false;      ///< the run is longer than the period: a stamp alone tells no time
+
+  /// The counted stamp of a stored one.
+  [[nodiscard]] std::uint64_t counted(std::uint64_t stamp) const {
+    return repeats || stamp >= first || period == 0 ? stamp : stamp + period;
+  }
+};
+
+/// Counts stamps on where counters wrap, and notes it. A counter has Clock::wrap_bits, or the bits
+/// of its largest stamp; `unit`: ticks of one count. The clocks of the other ends tell how often it
+/// has wrapped: stamps are changed only if by one period, and no other clock by its own, all edges
+/// of the clock agree. Else a note names the clock. Returns one element per clock. O(n) if nothing
+/// wraps, else O(n log n).
+std::vector<Wrap> count_on(EdgeList& list, Clocks& clocks, std::uint64_t unit,
+                           std::vector<std::string>& notes);
+
+/// Moves effects to the ends of the steps of their clocks, and notes the steps: a clock that counts
+/// whole milliseconds shows 5 ms until just before 6 ms. A step is Clock::granule if the stamps of
+/// effects have it, else the greatest common divisor of their distances; begins do not matter.
+void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::vector<std::string>& notes);
+
+}  // namespace entrain::tables

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/tables/times.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/exact.hpp"
+#include "formats/tables/reader.hpp"
+
+namespace entrain::tables {
+namespace {
+
+/// Decimals that a tick of 1 as and a unit of 1 s need.
+constexpr int k_most_decimals = 18;
+/// Digits that 128 bits hold in any case.
+constexpr int k_most_digits = 36;
+
+constexpr std::array<std::pair<std::string_view, Unit>, 5> k_units{
+    {{"ticks", Unit::ticks}, {"ms", Unit::ms}, {"us", Unit::us}, {"ns", Unit::ns}, {"s", Unit::s}}};
+
+Int128 power_of_ten(int exponent) {
+  Int128 power = 1;
+  for (; exponent > 0; --exponent) power *= 10;
+  return power;
+}
+
+/// Decimal places of a unit below the second.
+int places_of(Unit unit) {
+  constexpr std::array<int, 6> k_places{0, 0, 0, 3, 6, 9};
+  return k_places[static_cast<std::size_t>(unit)];
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Takes characters off the front of a text.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : rest_(text) {}
+
+  [[nodiscard]] std::string_view rest() const { return rest_; }
+  bool skip(std::string_view one_of, char* which = nullptr) {
+    if (rest_.empty() || one_of.find(rest_.front()) == std::string_view::npos) return false;
+    if (which != nullptr) *which = rest_.front();
+    rest_.remove_prefix(1);
+    return true;
+  }
+  /// Appends all digits that follow to a number; returns how many, k_most_digits at most.
+  int digits(Int128& number) {
+    int count = 0;
+    for (; !rest_.empty() && is_digit(rest_.front()) && count < k_most_digits; ++count) {
+      number = number * 10 + (rest_.front() - '0');
+      rest_.remove_prefix(1);
+    }
+    return count;
+  }
+  /// Reads a number of exactly `width` digits.
+  bool number(std::size_t width, int& value) {
+    if (rest_.size() < width) return false;
+    const auto [at, error] = std::from_chars(rest_.data(), rest_.data() + width, value);
+    const bool all = error == std::errc() && at == rest_.data() + width && is_digit(rest_[0]);
+    if (all) rest_.remove_prefix(width);
+    return all;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+/// A time as text: `number` / 10^decimals units, and what else writes it again.
+struct Text {
+  Notation notation = Notation::none;
+  Int128 number = 0;
+  int decimals = 0;
+  char point = '.', middle = 'T';  ///< before the decimals; between date and time of day
+  std::string_view zone{};         ///< as written, "" if there is none
+  int zone_minutes = 0;            ///< east of UTC
+};
+
+bool take_decimals(Cursor& at, Text& text, std::string_view points) {
+  if (!at.skip(points, &text.point)) return true;
+  text.decimals = at.digits(text.number);
+  return text.decimals > 0 && text.decimals <= k_most_decimals;
+}
+
+bool take_zone(Cursor& at, Text& text) {
+  text.zone = at.rest();
+  if (text.zone.empty() || text.zone == "Z" || text.zone == "z") return true;
+  char sign = '+';
+  int hours = 0, minutes = 0;
+  if (!at.skip("+-", &sign) || !at.number(2, hours)) return false;
+  if (!at.rest().empty() && (at.skip(":"), !at.number(2, minutes))) return false;
+  text.zone_minutes = (60 * hours + minutes) * (sign == '-' ? -1 : 1);
+  return at.rest().empty() && hours < 24 && minutes < 60;
+}
+
+/// Reads YYYY-MM-DDThh:mm:ss, decimals and an offset.
+Text date_of(std::string_view text) {
+  Text date;
+  Cursor at(text);
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  const bool whole = at.number(4, year) && at.skip("-") && at.number(2, month) && at.skip("-") &&
+                     at.number(2, day) && at.skip("T t", &date.middle) && at.number(2, hour) &&
+                     at.skip(":") && at.number(2, minute) && at.skip(":") && at.number(2, second);
+  namespace chrono = std::chrono;
+  const chrono::year_month_day days{chrono::year(year), chrono::month(static_cast<unsigned>(month)),
+                                    chrono::day(static_cast<unsigned>(day))};
+  if (!whole || !days.ok() || hour > 23 || minute > 59 || second > 59) return {};
+  const Int128 local =
+      ((chrono::sys_days(days).time_since_epoch().count() * Int128{24} + hour) * 60 + minute) * 60 +
+      second;
+  if (!take_decimals(at, date, ".,") || !take_zone(at, date)) return {};
+  date.number += (local - date.zone_minutes * Int128{60}) * power_of_ten(date.decimals);
+  date.notation = Notation::date;
+  return date;
+}
+
+Text text_of(std::string_view text) {
+  Text number;
+  Cursor at(text);
+  if (at.digits(number.number) > 0 && take_decimals(at, number, ".") && at.rest().empty()) {
+    number.notation = number.decimals == 0 ? Notation::whole : Notation::decimal;
+    return number;
+  }
+  return date_of(text);
+}
+
+/// Ticks per last digit of a text, as a reduced fraction.
+struct Scale {
+  Int128 ticks, digits;
+
+  Scale(std::uint64_t ticks_per_second, const Text& text, Unit unit)
+      : ticks(ticks_per_second), digits(1) {
+    const int places = text.decimals + (text.notation == Notation::date ? 0 : places_of(unit));
+    for (int i = 0; i < places; ++i) digits *= 10;
+    for (const int prime : {2, 5}) {
+      while (ticks % prime == 0 && digits % prime == 0) ticks /= prime, digits /= prime;
+    }
+  }
+};
+
+/// A date, given its last digits since 1970.
+std::string date_text(Int128 number, const Text& form) {
+  namespace chrono = std::chrono;
+  const Int128 unit = power_of_ten(form.decimals);
+  const auto seconds =
+      chrono::seconds(static_cast<std::int64_t>(floor_div(number, unit)) + 60 * form.zone_minutes);
+  const auto fraction = static_cast<std::uint64_t>(number - floor_div(number, unit) * unit);
+  const auto day = chrono::floor<chrono::days>(seconds);
+  const chrono::year_month_day date{chrono::sys_days(day)};
+  const chrono::hh_mm_ss time(seconds - day);
+  std::string text = fmt::format(
+      "{:04}-{:02}-{:02}{}{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), form.middle,
+      time.hours().count(), time.minutes().count(), time.seconds().count());
+  if (form.decimals > 0) text += fmt::format("{}{:0{}}", form.point, fraction, form.decimals);
+  return text.append(form.zone);
+}
+
+}  // namespace
+
+std::optional<Unit> unit_named(std::string_view word) {
+  for (const auto& [name, unit] : k_units) {
+    if (word == name) return unit;
+  }
+  return std::nullopt;
+}
+
+Unit unit_of_column(std::string_view name) {
+  const std::size_t mark = name.find_last_of("_. (");
+  if (mark == std::string_view::npos) return Unit::unnamed;
+  std::string_view word = name.substr(mark + 1);
+  if (word.ends_with(')')) word.remove_suffix(1);
+  return unit_named(word).value_or(Unit::unnamed);
+}
+
+Notation Times::parse(std::string_view text, std::uint64_t& ticks, std::string& why) const {
+  if (unit_ <= Unit::ticks) {
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, ticks);
+    if (error == std::errc() && at == end && ticks >> 63 == 0) return Notation::whole;
+  }
+  const Text read = text_of(text);
+  const auto no_time = [&](const char* reason) {
+    refuse(text, reason, why);
+    return Notation::none;
+  };
+  if (text.starts_with('-') && text_of(text.substr(1)).notation != Notation::none) {
+    return no_time("is negative");
+  }
+  if (!text.empty() && text.find_first_not_of("0123456789") == text.npos &&
+      (read.notation == Notation::none || unit_ <= Unit::ticks)) {
+    return no_time("is too large");
+  }
+  if (read.notation == Notation::none) return no_time("is neither a number nor a date of ISO 8601");
+  if (read.notation == Notation::decimal && unit_ == Unit::ticks) {
+    return no_time("is no whole number");
+  }
+  const Scale scale(hz_, read, unit_);
+  if (read.number < 0) return no_time("is before 1970");
+  if (scale.digits > power_of_ten(k_most_decimals) || read.number % scale.digits != 0) {
+    return no_time("has digits below a tick; name more ticks per second");
+  }
+  Int128 product = 0;
+  if (__builtin_mul_overflow(read.number / scale.digits, scale.ticks, &product) ||
+      product >> 63 != 0) {
+    return no_time("is too large");
+  }
+  ticks = static_cast<std::uint64_t>(product);
+  return read.notation;
+}
+
+bool Times::parse_distance(std::string_view text, std::int64_t& ticks, std::string& why) const {
+  const bool negative = text.starts_with('-');
+  std::uint64_t size = 0;
+  const Notation notation = parse(text.substr(negative ? 1 : 0), size, why);
+  if (notation == Notation::none || notation == Notation::date || size >> 62 != 0) {
+    return refuse(text, size >> 62 != 0 ? "is too large" : "is no number", why);
+  }
+  ticks = negative ? -static_cast<std::int64_t>(size) : static_cast<std::int64_t>(size);
+  return true;
+}
+
+std::string Times::written(std::int64_t ticks, std::string_view like) const {
+  const Text form = text_of(like);
+  if (form.notation == Notation::whole && unit_ <= Unit::ticks) return fmt::format("{}", ticks);
+  const Scale scale(hz_, form, unit_);
+  const Int128 number = floor_div(2 * ticks * scale.digits + scale.ticks, 2 * scale.ticks);
+  if (form.notation == Notation::date) return date_text(number, form);
+  const Int128 size = number < 0 ? -number : number, unit = power_of_ten(form.decimals);
+  std::string text =
+      fmt::format("{}{}", number < 0 ? "-" : "", static_cast<std::uint64_t>(size / unit));
+  if (form.decimals == 0) return text;
+  return text + fmt::format(".{:0{}}", static_cast<std::uint64_t>(size % unit), form.decimals);
+}
+
+double Times::ticks_per_unit() const {
+  if (unit_ <= Unit::ticks) return 1;
+  return static_cast<double>(hz_) / static_cast<double>(power_of_ten(places_of(unit_)));
+}
+
+}  // namespace entrain::tables
