@@ -2,6 +2,7 @@
 #include "engine/constant_shifts.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/core.h>
 
@@ -32,8 +33,14 @@ std::pair<std::int64_t, std::int64_t> range_of(const ClockMap& map, const StampR
 ConstantShifts constant_shifts(const trace::Trace& trace, std::span<const ClockMap> maps) {
   ConstantShifts result{.maps = std::vector<ClockMap>(maps.size()), .note = {}};
   std::int64_t left_out = 0;
+  std::map<std::uint32_t, std::size_t> of_process;
   for (std::size_t c = 0; c < maps.size(); ++c) {
     const trace::LocationSkeleton& clock = trace.locations[c];
+    const auto [carrier, is_first] = of_process.try_emplace(trace.definitions.process_of[c], c);
+    if (!is_first) {
+      result.maps[c] = result.maps[carrier->second];
+      continue;
+    }
     if (clock.event_count == 0 || maps[c].is_identity()) continue;
     const auto [least, most] = range_of(maps[c], {clock.first, clock.last});
     const std::int64_t shift = least + (most - least) / 2;

@@ -18,7 +18,8 @@ struct ConstantShifts {
 };
 
 /// The shift of each clock is the middle between the least and the largest one that `maps` ask for
-/// while it has events. Maps of clocks without events become identities.
+/// while it has events. Maps of clocks without events become identities. The first clock of a
+/// process decides for all of it: they are in one file.
 ///
 /// Example: a map adds 100 ns to the first event of a clock and 300 ns to the last one. The shift
 /// is 200 ns, and up to 100 ns are left out.

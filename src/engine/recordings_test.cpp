@@ -43,7 +43,7 @@ TEST(Recordings, a_run_on_one_host_is_clean_and_stays_as_it_is) {
   const auto report = entrain::correct(k_example, folder / "same", {});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->judgement->verdict, Verdict::clean);
-  EXPECT_EQ(report->after.checked_edges, 96U);
+  EXPECT_EQ(report->after.checked_edges, 128U);
   EXPECT_GT(report->run.phases.scan, 0);
   EXPECT_GT(report->run.phases.write, 0);
   EXPECT_GT(report->run.peak_memory_bytes, 1'000'000U);
@@ -63,7 +63,7 @@ TEST(Recordings, a_rank_that_nothing_ties_to_the_others_is_named) {
   const auto report = entrain::check(folder.path(), {});
   ASSERT_TRUE(report) << report.error().message;
   const auto tells = [](const std::string& warning) {
-    return warning.find("nothing ties clock 2 to the 2 other clocks") != std::string::npos;
+    return warning.find("nothing ties clock 2 to the 4 other clocks") != std::string::npos;
   };
   EXPECT_TRUE(std::ranges::any_of(report->clocks.warnings, tells));
   const auto tied = entrain::check(k_example, {});
@@ -313,13 +313,13 @@ TEST(Recordings, files_that_are_given_one_by_one_are_one_run) {
   const engine::Run run{.processes = solo};
   const auto all = check(run, {rank_file(0), rank_file(1), rank_file(2), rank_file(3)}, {});
   ASSERT_TRUE(all);
-  EXPECT_EQ(all->checked_edges, 96U);
+  EXPECT_EQ(all->checked_edges, 128U);
   ASSERT_EQ(all->clocks.warnings.size(), 2U);
   EXPECT_NE(all->clocks.warnings[0].find("(4, 5, 6, 7)"), std::string::npos);
   EXPECT_NE(all->clocks.warnings[1].find("name no process group"), std::string::npos);
   const auto some = check(run, {rank_file(3), rank_file(1)}, {});
   ASSERT_TRUE(some);
-  EXPECT_EQ(some->checked_edges, 16U);
+  EXPECT_EQ(some->checked_edges, 32U);
 }
 
 TEST(Recordings, files_that_are_no_run_are_refused_in_a_sentence) {
@@ -350,7 +350,8 @@ TEST(Recordings, info_tells_ranks_calls_and_groups) {
   const auto found = entrain::inspect(k_example);
   ASSERT_TRUE(found);
   const ArchiveInfo& info = *found;
-  EXPECT_EQ(info.locations, 4U);
+  EXPECT_EQ(info.locations, 8U);
+  EXPECT_EQ(info.processes, 4U);
   EXPECT_EQ(info.format, "Chrome JSON");
   EXPECT_GT(info.last_ticks, info.first_ticks);
   EXPECT_EQ(info.event_bytes, 11'671U + 11'670U + 11'670U + 11'671U);
@@ -393,6 +394,8 @@ TEST(Recordings, an_overlay_shifts_untouched_files_as_a_whole) {
     shifts[static_cast<std::size_t>(rank)] =
         ClockMap().shifted(std::stoll(manifest.substr(offset + 13)));
   }
+  const std::vector<ClockMap> hosts = shifts;
+  shifts.insert(shifts.end(), hosts.begin(), hosts.end());  // devices
   // Shifted by what the manifest says, nothing is violated.
   const auto recording = formats::open_recording({input}, 1);
   fs::create_directory(folder / "as_shown");
@@ -410,7 +413,7 @@ TEST(Recordings, a_manifest_is_no_file_of_a_run) {
   ASSERT_TRUE(entrain::correct(skewed_example(folder), folder / "out", options));
   const auto info = entrain::inspect(folder / "out");
   ASSERT_TRUE(info) << info.error().message;
-  EXPECT_EQ(info->locations, 4U);
+  EXPECT_EQ(info->locations, 8U);
   ASSERT_FALSE(info->notes.empty());
   EXPECT_NE(info->notes.back().find("not applied"), std::string::npos);
 }
@@ -462,7 +465,7 @@ TEST(Recordings, pictures_have_calls_and_an_arrow_for_each_end_that_waits) {
   const ExportReport right = exported(k_example, folder / "right.pftrace");
   EXPECT_GT(right.slices, 100U);
   EXPECT_EQ(right.backward, 0U);
-  EXPECT_EQ(right.counts.checked_edges, 96U);
+  EXPECT_EQ(right.counts.checked_edges, 128U);
   EXPECT_EQ(right.bytes, fs::file_size(folder / "right.pftrace"));
   ASSERT_TRUE(entrain::distort(k_example, folder / "skewed", skewed()));
   ExportOptions both;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "base/executor.hpp"
 #include "base/stopwatch.hpp"
@@ -19,6 +19,7 @@
 #include "causal/project.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
+#include "engine/carried_clocks.hpp"
 #include "formats/given_source.hpp"
 #include "formats/tables/check_edges.hpp"
 #include "formats/tables/edge_graph.hpp"
@@ -220,12 +221,42 @@ class Finder {
     if (!t_.domains.trivial()) {
       causal::share_maps(t_.loaded.share(processes_), t_.domains, t_.presync.maps);
     }
-    TRY_ASSIGN(const bool is_kept, keep_most({}));
-    if (!is_kept) TRY(align_all());
+    if (carries()) {
+      TRY(align_carriers());
+    } else {
+      TRY_ASSIGN(const bool is_kept, keep_most({}));
+      if (!is_kept) TRY(align_all());
+    }
     TRY(project());
     refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
     measure_shift(workers_, t_);
+    return {};
+  }
+
+  /// True if clocks of one process move together as far as the edges between them allow.
+  [[nodiscard]] bool carries() const {
+    return given_ && given_->are_kept && corrects() && options_.presync == Presync::automatic &&
+           has_carried(t_.loaded.trace.definitions.process_of);
+  }
+
+  /// Aligns the clocks that carry others, and these with them.
+  Result<void> align_carriers() {
+    TRY_ASSIGN(
+        const CarriedClocks carried,
+        carried_clocks(given_->clocks, given_->edges, t_.loaded.trace.definitions.process_of,
+                       [&](const Clocks& pair, const Edges& edges) { return align(pair, edges); }));
+    const formats::GivenSource source(carried.clocks, carried.list.view(), true);
+    TRY_ASSIGN(Timeline aligned, find_timeline(workers_, source, options_, use_, progress_));
+    TRY_ASSIGN(t_.presync.maps, maps_of_all(carried, aligned.presync.maps));
+    t_.presync.method = PresyncMethod::causal;
+    t_.presync.provenance = aligned.presync.provenance;
+    t_.presync.clocks.reason = std::move(aligned.presync.clocks.reason);
+    if (carried.apart.empty()) return {};
+    t_.report.notes.push_back(fmt::format(
+        "of one process {} {} from the host's clock: they are two clocks, and the "
+        "edges between them move only the former",
+        fmt::join(carried.apart, ", "), carried.apart.size() == 1 ? "differs" : "differ"));
     return {};
   }
 

@@ -127,6 +127,13 @@ std::vector<Shown> shown_by(std::uint32_t clock, const formats::Recording& from,
     if (from.list.members[m].clock != clock) continue;
     shown.push_back({signed_of(from.list.members[m].time), signed_of(to.list.members[m].time)});
   }
+  const auto add_ends = [&](const auto& clocks, const auto& before, const auto& after) {
+    for (std::size_t e = 0; e < clocks.size(); ++e) {
+      if (clocks[e] == clock) shown.push_back({signed_of(before[e]), signed_of(after[e])});
+    }
+  };
+  add_ends(from.list.cause_clock, from.list.cause_time, to.list.cause_time);
+  add_ends(from.list.effect_clock, from.list.effect_time, to.list.effect_time);
   const auto order = [](const Shown& a, const Shown& b) { return a.from < b.from; };
   std::sort(shown.begin(), shown.end(), order);
   // Slopes need some distance.
@@ -150,10 +157,10 @@ TEST_P(TrainingTruth, true_times_are_inside_the_bounds) {
   const std::vector<Shown> reference =
       shown_by(static_cast<std::uint32_t>(report->bounds->reference), *truth_, *skewed_);
   std::vector<std::vector<Shown>> clocks;
-  for (std::uint32_t c = 0; c < GetParam().ranks; ++c) {
+  for (std::uint32_t c = 0; c < truth_->clocks.clocks.size(); ++c) {
     clocks.push_back(shown_by(c, *skewed_, *truth_));
   }
-  std::vector<std::uint64_t> bounded(GetParam().ranks);
+  std::vector<std::uint64_t> bounded(clocks.size());
   std::uint64_t outside = 0;
   for (const BoundsRow& row : report->bounds->rows) {
     if (!row.bounded) continue;
@@ -162,7 +169,9 @@ TEST_P(TrainingTruth, true_times_are_inside_the_bounds) {
     const std::int64_t there = shown_at(reference, time);
     outside += there < row.earliest_ticks - 4 || there > row.latest_ticks + 4 ? 1 : 0;
   }
-  EXPECT_GT(*std::min_element(bounded.begin(), bounded.end()), 50);
+  // Launches bound a host from one side; the run has no calls that wait.
+  const auto devices = bounded.begin() + static_cast<std::ptrdiff_t>(GetParam().ranks);
+  EXPECT_GT(*std::min_element(devices, bounded.end()), 50);
   EXPECT_EQ(outside, 0U);
 }
 

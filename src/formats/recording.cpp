@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/core.h>
@@ -149,7 +151,12 @@ Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
   ArchiveInfo info;
   info.archive = clocks.name;
   info.format = format;
-  info.locations = info.processes = clocks.clocks.size();
+  info.locations = clocks.clocks.size();
+  std::set<std::string> processes;
+  for (const Clock& clock : clocks.clocks) {
+    processes.insert(clock.process.empty() ? clock.name : clock.process);
+  }
+  info.processes = processes.size();
   info.events = events;
   info.event_bytes = bytes;
   info.communication_events = calls;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,13 +41,29 @@ struct Call {
   std::uint64_t step = 0;            ///< step of the training loop, from 1 on; 0: not known
   std::uint64_t correlation = 0;     ///< number of the launch
   std::uint32_t place = 0;           ///< number among the calls of its file, in order of the text
+  std::uint32_t clock = 0;           ///< position in RankFile::clocks
   std::uint32_t root = k_no_rank;    ///< rank that all get data from, or give data to
   std::uint32_t from = k_no_rank, to = k_no_rank;  ///< ranks of a message; unknown: perhaps its own
   Operation operation = Operation::other;
-  bool zero_splits = false;    ///< an all-to-all in which some ranks exchange nothing
-  bool before_launch = false;  ///< the kernel begins before its launch
-  std::string group;           ///< calls of one collective have equal groups
-  std::string number;          ///< "Comms Id" and "Seq"; empty: none
+  bool zero_splits = false;  ///< an all-to-all in which some ranks exchange nothing
+  std::string group;         ///< calls of one collective have equal groups
+  std::string number;        ///< "Comms Id" and "Seq"; empty: none
+};
+
+/// A launch precedes the begin of its kernel, and a kernel's end that of the call that waits for
+/// it.
+struct InnerEdge {
+  std::uint64_t host = 0, device = 0;  ///< times by these two clocks, ns
+  bool from_host = true;               ///< the host's time precedes the device's
+};
+
+/// A clock of a file: the host's, or that of a device that calls of the host are related to.
+struct FileClock {
+  std::string process{};  ///< "pid" of a device's events as written
+  std::uint64_t events = 0;
+  std::uint64_t first = 0, last = 0;  ///< ns
+  bool zero_is_none = false;          ///< a `ts` of 0 is no time of this clock
+  std::vector<InnerEdge> edges{};     ///< between the host and this device
 };
 
 /// Contents of one file.
@@ -54,15 +72,32 @@ struct RankFile {
   std::uint64_t max_unpacked = 0;  ///< limit of unpacked bytes; 0: the default
   FileFacts facts;
   std::uint32_t rank = 0;
-  std::uint64_t events = 0;  ///< number of events with a time
-  std::uint64_t first = 0, last = 0;
-  std::uint64_t cut_times = 0;      ///< number of times with more than 3 decimals
-  std::uint64_t endless_calls = 0;  ///< kernels that communicate and have no end
-  std::uint64_t mixed_calls = 0;    ///< ignored: several processes, perhaps ranks
-  bool one_stream = false;          ///< mixed calls overlap on one stream of one process
-  bool whole_us = true;             ///< true if no time has decimals
-  std::vector<Call> calls;          ///< sorted by begin
+  std::uint64_t events = 0;          ///< number of events with a time
+  std::vector<FileClock> clocks{1};  ///< the host's, then those of devices
+  /// Clock by row, "pid tid", of the work of devices.
+  std::map<std::string, std::uint32_t, std::less<>> device_rows;
+  std::uint64_t zeros = 0;           ///< events with a `ts` of 0 that is no time
+  std::uint64_t cut_times = 0;       ///< number of times with more than 3 decimals
+  std::uint64_t endless_calls = 0;   ///< kernels that communicate and have no end
+  std::uint64_t timeless_calls = 0;  ///< kernels that communicate, without a time
+  std::uint64_t mixed_calls = 0;     ///< ignored: several processes, perhaps ranks
+  bool one_stream = false;           ///< mixed calls overlap on one stream of one process
+  bool whole_us = true;              ///< true if no time has decimals
+  std::vector<Call> calls;           ///< sorted by begin
 };
+
+/// The clock of an event: a position in RankFile::clocks. Arrows are of the row that they touch.
+std::uint32_t clock_of(const RankFile& file, const EventText& event);
+/// True for an event whose `ts` of 0 is no time; it stays as it is.
+bool has_no_time(const FileClock& clock, const EventText& event);
+/// The number that a call and its work on a device share; 0: none.
+std::uint64_t correlation_of(const EventText& event);
+/// Position of a file's clock in the run: all hosts, then all devices.
+std::uint32_t clock_in_run(const std::vector<RankFile>& files, std::size_t file,
+                           std::uint32_t clock);
+/// The maps of a file's clocks, of those of the run.
+std::vector<ClockMap> maps_of(const std::vector<RankFile>& files, std::size_t file,
+                              std::span<const ClockMap> maps);
 
 /// Name in words of MPI, e.g. "all_reduce".
 const char* name_of(Operation operation);

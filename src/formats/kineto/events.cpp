@@ -296,6 +296,12 @@ std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
 
 std::string time_text(std::int64_t ns) { return json::decimal_text(ns, k_ns_per_us); }
 
+std::uint64_t whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
 std::string_view member(std::string_view object, std::string_view key) {
   json::Scanner scanner(object);
   std::string_view name, value;

@@ -74,6 +74,9 @@ std::optional<std::int64_t> parse_time(std::string_view text, bool& cut);
 /// Text of a time in microseconds, with as many decimals as it needs, at most 3.
 std::string time_text(std::int64_t ns);
 
+/// A whole number; 0 for anything else.
+std::uint64_t whole_number(std::string_view text);
+
 /// Value of a member of an object as written; strings without quotes. Empty if there is none.
 std::string_view member(std::string_view object, std::string_view key);
 

@@ -41,6 +41,12 @@ std::uint64_t hash_of(const EventText& event) {
   return hash;
 }
 
+/// Name of a thread: numbers as written, strings without quotes and escapes.
+std::string row_of(std::string_view thread) {
+  if (!thread.starts_with('"') || thread.size() < 2) return std::string(thread);
+  return json::unescaped(thread.substr(1, thread.size() - 2));
+}
+
 class Run : public formats::Recording {
  public:
   explicit Run(std::vector<RankFile> ranks, unsigned threads)
@@ -58,7 +64,8 @@ class Run : public formats::Recording {
   [[nodiscard]] Result<void> write(const fs::path& folder,
                                    std::span<const ClockMap> maps) const override {
     return parallel_for(threads_, files_.size(), [&](std::size_t f) {
-      return kineto::write_file(folder / files_[f].path.filename(), files_[f], maps[f]);
+      return kineto::write_file(folder / files_[f].path.filename(), files_[f],
+                                maps_of(files_, f, maps));
     });
   }
 
@@ -82,6 +89,8 @@ class Run : public formats::Recording {
   [[nodiscard]] Result<void> check_copy(const Run& original) const;
   void take(Matches matches);
   void add_clocks();
+  void add_clock(const RankFile& file, const FileClock& own, std::string name);
+  void add_devices(std::size_t file);
   void add_calls();
   void name_contents();
   void add(const Instance& instance);
@@ -105,33 +114,56 @@ void Run::add_clocks() {
   std::uint64_t cut = 0, truncated = 0;
   clocks.name = files_.front().path.parent_path().string();
   for (const RankFile& file : files_) {
-    Clock clock;
-    clock.name = fmt::format("{}", file.rank);
-    clock.process = fmt::format("rank {}", file.rank);
-    clock.kind = ClockKind::wall;
-    if (file.events > 0) clock.events = StampRange{file.first, file.last};
-    clock.granule = file.whole_us ? k_us : 1;
-    clocks.clocks.push_back(std::move(clock));
+    add_clock(file, file.clocks.front(), fmt::format("{}", file.rank));
     events += file.events;
     cut += file.cut_times;
     truncated += file.facts.truncated ? 1 : 0;
   }
+  for (std::size_t f = 0; f < files_.size(); ++f) add_devices(f);
   if (cut > 0) {
     notes.push_back(fmt::format("{} times have more than 3 decimals: they count to the ns", cut));
   }
   if (truncated > 0) skipped.emplace_back("truncated_files", truncated);
 }
 
+void Run::add_clock(const RankFile& file, const FileClock& own, std::string name) {
+  Clock clock;
+  clock.name = std::move(name);
+  clock.process = fmt::format("rank {}", file.rank);
+  clock.kind = ClockKind::wall;
+  if (own.events > 0) clock.events = StampRange{own.first, own.last};
+  clock.granule = file.whole_us ? k_us : 1;
+  clocks.clocks.push_back(std::move(clock));
+}
+
+/// Devices of a file, and what relates them to its host.
+void Run::add_devices(std::size_t file) {
+  const auto host = static_cast<std::uint32_t>(file);
+  for (std::uint32_t c = 1; c < files_[file].clocks.size(); ++c) {
+    const FileClock& device = files_[file].clocks[c];
+    const std::uint32_t number = clock_in_run(files_, file, c);
+    add_clock(files_[file], device,
+              fmt::format("{} device {}", files_[file].rank, row_of(device.process)));
+    for (const InnerEdge& edge : device.edges) {
+      list.cause_clock.push_back(edge.from_host ? host : number);
+      list.cause_time.push_back(edge.from_host ? edge.host : edge.device);
+      list.effect_clock.push_back(edge.from_host ? number : host);
+      list.effect_time.push_back(edge.from_host ? edge.device : edge.host);
+    }
+  }
+}
+
 void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
-  std::uint64_t before_launch = 0, endless = 0, mixed = 0;
+  std::uint64_t zeros = 0, timeless = 0, endless = 0, mixed = 0;
   warnings = impossible_ranks(files_);
   for (const RankFile& file : files_) {
-    calls += file.calls.size() + file.endless_calls + file.mixed_calls;
+    calls += file.calls.size() + file.endless_calls + file.mixed_calls + file.timeless_calls;
+    zeros += file.zeros;
+    timeless += file.timeless_calls;
     mixed += file.mixed_calls;
     if (file.mixed_calls > 0) warn_of_mixed(file);
     endless += file.endless_calls;
-    for (const Call& call : file.calls) before_launch += call.before_launch ? 1 : 0;
   }
   if (matches_.shortest_loop > 0) warn_of_loop();
   coverage.collective_calls = calls;
@@ -144,7 +176,8 @@ void Run::add_calls() {
   count(unmatched, "calls_of_several_processes", mixed);
   count(skipped, "calls_without_edges", matches_.without_edges);
   count(skipped, "alltoall_zero_splits", matches_.zero_splits);
-  count(skipped, "kernels_before_launch", before_launch);
+  count(unmatched, "calls_without_a_time", timeless);
+  count(skipped, "events_at_zero", zeros);
 }
 
 /// Reading the file as one clock is right only if its ranks are on one host.
@@ -187,7 +220,9 @@ void Run::add(const Instance& instance) {
       const bool is_root = f == instance.root;
       if ((from_root && is_root == ends) || (to_root && is_root != ends)) continue;
       const Call& call = files_[f].calls[instance.call[f]];
-      list.members.push_back({.clock = f, .rank = f, .time = ends ? call.end : call.begin});
+      list.members.push_back({.clock = clock_in_run(files_, f, call.clock),
+                              .rank = f,
+                              .time = ends ? call.end : call.begin});
       ++(ends ? one.ends : one.begins);
     }
   }
@@ -200,7 +235,8 @@ void Run::add_message(const Instance& instance) {
   for (std::uint32_t f = 0; f < files_.size(); ++f) {
     if (instance.call[f] == Instance::k_absent) continue;
     const Call& call = files_[f].calls[instance.call[f]];
-    (f == instance.root ? list.cause_clock : list.effect_clock).push_back(f);
+    (f == instance.root ? list.cause_clock : list.effect_clock)
+        .push_back(clock_in_run(files_, f, call.clock));
     if (f == instance.root) {
       list.cause_time.push_back(call.begin);
     } else {
@@ -256,7 +292,8 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
       TRY_ASSIGN(const LinkKind made, link_file(file.path, folder / name, final_folder, kind));
       ++links.at(static_cast<std::size_t>(made));
     }
-    const std::int64_t shift = maps[f](file.first) - static_cast<std::int64_t>(file.first);
+    const std::uint64_t first = file.clocks.front().first;
+    const std::int64_t shift = maps[f](first) - static_cast<std::int64_t>(first);
     listed.push_back({.name = name.string(), .rank = file.rank, .ahead = file.facts.base + shift});
   }
   TRY(json::save(folder / k_manifest_name, manifest_text(listed), false));
@@ -266,13 +303,13 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
 /// Ends of calls count as communication, as in archives.
 Result<formats::EventTimes> Run::event_times() const {
   formats::EventTimes times;
-  times.of_clock.resize(files_.size());
+  times.of_clock.resize(clocks.clocks.size());
   times.files.resize(files_.size());
   TRY(parallel_for(threads_, files_.size(), [&](std::size_t f) -> Result<void> {
-    std::vector<formats::EventTime>& own = times.of_clock[f];
     formats::FileFingerprint& fingerprint = times.files[f];
-    const auto add = [&](const EventText& event, std::uint64_t begin,
+    const auto add = [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
                          std::int64_t duration) -> Result<void> {
+      std::vector<formats::EventTime>& own = times.of_clock[clock_in_run(files_, f, clock)];
       fingerprint.add(hash_of(event));
       const bool is_call = is_collective_kernel(event);
       const bool has_end = event.has_length();
@@ -287,36 +324,31 @@ Result<formats::EventTimes> Run::event_times() const {
 
 Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
   std::vector<std::uint64_t> hashes;
-  TRY(for_each_time(files_[file],
-                    [&](const EventText& event, std::uint64_t, std::int64_t) -> Result<void> {
-                      hashes.push_back(hash_of(event));
-                      return {};
-                    }));
+  TRY(for_each_time(
+      files_[file],
+      [&](const EventText& event, std::uint32_t, std::uint64_t, std::int64_t) -> Result<void> {
+        hashes.push_back(hash_of(event));
+        return {};
+      }));
   return hashes;
-}
-
-/// Name of a thread: numbers as written, strings without quotes and escapes.
-std::string row_of(std::string_view thread) {
-  if (!thread.starts_with('"') || thread.size() < 2) return std::string(thread);
-  return json::unescaped(thread.substr(1, thread.size() - 2));
 }
 
 Result<void> Run::for_each_work(
     const std::function<Result<void>(const formats::Work&)>& see) const {
   for (std::uint32_t f = 0; f < files_.size(); ++f) {
-    TRY(for_each_time(
-        files_[f],
-        [&](const EventText& event, std::uint64_t begin, std::int64_t duration) -> Result<void> {
-          if (!event.has_length()) return {};
-          const bool is_plain = event.name.find('\\') == std::string_view::npos;
-          const std::string unescaped = is_plain ? "" : json::unescaped(event.name);
-          const std::string row = row_of(event.thread);
-          return see({.clock = f,
-                      .begin = begin,
-                      .end = begin + static_cast<std::uint64_t>(duration),
-                      .name = is_plain ? event.name : unescaped,
-                      .row = row});
-        }));
+    TRY(for_each_time(files_[f],
+                      [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
+                          std::int64_t duration) -> Result<void> {
+                        if (!event.has_length()) return {};
+                        const bool is_plain = event.name.find('\\') == std::string_view::npos;
+                        const std::string unescaped = is_plain ? "" : json::unescaped(event.name);
+                        const std::string row = row_of(event.thread);
+                        return see({.clock = clock_in_run(files_, f, clock),
+                                    .begin = begin,
+                                    .end = begin + static_cast<std::uint64_t>(duration),
+                                    .name = is_plain ? event.name : unescaped,
+                                    .row = row});
+                      }));
   }
   return {};
 }

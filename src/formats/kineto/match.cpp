@@ -34,10 +34,11 @@ Direction direction_of(const Call& call, std::uint32_t own) {
 /// True if so few calls fall into the time of the other file that none needs a partner: the ranks
 /// were recorded one after the other, unless their clocks are wrong.
 bool may_not_overlap(const Sequence& sequence, const RankFile& other) {
+  const FileClock& window = other.clocks.size() > 1 ? other.clocks[1] : other.clocks[0];
   const auto inside =
       std::count_if(sequence.calls.begin(), sequence.calls.end(), [&](std::uint32_t c) {
         const Call& call = sequence.file->calls[c];
-        return call.begin >= other.first && call.end <= other.last;
+        return call.begin >= window.first && call.end <= window.last;
       });
   return inside < k_least_common_calls;
 }
@@ -393,16 +394,18 @@ std::vector<std::uint32_t> order_of_places(const std::vector<Call>& calls) {
 }
 
 /// The file as it would be read after it was written with a map. Times before 1970 become 0.
-RankFile moved(const RankFile& file, const ClockMap& map) {
-  const auto move = [&](std::uint64_t& time) {
-    time = static_cast<std::uint64_t>(std::max<std::int64_t>(0, map(time)));
+RankFile moved(const RankFile& file, std::span<const ClockMap> maps) {
+  const auto move = [&](std::uint64_t& time, std::uint32_t clock) {
+    time = static_cast<std::uint64_t>(std::max<std::int64_t>(0, maps[clock](time)));
   };
   RankFile result = file;
-  move(result.first);
-  move(result.last);
+  for (std::uint32_t c = 0; c < result.clocks.size(); ++c) {
+    move(result.clocks[c].first, c);
+    move(result.clocks[c].last, c);
+  }
   for (Call& call : result.calls) {
-    move(call.begin);
-    move(call.end);
+    move(call.begin, call.clock);
+    move(call.end, call.clock);
   }
   sort_calls(result);
   return result;
@@ -414,7 +417,8 @@ Matches match_calls(const std::vector<RankFile>& files) { return Matcher(files).
 
 Matches match_calls_after(const std::vector<RankFile>& files, std::span<const ClockMap> maps) {
   std::vector<RankFile> later;
-  for (std::size_t f = 0; f < files.size(); ++f) later.push_back(moved(files[f], maps[f]));
+  for (std::size_t f = 0; f < files.size(); ++f)
+    later.push_back(moved(files[f], maps_of(files, f, maps)));
   Matches matches = match_calls(later);
   for (std::size_t f = 0; f < files.size(); ++f) {
     const std::vector<std::uint32_t> order = order_of_places(files[f].calls);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <charconv>
 #include <functional>
-#include <limits>
 #include <memory_resource>
 #include <string>
 #include <unordered_map>
@@ -13,6 +11,7 @@
 
 #include "base/try.hpp"
 #include "formats/json/excerpt.hpp"
+#include "formats/kineto/clocks.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/describe.hpp"
 
@@ -26,24 +25,19 @@ struct Range {
   std::int64_t begin = 0, end = 0;  ///< ns, without the base
 };
 
-struct Launch {
-  std::uint32_t thread = 0;
-  std::int64_t begin = 0;
-};
-
 /// A step of the training loop on the CPU.
 struct Step {
   std::uint64_t number = 0;  ///< 1 or more
   std::int64_t begin = 0, end = 0;
 };
 constexpr std::string_view k_step = "ProfilerStep#";
-/// Largest time, ns since 1970 (year 2116): differences of offsets then fit into 64 bits.
-constexpr std::int64_t k_last_time = std::int64_t{1} << 62;
 
 struct Kernel {
   std::string_view name, arguments;
   std::int64_t begin = 0, end = 0;
+  bool is_whole = true;      ///< no begin and end of their own
   std::uint32_t thread = 0;  ///< number_of() its name
+  std::uint32_t clock = 0;   ///< position in RankFile::clocks, once these are known
 };
 
 /// True if both are on one stream and overlap for more than half of the shorter one, which no
@@ -81,12 +75,6 @@ struct OpenEvent {
 bool names_collective(const EventText& event) {
   return event.name == "record_param_comms" || event.name.starts_with("nccl:") ||
          event.name.starts_with("rccl:");
-}
-
-std::uint64_t number(std::string_view text) {
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
 }
 
 /// True for events of kernels that communicate.
@@ -130,19 +118,12 @@ class FileReader {
                               json::excerpt(event.duration)));
     }
     ++file_.events;
-    first_ = std::min(first_, begin);
-    last_ = std::max(last_, end);
+    clocks_.see(event, begin, end);
     if (is_begin_or_end(event)) return {};
     if (is_collective_kernel(event)) {
-      add_kernel({interned(event.name), kept(event.arguments), begin, end}, event);
-    } else if (event.category == "cuda_runtime" || event.category == "cuda_driver" ||
-               event.category == "hip_runtime" || event.category == "Runtime") {
-      const std::uint64_t correlation = number(member(event.arguments, "correlation"));
-      if (correlation > 0) {
-        launches_.insert_or_assign(correlation, Launch{number_of(event.thread), begin});
-      }
+      add_kernel({interned(event.name), kept(event.arguments), begin, end, true}, event);
     } else if (event.name.starts_with(k_step) && event.category == "user_annotation") {
-      steps_.push_back({number(event.name.substr(k_step.size())) + 1, begin, end});
+      steps_.push_back({whole_number(event.name.substr(k_step.size())) + 1, begin, end});
     } else if (names_collective(event)) {
       ranges_.push_back(
           {number_of(event.thread), interned(event.name), kept(event.arguments), begin, end});
@@ -156,16 +137,8 @@ class FileReader {
     for (const auto& [thread, stack] : open_) {
       for (const OpenEvent& open : stack) file_.endless_calls += open.kernel ? 1 : 0;
     }
-    std::int64_t first = 0, last = 0;
-    if (__builtin_add_overflow(first_, file_.facts.base, &first) || first < 0 ||
-        __builtin_add_overflow(last_, file_.facts.base, &last) || last > k_last_time) {
-      return fail(ErrorKind::input, fmt::format("{}: its times are out of range: with "
-                                                "baseTimeNanoseconds they must lie between 0 and "
-                                                "2^62 ns",
-                                                file_.path.string()));
-    }
-    file_.first = static_cast<std::uint64_t>(first);
-    file_.last = static_cast<std::uint64_t>(last);
+    TRY(clocks_.finish(file_));
+    set_clocks();
     file_.one_stream = !several_processes_ && are_merged(kernels_);
     if (several_processes_ || file_.one_stream) {
       file_.mixed_calls = kernels_.size();
@@ -191,6 +164,23 @@ class FileReader {
     several_processes_ = several_processes_ || *process_ != event.process;
     kernels_.push_back(kernel);
     kernels_.back().thread = number_of(event.thread);
+    rows_.push_back(interned(fmt::format("{} {}", event.process, event.thread)));
+  }
+
+  /// Gives kernels their clocks, and leaves out those without a time.
+  void set_clocks() {
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < kernels_.size(); ++k) {
+      Kernel& kernel = kernels_[k];
+      const auto row = file_.device_rows.find(rows_[k]);
+      if (kernel.is_whole && row != file_.device_rows.end()) kernel.clock = row->second;
+      if (kernel.begin == 0 && file_.clocks[kernel.clock].zero_is_none) {
+        ++file_.timeless_calls;
+      } else {
+        kernels_[kept++] = kernel;
+      }
+    }
+    kernels_.resize(kept);
   }
 
   static bool is_async(const EventText& event) { return event.phase == "b" || event.phase == "e"; }
@@ -224,7 +214,7 @@ class FileReader {
       OpenEvent& open = stack.emplace_back();
       open.begin = time;
       if (is_of_collective_kernel(event)) {
-        open.kernel = Kernel{interned(event.name), kept(event.arguments), time, time};
+        open.kernel = Kernel{interned(event.name), kept(event.arguments), time, time, false};
       }
       return;
     }
@@ -295,17 +285,18 @@ class FileReader {
   }
 
   /// Ranges around the launch of a kernel, innermost first.
-  [[nodiscard]] std::vector<const Range*> ranges_around(const Launch& launch) const {
+  [[nodiscard]] std::vector<const Range*> ranges_around(std::uint32_t thread,
+                                                        std::int64_t time) const {
     std::vector<const Range*> around;
-    auto at = std::upper_bound(ranges_.begin(), ranges_.end(), launch,
-                               [](const Launch& a, const Range& b) {
-                                 return std::tie(a.thread, a.begin) < std::tie(b.thread, b.begin);
+    auto at = std::upper_bound(ranges_.begin(), ranges_.end(), std::pair(thread, time),
+                               [](const auto& place, const Range& range) {
+                                 return place < std::pair(range.thread, range.begin);
                                });
     constexpr int k_most_back = 8;  // ranges of one collective nest: record_param_comms, nccl:...
     for (int i = 0; i < k_most_back && at != ranges_.begin(); ++i) {
       --at;
-      if (at->thread != launch.thread) break;
-      if (at->end >= launch.begin) around.push_back(&*at);
+      if (at->thread != thread) break;
+      if (at->end >= time) around.push_back(&*at);
     }
     return around;
   }
@@ -317,13 +308,13 @@ class FileReader {
     Members& argument = members_;
     argument.clear();
     argument.add(kernel.arguments);
-    call.correlation = number(argument["correlation"]);
+    call.clock = kernel.clock;
+    call.correlation = whole_number(argument["correlation"]);
     const std::string_view stream = argument["stream"];
     std::string_view range_name;
-    if (const auto launch = launches_.find(call.correlation); launch != launches_.end()) {
-      call.step = step_at(launch->second.begin);
-      call.before_launch = kernel.begin < launch->second.begin;
-      for (const Range* range : ranges_around(launch->second)) {
+    if (const Launch* const launch = clocks_.launch(call.correlation)) {
+      call.step = step_at(launch->begin);
+      for (const Range* range : ranges_around(number_of(launch->thread), launch->begin)) {
         argument.add(range->arguments);
         if (range->name != "record_param_comms") range_name = range->name;
       }
@@ -341,21 +332,20 @@ class FileReader {
   }
 
   RankFile& file_;
-  std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
-  std::int64_t last_ = std::numeric_limits<std::int64_t>::min();
+  ClockReader clocks_;
   Members members_;  ///< reused for each kernel
   std::pmr::monotonic_buffer_resource texts_;
   std::unordered_set<std::string_view> names_;
   std::unordered_map<std::string_view, Operation> operations_;
   std::unordered_map<std::string_view, std::uint32_t> threads_;
   std::vector<Kernel> kernels_;
+  std::vector<std::string_view> rows_;       ///< process and thread of each kernel
   std::optional<std::string_view> process_;  ///< process of the first such kernel
   bool several_processes_ = false;           ///< kernels are in other processes too
   std::unordered_map<std::string, std::vector<OpenEvent>>
       open_;  ///< key: process and thread, or id
   std::vector<Range> ranges_;
   std::vector<Step> steps_;
-  std::unordered_map<std::uint64_t, Launch> launches_;
 };
 
 }  // namespace

@@ -60,10 +60,12 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
                            std::function<Result<void>(std::string_view)> pass) {
   const auto see_event = [&](const EventText& event) -> Result<void> {
     if (!event.has_time() || event.phase == "M") return {};
+    const std::uint32_t clock = clock_of(file, event);
+    if (has_no_time(file.clocks[clock], event)) return {};
     bool cut = false;
     TRY_ASSIGN(const std::uint64_t begin, moment(event.time, file, cut));
     const auto length = event.has_length() ? parse_time(event.duration, cut) : std::nullopt;
-    return see(event, begin, length.value_or(0));
+    return see(event, clock, begin, length.value_or(0));
   };
   TRY_ASSIGN(
       const FileFacts facts,
@@ -74,20 +76,23 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
 
 Result<void> unpack(const RankFile& file, const fs::path& to) {
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, false));
-  const auto see = [](const EventText&, std::uint64_t, std::int64_t) -> Result<void> { return {}; };
+  const auto see = [](const EventText&, std::uint32_t, std::uint64_t,
+                      std::int64_t) -> Result<void> { return {}; };
   TRY(for_each_time(file, see, [&](std::string_view text) { return writer.write(text); }));
   return writer.close();
 }
 
-Result<void> write_file(const fs::path& to, const RankFile& file, const ClockMap& map) {
-  if (map.is_identity()) return duplicate_file(file.path, to);
+Result<void> write_file(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
+  if (std::all_of(maps.begin(), maps.end(), [](const auto& map) { return map.is_identity(); }))
+    return duplicate_file(file.path, to);
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packed));
   std::vector<Change> changes;
   const auto replace = [&changes](std::string_view piece, std::int64_t before, std::int64_t after) {
     if (before != after) changes.push_back({piece, time_text(after)});
   };
-  const auto see = [&](const EventText& event, std::uint64_t begin,
+  const auto see = [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
                        std::int64_t duration) -> Result<void> {
+    const ClockMap& map = maps[clock];
     const std::int64_t moved = map(begin);
     const auto stored = static_cast<std::int64_t>(begin);
     if (moved < 0) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include <entrain/clock_map.hpp>
@@ -15,18 +16,21 @@
 /// Reads files of a run again, and writes them with other times.
 namespace entrain::kineto {
 
-/// Called for all events with a time; the duration is 0 for those without a length.
-using SeeTime =
-    std::function<Result<void>(const EventText&, std::uint64_t begin, std::int64_t duration)>;
+/// Called for all events with a time; the duration is 0 for those without a length. `clock`:
+/// position in RankFile::clocks.
+using SeeTime = std::function<Result<void>(const EventText&, std::uint32_t clock,
+                                           std::uint64_t begin, std::int64_t duration)>;
 
 /// Reads a file again. `pass`: see EventSinks. Errors: ErrorKind::input if it has changed, and
 /// those of `see`.
 Result<void> for_each_time(const RankFile& file, const SeeTime& see,
                            std::function<Result<void>(std::string_view)> pass = {});
 
-/// Writes a file with the times that a map gives, and every other byte as it was. Errors: those of
+/// Writes a file with the times that the maps of its clocks give, and every other byte as it was.
+/// Errors: those of
 /// for_each_time(); ErrorKind::input for times before 1970; ErrorKind::output.
-Result<void> write_file(const std::filesystem::path& to, const RankFile& file, const ClockMap& map);
+Result<void> write_file(const std::filesystem::path& to, const RankFile& file,
+                        std::span<const ClockMap> maps);
 
 /// Writes the unchanged text of a packed file. Errors: those of write_file().
 Result<void> unpack(const RankFile& file, const std::filesystem::path& to);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/align.hpp>
+#include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
+
+#include "formats/tables/list.hpp"
+#include "lines/keep_most_clocks.hpp"
+
+namespace entrain::engine {
+
+/// The clocks of processes, each of which carries the other clocks of its process: the host of a
+/// rank and its devices. What carries moves with all that it carries, so that edges between
+/// processes need not be divided among the clocks of one.
+struct CarriedClocks {
+  Clocks clocks;                       ///< the carriers
+  tables::EdgeList list;               ///< the edges between carriers; times are those of carriers
+  std::vector<std::uint32_t> carrier;  ///< per clock: position in `clocks`
+  /// Per clock: its time -> that of its carrier. The identity unless edges between the two demand
+  /// another one.
+  std::vector<ClockMap> inner;
+  std::vector<std::string> apart;  ///< names of clocks whose map is no identity
+};
+
+/// True if some process has several clocks.
+bool has_carried(std::span<const std::uint32_t> process_of);
+
+/// The first clock of each process carries the others. `align_pair` is asked only for clocks whose
+/// edges with their carrier are violated. Errors: those of `align_pair`.
+Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
+                                     std::span<const std::uint32_t> process_of,
+                                     const lines::AlignPair& align_pair);
+
+/// Maps of all clocks, of the maps of their carriers. Errors: those of ClockMap::from_knots().
+Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,
+                                          std::span<const ClockMap> maps);
+
+}  // namespace entrain::engine

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/carried_clocks.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+#include <entrain/entrain.hpp>
+
+#include "base/temp_folder_testing.hpp"
+#include "engine/inputs.hpp"
+#include "formats/registry/open_testing.hpp"
+
+namespace entrain::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double k_unix_us = 1'760'000'000e6;
+
+/// A rank that launches a kernel every 10 ms and waits for its device after each; kernels begin
+/// 8 us after their launch. `shown`: what the device's clock shows.
+template <class Shown>
+void write_rank(const TempFolder& folder, int rank, const Shown& shown, double host_late = 0) {
+  std::string text = R"({"traceEvents": [)";
+  for (int k = 1; k <= 60; ++k) {
+    const double host = k_unix_us + 10'000.0 * k + 700.0 * (k % 7) + host_late;
+    const double begin = shown(host - host_late + 8), end = shown(host - host_late + 508);
+    text += fmt::format(
+        R"({}{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 90, "tid": 90, )"
+        R"("ts": {:.3f}, "dur": 5, "args": {{"correlation": {}}}}}, {{"ph": "X", "cat": "kernel", )"
+        R"("name": "ncclDevKernel_AllReduce_Sum_f32", "pid": 0, "tid": 7, "ts": {:.3f}, "dur": )"
+        R"({:.3f}, "args": {{"correlation": {}, "stream": 7, "Comms Id": 5, "Seq": {}}}}}, )"
+        R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 90, )"
+        R"("tid": 90, "ts": {:.3f}, "dur": {:.3f}, "args": {{"correlation": {}}}}})",
+        k == 1 ? "" : ",\n", host, k, begin, end - begin, k, k, host + 20, 508 - 20 + 6.0,
+        1'000 + k);
+  }
+  text += "]}";
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  folder.put(fmt::format("rank{}.json", rank), {bytes, text.size()});
+}
+
+double right(double time) { return time; }
+
+CorrectReport corrected(const fs::path& input, const fs::path& output) {
+  auto report = entrain::correct(input, output, {});
+  EXPECT_TRUE(report) << report.error().message;
+  return report ? *std::move(report) : CorrectReport();
+}
+
+/// Largest distance of a clock of `fixed` from what `truth` shows, ns.
+std::int64_t error_of(const fs::path& fixed, const fs::path& truth, std::size_t clock) {
+  const auto a = formats::open_recording({fixed}, 1), b = formats::open_recording({truth}, 1);
+  EXPECT_TRUE(a && b);
+  const auto x = (*a)->event_times(), y = (*b)->event_times();
+  EXPECT_TRUE(x && y);
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < x->of_clock[clock].size(); ++i) {
+    const std::int64_t apart = x->of_clock[clock][i].time() - y->of_clock[clock][i].time();
+    most = std::max(most, std::abs(apart));
+  }
+  return most;
+}
+
+TEST(CarriedClocks, a_lone_rank_is_checked_against_its_device) {
+  const TempFolder truth, wrong, out;
+  write_rank(truth, 0, right);
+  const auto clean = entrain::check(truth.path(), {});
+  ASSERT_TRUE(clean);
+  EXPECT_EQ(clean->violations, 0U);
+  EXPECT_EQ(clean->checked_edges, 120U);
+  write_rank(wrong, 0, [](double time) { return time - 400; });
+  const auto found = entrain::check(wrong.path(), {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->judgement.verdict, Verdict::violations);
+  EXPECT_EQ(found->violations, 60U);
+  const CorrectReport report = corrected(wrong.path(), out / "fixed");
+  EXPECT_EQ(report.after.violations, 0U);
+  EXPECT_EQ(error_of(out / "fixed", truth.path(), 0), 0);
+  EXPECT_LE(error_of(out / "fixed", truth.path(), 1), 8'000);
+}
+
+/// Launches bound it from one side, calls that wait from the other one.
+TEST(CarriedClocks, a_device_that_drifts_or_counts_from_its_boot_moves_no_host) {
+  const auto boot = [](double time) { return time - 1'700'000'000e6; };
+  const auto late = [](double time) { return time + 250 + (time - k_unix_us) * 2e-5; };
+  const auto early = [](double time) { return time - 60 - (time - k_unix_us) * 2e-4; };
+  const TempFolder truth, wrong, out;
+  for (int rank = 0; rank < 4; ++rank) write_rank(truth, rank, right);
+  write_rank(wrong, 0, right);
+  write_rank(wrong, 1, boot);
+  write_rank(wrong, 2, late);
+  write_rank(wrong, 3, early);
+  const CorrectReport report = corrected(wrong.path(), out / "fixed");
+  EXPECT_EQ(report.after.violations, 0U);
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(error_of(out / "fixed", truth.path(), rank), 0) << rank;
+    EXPECT_LE(error_of(out / "fixed", truth.path(), 4 + rank), 15'000) << rank;
+  }
+}
+
+TEST(CarriedClocks, a_device_goes_with_its_host) {
+  const TempFolder truth, wrong, out;
+  for (int rank = 0; rank < 4; ++rank) {
+    write_rank(truth, rank, right);
+    const double by = rank == 2 ? 3'000 : 0;
+    write_rank(
+        wrong, rank, [by](double time) { return time + by; }, by);
+  }
+  const CorrectReport report = corrected(wrong.path(), out / "fixed");
+  EXPECT_EQ(report.after.violations, 0U);
+  for (std::size_t clock = 0; clock < 8; ++clock) {
+    EXPECT_LE(error_of(out / "fixed", truth.path(), clock), 1'000) << clock;
+  }
+}
+
+TEST(CarriedClocks, clocks_of_processes_of_their_own_carry_nothing) {
+  EXPECT_FALSE(has_carried(std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_TRUE(has_carried(std::vector<std::uint32_t>{0, 1, 0}));
+}
+
+}  // namespace
+}  // namespace entrain::engine

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/clocks.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+
+namespace entrain::kineto {
+namespace {
+
+/// Largest time, ns since 1970 (year 2116): differences of offsets then fit into 64 bits.
+constexpr std::int64_t k_last_time = std::int64_t{1} << 62;
+
+bool is_work_of_device(const EventText& event) {
+  const std::string_view category = event.category;
+  return event.phase == "X" && event.has_length() &&
+         (category == "kernel" || category == "Kernel" || category == "gpu_memcpy" ||
+          category == "Memcpy" || category == "gpu_memset" || category == "Memset" ||
+          category == "gpu_user_annotation");
+}
+
+bool is_runtime(std::string_view category) {
+  return category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime" ||
+         category == "Runtime";
+}
+
+bool is_arrow(const EventText& event) {
+  return event.phase == "s" || event.phase == "t" || event.phase == "f";
+}
+
+/// Process and thread of an event.
+std::string row_of(const EventText& event) {
+  return fmt::format("{} {}", event.process, event.thread);
+}
+
+/// Times with the base of a file. Errors: ErrorKind::input for those out of range.
+Result<std::uint64_t> shown(std::int64_t time, const RankFile& file) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(time, file.facts.base, &sum) || sum < 0 || sum > k_last_time) {
+    return fail(ErrorKind::input,
+                fmt::format("{}: its times are out of range: with baseTimeNanoseconds they must "
+                            "lie between 0 and 2^62 ns",
+                            file.path.string()));
+  }
+  return static_cast<std::uint64_t>(sum);
+}
+
+}  // namespace
+
+void ClockReader::Stamps::add(std::int64_t begin, std::int64_t end) {
+  ++events;
+  zeros += begin == 0 ? 1 : 0;
+  if (begin == 0) return;
+  first = std::min(first, begin);
+  last = std::max(last, end);
+}
+
+void ClockReader::Stamps::add(const Stamps& other) {
+  events += other.events;
+  zeros += other.zeros;
+  first = std::min(first, other.first);
+  last = std::max(last, other.last);
+}
+
+bool ClockReader::Stamps::zero_is_none() const {
+  constexpr std::int64_t k_times = 10, k_least = 1'000'000'000;
+  return zeros > 0 && first <= last && first > k_least && first / k_times > last - first;
+}
+
+std::optional<ClockReader::Wait::For> ClockReader::waits_for(std::string_view name) {
+  if (!name.starts_with("cuda") && !name.starts_with("hip")) return std::nullopt;
+  name.remove_prefix(name.starts_with("hip") ? 3 : 4);
+  if (name == "DeviceSynchronize") return Wait::For::device;
+  if (name == "StreamSynchronize") return Wait::For::stream;
+  if (name == "Memcpy") return Wait::For::copy;
+  return std::nullopt;
+}
+
+const Launch* ClockReader::launch(std::uint64_t correlation) const {
+  const auto found = launches_.find(correlation);
+  return found != launches_.end() ? &found->second : nullptr;
+}
+
+void ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t end) {
+  if (is_arrow(event)) {
+    arrows_[row_of(event)].add(begin, end);
+    return;
+  }
+  if (!is_work_of_device(event)) {
+    host_.add(begin, end);
+    if (is_runtime(event.category) && event.has_length()) add_call(event, begin, end);
+    return;
+  }
+  auto at = devices_.find(event.process);
+  if (at == devices_.end()) at = devices_.emplace(event.process, Device{}).first;
+  Device& device = at->second;
+  device.stamps.add(begin, end);
+  const bool is_to_host = event.name.find("DtoH") != std::string_view::npos;
+  device.work.push_back({correlation_of(event), begin, end, is_to_host});
+  if (device.streams.contains(event.thread)) return;
+  device.streams.emplace(event.thread);
+  processes_.emplace(row_of(event), event.process);
+}
+
+void ClockReader::add_call(const EventText& event, std::int64_t begin, std::int64_t end) {
+  const std::uint64_t correlation = correlation_of(event);
+  if (const auto what = waits_for(event.name)) waits_.push_back({*what, correlation, begin, end});
+  if (correlation == 0) return;
+  const auto [at, is_new] = launches_.try_emplace(correlation, Launch{{}, begin, end});
+  at->second.begin = std::min(at->second.begin, begin);
+  at->second.end = std::max(at->second.end, end);
+  auto thread = threads_.find(event.thread);
+  if (thread == threads_.end()) thread = threads_.emplace(event.thread).first;
+  at->second.thread = *thread;
+}
+
+Result<void> ClockReader::finish(RankFile& file) {
+  const auto take = [&](const Stamps& stamps, FileClock& clock) -> Result<void> {
+    clock.zero_is_none = stamps.zero_is_none();
+    clock.events = stamps.events - (clock.zero_is_none ? stamps.zeros : 0);
+    file.zeros += stamps.events - clock.events;
+    if (clock.events == 0) return {};
+    const bool at_zero = stamps.zeros > 0 && !clock.zero_is_none;
+    TRY_ASSIGN(clock.first,
+               shown(at_zero ? std::min<std::int64_t>(0, stamps.first) : stamps.first, file));
+    TRY_ASSIGN(clock.last,
+               shown(at_zero ? std::max<std::int64_t>(0, stamps.last) : stamps.last, file));
+    return {};
+  };
+  file.clocks.assign(1, {});
+  for (const auto& [process, device] : devices_) {
+    FileClock clock;
+    clock.process = process;
+    add_edges(device, clock);
+    if (clock.edges.empty()) {
+      host_.add(device.stamps);
+      continue;
+    }
+    TRY(take(device.stamps, clock));
+    for (InnerEdge& edge : clock.edges) {
+      TRY_ASSIGN(edge.host, shown(static_cast<std::int64_t>(edge.host), file));
+      TRY_ASSIGN(edge.device, shown(static_cast<std::int64_t>(edge.device), file));
+    }
+    file.clocks.push_back(std::move(clock));
+  }
+  for (const auto& [row, process] : processes_) {
+    for (std::uint32_t c = 1; c < file.clocks.size(); ++c) {
+      if (file.clocks[c].process == process) file.device_rows.emplace(row, c);
+    }
+  }
+  // An arrow ends where its kernel begins: it widens no clock of a device.
+  for (const auto& [row, stamps] : arrows_) {
+    const auto at = file.device_rows.find(row);
+    if (at == file.device_rows.end()) {
+      host_.add(stamps);
+    } else {
+      file.clocks[at->second].events += stamps.events;
+    }
+  }
+  return take(host_, file.clocks.front());
+}
+
+void ClockReader::add_edges(const Device& device, FileClock& clock) const {
+  const bool no_zeros = device.stamps.zero_is_none();
+  Launched launched;
+  for (const Work& work : device.work) {
+    const Launch* const by = launch(work.correlation);
+    if (by == nullptr || (no_zeros && work.begin == 0)) continue;
+    clock.edges.push_back(
+        {static_cast<std::uint64_t>(by->begin), static_cast<std::uint64_t>(work.begin), true});
+    launched.emplace_back(*by, &work);
+  }
+  add_copies(launched, clock);
+  add_waits(device, std::move(launched), clock);
+}
+
+/// A call that waits ends after all that was launched before it, if nothing else can be meant: the
+/// only device, or its only stream.
+void ClockReader::add_waits(const Device& device, Launched launched, FileClock& clock) const {
+  if (devices_.size() != 1) return;
+  std::sort(launched.begin(), launched.end(),
+            [](const auto& a, const auto& b) { return a.first.end < b.first.end; });
+  std::vector<Wait> waits = waits_;
+  std::stable_sort(waits.begin(), waits.end(),
+                   [](const Wait& a, const Wait& b) { return a.begin < b.begin; });
+  std::size_t next = 0;
+  std::int64_t latest = std::numeric_limits<std::int64_t>::min();
+  for (const Wait& wait : waits) {
+    for (; next < launched.size() && launched[next].first.end <= wait.begin; ++next) {
+      latest = std::max(latest, launched[next].second->end);
+    }
+    const bool is_all = wait.what == Wait::For::device ||
+                        (wait.what == Wait::For::stream && device.streams.size() == 1);
+    if (!is_all || next == 0) continue;
+    clock.edges.push_back(
+        {static_cast<std::uint64_t>(wait.end), static_cast<std::uint64_t>(latest), false});
+  }
+}
+
+/// A copy to the host has ended before the call returns that waits for it.
+void ClockReader::add_copies(const Launched& launched, FileClock& clock) const {
+  std::set<std::uint64_t> waiting;
+  for (const Wait& wait : waits_) {
+    if (wait.what == Wait::For::copy) waiting.insert(wait.correlation);
+  }
+  for (const auto& [by, work] : launched) {
+    if (!work->is_to_host || !waiting.contains(work->correlation)) continue;
+    clock.edges.push_back(
+        {static_cast<std::uint64_t>(by.end), static_cast<std::uint64_t>(work->end), false});
+  }
+}
+
+std::uint32_t clock_of(const RankFile& file, const EventText& event) {
+  if (file.clocks.size() == 1 || !(is_work_of_device(event) || is_arrow(event))) return 0;
+  const auto at = file.device_rows.find(row_of(event));
+  return at != file.device_rows.end() ? at->second : 0;
+}
+
+bool has_no_time(const FileClock& clock, const EventText& event) {
+  bool cut = false;
+  return clock.zero_is_none && parse_time(event.time, cut) == 0;
+}
+
+std::uint64_t correlation_of(const EventText& event) {
+  return whole_number(member(event.arguments, "correlation"));
+}
+
+std::uint32_t clock_in_run(const std::vector<RankFile>& files, std::size_t file,
+                           std::uint32_t clock) {
+  if (clock == 0) return static_cast<std::uint32_t>(file);
+  std::size_t place = files.size() + clock - 1;
+  for (std::size_t f = 0; f < file; ++f) place += files[f].clocks.size() - 1;
+  return static_cast<std::uint32_t>(place);
+}
+
+std::vector<ClockMap> maps_of(const std::vector<RankFile>& files, std::size_t file,
+                              std::span<const ClockMap> maps) {
+  std::vector<ClockMap> own;
+  for (std::uint32_t c = 0; c < files[file].clocks.size(); ++c) {
+    own.push_back(maps[clock_in_run(files, file, c)]);
+  }
+  return own;
+}
+
+}  // namespace entrain::kineto

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "formats/kineto/collective_calls.hpp"
+
+/// Clocks of a file: its host's, and one per device that host calls are related to.
+namespace entrain::kineto {
+
+/// A call of the runtime of devices. Of several calls with one number the first begin and the last
+/// end count: no kernel begins before it.
+struct Launch {
+  std::string_view thread;
+  std::int64_t begin = 0, end = 0;  ///< ns, without the base
+};
+
+/// Finds the clocks of a file from its events.
+class ClockReader {
+ public:
+  /// Takes an event; the duration of one without a length is 0.
+  void see(const EventText& event, std::int64_t begin, std::int64_t end);
+
+  /// Fills RankFile::clocks and device_rows, once RankFile::facts is complete. Errors:
+  /// ErrorKind::input for times out of range.
+  Result<void> finish(RankFile& file);
+
+  /// The launch of a correlation number; null if it was not recorded.
+  [[nodiscard]] const Launch* launch(std::uint64_t correlation) const;
+
+ private:
+  /// Stamps of a clock as stored.
+  struct Stamps {
+    std::uint64_t events = 0, zeros = 0;
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();  ///< other than 0
+    std::int64_t last = std::numeric_limits<std::int64_t>::min();
+
+    void add(std::int64_t begin, std::int64_t end);
+    void add(const Stamps& other);
+    /// True if stamps of 0 are farther from all others than ten times what these cover, and than a
+    /// second: the profiler did not know the time.
+    [[nodiscard]] bool zero_is_none() const;
+  };
+  /// A kernel or a copy.
+  struct Work {
+    std::uint64_t correlation = 0;
+    std::int64_t begin = 0, end = 0;
+    bool is_to_host = false;  ///< a copy from the device to the host
+  };
+  struct Device {
+    Stamps stamps;
+    std::vector<Work> work;
+    std::set<std::string, std::less<>> streams;
+  };
+  /// Work with its launch.
+  using Launched = std::vector<std::pair<Launch, const Work*>>;
+  /// A call that returns once work has ended.
+  struct Wait {
+    enum class For : std::uint8_t { device, stream, copy };
+    For what = For::device;
+    std::uint64_t correlation = 0;
+    std::int64_t begin = 0, end = 0;
+  };
+
+  static std::optional<Wait::For> waits_for(std::string_view name);
+  void add_call(const EventText& event, std::int64_t begin, std::int64_t end);
+  void add_edges(const Device& device, FileClock& clock) const;
+  void add_waits(const Device& device, Launched launched, FileClock& clock) const;
+  void add_copies(const Launched& launched, FileClock& clock) const;
+
+  Stamps host_;
+  std::map<std::string, Device, std::less<>> devices_;         ///< key: process
+  std::map<std::string, Stamps, std::less<>> arrows_;          ///< key: row_of()
+  std::map<std::string, std::string, std::less<>> processes_;  ///< of rows with work of devices
+  std::unordered_map<std::uint64_t, Launch> launches_;
+  std::set<std::string, std::less<>> threads_;  ///< that launch
+  std::vector<Wait> waits_;
+};
+
+}  // namespace entrain::kineto

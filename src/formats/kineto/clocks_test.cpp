@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/clocks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "formats/json/document.hpp"
+#include "formats/kineto/kineto_testing.hpp"
+
+namespace entrain::kineto {
+namespace {
+
+std::string event(const char* category, const char* name, const char* process, double begin,
+                  double length, int correlation) {
+  return fmt::format(R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": 7, "ts": {}, )"
+                     R"("dur": {}, "args": {{"correlation": {}}}}})",
+                     category, name, process, begin, length, correlation);
+}
+std::string launch(double begin, int correlation) {
+  return event("cuda_runtime", "cudaLaunchKernel", "900", begin, 5, correlation);
+}
+std::string work(double begin, int correlation, const char* device = "0") {
+  return event("kernel", "gemm", device, begin, 10, correlation);
+}
+std::string call(const char* name, double begin, double length, int correlation = 0) {
+  return event("cuda_runtime", name, "900", begin, length, correlation);
+}
+
+class Devices : public Chrome {
+ protected:
+  RankFile file(const std::vector<std::string>& events) {
+    files_.clear();
+    add(file_of(events));
+    auto read = read_file(files_[0]);
+    EXPECT_TRUE(read) << read.error().message;
+    return read ? *std::move(read) : RankFile();
+  }
+};
+
+TEST_F(Devices, a_device_whose_launches_are_known_has_a_clock) {
+  const RankFile one = file({launch(100, 1), work(90, 1), launch(300, 2), work(310, 2)});
+  ASSERT_EQ(one.clocks.size(), 2U);
+  const FileClock& device = one.clocks[1];
+  EXPECT_EQ(device.first, 90'000U);
+  EXPECT_EQ(device.last, 320'000U);
+  ASSERT_EQ(device.edges.size(), 2U);
+  EXPECT_EQ(device.edges[0].host, 100'000U);
+  EXPECT_EQ(device.edges[0].device, 90'000U);
+  EXPECT_TRUE(device.edges[0].from_host);
+  // Nothing relates this one to its host: it is stamped as the host is.
+  EXPECT_EQ(file({launch(100, 1), work(90, 2)}).clocks.size(), 1U);
+  EXPECT_EQ(file({work(90, 0)}).clocks.size(), 1U);
+}
+
+TEST_F(Devices, of_several_calls_with_one_number_the_first_counts) {
+  const RankFile one = file({launch(500, 1), launch(100, 1), work(90, 1), work(95, 1)});
+  ASSERT_EQ(one.clocks[1].edges.size(), 2U);
+  EXPECT_EQ(one.clocks[1].edges[0].host, 100'000U);
+  EXPECT_EQ(one.clocks[1].edges[1].host, 100'000U);
+}
+
+TEST_F(Devices, a_call_that_waits_ends_after_what_was_launched_before_it) {
+  const auto waits = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> events{launch(100, 1), work(110, 1), launch(300, 2), work(310, 2)};
+    events.insert(events.end(), more.begin(), more.end());
+    std::vector<InnerEdge> found = file(events).clocks[1].edges;
+    std::erase_if(found, [](const InnerEdge& edge) { return edge.from_host; });
+    return found;
+  };
+  auto edges = waits({call("cudaDeviceSynchronize", 200, 50)});
+  ASSERT_EQ(edges.size(), 1U);
+  EXPECT_EQ(edges[0].device, 120'000U);
+  EXPECT_EQ(edges[0].host, 250'000U);
+  EXPECT_EQ(waits({call("hipStreamSynchronize", 400, 50)}).size(), 1U);
+  EXPECT_TRUE(waits({call("cudaDeviceSynchronize", 50, 10)}).empty());
+  EXPECT_TRUE(waits({call("cudaEventQuery", 400, 50)}).empty());
+  // The stream, or the device, that is waited for is not certain.
+  const std::string elsewhere =
+      R"({"ph": "X", "cat": "kernel", "name": "x", "pid": 0, "tid": 8, "ts": 1, "dur": 1})";
+  EXPECT_TRUE(waits({call("cudaStreamSynchronize", 400, 50), elsewhere}).empty());
+  EXPECT_EQ(waits({call("cudaDeviceSynchronize", 400, 50), elsewhere}).size(), 1U);
+  EXPECT_TRUE(waits({call("cudaDeviceSynchronize", 400, 50), work(500, 0, "1")}).empty());
+}
+
+TEST_F(Devices, a_copy_to_the_host_ends_before_its_call) {
+  const auto copies = [&](const char* name, const char* way) {
+    const std::string copy = event("gpu_memcpy", way, "0", 110, 10, 3);
+    return file({call(name, 100, 40, 3), copy}).clocks[1].edges.size();
+  };
+  EXPECT_EQ(copies("cudaMemcpy", "Memcpy DtoH (Device -> Pageable)"), 2U);
+  EXPECT_EQ(copies("cudaMemcpyAsync", "Memcpy DtoH (Device -> Pageable)"), 1U);
+  EXPECT_EQ(copies("cudaMemcpy", "Memcpy HtoD (Pageable -> Device)"), 1U);
+}
+
+TEST_F(Devices, work_at_0_far_from_all_other_is_no_work_of_1970) {
+  const RankFile one = file({launch(1e15, 1), work(1e15 + 9, 1), launch(1e15 + 20, 2), work(0, 2)});
+  ASSERT_EQ(one.clocks.size(), 2U);
+  EXPECT_EQ(one.zeros, 1U);
+  EXPECT_EQ(one.clocks[1].events, 1U);
+  EXPECT_EQ(one.clocks[1].edges.size(), 1U);
+  EXPECT_EQ(file({launch(0, 1), work(9, 1)}).zeros, 0U);
+  // Nobody knows more of a clock that shows nothing else.
+  EXPECT_EQ(file({launch(1e15, 1), work(0, 1)}).zeros, 0U);
+}
+
+TEST_F(Devices, each_clock_moves_by_its_own_map) {
+  const std::string arrow = R"({"ph": "f", "pid": 0, "tid": 7, "ts": 90, "id": 1, "bp": "e"})";
+  add(file_of({launch(100, 1), work(90, 1), arrow}));
+  const auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->clocks.clocks.size(), 2U);
+  EXPECT_EQ((*run)->clocks.clocks[1].name, "0 device 0");
+  EXPECT_EQ((*run)->clocks.clocks[1].process, (*run)->clocks.clocks[0].process);
+  const TempFolder out;
+  ASSERT_TRUE((*run)->write(out.path(), std::vector<ClockMap>{{}, ClockMap().shifted(20'000)}));
+  const std::string text = json::load(out.path() / "rank0.json")->text;
+  EXPECT_NE(text.find("\"ts\": 100,"), std::string::npos);
+  EXPECT_NE(text.find("\"ts\": 110, \"dur\": 10"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"ts\": 110, \"id\": 1"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace entrain::kineto
