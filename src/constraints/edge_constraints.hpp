@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -23,9 +24,13 @@ struct ConstraintOptions {
   std::uint32_t windows = 1;  ///< number of windows of that span
   /// Known errors (null: 0). They decide which edge of a pair is the tightest in a window.
   const ClockErrors* errors = nullptr;
-  /// Cost of moving an end of an edge to the middle of its window, ticks per tick. If not 0,
-  /// tightness is measured after both ends were moved.
-  double rate = 0;
+  /// Times of all nodes that decide instead of `errors`, in parts of 2^-bits ticks since `begin`.
+  std::span<const std::int64_t> corrected{};
+  unsigned bits = 0;
+  /// Edges count whose slack by `corrected` is below this, parts.
+  std::int64_t most_slack = std::numeric_limits<std::int64_t>::max();
+  /// What each clock's stamps may be off by, ticks: it is added to slacks at both ends. Empty: 0.
+  std::span<const std::int64_t> margins{};
   unsigned threads = 1;  ///< threads of this member, 0: all cores; results do not depend on it
 };
 
@@ -33,7 +38,8 @@ struct ConstraintOptions {
 /// order.
 ///
 /// In a collective, every end is bounded by the latest begin of another clock, and every begin by
-/// the earliest end of another clock: O(participants), not O(pairs). Edges between locations of one
+/// the earliest end of another clock: O(participants), not O(pairs). If `corrected` violates any of
+/// its pairs, one of these is violated. Edges between locations of one
 /// clock are ignored. In a team: the constraints of the whole graph, the same at every member;
 /// collective. O(edges + participants) time; memory for at most pairs x windows constraints per
 /// thread.
