@@ -268,13 +268,11 @@ class Prover {
       problem_.edges.push_back(edge_of(session, begin_));
     }
     fixed_ = problem_.edges.size();
-    edges_->add(
-        [&](LocationIndex l) {
-          return [this, map = ClockMap::Cursor(maps_[l])](std::uint64_t local) mutable {
-            return (map(local) - begin_) << edges_->bits();
-          };
-        },
-        causal::ViolatedEdges::k_all);
+    edges_->add_tightest([&](LocationIndex l) {
+      return [this, map = ClockMap::Cursor(maps_[l])](std::uint64_t local) mutable {
+        return (map(local) - begin_) << edges_->bits();
+      };
+    });
     take_edges();
   }
   void take_edges() {
@@ -286,6 +284,7 @@ class Prover {
 
   /// Adds edges that certain errors of all clocks violate; false if they violate none.
   bool add_violated(const ErrorBounds& errors, Course course) {
+    if (getenv("DBG")) fprintf(stderr,"add %d edges %zu t %.2f\n",(int)course,problem_.edges.size(),(double)clock()/CLOCKS_PER_SEC);
     const bool any = edges_->add([&](LocationIndex l) {
       const std::uint32_t clock = clock_of(l);
       return [this, line = result_.lines[clock],

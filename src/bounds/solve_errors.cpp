@@ -20,11 +20,11 @@ using difference::Values;
 struct SolvingThresholds {
   /// Steps per node and edge that a search may take.
   static constexpr std::uint64_t steps_each = 1'000;
-  static constexpr int narrowings = 8;
+  static constexpr int narrowings = 32;
   /// Parts of a life; the narrowest interval of each is used.
-  static constexpr std::size_t parts = 16;
+  static constexpr std::int64_t parts = 48;
   /// Another round needs a limit that fell by more than 1 in so many.
-  static constexpr std::int64_t worthwhile = 16;
+  static constexpr std::int64_t worthwhile = 1024;
 };
 
 System system_of(const ErrorProblem& problem, const RateLimits& limits) {
@@ -97,46 +97,47 @@ class OpenRates {
   OpenRates(const ErrorBounds& errors, const RateLimits& limits)
       : errors_(errors), limits_(limits) {}
 
-  /// Largest mean rate of a clock over its life, ppb.
+  /// Largest mean rate of a clock over its life, ppb: from its ends and the narrowest bounds of its
+  /// parts.
   [[nodiscard]] std::int64_t of(std::uint32_t clock, const Lifetime& life) const {
-    const auto at = [&](std::int64_t time) { return errors_[clock].at(time); };
-    return std::min(between(at(life.first), at(life.last)), inside(clock, life));
+    const ClockBound& bound = errors_[clock];
+    std::vector<Point> places{bound.at(life.first), bound.at(life.last)};
+    const std::int64_t length = (life.last - life.first) / SolvingThresholds::parts + 1;
+    std::int64_t part = -1;
+    for (const Point& point : bound.points()) {
+      if (point.time < life.first || point.time > life.last) continue;
+      const std::int64_t its_part = (point.time - life.first) / length;
+      const auto width = [](const Point& p) { return p.upper - p.lower; };
+      if (its_part != std::exchange(part, its_part)) {
+        places.push_back(point);
+      } else if (width(point) < width(places.back())) {
+        places.back() = point;
+      }
+    }
+    std::int64_t least = k_most_rate_ppb;
+    for (const Point& from : places) {
+      for (const Point& to : places) {
+        if (from.time < to.time) least = std::min(least, between(from, to, life));
+      }
+    }
+    return least;
   }
 
  private:
   using Point = ClockBound::Point;
 
-  /// Largest mean rate between two points.
-  [[nodiscard]] static std::int64_t between(const Point& a, const Point& b) {
+  /// Largest mean rate over the life, from its mean between two points. What is outside of these
+  /// differs from the mean over the life by the wander at most; so does what is inside.
+  [[nodiscard]] std::int64_t between(const Point& a, const Point& b, const Lifetime& life) const {
     for (const Exact value : {a.lower, a.upper, b.lower, b.upper}) {
       if (difference::is_unbounded(value)) return k_most_rate_ppb;
     }
     // A tick for the rounding of each of the two stamps.
     const Exact change = std::max(b.upper - a.lower, a.upper - b.lower) + 2 * difference::k_tick;
+    const Exact inside = b.time - a.time, outside = life.last - life.first - inside;
+    const Exact away = limits_.wander_ppb * std::min(inside, outside);
     return static_cast<std::int64_t>(
-        std::clamp<Exact>(ceil_div(change, b.time - a.time), 0, k_most_rate_ppb));
-  }
-
-  /// Largest mean rate over the life, from the narrowest bounds of its parts: it differs from the
-  /// rate between two times by the wander at most.
-  [[nodiscard]] std::int64_t inside(std::uint32_t clock, const Lifetime& life) const {
-    const std::int64_t length =
-        (life.last - life.first) / static_cast<std::int64_t>(SolvingThresholds::parts) + 1;
-    std::vector<const Point*> best(SolvingThresholds::parts, nullptr);
-    for (const Point& point : errors_[clock].points()) {
-      if (point.time < life.first || point.time > life.last) continue;
-      const Point*& narrowest = best[static_cast<std::size_t>((point.time - life.first) / length)];
-      const auto width = [](const Point& p) { return p.upper - p.lower; };
-      if (narrowest == nullptr || width(point) < width(*narrowest)) narrowest = &point;
-    }
-    std::int64_t least = k_most_rate_ppb;
-    for (std::size_t from = 0; from < best.size(); ++from) {
-      for (std::size_t to = from + 1; to < best.size(); ++to) {
-        if (best[from] == nullptr || best[to] == nullptr) continue;
-        least = std::min(least, between(*best[from], *best[to]));
-      }
-    }
-    return std::min(least + limits_.wander_ppb, k_most_rate_ppb);
+        std::clamp<Exact>(ceil_div(change + away, inside), 0, k_most_rate_ppb));
   }
 
   const ErrorBounds& errors_;
@@ -155,7 +156,7 @@ bool lower_limits(const ErrorProblem& problem, const ErrorBounds& errors, RateLi
     const std::int64_t old = limits.extra_ppb[c];
     much = much || extra[c] < old - old / SolvingThresholds::worthwhile;
   }
-  if (much) limits.extra_ppb = std::move(extra);
+  limits.extra_ppb = std::move(extra);
   return much;
 }
 

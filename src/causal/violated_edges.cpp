@@ -14,6 +14,7 @@ namespace {
 struct GenerationSizes {
   static constexpr std::uint32_t least_windows = 16, most_windows = 256;
   static constexpr std::uint32_t windows_times_clocks = 1U << 16;
+  static constexpr std::uint32_t finest = 1U << 20;  ///< windows of violated edges
   static constexpr int most_bits = 8;
 };
 
@@ -31,13 +32,14 @@ ViolatedEdges::ViolatedEdges(const constraints::Context& context, const Setting&
       setting_(setting),
       bits_(bits_for(setting.end - setting.begin, setting.most_error)),
       windows_(std::clamp(GenerationSizes::windows_times_clocks / std::max(setting.clocks, 1U),
-                          GenerationSizes::least_windows, GenerationSizes::most_windows)) {
+                          GenerationSizes::least_windows, GenerationSizes::most_windows)),
+      near_windows_(windows_) {
   constraints::evaluate_nodes(context_, times_, [&](LocationIndex l) {
     return setting_.lines[setting_.clock_of[l]];
   });
 }
 
-bool ViolatedEdges::collect(std::int64_t margin) {
+bool ViolatedEdges::collect(std::int64_t most_slack, std::uint32_t windows) {
   constraints::ConstraintOptions options;
   options.times = times_;
   options.clock_of = setting_.clock_of;
@@ -45,19 +47,25 @@ bool ViolatedEdges::collect(std::int64_t margin) {
   options.mu = setting_.mu;
   options.begin = setting_.begin;
   options.end = setting_.end;
-  options.windows = windows_;
+  options.windows = windows;
   options.corrected = corrected_;
   options.bits = bits_;
-  options.most_slack = margin > k_all >> bits_ ? k_all : margin << bits_;
+  options.most_slack = most_slack;
   options.margins = setting_.margins;
   options.threads = context_.threads;
-  const auto found = constraints::collect_constraints(context_.team(), context_.graph, options);
-  for (const constraints::ClockConstraint& one : found) {
-    edges_.push_back({.cause = {one.from, one.from_time - setting_.begin},
-                      .effect = {one.to, one.to_time - setting_.begin},
-                      .delay = one.to_time - one.from_time - one.slack});
+  const auto found = constraints::collect_violated(context_.team(), context_.graph, options);
+  double worst = 0;
+  for (const auto& [one, slack] : found) worst = std::min(worst, slack);
+  if (worst >= 0 && most_slack == near_) return false;
+  near_ = static_cast<std::int64_t>(-worst) / 32 + 1;
+  near_windows_ = std::min(4 * near_windows_, GenerationSizes::finest);
+  for (const auto& [one, slack] : found) {
+    const difference::Edge edge{.cause = {one.from, one.from_time - setting_.begin},
+                                .effect = {one.to, one.to_time - setting_.begin},
+                                .delay = one.to_time - one.from_time - one.slack};
+    if (known_.insert(edge).second) edges_.push_back(edge);
   }
-  return !found.empty();
+  return true;
 }
 
 }  // namespace entrain::causal

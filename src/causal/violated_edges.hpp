@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -32,8 +33,6 @@ class ViolatedEdges {
     /// Largest distance of the times that are asked about from base lines, ticks.
     std::int64_t most_error = 0;
   };
-  static constexpr std::int64_t k_all = std::numeric_limits<std::int64_t>::max();
-
   /// `context` and spans must outlive this. Collective.
   ViolatedEdges(const constraints::Context& context, const Setting& setting);
 
@@ -43,26 +42,35 @@ class ViolatedEdges {
 
   /// Adds edges that are violated by the times which clock_of(l) makes of the stamps of location l:
   /// parts since begin(), within `most_error` of the base line. It is called with increasing
-  /// stamps. `margin`: slack below which an edge counts as violated, ticks; k_all: all edges do.
-  /// False if there is none. Collective.
+  /// stamps. With them come edges that are nearly violated: they would be next. False if none is
+  /// violated; then nothing is added. Collective.
   template <class ClockOf>
-  bool add(ClockOf clock_of, std::int64_t margin = 0) {
+  bool add(ClockOf clock_of) {
     constraints::evaluate_nodes(context_, corrected_, clock_of);
-    return collect(margin);
+    return collect(near_, near_windows_);
+  }
+  /// Adds the tightest edges by such times. Collective.
+  template <class ClockOf>
+  void add_tightest(ClockOf clock_of) {
+    constraints::evaluate_nodes(context_, corrected_, clock_of);
+    collect(std::numeric_limits<std::int64_t>::max(), windows_);
   }
 
   [[nodiscard]] std::span<const difference::Edge> edges() const { return edges_; }
 
  private:
-  bool collect(std::int64_t margin);
+  bool collect(std::int64_t most_slack, std::uint32_t windows);
 
   constraints::Context context_;
   Setting setting_;
   unsigned bits_;
-  std::uint32_t windows_;
+  std::uint32_t windows_;       ///< of the tightest edges
+  std::uint32_t near_windows_;  ///< of violated edges: more with every call
+  std::int64_t near_ = 1;       ///< slack below which an edge is nearly violated, parts
   BigVector<std::int64_t> times_;      ///< times of the nodes along base lines, ghosts too
   BigVector<std::int64_t> corrected_;  ///< times that are asked about, parts
   std::vector<difference::Edge> edges_;
+  std::set<difference::Edge> known_;
 };
 
 }  // namespace entrain::causal

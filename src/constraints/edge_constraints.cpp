@@ -232,11 +232,15 @@ std::vector<LimitingEdge> collect(Team& team, const match::Graph& graph,
 std::vector<ClockConstraint> collect_constraints(Team& team, const match::Graph& graph,
                                                  const ConstraintOptions& options) {
   std::vector<ClockConstraint> constraints;
-  const auto found = options.corrected.empty() ? collect<double>(team, graph, options)
-                                               : collect<std::int64_t>(team, graph, options);
+  const std::vector<LimitingEdge> found = collect<double>(team, graph, options);
   constraints.reserve(found.size());
   for (const LimitingEdge& edge : found) constraints.push_back(edge.constraint);
   return constraints;
+}
+
+std::vector<LimitingEdge> collect_violated(Team& team, const match::Graph& graph,
+                                           const ConstraintOptions& options) {
+  return collect<std::int64_t>(team, graph, options);
 }
 
 }  // namespace entrain::constraints

@@ -10,6 +10,7 @@
 
 #include "constraints/clock_errors.hpp"
 #include "constraints/constraint.hpp"
+#include "constraints/tightest_edges.hpp"
 #include "match/graph.hpp"
 
 namespace entrain::constraints {
@@ -24,7 +25,8 @@ struct ConstraintOptions {
   std::uint32_t windows = 1;  ///< number of windows of that span
   /// Known errors (null: 0). They decide which edge of a pair is the tightest in a window.
   const ClockErrors* errors = nullptr;
-  /// Times of all nodes that decide instead of `errors`, in parts of 2^-bits ticks since `begin`.
+  /// Of collect_violated() only: times of all nodes that decide instead of `errors`, in parts of
+  /// 2^-bits ticks since `begin`.
   std::span<const std::int64_t> corrected{};
   unsigned bits = 0;
   /// Edges count whose slack by `corrected` is below this, parts.
@@ -38,13 +40,17 @@ struct ConstraintOptions {
 /// order.
 ///
 /// In a collective, every end is bounded by the latest begin of another clock, and every begin by
-/// the earliest end of another clock: O(participants), not O(pairs). If `corrected` violates any of
-/// its pairs, one of these is violated. Edges between locations of one
+/// the earliest end of another clock: O(participants), not O(pairs). Edges between locations of one
 /// clock are ignored. In a team: the constraints of the whole graph, the same at every member;
 /// collective. O(edges + participants) time; memory for at most pairs x windows constraints per
 /// thread.
 [[nodiscard]] std::vector<ClockConstraint> collect_constraints(Team& team,
                                                                const match::Graph& graph,
                                                                const ConstraintOptions& options);
+
+/// The same by corrected times, with slacks by these, parts. If any pair of an end and a begin of a
+/// collective is violated, a violated pair of it is among those that count.
+[[nodiscard]] std::vector<LimitingEdge> collect_violated(Team& team, const match::Graph& graph,
+                                                         const ConstraintOptions& options);
 
 }  // namespace entrain::constraints
