@@ -284,7 +284,6 @@ class Prover {
 
   /// Adds edges that certain errors of all clocks violate; false if they violate none.
   bool add_violated(const ErrorBounds& errors, Course course) {
-    if (getenv("DBG")) fprintf(stderr,"add %d edges %zu t %.2f\n",(int)course,problem_.edges.size(),(double)clock()/CLOCKS_PER_SEC);
     const bool any = edges_->add([&](LocationIndex l) {
       const std::uint32_t clock = clock_of(l);
       return [this, line = result_.lines[clock],

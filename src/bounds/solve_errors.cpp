@@ -192,6 +192,11 @@ Proved<LeastRate> find_least_rate(const ErrorProblem& problem, std::int64_t from
   Effort effort = effort_of(problem, system);
   const auto rate = set_least_rate(system, effort, from_ppb);
   if (!rate) return tl::unexpected(described(problem, system, rate.error()));
+  if (*rate > k_most_rate_ppb) {
+    if (auto found = contradiction(problem, {k_most_rate_ppb, {}})) {
+      return tl::unexpected(*std::move(found));
+    }
+  }
   const difference::Bounds none{Values(system.nodes(), -difference::k_unbounded),
                                 Values(system.nodes(), difference::k_unbounded)};
   auto solution = difference::project(system, none, Values(system.nodes(), 0), effort);
