@@ -6,18 +6,23 @@
 #include <span>
 #include <vector>
 
-#include "bounds/rate_limits.hpp"
+#include "bounds/solve_errors.hpp"
+#include "constraints/constraint.hpp"
 
 /// Effect of further constraints on proven intervals, and the session that would help most.
 namespace entrain::bounds {
 
+using constraints::ClockConstraint;
+
 /// A solved problem. Holds references, which must outlive it.
 struct SolvedProblem {
-  const ConstraintGrid& grid;  ///< problem, including its constraints
-  std::span<const Lifetime> lives;
-  const RateLimits& limits;
-  const ErrorIntervals& intervals;
+  const ErrorProblem& problem;
+  const Narrowed& solution;
+  std::span<const std::int64_t> times;  ///< increasing; where bounds are looked at
 };
+
+/// A constraint as an edge of an ErrorProblem.
+[[nodiscard]] difference::Edge edge_of(const ClockConstraint& constraint, std::int64_t begin);
 
 /// Returns limits and intervals with further constraints; empty if these contradict the problem, or
 /// take too many steps.

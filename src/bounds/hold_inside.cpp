@@ -63,9 +63,9 @@ Moves find_moves(const ProvenIntervals& proven, const PossibleTimes& possible, L
   for (std::uint32_t w = 0; w < proven.windows; ++w) {
     const std::int64_t begin = proven.begin + static_cast<std::int64_t>(w) * proven.width;
     if (last < begin || first >= begin + proven.width) continue;
-    const auto errors = possible.errors(l, w);
-    if (!errors.bounded()) continue;
     const std::uint64_t local = possible.middle(l, w, extent.first, extent.last);
+    const Interval errors = possible.errors(l, local, local);
+    if (!errors.bounded()) continue;
     TickRange times = possible.at(l, local, errors);
     if (times.most - times.least > 4 * k_map_rounding) {
       times.least += k_map_rounding;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include "bounds/bounds_testing.hpp"
 #include "bounds/hold_inside.hpp"
 #include "constraints/testing.hpp"
 #include "trace/testing.hpp"
@@ -8,6 +9,7 @@
 namespace entrain::bounds {
 namespace {
 
+using testing::known_error;
 using trace::testing::TraceBuilder;
 
 /// Two processes with events from 100,000 to 102,000; the second has two threads. One window, in
@@ -22,7 +24,6 @@ TraceBuilder locations_to_hold() {
   return b;
 }
 ProvenIntervals intervals_to_hold() {
-  constexpr std::int64_t k_free = ErrorIntervals::k_unbounded;
   ProvenIntervals proven;
   proven.clock_of = {0, 1, 2, 3};
   proven.lines.resize(4);
@@ -30,8 +31,9 @@ ProvenIntervals intervals_to_hold() {
   proven.reference = 0;
   proven.begin = 100'000;
   proven.width = 2'001;
-  proven.intervals = {
-      .clocks = 4, .lower = {0, -k_free, -20, -k_free}, .upper = {0, k_free, 30, k_free}};
+  proven.errors.resize(4);
+  proven.errors[0] = known_error(0, 0);
+  proven.errors[2] = known_error(-20, 30);
   return proven;
 }
 ClockMap shifted_by(std::int64_t ticks) {

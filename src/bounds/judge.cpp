@@ -13,8 +13,6 @@ namespace entrain::bounds {
 
 namespace {
 
-using Interval = ErrorIntervals::Interval;
-
 /// Parts of a window in which bends of maps are evaluated separately. Chosen, not measured.
 constexpr std::uint32_t k_window_parts = 4;
 
@@ -79,10 +77,9 @@ class Judge {
       row.location = result.location;
       row.local_ticks = possible_.middle(index_, w, location_.first, location_.last);
       row.time_ticks = map_(row.local_ticks);
-      const Interval errors = possible_.errors(index_, w);
-      row.bounded = errors.bounded();
+      row.bounded = possible_.errors(index_, from, to).bounded();
       if (row.bounded) {
-        judge(errors, from, to, row);
+        judge(from, to, row);
         bounds.push_back(row.bound_ticks);
         const std::int64_t outside = std::max({row.earliest_ticks - row.time_ticks,
                                                row.time_ticks - row.latest_ticks, std::int64_t{0}});
@@ -108,14 +105,15 @@ class Judge {
  private:
   static std::uint64_t before(std::uint64_t local) { return local < 3 ? 0 : local - 3; }
 
-  /// Fills the times and the bound of a row. `errors`: of the line in the window; its events have
-  /// stamps from `from` to `to`.
-  void judge(const Interval& errors, std::uint64_t from, std::uint64_t to, BoundsRow& row) const {
+  /// Fills the times and the bound of a row. Its events have stamps from `from` to `to`.
+  void judge(std::uint64_t from, std::uint64_t to, BoundsRow& row) const {
     if (index_ == proven_.reference) {
       row.earliest_ticks = row.latest_ticks = row.time_ticks;
       return;
     }
-    const TickRange possible = possible_.at(index_, row.local_ticks, errors);
+    const std::uint64_t middle = row.local_ticks;
+    const TickRange possible =
+        possible_.at(index_, middle, possible_.errors(index_, middle, middle));
     row.earliest_ticks = possible.least;
     row.latest_ticks = possible.most;
 
@@ -123,6 +121,7 @@ class Judge {
     TickRange error;
     for (std::uint64_t part = from;; part += step) {
       const std::uint64_t end = std::min(to, part + step);
+      const Interval errors = possible_.errors(index_, part, end);
       const TickRange own = distance_.over(part, end);
       const auto reference = [&](std::int64_t e) {
         return reference_.over(before(reference_line_.local_at(line_(part) - e)),
@@ -162,7 +161,7 @@ std::optional<ProvenIntervals> as_assumed(const ProvenIntervals& proven) {
   if (!proven.assumed) return std::nullopt;
   ProvenIntervals assumed = proven;
   assumed.limits = proven.assumed->limits;
-  assumed.intervals = proven.assumed->intervals;
+  assumed.errors = proven.assumed->errors;
   assumed.assumed.reset();
   return assumed;
 }

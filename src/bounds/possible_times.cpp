@@ -9,20 +9,18 @@
 
 namespace entrain::bounds {
 
-ErrorIntervals::Interval PossibleTimes::errors(LocationIndex l, std::uint32_t window) const {
+Interval PossibleTimes::errors(LocationIndex l, std::uint64_t first, std::uint64_t last) const {
   if (l == proven_.reference) return {0, 0};
   const std::uint32_t clock = proven_.clock_of[l];
-  ErrorIntervals::Interval interval = proven_.intervals.of(clock, window);
+  const constraints::BaseLine& line = proven_.lines[clock];
+  Interval interval = proven_.errors[clock].over(line(first), line(last));
   if (!interval.bounded()) return interval;
-  const bool own_clock = clock == proven_.clock_of[proven_.reference];
-  const std::int64_t reach =
-      proven_.quantum[clock] +
-      (own_clock ? 0 : spread(proven_.width / 2 + 8, proven_.limits.of(clock)));
+  // A tick by which the line may round.
+  const std::int64_t reach = proven_.quantum[clock] + 1;
   return {interval.lower - reach, interval.upper + reach};
 }
 
-TickRange PossibleTimes::at(LocationIndex l, std::uint64_t local,
-                            const ErrorIntervals::Interval& errors) const {
+TickRange PossibleTimes::at(LocationIndex l, std::uint64_t local, const Interval& errors) const {
   const std::int64_t shown = proven_.lines[proven_.clock_of[l]](local);
   // Times by the map of the reference when its line shows `time`. line_ finds stamps to within 2.
   const auto reference_time = [&](std::int64_t time) {

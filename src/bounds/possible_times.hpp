@@ -30,13 +30,11 @@ class PossibleTimes {
         line_(proven.lines[proven.clock_of[proven.reference]]),
         reference_(reference) {}
 
-  /// Interval of the error of a location's base line anywhere in a window; [0, 0] for the
+  /// Interval of the errors of a location's base line from stamp `first` to `last`; [0, 0] for the
   /// reference.
-  [[nodiscard]] ErrorIntervals::Interval errors(LocationIndex l, std::uint32_t window) const;
-  /// Possible times of an event of location `l` with stamp `local`. `errors`: bounded interval of
-  /// its window.
-  [[nodiscard]] TickRange at(LocationIndex l, std::uint64_t local,
-                             const ErrorIntervals::Interval& errors) const;
+  [[nodiscard]] Interval errors(LocationIndex l, std::uint64_t first, std::uint64_t last) const;
+  /// Possible times of an event of location `l` with stamp `local`. `errors`: its bounded interval.
+  [[nodiscard]] TickRange at(LocationIndex l, std::uint64_t local, const Interval& errors) const;
   /// Stamp of a location in the middle of a window, clamped to its events, `first` to `last`.
   [[nodiscard]] std::uint64_t middle(LocationIndex l, std::uint32_t window, std::uint64_t first,
                                      std::uint64_t last) const;

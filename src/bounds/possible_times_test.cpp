@@ -9,34 +9,34 @@
 namespace entrain::bounds {
 namespace {
 
-/// Location 0 is the reference; location 1 has a clock of its own, whose line is 100 ahead. Two
-/// windows of 1000 ticks; in the first the error is in [-5, 8], in the second nothing is known.
+/// Location 0 is the reference; location 1 has a clock of its own, whose line is 100 ahead, and an
+/// error in [-5, 8] at time 500. Nothing is known of location 2. Two windows of 1000 ticks.
 ProvenIntervals two_clocks() {
   ProvenIntervals proven;
-  proven.clock_of = {0, 1};
-  proven.lines = {constraints::BaseLine{},
-                  constraints::BaseLine{.anchor = 0, .value = 100, .rate = 0}};
-  proven.quantum = {2, 3};
+  proven.clock_of = {0, 1, 2};
+  proven.lines = {
+      {}, constraints::BaseLine{.anchor = 0, .value = 100, .rate = 0}, constraints::BaseLine{}};
+  proven.quantum = {2, 3, 3};
   proven.reference = 0;
   proven.begin = 0;
   proven.width = 1'000;
   proven.windows = 2;
-  proven.limits.wander_ppb = 10'000'000;  // 1 %
-  constexpr std::int64_t k_free = ErrorIntervals::k_unbounded;
-  proven.intervals = {.clocks = 2, .lower = {0, -5, 0, -k_free}, .upper = {0, 8, 0, k_free}};
+  proven.errors = {
+      {}, {10'000'000, {{.time = 500, .lower = -5 * difference::k_tick, .upper = 8 * difference::k_tick}}}, {}};
   return proven;
 }
 
-TEST(PossibleTimes, errors_grow_by_the_rate_inside_a_window) {
+TEST(PossibleTimes, errors_grow_by_the_rate) {
   const ProvenIntervals proven = two_clocks();
   const ClockMap identity;
   const PossibleTimes possible(proven, identity);
-  // 3 for the stamp, 508 * 1 % = 5.08, rounded up to 6, for half a window.
-  EXPECT_EQ(possible.errors(1, 0).lower, -5 - 9);
-  EXPECT_EQ(possible.errors(1, 0).upper, 8 + 9);
-  EXPECT_FALSE(possible.errors(1, 1).bounded());
-  EXPECT_EQ(possible.errors(0, 1).lower, 0);
-  EXPECT_EQ(possible.errors(0, 1).upper, 0);
+  // 3 for the stamp and 1 for the line; 1 % of the distance from time 500, which is stamp 400.
+  EXPECT_EQ(possible.errors(1, 400, 400).lower, -5 - 4);
+  EXPECT_EQ(possible.errors(1, 400, 400).upper, 8 + 4);
+  EXPECT_EQ(possible.errors(1, 390, 500).upper, 8 + 1 + 4);
+  EXPECT_FALSE(possible.errors(2, 0, 1'000).bounded());
+  EXPECT_EQ(possible.errors(0, 0, 1'000).lower, 0);
+  EXPECT_EQ(possible.errors(0, 0, 1'000).upper, 0);
 }
 
 TEST(PossibleTimes, are_the_line_minus_the_errors) {

@@ -10,18 +10,14 @@
 
 #include <fmt/core.h>
 
-#include "base/big_vector.hpp"
 #include "base/cancel.hpp"
 #include "base/exact.hpp"
 #include "base/try.hpp"
 #include "bounds/clock_facts.hpp"
 #include "bounds/helpful_session.hpp"
-#include "bounds/mean_rates.hpp"
-#include "bounds/rate_limits.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
-#include "constraints/edge_constraints.hpp"
-#include "constraints/node_times.hpp"
+#include "causal/violated_edges.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::bounds {
@@ -30,13 +26,8 @@ namespace {
 
 /// Bounds of the proof; tests/bounds/prove_test.cpp. Sizes were chosen, not measured.
 struct ProofThresholds {
-  static constexpr std::uint32_t first_windows = 256;   ///< first pass
-  static constexpr std::uint32_t most_windows = 8'192;  ///< second pass
-  /// Clocks (or locations, which have a row per window) times windows.
-  static constexpr std::size_t most_cells = std::size_t{1} << 20;
-  static constexpr std::size_t most_constraints = std::size_t{1} << 20;  ///< approximate
-  /// Share of the tightest intervals that moving a constraint inside its window may cost.
-  static constexpr double share_of_interval = 1.0 / 32;
+  static constexpr std::size_t least_windows = 16, most_windows = 256;  ///< rows of the report
+  static constexpr std::size_t most_rows = std::size_t{1} << 20;        ///< windows times locations
   static constexpr std::int64_t most_offset = std::int64_t{1} << 46;  ///< ticks; larger: damaged
   /// Wander of two oscillators that each change their rate by up to 25 ppm, as crystals do within
   /// their temperature range. A trace without violations does not show it.
@@ -44,6 +35,26 @@ struct ProofThresholds {
   /// Limit as a multiple of the rates in the trace: violations and sessions show least rates only.
   static constexpr std::int64_t margin = 2;
 };
+
+/// Limits on errors of base line rates (RateLimits::extra_ppb, one per line), if the mean rate of every
+/// clock is within `mean_ppb` of the reference's, by stamps. The limit of the reference is 0; none
+/// exceeds k_most_rate_ppb.
+std::vector<std::int64_t> limits_by_mean(std::span<const constraints::BaseLine> lines,
+                                         std::uint32_t reference, std::int64_t mean_ppb) {
+  std::vector<std::int64_t> limits(lines.size(), k_most_rate_ppb);
+  const double mean = static_cast<double>(mean_ppb) / static_cast<double>(k_ppb);
+  const double of_reference = 1 + lines[reference].rate;
+  for (std::size_t c = 0; c < lines.size(); ++c) {
+    double largest = 0;
+    for (const double off : {-mean, mean}) {
+      const double rate = (1 + off) * (1 + lines[c].rate) / of_reference - 1;
+      largest = std::max(largest, std::abs(rate));
+    }
+    limits[c] = std::min(static_cast<std::int64_t>(std::ceil(largest * 1e9)) + 1, limits[c]);
+  }
+  limits[reference] = 0;
+  return limits;
+}
 
 class Prover {
  public:
@@ -157,7 +168,7 @@ class Prover {
     evaluate();
   }
 
-  /// Computes the times of all nodes and the span of all events along the lines.
+  /// Computes the span of all events along the lines.
   void evaluate() {
     begin_ = std::numeric_limits<std::int64_t>::max();
     end_ = std::numeric_limits<std::int64_t>::min();
@@ -166,29 +177,6 @@ class Prover {
       begin_ = std::min(begin_, line(facts.first));
       end_ = std::max(end_, line(facts.last));
     }
-    constraints::evaluate_nodes(context_, times_,
-                                [&](LocationIndex l) { return result_.lines[clock_of(l)]; });
-  }
-
-  [[nodiscard]] std::int64_t width(std::uint32_t windows) const {
-    return (end_ - begin_) / windows + 1;
-  }
-
-  std::vector<ClockConstraint> collect(std::uint32_t windows,
-                                       const constraints::ClockErrors* errors,
-                                       std::int64_t rate_ppb) {
-    constraints::ConstraintOptions options;
-    options.times = times_;
-    options.clock_of = result_.clock_of;
-    options.clocks = clocks_;
-    options.mu = context_.mu;
-    options.begin = begin_;
-    options.end = end_;
-    options.windows = windows;
-    options.errors = errors;
-    options.threads = context_.threads;
-    options.rate = static_cast<double>(rate_ppb) / static_cast<double>(k_ppb);
-    return constraints::collect_constraints(context_.team(), context_.graph, options);
   }
 
   /// Turns every session with a half-width into two constraints, one per direction, and keeps those
@@ -248,57 +236,98 @@ class Prover {
         static_cast<std::uint64_t>(std::count(records.begin(), records.end(), 1u));
   }
 
-  /// Collects all constraints in so many windows, loosened by the granularity of the stamps.
-  void constrain(std::uint32_t windows, const constraints::ClockErrors* errors,
-                 std::int64_t rate_ppb) {
-    constraints_ = collect(windows, errors, rate_ppb);
-    constraints_.insert(constraints_.end(), sessions_.begin(), sessions_.end());
-    loosen(constraints_);
-    problem_ = {};
-    problem_.clocks = clocks_;
-    problem_.reference = reference_clock_;
-    problem_.begin = result_.begin = begin_;
-    problem_.width = result_.width = width(windows);
-    problem_.windows = result_.windows = windows;
-    problem_.constraints = constraints_;
-    system_.emplace(problem_);
+  [[nodiscard]] std::int64_t mu_margin() const {
+    return *std::max_element(context_.mu.begin(), context_.mu.end()) / 1'000;
   }
+  /// Loosens sessions by the granularity of the stamps.
   void loosen(std::vector<ClockConstraint>& constraints) const {
-    const std::int64_t mu_margin =
-        *std::max_element(context_.mu.begin(), context_.mu.end()) / 1'000;
     for (ClockConstraint& constraint : constraints) {
       constraint.slack +=
-          result_.quantum[constraint.from] + result_.quantum[constraint.to] + mu_margin;
+          result_.quantum[constraint.from] + result_.quantum[constraint.to] + mu_margin();
+    }
+  }
+
+  /// Begins with the tightest edges by the best maps; more are added where they matter.
+  void pose() {
+    MuTicks mu = context_.mu;
+    for (std::int64_t& one : mu) one -= mu_margin();
+    edges_.emplace(context_, causal::ViolatedEdges::Setting{.clock_of = result_.clock_of,
+                                                            .clocks = clocks_,
+                                                            .lines = result_.lines,
+                                                            .begin = begin_,
+                                                            .end = end_,
+                                                            .mu = mu,
+                                                            .margins = result_.quantum,
+                                                            .most_error = k_far});
+    problem_.clocks = clocks_;
+    problem_.reference = reference_clock_;
+    problem_.begin = begin_;
+    problem_.lives = lives();
+    loosen(sessions_);
+    for (const ClockConstraint& session : sessions_) {
+      problem_.edges.push_back(edge_of(session, begin_));
+    }
+    fixed_ = problem_.edges.size();
+    edges_->add_tightest([&](LocationIndex l) {
+      return [this, map = ClockMap::Cursor(maps_[l])](std::uint64_t local) mutable {
+        return (map(local) - begin_) << edges_->bits();
+      };
+    });
+    take_edges();
+  }
+  void take_edges() {
+    const auto all = edges_->edges();
+    const std::size_t known = problem_.edges.size() - fixed_;
+    problem_.edges.insert(problem_.edges.end(), all.begin() + static_cast<std::ptrdiff_t>(known),
+                          all.end());
+  }
+
+  /// Adds edges that certain errors of all clocks violate; false if they violate none.
+  bool add_violated(const ErrorBounds& errors, Course course) {
+    const bool any = edges_->add([&](LocationIndex l) {
+      const std::uint32_t clock = clock_of(l);
+      return [this, line = result_.lines[clock],
+              moved = BoundCursor(errors[clock], course, begin_, edges_->bits())](
+                 std::uint64_t local) mutable { return moved(line(local) - begin_); };
+    });
+    take_edges();
+    return any;
+  }
+  bool add_violated(const ErrorBounds& errors) {
+    const bool any = add_violated(errors, Course::greatest);
+    return add_violated(errors, Course::least) || any;
+  }
+
+  /// The least limit on rates about the base lines under which nothing contradicts.
+  Proved<std::int64_t> least_rate() {
+    std::int64_t rate_ppb = 0;
+    for (;;) {
+      auto least = find_least_rate(problem_, rate_ppb);
+      if (!least) return tl::unexpected(std::move(least.error()));
+      rate_ppb = least->rate_ppb;
+      if (!add_violated(least->errors, Course::straight)) return rate_ppb;
     }
   }
 
   Result<ProvenIntervals> prove() {
-    const auto most = std::max<std::size_t>(
-        ProofThresholds::most_cells / std::max<std::size_t>(clocks_, facts_.size()), 16);
     TRY(Cancel(context_.progress).agree(context_.team()));
-    // Leaves memory for constraints with a few other clocks each.
-    const std::size_t first =
-        std::clamp<std::size_t>(most / 16, 16, ProofThresholds::first_windows);
-    constrain(static_cast<std::uint32_t>(first), nullptr, ProofThresholds::assumed_wander_ppb);
-    // The first pass shows how wide the windows may be and which constraints are tight.
-    for (int round = 0; round < 2; ++round) {
-      const auto least = system_->least_rate();
-      if (system_->is_exhausted()) return without(takes_too_long());
-      if (least.contradiction) return without(contradicts(*least.contradiction));
-      result_.about.least_rate_ppm = static_cast<double>(least.rate_ppb) / 1e3;
-      const std::int64_t wander =
-          option_.max_rate_ppm ? given_rate() : rate_of_trace(least.rate_ppb);
-      narrow(wander);
-      if (system_->is_exhausted()) return without(takes_too_long());
-      if (narrowed_.contradiction) return refuse(*narrowed_.contradiction);
-      if (round == 1) break;
-      TRY(Cancel(context_.progress).agree(context_.team()));
-      const constraints::ClockErrors errors = middles();
-      constrain(windows_for(most), &errors, typical_rate());
-    }
-    evaluate_more_sessions();
-    result_.limits = std::move(narrowed_.limits);
-    result_.intervals = std::move(narrowed_.intervals);
+    result_.windows = static_cast<std::uint32_t>(
+        std::clamp(ProofThresholds::most_rows / std::max<std::size_t>(clocks_, facts_.size()),
+                   ProofThresholds::least_windows, ProofThresholds::most_windows));
+    result_.begin = begin_;
+    result_.width = (end_ - begin_) / result_.windows + 1;
+    pose();
+    const auto least = least_rate();
+    if (!least) return without(least.error());
+    TRY(Cancel(context_.progress).agree(context_.team()));
+    result_.about.least_rate_ppm = static_cast<double>(*least) / 1e3;
+    const std::int64_t wander = option_.max_rate_ppm ? given_rate() : rate_of_trace(*least);
+    auto narrowed = narrow(wander);
+    if (!narrowed && narrowed.error().is_certain) return refuse(narrowed.error(), wander);
+    if (!narrowed) return without(narrowed.error());
+    evaluate_more_sessions(*narrowed);
+    result_.limits = std::move(narrowed->limits);
+    result_.errors = std::move(narrowed->errors);
     fill_report();
     return std::move(result_);
   }
@@ -322,33 +351,37 @@ class Prover {
 
   /// Narrows the limits under the assumed limit on mean rates. Where the trace contradicts it,
   /// under twice the least possible one, since a trace shows only that.
-  void narrow(std::int64_t wander_ppb) {
-    narrow_as_assumed(wander_ppb);
-    while (narrowed_.contradiction && assume_mean_) {
-      const auto least = least_mean_rate(*system_, result_.lines, wander_ppb, mean_ppb_);
-      least_mean_ppb_ = least.value_or(mean_ppb_);
-      mean_ppb_ = ProofThresholds::margin * *least_mean_ppb_;
-      assume_mean_ = least && mean_ppb_ < k_most_rate_ppb;
-      narrow_as_assumed(wander_ppb);
+  Proved<Narrowed> narrow(std::int64_t wander_ppb) {
+    for (;;) {
+      auto narrowed = narrow_limits(problem_, limits(wander_ppb),
+                                    [this](const ErrorBounds& errors) { return add_violated(errors); });
+      if (narrowed || !narrowed.error().is_certain || !assume_mean_) return narrowed;
+      raise_mean(wander_ppb);
     }
   }
-
-  void narrow_as_assumed(std::int64_t wander_ppb) {
-    RateLimits start = std::move(narrowed_.limits);
-    // The limits of the first pass hold under the same wander or a lower one.
-    if (start.extra_ppb.empty() || wander_ppb > start.wander_ppb || narrowed_.contradiction) {
-      start.extra_ppb = limits_by_mean(result_.lines, reference_clock_,
-                                       assume_mean_ ? mean_ppb_ : k_most_rate_ppb);
+  [[nodiscard]] RateLimits limits(std::int64_t wander_ppb) const {
+    return {wander_ppb, limits_by_mean(result_.lines, reference_clock_,
+                                       assume_mean_ ? mean_ppb_ : k_most_rate_ppb)};
+  }
+  /// Twice the least limit on mean rates without a contradiction; none if there is no such limit.
+  void raise_mean(std::int64_t wander_ppb) {
+    while (const auto found = contradiction(problem_, limits(wander_ppb))) {
+      assume_mean_ = found->missing_ppb && mean_ppb_ + *found->missing_ppb < k_most_rate_ppb;
+      if (!assume_mean_) return;
+      mean_ppb_ += std::max<std::int64_t>(*found->missing_ppb, 1);
     }
-    start.wander_ppb = wander_ppb;
-    narrowed_ = narrow_limits(*system_, lives(), std::move(start),
-                              assume_mean_ || option_.max_rate_ppm.has_value());
+    least_mean_ppb_ = mean_ppb_;
+    mean_ppb_ *= ProofThresholds::margin;
+    assume_mean_ = mean_ppb_ < k_most_rate_ppb;
   }
 
   /// Evaluates sessions without half-widths, and a session that would help.
-  void evaluate_more_sessions() {
-    const std::vector<Lifetime> lives = this->lives();
-    const SolvedProblem solved{problem_, lives, narrowed_.limits, narrowed_.intervals};
+  void evaluate_more_sessions(const Narrowed& narrowed) {
+    std::vector<std::int64_t> middles;
+    for (std::uint32_t w = 0; w < result_.windows; ++w) {
+      middles.push_back(begin_ + w * result_.width + result_.width / 2);
+    }
+    const SolvedProblem solved{problem_, narrowed, middles};
     if (const auto help = helpful_session(solved)) {
       ClockBounds::HelpfulSession told;
       told.time_ticks = help->time;
@@ -407,57 +440,6 @@ class Prover {
         k_most_rate_ppb);
   }
 
-  /// Median limit on rates over all clocks but the reference.
-  [[nodiscard]] std::int64_t typical_rate() const {
-    std::vector<std::int64_t> extra = narrowed_.limits.extra_ppb;
-    extra.erase(extra.begin() + reference_clock_);
-    if (extra.empty()) return narrowed_.limits.wander_ppb;
-    const auto middle = extra.begin() + static_cast<std::ptrdiff_t>(extra.size() / 2);
-    std::nth_element(extra.begin(), middle, extra.end());
-    return narrowed_.limits.wander_ppb + *middle;
-  }
-
-  /// Middles of the intervals: the best estimate of the errors, used to find the tight constraints.
-  [[nodiscard]] constraints::ClockErrors middles() const {
-    std::vector<double> values(std::size_t{clocks_} * result_.windows, 0);
-    for (std::uint32_t c = 0; c < clocks_; ++c) {
-      for (std::uint32_t w = 0; w < result_.windows; ++w) {
-        const auto interval = narrowed_.intervals.of(c, w);
-        if (!interval.bounded()) continue;
-        values[std::size_t{c} * result_.windows + w] =
-            (static_cast<double>(interval.lower) + static_cast<double>(interval.upper)) / 2;
-      }
-    }
-    return {result_.begin + result_.width / 2, static_cast<double>(result_.width), result_.windows,
-            std::move(values)};
-  }
-
-  /// Number of windows: narrow enough that a constraint loses little inside one, as far as memory
-  /// allows.
-  [[nodiscard]] std::uint32_t windows_for(std::size_t most) const {
-    std::vector<double> widths;
-    for (std::uint32_t w = 0; w < result_.windows; ++w) {
-      for (std::uint32_t c = 0; c < clocks_; ++c) {
-        const auto interval = narrowed_.intervals.of(c, w);
-        if (c == reference_clock_ || !interval.bounded()) continue;
-        widths.push_back(static_cast<double>(interval.upper) - static_cast<double>(interval.lower));
-      }
-    }
-    if (widths.empty()) return static_cast<std::uint32_t>(std::min<std::size_t>(64, most));
-    const auto tight = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 10);
-    std::nth_element(widths.begin(), tight, widths.end());
-    const double wanted = static_cast<double>(end_ - begin_) * static_cast<double>(typical_rate()) /
-                          static_cast<double>(k_ppb) /
-                          (std::max(*tight, 1.0) * ProofThresholds::share_of_interval);
-    const std::size_t affordable =
-        std::clamp<std::size_t>(std::min(most, ProofThresholds::most_constraints * result_.windows /
-                                                   std::max<std::size_t>(constraints_.size(), 1)),
-                                16, ProofThresholds::most_windows);
-    const auto least =
-        static_cast<double>(std::min<std::size_t>(ProofThresholds::first_windows, affordable));
-    return static_cast<std::uint32_t>(std::clamp(wanted, least, static_cast<double>(affordable)));
-  }
-
   /// "MPI Rank 1 and MPI Rank 3, 0.1 s to 0.12 s after the first event".
   [[nodiscard]] std::string place(const Contradiction& found) const {
     const auto seconds = [&](std::int64_t time) {
@@ -466,12 +448,12 @@ class Prover {
     };
     return fmt::format("{}, {:.6g} s to {:.6g} s after the first event",
                        names_of_clocks(trace_.definitions, facts_, result_.clock_of, found.clocks),
-                       seconds(found.begin - result_.width / 2),
-                       seconds(found.end + result_.width / 2));
+                       seconds(found.begin),
+                       seconds(found.end));
   }
-  [[nodiscard]] std::string takes_too_long() const {
-    return fmt::format("to prove any for {} clocks takes more than {} steps", clocks_,
-                       system_->most_steps());
+  Result<ProvenIntervals> without(const Contradiction& found) {
+    if (found.is_certain) return without(contradicts(found));
+    return without(fmt::format("to prove any for {} clocks takes too many steps", clocks_));
   }
   [[nodiscard]] std::string contradicts(const Contradiction& found) const {
     return fmt::format(
@@ -479,13 +461,17 @@ class Prover {
         "a clock was set, an interval of a session is too narrow, or mu is too large",
         place(found));
   }
-  [[nodiscard]] Result<ProvenIntervals> refuse(const Contradiction& found) const {
-    if (!found.needed_ppb) return fail(ErrorKind::input, trace_.path + ": " + contradicts(found));
+  [[nodiscard]] Result<ProvenIntervals> refuse(const Contradiction& found,
+                                               std::int64_t wander_ppb) const {
+    if (!found.missing_ppb || !option_.max_rate_ppm) {
+      return fail(ErrorKind::input, trace_.path + ": " + contradicts(found));
+    }
     return fail(ErrorKind::input,
                 fmt::format("--max-rate-ppm {:.9g} is too small for {}: clocks had to be off by at "
                             "least {:.3g} ppm ({}); take a larger limit, or leave it to the trace",
                             *option_.max_rate_ppm, trace_.path,
-                            static_cast<double>(*found.needed_ppb) / 1e3, place(found)));
+                            static_cast<double>(wander_ppb + *found.missing_ppb) / 1e3,
+                            place(found)));
   }
 
   const constraints::Context& context_;
@@ -508,11 +494,10 @@ class Prover {
   bool corrected_ = false;      ///< clock offsets are a correction, not measurements
   std::vector<ClockMap> maps_;  ///< best map of each location
   std::int64_t begin_ = 0, end_ = 0;
-  BigVector<std::int64_t> times_;  ///< times along the base lines, one per node, ghosts too
-  std::vector<ClockConstraint> sessions_, sessions_without_width_, constraints_;
-  ConstraintGrid problem_;
-  std::optional<DifferenceConstraints> system_;
-  Narrowed narrowed_;
+  std::vector<ClockConstraint> sessions_, sessions_without_width_;
+  std::optional<causal::ViolatedEdges> edges_;
+  ErrorProblem problem_;
+  std::size_t fixed_ = 0;  ///< number of its edges that are sessions
 };
 
 }  // namespace

@@ -9,8 +9,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/report.hpp>
 
-#include "bounds/difference_constraints.hpp"
-#include "bounds/rate_limits.hpp"
+#include "bounds/solve_errors.hpp"
 #include "clocks/presync.hpp"
 #include "constraints/base_line.hpp"
 #include "constraints/context.hpp"
@@ -30,13 +29,13 @@ struct ProvenIntervals {
   std::int64_t begin = 0, width = 1;  ///< begin and width of the windows, ticks of common time
   std::uint32_t windows = 1;
   RateLimits limits;
-  ErrorIntervals intervals;  ///< errors of the base lines
+  ErrorBounds errors;  ///< errors of the base lines, one per clock
   /// Limits and intervals if sessions without a half-width had their probable one; empty without
   /// such sessions.
   std::optional<Narrowed> assumed;
 };
 
-/// Proves intervals by difference constraints (docs/method.md, section 10; DifferenceConstraints).
+/// Proves intervals by difference constraints (docs/method.md, section 10; difference::System).
 ///
 /// Locations of a domain share a clock and have one owner. Base lines are the chords of the maps
 /// that bend_by_edges() makes of the presync; the largest rate of these bends enters the limit on
@@ -45,7 +44,7 @@ struct ProvenIntervals {
 /// and against the location whose own records are all 0; without such a location the clock of the
 /// sessions is one more clock. There are no intervals, and `about.reason` says why, if the
 /// constraints contradict each other under any limit on rates, if the proof takes too many steps
-/// (DifferenceConstraints::is_exhausted()), or if a correction rewrote the archive's time stamps.
+/// (difference::Effort), or if a correction rewrote the archive's time stamps.
 ///
 /// Errors: ErrorKind::input if the limit given in `option` is too small for the trace;
 /// ErrorKind::interrupted. Collective over the processes.

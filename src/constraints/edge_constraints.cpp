@@ -4,45 +4,53 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "constraints/tightest_edges.hpp"
+#include "match/extremes.hpp"
 #include "match/parts.hpp"
 
 namespace entrain::constraints {
 
 namespace {
 
-/// An end of an edge.
-struct Endpoint {
+/// An end of an edge. `Value`: double where errors are known, std::int64_t where corrected times are
+/// given.
+template <class Value>
+struct EndOf {
   std::uint32_t clock = 0;
-  std::int64_t time = 0;  ///< presynchronised time
-  double corrected = 0;   ///< estimate of its true time, ticks after the first event
+  std::int64_t time = 0;    ///< presynchronised time
+  Value corrected = 0;      ///< estimate of its true time, ticks or parts after the first event
+  std::int64_t margin = 0;  ///< ticks
 };
 
 TimeWindows windows_of(const ConstraintOptions& options) {
   return {options.begin, options.end, options.windows};
 }
 
+template <class Value>
 class Collector {
+  using Endpoint = EndOf<Value>;
+
  public:
   Collector(const match::Graph& graph, const ConstraintOptions& options)
       : graph_(graph),
         options_(options),
         times_(options.times),
-        edges_(options.clocks, windows_of(options)) {}
+        edges_(options.clocks, windows_of(options)),
+        extremes_(graph, scaled(options.mu, options.bits)) {}
 
   void collect(const match::Part& part) {
     for_edges(graph_, part, times_,
               [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
-                add(end_of(edge.send, from), end_of(edge.receive, to), edge.latency_class);
+                if (options_.clock_of[from] == options_.clock_of[to]) return;
+                offer(end_of(edge.send, from), end_of(edge.receive, to),
+                      graph_.mu_of(edge, options_.mu));
               });
     for (const match::Exchange& exchange : part.exchanges) add(exchange);
   }
 
-  void add(const ClockConstraint& constraint) {
-    const auto [from, to, from_time, to_time, slack] = constraint;
-    offer(end_at(from, from_time), end_at(to, to_time), to_time - from_time - slack);
-  }
+  void add(const LimitingEdge& edge) { edges_.keep(edge); }
 
   [[nodiscard]] TightestEdges take() && { return std::move(edges_); }
 
@@ -51,37 +59,45 @@ class Collector {
   /// measured.
   static constexpr std::size_t k_ahead = 32;
 
-  [[nodiscard]] Endpoint end_at(std::uint32_t clock, std::int64_t time) const {
-    const auto since_begin = static_cast<double>(time - options_.begin);
-    return {
-        clock, time,
-        options_.errors == nullptr ? since_begin : since_begin - (*options_.errors)(clock, time)};
+  static constexpr bool k_is_given = std::is_same_v<Value, std::int64_t>;
+
+  static MuTicks scaled(MuTicks mu, unsigned bits) {
+    for (std::int64_t& one : mu) one <<= bits;
+    return mu;
   }
+
   [[nodiscard]] Endpoint end_of(NodeIndex node, LocationIndex location) const {
-    return end_at(options_.clock_of[location], times_[node]);
+    const std::uint32_t clock = options_.clock_of[location];
+    const std::int64_t time = times_[node];
+    const std::int64_t margin = options_.margins.empty() ? 0 : options_.margins[clock];
+    if constexpr (k_is_given) return {clock, time, options_.corrected[node], margin};
+    const auto since_begin = static_cast<double>(time - options_.begin);
+    const double error = options_.errors == nullptr ? 0 : (*options_.errors)(clock, time);
+    return {clock, time, static_cast<Value>(since_begin - error), margin};
   }
 
-  /// Slack of an edge given the known errors, after its ends were moved.
-  [[nodiscard]] double tightness(const Endpoint& from, const Endpoint& to, std::int64_t mu) const {
-    const double slack = to.corrected - from.corrected - static_cast<double>(mu);
-    if (options_.rate == 0) return slack;
-    const std::int64_t middle = edges_.middle();
-    return slack + options_.rate * (std::abs(static_cast<double>(to.time - middle)) +
-                                    std::abs(static_cast<double>(from.time - middle)));
+  /// A begin is early, and an end late, by their margins.
+  [[nodiscard]] Value as_begin(const Endpoint& end) const {
+    return end.corrected - static_cast<Value>(end.margin << options_.bits);
+  }
+  [[nodiscard]] Value as_end(const Endpoint& end) const {
+    return end.corrected + static_cast<Value>(end.margin << options_.bits);
   }
 
-  void add(const Endpoint& from, const Endpoint& to, LatencyClass c) {
-    if (from.clock != to.clock) offer(from, to, options_.mu[static_cast<std::size_t>(c)]);
+  /// Slack of an edge given the known errors or the corrected times.
+  [[nodiscard]] Value slack(const Endpoint& from, const Endpoint& to, std::int64_t mu) const {
+    return as_end(to) - as_begin(from) - static_cast<Value>(mu << options_.bits);
   }
 
   void offer(const Endpoint& from, const Endpoint& to, std::int64_t mu) {
-    edges_.select_window(to.time);
+    const Value tightness = slack(from, to, mu);
+    if (k_is_given && tightness >= static_cast<Value>(options_.most_slack)) return;
     edges_.keep({.constraint = {.from = from.clock,
                                 .to = to.clock,
                                 .from_time = from.time,
                                 .to_time = to.time,
-                                .slack = to.time - from.time - mu},
-                 .tightness = tightness(from, to, mu)});
+                                .slack = to.time - from.time - mu + from.margin + to.margin},
+                 .tightness = static_cast<double>(tightness)});
   }
 
   /// A participant of an exchange.
@@ -106,9 +122,11 @@ class Collector {
     const Member* first = nullptr;
     const Member* other = nullptr;
 
-    void take(const Member& member, double sign) {
+    void take(const Collector& by, const Member& member, bool is_begin) {
       const auto later = [&](const Member* than) {
-        return than == nullptr || sign * member.end.corrected > sign * than->end.corrected;
+        if (than == nullptr) return true;
+        return is_begin ? by.as_begin(member.end) > by.as_begin(than->end)
+                        : by.as_end(member.end) < by.as_end(than->end);
       };
       const bool same = first != nullptr && first->end.clock == member.end.clock;
       if (later(first)) {
@@ -123,8 +141,38 @@ class Collector {
     }
   };
 
+  [[nodiscard]] std::int64_t mu_of(const Member& send, const Member& receive) const {
+    const auto c = graph_.latency_class(send.location, receive.location);
+    return options_.mu[static_cast<std::size_t>(c)];
+  }
   void add(const Member& send, const Member& receive) {
-    add(send.end, receive.end, graph_.latency_class(send.location, receive.location));
+    offer(send.end, receive.end, mu_of(send, receive));
+  }
+
+  /// Latencies differ, so an earlier begin than the latest one may be violated: adds the worst pair
+  /// of every end that is.
+  void add_by_class(const match::Exchange& exchange) {
+    extremes_.clear();
+    std::size_t added = 0;
+    for (const Member& receive : receives_) {
+      for (; added < sends_.size() && (!exchange.ordered || sends_[added].order < receive.order);
+           ++added) {
+        extremes_.add(sends_[added].location,
+                      static_cast<std::int64_t>(as_begin(sends_[added].end)));
+      }
+      const std::int64_t demand = extremes_.demand(receive.location);
+      if (static_cast<std::int64_t>(as_end(receive.end)) >= demand) continue;
+      const Member* worst = nullptr;
+      for (std::size_t i = 0; i < added; ++i) {
+        const Member& send = sends_[i];
+        if (send.end.clock == receive.end.clock || send.location == receive.location) continue;
+        const auto tightness = [&](const Member& one) {
+          return slack(one.end, receive.end, mu_of(one, receive));
+        };
+        if (worst == nullptr || tightness(send) < tightness(*worst)) worst = &send;
+      }
+      if (worst != nullptr) add(*worst, receive);
+    }
   }
 
   void add(const match::Exchange& exchange) {
@@ -134,7 +182,7 @@ class Collector {
     std::size_t added = 0;
     for (const Member& receive : receives_) {
       while (added < sends_.size() && (!exchange.ordered || sends_[added].order < receive.order)) {
-        latest.take(sends_[added++], 1);
+        latest.take(*this, sends_[added++], true);
       }
       if (const Member* send = latest.of_another_clock(receive)) add(*send, receive);
     }
@@ -142,40 +190,57 @@ class Collector {
     std::size_t left = receives_.size();
     for (std::size_t i = sends_.size(); i-- > 0;) {
       while (left > 0 && (!exchange.ordered || receives_[left - 1].order > sends_[i].order)) {
-        earliest.take(receives_[--left], -1);
+        earliest.take(*this, receives_[--left], false);
       }
       if (const Member* receive = earliest.of_another_clock(sends_[i])) add(sends_[i], *receive);
     }
+    if (k_is_given && !extremes_.uniform()) add_by_class(exchange);
   }
 
   const match::Graph& graph_;
   const ConstraintOptions& options_;
   std::span<const std::int64_t> times_;
   TightestEdges edges_;
+  match::Extremes extremes_;
   std::vector<Member> sends_, receives_;  ///< members of the present exchange
 };
+
+template <class Value>
+std::vector<LimitingEdge> collect(Team& team, const match::Graph& graph,
+                                  const ConstraintOptions& options) {
+  const std::vector<match::Part> parts = match::parts_of(graph, options.threads);
+  std::vector<TightestEdges> of_parts(parts.size(), TightestEdges(0, windows_of(options)));
+  match::for_parts(parts, [&](const match::Part& part, std::size_t i) {
+    Collector<Value> collector(graph, options);
+    collector.collect(part);
+    of_parts[i] = std::move(collector).take();
+  });
+  std::vector<LimitingEdge> found =
+      TightestEdges::merge(std::move(of_parts), options.clocks, options.threads);
+  if (team.size() == 1) return found;
+  // Constraints are few: every member gets all of them, and computes the same fit.
+  std::vector<std::vector<LimitingEdge>> parcels(team.size(), found);
+  Collector<Value> all(graph, options);
+  for (const auto& parcel : exchange(team, std::move(parcels))) {
+    for (const LimitingEdge& edge : parcel) all.add(edge);
+  }
+  return TightestEdges::merge({std::move(all).take()}, options.clocks, options.threads);
+}
 
 }  // namespace
 
 std::vector<ClockConstraint> collect_constraints(Team& team, const match::Graph& graph,
                                                  const ConstraintOptions& options) {
-  const std::vector<match::Part> parts = match::parts_of(graph, options.threads);
-  std::vector<TightestEdges> of_parts(parts.size(), TightestEdges(0, windows_of(options)));
-  match::for_parts(parts, [&](const match::Part& part, std::size_t i) {
-    Collector collector(graph, options);
-    collector.collect(part);
-    of_parts[i] = std::move(collector).take();
-  });
-  std::vector<ClockConstraint> found =
-      TightestEdges::merge(std::move(of_parts), options.clocks, options.threads);
-  if (team.size() == 1) return found;
-  // Constraints are few: every member gets all of them, and computes the same fit.
-  std::vector<std::vector<ClockConstraint>> parcels(team.size(), found);
-  Collector all(graph, options);
-  for (const auto& parcel : exchange(team, std::move(parcels))) {
-    for (const ClockConstraint& constraint : parcel) all.add(constraint);
-  }
-  return TightestEdges::merge({std::move(all).take()}, options.clocks, options.threads);
+  std::vector<ClockConstraint> constraints;
+  const std::vector<LimitingEdge> found = collect<double>(team, graph, options);
+  constraints.reserve(found.size());
+  for (const LimitingEdge& edge : found) constraints.push_back(edge.constraint);
+  return constraints;
+}
+
+std::vector<LimitingEdge> collect_violated(Team& team, const match::Graph& graph,
+                                           const ConstraintOptions& options) {
+  return collect<std::int64_t>(team, graph, options);
 }
 
 }  // namespace entrain::constraints

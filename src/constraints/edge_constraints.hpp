@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 #include "constraints/clock_errors.hpp"
 #include "constraints/constraint.hpp"
+#include "constraints/tightest_edges.hpp"
 #include "match/graph.hpp"
 
 namespace entrain::constraints {
@@ -23,9 +25,14 @@ struct ConstraintOptions {
   std::uint32_t windows = 1;  ///< number of windows of that span
   /// Known errors (null: 0). They decide which edge of a pair is the tightest in a window.
   const ClockErrors* errors = nullptr;
-  /// Cost of moving an end of an edge to the middle of its window, ticks per tick. If not 0,
-  /// tightness is measured after both ends were moved.
-  double rate = 0;
+  /// Of collect_violated() only: times of all nodes that decide instead of `errors`, in parts of
+  /// 2^-bits ticks since `begin`.
+  std::span<const std::int64_t> corrected{};
+  unsigned bits = 0;
+  /// Edges count whose slack by `corrected` is below this, parts.
+  std::int64_t most_slack = std::numeric_limits<std::int64_t>::max();
+  /// What each clock's stamps may be off by, ticks: it is added to slacks at both ends. Empty: 0.
+  std::span<const std::int64_t> margins{};
   unsigned threads = 1;  ///< threads of this member, 0: all cores; results do not depend on it
 };
 
@@ -40,5 +47,10 @@ struct ConstraintOptions {
 [[nodiscard]] std::vector<ClockConstraint> collect_constraints(Team& team,
                                                                const match::Graph& graph,
                                                                const ConstraintOptions& options);
+
+/// The same by corrected times, with slacks by these, parts. If any pair of an end and a begin of a
+/// collective is violated, a violated pair of it is among those that count.
+[[nodiscard]] std::vector<LimitingEdge> collect_violated(Team& team, const match::Graph& graph,
+                                                         const ConstraintOptions& options);
 
 }  // namespace entrain::constraints

@@ -21,7 +21,7 @@ using Told = std::tuple<std::uint32_t, std::int64_t, std::uint32_t, std::int64_t
 
 std::vector<Told> constraints_of(const TraceBuilder& b, std::vector<std::uint32_t> clock_of,
                                  std::uint32_t windows = 1, const MuTicks& mu = {},
-                                 const ClockErrors* errors = nullptr, double rate = 0,
+                                 const ClockErrors* errors = nullptr,
                                  std::uint32_t clocks = 0) {
   match::Graph graph = match::build_graph(b.trace(), {});
   std::vector<std::int64_t> times(graph.stamp.begin(), graph.stamp.end());
@@ -34,7 +34,6 @@ std::vector<Told> constraints_of(const TraceBuilder& b, std::vector<std::uint32_
   options.end = 1'000;
   options.windows = windows;
   options.errors = errors;
-  options.rate = rate;
   std::vector<Told> told;
   for (const ClockConstraint& constraint : collect_constraints(solo, graph, options)) {
     told.emplace_back(constraint.from, constraint.from_time, constraint.to, constraint.to_time,
@@ -66,7 +65,7 @@ TEST(Bounds, of_many_clocks_are_the_same) {
   }
   const std::vector<Told> few = constraints_of(b, {0, 1, 2, 3}, 8);
   EXPECT_GT(few.size(), 10u);
-  EXPECT_EQ(constraints_of(b, {0, 1, 2, 3}, 8, {}, nullptr, 0, 100'000), few);
+  EXPECT_EQ(constraints_of(b, {0, 1, 2, 3}, 8, {}, nullptr, 100'000), few);
 }
 
 TEST(Bounds, known_errors_decide_which_is_the_tightest) {
@@ -79,17 +78,6 @@ TEST(Bounds, known_errors_decide_which_is_the_tightest) {
   const ClockErrors errors(0, 1'000, 2, {0, 0, 100, 0});
   EXPECT_THAT(constraints_of(b, {0, 1}), ElementsAre(Told{0, 900, 1, 940, 40}));
   EXPECT_THAT(constraints_of(b, {0, 1}, 1, {}, &errors), ElementsAre(Told{0, 100, 1, 150, 50}));
-}
-
-TEST(Bounds, with_a_rate_the_tightest_in_the_middle_of_a_window_is_kept) {
-  TraceBuilder b(2);
-  b.message(K::send, 0, 10, 1);
-  b.message(K::send, 0, 490, 1);
-  b.message(K::recv, 1, 50, 0);
-  b.message(K::recv, 1, 540, 0);
-  EXPECT_THAT(constraints_of(b, {0, 1}), ElementsAre(Told{0, 10, 1, 50, 40}));
-  EXPECT_THAT(constraints_of(b, {0, 1}, 1, {}, nullptr, 0.1),
-              ElementsAre(Told{0, 490, 1, 540, 50}));
 }
 
 TEST(Bounds, a_barrier_gives_every_member_two) {

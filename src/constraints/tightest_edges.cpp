@@ -14,7 +14,8 @@ namespace {
 /// Most groups of receiving clocks that threads share.
 constexpr std::size_t k_groups = 64;
 
-bool is_earlier(const ClockConstraint& a, const ClockConstraint& b) {
+bool is_earlier(const LimitingEdge& edge, const LimitingEdge& other) {
+  const ClockConstraint &a = edge.constraint, &b = other.constraint;
   return std::tie(a.to_time, a.from, a.from_time) < std::tie(b.to_time, b.from, b.from_time);
 }
 
@@ -94,7 +95,7 @@ std::vector<std::size_t> TightestEdges::received_by(std::uint32_t clocks) const 
   return counts;
 }
 
-std::vector<ClockConstraint> TightestEdges::merge(std::vector<TightestEdges> parts,
+std::vector<LimitingEdge> TightestEdges::merge(std::vector<TightestEdges> parts,
                                                   std::uint32_t clocks, unsigned threads) {
   const std::size_t groups = std::min<std::size_t>(clocks, k_groups);
   drop_duplicates(parts, groups, threads);
@@ -110,22 +111,22 @@ std::vector<ClockConstraint> TightestEdges::merge(std::vector<TightestEdges> par
       of_part[to] = std::exchange(count, count + of_part[to]);
   }
   first[clocks] = count;
-  std::vector<ClockConstraint> constraints(count);
+  std::vector<LimitingEdge> edges(count);
   for_each_in_parallel(threads, parts.size(), [&](std::size_t p) {
     for (const Known& known : parts[p].known_) {
       if (!known.is_dropped())
-        constraints[next[p][known.edge.constraint.to]++] = known.edge.constraint;
+        edges[next[p][known.edge.constraint.to]++] = known.edge;
     }
     free_memory(parts[p].known_);
   });
   for_each_in_parallel(threads, groups, [&](std::size_t group) {
     for (std::size_t to = group; to < clocks; to += groups) {
-      const auto begin = constraints.begin() + static_cast<std::ptrdiff_t>(first[to]);
-      const auto end = constraints.begin() + static_cast<std::ptrdiff_t>(first[to + 1]);
+      const auto begin = edges.begin() + static_cast<std::ptrdiff_t>(first[to]);
+      const auto end = edges.begin() + static_cast<std::ptrdiff_t>(first[to + 1]);
       if (!std::is_sorted(begin, end, is_earlier)) std::sort(begin, end, is_earlier);
     }
   });
-  return constraints;
+  return edges;
 }
 
 }  // namespace entrain::constraints

@@ -87,8 +87,8 @@ class TightestEdges {
   /// Merges parts: one edge per pair and window, sorted by receiving clock and time, independent of
   /// which part found it. Parts have the same clocks and windows. Uses up to `threads` threads (0:
   /// all cores). Linear except for the sort per receiving clock.
-  [[nodiscard]] static std::vector<ClockConstraint> merge(std::vector<TightestEdges> parts,
-                                                          std::uint32_t clocks, unsigned threads);
+  [[nodiscard]] static std::vector<LimitingEdge> merge(std::vector<TightestEdges> parts,
+                                                       std::uint32_t clocks, unsigned threads);
 
  private:
   static constexpr std::uint32_t k_no_edge = std::numeric_limits<std::uint32_t>::max();

@@ -61,7 +61,7 @@ std::vector<Fields> found_in(const std::vector<LimitingEdge>& edges, std::uint32
   for (std::size_t i = 0; i < edges.size(); ++i)
     parts[i * part_count / edges.size()].keep(edges[i]);
   std::vector<Fields> fields;
-  for (const ClockConstraint& one : TightestEdges::merge(std::move(parts), clocks, threads))
+  for (const auto& [one, tightness] : TightestEdges::merge(std::move(parts), clocks, threads))
     fields.push_back(fields_of(one));
   return fields;
 }

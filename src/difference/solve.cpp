@@ -261,8 +261,8 @@ Solved<Values> project(const System& system, const Bounds& bounds, const Values&
   return above;
 }
 
-Solved<std::int64_t> set_least_rate(System& system, Effort& effort) {
-  std::int64_t rate = 0;
+Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t from_ppb) {
+  std::int64_t rate = from_ppb;
   for (;;) {
     for (std::uint32_t clock = 0; clock < system.clocks(); ++clock) system.set_rate(clock, rate);
     auto solved = greatest_below(system, Values(system.nodes(), 0), effort);

@@ -65,6 +65,7 @@ struct Event {
 struct Edge {
   Event cause, effect;
   std::int64_t delay = 0;  ///< ticks, -2^60 to 2^60
+  friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 
 /// At a stamp, u lies from `lower` to `upper`.

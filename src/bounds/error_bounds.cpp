@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bounds/error_bounds.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace entrain::bounds {
+
+using difference::Exact;
+using difference::k_tick;
+
+namespace {
+
+Interval rounded(const ClockBound::Point& point) {
+  const Exact far = Exact{k_far} * k_tick;
+  return {difference::floor_ticks(std::clamp(point.lower, -far, far)),
+          difference::ceil_ticks(std::clamp(point.upper, -far, far))};
+}
+
+}  // namespace
+
+std::int64_t spread(std::int64_t distance, std::int64_t rate_ppb) {
+  return difference::ceil_ticks(Exact{distance} * rate_ppb);
+}
+
+/// The first point that is not before a time.
+std::size_t ClockBound::next(std::int64_t time) const {
+  const auto found = std::lower_bound(points_.begin(), points_.end(), time,
+                                      [](const Point& p, std::int64_t t) { return p.time < t; });
+  return static_cast<std::size_t>(found - points_.begin());
+}
+
+/// The bounds at a time not after the point `next` and not before the one ahead of it.
+ClockBound::Point ClockBound::between(std::size_t next, std::int64_t time) const {
+  Point result{.time = time};
+  const auto take = [&](const Point& point) {
+    const Exact reach = Exact{std::abs(point.time - time)} * rate_ppb_;
+    result.lower = std::max(result.lower, point.lower - reach);
+    result.upper = std::min(result.upper, point.upper + reach);
+  };
+  if (next < points_.size()) take(points_[next]);
+  if (next > 0) take(points_[next - 1]);
+  return result;
+}
+
+ClockBound::Point ClockBound::at(std::int64_t time) const { return between(next(time), time); }
+
+Interval ClockBound::interval(std::int64_t time) const { return rounded(at(time)); }
+
+Interval ClockBound::over(std::int64_t first, std::int64_t last) const {
+  const std::size_t begin = next(first), end = next(last);
+  Point widest = between(begin, first);
+  const auto take = [&](const Point& point) {
+    widest.lower = std::min(widest.lower, point.lower);
+    widest.upper = std::max(widest.upper, point.upper);
+  };
+  take(between(end, last));
+  for (std::size_t p = begin; p < end; ++p) take(points_[p]);
+  // Between two points, bounds are the widest where those of both meet.
+  for (std::size_t p = std::max<std::size_t>(begin, 1); p <= end && p < points_.size(); ++p) {
+    const Point &a = points_[p - 1], &b = points_[p];
+    for (const Exact rise : {b.upper - a.upper, a.lower - b.lower}) {
+      if (rate_ppb_ == 0 || difference::is_unbounded(rise)) continue;
+      const Exact middle = (Exact{a.time} + b.time) * rate_ppb_ + rise;
+      const Exact meeting = floor_div(middle, 2 * Exact{rate_ppb_});
+      for (const Exact time : {meeting, meeting + 1}) {
+        if (time <= first || time >= last || time <= a.time || time >= b.time) continue;
+        take(between(p, static_cast<std::int64_t>(time)));
+      }
+    }
+  }
+  return rounded(widest);
+}
+
+BoundCursor::BoundCursor(const ClockBound& bound, Course course, std::int64_t begin, unsigned bits)
+    : bound_(bound),
+      course_(course),
+      begin_(begin),
+      bits_(bits),
+      rate_(static_cast<double>(bound.rate_ppb()) / static_cast<double>(k_ppb) *
+            static_cast<double>(std::int64_t{1} << bits)) {}
+
+/// What the error of a point moves times by, parts: whole ticks of difference stay whole.
+std::int64_t BoundCursor::parts(std::size_t point) const {
+  const ClockBound::Point& at = bound_.points()[point];
+  const Exact far = Exact{k_far} * k_tick;
+  const Exact moved = std::clamp(course_ == Course::greatest ? -at.upper : -at.lower, -far, far);
+  return static_cast<std::int64_t>(floor_div(moved << bits_, k_tick));
+}
+
+std::int64_t BoundCursor::operator()(std::int64_t time) {
+  const std::vector<ClockBound::Point>& points = bound_.points();
+  const std::int64_t local = time + begin_;
+  while (next_ < points.size() && points[next_].time < local) ++next_;
+  const std::int64_t unmoved = time << bits_;
+  const bool is_greatest = course_ == Course::greatest;
+  if (points.empty()) return unmoved + (is_greatest ? -1 : 1) * (k_far << bits_);
+  if (next_ < points.size() && points[next_].time == local) return unmoved + parts(next_);
+  if (course_ == Course::straight) return unmoved + straight(local);
+  const auto from = [&](std::size_t point) {
+    const auto reach = static_cast<std::int64_t>(
+        rate_ * static_cast<double>(std::abs(points[point].time - local)));
+    return parts(point) + (is_greatest ? -reach : reach);
+  };
+  if (next_ == 0) return unmoved + from(0);
+  const std::int64_t before = from(next_ - 1);
+  if (next_ == points.size()) return unmoved + before;
+  const std::int64_t after = from(next_);
+  return unmoved + (is_greatest ? std::max(before, after) : std::min(before, after));
+}
+
+std::int64_t BoundCursor::straight(std::int64_t local) const {
+  const std::vector<ClockBound::Point>& points = bound_.points();
+  if (next_ == 0) return parts(0);
+  const std::int64_t before = parts(next_ - 1);
+  if (next_ == points.size()) return before;
+  const double share = static_cast<double>(local - points[next_ - 1].time) /
+                       static_cast<double>(points[next_].time - points[next_ - 1].time);
+  return before + static_cast<std::int64_t>(share * static_cast<double>(parts(next_) - before));
+}
+
+}  // namespace entrain::bounds

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bounds/solve_errors.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+namespace entrain::bounds {
+
+namespace {
+
+using difference::Effort;
+using difference::Exact;
+using difference::Node;
+using difference::System;
+using difference::Values;
+
+/// Iterations; solve_errors_test.cpp. Chosen, not measured.
+struct SolvingThresholds {
+  /// Steps per node and edge that a search may take.
+  static constexpr std::uint64_t steps_each = 1'000;
+  static constexpr int narrowings = 32;
+  /// Parts of a life; the narrowest interval of each is used.
+  static constexpr std::int64_t parts = 48;
+  /// Another round needs a limit that fell by more than 1 in so many.
+  static constexpr std::int64_t worthwhile = 1024;
+};
+
+System system_of(const ErrorProblem& problem, const RateLimits& limits) {
+  std::vector<difference::ClockLimits> of_clocks(problem.clocks);
+  for (std::uint32_t c = 0; c < problem.clocks; ++c) {
+    of_clocks[c].rate_ppb = std::min(limits.of(c), k_most_rate_ppb);
+  }
+  return System({.clocks = of_clocks, .reference = problem.reference, .edges = problem.edges});
+}
+
+Effort effort_of(const ErrorProblem& problem, const System& system) {
+  return {.most = SolvingThresholds::steps_each *
+                  (std::uint64_t{system.nodes()} + problem.edges.size() + 1)};
+}
+
+/// Describes why there is no solution.
+Contradiction described(const ErrorProblem& problem, const System& system,
+                        const difference::Failure& failure) {
+  Contradiction found;
+  if (!failure.certificate) return found;
+  found.is_certain = true;
+  found.begin = std::numeric_limits<std::int64_t>::max();
+  found.end = std::numeric_limits<std::int64_t>::min();
+  for (const difference::Certificate::Step& step : failure.certificate->steps) {
+    found.clocks.push_back(system.clock(step.from));
+    if (step.from == 0) continue;
+    found.begin = std::min(found.begin, problem.begin + system.stamp(step.from));
+    found.end = std::max(found.end, problem.begin + system.stamp(step.from));
+  }
+  std::sort(found.clocks.begin(), found.clocks.end());
+  found.clocks.erase(std::unique(found.clocks.begin(), found.clocks.end()), found.clocks.end());
+  if (const Exact ticks = failure.certificate->rate_ticks; ticks > 0) {
+    const Exact missing = ceil_div(-failure.certificate->length, ticks);
+    if (missing <= k_most_rate_ppb) found.missing_ppb = static_cast<std::int64_t>(missing);
+  }
+  return found;
+}
+
+/// Errors from u, which is their negative: the least u gives the greatest error.
+ErrorBounds errors_of(const ErrorProblem& problem, const System& system, const Values& lower,
+                      const Values& upper) {
+  ErrorBounds errors;
+  for (std::uint32_t c = 0; c < problem.clocks; ++c) {
+    std::vector<ClockBound::Point> points;
+    for (Node node = system.begin(c); c != problem.reference && node < system.end(c); ++node) {
+      points.push_back({problem.begin + system.stamp(node), -upper[node], -lower[node]});
+    }
+    if (c == problem.reference) points.push_back({problem.begin, 0, 0});
+    errors.emplace_back(c == problem.reference ? 0 : system.limits(c).rate_ppb, std::move(points));
+  }
+  return errors;
+}
+
+/// Values of u that are known to be too small or too large, to start from.
+Values start_of(const ErrorProblem& problem, const System& system, const ErrorBounds* known,
+                bool is_upper) {
+  Values values(system.nodes(), is_upper ? difference::k_unbounded : -difference::k_unbounded);
+  values[0] = 0;
+  if (known == nullptr) return values;
+  for (Node node = 1; node < system.stamped(); ++node) {
+    const auto at = (*known)[system.clock(node)].at(problem.begin + system.stamp(node));
+    values[node] = is_upper ? -at.lower : -at.upper;
+  }
+  return values;
+}
+
+/// Bounds on mean rates of errors that bounds on errors imply.
+class OpenRates {
+ public:
+  OpenRates(const ErrorBounds& errors, const RateLimits& limits)
+      : errors_(errors), limits_(limits) {}
+
+  /// Largest mean rate of a clock over its life, ppb: from its ends and the narrowest bounds of its
+  /// parts.
+  [[nodiscard]] std::int64_t of(std::uint32_t clock, const Lifetime& life) const {
+    const ClockBound& bound = errors_[clock];
+    std::vector<Point> places{bound.at(life.first), bound.at(life.last)};
+    const std::int64_t length = (life.last - life.first) / SolvingThresholds::parts + 1;
+    std::int64_t part = -1;
+    for (const Point& point : bound.points()) {
+      if (point.time < life.first || point.time > life.last) continue;
+      const std::int64_t its_part = (point.time - life.first) / length;
+      const auto width = [](const Point& p) { return p.upper - p.lower; };
+      if (its_part != std::exchange(part, its_part)) {
+        places.push_back(point);
+      } else if (width(point) < width(places.back())) {
+        places.back() = point;
+      }
+    }
+    std::int64_t least = k_most_rate_ppb;
+    for (const Point& from : places) {
+      for (const Point& to : places) {
+        if (from.time < to.time) least = std::min(least, between(from, to, life));
+      }
+    }
+    return least;
+  }
+
+ private:
+  using Point = ClockBound::Point;
+
+  /// Largest mean rate over the life, from its mean between two points. What is outside of these
+  /// differs from the mean over the life by the wander at most; so does what is inside.
+  [[nodiscard]] std::int64_t between(const Point& a, const Point& b, const Lifetime& life) const {
+    for (const Exact value : {a.lower, a.upper, b.lower, b.upper}) {
+      if (difference::is_unbounded(value)) return k_most_rate_ppb;
+    }
+    // A tick for the rounding of each of the two stamps.
+    const Exact change = std::max(b.upper - a.lower, a.upper - b.lower) + 2 * difference::k_tick;
+    const Exact inside = b.time - a.time, outside = life.last - life.first - inside;
+    const Exact away = limits_.wander_ppb * std::min(inside, outside);
+    return static_cast<std::int64_t>(
+        std::clamp<Exact>(ceil_div(change + away, inside), 0, k_most_rate_ppb));
+  }
+
+  const ErrorBounds& errors_;
+  const RateLimits& limits_;
+};
+
+/// Lowers limits to what bounds leave. True if that is worth another round.
+bool lower_limits(const ErrorProblem& problem, const ErrorBounds& errors, RateLimits& limits) {
+  const OpenRates open(errors, limits);
+  std::vector<std::int64_t> extra = limits.extra_ppb;
+  bool much = false;
+  for (std::uint32_t c = 0; c < problem.clocks; ++c) {
+    const Lifetime& life = problem.lives[c];
+    if (c == problem.reference || life.first >= life.last) continue;
+    extra[c] = std::min(extra[c], open.of(c, life));
+    const std::int64_t old = limits.extra_ppb[c];
+    much = much || extra[c] < old - old / SolvingThresholds::worthwhile;
+  }
+  limits.extra_ppb = std::move(extra);
+  return much;
+}
+
+}  // namespace
+
+std::optional<Contradiction> contradiction(const ErrorProblem& problem, const RateLimits& limits) {
+  const System system = system_of(problem, limits);
+  Effort effort = effort_of(problem, system);
+  const auto any = greatest_below(system, Values(system.nodes(), 0), effort);
+  if (any) return std::nullopt;
+  return described(problem, system, any.error());
+}
+
+Proved<ErrorBounds> find_error_bounds(const ErrorProblem& problem, const RateLimits& limits,
+                                      const ErrorBounds* known) {
+  const System system = system_of(problem, limits);
+  Effort effort = effort_of(problem, system);
+  const auto failed = [&](const difference::Failure& failure) {
+    return tl::unexpected(described(problem, system, failure));
+  };
+  // Cycles that no path leads to from the reference show from any finite start.
+  const auto any = greatest_below(system, Values(system.nodes(), 0), effort);
+  if (!any) return failed(any.error());
+  const auto upper = greatest_below(system, start_of(problem, system, known, true), effort);
+  if (!upper) return failed(upper.error());
+  const auto lower = least_above(system, start_of(problem, system, known, false), effort);
+  if (!lower) return failed(lower.error());
+  return errors_of(problem, system, *lower, *upper);
+}
+
+Proved<LeastRate> find_least_rate(const ErrorProblem& problem, std::int64_t from_ppb) {
+  System system = system_of(problem, {from_ppb, {}});
+  Effort effort = effort_of(problem, system);
+  const auto rate = set_least_rate(system, effort, from_ppb);
+  if (!rate) return tl::unexpected(described(problem, system, rate.error()));
+  if (*rate > k_most_rate_ppb) {
+    if (auto found = contradiction(problem, {k_most_rate_ppb, {}})) {
+      return tl::unexpected(*std::move(found));
+    }
+  }
+  const difference::Bounds none{Values(system.nodes(), -difference::k_unbounded),
+                                Values(system.nodes(), difference::k_unbounded)};
+  auto solution = difference::project(system, none, Values(system.nodes(), 0), effort);
+  if (!solution) return tl::unexpected(described(problem, system, solution.error()));
+  const Exact of_reference = solution->front();
+  for (Exact& value : *solution) value -= of_reference;
+  return LeastRate{*rate, errors_of(problem, system, *solution, *solution)};
+}
+
+Proved<Narrowed> narrow_limits(const ErrorProblem& problem, RateLimits start,
+                               const std::function<bool(const ErrorBounds&)>& add_violated) {
+  Narrowed narrowed{std::move(start), {}};
+  const ErrorBounds* known = nullptr;
+  for (int narrowings = 0;;) {
+    auto errors = find_error_bounds(problem, narrowed.limits, known);
+    if (!errors) return tl::unexpected(std::move(errors.error()));
+    narrowed.errors = *std::move(errors);
+    known = &narrowed.errors;
+    const bool is_narrower = narrowings < SolvingThresholds::narrowings &&
+                             lower_limits(problem, narrowed.errors, narrowed.limits);
+    narrowings += is_narrower ? 1 : 0;
+    // Limits are lowered first: fewer edges are violated then.
+    if (!is_narrower && !add_violated(narrowed.errors)) return narrowed;
+  }
+}
+
+}  // namespace entrain::bounds

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "bounds/error_bounds.hpp"
+#include "difference/system.hpp"
+
+/// Errors of clocks from difference constraints (difference::System), under limits on their rates.
+///
+/// The error e_i of clock i is its time along its base line minus that of the reference, so u of the
+/// system is -e.
+namespace entrain::bounds {
+
+/// First and last event of a clock, ticks along its base line; none if first > last.
+struct Lifetime {
+  std::int64_t first = 0, last = -1;
+};
+
+struct ErrorProblem {
+  std::uint32_t clocks = 0, reference = 0;
+  std::int64_t begin = 0;  ///< time that the stamps of edges count from
+  std::vector<difference::Edge> edges;
+  std::vector<Lifetime> lives;  ///< one per clock
+};
+
+/// Constraints that cannot all hold.
+struct Contradiction {
+  bool is_certain = false;            ///< false: the search took too many steps
+  std::vector<std::uint32_t> clocks;  ///< clocks of the cycle, increasing
+  std::int64_t begin = 0, end = 0;    ///< first and last time, ticks
+  /// By how much the limits of all clocks are too small at least, ppb; empty: no limit is enough.
+  std::optional<std::int64_t> missing_ppb;
+};
+
+template <class T>
+using Proved = tl::expected<T, Contradiction>;
+
+/// A contradiction under these limits; empty if there is none.
+[[nodiscard]] std::optional<Contradiction> contradiction(const ErrorProblem& problem,
+                                                         const RateLimits& limits);
+
+/// The tightest bounds. `known`: bounds that hold, found under limits that are not smaller, for a
+/// part of the constraints; they save time. May be null.
+[[nodiscard]] Proved<ErrorBounds> find_error_bounds(const ErrorProblem& problem,
+                                                    const RateLimits& limits,
+                                                    const ErrorBounds* known = nullptr);
+
+struct LeastRate {
+  std::int64_t rate_ppb = 0;
+  ErrorBounds errors;  ///< errors that meet all constraints: lower and upper bound are equal
+};
+/// The least limit for all clocks without a contradiction, at least `from_ppb`, which must not be
+/// too large.
+[[nodiscard]] Proved<LeastRate> find_least_rate(const ErrorProblem& problem, std::int64_t from_ppb);
+
+struct Narrowed {
+  RateLimits limits;
+  ErrorBounds errors;
+};
+
+/// Derives limits on the rate of errors along base lines from a limit on wander
+/// (`start.wander_ppb`): the largest difference of a clock's rate from its mean over its life. The
+/// two differ by the difference between the mean rate and the rate of the line.
+///
+/// Bounds limit that difference: from the first event to the last one, and between any two times,
+/// where the rate may differ from the mean by the wander. Smaller limits give narrower bounds and
+/// vice versa, so both are iterated. `start.extra_ppb` must be large enough.
+///
+/// `add_violated` adds to the problem what the least or the greatest errors violate, and returns
+/// false if that is nothing: then bounds are those of all constraints. Deterministic.
+[[nodiscard]] Proved<Narrowed> narrow_limits(
+    const ErrorProblem& problem, RateLimits start,
+    const std::function<bool(const ErrorBounds&)>& add_violated);
+
+}  // namespace entrain::bounds

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bounds/solve_errors.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bounds/prove.hpp"
+#include "causal/random_clocks_testing.hpp"
+
+namespace entrain::bounds {
+namespace {
+
+using causal::testing::RandomClocks;
+using difference::Exact;
+using difference::k_tick;
+using ::testing::ElementsAre;
+
+/// Messages both ways between two clocks at 50 and at 100'050, which take `way` by the lines; the
+/// second pair shows clock 1 later by `later`.
+ErrorProblem two_exchanges(std::int64_t way, std::int64_t later) {
+  ErrorProblem problem{.clocks = 2, .reference = 0, .begin = 0, .edges = {}, .lives = {}};
+  for (const std::int64_t at : {0, 100'000}) {
+    const std::int64_t moved = at == 0 ? 0 : later;
+    problem.edges.push_back({{0, at + 50}, {1, at + 50 + way + moved}, 0});
+    problem.edges.push_back({{1, at + 50 + moved}, {0, at + 50 + way}, 0});
+  }
+  problem.lives = {{0, 200'000}, {0, 200'000}};
+  return problem;
+}
+
+TEST(FindErrorBounds, are_what_messages_and_rates_leave) {
+  const auto errors = find_error_bounds(two_exchanges(10, 0), {100'000, {}});
+  ASSERT_TRUE(errors);
+  // A message each way takes 10: its error is in [-10, 10]. 100 ppm of 49'950 are 5.
+  const Interval there = (*errors)[1].interval(60), between = (*errors)[1].interval(50'050);
+  EXPECT_EQ(there.upper, 10);
+  EXPECT_EQ((*errors)[1].interval(50).lower, -10);
+  EXPECT_EQ(between.upper, 15);
+  EXPECT_EQ((*errors)[0].interval(7).width(), 0) << "the reference";
+}
+
+TEST(Contradiction, tells_how_much_rates_are_too_small) {
+  const ErrorProblem problem = two_exchanges(10, 120);
+  const auto found = contradiction(problem, {500'000, {}});
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->is_certain);
+  EXPECT_THAT(found->clocks, ElementsAre(0, 1));
+  EXPECT_LE(found->begin, 60);
+  EXPECT_GE(found->end, 100'000);
+  ASSERT_TRUE(found->missing_ppb);
+  EXPECT_NEAR(static_cast<double>(*found->missing_ppb), 500'000, 20'000);
+  const auto least = find_least_rate(problem, 0);
+  ASSERT_TRUE(least);
+  EXPECT_NEAR(static_cast<double>(least->rate_ppb), 1'000'000, 20'000);
+  EXPECT_FALSE(contradiction(problem, {least->rate_ppb, {}}));
+  EXPECT_TRUE(contradiction(problem, {least->rate_ppb - 1, {}}));
+}
+
+TEST(Contradiction, at_one_time_is_one_at_any_rate) {
+  const auto found = contradiction(two_exchanges(-1, 0), {k_most_rate_ppb, {}});
+  ASSERT_TRUE(found);
+  const auto least = find_least_rate(two_exchanges(-1, 0), 0);
+  ASSERT_FALSE(least);
+  EXPECT_TRUE(least.error().is_certain);
+}
+
+TEST(NarrowLimits, find_the_mean_rate_from_bounds) {
+  // 10 ppm of wander; the line may be wrong by 1000 ppm, but errors move by 20 in 100'000.
+  const auto narrowed = narrow_limits(two_exchanges(10, 0), {10'000, {0, 1'000'000}},
+                                      [](const ErrorBounds&) { return false; });
+  ASSERT_TRUE(narrowed);
+  EXPECT_LT(narrowed->limits.extra_ppb[1], 250'000);
+  EXPECT_GE(narrowed->limits.extra_ppb[1], 200'000);
+  EXPECT_LT(narrowed->errors[1].interval(0).upper, 12);
+}
+
+/// All pairs of a trace as constraints on errors, loosened as the proof loosens them.
+std::vector<difference::Edge> pairs_of(const RandomClocks& clocks, const ProvenIntervals& proven) {
+  std::vector<difference::Edge> pairs = clocks.pairs();
+  for (difference::Edge& pair : pairs) {
+    for (difference::Event* event : {&pair.cause, &pair.effect}) {
+      event->stamp = proven.lines[event->clock](static_cast<std::uint64_t>(event->stamp)) -
+                     proven.begin;
+      pair.delay -= proven.quantum[event->clock];
+    }
+  }
+  return pairs;
+}
+
+/// Bounds are the shortest paths over all pairs, though few of these are constraints.
+TEST(ProveIntervals, equal_the_shortest_paths_of_10000_random_traces) {
+  std::size_t proved = 0, tied = 0, contradicted = 0;
+  for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+    RandomClocks clocks(seed);
+    clocks::Presynchronised presync;
+    presync.method = PresyncMethod::causal;
+    presync.maps = clocks.estimate();
+    const auto proven = prove_intervals(clocks.context(), clocks.domains(), presync, {});
+    ASSERT_TRUE(proven) << proven.error().message;
+    if (proven->lines.empty() || proven->width <= 1) continue;
+    const std::vector<difference::Edge> pairs = pairs_of(clocks, *proven);
+    std::vector<difference::ClockLimits> limits(proven->lines.size(), {k_most_rate_ppb, {}});
+    const std::uint32_t reference = proven->clock_of[proven->reference];
+    if (!proven->about.reason.empty()) {
+      ++contradicted;
+      ASSERT_FALSE(difference::Oracle({.clocks = limits, .reference = reference, .edges = pairs})
+                       .feasible()) << seed;
+      continue;
+    }
+    ++proved;
+    for (std::uint32_t c = 0; c < limits.size(); ++c) {
+      limits[c].rate_ppb = proven->errors[c].rate_ppb();
+    }
+    const difference::Constraints constraints{
+        .clocks = limits, .reference = reference, .edges = pairs};
+    const difference::Oracle oracle(constraints);
+    ASSERT_TRUE(oracle.feasible()) << seed;
+    for (const auto& [event, index] : oracle.events()) {
+      if (index == 0) continue;
+      const auto found = proven->errors[event.clock].at(proven->begin + event.stamp);
+      const Exact upper = -oracle.lower(event), lower = -oracle.upper(event);
+      ASSERT_EQ(difference::is_unbounded(upper), difference::is_unbounded(found.upper)) << seed;
+      ASSERT_EQ(difference::is_unbounded(lower), difference::is_unbounded(found.lower)) << seed;
+      if (difference::is_unbounded(upper) || difference::is_unbounded(lower)) continue;
+      ++tied;
+      ASSERT_TRUE(found.upper >= upper && found.upper <= upper + 2 * k_tick) << seed;
+      ASSERT_TRUE(found.lower <= lower && found.lower >= lower - 2 * k_tick) << seed;
+    }
+  }
+  EXPECT_GT(proved, 8'000);
+  EXPECT_GT(contradicted, 50);
+  EXPECT_GT(tied, 50'000);
+}
+
+}  // namespace
+}  // namespace entrain::bounds

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "causal/violated_edges.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "constraints/edge_constraints.hpp"
+
+namespace entrain::causal {
+
+namespace {
+
+/// Sizes; tests/bounds/prove_test.cpp. Chosen, not measured: the result does not depend on them.
+struct GenerationSizes {
+  static constexpr std::uint32_t least_windows = 16, most_windows = 256;
+  static constexpr std::uint32_t windows_times_clocks = 1U << 16;
+  static constexpr std::uint32_t finest = 1U << 20;  ///< windows of violated edges
+  static constexpr int most_bits = 8;
+};
+
+/// Parts of a tick such that all times fit into 62 bits.
+unsigned bits_for(std::int64_t span, std::int64_t most_error) {
+  const auto used = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(span) +
+                                                    2 * static_cast<std::uint64_t>(most_error)));
+  return static_cast<unsigned>(std::clamp(62 - used, 0, GenerationSizes::most_bits));
+}
+
+}  // namespace
+
+ViolatedEdges::ViolatedEdges(const constraints::Context& context, const Setting& setting)
+    : context_(context),
+      setting_(setting),
+      bits_(bits_for(setting.end - setting.begin, setting.most_error)),
+      windows_(std::clamp(GenerationSizes::windows_times_clocks / std::max(setting.clocks, 1U),
+                          GenerationSizes::least_windows, GenerationSizes::most_windows)),
+      near_windows_(windows_) {
+  constraints::evaluate_nodes(context_, times_, [&](LocationIndex l) {
+    return setting_.lines[setting_.clock_of[l]];
+  });
+}
+
+bool ViolatedEdges::collect(std::int64_t most_slack, std::uint32_t windows) {
+  constraints::ConstraintOptions options;
+  options.times = times_;
+  options.clock_of = setting_.clock_of;
+  options.clocks = setting_.clocks;
+  options.mu = setting_.mu;
+  options.begin = setting_.begin;
+  options.end = setting_.end;
+  options.windows = windows;
+  options.corrected = corrected_;
+  options.bits = bits_;
+  options.most_slack = most_slack;
+  options.margins = setting_.margins;
+  options.threads = context_.threads;
+  const auto found = constraints::collect_violated(context_.team(), context_.graph, options);
+  double worst = 0;
+  for (const auto& [one, slack] : found) worst = std::min(worst, slack);
+  if (worst >= 0 && most_slack == near_) return false;
+  near_ = static_cast<std::int64_t>(-worst) / 32 + 1;
+  near_windows_ = std::min(4 * near_windows_, GenerationSizes::finest);
+  for (const auto& [one, slack] : found) {
+    const difference::Edge edge{.cause = {one.from, one.from_time - setting_.begin},
+                                .effect = {one.to, one.to_time - setting_.begin},
+                                .delay = one.to_time - one.from_time - one.slack};
+    if (known_.insert(edge).second) edges_.push_back(edge);
+  }
+  return true;
+}
+
+}  // namespace entrain::causal

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "base/big_vector.hpp"
+#include "constraints/base_line.hpp"
+#include "constraints/context.hpp"
+#include "constraints/node_times.hpp"
+#include "difference/system.hpp"
+
+namespace entrain::causal {
+
+/// Edges of a trace as difference constraints, taken when clocks violate them: a trace has many,
+/// and few of them matter. Where a solution of the taken ones violates no other, it is one of all
+/// (constraint generation).
+///
+/// Stamps of the constraints are times along base lines, ticks since `begin`. Each pair of clocks
+/// gives at most one edge per window and call. The same at every process.
+class ViolatedEdges {
+ public:
+  struct Setting {
+    std::span<const std::uint32_t> clock_of;          ///< clock of each location
+    std::uint32_t clocks = 0;                         ///< their number
+    std::span<const constraints::BaseLine> lines;     ///< one per clock
+    std::int64_t begin = 0, end = 0;                  ///< first and last time of all events
+    MuTicks mu{};                                     ///< least latencies, ticks
+    std::span<const std::int64_t> margins{};          ///< what stamps may be off by; empty: 0
+    /// Largest distance of the times that are asked about from base lines, ticks.
+    std::int64_t most_error = 0;
+  };
+  /// `context` and spans must outlive this. Collective.
+  ViolatedEdges(const constraints::Context& context, const Setting& setting);
+
+  /// Parts of a tick in which times are given to add(): 2^bits(), so that rates round to little.
+  [[nodiscard]] unsigned bits() const { return bits_; }
+  [[nodiscard]] std::int64_t begin() const { return setting_.begin; }
+
+  /// Adds edges that are violated by the times which clock_of(l) makes of the stamps of location l:
+  /// parts since begin(), within `most_error` of the base line. It is called with increasing
+  /// stamps. With them come edges that are nearly violated: they would be next. False if none is
+  /// violated; then nothing is added. Collective.
+  template <class ClockOf>
+  bool add(ClockOf clock_of) {
+    constraints::evaluate_nodes(context_, corrected_, clock_of);
+    return collect(near_, near_windows_);
+  }
+  /// Adds the tightest edges by such times. Collective.
+  template <class ClockOf>
+  void add_tightest(ClockOf clock_of) {
+    constraints::evaluate_nodes(context_, corrected_, clock_of);
+    collect(std::numeric_limits<std::int64_t>::max(), windows_);
+  }
+
+  [[nodiscard]] std::span<const difference::Edge> edges() const { return edges_; }
+
+ private:
+  bool collect(std::int64_t most_slack, std::uint32_t windows);
+
+  constraints::Context context_;
+  Setting setting_;
+  unsigned bits_;
+  std::uint32_t windows_;       ///< of the tightest edges
+  std::uint32_t near_windows_;  ///< of violated edges: more with every call
+  std::int64_t near_ = 1;       ///< slack below which an edge is nearly violated, parts
+  BigVector<std::int64_t> times_;      ///< times of the nodes along base lines, ghosts too
+  BigVector<std::int64_t> corrected_;  ///< times that are asked about, parts
+  std::vector<difference::Edge> edges_;
+  std::set<difference::Edge> known_;
+};
+
+}  // namespace entrain::causal
