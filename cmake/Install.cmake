@@ -35,6 +35,8 @@ if(TARGET entrain_cli)
             DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
     install(FILES ${generated}/zsh/_entrain COMPONENT tool
             DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${generated}/fish/entrain.fish COMPONENT tool
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   endif()
 endif()
 install(EXPORT entrainTargets NAMESPACE entrain:: DESTINATION ${package_dir} COMPONENT library)

@@ -25,6 +25,7 @@
 #include "engine/edges.hpp"
 #include "report/align_report.hpp"
 #include "report/check_report.hpp"
+#include "report/clock_report.hpp"
 #include "report/compare_report.hpp"
 #include "report/correct_report.hpp"
 #include "report/export_report.hpp"
@@ -248,7 +249,15 @@ py::tuple clock_maps(const std::string& path, bool amortize, const RunOptions& g
   options.amortize = amortize;
   const ClockMaps maps =
       run(given.progress, [&](Progress* p) { return entrain::clock_maps(path, options, p); });
-  return py::make_tuple(maps.locations, maps.maps, maps.resolution_hz);
+  return maps.names.empty() ? py::make_tuple(maps.locations, maps.maps, maps.resolution_hz)
+                            : py::make_tuple(maps.names, maps.maps, maps.resolution_hz);
+}
+
+std::string clocks(const std::string& path, const RunOptions& given) {
+  CorrectOptions options;
+  options.check = given.check();
+  return report::json_text(
+      run(given.progress, [&](Progress* p) { return entrain::clock_table(path, options, p); }));
 }
 
 /// Only RunOptions::threads and ::progress matter.
@@ -438,6 +447,7 @@ PYBIND11_MODULE(_core, module) {
              py::arg("mode"), py::arg("force"), py::arg("verify"), py::arg("options"));
   module.def("clock_maps", &python::clock_maps, py::arg("path"), py::kw_only(), py::arg("amortize"),
              py::arg("options"));
+  module.def("clocks", &python::clocks);
   module.def("compare", &python::compare, py::arg("a"), py::arg("b"), py::kw_only(),
              py::arg("truth"), py::arg("raw_a"), py::arg("options"));
   module.def("export_trace", &python::export_trace, py::arg("path"), py::arg("output"),

@@ -120,6 +120,7 @@ struct AlignReport {
   CheckReport before;                 ///< edges counted by the clocks as measured
   TimelineReport timeline;            ///< origin of the maps
   CheckReport after;                  ///< edges counted by the maps
+  ClockTable clocks;                  ///< the clocks against common time
   std::optional<ClockBounds> bounds;  ///< error bounds of the maps, only if asked for
   std::vector<std::string> notes;     ///< assumptions about the tables, a sentence each
   std::string output{};               ///< folder that was written, or ""

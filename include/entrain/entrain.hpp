@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <entrain/align.hpp>
@@ -51,14 +52,21 @@ Result<CorrectReport> correct(const std::filesystem::path& trace,
 
 /// A correction without its output: one clock map per location, in the order of `locations`.
 struct ClockMaps {
-  std::vector<std::uint64_t> locations;  ///< OTF2 location ids
+  std::vector<std::uint64_t> locations;  ///< OTF2 location ids, or numbers of clocks
+  std::vector<std::string> names;        ///< of clocks that have names instead; else empty
   std::vector<ClockMap> maps;            ///< stored stamp -> corrected time, ticks
   std::uint64_t resolution_hz = 1;       ///< ticks per second
 };
-/// Computes the clock maps that correct() would write for an OTF2 archive. Use it in a tool that
-/// has the archive open and applies the maps itself.
+/// Computes the clock maps that correct() would write, for a trace of any format. Use it in a tool
+/// that has the trace open and applies the maps itself.
 Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
                              Progress* progress = nullptr);
+
+/// Finds whose clock is wrong, by how much, and how certain that is: what correct() would add to
+/// each clock of a trace of any format. Writes nothing. Bounds are proved. Errors: those of
+/// clock_maps().
+Result<ClockTable> clock_table(const std::filesystem::path& trace, const CorrectOptions& options,
+                               Progress* progress = nullptr);
 
 /// Finds one time for clocks of any kind of trace, from its edges: the same as correct() without
 /// amortization does for an archive that has these edges. Sessions of the clocks count as clock

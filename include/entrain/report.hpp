@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <entrain/clocks.hpp>
 #include <entrain/options.hpp>
 
 namespace entrain {
@@ -338,7 +339,11 @@ struct CheckReport {
   std::uint64_t communication_events = 0;
   std::uint64_t resolution_hz = 0;              ///< ticks per second
   PresyncMethod presync = PresyncMethod::none;  ///< origin of the times
-  ClockEstimation clocks;
+  ClockEstimation estimation;
+  /// Whose clock is wrong. Of a trace with violations only if times were estimated
+  /// (Presync::automatic or causal) and the trace is small enough to do so at the cost of a check;
+  /// else without rows.
+  ClockTable clocks;
   std::optional<ClockBounds> bounds;               ///< only if asked for
   std::array<EdgeStatistics, k_edge_kinds> edges;  ///< counts by EdgeKind
   /// Sums over all kinds; over EdgeKind::init_finalize only with CheckOptions::init_finalize.
@@ -437,6 +442,7 @@ struct CorrectReport {
   std::optional<WriteMode> mode;         ///< empty: the correction was planned, not written
   LinkCounts links{};                    ///< how an overlay links event files; zeros for a rewrite
   std::string output;                    ///< path of the corrected archive's anchor file
+  ClockTable clocks;                     ///< the clocks of the original
   std::optional<ClockBounds> bounds;     ///< bounds of the corrected times, only if asked for
   std::vector<AmortizationPass> passes;  ///< passes of the control loop; empty: no amortization
   double gamma = 0;                      ///< smallest gamma of all clocks; 0: no amortization

@@ -5,8 +5,7 @@ Times are whole ticks in NumPy arrays of int64; a tick is 1 / ``resolution_hz`` 
 a thread of its own: the GIL is free, Ctrl-C ends it cleanly, and ``progress``, if given, is called
 about every 50 ms with ``(phase, done, total)``.
 
-A trace is the path of an OTF2 archive, or of files of a training run or of spans of services;
-:func:`clock_maps` takes OTF2 archives only. Options and reports have the words of the tool as texts;
+A trace is the path of an OTF2 archive, or of files of a training run or of spans of services. Options and reports have the words of the tool as texts;
 :class:`Presync`, :class:`WriteMode`, :class:`ExportFormat` and :class:`Verdict` list them.
 
 Errors: ``ValueError`` for input that cannot be used, ``OSError`` for output that cannot be written.
@@ -35,7 +34,8 @@ import numpy as _np
 from . import _core
 
 __all__ = ["Alignment", "ArchiveMaps", "ClockMap", "ExportFormat", "Presync", "Report", "Verdict",
-           "WriteMode", "align", "check", "clock_maps", "compare", "correct", "export"]
+           "WriteMode", "align", "check", "clock_maps", "clocks",
+           "compare", "correct", "export"]
 __version__ = _core.version()
 
 _KINDS = ["p2p", "one_to_n", "n_to_one", "n_to_n", "scan", "thread", "rma", "init_finalize"]
@@ -145,7 +145,10 @@ def _bounds(columns):
 
 
 class ArchiveMaps(_Mapping):
-    """The clock maps of an archive, by OTF2 location id: ``maps[location](stamps)``."""
+    """The clock maps of a trace: ``maps[clock](stamps)``.
+
+    Clocks are OTF2 location ids; in training runs and spans they are names of ranks and hosts.
+    """
 
     def __init__(self, path, options, core):
         locations, maps, self.resolution_hz = core
@@ -161,6 +164,9 @@ class ArchiveMaps(_Mapping):
     def __len__(self):
         return len(self._maps)
 
+    def __repr__(self):
+        return f"<clock maps of {_shown(self._path)}: {len(self)} clocks>"
+
     def bounds(self, location):
         """How wrong the measured times of a location may be, per slice of the run.
 
@@ -170,6 +176,8 @@ class ArchiveMaps(_Mapping):
         if self._bounds is None:
             text, columns = _core.check(self._path, _core.RunOptions(bounds=True, **self._options))
             self._bounds = _bounds(columns)
+        if isinstance(location, str):
+            location = list(self._maps).index(location)
         return self._bounds.get(location, _np.empty(0, dtype=_BOUND))
 
 
@@ -179,6 +187,10 @@ class Report(dict):
     def __init__(self, path, options, document):
         super().__init__(document)
         self._path, self._options, self._read = path, options, None
+
+    def __repr__(self):
+        return (f"<check of {_shown(self._path)}: {self['verdict']}, {self['violations']} of "
+                f"{self['checked_edges']} edges violated>")
 
     def _edges(self):
         if self._read is None:
@@ -244,7 +256,7 @@ def correct(path, out, *, presync="auto", mode="rewrite", force=False, verify=Tr
 
 
 def clock_maps(path, *, presync="auto", amortize=True, threads=0, progress=None):
-    """The maps of a correction of an OTF2 archive, without writing. Returns :class:`ArchiveMaps`.
+    """The maps of a correction of a trace, without writing. Returns :class:`ArchiveMaps`.
 
     amortize: False: the presync alone.
     """
@@ -252,6 +264,37 @@ def clock_maps(path, *, presync="auto", amortize=True, threads=0, progress=None)
     core = _core.clock_maps(_os.fsdecode(path), amortize=amortize,
                             options=_core.RunOptions(**options))
     return ArchiveMaps(_os.fsdecode(path), options, core)
+
+
+_CLOCK_TEXTS = ("clock", "machine", "state", "worst_with")
+_CLOCK_COUNTS = ("edges", "violations")
+
+
+def clocks(path, *, presync="auto", threads=0, progress=None):
+    """Whose clock is wrong, by how much, and how certain that is.
+
+    Returns a table, a dict of arrays of shape (clocks,), the wrong ones first:
+    ``pandas.DataFrame(clocks(path))``. ``clock``, ``machine``, ``state`` ("right", "slow", "fast",
+    "stepped", "bent", "untied"), ``worst_with`` are texts. ``offset_s`` and ``drift_ppm`` are what the
+    clock lacks: positive for a slow one; ``most_s`` is the largest size of the offset. ``bound_s``,
+    ``worst_bound_s``: median and largest error that the offset can have. ``since_s``: when it was set.
+    ``edges``, ``violations``, ``worst_s``: the evidence. NaN and "" where nothing is known.
+    """
+    options = _core.RunOptions(presync=presync, threads=threads, progress=progress)
+    rows = _json.loads(_core.clocks(_os.fsdecode(path), options))["clocks"]
+    return {name: _clock_column(name, [row[name] for row in rows]) for name in _CLOCK_COLUMNS_SHOWN}
+
+
+_CLOCK_COLUMNS_SHOWN = ("clock", "machine", "state", "offset_s", "most_s", "drift_ppm", "bound_s",
+                        "worst_bound_s", "since_s", "edges", "violations", "worst_s", "worst_with")
+
+
+def _clock_column(name, values):
+    if name in _CLOCK_TEXTS:
+        return _np.array([value or "" for value in values], dtype=str)
+    if name in _CLOCK_COUNTS:
+        return _np.array(values, dtype=_np.int64)
+    return _np.array([_np.nan if value is None else value for value in values], dtype=float)
 
 
 def compare(a, b, truth=None, *, raw_a=False, threads=0, progress=None):
@@ -302,6 +345,9 @@ class Alignment:
 
     def __getitem__(self, clock):
         return self.maps[clock]
+
+    def __repr__(self):
+        return f"<alignment of {len(self.clocks)} clocks: {self.report['verdict']}>"
 
     def bounds(self, clock):
         """As :meth:`ArchiveMaps.bounds`; empty unless ``align(..., bounds=True)``."""

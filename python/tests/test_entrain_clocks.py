@@ -30,6 +30,30 @@ def test_the_docstring_is_true():
     assert doctest.testmod(ec).failed == 0
 
 
+def test_clocks_say_whose_clock_is_wrong(tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    for file in (TRACES.parent / "training").glob("rank*.json"):
+        trace = json.loads(file.read_text())
+        for event in trace["traceEvents"]:
+            if "ts" in event and file.stem == "rank2":
+                event["ts"] -= 4000
+        (run / file.name).write_text(json.dumps(trace))
+    table = ec.clocks(run)
+    assert table["clock"][0] == "rank 2" and table["state"][0] == "slow"
+    assert abs(table["offset_s"][0] - 4e-3) <= table["bound_s"][0]
+    assert list(table["state"][1:]) == ["right"] * 3
+    assert table["offset_s"].dtype == float and table["edges"].dtype == np.int64
+    assert np.isnan(table["since_s"]).all()
+    # Maps of training runs, by name.
+    maps = ec.clock_maps(run)
+    assert sorted(maps) == [f"rank {i}" for i in range(4)]
+    assert maps["rank 2"](10**15) - 10**15 == round(table["offset_s"][0] * maps.resolution_hz)
+    assert len(maps.bounds("rank 2")) > 0
+    assert "4 clocks" in repr(maps) and "violations" in repr(ec.check(run))
+    assert ec.check(run)["clocks"][0]["clock"] == "rank 2"
+
+
 def barriers(count=40):
     """Barriers of two clocks, that of b 50 ticks late: a row per member."""
     begin = np.repeat(np.arange(count) * 1000 + 1000, 2)

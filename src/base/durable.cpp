@@ -65,15 +65,14 @@ Result<void> make_tree_durable(const fs::path& folder) {
   return {};
 }
 
-Result<void> make_name_durable(const fs::path& path, const fs::path& oldest_parent) {
-  for (fs::path parent = path.parent_path();; parent = parent.parent_path()) {
-    if (auto durable = make_durable(parent.empty() ? "." : parent); !durable) {
-      return fail(ErrorKind::output,
-                  fmt::format("{} is complete, but a loss of power may undo it: {}", path.string(),
-                              durable.error().message));
-    }
-    if (parent == oldest_parent || !parent.has_relative_path()) return {};
+Result<void> make_name_durable(const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  if (auto durable = make_durable(parent.empty() ? "." : parent); !durable) {
+    return fail(ErrorKind::output,
+                fmt::format("{} is complete, but a loss of power may undo it: {}", path.string(),
+                            durable.error().message));
   }
+  return {};
 }
 
 }  // namespace entrain

@@ -20,9 +20,7 @@ Result<void> make_durable(const std::filesystem::path& path);
 Result<void> make_tree_durable(const std::filesystem::path& folder);
 
 /// Waits until a file or folder that is complete has its name for certain: until its folder is on
-/// the disk, and those around it up to `oldest_parent`. Errors: ErrorKind::output, with a sentence
-/// that says that it is complete.
-Result<void> make_name_durable(const std::filesystem::path& path,
-                               const std::filesystem::path& oldest_parent);
+/// the disk. Errors: ErrorKind::output, with a sentence that says that it is complete.
+Result<void> make_name_durable(const std::filesystem::path& path);
 
 }  // namespace entrain

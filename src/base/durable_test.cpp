@@ -36,9 +36,9 @@ TEST(Durable, a_folder_behind_a_link_is) {
 TEST(Durable, a_name_is_or_the_sentence_says_that_all_is_there) {
   const TempFolder folder;
   fs::create_directories(folder / "a/b");
-  EXPECT_TRUE(make_name_durable(folder / "a/b/x", folder.path()));
-  EXPECT_TRUE(make_name_durable("x", ""));
-  const auto refused = make_name_durable(folder / "none/x", folder.path());
+  EXPECT_TRUE(make_name_durable(folder / "a/b/x"));
+  EXPECT_TRUE(make_name_durable("x"));
+  const auto refused = make_name_durable(folder / "none/x");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
               HasSubstr((folder / "none/x").string() + " is complete, but a loss of power"));

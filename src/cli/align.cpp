@@ -86,7 +86,7 @@ class Align : public Verb {
     report_file_.alone = true;
     TRY(check_distinct({{"--report", report_file_.path}, {"-o", files_.output}}));
     OutputRule rule = engine::output_rule(files_);
-    rule.force = false;  // it is for the folder
+    rule.force = rule.offers_force = false;  // it is for the folder
     TRY(report_file_.prepare(std::move(rule)));
     const engine::AlignExtras extras{
         .bounds =

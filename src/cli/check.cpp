@@ -27,7 +27,7 @@ class Check : public Verb {
          "(pairs of a send and a receive; a collective counts all of its pairs), how many are "
          "violated, how many are closer than the minimum latency, and the worst one with its "
          "place. Changes nothing.",
-         "The report ends with a verdict: violations, clean, or unproven. It names the share of "
+         "The report begins with a verdict: violations, clean, or unproven. It names the share of "
          "the recorded receives and calls of collectives that could be checked, and what told "
          "nothing."},
         {{"entrain check traces.otf2", "Are there violations in the times that a reader sees?"},
@@ -45,7 +45,8 @@ class Check : public Verb {
                     {"3",
                      "unproven: nothing is violated, but too little could be checked (see "
                      "--min-coverage)"}}),
-        {"--presync", "--mu", "--clock-domain", "--bounds", "--json"}};
+        {"--report", "--presync", "--mu", "--strict-latency", "--min-coverage", "--clock-domain",
+         "--bounds", "--json", "--quiet", "--verbose"}};
     return k_help;
   }
 
@@ -71,7 +72,8 @@ class Check : public Verb {
   Result<CheckReport> check(Progress* progress) {
     TRY(check_distinct({{"--bounds-csv", check_.bounds_csv}, {"--report", report_file_.path}}));
     const engine::Paths paths = engine::paths_of(archive_);
-    const OutputRule rule = engine::output_rule(paths, check_.options);
+    OutputRule rule = engine::output_rule(paths, check_.options);
+    rule.offers_force = false;  // not for these files
     TRY(report_file_.prepare(rule));
     TRY(check_.prepare(rule));
     const engine::Run run{

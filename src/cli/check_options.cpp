@@ -71,7 +71,8 @@ Result<ClockDomain> parse_clock_domain(std::string_view text) {
 }  // namespace
 
 void CheckArguments::declare(OptionSet& set) {
-  add_value(set, "--presync", options.presync, parse_presync, "METHOD",
+  add_value(set, "--presync", options.presync, parse_presync,
+            "auto|none|linear|regression|spline|causal",
             "How stored time stamps become the times to start from. none: as stored. linear: "
             "through the ClockOffset records, exactly as an OTF2 reader does. regression: a "
             "straight line per clock, by least squares over all clock sessions. spline: a "

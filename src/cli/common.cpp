@@ -29,8 +29,9 @@ void CommonOptions::declare(OptionSet& set, const std::string& rows) {
             "The result does not depend on it. Default: 0.")
       ->group(k_general);
   set.flag("-q,--quiet", quiet,
-           "Print no progress bar and no messages but errors. (The bar only ever shows on a "
-           "terminal, and after the first second.)")
+           "Print no progress bar and no messages but errors, and of the report of check, clocks, "
+           "correct and align the verdict alone. (The bar only ever shows on a terminal, and after "
+           "the first second.)")
       ->group(k_general);
   const std::string also = rows.empty() ? "" : ", and show in the report " + rows;
   const std::string help = "Say on standard error how long each phase took" + also + ".";

@@ -27,6 +27,13 @@ struct CommonOptions {
     return threads == 0 && processes().size() > 1 ? 1 : threads;
   }
 
+  /// How reports are shown.
+  [[nodiscard]] report::Style style() const {
+    report::Style style = output_style(verbose);
+    style.brief = quiet;
+    return style;
+  }
+
   /// `rows` names the rows that -v adds to the report; "" if there are none.
   void declare(OptionSet& set, const std::string& rows);
 };
@@ -62,7 +69,7 @@ int run_and_report(const CommonOptions& common, Work work, Verdict verdict) {
   if (!speaks()) return verdict(*result);
   using report::json_text, report::to_text;  // or those beside the report, as in entrain::net
   const bool written =
-      write_out(common.json ? json_text(*result) : to_text(*result, output_style(common.verbose)));
+      write_out(common.json ? json_text(*result) : to_text(*result, common.style()));
   return written ? verdict(*result) : k_exit_failure;
 }
 

@@ -72,7 +72,8 @@ class Correct : public Verb {
     TRY(check_distinct(
         {{"--bounds-csv", check_.bounds_csv}, {"--report", report_file_.path}, {"-o", output_}}));
     const engine::Paths paths = engine::paths_of(archive_);
-    const OutputRule rule = engine::output_rule(paths, check_.options);
+    OutputRule rule = engine::output_rule(paths, check_.options);
+    rule.offers_force = false;  // not for these files
     TRY(report_file_.prepare(rule));
     TRY(check_.prepare(rule));
     options_.check = check_.options;
@@ -110,7 +111,7 @@ const HelpText& Correct::help() const {
        "moves times forward; the order of the events of a location stays.",
        "Finally, the new archive is read back and checked by independent code. The report shows, "
        "per kind of operation, violations before and after, how far events moved, and by how much "
-       "local intervals changed. It ends with a verdict on the new archive: violations, clean, or "
+       "local intervals changed. It begins with a verdict on the new archive: violations, clean, or "
        "unproven.",
        "Several processes (mpirun -n 4 entrain correct ...) share the work: each reads and writes "
        "the files of its own locations. The result is the same, bit for bit."},
@@ -131,7 +132,8 @@ const HelpText& Correct::help() const {
                   {"3",
                    "the archive is written and nothing in it is violated, but too little could be "
                    "checked (see --min-coverage)"}}),
-      {"--output", "--mode", "--presync", "--mu", "--bounds"}};
+      {"--output", "--force", "--report", "--mode", "--mark-offsets", "--presync", "--clock-domain",
+       "--mu", "--bounds", "--json", "--quiet", "--verbose"}};
   return k_help;
 }
 
@@ -182,7 +184,7 @@ void Correct::declare_output(OptionSet& set) {
       ->group(k_archive_group);
   set.flag("--no-verify", no_verify_,
            "Do not read the new archive back to check it. The report then neither says "
-           "what changed nor ends with a verdict. Use it when time is short and you run check "
+           "what changed nor has a verdict. Use it when time is short and you run check "
            "later. Default: check it.")
       ->group(k_archive_group);
   report_file_.declare(set);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/similar.hpp"
 #include "report/text.hpp"
 
 namespace entrain::cli {
@@ -19,6 +20,16 @@ std::string indented(const std::string& text, std::size_t indent) {
   for (const std::string& line : report::wrapped(text, k_columns - indent))
     result += std::string(indent, ' ') + line + "\n";
   return result;
+}
+
+bool is_most_used(const HelpText& help, const OptionHelp& option) {
+  return std::find(help.most_used.begin(), help.most_used.end(), option.name) !=
+         help.most_used.end();
+}
+
+std::string first_sentence(const std::string& text) {
+  const std::size_t end = text.find(". ");
+  return end == std::string::npos ? text : text.substr(0, end + 1);
 }
 
 /// The options that `wanted` takes, with an empty line between two of them.
@@ -36,10 +47,7 @@ std::string options_text(const std::vector<OptionHelp>& options, Wanted wanted) 
 
 /// The sections on options: those most used, then every group with the others.
 std::string option_sections(const HelpText& help, const std::vector<OptionHelp>& options) {
-  const auto most_used = [&](const OptionHelp& option) {
-    return std::find(help.most_used.begin(), help.most_used.end(), option.name) !=
-           help.most_used.end();
-  };
+  const auto most_used = [&](const OptionHelp& option) { return is_most_used(help, option); };
   std::vector<std::string> groups;
   for (const OptionHelp& option : options) {
     if (groups.empty() || groups.back() != option.group) groups.push_back(option.group);
@@ -93,6 +101,26 @@ std::string manual_page(const HelpText& help, const std::vector<OptionHelp>& opt
   return page + "\nEXIT STATUS\n" + codes_text(help.exit_codes);
 }
 
+std::string short_page(const HelpText& help, const std::vector<OptionHelp>& options) {
+  std::string page = fmt::format("entrain {} - {}\n\nUsage: entrain {} {}\n\n", help.verb,
+                                 help.summary, help.verb, help.synopsis);
+  if (!help.description.empty()) page += indented(help.description.front(), 0) + "\n";
+  std::string others;
+  for (const OptionHelp& option : options) {
+    if (option.group == k_arguments || is_most_used(help, option)) {
+      page += "  " + option.signature + "\n" + indented(first_sentence(option.description), 6);
+    } else {
+      others += (others.empty() ? "" : ", ") + option.name;
+    }
+  }
+  page += "\n";
+  for (const auto& [command, meaning] : help.examples) {
+    page += "  " + command + "\n" + indented(meaning, 6);
+  }
+  return page + "\n" +
+         indented("More options (entrain " + help.verb + " --help-all): " + others, 0);
+}
+
 std::vector<std::pair<std::string, std::string>> exit_codes(
     std::vector<std::pair<std::string, std::string>> first) {
   first.emplace_back(
@@ -103,13 +131,17 @@ std::vector<std::pair<std::string, std::string>> exit_codes(
   return first;
 }
 
+std::string probably_meant(std::string_view typed, const std::vector<std::string>& verbs) {
+  return most_similar(typed, verbs);
+}
+
 std::string overview(const std::vector<HelpText>& verbs) {
   std::size_t width = 0;
   for (const HelpText& verb : verbs) width = std::max(width, verb.verb.size());
   std::string text =
       "entrain - one time base for the event traces of parallel programs\n\n"
       "Usage: entrain VERB [OPTIONS] ...\n"
-      "       entrain VERB --help (or: entrain help VERB)\n"
+      "       entrain VERB --help (or --help-all, or: entrain help VERB)\n"
       "       entrain --version\n\n"
       "Verbs:\n";
   for (const HelpText& verb : verbs)

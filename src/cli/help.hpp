@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct HelpText {
   std::vector<std::string> description;  ///< paragraphs
   std::vector<std::pair<std::string, std::string>> examples;    ///< command, what it does
   std::vector<std::pair<std::string, std::string>> exit_codes;  ///< code, meaning
-  std::vector<std::string> most_used = {};  ///< names of up to five options, shown first
+  std::vector<std::string> most_used = {};                      ///< names of options, shown first
 };
 
 /// An option, as the help shows it.
@@ -31,9 +32,15 @@ struct OptionHelp {
 /// groups. Options that HelpText::most_used names come first, under a heading of their own.
 std::string manual_page(const HelpText& help, const std::vector<OptionHelp>& options);
 
+/// The same in a page that is read at once: the options used most, and the others by their names.
+std::string short_page(const HelpText& help, const std::vector<OptionHelp>& options);
+
 /// The exit codes that mean the same for every verb, after those of `first`.
 std::vector<std::pair<std::string, std::string>> exit_codes(
     std::vector<std::pair<std::string, std::string>> first);
+
+/// The verb that a mistyped one probably stands for; "" if none is similar.
+std::string probably_meant(std::string_view typed, const std::vector<std::string>& verbs);
 
 /// Help of the tool as a whole: the verbs with their summaries.
 std::string overview(const std::vector<HelpText>& verbs);

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/similar.hpp"
+
 namespace entrain::cli {
 namespace {
 
@@ -20,7 +22,7 @@ std::string reject_empty(const std::string& path) {
 /// Hands the page that this project writes to the library, which asks for one.
 class Formatter : public CLI::FormatterBase {
  public:
-  explicit Formatter(const HelpText& help) : help_(help) {}
+  Formatter(const HelpText& help, const bool& all) : help_(help), all_(all) {}
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
     std::vector<OptionHelp> options;
     for (const std::string& group : app->get_groups()) {
@@ -31,7 +33,7 @@ class Formatter : public CLI::FormatterBase {
         }
       }
     }
-    return manual_page(help_, options);
+    return all_ ? manual_page(help_, options) : short_page(help_, options);
   }
 
  private:
@@ -46,13 +48,14 @@ class Formatter : public CLI::FormatterBase {
   }
 
   const HelpText& help_;
+  const bool& all_;
 };
 
 }  // namespace
 
 struct OptionSet::Parser {
   explicit Parser(const HelpText& help) : app(help.summary, "entrain " + help.verb) {
-    app.formatter(std::make_shared<Formatter>(help));
+    app.formatter(std::make_shared<Formatter>(help, all_wanted));
   }
 
   /// The arguments left over, a mistyped option before the values that it left over.
@@ -60,8 +63,19 @@ struct OptionSet::Parser {
     const std::vector<std::string> left = app.remaining();
     const auto option = std::find_if(left.begin(), left.end(),
                                      [](const std::string& text) { return text.starts_with('-'); });
-    if (option != left.end()) return fmt::format("'{}' is not an option", *option);
+    if (option != left.end())
+      return fmt::format("'{}' is not an option{}", *option, meant(*option));
     return fmt::format("'{}' is one argument too many", left.empty() ? "" : left.front());
+  }
+
+  /// "; did you mean --bounds?", or "" where no option is similar.
+  [[nodiscard]] std::string meant(const std::string& typed) const {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    const std::string name = most_similar(typed.substr(0, typed.find('=')), names);
+    return name.empty() ? "" : fmt::format("; did you mean {}?", name);
   }
 
   /// The meaning of a parse error, as the beginning of a sentence. The library's own texts have the
@@ -93,6 +107,7 @@ struct OptionSet::Parser {
   std::deque<Option> options;
   std::vector<const CLI::Option*> paths;  ///< those of the options that take paths
   bool help_wanted = false;
+  bool all_wanted = false;  ///< the help on all options
 };
 
 Option* Option::group(const std::string& heading) {
@@ -184,13 +199,17 @@ std::vector<std::string> OptionSet::rest() const { return parser_->app.remaining
 
 Result<void> OptionSet::parse(int argc, char** argv) {
   // Declared last, so that the page shows it last.
-  parser_->app.set_help_flag("-h,--help", "Show this text.")->group(k_help_group);
+  parser_->app.set_help_flag("-h,--help", "Show the options used most.")->group(k_help_group);
+  parser_->app.set_help_all_flag("--help-all", "Show all options, as a manual page.")
+      ->group(k_help_group);
   const std::string empty = parser_->without_value({argv, static_cast<std::size_t>(argc)});
   if (!empty.empty()) return fail(ErrorKind::usage, empty + " needs a value");
   try {
     parser_->app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     parser_->help_wanted = true;
+  } catch (const CLI::CallForAllHelp&) {
+    parser_->help_wanted = parser_->all_wanted = true;
   } catch (const CLI::ParseError& error) {
     return fail(ErrorKind::usage, parser_->reason_of(error));
   }

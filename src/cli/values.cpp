@@ -70,6 +70,19 @@ Result<double> parse_number(std::string_view text, double least, double most, co
                           *unit == '\0' ? "" : fmt::format("of {} ", unit), least, most));
 }
 
+Result<std::optional<double>> parse_duration(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 4> k_units{
+      {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
+  for (const auto& [unit, seconds] : k_units) {
+    if (!text.ends_with(unit)) continue;
+    std::string_view digits = text.substr(0, text.size() - unit.size());
+    while (digits.ends_with(' ')) digits.remove_suffix(1);
+    const auto value = number_in<double>(digits);
+    if (value && *value >= 0 && *value < 1e12) return *value * seconds;
+  }
+  return fail(ErrorKind::usage, "is not a duration with a unit, such as 250us, 1ms or 0.5s");
+}
+
 Result<double> parse_share(std::string_view text) {
   const bool percent = text.ends_with('%');
   if (percent) text.remove_suffix(1);

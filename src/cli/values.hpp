@@ -25,6 +25,9 @@ Result<std::uint64_t> parse_size(std::string_view text);
 /// Number from `least` to `most`; `unit` is for the error, e.g. "seconds".
 Result<double> parse_number(std::string_view text, double least, double most, const char* unit);
 
+/// A duration of at least 0 with its unit, in seconds: "250us", "1 ms", "0.5s"; ns, us, ms or s.
+Result<std::optional<double>> parse_duration(std::string_view text);
+
 /// Share from 0 to 1, or as percent with % after it, 0% to 100%.
 Result<double> parse_share(std::string_view text);
 /// A share, 0 to 1, from percent: a number from 0 to 100, alone or with % after it.

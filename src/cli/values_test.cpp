@@ -30,6 +30,16 @@ TEST(ParseDecimal9, refuses_what_it_cannot_hold) {
     EXPECT_EQ(billionths(text), -1) << text;
 }
 
+TEST(ParseDuration, needs_a_unit) {
+  EXPECT_DOUBLE_EQ(parse_duration("250us")->value(), 250e-6);
+  EXPECT_DOUBLE_EQ(parse_duration("1 ms")->value(), 1e-3);
+  EXPECT_DOUBLE_EQ(parse_duration("0.5s")->value(), 0.5);
+  EXPECT_DOUBLE_EQ(parse_duration("7ns")->value(), 7e-9);
+  for (const char* text : {"", "1", "ms", "-1ms", "1h", "nans", "1e13s"}) {
+    EXPECT_FALSE(parse_duration(text).has_value()) << text;
+  }
+}
+
 TEST(ParseGamma, takes_auto_and_the_unit_interval) {
   EXPECT_FALSE(parse_gamma("auto")->has_value());
   EXPECT_EQ(parse_gamma("1.0")->value().billionths, 1'000'000'000);

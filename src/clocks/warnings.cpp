@@ -125,7 +125,7 @@ void warn_of_violations(CheckReport& report) {
   const double hz = static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz));
   const double seconds = -static_cast<double>(worst) / hz;
   if (seconds <= k_suspicious_offset_s) return;
-  report.clocks.warnings.push_back(
+  report.estimation.warnings.push_back(
       fmt::format("effects come up to {:.6g} s before their causes{}: the clocks are that wrong, "
                   "and a correction "
                   "puts the events in order, but cannot recover their true times",

@@ -105,12 +105,12 @@ TEST(ClockWarnings, violations_of_seconds_are_told) {
   report.presync = PresyncMethod::none;
   report.edges[0].worst = WorstEdge{-1'000'000, {}, {}};
   warn_of_violations(report);
-  EXPECT_THAT(report.clocks.warnings, IsEmpty());
+  EXPECT_THAT(report.estimation.warnings, IsEmpty());
   report.edges[1].worst = WorstEdge{-2'500'000, {}, {}};
   warn_of_violations(report);
   report.presync = PresyncMethod::linear;
   warn_of_violations(report);
-  EXPECT_THAT(report.clocks.warnings,
+  EXPECT_THAT(report.estimation.warnings,
               ElementsAre(AllOf(HasSubstr("up to 2.5 s"), HasSubstr("nothing measured")),
                           HasSubstr("whatever the sessions measured")));
 }

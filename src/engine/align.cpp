@@ -8,6 +8,7 @@
 
 #include "base/try.hpp"
 #include "engine/check_times.hpp"
+#include "engine/clock_table.hpp"
 #include "engine/page_survey.hpp"
 #include "engine/proof.hpp"
 #include "engine/timeline.hpp"
@@ -30,9 +31,11 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   if (page != nullptr) survey.emplace(workers, t);
   if (check.bounds.wanted) {
     TRY_ASSIGN(const bounds::ProvenIntervals proven, prove(workers, t, check.bounds, progress));
-    report.bounds = judge(workers, t, proven, t.presync.maps,
-                          wants_rows(t, proven, check.bounds, page != nullptr));
+    report.bounds =
+        judge(workers, t, proven, t.presync.maps, wants_rows(t, proven, check.bounds, true));
   }
+  report.clocks = clock_table(workers, t, t.presync.maps, clock_evidence(workers, t),
+                              report.bounds ? &*report.bounds : nullptr);
   session::begin_phase(progress, "check");
   CheckSetting setting = setting_of(workers, source, t, check, progress);
   setting.survey = survey ? survey->before() : nullptr;
@@ -44,8 +47,8 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   if (survey) {
     TRY_ASSIGN(*page,
                survey->corrected(t.presync.maps, true, report.bounds ? &*report.bounds : nullptr));
-    if (report.bounds && !check.bounds.rows) report.bounds->rows.clear();
   }
+  if (report.bounds && !check.bounds.rows) report.bounds->rows.clear();
   report.timeline = std::move(t.report);
   report.left_out = std::move(t.left_out);
   result.maps = std::move(t.presync.maps);

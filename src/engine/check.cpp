@@ -8,6 +8,7 @@
 
 #include "base/try.hpp"
 #include "engine/check_times.hpp"
+#include "engine/clock_table.hpp"
 #include "engine/page_survey.hpp"
 #include "engine/proof.hpp"
 #include "engine/timeline.hpp"
@@ -16,6 +17,34 @@
 #include "session/phase.hpp"
 
 namespace entrain {
+
+namespace {
+
+/// Most events of communication of a trace with violations whose clocks a check estimates, which
+/// takes two to three times as long as the check.
+constexpr std::uint64_t k_most_events_to_estimate = 2'000'000;
+
+/// The clocks of a trace that was checked; without rows where estimating them is not wanted or
+/// takes too long.
+Result<ClockTable> clocks_of(const engine::Run& run, const formats::Source& source,
+                             const CheckOptions& options, const CheckReport& report,
+                             session::Workers& workers, const engine::Timeline& timeline) {
+  if (report.violations == 0) {
+    return engine::unmoved_clocks(workers, timeline, nullptr);
+  }
+  const bool is_estimated =
+      options.presync == Presync::automatic || options.presync == Presync::causal;
+  if (!is_estimated || report.communication_events > k_most_events_to_estimate) return ClockTable();
+  CorrectOptions correction;
+  correction.check = options;
+  Result<ClockTable> table = engine::find_clocks(
+      {.processes = run.processes, .progress = run.progress}, source, correction);
+  // The check itself succeeded: a trace whose clocks cannot be estimated has none.
+  if (!table && table.error().kind != ErrorKind::interrupted) return ClockTable();
+  return table;
+}
+
+}  // namespace
 
 Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptions& options,
                           Progress* progress) {
@@ -47,7 +76,9 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   TRY_ASSIGN(CheckReport report, check_times(setting, timeline.loaded, timeline.presync.maps));
   TRY(session::check_unchanged(run.processes, timeline.loaded));
   take_clocks(*source, timeline.presync, report);
-  for (const std::string& note : source->remarks().notes) report.clocks.warnings.push_back(note);
+  for (const std::string& note : source->remarks().notes)
+    report.estimation.warnings.push_back(note);
+  TRY_ASSIGN(report.clocks, clocks_of(run, *source, options, report, workers, timeline));
   if (survey) {
     TRY_ASSIGN(*run.page, survey->checked(bounds ? &*bounds : nullptr));
     if (bounds && !options.bounds.rows) bounds->rows.clear();

@@ -64,10 +64,10 @@ CheckSetting setting_of(session::Workers& workers, const formats::Source& source
 void take_clocks(const formats::Source& source, clocks::Presynchronised& presync,
                  CheckReport& report) {
   report.presync = presync.method;
-  report.clocks = std::move(presync.clocks);
+  report.estimation = std::move(presync.clocks);
   clocks::warn_of_violations(report);
   for (const std::string& warning : source.remarks().warnings) {
-    report.clocks.warnings.push_back(warning);
+    report.estimation.warnings.push_back(warning);
   }
 }
 

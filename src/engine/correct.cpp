@@ -18,6 +18,7 @@
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
 #include "engine/amortization.hpp"
+#include "engine/clock_table.hpp"
 #include "engine/constant_shifts.hpp"
 #include "engine/correct_options.hpp"
 #include "engine/correct_output.hpp"
@@ -63,6 +64,7 @@ class Correction {
     TRY_ASSIGN(const Outcome outcome, attempt(options_.check, report));
     if (outcome == Outcome::contradicted) TRY(split_clocks(report));
     TRY(settle_pairs(report));
+    if (report) tabulate_clocks();
     if (report && page_ != nullptr) survey_.emplace(workers_, t_);
     return cancel_.agree(processes_);
   }
@@ -166,6 +168,10 @@ class Correction {
     ClockMaps maps;
     for (const trace::Location& location : t_.loaded.trace.definitions.locations) {
       maps.locations.push_back(location.id);
+      if (t_.has_given_edges) {
+        const auto index = static_cast<LocationIndex>(maps.locations.size() - 1);
+        maps.names.push_back(trace::process_name(t_.loaded.trace.definitions, index));
+      }
     }
     maps.maps = std::move(maps_);
     maps.resolution_hz = t_.loaded.trace.definitions.clock.resolution_hz;
@@ -195,12 +201,20 @@ class Correction {
     contradicted  ///< the trace contradicts clock domains that were guessed; nothing else counts
   };
 
+  void tabulate_clocks() {
+    std::optional<ClockBounds>& bounds = report_.bounds;
+    report_.clocks =
+        engine::clock_table(workers_, t_, maps_, evidence_, bounds ? &*bounds : nullptr);
+    if (bounds && page_ == nullptr && !options_.check.bounds.rows) bounds->rows.clear();
+  }
+
   [[nodiscard]] const formats::Source& paired() const { return paired_ ? *paired_ : source_; }
 
   Result<Outcome> attempt(const CheckOptions& check, bool report) {
     t_ = {};
     TRY_ASSIGN(t_, engine::find_timeline(workers_, paired(), check, use(), progress_));
     if (check.bounds.wanted) TRY(hold_in_intervals(report));
+    if (report) evidence_ = engine::clock_evidence(workers_, t_);
     report_.run.phases.scan += t_.scan_s;
     report_.run.phases.presync += t_.presync_s;
     report_.run.phases.match += t_.match_s;
@@ -217,9 +231,8 @@ class Correction {
     if (!t_.has_given_edges) t_.graph = {};
     if (proven_ && report) {
       const Stopwatch watch(report_.run.phases.bounds);
-      report_.bounds =
-          engine::judge(workers_, t_, *proven_, maps_,
-                        engine::wants_rows(t_, *proven_, options_.check.bounds, page_ != nullptr));
+      report_.bounds = engine::judge(workers_, t_, *proven_, maps_,
+                                     engine::wants_rows(t_, *proven_, options_.check.bounds, true));
     }
     if (!paired_) measured_ = t_.measured;
     return Outcome::corrected;
@@ -365,6 +378,7 @@ class Correction {
   bool writing_ = false;
   std::vector<ClockMap> maps_;  ///< map of each location: stored stamp -> corrected time
   Decimal9 gamma_;
+  engine::ClockEvidence evidence_;             ///< of the clocks as measured
   std::optional<CheckReport> before_pairing_;  ///< check of the times as measured by the pairs of
                                                ///< the original, if the correction has others
   std::unique_ptr<formats::Staged> staged_;
@@ -427,6 +441,21 @@ Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths
   return correction.take_report();
 }
 
+Result<ClockTable> engine::find_clocks(const Run& run, const Paths& paths,
+                                       const CorrectOptions& options) {
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, options));
+  return engine::find_clocks(run, *source, options);
+}
+
+Result<ClockTable> engine::find_clocks(const Run& run, const formats::Source& source,
+                                       const CorrectOptions& options) {
+  Correction correction(run, source, options);
+  TRY(correction.compute(true, Correction::Writing::no));
+  TRY(correction.check_unchanged());
+  return correction.take_report().clocks;
+}
+
 Result<ClockMaps> engine::plan_maps(const Run& run, const formats::Source& source,
                                     const CorrectOptions& options) {
   TRY(source.check_options(options.check));
@@ -444,6 +473,15 @@ Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const Correct
   const engine::Run run{.processes = solo, .progress = progress};
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, {archive}, options));
   return engine::plan_maps(run, *source, options);
+}
+
+Result<ClockTable> clock_table(const std::filesystem::path& trace, const CorrectOptions& options,
+                               Progress* progress) {
+  Solo solo;
+  CorrectOptions proving = options;
+  proving.check.bounds.wanted = true;
+  return engine::find_clocks({.processes = solo, .progress = progress}, engine::Paths{trace},
+                             proving);
 }
 
 }  // namespace entrain

@@ -65,10 +65,10 @@ TEST(Recordings, a_rank_that_nothing_ties_to_the_others_is_named) {
   const auto tells = [](const std::string& warning) {
     return warning.find("nothing ties clock 2 to the 4 other clocks") != std::string::npos;
   };
-  EXPECT_TRUE(std::ranges::any_of(report->clocks.warnings, tells));
+  EXPECT_TRUE(std::ranges::any_of(report->estimation.warnings, tells));
   const auto tied = entrain::check(k_example, {});
   ASSERT_TRUE(tied);
-  EXPECT_FALSE(std::ranges::any_of(tied->clocks.warnings, [](const std::string& warning) {
+  EXPECT_FALSE(std::ranges::any_of(tied->estimation.warnings, [](const std::string& warning) {
     return warning.find("nothing ties") != std::string::npos;
   }));
 }
@@ -197,8 +197,8 @@ TEST(Recordings, stray_files_of_a_folder_are_left_out_and_named) {
   const auto report = entrain::check(folder.path(), {});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->checked_edges, 12U);
-  ASSERT_FALSE(report->clocks.warnings.empty());
-  const std::string& last = report->clocks.warnings.back();
+  ASSERT_FALSE(report->estimation.warnings.empty());
+  const std::string& last = report->estimation.warnings.back();
   EXPECT_NE(last.find("2 of the files"), std::string::npos) << last;
   EXPECT_NE(last.find("package.json, rank2.json"), std::string::npos) << last;
 }
@@ -226,7 +226,7 @@ TEST(Recordings, lists_and_answers_without_a_span_are_left_out_of_a_training_run
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->checked_edges, 12U);
   const auto tells = [&](const char* what) {
-    return std::ranges::any_of(report->clocks.warnings, [&](const std::string& warning) {
+    return std::ranges::any_of(report->estimation.warnings, [&](const std::string& warning) {
       return warning.find(what) != std::string::npos;
     });
   };
@@ -314,9 +314,9 @@ TEST(Recordings, files_that_are_given_one_by_one_are_one_run) {
   const auto all = check(run, {rank_file(0), rank_file(1), rank_file(2), rank_file(3)}, {});
   ASSERT_TRUE(all);
   EXPECT_EQ(all->checked_edges, 128U);
-  ASSERT_EQ(all->clocks.warnings.size(), 2U);
-  EXPECT_NE(all->clocks.warnings[0].find("(4, 5, 6, 7)"), std::string::npos);
-  EXPECT_NE(all->clocks.warnings[1].find("name no process group"), std::string::npos);
+  ASSERT_EQ(all->estimation.warnings.size(), 2U);
+  EXPECT_NE(all->estimation.warnings[0].find("(4, 5, 6, 7)"), std::string::npos);
+  EXPECT_NE(all->estimation.warnings[1].find("name no process group"), std::string::npos);
   const auto some = check(run, {rank_file(3), rank_file(1)}, {});
   ASSERT_TRUE(some);
   EXPECT_EQ(some->checked_edges, 32U);

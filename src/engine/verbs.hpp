@@ -65,6 +65,13 @@ Result<CorrectReport> correct(const Run& run, const Paths& archive,
 Result<ClockMaps> plan_maps(const Run& run, const formats::Source& source,
                             const CorrectOptions& options);
 
+/// The clocks of a trace against common time, with evidence; with bounds only if the options ask
+/// for them.
+Result<ClockTable> find_clocks(const Run& run, const Paths& paths, const CorrectOptions& options);
+/// The same for a source that is open.
+Result<ClockTable> find_clocks(const Run& run, const formats::Source& source,
+                               const CorrectOptions& options);
+
 /// Plans a correction without writing: `after`, `statistics` and `judgement` of the report are
 /// those of the times that correct() would write. `output` stays empty.
 Result<CorrectReport> plan_correction(const Run& run, const Paths& archive,

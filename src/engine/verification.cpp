@@ -218,7 +218,7 @@ void Verification::finish() {
   report_.verified = true;
   report_.judgement = judge_correction(report_);
   if (of_.are_pairs_settled) return;
-  report_.after.clocks.warnings.push_back(fmt::format(
+  report_.after.estimation.warnings.push_back(fmt::format(
       "which calls belong together depends on the clocks, and did not settle in {} rounds: the "
       "times as corrected show other pairs than those that they were corrected by; record "
       "numbers of calls (Comms Id, Seq), or more calls",

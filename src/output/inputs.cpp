@@ -70,7 +70,9 @@ void Inputs::add_file(const fs::path& path) { add(path, files_); }
 
 void Inputs::add_folder(const fs::path& path) { add(path, folders_); }
 
-Result<void> Inputs::check_apart(const fs::path& target) const {
+void Inputs::add_home(const fs::path& path) { add(path, homes_); }
+
+Result<void> Inputs::check_apart(const fs::path& target, bool is_folder) const {
   if (const auto id = id_of(target)) {
     for (const auto* const same : {&files_, &folders_}) {
       if (const auto found = same->find(*id); found != same->end()) {
@@ -84,9 +86,14 @@ Result<void> Inputs::check_apart(const fs::path& target) const {
   Result<void> result;
   visit_upward(real_parent(target), [&](const fs::path& folder) {
     const auto id = id_of(folder);
-    const auto found = id ? folders_.find(*id) : folders_.end();
-    if (found != folders_.end()) result = refuse(target, "lies in", found->second);
-    return found != folders_.end();
+    for (const auto* const kept : {&folders_, &homes_}) {
+      if (!id || (kept == &homes_ && !is_folder)) continue;
+      const auto found = kept->find(*id);
+      if (found == kept->end()) continue;
+      result = refuse(target, "lies in", found->second);
+      return true;
+    }
+    return false;
   });
   return result;
 }

@@ -22,10 +22,14 @@ class Inputs {
   void add_file(const std::filesystem::path& path);
   /// Adds a folder together with all that is in it, now or later.
   void add_folder(const std::filesystem::path& path);
+  /// Adds a folder that was named for some of the files in it: no folder may be made there.
+  void add_home(const std::filesystem::path& path);
 
   /// Errors: ErrorKind::usage if an output under the name `target`, which need not exist, would
   /// be, contain or lie in an input.
-  [[nodiscard]] Result<void> check_apart(const std::filesystem::path& target) const;
+  /// `is_folder`: the output is one.
+  [[nodiscard]] Result<void> check_apart(const std::filesystem::path& target,
+                                         bool is_folder = false) const;
 
  private:
   using Id = std::pair<std::uint64_t, std::uint64_t>;  ///< device and inode
@@ -35,7 +39,7 @@ class Inputs {
 
   /// Per device and inode the input as the user named it: of files, of folders, and of all folders
   /// around them up to the root.
-  std::map<Id, std::string> files_, folders_, around_;
+  std::map<Id, std::string> files_, folders_, homes_, around_;
   std::set<std::filesystem::path> known_parents_;  ///< whose folders are in `around_`
 };
 

@@ -60,9 +60,11 @@ Result<void> check_existing(const fs::path& place, const fs::path& target, Kind 
     return refuse("{} exists and is {}, which a {} does not replace; choose another name",
                   target.string(), name_of(status.st_mode), wanted);
   }
-  if (rule.inputs) TRY(under_final_name(rule.inputs->check_apart(place), place, target));
+  if (rule.inputs)
+    TRY(under_final_name(rule.inputs->check_apart(place, kind == Kind::folder), place, target));
   if (!rule.force) {
-    return refuse("{} exists already; choose another name, or remove it", target.string());
+    return refuse("{} exists already; choose another name, or {}", target.string(),
+                  rule.offers_force ? "replace it with --force" : "remove it");
   }
   if (kind == Kind::folder && ::geteuid() != 0 && status.st_uid != ::geteuid()) {
     return refuse("{} is not replaced, because it is another user's; choose another folder",
@@ -98,17 +100,18 @@ Result<fs::path> absolute_path(const fs::path& target) {
 
 Result<void> check_place(const fs::path& target, Kind kind, const OutputRule& rule) {
   TRY_ASSIGN(const fs::path place, absolute_path(target));
-  if (kind == Kind::file) {
-    std::error_code none;
-    if (!target.has_filename()) return refuse("{} names no file", target.string());
-    const fs::path folder = target.parent_path();
-    if (!folder.empty() && !fs::is_directory(folder, none)) {
-      return refuse("cannot write {}: there is no folder {}", target.string(), folder.string());
-    }
+  if (kind == Kind::file && !target.has_filename()) {
+    return refuse("{} names no file", target.string());
+  }
+  std::error_code none;
+  if (!fs::is_directory(place.parent_path(), none)) {
+    const fs::path folder = target.has_filename() ? target.parent_path() : place.parent_path();
+    return refuse("cannot write {}: there is no folder {}; make it first (mkdir -p)",
+                  target.string(), folder.string());
   }
   if (file_exists(place)) return check_existing(place, target, kind, rule);
   if (!rule.inputs) return {};
-  return under_final_name(rule.inputs->check_apart(place), place, target);
+  return under_final_name(rule.inputs->check_apart(place, kind == Kind::folder), place, target);
 }
 
 bool rename_with(const fs::path& from, const fs::path& to, unsigned flags) {
@@ -236,13 +239,6 @@ Result<void> check_distinct(std::initializer_list<NamedOutput> outputs) {
   return {};
 }
 
-NewFolders::~NewFolders() {
-  for (fs::path folder = newest_; folder != until_ && folder.has_relative_path();
-       folder = folder.parent_path()) {
-    if (::rmdir(folder.c_str()) != 0) return;
-  }
-}
-
 Result<void> OutputFolder::check(const fs::path& target, const OutputRule& rule) {
   return check_place(target, Kind::folder, rule);
 }
@@ -252,15 +248,6 @@ Result<OutputFolder> OutputFolder::create(const fs::path& target, OutputRule rul
   OutputFolder output;
   output.rule_ = std::move(rule);
   TRY_ASSIGN(output.target_, absolute_path(target));
-  const fs::path parent = output.target_.parent_path();
-  std::error_code error;
-  output.oldest_parent_ = parent;
-  while (!fs::exists(output.oldest_parent_, error) && output.oldest_parent_.has_relative_path()) {
-    output.oldest_parent_ = output.oldest_parent_.parent_path();
-  }
-  output.new_parents_ = NewFolders(parent, output.oldest_parent_);
-  fs::create_directories(parent, error);
-  if (error) return refuse("cannot create folder {}: {}", parent.string(), error.message());
   TRY_ASSIGN(output.staging_, Staging::create(output.target_));
   output.path_ = output.staging_.path();
   return output;
@@ -279,11 +266,10 @@ Result<void> OutputFolder::commit() {
   const fs::path aside = path_.string() + ".old";
   TRY(give_name({path_, target_, aside, Kind::folder, rule_}, staging_));
   note_result(target_);
-  new_parents_.keep();
   // An old folder is removed only when it is certain that the new one has its name, and if nobody
   // has put anything there meanwhile.
   const fs::path old = staging_.path();
-  Result<void> named = make_name_durable(target_, oldest_parent_);
+  Result<void> named = make_name_durable(target_);
   if (!old.empty() && (!named || !check_own_folder(old))) {
     staging_.release();
     const std::string why =
@@ -373,7 +359,7 @@ void OutputFile::give_name_back() noexcept {
 Result<void> OutputFile::commit() {
   TRY(finish());
   TRY(take_name());
-  return make_name_durable(place_, place_.parent_path());
+  return make_name_durable(place_);
 }
 
 /// The name that a file has taken, which it gives back unless it keeps it: also where there is no
@@ -400,7 +386,7 @@ Result<void> OutputFile::commit_both(OutputFile& first, OutputFile& second) {
   TRY(second.take_name());
   taken.keep();
   for (const OutputFile* file : {&first, &second}) {
-    TRY(make_name_durable(file->place_, file->place_.parent_path()));
+    TRY(make_name_durable(file->place_));
   }
   return {};
 }

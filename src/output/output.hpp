@@ -29,6 +29,7 @@ namespace entrain {
 /// Rule on existing files in the place of an output.
 struct OutputRule {
   bool force = false;                    ///< an unchanged earlier result may be replaced
+  bool offers_force = true;              ///< the user can ask for that
   std::shared_ptr<const Inputs> inputs;  ///< null: there are none
 };
 
@@ -41,37 +42,14 @@ struct NamedOutput {
 /// and other spellings of a path lead nowhere else. Errors: ErrorKind::usage.
 Result<void> check_distinct(std::initializer_list<NamedOutput> outputs);
 
-/// Folders that are made around an output, and removed again if they are empty in the end.
-class NewFolders {
- public:
-  NewFolders() = default;
-  /// Those from `newest` up to `until`, which was there before.
-  NewFolders(std::filesystem::path newest, std::filesystem::path until)
-      : newest_(std::move(newest)), until_(std::move(until)) {}
-  NewFolders(NewFolders&& other) noexcept { swap(other); }
-  NewFolders& operator=(NewFolders&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~NewFolders();
-  /// They stay.
-  void keep() noexcept { newest_.clear(); }
-
- private:
-  void swap(NewFolders& other) noexcept {
-    newest_.swap(other.newest_);
-    until_.swap(other.until_);
-  }
-  std::filesystem::path newest_, until_;
-};
-
 /// A folder that appears under its final name only when it is complete.
 class OutputFolder {
  public:
   /// Whether create() would accept `target`, for use before long work. Errors: ErrorKind::output,
   /// ErrorKind::usage for an input.
   static Result<void> check(const std::filesystem::path& target, const OutputRule& rule);
-  /// Creates the hidden folder, and missing folders around the final one. Errors: as check().
+  /// Creates the hidden folder beside the final one, whose own folder must exist. Errors: as
+  /// check().
   static Result<OutputFolder> create(const std::filesystem::path& target, OutputRule rule);
   /// The folder that another process has created and will commit or remove: a helper's view of it.
   static OutputFolder attach(std::filesystem::path path, std::filesystem::path target);
@@ -91,8 +69,6 @@ class OutputFolder {
   OutputFolder() = default;
 
   std::filesystem::path path_, target_;
-  std::filesystem::path oldest_parent_;  ///< of the target: it was there before
-  NewFolders new_parents_;
   OutputRule rule_;
   Staging staging_;  ///< none of a helper
 };

@@ -62,11 +62,30 @@ TEST(OutputFolder, appears_only_on_commit) {
 TEST(OutputFolder, leaves_nothing_without_commit) {
   const TempFolder root;
   {
-    auto output = OutputFolder::create(root / "deep" / "out", {});
+    auto output = OutputFolder::create(root / "out", {});
     ASSERT_TRUE(output);
     put(output->path() / "a");
   }
+  EXPECT_EQ(entries(root.path()), 0);
+}
+
+TEST(OutputFolder, makes_no_folder_around_it) {
+  const TempFolder root;
+  const auto output = OutputFolder::create(root / "deep" / "out", {});
+  ASSERT_FALSE(output);
+  EXPECT_NE(output.error().message.find("there is no folder"), std::string::npos);
   EXPECT_FALSE(fs::exists(root / "deep"));
+}
+
+TEST(OutputFolder, lies_in_no_folder_that_was_named_for_an_archive) {
+  const TempFolder root;
+  fs::create_directory(root / "experiment");
+  auto inputs = std::make_shared<Inputs>();
+  inputs->add_home(root / "experiment");
+  const OutputRule rule{.force = false, .inputs = inputs};
+  EXPECT_FALSE(OutputFolder::check(root / "experiment" / "out", rule));
+  EXPECT_TRUE(OutputFile::check(root / "experiment" / "page.html", rule));
+  EXPECT_TRUE(OutputFolder::check(root / "out", rule));
 }
 
 TEST(OutputFolder, replaces_an_unchanged_result_only_with_force) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/exact.hpp"
@@ -107,7 +108,27 @@ void add_bounds(const Layout& layout, const trace::Definitions& definitions,
       row.bound_ticks = std::max(row.bound_ticks.value_or(0), of.worst_ticks);
     }
   }
-  if (bounds.reason.empty()) data.reference = layout.clock_of[index.at(bounds.reference)];
+}
+
+/// The clock that the bounds are against; k_none without bounds.
+std::uint32_t bounded_reference(const Layout& layout, const trace::Share& share,
+                                const ClockBounds* bounds) {
+  if (bounds == nullptr || !bounds->reason.empty()) return k_none;
+  const auto& locations = share.trace.definitions.locations;
+  const auto at = std::ranges::find(locations, bounds->reference, &trace::Location::id);
+  return layout.clock_of[static_cast<std::size_t>(at - locations.begin())];
+}
+
+/// The clock that curves are drawn against: it did not move, if any did not.
+std::uint32_t reference_of(const std::vector<ClockRow>& clocks, std::uint32_t bounded) {
+  std::uint32_t best = 0;
+  const auto key = [&](std::uint32_t c) {
+    return std::tuple(!clocks[c].used, clocks[c].moved_ticks != 0, c != bounded, !clocks[c].zero);
+  };
+  for (std::uint32_t c = 1; c < clocks.size(); ++c) {
+    if (key(c) < key(best)) best = c;
+  }
+  return best;
 }
 
 /// The curves of one location, as it stands for its clock.
@@ -285,7 +306,6 @@ void add_clock_rows(const trace::Share& share, const PageMaps& maps, const Clock
             [](const ClockFigures& a, const ClockFigures& b) { return a.location < b.location; });
   data.begin = all.empty() ? 0 : k_most;
   data.end = all.empty() ? 1 : -k_most;
-  std::uint32_t reference = k_none, first = k_none;
   for (const ClockFigures& figures : all) {
     const std::uint32_t clock = layout.clock_of[figures.location];
     ClockRow& row = data.clocks[clock];
@@ -295,16 +315,15 @@ void add_clock_rows(const trace::Share& share, const PageMaps& maps, const Clock
       row.measured = figures.measured;
       row.final_line = figures.final_line;
       row.sessions = figures.sessions;
-      if (first == k_none) first = clock;
-      if (reference == k_none && figures.zero) reference = clock;
+      row.zero = figures.zero;
     }
     row.moved_ticks = std::max(row.moved_ticks, figures.moved);
     data.begin = std::min(data.begin, figures.final_line.x);
     data.end = std::max(data.end, figures.last);
   }
   if (data.end <= data.begin) data.end = data.begin + 1;
-  data.reference = reference != k_none ? reference : first != k_none ? first : 0;
   if (bounds != nullptr) add_bounds(layout, share.trace.definitions, *bounds, data);
+  data.reference = reference_of(data.clocks, bounded_reference(layout, share, bounds));
 }
 
 void add_curves(const trace::Share& share, const PageMaps& maps, const ClockBounds* bounds,

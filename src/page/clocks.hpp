@@ -18,8 +18,9 @@ struct PageMaps {
   std::span<const ClockMap> before, after;
 };
 
-/// The table of clocks and, by `data.layout`, the reference: that of the bounds, else the first one
-/// whose measurements are all 0, else the first with events. Fills `clocks`, `reference`, `begin`
+/// The clocks and, by `data.layout`, the reference: one that did not move, if there is any; of
+/// these, or else of all, that of the bounds, else the first one whose measurements are all 0, else
+/// the first with events. Fills `clocks`, `reference`, `begin`
 /// and `end`. `bounds` may be null. Collective; the same at every process.
 void add_clock_rows(const trace::Share& share, const PageMaps& maps, const ClockBounds* bounds,
                     Data& data);

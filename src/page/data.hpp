@@ -22,6 +22,7 @@ struct OffsetLine {
 /// A row of the table of clocks. Empty for a clock without events.
 struct ClockRow {
   bool used = false;
+  bool zero = false;                        ///< it was measured, and every time with offset 0
   OffsetLine measured;                      ///< the chord of the map before a correction
   OffsetLine final_line;                    ///< the same after it
   std::int64_t moved_ticks = 0;             ///< largest distance of the two maps

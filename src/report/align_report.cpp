@@ -6,6 +6,7 @@
 
 #include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
+#include "report/clock_report.hpp"
 #include "report/correct_report.hpp"
 #include "report/parts.hpp"
 #include "report/text.hpp"
@@ -47,6 +48,36 @@ Tone verdict_tone(Verdict verdict) {
                                         : Tone::plain;
 }
 
+/// What a reader must know; with a verbose style also how it was done.
+std::string about_text(const AlignReport& report, const Style& style) {
+  const CheckReport& before = report.before;
+  FieldList about;
+  about.field("edges", before.archive);
+  if (!report.output.empty()) about.field("written", report.output);
+  for (const std::string& note : report.notes) about.field("note", note);
+  add_warnings(about, before, style);
+  add_counters(about, "left out", report.left_out, style);
+  if (!style.verbose) return about.text(style);
+  about
+      .field("clocks", fmt::format("{}, {} with edges, timer {}",
+                                   format_number_of(before.locations, "clock", "clocks"),
+                                   format_number_of(before.events, "stamp", "stamps"),
+                                   format_frequency(before.resolution_hz)))
+      .field("presync", presync_text(before))
+      .field("mu", mu_text(before));
+  add_timeline(about, as_correction(report));
+  std::string text = about.text(style);
+  for (const auto& [heading, counts] :
+       {std::pair("Worst edge of each kind, before", &before),
+        std::pair("Worst edge of each kind, after", &report.after)}) {
+    const Table worst = worst_edges(*counts, style);
+    if (worst.empty()) continue;
+    text += "\n" + toned(heading, Tone::heading, style) + "\n" + worst.text(style);
+  }
+  if (const std::string fits = quality_text(before, style); !fits.empty()) text += "\n" + fits;
+  return text;
+}
+
 }  // namespace
 
 std::string verdict_text(const AlignReport& report) { return verdict_of(report.after, true); }
@@ -56,43 +87,27 @@ std::string stored_verdict_text(const AlignReport& report) {
 }
 
 std::string to_text(const AlignReport& report, const Style& style) {
-  const CorrectReport correction = as_correction(report);
-  const CheckReport& before = report.before;
-  FieldList about;
-  about.field("edges", before.archive);
-  if (!report.output.empty()) about.field("written", report.output);
-  about
-      .field("clocks", fmt::format("{}, {} with edges, timer {}",
-                                   format_number_of(before.locations, "clock", "clocks"),
-                                   format_number_of(before.events, "stamp", "stamps"),
-                                   format_frequency(before.resolution_hz)))
-      .field("presync", presync_text(before))
-      .field("mu", mu_text(before));
-  for (const std::string& note : report.notes) about.field("note", note);
-  add_warnings(about, before);
-  add_timeline(about, correction);
-  std::string text = about.text(style) + "\n" + before_and_after(correction, style).text(style);
-  text += inside_domains_text(before);
-  for (const auto& [heading, counts] :
-       {std::pair("Worst edge of each kind, before", &before),
-        std::pair("Worst edge of each kind, after", &report.after)}) {
-    const Table worst = worst_edges(*counts, style);
-    if (worst.empty()) continue;
-    text += "\n" + toned(heading, Tone::heading, style) + "\n" + worst.text(style);
-  }
-  if (const std::string clocks = clocks_text(before, style); !clocks.empty()) text += "\n" + clocks;
-  if (report.bounds) text += "\n" + bounds_text(*report.bounds, before.resolution_hz, style);
-  FieldList left_out;
-  add_counters(left_out, "left out", report.left_out, style);
-  if (const std::string lines = left_out.text(style); !lines.empty()) text += "\n" + lines;
+  constexpr std::size_t k_shown = 4;
   const Verdict verdict = report.after.judgement.verdict;
-  return text + "\n" + toned(verdict_text(report), verdict_tone(verdict), style) + "\n";
+  std::string text = toned(verdict_text(report), verdict_tone(verdict), style) + "\n";
+  if (style.brief) return text;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += "\n" + part;
+  };
+  const CheckReport& before = report.before;
+  add(wrong_clocks_text(report.clocks, style.verbose ? report.clocks.rows.size() : k_shown, style));
+  add(worst_violation(before, style));
+  add(before_and_after(as_correction(report), style).text(style) + inside_domains_text(before));
+  if (report.bounds) add(bounds_text(*report.bounds, before.resolution_hz, style));
+  add(about_text(report, style));
+  return text;
 }
 
 Json to_json(const AlignReport& report) {
   Json json = {{"schema", "entrain.align/1"},
                {"output", report.output.empty() ? Json(nullptr) : Json(report.output)},
                {"timeline", timeline_json(as_correction(report))},
+               {"clocks", clocks_json(report.clocks)},
                {"before", to_json(report.before)},
                {"after", to_json(report.after)},
                {"notes", report.notes},

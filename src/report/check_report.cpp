@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/bounds_report.hpp"
+#include "report/clock_report.hpp"
 #include "report/parts.hpp"
 #include "report/units.hpp"
 #include "report/verdict_report.hpp"
@@ -55,36 +56,66 @@ Json edge_json(const EdgeStatistics& edges, std::uint64_t resolution_hz) {
   return json;
 }
 
-}  // namespace
+/// Whose clock it is; where that was not worked out, how to find it.
+std::string whose_clocks(const CheckReport& report, const Style& style) {
+  constexpr std::size_t k_shown = 4;
+  if (report.checked_edges == 0) return "";
+  if (report.clocks.rows.empty() && report.violations > 0) {
+    return paragraph("entrain clocks says whose clocks are wrong, entrain correct repairs them.",
+                     style);
+  }
+  return wrong_clocks_text(report.clocks, style.verbose ? report.clocks.rows.size() : k_shown,
+                           style);
+}
 
-std::string to_text(const CheckReport& report, const Style& style) {
+/// What a reader must know of the trace.
+std::string notes_text(const CheckReport& report, const Style& style) {
+  FieldList notes;
+  if (is_denied(report.completeness)) add_completeness(notes, report.completeness);
+  add_warnings(notes, report, style);
+  const bool is_unproven = report.judgement.verdict == Verdict::unproven;
+  if (is_unproven) add_coverage(notes, report);
+  return notes.text(style);
+}
+
+/// How it was checked, and all that was left out.
+std::string method_text(const CheckReport& report, const Style& style) {
   FieldList about;
   about.field("archive", report.archive)
       .field("trace", trace_text(report))
       .field("presync", presync_text(report))
       .field("mu", mu_text(report));
   add_completeness(about, report.completeness);
-  add_warnings(about, report);
-  std::string text = about.text(style) + "\n";
-
-  const Table edges = edge_table(report, style);
-  text += edges.empty()
-              ? "No edges: the trace shows nothing that happens before something elsewhere.\n"
-              : edges.text(style);
-  if (!is_counted(report, EdgeKind::init_finalize)) text += uncounted_text();
-  text += equal_text(report) + inside_domains_text(report);
+  add_warnings(about, report, style);
+  add_coverage(about, report);
+  add_counters(about, "unmatched", report.unmatched, style);
+  add_counters(about, "skipped", report.skipped, style);
+  std::string text = about.text(style);
   if (const Table worst = worst_edges(report, style); !worst.empty())
     text +=
         "\n" + toned("Worst edge of each kind", Tone::heading, style) + "\n" + worst.text(style);
-  if (const std::string clocks = clocks_text(report, style); !clocks.empty()) text += "\n" + clocks;
-  if (report.bounds) text += "\n" + bounds_text(*report.bounds, report.resolution_hz, style);
+  if (const std::string fits = quality_text(report, style); !fits.empty()) text += "\n" + fits;
+  return text;
+}
 
-  FieldList left_out;
-  add_coverage(left_out, report);
-  add_counters(left_out, "unmatched", report.unmatched, style);
-  add_counters(left_out, "skipped", report.skipped, style);
-  if (const std::string lines = left_out.text(style); !lines.empty()) text += "\n" + lines;
-  return text + "\n" + verdict_text(report, style) + "\n";
+}  // namespace
+
+std::string to_text(const CheckReport& report, const Style& style) {
+  const std::string verdict = verdict_text(report, style) + "\n";
+  if (style.brief) return verdict;
+  std::string text = verdict;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += "\n" + part;
+  };
+  add(whose_clocks(report, style));
+  add(worst_violation(report, style));
+  const Table edges = edge_table(report, style);
+  std::string table = edges.text(style);
+  if (!is_counted(report, EdgeKind::init_finalize)) table += uncounted_text();
+  if (!edges.empty()) add(table + equal_text(report) + inside_domains_text(report));
+  if (report.bounds) add(bounds_text(*report.bounds, report.resolution_hz, style));
+  add(style.verbose ? method_text(report, style) : notes_text(report, style));
+  return text;
 }
 
 Json to_json(const CheckReport& report) {
@@ -95,36 +126,37 @@ Json to_json(const CheckReport& report) {
   for (std::size_t i = 0; i < k_latency_classes; ++i)
     mu[name_of(static_cast<LatencyClass>(i))] =
         number(seconds_of(report.mu_ticks[i], report.resolution_hz));
-  const std::string sessions = text_of(report.clocks.sessions);
-  Json json = {
-      {"schema", "entrain.check/1"},
-      {"archive", report.archive},
-      {"locations", report.locations},
-      {"events", report.events},
-      {"communication_events", report.communication_events},
-      {"resolution_hz", report.resolution_hz},
-      {"presync", name_of(report.presync)},
-      {"presync_reason", report.clocks.reason.empty() ? Json(nullptr) : Json(report.clocks.reason)},
-      {"presync_sessions", sessions.empty() ? Json(nullptr) : Json(sessions)},
-      {"clocks", nullptr},
-      {"warnings", report.clocks.warnings},
-      {"edges", std::move(edges)},
-      {"violations", report.violations},
-      {"below_latency", report.below_latency},
-      {"equal", report.equal},
-      {"inside_domains", inside_domains_json(report)},
-      {"mu_s", std::move(mu)},
-      {"mu_source", text_of(report.mu_source)},
-      {"unmatched", counters(report.unmatched)},
-      {"skipped", counters(report.skipped)},
-      {"completeness", completeness_json(report.completeness)},
-      {"coverage", coverage_json(report.coverage)},
-      {"checked_edges", report.checked_edges},
-      {"min_coverage_share", number(report.min_coverage)}};
+  const std::string sessions = text_of(report.estimation.sessions);
+  Json json = {{"schema", "entrain.check/1"},
+               {"archive", report.archive},
+               {"locations", report.locations},
+               {"events", report.events},
+               {"communication_events", report.communication_events},
+               {"resolution_hz", report.resolution_hz},
+               {"presync", name_of(report.presync)},
+               {"presync_reason",
+                report.estimation.reason.empty() ? Json(nullptr) : Json(report.estimation.reason)},
+               {"presync_sessions", sessions.empty() ? Json(nullptr) : Json(sessions)},
+               {"clocks", clocks_json(report.clocks)},
+               {"clock_quality", nullptr},
+               {"warnings", report.estimation.warnings},
+               {"edges", std::move(edges)},
+               {"violations", report.violations},
+               {"below_latency", report.below_latency},
+               {"equal", report.equal},
+               {"inside_domains", inside_domains_json(report)},
+               {"mu_s", std::move(mu)},
+               {"mu_source", text_of(report.mu_source)},
+               {"unmatched", counters(report.unmatched)},
+               {"skipped", counters(report.skipped)},
+               {"completeness", completeness_json(report.completeness)},
+               {"coverage", coverage_json(report.coverage)},
+               {"checked_edges", report.checked_edges},
+               {"min_coverage_share", number(report.min_coverage)}};
   add_verdict(json, report.judgement);
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.resolution_hz);
   // Large members last: an object that grows copies what it holds.
-  json["clocks"] = clocks_json(report);
+  json["clock_quality"] = quality_json(report);
   return json;
 }
 

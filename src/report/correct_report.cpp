@@ -14,6 +14,7 @@
 #include "base/printable.hpp"
 #include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
+#include "report/clock_report.hpp"
 #include "report/parts.hpp"
 #include "report/text.hpp"
 #include "report/units.hpp"
@@ -212,6 +213,78 @@ std::string left_out_text(const CorrectReport& report, const Style& style) {
   return fields.field("took", phases_text(report)).text(style);
 }
 
+/// What a reader must know of the trace.
+std::string notes_text(const CorrectReport& report, const Style& style) {
+  FieldList notes;
+  if (is_denied(report.before.completeness)) add_completeness(notes, report.before.completeness);
+  add_warnings(notes, report.before, style);
+  add_leftovers(notes, report.run.leftovers_removed);
+  const bool is_unproven = report.judgement && report.judgement->verdict == Verdict::unproven;
+  if (is_unproven) add_coverage(notes, report.before);
+  return notes.text(style);
+}
+
+/// How it was corrected, in all detail.
+std::string method_text(const CorrectReport& report, const Style& style) {
+  FieldList about;
+  about.field("archive", report.before.archive);
+  add_leftovers(about, report.run.leftovers_removed);
+  about.field("trace", trace_text(report.before))
+      .field("presync", presync_text(report.before))
+      .field("mu", mu_text(report.before));
+  add_completeness(about, report.before.completeness);
+  add_warnings(about, report.before, style);
+  add_timeline(about, report);
+  std::string text = about.text(style);
+  text += where_text("Worst edge of each kind, before", report.before, style);
+  if (report.verified) text += where_text("Worst edge of each kind, after", report.after, style);
+  if (const std::string fits = quality_text(report.before, style); !fits.empty())
+    text += "\n" + fits;
+  if (report.verified) {
+    text += "\n" + change_text(report, style);
+    text += "\n" + interval_table(report).text(style);
+    text += fmt::format("largest change {}\n", format_share(report.statistics.intervals.max_share));
+  }
+  if (!report.passes.empty()) {
+    text += "\n" + pass_table(report).text(style) + gammas_text(report, style);
+  }
+  return text + "\n" + left_out_text(report, style);
+}
+
+/// Why there are more or fewer edges after than before; "" if there are as many.
+std::string recount_text(const CorrectReport& report, const Style& style) {
+  const std::uint64_t before = report.before.checked_edges, after = report.after.checked_edges;
+  if (!report.verified || before == after) return "";
+  return paragraph(
+      fmt::format("By the corrected times {} can be told, {} by the times as measured: which ends "
+                  "are evidence depends on the clocks.",
+                  format_number_of(after, "edge", "edges"), format_count(before)),
+      style);
+}
+
+/// What was changed, where it is, and how to go on.
+std::string outcome_text(const CorrectReport& report, const Style& style) {
+  const CorrectionStatistics& statistics = report.statistics;
+  std::string text;
+  if (report.verified && statistics.moved_events > 0) {
+    text +=
+        fmt::format("Moved {} of {} times of communication, by {} at most. ",
+                    format_count(statistics.moved_events), format_count(statistics.compared_events),
+                    format_ticks(statistics.max_ticks, report.before.resolution_hz));
+  }
+  if (report.mode) text += "Written: " + output_text(report) + ". ";
+  if (const std::string keep = keep_text(report); !keep.empty()) text += keep + " ";
+  text = text.empty() ? "" : paragraph(text, style);
+  if (report.mode && report.output.ends_with(".otf2")) {
+    text += paragraph(
+        fmt::format("Go on as with any archive: vampir, scout.mpi or otf2-print {}", report.output),
+        style);
+  } else if (report.mode) {
+    text += paragraph("Go on with it as with the original: its files have the same names.", style);
+  }
+  return text;
+}
+
 /// Span of the trace in ticks, from the error share of the chosen pass.
 std::optional<double> span_ticks(const CorrectReport& report) {
   for (const AmortizationPass& pass : report.passes) {
@@ -293,7 +366,7 @@ void add_timeline(FieldList& fields, const CorrectReport& report) {
     std::string text = name_of(timeline.presync);
     if (!timeline.reason.empty()) text += ": " + timeline.reason;
     fields.field("clock fit", text);
-  } else if (timeline.reason != report.before.clocks.reason) {
+  } else if (timeline.reason != report.before.estimation.reason) {
     fields.field("clock fit", timeline.reason);
   }
   if (timeline.shift_max_ticks > 0) {
@@ -358,37 +431,21 @@ Json timeline_json(const CorrectReport& report) {
 }
 
 std::string to_text(const CorrectReport& report, const Style& style) {
-  FieldList about;
-  about.field("archive", report.before.archive).field("corrected", output_text(report));
-  add_leftovers(about, report.run.leftovers_removed);
-  about.field("trace", trace_text(report.before))
-      .field("presync", presync_text(report.before))
-      .field("mu", mu_text(report.before));
-  add_completeness(about, report.before.completeness);
-  add_warnings(about, report.before);
-  add_timeline(about, report);
-  std::string text = about.text(style) + "\n" + before_and_after(report, style).text(style);
-  if (!is_counted_throughout(report, EdgeKind::init_finalize)) text += uncounted_text();
-  text += inside_domains_text(report.before);
-  text += where_text("Worst edge of each kind, before", report.before, style);
-  if (report.verified) text += where_text("Worst edge of each kind, after", report.after, style);
-  if (const std::string clocks = clocks_text(report.before, style); !clocks.empty())
-    text += "\n" + clocks;
-  if (report.bounds) text += "\n" + bounds_text(*report.bounds, report.before.resolution_hz, style);
-  if (report.verified) {
-    text += "\n" + change_text(report, style);
-    text += "\n" + interval_table(report).text(style);
-    text += fmt::format("largest change {}\n", format_share(report.statistics.intervals.max_share));
-  }
-  if (!report.passes.empty()) {
-    text += "\n" + pass_table(report).text(style) + gammas_text(report, style);
-  }
-  text += "\n" + left_out_text(report, style);
-  if (const std::string keep = keep_text(report); !keep.empty()) {
-    text += "\n";
-    for (const std::string& line : wrapped(printable(keep), style.columns)) text += line + "\n";
-  }
-  return text + "\n" + verdict_text(report, style) + "\n";
+  constexpr std::size_t k_shown = 4;
+  std::string text = verdict_text(report, style) + "\n";
+  if (style.brief) return text;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += "\n" + part;
+  };
+  add(wrong_clocks_text(report.clocks, style.verbose ? report.clocks.rows.size() : k_shown, style));
+  add(worst_violation(report.before, style));
+  std::string table = before_and_after(report, style).text(style);
+  if (!is_counted_throughout(report, EdgeKind::init_finalize)) table += uncounted_text();
+  add(table + inside_domains_text(report.before) + recount_text(report, style));
+  if (report.bounds) add(bounds_text(*report.bounds, report.before.resolution_hz, style));
+  add(style.verbose ? method_text(report, style) : notes_text(report, style));
+  add(outcome_text(report, style));
+  return text;
 }
 
 Json to_json(const CorrectReport& report) {
@@ -398,6 +455,7 @@ Json to_json(const CorrectReport& report) {
   Json json = {{"schema", "entrain.correct/1"},
                {"output", report.output},
                {"timeline", timeline_json(report)},
+               {"clocks", clocks_json(report.clocks)},
                {"before", nullptr},
                {"after", nullptr},
                {"verified", report.verified},

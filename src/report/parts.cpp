@@ -2,11 +2,12 @@
 #include "report/parts.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.hpp"
+#include "report/text.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {
@@ -32,56 +33,30 @@ std::string presync_text(const CheckReport& report) {
   std::string text = name_of(report.presync);
   if (report.presync == PresyncMethod::none) text = "none: time stamps as stored";
   if (report.presync == PresyncMethod::linear) {
-    const std::string from = text_of(report.clocks.sessions);
+    const std::string from = text_of(report.estimation.sessions);
     text = "linear: through the " + (from.empty() ? "ClockOffset records" : from);
   }
   if (report.presync == PresyncMethod::causal) text = "causal: bent by messages and collectives";
   const bool curve = report.presync == PresyncMethod::spline;
   if (report.presync == PresyncMethod::regression || curve) {
-    const auto& clocks = report.clocks.clocks;
+    const auto& clocks = report.estimation.clocks;
     const bool once = !clocks.empty() && std::all_of(clocks.begin(), clocks.end(),
                                                      [](auto& c) { return c.sessions == 1; });
     text += fmt::format(": {} ({})",
                         once    ? "the constant offset of the only session"
                         : curve ? "a smooth curve through sessions"
                                 : "a line along sessions",
-                        text_of(report.clocks.sessions));
+                        text_of(report.estimation.sessions));
   }
-  if (!report.clocks.reason.empty()) {
+  if (!report.estimation.reason.empty()) {
     text += report.presync == PresyncMethod::causal ? "; " : "; chosen since ";
-    text += report.clocks.reason;
+    text += report.estimation.reason;
   }
   return text;
 }
 
-namespace {
-
-/// Clocks that a report shows by default.
-constexpr std::size_t k_clocks_shown = 8;
-
-/// Orders clocks for the report: unknown bounds are the worst.
-double badness(const ClockQuality& clock) {
-  constexpr double k_unknown = std::numeric_limits<double>::max();
-  return clock.predicted_bound_ticks.value_or(clock.interval_bound_ticks ? k_unknown / 4
-                                                                         : k_unknown / 2);
-}
-
-std::vector<ClockQuality> worst_clocks(const CheckReport& report, const Style& style) {
-  std::vector<ClockQuality> clocks = report.clocks.clocks;
-  if (style.verbose || clocks.size() <= k_clocks_shown) return clocks;
-  std::stable_sort(clocks.begin(), clocks.end(), [](const ClockQuality& a, const ClockQuality& b) {
-    return badness(a) > badness(b);
-  });
-  clocks.resize(k_clocks_shown);
-  std::sort(clocks.begin(), clocks.end(),
-            [](const ClockQuality& a, const ClockQuality& b) { return a.location < b.location; });
-  return clocks;
-}
-
-}  // namespace
-
-std::string clocks_text(const CheckReport& report, const Style& style) {
-  if (report.clocks.clocks.empty()) return "";
+std::string quality_text(const CheckReport& report, const Style& style) {
+  if (report.estimation.clocks.empty()) return "";
   const auto time = [&](double ticks) {
     return format_duration(ticks /
                            static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz)));
@@ -94,7 +69,7 @@ std::string clocks_text(const CheckReport& report, const Style& style) {
                               "bound", "in between"}) {
     table.column(heading);
   }
-  for (const ClockQuality& clock : worst_clocks(report, style)) {
+  for (const ClockQuality& clock : report.estimation.clocks) {
     std::string sessions = format_count(clock.sessions);
     if (clock.disturbed > 0) {
       sessions = fmt::format("{} of {}", format_count(clock.sessions - clock.disturbed), sessions);
@@ -106,12 +81,7 @@ std::string clocks_text(const CheckReport& report, const Style& style) {
                time(clock.left_out_rms_ticks), time(clock.left_out_max_ticks),
                bound(clock.interval_bound_ticks), bound(clock.predicted_bound_ticks)});
   }
-  std::string text = toned("Clocks", Tone::heading, style);
-  if (!style.verbose && report.clocks.clocks.size() > k_clocks_shown) {
-    text += fmt::format(" (the worst {} of {})", k_clocks_shown,
-                        format_count(report.clocks.clocks.size()));
-  }
-  return text + "\n" + table.text(style);
+  return toned("Sessions of clocks", Tone::heading, style) + "\n" + table.text(style);
 }
 
 void add_leftovers(FieldList& fields, std::uint64_t removed) {
@@ -124,17 +94,46 @@ void add_leftovers(Json& json, std::uint64_t removed) {
   if (removed > 0) json["leftovers_removed"] = removed;
 }
 
-void add_warnings(FieldList& fields, const CheckReport& report) {
-  for (const std::string& warning : report.clocks.warnings) fields.field("warning", warning);
+void add_warnings(FieldList& fields, const CheckReport& report, const Style& style) {
+  const std::vector<std::string>& all = report.estimation.warnings;
+  const std::size_t shown = style.verbose ? all.size() : std::min<std::size_t>(all.size(), 1);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::size_t more = i + 1 == shown ? all.size() - shown : 0;
+    fields.field("warning", more == 0 ? all[i] : fmt::format("{} ({} more with -v)", all[i], more));
+  }
 }
 
-Json clocks_json(const CheckReport& report) {
+std::string paragraph(const std::string& text, const Style& style) {
+  std::string lines;
+  for (const std::string& line : wrapped(printable(text), style.columns)) lines += line + "\n";
+  return lines;
+}
+
+std::string worst_violation(const CheckReport& report, const Style& style) {
+  const EdgeStatistics* worst = nullptr;
+  for (const EdgeStatistics& edges : report.edges) {
+    if (edges.violations == 0 || !edges.worst) continue;
+    if (!worst || edges.worst->margin_ticks < worst->worst->margin_ticks) worst = &edges;
+  }
+  if (worst == nullptr) return "";
+  const auto end = [&](const EdgeEnd& one) {
+    return fmt::format("{}{}{} at {}", one.process, one.region.empty() ? "" : " in ", one.region,
+                       format_time(one.ticks, report.resolution_hz));
+  };
+  const WorstEdge& edge = *worst->worst;
+  return paragraph(
+      fmt::format("Worst: {} comes {} before its cause, {}.", end(edge.receive),
+                  format_ticks(-edge.margin_ticks, report.resolution_hz), end(edge.send)),
+      style);
+}
+
+Json quality_json(const CheckReport& report) {
   const auto hz = static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz));
   const auto bound = [&](const std::optional<double>& ticks) {
     return ticks ? number(*ticks / hz) : Json(nullptr);
   };
   Json clocks = Json::array();
-  for (const ClockQuality& clock : report.clocks.clocks) {
+  for (const ClockQuality& clock : report.estimation.clocks) {
     Json& row = clocks.emplace_back(Json::object());
     auto& fields = row.get_ref<Json::object_t&>();  // a list of pairs: no name is there twice
     fields.reserve(11);

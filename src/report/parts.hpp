@@ -16,12 +16,17 @@ std::string trace_text(const CheckReport& report);
 /// "linear: through the ClockOffset records", and why if nobody asked for it.
 std::string presync_text(const CheckReport& report);
 
-/// Shows the quality of the clock maps, a row per clock: those with the largest bounds, with a
-/// verbose style all. "" if no clock was measured.
-std::string clocks_text(const CheckReport& report, const Style& style);
+/// Shows how well the sessions of each clock fit, a row per clock. "" if no clock was measured.
+std::string quality_text(const CheckReport& report, const Style& style);
 
-/// Adds a field per warning of the clocks.
-void add_warnings(FieldList& fields, const CheckReport& report);
+/// Adds a field per warning of the clocks; only the first one unless `style` is verbose.
+void add_warnings(FieldList& fields, const CheckReport& report, const Style& style);
+
+/// A paragraph on the worst violation of all kinds: who, where, when; "" if nothing is violated.
+std::string worst_violation(const CheckReport& report, const Style& style);
+
+/// A paragraph in lines that fit, each ending with a newline.
+std::string paragraph(const std::string& text, const Style& style);
 
 /// Adds a field on folders of killed runs that were removed, if there were any.
 void add_leftovers(FieldList& fields, std::uint64_t removed);
@@ -30,7 +35,7 @@ void add_leftovers(FieldList& fields, std::uint64_t removed);
 void add_leftovers(Json& json, std::uint64_t removed);
 
 /// The clocks for machines: an array with one object per clock.
-Json clocks_json(const CheckReport& report);
+Json quality_json(const CheckReport& report);
 
 /// mu per class and where it came from.
 std::string mu_text(const CheckReport& report);

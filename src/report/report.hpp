@@ -5,6 +5,7 @@
 #include "report/align_report.hpp"
 #include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
+#include "report/clock_report.hpp"
 #include "report/compare_report.hpp"
 #include "report/correct_report.hpp"
 #include "report/distort_report.hpp"

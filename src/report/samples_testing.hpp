@@ -16,6 +16,49 @@ inline EdgeEnd edge_end(std::uint64_t location, const char* region, std::int64_t
           static_cast<std::uint64_t>(ticks - 1000), ticks};
 }
 
+/// A clock that was set, a slow one, one that wanders, two that are right, and one without edges.
+inline ClockTable clocks() {
+  ClockTable table;
+  table.archive = "examples/traces/lulesh-8/traces.otf2";
+  table.resolution_hz = 1'000'000'000;
+  table.reference = "MPI Rank 0";
+  table.begin_ticks = 1'700'000'000'000'000'000;
+  const auto add = [&](const char* name, ClockState state, std::int64_t offset) -> ClockRow& {
+    ClockRow row;
+    row.name = name;
+    row.machine = "node1";
+    row.state = state;
+    row.offset_ticks = row.most_ticks = offset;
+    row.edges = 3'750;
+    row.worst_ticks = 120;
+    row.worst_with = "MPI Rank 0";
+    return table.rows.emplace_back(row);
+  };
+  ClockRow& stepped = add("MPI Rank 10", ClockState::stepped, -12'700'000);
+  stepped.most_ticks = 12'700'000;
+  stepped.since_ticks = 1'700'000'005'000'000'000;
+  stepped.bound_ticks = 20'000;
+  stepped.worst_bound_ticks = 1'200'000;
+  stepped.violations = 91;
+  stepped.worst_ticks = -12'650'000;
+  ClockRow& slow = add("MPI Rank 2", ClockState::slow, 8'450'000);
+  slow.drift_ppm = 0.2;
+  slow.bound_ticks = slow.worst_bound_ticks = 310'000;
+  slow.violations = 1'204;
+  slow.worst_ticks = -8'450'000;
+  add("MPI Rank 4", ClockState::bent, 250).drift_ppm = -3.5;
+  for (const char* name : {"MPI Rank 0", "MPI Rank 3"}) {
+    ClockRow& right = add(name, ClockState::right, 0);
+    right.drift_ppm = 0;
+    right.bound_ticks = right.worst_bound_ticks = name[9] == '0' ? 0 : 300'000;
+  }
+  ClockRow& untied = add("MPI Rank 5", ClockState::untied, 0);
+  untied.edges = 0;
+  untied.worst_ticks = std::nullopt;
+  untied.worst_with = "";
+  return table;
+}
+
 /// A timer of 1 GHz; messages and Allreduces violated, MPI_Init violated but not counted.
 inline CheckReport check() {
   CheckReport report;
@@ -25,15 +68,15 @@ inline CheckReport check() {
   report.communication_events = 33104;
   report.resolution_hz = 1'000'000'000;
   report.presync = PresyncMethod::spline;
-  report.clocks.reason =
+  report.estimation.reason =
       "sessions left out are missed by 24 us on average with linear, 31 us with regression, 9.1 us "
       "with spline";
-  report.clocks.sessions = {
+  report.estimation.sessions = {
       .origin = SessionOrigin::exchanges, .condensing = Condensing::shortest, .folder = {}};
-  report.clocks.clocks = {{0, 7, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0},
-                          {1, 7, 630, 1, -17.25, 0, 0, 2'100.5, 4'000, 1'750.0, 6'300.0},
-                          {2, 2, 180, 0, 4.5, 120, 250, 0, 0, std::nullopt, std::nullopt}};
-  report.clocks.warnings = {"the clock of MPI Rank 3 is 5.003 s ahead of that of MPI Rank 0"};
+  report.estimation.clocks = {{0, 7, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0},
+                              {1, 7, 630, 1, -17.25, 0, 0, 2'100.5, 4'000, 1'750.0, 6'300.0},
+                              {2, 2, 180, 0, 4.5, 120, 250, 0, 0, std::nullopt, std::nullopt}};
+  report.estimation.warnings = {"the clock of MPI Rank 3 is 5.003 s ahead of that of MPI Rank 0"};
   report.edges[0] = {10856, 461, 480,
                      WorstEdge{-33959, edge_end(3, "MPI_Isend", 1'700'000'000'123'456'789),
                                edge_end(4, "MPI_Wait", 1'700'000'000'123'422'830)}};
@@ -66,6 +109,7 @@ inline CheckReport check() {
   report.checked_edges = 55712;
   report.min_coverage = 0.5;
   report.judgement = {Verdict::violations, Doubt::none};
+  report.clocks = clocks();
   return report;
 }
 
@@ -83,6 +127,7 @@ inline CheckReport clean_check() {
   report.coverage = {
       .receives = 10856, .paired = 10856, .collective_calls = 5600, .in_instances = 5600};
   report.judgement = {Verdict::clean, Doubt::none};
+  for (ClockRow& row : report.clocks.rows) row = report.clocks.rows[3];
   return report;
 }
 
@@ -134,6 +179,7 @@ inline ClockBounds bounds() {
 
 inline CorrectReport correct() {
   CorrectReport report;
+  report.clocks = clocks();
   report.before = check();
   report.before.inside_domains = InsideDomains{120, 0};
   report.timeline = {
@@ -148,7 +194,7 @@ inline CorrectReport correct() {
   report.after = check();
   report.after.archive = "out/traces.otf2";
   report.after.presync = PresyncMethod::linear;
-  report.after.clocks = {};
+  report.after.estimation = {};
   for (EdgeStatistics& edges : report.after.edges) {
     edges.violations = 0;
     edges.below_latency = 0;

@@ -13,6 +13,7 @@ namespace entrain::report {
 struct Style {
   bool colour = false;   ///< ANSI colours; the caller knows whether it writes to a terminal
   bool verbose = false;  ///< also rows that say nothing special
+  bool brief = false;    ///< the verdict alone
   std::size_t columns = 100;
 };
 

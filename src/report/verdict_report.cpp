@@ -16,7 +16,12 @@
 namespace entrain::report {
 namespace {
 
-constexpr const char* k_operations = "recorded receives and collective calls";
+/// What of a trace can be checked.
+const char* operations_text(const Coverage& coverage) {
+  if (coverage.collective_calls == 0) return "recorded receives";
+  return coverage.receives == 0 ? "recorded collective calls"
+                                : "recorded receives and collective calls";
+}
 
 std::uint64_t operations(const Coverage& coverage) {
   return coverage.receives + coverage.collective_calls;
@@ -107,7 +112,8 @@ std::string reservations(const CheckReport& report) {
 std::string share_clause(const CheckReport& report) {
   const std::optional<double> share = report.coverage.share();
   if (!share) return "";
-  return fmt::format("; {} of the {} could be checked", format_share(*share), k_operations);
+  return fmt::format("; {} of the {} could be checked", format_share(*share),
+                     operations_text(report.coverage));
 }
 
 std::string none_violated(const CheckReport& report, const char* edge = "edge",
@@ -163,8 +169,8 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
              close_text(report) + share_clause(report);
     case Doubt::low_coverage:
       return fmt::format("only {} of the {} could be checked, less than {:.4g} %; {}",
-                         format_share(share.value_or(0)), k_operations, 100 * report.min_coverage,
-                         none_violated(report)) +
+                         format_share(share.value_or(0)), operations_text(report.coverage),
+                         100 * report.min_coverage, none_violated(report)) +
              close_text(report);
     case Doubt::unsettled_pairs:
       return "the corrected times show other pairs of operations than those they were corrected "
@@ -240,6 +246,11 @@ void add_completeness(FieldList& fields, const Completeness& completeness) {
   if (!denied.empty()) append(text, "false: " + denied);
   for (const auto& [name, value] : completeness.filters) append(text, name + " " + value);
   if (!text.empty()) fields.field("recorded", text);
+}
+
+bool is_denied(const Completeness& completeness) {
+  return completeness.mpi_communication == false || !completeness.incomplete.empty() ||
+         !completeness.filters.empty();
 }
 
 Json completeness_json(const Completeness& completeness) {

@@ -15,6 +15,9 @@ namespace entrain::report {
 /// Adds a field with what the archive says of its own completeness; none if it says nothing.
 void add_completeness(FieldList& fields, const Completeness& completeness);
 
+/// True if the archive says that something was not recorded.
+bool is_denied(const Completeness& completeness);
+
 /// {"mpi_communication": true, false or null, "incomplete": [names], "filters": {name: value}}.
 Json completeness_json(const Completeness& completeness);
 

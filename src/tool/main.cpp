@@ -13,6 +13,7 @@
 
 #include "cli/align.hpp"
 #include "cli/check.hpp"
+#include "cli/clocks.hpp"
 #include "cli/compare.hpp"
 #include "cli/correct.hpp"
 #include "cli/distort.hpp"
@@ -40,6 +41,7 @@ Verbs all_verbs() {
   Verbs verbs;
   verbs.push_back(make_info());
   verbs.push_back(make_check());
+  verbs.push_back(make_clocks());
   verbs.push_back(make_correct());
   verbs.push_back(make_report());
   verbs.push_back(make_edges());
@@ -82,13 +84,16 @@ std::string overview_of(const Verbs& verbs) {
 int show(const std::string& text) { return write_out(text) ? k_exit_fine : k_exit_failure; }
 
 int unknown_verb(std::string_view name, const Verbs& verbs) {
-  std::string names;
+  std::vector<std::string> names;
   for (const auto& verb : verbs) {
-    if (!has_two_words(*verb))
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", verb->help().verb);
+    if (!has_two_words(*verb)) names.push_back(verb->help().verb);
   }
-  complain(
-      fmt::format("there is no verb '{}'; the verbs are {} (see entrain --help)", name, names));
+  const std::string meant = probably_meant(name, names);
+  complain(meant.empty()
+               ? fmt::format("there is no verb '{}'; the verbs are {} (see entrain --help)", name,
+                             fmt::join(names, ", "))
+               : fmt::format("there is no verb '{}'; did you mean {}? (see entrain --help)", name,
+                             meant));
   return k_exit_failure;
 }
 
@@ -114,7 +119,7 @@ int help_on(int argc, char** argv, const Verbs& verbs) {
   int words = 0;
   Verb* const verb = match_verb(argc, argv, verbs, words);
   if (verb == nullptr) return unknown_verb(argv[0], verbs);
-  std::string own = verb->help().verb, help = "--help";
+  std::string own = verb->help().verb, help = "--help-all";
   char* arguments[] = {own.data(), help.data(), nullptr};
   return parse_and_run(*verb, 2, arguments);
 }

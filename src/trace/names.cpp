@@ -106,6 +106,24 @@ const char* name_of(EdgeKind kind) {
   return name_in(k_names, kind);
 }
 
+const char* name_of(ClockState state) {
+  switch (state) {
+    case ClockState::right:
+      return "right";
+    case ClockState::slow:
+      return "slow";
+    case ClockState::fast:
+      return "fast";
+    case ClockState::stepped:
+      return "stepped";
+    case ClockState::bent:
+      return "bent";
+    case ClockState::untied:
+      return "untied";
+  }
+  return "";
+}
+
 const char* name_of(Verdict verdict) {
   static constexpr std::array k_names{"violations", "clean", "unproven"};
   return name_in(k_names, verdict);

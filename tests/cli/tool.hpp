@@ -48,12 +48,12 @@ inline void expect_refusal(const ChildOutcome& outcome, const std::string& part)
   EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
 }
 
-/// The verdict, the last paragraph of a report for people, as one line.
+/// The verdict, the first paragraph of a report for people, as one line.
 inline std::string verdict_of(const std::string& text) {
-  std::string last = text.substr(0, text.find_last_not_of('\n') + 1);
-  last = last.substr(last.rfind("\n\n") + 2);
-  std::replace(last.begin(), last.end(), '\n', ' ');
-  return last;
+  std::string first = text.substr(0, text.find("\n\n"));
+  if (first.ends_with('\n')) first.pop_back();
+  std::replace(first.begin(), first.end(), '\n', ' ');
+  return first;
 }
 
 /// The one JSON document on standard output; null after a failure.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What the tool says about itself, and how it refuses what it cannot do.
+#include <algorithm>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -80,7 +81,7 @@ TEST(Usage, help_and_version_go_to_standard_output) {
 
 TEST(Usage, every_verb_has_a_manual_page) {
   for (const auto& [verb, options] : k_options) {
-    const ChildOutcome outcome = run_tool({verb, "--help"});
+    const ChildOutcome outcome = run_tool({verb, "--help-all"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
     EXPECT_EQ(outcome.err, "");
     EXPECT_THAT(outcome.out, testing::StartsWith("NAME\n    entrain " + verb + " - "));
@@ -96,26 +97,36 @@ TEST(Usage, every_verb_has_a_manual_page) {
   }
 }
 
+TEST(Usage, help_is_read_at_once) {
+  for (const std::string& verb : k_verbs) {
+    const ChildOutcome outcome = run_tool({verb, "--help"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+    EXPECT_THAT(outcome.out, testing::StartsWith("entrain " + verb + " - "));
+    EXPECT_THAT(outcome.out, HasSubstr("--help-all"));
+    EXPECT_LE(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 80) << outcome.out;
+  }
+}
+
 TEST(Usage, help_on_a_verb_is_its_manual_page) {
   for (const std::string& verb : k_verbs) {
     const ChildOutcome outcome = run_tool({"help", verb});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
     EXPECT_EQ(outcome.err, "");
-    EXPECT_EQ(outcome.out, run_tool({verb, "--help"}).out);
+    EXPECT_EQ(outcome.out, run_tool({verb, "--help-all"}).out);
   }
   expect_refusal(run_tool({"help", "frobnicate"}), "'frobnicate'");
 }
 
 TEST(Usage, manual_pages_fit_a_terminal) {
   for (const std::string& verb : k_verbs) {
-    std::istringstream page(run_tool({verb, "--help"}).out);
+    std::istringstream page(run_tool({verb, "--help-all"}).out);
     for (std::string line; std::getline(page, line);) EXPECT_LE(line.size(), 80u) << line;
   }
 }
 
 TEST(Usage, every_option_that_takes_a_value_names_its_default) {
   for (const std::string verb : {"check", "correct", "distort", "drop", "synth"}) {
-    const std::string page = run_tool({verb, "--help"}).out;
+    const std::string page = run_tool({verb, "--help-all"}).out;
     for (const std::string& option : k_options.at(verb)) {
       const std::size_t begin = page.find("\n    " + option);
       ASSERT_NE(begin, std::string::npos) << option;

@@ -3,6 +3,7 @@
 // The reports for people and machines, compared with the text files beside this one.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include "golden/golden.hpp"
 #include "report/bounds_report.hpp"
 #include "report/check_report.hpp"
+#include "report/clock_report.hpp"
 #include "report/compare_report.hpp"
 #include "report/correct_report.hpp"
 #include "report/distort_report.hpp"
@@ -18,6 +20,7 @@
 #include "report/info_report.hpp"
 #include "report/samples_testing.hpp"
 #include "report/synth_report.hpp"
+#include "report/verdict_report.hpp"
 
 namespace entrain::report {
 namespace {
@@ -69,12 +72,43 @@ TEST(GoldenReport, check_of_an_empty_trace) {
   expect_golden_report("check_empty", report);
 }
 
-/// The verdict, a report's last paragraph, as one line.
+TEST(GoldenReport, clocks) {
+  expect_golden_report("clocks", samples::clocks());
+  expect_golden("clocks.csv", clocks_csv(samples::clocks()));
+}
+
+TEST(ClockReport, sorts_by_name_and_by_size) {
+  const auto names = [](ClockOrder order) {
+    ClockTable table = samples::clocks();
+    sort_clocks(table, order);
+    std::vector<std::string> numbers;
+    for (const ClockRow& row : table.rows) numbers.push_back(row.name.substr(9));
+    return numbers;
+  };
+  EXPECT_THAT(names(ClockOrder::name), testing::ElementsAre("0", "2", "3", "4", "5", "10"));
+  EXPECT_THAT(names(ClockOrder::drift), testing::ElementsAre("4", "2", "0", "3", "5", "10"));
+  EXPECT_THAT(names(ClockOrder::bound), testing::ElementsAre("2", "3", "10", "0", "4", "5"));
+}
+
+/// A trace that a tired engineer reads: the verdict first, and no more than a screen.
+TEST(ShortReport, fits_on_a_screen_and_begins_with_the_verdict) {
+  for (const std::string& text : {to_text(samples::check(), {}), to_text(samples::correct(), {})}) {
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 28) << text;
+    EXPECT_TRUE(text.starts_with("Violations: ") || text.starts_with("Clean: ")) << text;
+    EXPECT_LT(text.find("MPI Rank 10 was set"), text.find("kind ")) << text;
+  }
+  Style brief;
+  brief.brief = true;
+  EXPECT_EQ(to_text(samples::check(), brief), verdict_text(samples::check(), brief) + "\n");
+  EXPECT_EQ(to_text(samples::correct(), brief), verdict_text(samples::correct(), brief) + "\n");
+}
+
+/// The verdict, a report's first paragraph, as one line.
 template <class Report>
 std::string verdict_of(const Report& report) {
   std::string text = to_text(report, {});
-  text.pop_back();
-  text = text.substr(text.rfind("\n\n") + 2);
+  text = text.substr(0, text.find("\n\n"));
+  if (text.ends_with('\n')) text.pop_back();
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }

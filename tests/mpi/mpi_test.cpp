@@ -277,7 +277,7 @@ TEST(ClockSessions, any_number_of_processes_makes_the_same_maps) {
     ASSERT_EQ(expected.exit_code, 0) << expected.summary();
     const auto before = nlohmann::json::parse(expected.out)["before"];
     EXPECT_NE(before["presync"], "linear");
-    EXPECT_EQ(before["clocks"].size(), 4u);
+    EXPECT_EQ(before["clock_quality"].size(), 4u);
     for (const unsigned count : repetitions({3u}, {2u, 5u})) {
       const fs::path output = scratch / fmt::format("{}-{}", method, count);
       const ChildOutcome outcome = run_processes(count, correct(output));

@@ -157,9 +157,12 @@ async function checkPicking(page, label) {
 }
 
 async function checkTable(page, label) {
-  await press(page, "#clocks thead button[data-key=rate]");
-  const rates = await page.$$eval("#clocks tbody tr", (rows) => rows.map((r) => Math.abs(Number([...r.cells].find((c, i) => i === 3).dataset.value))));
-  expect(rates.every((r, i) => i === 0 || r <= rates[i - 1]), `${label}: the table is not sorted by rate: ${rates}`);
+  await press(page, "#clocks thead button[data-key=drift_ppm]");
+  const rates = await page.evaluate(() => {
+    const column = [...document.querySelectorAll("#clocks thead button")].findIndex((b) => b.dataset.key === "drift_ppm");
+    return [...document.querySelectorAll("#clocks tbody tr")].map((r) => Math.abs(Number(r.cells[column].dataset.value ?? 0)));
+  });
+  expect(rates.every((r, i) => i === 0 || r <= rates[i - 1]), `${label}: the table is not sorted by drift: ${rates}`);
 }
 
 /** The command under the time lines writes what it says. */

@@ -81,7 +81,7 @@ TEST_P(Beside, clocks_alone_are_measured) {
   const std::string folder = clocks().string();
   const Json check =
       json_of(run_tool({"check", own().string(), "--clock-samples", folder, "--json"}));
-  EXPECT_THAT(check["clocks"].dump(), HasSubstr("\"sessions\":3"));
+  EXPECT_THAT(check["clock_quality"].dump(), HasSubstr("\"sessions\":3"));
   EXPECT_THAT(check.dump(), HasSubstr(" of " + folder));
   const ChildOutcome correct = run_tool(
       {"correct", own().string(), "--clock-samples", folder, "-o", scratch_ / "corrected"});

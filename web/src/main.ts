@@ -34,12 +34,12 @@ function start(): void {
     chip.hidden = state.clock === null;
     if (state.clock !== null) chip.replaceChildren(name(page.clocks.names[state.clock]), " \u00D7");
   });
-  const links = [["offsets", "Offsets"], ["matrix", "Matrix"], ["margins", "Margins"], ["clocks", "Clocks"], ["timelines", "Edges"], ["collectives", "Collectives"], ["left-out", "Left out"]];
+  const links = [["clocks", "Clocks"], ["offsets", "Offsets"], ["matrix", "Matrix"], ["margins", "Margins"], ["timelines", "Edges"], ["collectives", "Collectives"], ["left-out", "Left out"]];
   document.getElementById("page")!.append(
     el("header", {}, el("a", { class: "brand", href: "#verdict" }, "Entrain"), el("span", { class: "archive" }, name(archive)),
       el("nav", { "aria-label": "Views" }, ...links.map(([id, text]) => el("a", { href: `#${id}` }, text))),
       el("span", { class: "spring" }), chip, both, theme),
-    el("main", {}, verdict(page), new Offsets(page, store).node, new Matrix(page, store).node, margins(page, store), clocks(page, store),
+    el("main", {}, verdict(page), clocks(page, store), new Offsets(page, store).node, new Matrix(page, store).node, margins(page, store),
       new TimeLines(page, store).node, collectives(page, store), leftOut(page)),
     el("footer", {}, `Entrain ${page.raw.version}. The data of this page are in its source, as JSON (schema ${page.raw.schema}).`));
   // Printed pages are light, whatever the screen is.

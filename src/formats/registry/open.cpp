@@ -2,9 +2,11 @@
 #include "formats/registry/open.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -43,9 +45,13 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
     const bool is_one = json::is_document_name(path) || spans::are_spans(path).value_or(false);
     return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
   }
-  std::vector<fs::path> files;
+  std::vector<fs::path> files, packed;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     if (it->path().extension() == otf2::ending::anchor) return std::vector<fs::path>();
+    const fs::path inside = it->path().stem();
+    if (it->path().extension() == ".zst" && json::is_document_name(inside)) {
+      packed.push_back(it->path());
+    }
     const fs::path name = it->path().filename();
     std::error_code unknown;
     if (json::is_document_name(name) && name != kineto::k_manifest_name &&
@@ -56,6 +62,12 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
   if (error) {
     return fail(ErrorKind::input,
                 fmt::format("cannot read {}: {}", path.string(), error.message()));
+  }
+  if (!packed.empty()) {
+    return useless(
+        fmt::format("{} of the files of {} are packed with zstd: {}; unpack them first "
+                    "(zstd -d), or no rank but the others would be read",
+                    packed.size(), path.string(), names_of(packed)));
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -105,6 +117,51 @@ Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std
   if (chosen.empty() || others.empty()) return files;
   notes.push_back(note_of_ignored(others, " of " + path.string()));
   return chosen;
+}
+
+/// The anchor of the archive that a path is only a part of, and that is there; else "".
+fs::path anchor_around(const fs::path& path) {
+  fs::path part = path.has_filename() ? path : path.parent_path();
+  std::error_code error;
+  const bool is_folder = fs::is_directory(part, error);
+  const fs::path ending = part.extension();
+  if (!is_folder && (ending == ".evt" || ending == ".def" || ending == ".snap")) {
+    const fs::path own = fs::path(part).replace_extension(otf2::ending::anchor);
+    if (file_exists(own)) return own;
+    part = fs::absolute(part, error).lexically_normal().parent_path();
+  } else if (!is_folder && ending != otf2::ending::markers) {
+    return {};
+  }
+  part.replace_extension(otf2::ending::anchor);
+  return file_exists(part) ? part : fs::path();
+}
+
+/// Files that are packed or made for people, by the ends of their names, and what to do.
+constexpr std::array<std::pair<std::string_view, const char*>, 9> k_other_files{
+    {{".zst", "is packed with zstd; unpack it first (zstd -d)"},
+     {".xz", "is packed with xz; unpack it first (xz -d)"},
+     {".bz2", "is packed with bzip2; unpack it first (bunzip2)"},
+     {".zip", "is a package of files; unpack it first (unzip)"},
+     {".tar", "is a package of files; unpack it first (tar xf)"},
+     {".tar.gz", "is a package of files; unpack it first (tar xzf)"},
+     {".csv", "is a table, and no trace: entrain align reads tables of edges"},
+     {".csv.gz", "is a packed table, and no trace: entrain align reads tables of edges, unpacked"},
+     {".html", "is a page for a browser; name the trace that it shows"}}};
+
+/// What to do instead of reading a path that is no trace; "" if nobody knows.
+std::string hint_of(const fs::path& path) {
+  if (const fs::path anchor = anchor_around(path); !anchor.empty()) {
+    return fmt::format("{} is a part of an archive; name the archive, which is {}", path.string(),
+                       anchor.string());
+  }
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return "";
+  const std::string name = path.filename().string();
+  const char* hint = nullptr;
+  for (const auto& [ending, text] : k_other_files) {
+    if (name.ends_with(ending)) hint = text;  // the longest one is the last that fits
+  }
+  return hint == nullptr ? "" : fmt::format("{} {}", path.string(), hint);
 }
 
 /// Content of the files of a run.
@@ -161,7 +218,10 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
     if (own.empty()) other_kind = &path;
     files.insert(files.end(), own.begin(), own.end());
   }
-  if (other_kind != nullptr && paths.size() == 1) return otf2::source_of(paths.front());
+  if (other_kind != nullptr && paths.size() == 1) {
+    if (const std::string hint = hint_of(paths.front()); !hint.empty()) return useless(hint);
+    return otf2::source_of(paths.front());
+  }
   if (other_kind != nullptr) {
     return useless(
         fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz), and only such files "
@@ -223,6 +283,7 @@ void add_inputs(Inputs& inputs, const fs::path& path) {
     if (is_folder) inputs.add_folder(path);
     for (const fs::path& file : *files) inputs.add_file(file);
   } else if (is_folder) {
+    inputs.add_home(path);
     visit_folder(path, [&](const fs::directory_entry& entry) {
       if (entry.path().extension() == otf2::ending::anchor) add_anchor(inputs, entry.path());
     });

@@ -311,7 +311,8 @@ void make_printable(Json& json) {
 /// Leaves out the lists with an entry per clock, as the page has a table of its own, and what
 /// differs from run to run.
 Json without_lists(Json report) {
-  for (const char* name : {"clocks", "phases_s", "peak_memory_bytes", "spilled_bytes"}) {
+  for (const char* name :
+       {"clocks", "clock_quality", "phases_s", "peak_memory_bytes", "spilled_bytes"}) {
     report.erase(name);
   }
   if (report.contains("bounds")) report["bounds"].erase("locations");
@@ -324,11 +325,20 @@ Json without_lists(Json report) {
   return report;
 }
 
+/// The table of clocks, as entrain clocks prints it, with its sentence.
+Json table_json(const ClockTable& table) {
+  Json json = report::to_json(table);
+  json["sentence"] = report::clocks_sentence(table);
+  make_printable(json);
+  return json;
+}
+
 }  // namespace
 
 Json page_json(const CheckReport& report, const Data& data, const Origin& origin) {
   Json json = common_json(data, origin);
   json["sentence"] = sentence(report);
+  json["table"] = table_json(report.clocks);
   json["check"] = without_lists(report::to_json(report));
   return json;
 }
@@ -337,6 +347,7 @@ Json page_json(const CorrectReport& report, const Data& data, const Origin& orig
   Json json = common_json(data, origin);
   json["sentence"] = sentence(report.before);
   json["sentence_after"] = sentence(report);
+  json["table"] = table_json(report.clocks);
   json["correct"] = without_lists(report::to_json(report));
   return json;
 }
@@ -345,6 +356,7 @@ Json page_json(const AlignReport& report, const Data& data, const Origin& origin
   Json json = common_json(data, origin);
   json["sentence"] = report::stored_verdict_text(report);
   json["sentence_after"] = report::verdict_text(report);
+  json["table"] = table_json(report.clocks);
   json["align"] = without_lists(report::to_json(report));
   return json;
 }

@@ -8,6 +8,7 @@
 
 #include "base/try.hpp"
 #include "clocks/samples.hpp"
+#include "formats/otf2/source/beside.hpp"
 #include "formats/otf2/source/describe.hpp"
 #include "formats/otf2/source/load.hpp"
 #include "formats/otf2/source/moved_times.hpp"
@@ -113,6 +114,11 @@ Result<std::unique_ptr<formats::Staged>> ArchiveSource::stage(const formats::Wri
   result.share = &share;
   if (!plan.measured.empty()) TRY(move_along(plan, share, result));
   TRY_ASSIGN(StagedArchive staged, stage_archive(archive_of(plan.loaded), result, output));
+  if (std::error_code none; fs::is_directory(path_, none)) {
+    const fs::path anchor = plan.loaded.trace.path;
+    TRY(share.team.agree(share.team.rank() == 0 ? keep_beside(anchor, staged.anchor().parent_path())
+                                                : Result<void>()));
+  }
   return make_staged(std::move(staged), std::move(result.maps), plan.mode);
 }
 

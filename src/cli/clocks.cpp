@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/clocks.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include <entrain/entrain.hpp>
+
+#include "base/try.hpp"
+#include "cli/check_options.hpp"
+#include "cli/common.hpp"
+#include "cli/values.hpp"
+#include "engine/verbs.hpp"
+#include "report/clock_report.hpp"
+#include "report/units.hpp"
+
+namespace entrain::cli {
+namespace {
+
+using report::ClockOrder;
+
+constexpr const char* k_rows_group = "OPTIONS OF THE TABLE";
+constexpr std::array<std::pair<const char*, ClockOrder>, 7> k_orders{
+    {{"off", ClockOrder::off},
+     {"name", ClockOrder::name},
+     {"state", ClockOrder::state},
+     {"offset", ClockOrder::offset},
+     {"drift", ClockOrder::drift},
+     {"bound", ClockOrder::bound},
+     {"edges", ClockOrder::edges}}};
+
+class ClocksVerb : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "clocks",
+        "[OPTIONS] ARCHIVE...",
+        "whose clock is wrong, by how much, and how certain that is",
+        {"Finds the common time that contradicts no message and no collective, and shows a row "
+         "per clock against it, the wrong ones first. Works out what correct would do; changes "
+         "nothing.",
+         "Offset and drift are what the clock lacks: both are positive for a clock that is slow, "
+         "negative for one that is fast. States: right; slow or fast, along a straight line; "
+         "stepped: it was set while the trace was recorded; bent: it wanders; untied: nothing "
+         "ties it to most other clocks. Bound: the largest error that the offset can have where "
+         "the clock communicates, median and maximum over time. Evidence: edges (messages, ends "
+         "of collectives) that concern the clock, and those violated by the clocks as "
+         "measured.",
+         "The common time is that of the clocks that are right. Where no clock kept its times it "
+         "is the time of the clock in the middle, and the first line says so."},
+        {{"entrain clocks traces.otf2", "Whose clock is wrong?"},
+         {"entrain clocks --max-offset 1ms spans/",
+          "For monitoring: ends with 1 if a clock is off by more than a millisecond."},
+         {"entrain clocks --csv run/ > clocks.csv", "The table for a spreadsheet."}},
+        exit_codes({{"0", "the table is shown; with --max-offset: no clock is off by more"},
+                    {"1", "with --max-offset: a clock is off by more"},
+                    {"3", "some clock is tied to no other one, and none is off by more"}}),
+        {"--sort", "--max-offset", "--csv", "--json", "--quiet", "--max-rate-ppm"}};
+    return k_help;
+  }
+
+  void declare(OptionSet& set) override {
+    add_archive(set, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
+    add_value(
+        set, "--sort", order_, [](std::string_view text) { return parse_choice(text, k_orders); },
+        "off|name|state|offset|drift|bound|edges",
+        "Order of the rows. off: the wrong ones first, those furthest off before others; name: "
+        "host2 before host10; others: the largest first. Default: off.")
+        ->group(k_rows_group);
+    add_value(set, "--max-offset", max_offset_s_, parse_duration, "TIME",
+              "Largest offset that is tolerated, with its unit: 250us, 1ms, 0.5s. A clock that is "
+              "further off makes the exit code 1. Use it for monitoring. Default: any offset.")
+        ->group(k_rows_group);
+    set.flag("--csv", csv_,
+             "Print the table as CSV, with the columns of --json. Use it for a spreadsheet.")
+        ->group(k_rows_group);
+    check_.declare(set);
+    common_.declare(set, "");
+    set.after_parsing([this]() -> Result<void> {
+      if (!csv_ || !common_.json) return {};
+      return fail(ErrorKind::usage, "--csv and --json exclude each other");
+    });
+  }
+
+  [[nodiscard]] bool in_common() const override { return true; }
+
+  int run() override {
+    return run_and_report(
+        common_, [&](Progress* progress) { return work(progress); },
+        [this](const Shown& shown) { return exit_code(shown.table); });
+  }
+
+ private:
+  struct Shown {
+    ClockTable table;
+    bool csv = false;
+
+    friend std::string json_text(const Shown& shown) { return report::json_text(shown.table); }
+    friend std::string to_text(const Shown& shown, const report::Style& style) {
+      return shown.csv ? report::clocks_csv(shown.table) : report::to_text(shown.table, style);
+    }
+  };
+
+  Result<Shown> work(Progress* progress) {
+    CorrectOptions options;
+    options.check = check_.options;
+    options.check.bounds.wanted = true;
+    options.check.threads = common_.own_threads();
+    const engine::Run run{.processes = processes(), .progress = progress};
+    TRY_ASSIGN(ClockTable table, engine::find_clocks(run, engine::paths_of(archive_), options));
+    report::sort_clocks(table, order_);
+    return Shown{std::move(table), csv_};
+  }
+
+  [[nodiscard]] int exit_code(const ClockTable& table) const {
+    bool untied = table.rows.empty();
+    for (const ClockRow& row : table.rows) {
+      if (row.state == ClockState::untied) untied = true;
+      if (row.state == ClockState::right) continue;
+      const double off = report::seconds_of(row.most_ticks, table.resolution_hz);
+      if (max_offset_s_ && off > *max_offset_s_) return k_exit_violations;
+    }
+    return untied ? k_exit_unproven : k_exit_fine;
+  }
+
+  std::vector<std::string> archive_;
+  ClockOrder order_ = ClockOrder::off;
+  std::optional<double> max_offset_s_;
+  bool csv_ = false;
+  CheckArguments check_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_clocks() { return std::make_unique<ClocksVerb>(); }
+
+}  // namespace entrain::cli

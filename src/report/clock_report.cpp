@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/clock_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ranges>
+#include <span>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/natural_order.hpp"
+#include "base/printable.hpp"
+#include "report/text.hpp"
+#include "report/units.hpp"
+
+namespace entrain::report {
+namespace {
+
+/// Clocks that a sentence names.
+constexpr std::size_t k_named = 3;
+
+constexpr const char* k_convention =
+    "Offset and drift are what the clock lacks: + it is slow, - it is fast.";
+
+bool is_wrong(const ClockRow& row) {
+  return row.state != ClockState::right && row.state != ClockState::untied;
+}
+
+std::size_t count_wrong(const ClockTable& table) {
+  return static_cast<std::size_t>(std::ranges::count_if(table.rows, is_wrong));
+}
+
+std::size_t count_state(const ClockTable& table, ClockState state) {
+  return static_cast<std::size_t>(std::ranges::count(table.rows, state, &ClockRow::state));
+}
+
+std::string signed_ticks(std::int64_t ticks, std::uint64_t hz) {
+  return (ticks > 0 ? "+" : "") + (ticks == 0 ? "0" : format_ticks(ticks, hz));
+}
+
+std::string drift_text(const ClockRow& row) {
+  if (!row.drift_ppm) return "-";
+  constexpr double k_shown_ppm = 1e-3;
+  const double size = std::abs(*row.drift_ppm);
+  if (size < k_shown_ppm) return "0";
+  return size < 10 ? fmt::format("{:+.2g} ppm", *row.drift_ppm)
+                   : fmt::format("{:+.0f} ppm", *row.drift_ppm);
+}
+
+std::string bound_text(const std::optional<std::int64_t>& ticks, std::uint64_t hz) {
+  if (!ticks) return "-";
+  return *ticks == 0 ? "0" : "±" + format_ticks(*ticks, hz);
+}
+
+/// A time of day where times count from 1970, else the time since the trace began.
+std::string since_text(const ClockRow& row, const ClockTable& table) {
+  if (!row.since_ticks) return row.state == ClockState::untied ? "-" : "start";
+  constexpr double k_year_2001 = 1e9, k_year_2096 = 4e9;
+  const double since = seconds_of(*row.since_ticks, table.resolution_hz);
+  if (since < k_year_2001 || since > k_year_2096) {
+    return "+" + format_ticks(*row.since_ticks - table.begin_ticks, table.resolution_hz);
+  }
+  constexpr double k_day_s = 86'400;
+  const double length = since - seconds_of(table.begin_ticks, table.resolution_hz);
+  const std::tm utc = fmt::gmtime(static_cast<std::time_t>(since));
+  return length < k_day_s ? fmt::format("{:%T}Z", utc) : fmt::format("{:%F %T}Z", utc);
+}
+
+template <class Has>
+bool any_row(const ClockTable& table, Has has) {
+  return std::ranges::any_of(table.rows, has);
+}
+
+/// The columns that say something of this table, and the cells of a row.
+class ClockColumns {
+ public:
+  explicit ClockColumns(const ClockTable& table)
+      : table_(table),
+        bounded_(any_row(table, [](const ClockRow& r) { return r.bound_ticks.has_value(); })),
+        stepped_(any_row(table, [](const ClockRow& r) { return r.since_ticks.has_value(); })),
+        counted_(any_row(table, [](const ClockRow& r) { return r.edges > 0; })),
+        violated_(any_row(table, [](const ClockRow& r) { return r.violations > 0; })) {}
+
+  [[nodiscard]] Table text(std::span<const ClockRow> rows) const {
+    Table text;
+    text.column("clock", Align::left).column("state", Align::left).column("offset").column("drift");
+    if (bounded_) text.column("bound").column("largest");
+    if (stepped_) text.column("since");
+    if (violated_) text.column("violated");
+    if (counted_) text.column("edges");
+    if (shows_worst()) text.column("worst");
+    if (violated_ && !bounded_) text.column("with", Align::left);
+    for (const ClockRow& row : rows) text.row(cells(row));
+    return text;
+  }
+
+ private:
+  /// Where there is room in a line.
+  [[nodiscard]] bool shows_worst() const { return violated_ && !(bounded_ && stepped_); }
+  [[nodiscard]] std::vector<Cell> cells(const ClockRow& row) const {
+    const std::uint64_t hz = table_.resolution_hz;
+    const bool known = row.state != ClockState::untied;
+    std::vector<Cell> cells{row.name,
+                            Cell(name_of(row.state), is_wrong(row) ? Tone::bad : Tone::plain),
+                            known ? signed_ticks(row.offset_ticks, hz) : "-", drift_text(row)};
+    if (bounded_) {
+      cells.emplace_back(bound_text(row.bound_ticks, hz));
+      cells.emplace_back(bound_text(row.worst_bound_ticks, hz));
+    }
+    if (stepped_) cells.emplace_back(since_text(row, table_));
+    if (violated_) cells.emplace_back(format_count(row.violations));
+    if (counted_) cells.emplace_back(format_count(row.edges));
+    if (shows_worst() && row.violations > 0) {
+      cells.emplace_back(format_ticks(*row.worst_ticks, hz));
+      if (!bounded_) cells.emplace_back(row.worst_with);
+    }
+    return cells;
+  }
+
+  const ClockTable& table_;
+  bool bounded_, stepped_, counted_, violated_;
+};
+
+/// "host19 is slow by 8.450 ms".
+std::string fault_text(const ClockRow& row, std::uint64_t hz) {
+  const std::string size = format_ticks(std::abs(row.offset_ticks), hz);
+  switch (row.state) {
+    case ClockState::stepped:
+      return fmt::format("{} was set, and is {} by {} since", row.name,
+                         row.offset_ticks >= 0 ? "slow" : "fast", size);
+    case ClockState::bent:
+      return fmt::format("{} wanders, by up to {}", row.name, format_ticks(row.most_ticks, hz));
+    default:
+      return fmt::format("{} is {} by {}", row.name, name_of(row.state), size);
+  }
+}
+
+std::string wrong_sentence(const ClockTable& table, std::size_t wrong) {
+  const std::size_t right = count_state(table, ClockState::right);
+  std::string text;
+  std::size_t named = 0;
+  for (const ClockRow& row : table.rows | std::views::filter(is_wrong)) {
+    if (named == (wrong > k_named ? 1 : k_named)) break;
+    text += (named++ == 0 ? "" : ", ") + fault_text(row, table.resolution_hz);
+  }
+  if (wrong > k_named) {
+    text = fmt::format("{} of {} clocks are wrong; {}", format_count(wrong),
+                       format_count(table.rows.size()), text);
+  } else if (right > 0) {
+    text += fmt::format("; {} {} right", format_number_of(right, "other clock", "other clocks"),
+                        right == 1 ? "is" : "are");
+  }
+  return text + ".";
+}
+
+Json seconds_or_null(const std::optional<std::int64_t>& ticks, std::uint64_t hz) {
+  return ticks ? number(seconds_of(*ticks, hz)) : Json(nullptr);
+}
+
+Json row_json(const ClockRow& row, std::uint64_t hz) {
+  const bool known = row.state != ClockState::untied;
+  return {{"clock", row.name},
+          {"machine", row.machine.empty() ? Json(nullptr) : Json(row.machine)},
+          {"state", name_of(row.state)},
+          {"offset_s", known ? number(seconds_of(row.offset_ticks, hz)) : Json(nullptr)},
+          {"most_s", known ? number(seconds_of(row.most_ticks, hz)) : Json(nullptr)},
+          {"drift_ppm", row.drift_ppm ? number(*row.drift_ppm) : Json(nullptr)},
+          {"bound_s", seconds_or_null(row.bound_ticks, hz)},
+          {"worst_bound_s", seconds_or_null(row.worst_bound_ticks, hz)},
+          {"since_s", seconds_or_null(row.since_ticks, hz)},
+          {"edges", row.edges},
+          {"violations", row.violations},
+          {"worst_s", seconds_or_null(row.worst_ticks, hz)},
+          {"worst_with", row.worst_with.empty() ? Json(nullptr) : Json(row.worst_with)}};
+}
+
+std::string cell_text(const Json& value) {
+  if (value.is_null()) return "";
+  if (!value.is_string()) return value.dump();
+  std::string text = value.get<std::string>();
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) {
+    text.insert(at, 1, '"');
+  }
+  return '"' + text + '"';
+}
+
+/// The figure by which an order sorts; empty ones are smallest.
+double figure_of(const ClockRow& row, ClockOrder order) {
+  switch (order) {
+    case ClockOrder::offset:
+      return static_cast<double>(row.most_ticks);
+    case ClockOrder::drift:
+      return std::abs(row.drift_ppm.value_or(0));
+    case ClockOrder::bound:
+      return static_cast<double>(row.bound_ticks.value_or(-1));
+    case ClockOrder::edges:
+      return static_cast<double>(row.edges);
+    default:
+      return 0;
+  }
+}
+
+std::string lines_of(const std::string& text, Tone tone, const Style& style) {
+  std::string lines;
+  for (const std::string& line : wrapped(printable(text), style.columns)) {
+    lines += toned(line, tone, style) + "\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
+void sort_clocks(ClockTable& table, ClockOrder order) {
+  if (order == ClockOrder::off) return;
+  std::ranges::stable_sort(table.rows, [&](const ClockRow& a, const ClockRow& b) {
+    if (order == ClockOrder::state && a.state != b.state) return a.state > b.state;
+    const double x = figure_of(a, order), y = figure_of(b, order);
+    return x != y ? x > y : in_natural_order(a.name, b.name);
+  });
+}
+
+std::string clocks_sentence(const ClockTable& table) {
+  if (table.rows.empty()) return "";
+  const std::size_t wrong = count_wrong(table), untied = count_state(table, ClockState::untied);
+  std::string text;
+  if (wrong > 0) {
+    text = wrong_sentence(table, wrong);
+    if (table.reference.empty()) {
+      text += " No clock kept its times: the common time is that of the clock in the middle.";
+    }
+  } else if (untied < table.rows.size()) {
+    const std::size_t right = table.rows.size() - untied;
+    text =
+        right == 1 ? "1 clock is right." : fmt::format("{} clocks are right.", format_count(right));
+  }
+  if (untied > 0) {
+    text += fmt::format("{}Nothing ties {} to the others.", text.empty() ? "" : " ",
+                        format_number_of(untied, "clock", "clocks"));
+  }
+  return text;
+}
+
+std::string wrong_clocks_text(const ClockTable& table, std::size_t most, const Style& style) {
+  if (table.rows.empty()) return "";
+  const std::size_t wrong = count_wrong(table);
+  std::string text = lines_of(clocks_sentence(table), Tone::plain, style);
+  if (wrong == 0) return text;
+  text += toned(k_convention, Tone::faint, style) + "\n";
+  const std::span<const ClockRow> rows(table.rows);  // the wrong ones first
+  text += ClockColumns(table).text(rows.first(std::min(wrong, most))).text(style);
+  if (wrong > most) {
+    text += fmt::format("and {} more: entrain clocks lists all\n", format_count(wrong - most));
+  }
+  return text;
+}
+
+std::string to_text(const ClockTable& table, const Style& style) {
+  if (table.rows.empty()) return "No clock has events.\n";
+  const std::size_t wrong = count_wrong(table);
+  std::string text = lines_of(clocks_sentence(table), wrong > 0 ? Tone::bad : Tone::good, style);
+  if (style.brief) return text;
+  return text + lines_of(k_convention, Tone::faint, style) + "\n" +
+         ClockColumns(table).text(table.rows).text(style);
+}
+
+Json clocks_json(const ClockTable& table) {
+  if (table.rows.empty()) return nullptr;
+  Json rows = Json::array();
+  for (const ClockRow& row : table.rows) rows.push_back(row_json(row, table.resolution_hz));
+  return rows;
+}
+
+Json to_json(const ClockTable& table) {
+  Json rows = clocks_json(table);
+  return {{"schema", "entrain.clocks/1"},
+          {"archive", table.archive},
+          {"resolution_hz", table.resolution_hz},
+          {"reference", table.reference.empty() ? Json(nullptr) : Json(table.reference)},
+          {"clocks", rows.is_null() ? Json::array() : std::move(rows)}};
+}
+
+std::string json_text(const ClockTable& table) { return dump(to_json(table)); }
+
+std::string clocks_csv(const ClockTable& table) {
+  std::string text;
+  const Json header = row_json({}, 1);
+  for (const auto& [name, value] : header.items()) text += (text.empty() ? "" : ",") + name;
+  text += "\n";
+  for (const ClockRow& row : table.rows) {
+    std::string line;
+    const Json cells = row_json(row, table.resolution_hz);
+    for (const auto& [name, value] : cells.items()) {
+      line += (line.empty() ? "" : ",") + cell_text(value);
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace entrain::report
