@@ -258,8 +258,19 @@ class SideFinder {
 
   ChannelSide& side_of(std::uint32_t number) {
     Shared& shared = shared_[number];
-    if (shared.side == nullptr) shared.side = &find_side(kinds_[number]);
+    if (shared.side == nullptr) {
+      shared.side = &find_side(kinds_[number]);
+      make_room(*shared.side, shared.operations, kinds_[number].type);
+    }
     return *shared.side;
+  }
+  /// Reserves memory for the operations of a kind: growth would touch twice the memory.
+  static void make_room(ChannelSide& side, std::uint32_t operations, OperationType type) {
+    const std::size_t ends = side.ends.size() + operations;
+    side.ends.reserve(ends);
+    side.numbers.reserve(ends);
+    side.places.reserve(ends);
+    if (type != OperationType::collective) side.records.reserve(ends);
   }
   ChannelSide& find_side(const Kind& kind) {
     if (kind.type == OperationType::collective) return sides_.calls[kind.comm];

@@ -77,14 +77,16 @@ struct PairDelays {
     }
   }
   [[nodiscard]] std::size_t size() const { return delay.size(); }
-  /// True if a neighbour has a delay as low, and one has a delay as high: most pairs, found soon.
-  [[nodiscard]] bool is_usual(std::size_t k) const {
+  /// True if a neighbour has a delay as low and, where late pairs count, one has a delay as high:
+  /// most pairs, found soon.
+  [[nodiscard]] bool is_usual(std::size_t k, DelayKind kind) const {
     const auto any = [&](auto compare) {
       const auto is_beyond = [&](std::int64_t other) { return compare(other, delay[k]); };
       return std::ranges::any_of(before(k), is_beyond) ||
              std::ranges::any_of(from(k + 1), is_beyond);
     };
-    return any(std::less_equal<>()) && any(std::greater_equal<>());
+    return any(std::less_equal<>()) &&
+           (kind == DelayKind::above_latency || any(std::greater_equal<>()));
   }
   /// Delays of the neighbours before the k-th pair, or from it on.
   [[nodiscard]] std::span<const std::int64_t> before(std::size_t k) const {
@@ -182,7 +184,7 @@ void remove_delay_outliers(const Side& first, const Side& second, DelayKind kind
   const PairDelays all(first, second, alignment);
   std::vector<std::uint8_t> is_outlier(pairs.size(), 0);
   for (std::size_t k = Outlier::fewest; k + Outlier::fewest < pairs.size(); ++k) {
-    if (all.is_usual(k)) continue;
+    if (all.is_usual(k, kind)) continue;
     const Neighbours around = neighbours_of(all.before(k), all.from(k + 1));
     const bool early = is_too_early(all.delay[k], around);
     is_outlier[k] =

@@ -273,12 +273,20 @@ class CallNumbering {
       if (!std::exchange(sent[{parent_of(link), owner}], true)) {
         CallSide read = column.side;
         read_clocks(column.calls, read);
-        pack(parent_of(link), read, sides[owner]);
+        if (owner == builder_.team().rank()) {
+          parents_[parent_of(link)].side = std::move(read);
+        } else {
+          pack(parent_of(link), read, sides[owner]);
+        }
       }
       CallSide counted = column.side;
       count_messages(link.parent, link.caller.process, column.missing, counted);
       set_known_peer_times(link.caller.process, column.calls, counted);
-      pack_counts(link, counted, counts[owner]);
+      if (owner == builder_.team().rank()) {
+        parents_[parent_of(link)].counts[link.caller.process] = std::move(counted);
+      } else {
+        pack_counts(link, counted, counts[owner]);
+      }
     }
     for (const auto& parcel : exchange(builder_.team(), std::move(sides))) unpack(parcel);
     for (const auto& parcel : exchange(builder_.team(), std::move(counts))) unpack_counts(parcel);

@@ -134,19 +134,26 @@ class InstanceMatcher {
     list.swap(sorted);
   }
 
-  /// Merges the lists, sorted by communicator and process.
-  static Calls merged(std::vector<Calls> lists) {
-    Calls all;
+  /// Merges the lists, in which the calls of a process on a communicator are adjacent; sorted by
+  /// communicator and process.
+  static Calls merged(const std::vector<Calls>& lists) {
+    std::vector<std::span<const Call>> columns;
     std::size_t count = 0;
-    for (const Calls& list : lists) count += list.size();
-    all.reserve(count);
-    for (Calls& list : lists) {
-      all.insert(all.end(), list.begin(), list.end());
-      free_memory(list);
+    for (const Calls& list : lists) {
+      count += list.size();
+      for (auto first = list.begin(), last = first; first != list.end(); first = last) {
+        last = std::find_if(first, list.end(), [&](const Call& call) {
+          return call.space != first->space || call.process != first->process;
+        });
+        columns.emplace_back(first, last);
+      }
     }
-    std::stable_sort(all.begin(), all.end(), [](const Call& a, const Call& b) {
-      return a.space != b.space ? a.space < b.space : a.process < b.process;
+    std::ranges::stable_sort(columns, {}, [](std::span<const Call> column) {
+      return std::pair(column[0].space, column[0].process);
     });
+    Calls all;
+    all.reserve(count);
+    for (const auto& column : columns) all.insert(all.end(), column.begin(), column.end());
     return all;
   }
 

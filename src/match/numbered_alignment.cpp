@@ -55,6 +55,9 @@ class NumberPairs {
     const auto number = [&](const NumberedSide& side, std::size_t k) {
       return std::int64_t{side.numbers[k]} - (from_end ? side.total : 0);
     };
+    const std::size_t most = std::min(sends.numbers.size(), receives.numbers.size());
+    pairs_.reserve(most);
+    delays_.reserve(most);
     for (std::size_t i = 0, j = 0; i < sends.numbers.size() && j < receives.numbers.size();) {
       const std::int64_t ahead = number(sends, i) - number(receives, j);
       if (ahead == 0 && !sends.side.records[i].displaced && !receives.side.records[j].displaced) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 #include <span>
-#include <tuple>
 
 #include "base/big_vector.hpp"
 #include "base/free_memory.hpp"

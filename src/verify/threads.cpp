@@ -28,7 +28,7 @@ struct Record {
 
   [[nodiscard]] auto operation() const { return std::tuple(topic, name); }
 };
-using Records = std::span<const Record>;
+using RecordSpan = std::span<const Record>;
 
 /// The records of one kind among those of an operation, which has at most one if all is well.
 struct Found {
@@ -36,7 +36,7 @@ struct Found {
   std::int64_t count = 0;
   bool several = false;  ///< on several locations
 
-  Found(Records records, EventKind kind) {
+  Found(RecordSpan records, EventKind kind) {
     for (const Record& record : records) {
       if (record.kind != kind) continue;
       if (count++ == 0) first = record.at;
@@ -73,9 +73,9 @@ class NamedOperations {
 
   void pair(ThreadRelation& out, Unmatched& unmatched) {
     std::ranges::stable_sort(records_, {}, &Record::operation);
-    for_each(Topic::thread, [&](Records thread) { pair_thread(thread, out, unmatched); });
-    for_each(Topic::lock, [&](Records holding) { pair_lock(holding, out, unmatched); });
-    for_each(Topic::task, [&](Records task) { pair_task(task, out, unmatched); });
+    for_each(Topic::thread, [&](RecordSpan thread) { pair_thread(thread, out, unmatched); });
+    for_each(Topic::lock, [&](RecordSpan holding) { pair_lock(holding, out, unmatched); });
+    for_each(Topic::task, [&](RecordSpan task) { pair_task(task, out, unmatched); });
   }
 
  private:
@@ -86,12 +86,12 @@ class NamedOperations {
     for (auto first = all.begin(), last = first; first != all.end(); first = last) {
       last = std::find_if(first, all.end(),
                           [&](const Record& record) { return record.name != first->name; });
-      use(Records(first, last));
+      use(RecordSpan(first, last));
     }
   }
 
   /// create -> begin, end -> wait. An end without a wait is a detached thread, no defect.
-  static void pair_thread(Records thread, ThreadRelation& out, Unmatched& unmatched) {
+  static void pair_thread(RecordSpan thread, ThreadRelation& out, Unmatched& unmatched) {
     const Found create(thread, EventKind::thread_create), begin(thread, EventKind::thread_begin);
     const Found end(thread, EventKind::thread_end), wait(thread, EventKind::thread_wait);
     if (create.count == 1 && begin.count == 1) {
@@ -108,21 +108,21 @@ class NamedOperations {
 
   /// The last release of order n -> the first acquire of order n + 1, which wraps at 2^32. Nested
   /// acquires share a number; only one thread can hold a lock under one.
-  void pair_lock(Records held, ThreadRelation& out, Unmatched& unmatched) const {
+  void pair_lock(RecordSpan held, ThreadRelation& out, Unmatched& unmatched) const {
     const Found acquire(held, EventKind::lock_acquire), release(held, EventKind::lock_release);
     const bool several = acquire.several || release.several;
     unmatched.thread_locks += several ? 1 : 0;
     Record next = held.front();
     next.name[2] = static_cast<std::uint32_t>(next.name[2] + 1);
     const auto found = std::ranges::equal_range(records_, next.operation(), {}, &Record::operation);
-    const Records then(found.begin(), found.end());
+    const RecordSpan then(found.begin(), found.end());
     const Found taken(then, EventKind::lock_acquire), left(then, EventKind::lock_release);
     if (several || taken.several || left.several || release.count == 0 || taken.count == 0) return;
     out.add_pair(ThreadStage::lock, release.last, taken.first);
   }
 
   /// The creation -> the first time that each other thread runs the task.
-  static void pair_task(Records task, ThreadRelation& out, Unmatched& unmatched) {
+  static void pair_task(RecordSpan task, ThreadRelation& out, Unmatched& unmatched) {
     const Found creation(task, EventKind::task_create);
     if (creation.count > 1) ++unmatched.thread_tasks;
     if (creation.count != 1) return;
