@@ -49,7 +49,7 @@ struct Clock {
   /// Span of all events, also those without edges, for which the map should hold. Empty: from the
   /// first to the last end of an edge.
   std::optional<StampRange> events{};
-  std::uint64_t granule = 0;             ///< smallest distance of two stamps, ticks; 0: unknown
+  std::uint64_t granule = 0;  ///< smallest distance of two stamps, ticks; 0: unknown
   /// Bits of the counter of a clock in a table, whose stamps count on where it wraps. Stamps in
   /// memory must not wrap. 0: unknown.
   unsigned wrap_bits = 0;
@@ -130,18 +130,20 @@ struct AlignReport {
 
 /// Tables of edges and clocks to align, and where the result goes (docs/manual/align.md).
 struct AlignFiles {
-  std::filesystem::path edges;  ///< CSV with a header, or JSON lines
+  std::filesystem::path edges;  ///< CSV with a header, or JSON lines; "-": standard input
   /// Tables of clocks and sessions. Empty: FILE.clocks.csv beside FILE.csv if there is one.
   std::vector<std::filesystem::path> clocks{};
   std::uint64_t resolution_hz = 0;  ///< ticks per second; 0: as the clocks say, else 10^9
-  /// Unit of the numbers among the times: "ticks", "s", "ms", "us", "ns"; "": whole ones are ticks,
-  /// decimals seconds. Dates need none.
+  /// Unit of the numbers among the times: "ticks", "s", "ms", "us", "ns"; "": as the name of the
+  /// column ends (send_us), else whole ones are ticks, decimals seconds. Dates need none.
   std::string unit{};
-  std::filesystem::path output{};   ///< new folder for maps and reports; empty: nothing is written
-  bool force = false;               ///< replace an unchanged earlier result
-  std::filesystem::path apply{};    ///< table of CSV whose times are to be mapped; empty: none
-  std::string time_column{};        ///< column of `apply` with stamps
-  std::string clock_column{};       ///< column of `apply` with names of clocks
+  /// Names of the columns of `edges`, or their numbers from 1: "cause_clock=src,effect_clock=3".
+  std::string columns{};
+  std::filesystem::path output{};  ///< new folder for maps and reports; empty: nothing is written
+  bool force = false;              ///< replace an unchanged earlier result
+  std::filesystem::path apply{};   ///< table of CSV whose times are to be mapped; empty: none
+  std::string time_column{};       ///< column of `apply` with stamps
+  std::string clock_column{};      ///< column of `apply` with names of clocks
 };
 
 /// Path of the table of clocks that belongs to a table of edges: FILE.clocks.csv for FILE.csv.

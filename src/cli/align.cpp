@@ -59,8 +59,10 @@ class Align : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    set.argument("EDGES", edges_,
-                 "Table of edges: CSV with a header line, or JSON lines. It is never touched.");
+    set.argument(
+        "EDGES", edges_,
+        "Table of edges: CSV with a header line, or JSON lines; - is standard input. It is "
+        "never touched.");
     declare_tables(set);
     declare_output(set);
     report_file_.declare(set);
@@ -153,8 +155,13 @@ void Align::declare_tables(OptionSet& set) {
       ->group(k_input_group);
   set.path("--unit", files_.unit, "UNIT",
            "Unit of the numbers among the times: ticks, s, ms, us or ns. Dates by ISO 8601 need "
-           "none. Use it if whole numbers are no ticks. Default: whole numbers are ticks, and "
-           "decimals seconds.")
+           "none. Use it if whole numbers are no ticks. Default: as the name of the column ends "
+           "(send_us); else whole numbers are ticks, and decimals seconds.")
+      ->group(k_input_group);
+  set.path("--columns", files_.columns, "COLUMN=NAME,...",
+           "Columns of EDGES by their names, or by their numbers from 1: "
+           "cause_clock=src,effect_clock=3. Use it for tables of other programs. Default: their "
+           "names as in the manual, or others such as src and send_time, which the report shows.")
       ->group(k_input_group);
 }
 

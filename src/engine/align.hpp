@@ -27,7 +27,7 @@ struct AlignTables {
   tables::Source edges;
   std::vector<tables::Source> clocks{};
   std::uint64_t resolution_hz = 0;  ///< see AlignFiles
-  std::string unit{};               ///< see AlignFiles
+  std::string unit{}, columns{};    ///< see AlignFiles
 };
 
 struct AlignedTables {

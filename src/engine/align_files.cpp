@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -53,15 +54,23 @@ Result<void> put(const fs::path& path, std::string_view text) {
   return write_file(path, {bytes, text.size()});
 }
 
-Result<tables::Unit> unit_of(const std::string& name) {
-  if (name.empty()) return tables::Unit::unnamed;
-  if (const auto unit = tables::unit_named(name)) return *unit;
-  return fail(ErrorKind::usage,
-              fmt::format("\"{}\" is no unit of times; give ticks, s, ms, us or ns", name));
+bool is_standard_input(const fs::path& path) { return path == "-"; }
+
+std::string read_standard_input() {
+  constexpr std::size_t k_block = std::size_t{1} << 20;
+  std::string text;
+  for (std::size_t read = k_block; read == k_block;) {
+    const std::size_t before = text.size();
+    text.resize(before + k_block);
+    read = std::fread(text.data() + before, 1, k_block, stdin);
+    text.resize(before + read);
+  }
+  return text;
 }
 
 std::vector<fs::path> clock_files(const AlignFiles& files) {
   if (!files.clocks.empty()) return files.clocks;
+  if (is_standard_input(files.edges)) return {};
   const fs::path beside = clocks_file_of(files.edges);
   return file_exists(beside) ? std::vector<fs::path>{beside} : std::vector<fs::path>{};
 }
@@ -76,7 +85,8 @@ fs::path clocks_file_of(const fs::path& edges) {
 OutputRule engine::output_rule(const AlignFiles& files) {
   auto inputs = std::make_shared<Inputs>();
   for (const fs::path& file : clock_files(files)) inputs->add_file(file);
-  for (const fs::path& file : {files.edges, files.apply}) inputs->add_file(file);
+  if (!is_standard_input(files.edges)) inputs->add_file(files.edges);
+  inputs->add_file(files.apply);
   return {.force = files.force, .inputs = std::move(inputs)};
 }
 
@@ -89,10 +99,10 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
                                             page::Data* page, Progress* progress) {
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   AlignedTables result;
-  TRY_ASSIGN(const tables::Unit unit, unit_of(tables.unit));
-  TRY_ASSIGN(result.clocks, tables::read_clocks(tables.clocks, tables.resolution_hz, unit));
+  TRY_ASSIGN(const tables::Layout layout, tables::layout_of(tables.unit, tables.columns));
+  TRY_ASSIGN(result.clocks, tables::read_clocks(tables.clocks, tables.resolution_hz, layout.unit));
   TRY_ASSIGN(tables::EdgeTable table, tables::read_edges(tables.edges, result.clocks,
-                                                         options.check.threads, progress, unit));
+                                                         options.check.threads, progress, layout));
   TRY_ASSIGN(result.alignment, align(result.clocks, table.list.view(), options, page, progress));
   result.alignment.report.notes = std::move(table.notes);
   result.wraps = std::move(table.wraps);
@@ -105,8 +115,13 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
   const OutputRule rule = output_rule(files);
   if (!files.output.empty()) TRY(OutputFolder::check(files.output, rule));
   const std::vector<fs::path> clock_tables = clock_files(files);
+  const std::string all = is_standard_input(files.edges) ? read_standard_input() : "";
   const AlignTables tables{
-      files.edges, {clock_tables.begin(), clock_tables.end()}, files.resolution_hz, files.unit};
+      is_standard_input(files.edges) ? tables::Source("standard input", all) : files.edges,
+      {clock_tables.begin(), clock_tables.end()},
+      files.resolution_hz,
+      files.unit,
+      files.columns};
   TRY_ASSIGN(AlignedTables aligned, align(tables, options, extras.page, progress));
   const Clocks& clocks = aligned.clocks;
   Alignment& result = aligned.alignment;

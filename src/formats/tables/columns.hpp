@@ -17,6 +17,15 @@ inline constexpr std::size_t k_cause_clock = 0, k_cause_time = 1, k_effect_clock
                              k_role = 7, k_rank = 8, k_sync = 9, k_member_clock = 10, k_begin = 11,
                              k_end = 12;
 
+/// Other names of these columns.
+inline constexpr std::array<std::string_view, 4> k_other_edge_columns{
+    "src source sender from src_host source_host send_host src_rank sender_rank ip.src",
+    "cause_time send_time sent_time send_ts sent_at sent send t_send src_time tx_time",
+    "dst dest destination receiver to dst_host dest_host recv_host dst_rank receiver_rank ip.dst",
+    "effect_time recv_time receive_time received_time recv_ts received_at received receive recv "
+    "t_recv "
+    "dst_time rx_time"};
+
 inline constexpr std::array<std::string_view, 18> k_clock_columns{
     "clock",      "kind",       "domain",  "process",     "machine",   "resolution_hz",
     "first",      "last",       "granule", "corrected",   "time",      "offset",

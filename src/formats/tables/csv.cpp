@@ -33,10 +33,10 @@ bool CsvRow::next_quoted(std::string_view& field, std::string& why) {
   if (at_ < end_ && *at_ == '\r') ++at_;
   if (at_ == end_ || *at_ == '\n') {
     end_row();
-  } else if (*at_ == ',' && at_[-1] != '\r') {
+  } else if (*at_ == delimiter_ && at_[-1] != '\r') {
     ++at_;
   } else {
-    why = "something stands between a quoted field and the next comma";
+    why = "something stands between a quoted field and the next one";
     return false;
   }
   return true;

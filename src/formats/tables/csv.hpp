@@ -8,14 +8,18 @@
 
 namespace entrain::tables {
 
-/// Splits one row of CSV (RFC 4180) into fields. LF alone ends a line too.
+/// Splits one row of CSV (RFC 4180) into fields. LF alone ends a line too, and other characters
+/// than the comma may delimit.
 ///
 /// Example: for the line `7,"a ""b""",` next() returns `7`, `a "b"` and "", then false.
 class CsvRow {
  public:
   /// `rest`: the text from the row on.
-  explicit CsvRow(std::string_view rest)
-      : begin_(rest.data()), at_(rest.data()), end_(rest.data() + rest.size()) {}
+  explicit CsvRow(std::string_view rest, char delimiter = ',')
+      : begin_(rest.data()),
+        at_(rest.data()),
+        end_(rest.data() + rest.size()),
+        delimiter_(delimiter) {}
 
   /// Reads the next field; false at the end of the row, and, with the reason in `why`, for a
   /// damaged row. A field is valid as long as this and the text.
@@ -23,7 +27,7 @@ class CsvRow {
     if (ended_) return false;
     if (at_ < end_ && *at_ == '"') return next_quoted(field, why);
     const char* const from = at_;
-    while (at_ < end_ && *at_ != ',' && *at_ != '\n') {
+    while (at_ < end_ && *at_ != delimiter_ && *at_ != '\n') {
       if (*at_ == '"') {
         why = "a quote stands inside a field that does not begin with one";
         return false;
@@ -54,6 +58,7 @@ class CsvRow {
   void end_row();
 
   const char *begin_, *at_, *end_;
+  char delimiter_;
   std::size_t text_ = 0;  ///< bytes without the end of the line
   std::uint64_t lines_ = 1;
   bool ended_ = false;

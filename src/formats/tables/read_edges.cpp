@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
@@ -81,9 +81,9 @@ class OrderedPieces {
 
 class EdgeTableReader {
  public:
-  EdgeTableReader(Clocks& clocks, unsigned threads, Progress* progress, Unit unit)
+  EdgeTableReader(Clocks& clocks, unsigned threads, Progress* progress, const Layout& layout)
       : clocks_(clocks),
-        unit_(unit),
+        layout_(layout),
         threads_(worker_count(threads)),
         progress_(progress),
         cancel_(progress),
@@ -93,12 +93,14 @@ class EdgeTableReader {
 
   Result<EdgeTable> read(const tables::Source& source) {
     clocks_.name = source.name.string();
-    TRY_ASSIGN(tables::Reader reader, tables::Reader::open(source, k_edge_columns));
+    TRY_ASSIGN(tables::Reader reader,
+               tables::Reader::open(source, k_edge_columns,
+                                    {.given = layout_.columns, .others = k_other_edge_columns}));
     TRY(check_columns(reader));
     if (progress_ != nullptr) progress_->begin("scan", reader.bytes(), "B");
     // Several pieces per thread: while one is appended, others are read.
     const std::size_t most = threads_ == 1 ? 1 : 4 * std::size_t{threads_};
-    const std::vector<Times> times(k_edge_columns.size(), Times(clocks_.resolution_hz, unit_));
+    const std::vector<Times> times = times_of(reader);
     std::vector<EdgeRows> parts(most, {reader.is_json() || reader.has(k_min_delay), times});
     for (;;) {
       TRY_ASSIGN(const std::size_t pieces, reader.next(most));
@@ -114,10 +116,14 @@ class EdgeTableReader {
       free_memory(list().min_delay);
     }
     note_kinds();
+    if (!reader.guesses().empty()) {
+      result_.notes.push_back(
+          fmt::format("columns: {}; --columns names others", fmt::join(reader.guesses(), ", ")));
+    }
     if (reader.is_own()) {
       result_.wraps.resize(clocks_.clocks.size());
     } else {
-      const auto unit = static_cast<std::uint64_t>(times.front().ticks_per_unit());
+      const auto unit = static_cast<std::uint64_t>(times[k_cause_time].ticks_per_unit());
       result_.wraps = count_on(list(), clocks_, std::max<std::uint64_t>(unit, 1), result_.notes);
       move_to_ends_of_steps(list(), clocks_, result_.notes);
     }
@@ -127,6 +133,16 @@ class EdgeTableReader {
  private:
   EdgeList& list() { return result_.list; }
 
+  [[nodiscard]] std::vector<Times> times_of(const tables::Reader& reader) const {
+    std::vector<Times> times;
+    for (std::size_t column = 0; column < k_edge_columns.size(); ++column) {
+      const Unit by_name = unit_of_column(reader.name_of(column));
+      times.emplace_back(clocks_.resolution_hz,
+                         layout_.unit == Unit::unnamed ? by_name : layout_.unit);
+    }
+    return times;
+  }
+
   static Result<void> check_columns(const tables::Reader& reader) {
     if (reader.is_json()) return {};
     const bool members = reader.has(k_member_clock) && reader.has(k_instance) &&
@@ -135,7 +151,8 @@ class EdgeTableReader {
                      reader.has(k_effect_clock) || reader.has(k_effect_time);
     if (members && !any) return {};
     for (std::size_t column = k_cause_clock; column <= k_effect_time; ++column) {
-      if (!reader.has(column)) return reader.problem(1, {column, "the column is missing"});
+      if (!reader.has(column))
+        return reader.problem(1, {column, "the column is missing; --columns names it"});
     }
     return {};
   }
@@ -173,9 +190,9 @@ class EdgeTableReader {
       if (*line == 0) *line = of_part;
     }
     if (in_ticks_ != 0 && in_seconds_ != 0) {
-      return reader.problem(std::max(in_ticks_, in_seconds_),
-                            {Problem::k_whole_row,
-                             "whole and other times are mixed; name their --unit"});
+      return reader.problem(
+          std::max(in_ticks_, in_seconds_),
+          {Problem::k_whole_row, "whole and other times are mixed; name their --unit"});
     }
     reserve(part.kind.size() * pieces, reader);
     for (const std::uint32_t clock : part.cause_clock) {
@@ -288,7 +305,7 @@ class EdgeTableReader {
   }
 
   Clocks& clocks_;
-  Unit unit_;
+  const Layout& layout_;
   unsigned threads_;
   Progress* progress_;
   Cancel cancel_;
@@ -303,9 +320,36 @@ class EdgeTableReader {
 
 }  // namespace
 
+Result<Layout> layout_of(std::string_view unit, std::string_view columns) {
+  Layout layout;
+  if (!unit.empty()) {
+    const auto known = unit_named(unit);
+    if (!known) {
+      return fail(ErrorKind::usage,
+                  fmt::format("\"{}\" is no unit of times; give ticks, s, ms, us or ns", unit));
+    }
+    layout.unit = *known;
+  }
+  while (!columns.empty()) {
+    const std::string_view one = columns.substr(0, columns.find(','));
+    columns.remove_prefix(std::min(one.size() + 1, columns.size()));
+    const std::size_t equals = std::min(one.find('='), one.size());
+    const auto column =
+        std::find(k_edge_columns.begin(), k_edge_columns.end(), one.substr(0, equals));
+    if (column == k_edge_columns.end() || equals + 1 >= one.size()) {
+      return fail(ErrorKind::usage,
+                  fmt::format("\"{}\" names no column; give {}=NAME or {}=NUMBER with one of {}",
+                              one, k_edge_columns[k_cause_clock], k_edge_columns[k_effect_time],
+                              fmt::join(k_edge_columns, ", ")));
+    }
+    layout.columns.emplace_back(column - k_edge_columns.begin(), one.substr(equals + 1));
+  }
+  return layout;
+}
+
 Result<EdgeTable> read_edges(const tables::Source& source, Clocks& clocks, unsigned threads,
-                             Progress* progress, Unit unit) {
-  return EdgeTableReader(clocks, threads, progress, unit).read(source);
+                             Progress* progress, const Layout& layout) {
+  return EdgeTableReader(clocks, threads, progress, layout).read(source);
 }
 
 }  // namespace entrain::tables

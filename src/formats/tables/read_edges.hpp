@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <entrain/align.hpp>
@@ -15,6 +17,17 @@
 
 namespace entrain::tables {
 
+/// How a table of edges is written.
+struct Layout {
+  Unit unit = Unit::unnamed;  ///< of all times; unnamed: as the names of columns end, see Times
+  /// Names or numbers of columns, as Naming::given.
+  std::vector<std::pair<std::size_t, std::string>> columns{};
+};
+
+/// The layout that the words of AlignFiles::unit and AlignFiles::columns name. Errors:
+/// ErrorKind::usage.
+Result<Layout> layout_of(std::string_view unit, std::string_view columns);
+
 /// Contents of a table of edges.
 struct EdgeTable {
   EdgeList list;
@@ -26,13 +39,12 @@ struct EdgeTable {
 /// order; instances are in the order of their first rows. Stamps of counters that wrap count on,
 /// and effects stand at the ends of the steps of their clocks, but not in a table of write_edges().
 /// `clocks`: if it has some, others are refused; else it gets those that the table names, numbers
-/// first by value, then names. Its `name` becomes that of the source. `unit`: that of the times,
-/// see Times.
+/// first by value, then names. Its `name` becomes that of the source.
 ///
 /// Errors: ErrorKind::input with line and column for rows that are damaged or refused, for two
 /// begins or ends of one clock in an instance, and for a table that lacks columns;
 /// ErrorKind::interrupted if `progress` (may be null) requests it. About 200 MB/s per thread.
 Result<EdgeTable> read_edges(const tables::Source& source, Clocks& clocks, unsigned threads,
-                             Progress* progress, Unit unit = Unit::unnamed);
+                             Progress* progress, const Layout& layout = {});
 
 }  // namespace entrain::tables

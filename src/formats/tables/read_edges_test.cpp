@@ -81,6 +81,25 @@ TEST_F(ReadEdges, orders_scans_by_rank) {
   EXPECT_EQ(table.list.members[5].time, 9u);
 }
 
+TEST_F(ReadEdges, takes_tables_of_other_programs) {
+  EdgeTable table = read("src;send_us;dst;recv_ms;bytes\na;1;b;2;7\n");
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+  EXPECT_EQ(table.list.cause_time[0], 1'000u);
+  EXPECT_EQ(table.list.effect_time[0], 2'000'000u);
+  EXPECT_THAT(table.notes, ElementsAre("columns: cause_clock is src, cause_time is send_us, "
+                                       "effect_clock is dst, effect_time is recv_ms; --columns "
+                                       "names others"));
+  clocks_ = {};
+  const Layout layout =
+      layout_of("s", "cause_clock=1,cause_time=2,effect_clock=3,effect_time=4").value();
+  table = read_edges(put("a\t1\tb\t1.5\n"), clocks_, 2, nullptr, layout).value();
+  EXPECT_EQ(table.list.cause_time[0], 1'000'000'000u);
+  EXPECT_EQ(table.list.effect_time[0], 1'500'000'000u);
+  EXPECT_THAT(layout_of("", "cause=1").error().message, HasSubstr("\"cause=1\" names no column"));
+  EXPECT_FALSE(layout_of("", "cause_clock="));
+  EXPECT_FALSE(layout_of("min", ""));
+}
+
 TEST_F(ReadEdges, reads_what_is_known_of_clocks) {
   const std::vector<tables::Source> files{
       put("clock,kind,domain,machine,resolution_hz,first,last,time,offset,half_width,round_trip,"

@@ -2,6 +2,7 @@
 #include "formats/tables/reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <fmt/core.h>
@@ -11,6 +12,7 @@
 #include "base/try.hpp"
 #include "formats/tables/csv.hpp"
 #include "formats/tables/json_lines.hpp"
+#include "formats/tables/times.hpp"
 #include "output/mark.hpp"
 
 namespace entrain::tables {
@@ -25,13 +27,41 @@ std::string shown(std::string_view text) {
   return shortened(printable(text), k_most);
 }
 
+/// Comma, semicolon or tab: what stands most often in a row, outside quotes.
+char delimiter_of(std::string_view row) {
+  std::array<std::size_t, 3> counts{};
+  constexpr std::string_view k_delimiters = ",;\t";
+  bool quoted = false;
+  for (const char c : row) {
+    if (c == '\n' && !quoted) break;
+    if (c == '"') quoted = !quoted;
+    const std::size_t which = quoted ? k_delimiters.npos : k_delimiters.find(c);
+    if (which != k_delimiters.npos) ++counts[which];
+  }
+  const auto most = std::max_element(counts.begin(), counts.end());
+  return k_delimiters[static_cast<std::size_t>(most - counts.begin())];
+}
+
+/// True if a field has the name, in any case; a unit may follow.
+bool is_called(std::string_view field, std::string_view name) {
+  const auto same = [](char a, char b) {
+    return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b);
+  };
+  const bool begins =
+      field.size() >= name.size() && std::equal(name.begin(), name.end(), field.begin(),
+                                                [&](char n, char f) { return same(f, n); });
+  if (!begins || field.size() == name.size()) return begins;
+  return field[name.size()] == '_' && unit_named(field.substr(name.size() + 1)).has_value();
+}
+
 }  // namespace
 
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
-Result<Reader> Reader::open(const Source& source, std::span<const std::string_view> columns) {
+Result<Reader> Reader::open(const Source& source, std::span<const std::string_view> columns,
+                            const Naming& naming) {
   Reader reader;
   reader.path_ = source.name;
   for (const std::string_view column : columns) reader.columns_.emplace_back(column);
@@ -44,7 +74,13 @@ Result<Reader> Reader::open(const Source& source, std::span<const std::string_vi
     TRY_ASSIGN(reader.size_, reader.file_.size());
     TRY(reader.fill(k_piece));
   }
-  TRY(reader.read_header());
+  for (const auto& [column, name] : naming.given) {
+    for (std::string& other : reader.columns_) {  // what is given means nothing else
+      if (other == name) other.insert(0, 1, '\0');
+    }
+    reader.columns_[column] = name;
+  }
+  TRY(reader.read_header(naming));
   return reader;
 }
 
@@ -53,44 +89,130 @@ bool Reader::has(std::size_t column) const {
                       column_of_field_.end();
 }
 
-Result<void> Reader::read_header() {
-  if (filled_ >= 3 && std::memcmp(buffer_.data(), "\xEF\xBB\xBF", 3) == 0) used_ = 3;
-  while (used_ < filled_ && std::strchr(" \t\r\n", buffer_[used_]) != nullptr) {
-    line_ += buffer_[used_++] == '\n' ? 1 : 0;
+/// Skips empty lines, and comments of CSV.
+void Reader::skip_comments() {
+  const auto is_blank = [&](char c) { return std::strchr(" \t\r\n", c) != nullptr && c != '\0'; };
+  while (used_ < filled_) {
+    if (buffer_[used_] == '#') {
+      while (used_ < filled_ && buffer_[used_] != '\n') ++used_;
+    } else if (!is_blank(buffer_[used_])) {
+      return;
+    }
+    if (used_ < filled_) line_ += buffer_[used_++] == '\n' ? 1 : 0;
   }
+}
+
+Result<void> Reader::read_header(const Naming& naming) {
+  if (filled_ >= 3 && std::memcmp(buffer_.data(), "\xEF\xBB\xBF", 3) == 0) used_ = 3;
+  skip_comments();
   if (used_ == filled_) {
     return fail(ErrorKind::input,
                 fmt::format("{} is empty; give a table with a header line", path_.string()));
   }
+  const std::string_view text(buffer_.data(), filled_);
+  own_ = text.substr(0, k_mark_reach).find("written by entrain") != std::string_view::npos;
   json_ = buffer_[used_] == '{';
-  own_ = std::string_view(buffer_.data(), filled_)
-             .substr(0, k_mark_reach)
-             .find("written by entrain") != std::string_view::npos;
-  if (json_) return {};
+  if (json_) {
+    const std::string_view line = text.substr(used_, text.find('\n', used_) - used_);
+    const auto has_key = [&](std::string_view name) {
+      return line.find(fmt::format("\"{}\"", name)) != std::string_view::npos;
+    };
+    guess(naming, [&](std::size_t column, std::string_view name) {
+      if (has_key(columns_[column]) || !has_key(name)) return false;
+      columns_[column] = name;
+      return true;
+    });
+    return {};
+  }
   const std::size_t end = end_of_rows(used_, 1);
   if (end == used_) {
     return problem(line_, {Problem::k_whole_row, "the header line does not end"});
   }
-  CsvRow row({buffer_.data() + used_, end - used_});
-  std::vector<std::string> names;
+  const std::string_view header = text.substr(used_, end - used_);
+  delimiter_ = delimiter_of(header);
+  CsvRow row(header, delimiter_);
+  std::vector<std::string> fields;
   std::string_view field;
   std::string why;
-  while (row.next(field, why)) names.emplace_back(field);
+  while (row.next(field, why)) fields.emplace_back(field);
   if (!why.empty()) return problem(line_, {Problem::k_whole_row, why});
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto known = std::find(columns_.begin(), columns_.end(), names[i]);
-    if (known == columns_.end()) {
-      column_of_field_.push_back(Problem::k_whole_row);
-      continue;
-    }
-    const auto column = static_cast<std::size_t>(known - columns_.begin());
-    if (has(column)) return problem(line_, {column, "stands twice in the header"});
-    column_of_field_.push_back(column);
+  TRY(name_columns(naming, fields));
+  if (has_header_) {
+    line_ += row.lines();
+    used_ += row.size();
   }
-  line_ += row.lines();
-  used_ += row.size();
   header_.assign(buffer_.data(), used_);
   return {};
+}
+
+/// Finds the columns, and whether the first row is a header. A number that counts a field is none
+/// of the names.
+Result<void> Reader::name_columns(const Naming& naming, const std::vector<std::string>& fields) {
+  column_of_field_.assign(fields.size(), Problem::k_whole_row);
+  std::vector<std::size_t> field_of(columns_.size(), Problem::k_whole_row);
+  for (const auto& [column, name] : naming.given) {
+    std::uint64_t number = 0;
+    std::string why;
+    if (!parse_ticks(name, number, why) || number == 0 || number > fields.size()) continue;
+    field_of[column] = number - 1;
+    std::size_t& taken = column_of_field_[number - 1];
+    if (taken != Problem::k_whole_row) return problem(line_, {column, "is named twice"});
+    taken = column;
+  }
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    for (std::size_t column = 0; column < columns_.size(); ++column) {
+      if (columns_[column] != fields[i] || field_of[column] < fields.size()) continue;
+      if (has(column)) return problem(line_, {column, "stands twice in the header"});
+      if (column_of_field_[i] == Problem::k_whole_row) column_of_field_[i] = column;
+    }
+  }
+  bool numbers = !naming.given.empty(), digits = false;
+  for (const auto& [column, name] : naming.given) {
+    if (!has(column)) return problem(line_, {column, "there is no such column"});
+    if (field_of[column] == Problem::k_whole_row) {
+      numbers = false;
+      continue;
+    }
+    const std::string& field = fields[field_of[column]];
+    digits = digits || (!field.empty() && field.front() >= '0' && field.front() <= '9');
+  }
+  has_header_ = !numbers || !digits;
+  if (!has_header_) return {};
+  for (const auto& [column, name] :
+       naming.given) {  // a name says more than a number, if only its unit
+    const auto at = std::find(column_of_field_.begin(), column_of_field_.end(), column);
+    columns_[column] = fields[static_cast<std::size_t>(at - column_of_field_.begin())];
+  }
+  guess(naming, [&](std::size_t column, std::string_view name) {
+    if (has(column)) return false;
+    std::size_t found = Problem::k_whole_row;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (!is_called(fields[i], name)) continue;
+      if (found != Problem::k_whole_row) return false;
+      found = i;
+    }
+    if (found == Problem::k_whole_row || column_of_field_[found] != Problem::k_whole_row)
+      return false;
+    column_of_field_[found] = column;
+    columns_[column] = fields[found];
+    return true;
+  });
+  return {};
+}
+
+/// Offers the other names of columns until `take` takes one.
+void Reader::guess(const Naming& naming,
+                   const std::function<bool(std::size_t, std::string_view)>& take) {
+  for (std::size_t column = 0; column < naming.others.size(); ++column) {
+    const std::string wanted = columns_[column];
+    std::string_view rest = naming.others[column];
+    for (bool found = false; !rest.empty() && !found;) {
+      const std::string_view name = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+      found = take(column, name);
+      if (found) guesses_.push_back(fmt::format("{} is {}", wanted, shown(columns_[column])));
+    }
+  }
 }
 
 Result<void> Reader::fill(std::size_t bytes) {
@@ -125,7 +247,8 @@ std::size_t Reader::end_of_rows(std::size_t from, std::size_t least) const {
     const auto left = static_cast<std::size_t>(end - at);
     const auto* line = static_cast<const char*>(std::memchr(at, '\n', left));
     const char* const stop = line == nullptr ? end : line + 1;
-    if (!json_ && std::count(at, stop, '"') % 2 != 0) quoted = !quoted;
+    const bool comment = *at == '#' && !quoted;
+    if (!json_ && !comment && std::count(at, stop, '"') % 2 != 0) quoted = !quoted;
     at = stop;
     if (line == nullptr || quoted) continue;
     last = at;
@@ -181,7 +304,14 @@ Result<void> Reader::csv_rows(const Piece& piece, const RowFunction& row) const 
   std::uint64_t line = piece.line;
   for (std::size_t at = piece.begin; at < piece.end;) {
     refused.column = Problem::k_whole_row;
-    CsvRow csv({buffer_.data() + at, piece.end - at});
+    if (buffer_[at] == '#') {
+      const auto next = std::find(buffer_.begin() + static_cast<std::ptrdiff_t>(at),
+                                  buffer_.begin() + static_cast<std::ptrdiff_t>(piece.end), '\n');
+      at = std::min(piece.end, static_cast<std::size_t>(next - buffer_.begin()) + 1);
+      ++line;
+      continue;
+    }
+    CsvRow csv({buffer_.data() + at, piece.end - at}, delimiter_);
     std::string_view field;
     std::size_t count = 0;
     while (csv.next(field, refused.text)) {

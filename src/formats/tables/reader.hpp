@@ -47,9 +47,20 @@ struct Source {
   std::optional<std::string_view> text;  ///< none: `name` is a file
 };
 
-/// Reads tables of any size piece by piece: CSV by RFC 4180 with a header line (UTF-8, comma,
-/// quotes), and JSON lines, an object per line with plain values. The first byte decides which.
-/// Other columns than the requested ones are ignored, and empty lines.
+/// How a table names its columns. Members name requested columns by their positions.
+struct Naming {
+  /// A requested column and its name in the file, or its number from 1.
+  std::vector<std::pair<std::size_t, std::string>> given{};
+  /// Per requested column other names to look for, with a blank between them; a unit may follow
+  /// them, as in send_us. Empty: none.
+  std::span<const std::string_view> others{};
+};
+
+/// Reads tables of any size piece by piece: CSV by RFC 4180 (UTF-8, quotes) with a header line,
+/// and JSON lines, an object per line with plain values. The first byte decides which. The header
+/// decides whether comma, semicolon or tab delimits. Lines of CSV that begin with # are comments.
+/// Without a header line all columns must be given by number, and one of these begins with a digit
+/// in the first row. Other columns than the requested ones are ignored, and empty lines.
 ///
 /// Example: two threads read a file of 20 MiB. next(2) reads the first two pieces, each about 4 MiB
 /// of whole rows; rows() of piece 0 and of piece 1 run in parallel; next(2) reads the following
@@ -57,8 +68,9 @@ struct Source {
 class Reader {
  public:
   /// Opens a table and reads its header. Errors: ErrorKind::input for a file that cannot be read,
-  /// is empty, or has a damaged header or two columns of one name.
-  static Result<Reader> open(const Source& source, std::span<const std::string_view> columns);
+  /// is empty, has a damaged header or two columns of one name, or lacks a given column.
+  static Result<Reader> open(const Source& source, std::span<const std::string_view> columns,
+                             const Naming& naming = {});
 
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -67,6 +79,10 @@ class Reader {
   /// True if the header has the column; always for JSON lines.
   [[nodiscard]] bool has(std::size_t column) const;
   [[nodiscard]] bool is_json() const { return json_; }
+  /// Name of a requested column in the file.
+  [[nodiscard]] const std::string& name_of(std::size_t column) const { return columns_[column]; }
+  /// Columns that are not as requested nor as given: "cause_clock is src".
+  [[nodiscard]] const std::vector<std::string>& guesses() const { return guesses_; }
   /// True if write_edges() wrote the table.
   [[nodiscard]] bool is_own() const { return own_; }
   /// Text before the first piece: the header of CSV with the end of its line.
@@ -96,7 +112,10 @@ class Reader {
     std::uint64_t line = 0;          ///< number of its first line
   };
   Reader() = default;
-  Result<void> read_header();
+  Result<void> read_header(const Naming& naming);
+  void skip_comments();
+  Result<void> name_columns(const Naming& naming, const std::vector<std::string>& fields);
+  void guess(const Naming& naming, const std::function<bool(std::size_t, std::string_view)>& take);
   Result<void> fill(std::size_t bytes);
   [[nodiscard]] std::size_t end_of_rows(std::size_t from, std::size_t least) const;
   Result<void> csv_rows(const Piece& piece, const RowFunction& row) const;
@@ -104,10 +123,12 @@ class Reader {
 
   File file_;
   std::filesystem::path path_;
-  std::vector<std::string> columns_;
+  std::vector<std::string> columns_;  ///< as the file names them
+  std::vector<std::string> guesses_;
   std::vector<std::size_t> column_of_field_;  ///< CSV only; k_whole_row: not requested
   std::string header_;
-  bool json_ = false, own_ = false;
+  char delimiter_ = ',';
+  bool json_ = false, own_ = false, has_header_ = true;
   std::uint64_t size_ = 0, offset_ = 0;  ///< bytes of the file; bytes read so far
   std::uint64_t line_ = 1;               ///< number of the line at buffer_[used_]
   std::vector<char> buffer_;

@@ -77,6 +77,69 @@ TEST_F(ReaderTest, takes_json_lines) {
               ElementsAre("1: \xC3\xA9\"|17|", "3: |-1.5e3|true"));
 }
 
+/// Rows of a table with this naming, and its guesses.
+Texts read_named(std::string_view text, const Naming& naming) {
+  Texts all;
+  auto reader = Reader::open({"t", text}, k_columns, naming);
+  if (!reader) return {reader.error().message};
+  for (;;) {
+    const auto pieces = reader->next(1);
+    if (!pieces) return {pieces.error().message};
+    if (*pieces == 0) break;
+    const auto read = reader->rows(0, [&](const Row& row, Problem&) {
+      all.push_back(std::string(row.cells[0]) + "|" + std::string(row.cells[1]));
+      return true;
+    });
+    if (!read) return {read.error().message};
+  }
+  for (const std::string& guess : reader->guesses()) all.push_back(guess);
+  return all;
+}
+
+TEST_F(ReaderTest, takes_columns_by_name_and_by_number) {
+  EXPECT_THAT(read_named("x,y\n1,2\n", {.given = {{0, "y"}, {1, "x"}}}), ElementsAre("2|1"));
+  EXPECT_THAT(read_named("x,y\n1,2\n", {.given = {{0, "2"}, {1, "1"}}}), ElementsAre("2|1"));
+  EXPECT_THAT(read_named("7,8\n1,2\n", {.given = {{0, "2"}, {1, "1"}}}), ElementsAre("8|7", "2|1"));
+  EXPECT_THAT(read_named("7,8\n1,2\n", {.given = {{0, "8"}}}), ElementsAre("2|"));
+  EXPECT_THAT(read_named("b,y\n1,2\n", {.given = {{0, "b"}}}), ElementsAre("1|"));
+  EXPECT_THAT(read_named("x\t1\t2\n", {.given = {{0, "2"}, {1, "1"}}}), ElementsAre("1|x"));
+  EXPECT_THAT(read_named("x,y\n", {.given = {{0, "z"}}}),
+              ElementsAre("t, line 1, column z: there is no such column"));
+  EXPECT_THAT(read_named("x,y\n", {.given = {{0, "0"}}}), ElementsAre(HasSubstr("no such column")));
+  EXPECT_THAT(read_named("x,y\n", {.given = {{0, "1"}, {1, "1"}}}),
+              ElementsAre("t, line 1, column 1: is named twice"));
+  EXPECT_THAT(read_named("{\"x\": 5, \"b\": 6}\n", {.given = {{0, "x"}}}), ElementsAre("5|6"));
+}
+
+TEST_F(ReaderTest, guesses_names_if_one_column_fits) {
+  constexpr std::array<std::string_view, 2> k_others{"src from", "sent"};
+  const Naming naming{.others = k_others};
+  EXPECT_THAT(read_named("From,sent_us\n1,2\n", naming),
+              ElementsAre("1|2", "a is From", "b is sent_us"));
+  EXPECT_THAT(read_named("a,sent\n1,2\n", naming), ElementsAre("1|2", "b is sent"));
+  EXPECT_THAT(read_named("sent_us,sent_ms\n1,2\n", naming), ElementsAre("|"));
+  EXPECT_THAT(read_named("{\"src\": 5, \"b\": 6}\n", naming), ElementsAre("5|6", "a is src"));
+}
+
+TEST_F(ReaderTest, finds_delimiters_and_skips_comments) {
+  EXPECT_THAT(read("# a;b\n\na;b;c\n1;\"2;\";3\n# it's \"\n4,;5;6\n"),
+              ElementsAre("4: 1|2;|3", "6: 4,|5|6"));
+  EXPECT_THAT(read("a\tb\tc\n1\t\t3\n"), ElementsAre("2: 1||3"));
+  EXPECT_THAT(read("a,b,c\n\"#1\",2,3\n#"), ElementsAre("2: #1|2|3"));
+  EXPECT_THAT(read("# nothing"), ElementsAre(HasSubstr(" is empty")));
+}
+
+TEST_F(ReaderTest, stands_hostile_tables) {
+  std::string wide = "a";
+  for (int i = 0; i < 1'000'000; ++i) wide += ",x";
+  EXPECT_THAT(read(wide + "\n" + wide + "\n"), ElementsAre("2: a||"));
+  EXPECT_THAT(read(std::string("a,b,c\n\0,\0\0,1\n", 13)), testing::SizeIs(1));
+  EXPECT_THAT(read(std::string(3, '\0')), testing::SizeIs(0));
+  EXPECT_THAT(read("a,b,c\n" + std::string(400, '9') + ",,\n"), testing::SizeIs(1));
+  EXPECT_THAT(read("a,b,c\n\"" + std::string(std::size_t{17} << 20, 'x')),
+              ElementsAre(HasSubstr("quote")));
+}
+
 TEST_F(ReaderTest, reads_pieces_of_large_tables_in_order) {
   std::string text = "a,b,c\n";
   std::vector<std::string> expected;

@@ -55,7 +55,7 @@ bool parse_bool(std::string_view text, bool& value, std::string& why) {
 }
 
 void append_field(std::string& line, std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos && !field.starts_with('#')) {
     line += field;
     return;
   }

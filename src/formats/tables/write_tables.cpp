@@ -226,13 +226,13 @@ std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps,
 Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
                        std::span<const ClockMap> maps, std::span<const Wrap> wraps,
                        const Sink& sink) {
-  const std::array<std::string_view, 2> columns{files.time_column, files.clock_column};
-  TRY_ASSIGN(tables::Reader reader, tables::Reader::open(files.apply, columns));
-  for (std::size_t column = 0; column < columns.size(); ++column) {
-    if (!reader.has(column)) return reader.problem(1, {column, "the column is missing"});
-  }
+  constexpr std::array<std::string_view, 2> k_columns{"time", "clock"};
+  TRY_ASSIGN(tables::Reader reader,
+             tables::Reader::open(files.apply, k_columns,
+                                  {.given = {{0, files.time_column}, {1, files.clock_column}}}));
   if (reader.is_json()) return reader.problem(1, {tables::Problem::k_whole_row, "this is no CSV"});
-  const Times times(clocks.resolution_hz, unit_named(files.unit).value_or(Unit::unnamed));
+  const Times times(clocks.resolution_hz,
+                    unit_named(files.unit).value_or(unit_of_column(reader.name_of(0))));
   Names names;
   for (const Clock& clock : clocks.clocks) names.number(clock.name);
   TRY(sink(reader.header()));

@@ -77,6 +77,35 @@ TEST_F(MapTable, only_digits_of_one_column_change) {
   }
 }
 
+/// Times of any notation, in any kind of table: only the digits of moved ones change.
+TEST_F(MapTable, times_keep_their_notation) {
+  maps_[1] = ClockMap().shifted(50'000'000);
+  clocks_.clocks[1].name = "b";
+  for (const auto& [before, after] : std::vector<std::pair<std::string, std::string>>{
+           {"1700000000.123456", "1700000000.173456"},
+           {"1700000000.123456789", "1700000000.173456789"},
+           {"1700000000.1", "1700000000.2"},
+           {"5.00", "5.05"},
+           {"2025-12-31T23:59:59.960Z", "2026-01-01T00:00:00.010Z"},
+           {"2025-10-09 08:53:20,123+02:00", "2025-10-09 08:53:20,173+02:00"},
+           {"2025-10-09T08:53:20", "2025-10-09T08:53:20"},
+           {"100000000", "150000000"}}) {
+    EXPECT_EQ(mapped("# c;t\nc\tt\tx\r\nb\t" + before + "\t1,5\r\na\t" + before + "\t\n#end"),
+              "# c;t\nc\tt\tx\r\nb\t" + after + "\t1,5\r\na\t" + before + "\t\n#end");
+  }
+}
+
+TEST_F(MapTable, counts_on_behind_a_wrap) {
+  wraps_[1] = {.period = 1 << 20, .first = 1'000'000};
+  clocks_.clocks[1].name = "b";
+  EXPECT_EQ(mapped("c,t\nb,1000000\nb,5\n"), "c,t\nb,1000050\nb,1048631\n");
+  EXPECT_EQ(maps_csv(clocks_, maps_, wraps_),
+            "clock,tick,offset\na,0,0\nb,0,1048626\nb,999999,1048626\nb,1000000,50\n"
+            "b,1048575,50\n");
+  wraps_[1].repeats = true;
+  EXPECT_THAT(mapped("c,t\nb,5\n"), HasSubstr("shows its stamps more than once"));
+}
+
 TEST_F(MapTable, pieces_of_large_tables_follow_each_other) {
   std::string before = "t,c\r\n";
   for (int i = 0; i < 700'000; ++i) {
