@@ -48,7 +48,8 @@ def test_clocks_say_whose_clock_is_wrong(tmp_path):
     # Maps of training runs, by name.
     maps = ec.clock_maps(run)
     assert sorted(maps) == [f"rank {i}" for i in range(4)]
-    assert maps["rank 2"](10**15) - 10**15 == round(table["offset_s"][0] * maps.resolution_hz)
+    stamp = int(maps["rank 2"].knots[0][0])
+    assert abs((maps["rank 2"](stamp) - stamp) / maps.resolution_hz - table["offset_s"][0]) < 1e-4
     assert len(maps.bounds("rank 2")) > 0
     assert "4 clocks" in repr(maps) and "violations" in repr(ec.check(run))
     assert ec.check(run)["clocks"][0]["clock"] == "rank 2"

@@ -111,7 +111,8 @@ const HelpText& Correct::help() const {
        "moves times forward; the order of the events of a location stays.",
        "Finally, the new archive is read back and checked by independent code. The report shows, "
        "per kind of operation, violations before and after, how far events moved, and by how much "
-       "local intervals changed. It begins with a verdict on the new archive: violations, clean, or "
+       "local intervals changed. It begins with a verdict on the new archive: violations, clean, "
+       "or "
        "unproven.",
        "Several processes (mpirun -n 4 entrain correct ...) share the work: each reads and writes "
        "the files of its own locations. The result is the same, bit for bit."},

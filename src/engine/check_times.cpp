@@ -105,6 +105,10 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
       if (named) named = tl::unexpected<Error>(region.error());
       return std::string();
     };
+  } else if (setting.source != nullptr) {
+    times.region_at = [&](LocationIndex l, std::uint64_t stamp) {
+      return setting.source->event_name(l, stamp);
+    };
   }
   verify::Checks checks;
   TRY(workers.run(

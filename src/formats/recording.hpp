@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <entrain/align.hpp>
@@ -112,6 +114,10 @@ class Recording : public Source {
                                            const std::string&) const final {
     return clocks;
   }
+  [[nodiscard]] std::string event_name(LocationIndex clock, std::uint64_t stamp) const final {
+    const auto known = event_names.find({clock, stamp});
+    return known == event_names.end() ? "" : known->second;
+  }
   void complete(CheckReport& report) const final;
   [[nodiscard]] Result<ArchiveInfo> describe(unsigned threads, Progress* progress) const final;
   [[nodiscard]] bool shifts_as_a_whole(WriteMode mode) const final {
@@ -139,7 +145,9 @@ class Recording : public Source {
   std::uint64_t bytes = 0;                   ///< size of the files, unpacked
   Counters operations;                       ///< calls per kind
   Counters groups;                           ///< calls per group of processes
-  Counters anomalies;                        ///< others than `unmatched`, `skipped`; no zeros
+  /// Names of the ends of the worst edges, by clock and stamp; see Source::event_name().
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> event_names;
+  Counters anomalies;  ///< others than `unmatched`, `skipped`; no zeros
 };
 
 }  // namespace entrain::formats

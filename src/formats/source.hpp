@@ -216,6 +216,13 @@ class Source {
   /// samples that were measured apart, or empty. Errors: those of reading samples.
   [[nodiscard]] virtual Result<Clocks> clock_table(const session::LoadedTrace& loaded,
                                                    const std::string& clock_samples) const = 0;
+  /// Name of the event of a clock at a stamp, by which a user can look it up: its trace, span and
+  /// operation; "" where the format does not know it, or has kept the names of the worst edges
+  /// only.
+  [[nodiscard]] virtual std::string event_name(LocationIndex clock, std::uint64_t stamp) const {
+    static_cast<void>(clock), static_cast<void>(stamp);
+    return "";
+  }
   /// Adds to a report what edges do not tell: calls without edges, coverage.
   virtual void complete(CheckReport& report) const { static_cast<void>(report); }
   /// The contents, for people. Errors: those of load().

@@ -26,6 +26,7 @@ Table edge_table(const CheckReport& report, const Style& style) {
     if (edges.count == 0 && !style.verbose) continue;
     const auto kind = static_cast<EdgeKind>(i);
     const bool counted = is_counted(report, kind);
+    if (!counted && !style.verbose) continue;
     const Tone tone = edges.violations > 0 && counted ? Tone::bad : Tone::plain;
     table.row({kind_text(kind, counted), format_count(edges.count),
                Cell(format_count(edges.violations), tone),
@@ -111,7 +112,8 @@ std::string to_text(const CheckReport& report, const Style& style) {
   add(worst_violation(report, style));
   const Table edges = edge_table(report, style);
   std::string table = edges.text(style);
-  if (!is_counted(report, EdgeKind::init_finalize)) table += uncounted_text();
+  const bool is_shown = style.verbose && !is_counted(report, EdgeKind::init_finalize);
+  if (is_shown) table += uncounted_text();
   if (!edges.empty()) add(table + equal_text(report) + inside_domains_text(report));
   if (report.bounds) add(bounds_text(*report.bounds, report.resolution_hz, style));
   add(style.verbose ? method_text(report, style) : notes_text(report, style));

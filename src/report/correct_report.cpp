@@ -397,6 +397,7 @@ Table before_and_after(const CorrectReport& report, const Style& style) {
     if (before.count == 0 && after.count == 0 && !style.verbose) continue;
     const auto kind = static_cast<EdgeKind>(i);
     const bool counted = is_counted_throughout(report, kind);
+    if (!counted && !style.verbose) continue;
     std::vector<Cell> cells{kind_text(kind, counted), format_count(before.count)};
     const auto add = [&](std::string from, std::string to, Tone tone = Tone::plain) {
       cells.emplace_back(std::move(from));
@@ -440,7 +441,8 @@ std::string to_text(const CorrectReport& report, const Style& style) {
   add(wrong_clocks_text(report.clocks, style.verbose ? report.clocks.rows.size() : k_shown, style));
   add(worst_violation(report.before, style));
   std::string table = before_and_after(report, style).text(style);
-  if (!is_counted_throughout(report, EdgeKind::init_finalize)) table += uncounted_text();
+  const bool is_shown = style.verbose && !is_counted_throughout(report, EdgeKind::init_finalize);
+  if (is_shown) table += uncounted_text();
   add(table + inside_domains_text(report.before) + recount_text(report, style));
   if (report.bounds) add(bounds_text(*report.bounds, report.before.resolution_hz, style));
   add(style.verbose ? method_text(report, style) : notes_text(report, style));

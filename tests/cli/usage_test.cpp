@@ -13,12 +13,14 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::string> k_verbs{"info",    "check",   "correct", "edges", "export", "align",
-                                       "compare", "distort", "drop",    "synth", "record", "net"};
+const std::vector<std::string> k_verbs{"info",   "check",  "clocks",  "correct", "edges",
+                                       "export", "align",  "compare", "distort", "drop",
+                                       "synth",  "record", "net"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
     {"info", {}},
+    {"clocks", {"--sort", "--max-offset", "--csv"}},
     {"check",
      {"--presync", "--sessions", "--clock-domain", "--mu", "--alltoallv", "--init-finalize",
       "--strict-latency", "--bounds", "--bounds-csv", "--max-rate-ppm", "--clock-kind",

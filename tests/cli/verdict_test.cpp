@@ -130,8 +130,9 @@ TEST_F(Verdict, depends_on_the_least_coverage) {
   const Json json = check(3);
   EXPECT_EQ(json["verdict_reason"], "low_coverage");
   EXPECT_EQ(json["coverage"]["lost"], 3);
-  EXPECT_THAT(verdict_of(text_), HasSubstr("only 25.00 % of the recorded receives could be checked, "
-                                           "less than 50 %"));
+  EXPECT_THAT(verdict_of(text_),
+              HasSubstr("only 25.00 % of the recorded receives could be checked, "
+                        "less than 50 %"));
   EXPECT_THAT(text_, HasSubstr("3 receives (lost 3)"));
   EXPECT_EQ(check(0, {"--min-coverage", "25%"})["min_coverage_share"], 0.25);
   check(3, {"--min-coverage", "25.1"});

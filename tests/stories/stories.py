@@ -83,6 +83,8 @@ def services(story):
     story.expect_answer(text, "Violations: ", "host17")
     expect("collective" not in text, f"spans have no collectives:\n{text}")
     expect("host17 is slow by 8." in text, text)
+    expect(re.search(r"trace [0-9a-f]+ +span [0-9a-f]+", text.replace("\n", " ")),
+           f"the worst edge names trace and span:\n{text}")
     # For monitoring.
     story.run(1, "clocks", "spans", "--max-offset", "1ms", "-q")
     story.run(0, "clocks", "spans", "--max-offset", "1s", "-q")

@@ -86,6 +86,7 @@ class Run : public formats::Recording {
     coverage.receives = calls;
     coverage.paired = found_.size();
     coverage.lost = edges.without_parent;
+    name_worst_edges(spans);
     warn_of_dropped_ends(edges.dropped);
     warn_of_immovable_times(spans);
     name_contents();
@@ -116,6 +117,7 @@ class Run : public formats::Recording {
     });
   }
   [[nodiscard]] std::vector<std::uint32_t> hosts_of(const Spans& spans) const;
+  void name_worst_edges(const Spans& spans);
   void warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped);
   void warn_of_immovable_times(const Spans& spans);
   void name_contents();
@@ -128,6 +130,31 @@ class Run : public formats::Recording {
   std::vector<std::uint32_t> hosts_;  ///< their positions in `clocks`, or k_none
   std::vector<Edge> found_;
 };
+
+/// The called span of an edge names both of its ends.
+void Run::name_worst_edges(const Spans& spans) {
+  std::int64_t least = 0;
+  const auto margin = [](const Edge& edge) {
+    return static_cast<std::int64_t>(edge.effect_time - edge.cause_time);
+  };
+  for (const Edge& edge : found_) {
+    if (edge.rejection == Rejection::none) least = std::min(least, margin(edge));
+  }
+  if (least == 0) return;
+  for (const Edge& edge : found_) {
+    if (edge.rejection != Rejection::none || margin(edge) != least) continue;
+    const Span& child = spans.all[edge.child];
+    const std::string& id = spans.ids.all()[child.id];
+    const std::size_t slash = id.find('/');
+    const std::string operation =
+        child.operation == k_none ? std::string()
+                                  : fmt::format("{}, ", spans.operations.all()[child.operation]);
+    const std::string name = fmt::format("{}trace {} span {}", operation, id.substr(0, slash),
+                                         slash == std::string::npos ? "" : id.substr(slash + 1));
+    event_names[{edge.cause, edge.cause_time}] = name;
+    event_names[{edge.effect, edge.effect_time}] = name;
+  }
+}
 
 void Run::warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped) {
   for (const DroppedEnds& ends :
