@@ -94,7 +94,4 @@ class BoundCursor {
   std::size_t next_ = 0;  ///< first point that is not before the last time
 };
 
-/// distance * rate, in ticks, rounded up.
-[[nodiscard]] std::int64_t spread(std::int64_t distance, std::int64_t rate_ppb);
-
 }  // namespace entrain::bounds
