@@ -18,7 +18,8 @@ namespace entrain::bounds::testing {
 
 /// A clock whose error is known to be in an interval at all times, ticks.
 inline ClockBound known_error(std::int64_t lower, std::int64_t upper) {
-  return {0, {{.time = 0, .lower = lower * difference::k_tick, .upper = upper * difference::k_tick}}};
+  return {0,
+          {{.time = 0, .lower = lower * difference::k_tick, .upper = upper * difference::k_tick}}};
 }
 
 /// Events of one location, of which the truth is known; all lists have the same length.

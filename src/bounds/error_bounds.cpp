@@ -19,10 +19,6 @@ Interval rounded(const ClockBound::Point& point) {
 
 }  // namespace
 
-std::int64_t spread(std::int64_t distance, std::int64_t rate_ppb) {
-  return difference::ceil_ticks(Exact{distance} * rate_ppb);
-}
-
 /// The first point that is not before a time.
 std::size_t ClockBound::next(std::int64_t time) const {
   const auto found = std::lower_bound(points_.begin(), points_.end(), time,

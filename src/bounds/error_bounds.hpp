@@ -69,8 +69,8 @@ class ClockBound {
 /// One per clock. The reference has an error of 0 at all times.
 using ErrorBounds = std::vector<ClockBound>;
 
-/// An error that a clock may have at all times: the least, the greatest, or, where both are equal at
-/// the points, what lies straight between these.
+/// An error that a clock may have at all times: the least, the greatest, or, where both are equal
+/// at the points, what lies straight between these.
 enum class Course : std::uint8_t { least, greatest, straight };
 
 /// Times of a clock without such an error, for increasing times. The error of a clock that nothing
@@ -93,8 +93,5 @@ class BoundCursor {
   double rate_;           ///< parts per tick
   std::size_t next_ = 0;  ///< first point that is not before the last time
 };
-
-/// distance * rate, in ticks, rounded up.
-[[nodiscard]] std::int64_t spread(std::int64_t distance, std::int64_t rate_ppb);
 
 }  // namespace entrain::bounds

@@ -61,8 +61,9 @@ TEST(BoundCursor, takes_errors_away) {
 }
 
 TEST(BoundCursor, goes_straight_between_points) {
-  const ClockBound bound{100'000'000, {{.time = 0, .lower = 0, .upper = 0},
-                                       {.time = 8, .lower = 16 * k_tick, .upper = 16 * k_tick}}};
+  const ClockBound bound{100'000'000,
+                         {{.time = 0, .lower = 0, .upper = 0},
+                          {.time = 8, .lower = 16 * k_tick, .upper = 16 * k_tick}}};
   BoundCursor cursor(bound, Course::straight, 0, 0);
   for (const std::int64_t time : {0, 3, 8, 20}) {
     EXPECT_EQ(cursor(time), time - 2 * std::min<std::int64_t>(time, 8)) << time;

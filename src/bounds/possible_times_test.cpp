@@ -22,7 +22,10 @@ ProvenIntervals two_clocks() {
   proven.width = 1'000;
   proven.windows = 2;
   proven.errors = {
-      {}, {10'000'000, {{.time = 500, .lower = -5 * difference::k_tick, .upper = 8 * difference::k_tick}}}, {}};
+      {},
+      {10'000'000,
+       {{.time = 500, .lower = -5 * difference::k_tick, .upper = 8 * difference::k_tick}}},
+      {}};
   return proven;
 }
 

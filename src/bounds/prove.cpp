@@ -28,7 +28,7 @@ namespace {
 struct ProofThresholds {
   static constexpr std::size_t least_windows = 16, most_windows = 256;  ///< rows of the report
   static constexpr std::size_t most_rows = std::size_t{1} << 20;        ///< windows times locations
-  static constexpr std::int64_t most_offset = std::int64_t{1} << 46;  ///< ticks; larger: damaged
+  static constexpr std::int64_t most_offset = std::int64_t{1} << 46;    ///< ticks; larger: damaged
   /// Wander of two oscillators that each change their rate by up to 25 ppm, as crystals do within
   /// their temperature range. A trace without violations does not show it.
   static constexpr std::int64_t assumed_wander_ppb = 50'000;
@@ -36,9 +36,9 @@ struct ProofThresholds {
   static constexpr std::int64_t margin = 2;
 };
 
-/// Limits on errors of base line rates (RateLimits::extra_ppb, one per line), if the mean rate of every
-/// clock is within `mean_ppb` of the reference's, by stamps. The limit of the reference is 0; none
-/// exceeds k_most_rate_ppb.
+/// Limits on errors of base line rates (RateLimits::extra_ppb, one per line), if the mean rate of
+/// every clock is within `mean_ppb` of the reference's, by stamps. The limit of the reference is 0;
+/// none exceeds k_most_rate_ppb.
 std::vector<std::int64_t> limits_by_mean(std::span<const constraints::BaseLine> lines,
                                          std::uint32_t reference, std::int64_t mean_ppb) {
   std::vector<std::int64_t> limits(lines.size(), k_most_rate_ppb);
@@ -353,8 +353,9 @@ class Prover {
   /// under twice the least possible one, since a trace shows only that.
   Proved<Narrowed> narrow(std::int64_t wander_ppb) {
     for (;;) {
-      auto narrowed = narrow_limits(problem_, limits(wander_ppb),
-                                    [this](const ErrorBounds& errors) { return add_violated(errors); });
+      auto narrowed =
+          narrow_limits(problem_, limits(wander_ppb),
+                        [this](const ErrorBounds& errors) { return add_violated(errors); });
       if (narrowed || !narrowed.error().is_certain || !assume_mean_) return narrowed;
       raise_mean(wander_ppb);
     }
@@ -448,8 +449,7 @@ class Prover {
     };
     return fmt::format("{}, {:.6g} s to {:.6g} s after the first event",
                        names_of_clocks(trace_.definitions, facts_, result_.clock_of, found.clocks),
-                       seconds(found.begin),
-                       seconds(found.end));
+                       seconds(found.begin), seconds(found.end));
   }
   Result<ProvenIntervals> without(const Contradiction& found) {
     if (found.is_certain) return without(contradicts(found));
@@ -466,12 +466,12 @@ class Prover {
     if (!found.missing_ppb || !option_.max_rate_ppm) {
       return fail(ErrorKind::input, trace_.path + ": " + contradicts(found));
     }
-    return fail(ErrorKind::input,
-                fmt::format("--max-rate-ppm {:.9g} is too small for {}: clocks had to be off by at "
-                            "least {:.3g} ppm ({}); take a larger limit, or leave it to the trace",
-                            *option_.max_rate_ppm, trace_.path,
-                            static_cast<double>(wander_ppb + *found.missing_ppb) / 1e3,
-                            place(found)));
+    return fail(
+        ErrorKind::input,
+        fmt::format("--max-rate-ppm {:.9g} is too small for {}: clocks had to be off by at "
+                    "least {:.3g} ppm ({}); take a larger limit, or leave it to the trace",
+                    *option_.max_rate_ppm, trace_.path,
+                    static_cast<double>(wander_ppb + *found.missing_ppb) / 1e3, place(found)));
   }
 
   const constraints::Context& context_;

@@ -13,8 +13,8 @@
 
 /// Errors of clocks from difference constraints (difference::System), under limits on their rates.
 ///
-/// The error e_i of clock i is its time along its base line minus that of the reference, so u of the
-/// system is -e.
+/// The error e_i of clock i is its time along its base line minus that of the reference, so u of
+/// the system is -e.
 namespace entrain::bounds {
 
 /// First and last event of a clock, ticks along its base line; none if first > last.

@@ -34,9 +34,8 @@ ViolatedEdges::ViolatedEdges(const constraints::Context& context, const Setting&
       windows_(std::clamp(GenerationSizes::windows_times_clocks / std::max(setting.clocks, 1U),
                           GenerationSizes::least_windows, GenerationSizes::most_windows)),
       near_windows_(windows_) {
-  constraints::evaluate_nodes(context_, times_, [&](LocationIndex l) {
-    return setting_.lines[setting_.clock_of[l]];
-  });
+  constraints::evaluate_nodes(
+      context_, times_, [&](LocationIndex l) { return setting_.lines[setting_.clock_of[l]]; });
 }
 
 bool ViolatedEdges::collect(std::int64_t most_slack, std::uint32_t windows) {
@@ -59,13 +58,14 @@ bool ViolatedEdges::collect(std::int64_t most_slack, std::uint32_t windows) {
   if (worst >= 0 && most_slack == near_) return false;
   near_ = static_cast<std::int64_t>(-worst) / 32 + 1;
   near_windows_ = std::min(4 * near_windows_, GenerationSizes::finest);
+  const std::size_t before = edges_.size();
   for (const auto& [one, slack] : found) {
     const difference::Edge edge{.cause = {one.from, one.from_time - setting_.begin},
                                 .effect = {one.to, one.to_time - setting_.begin},
                                 .delay = one.to_time - one.from_time - one.slack};
     if (known_.insert(edge).second) edges_.push_back(edge);
   }
-  return true;
+  return edges_.size() > before;
 }
 
 }  // namespace entrain::causal

@@ -24,12 +24,12 @@ namespace entrain::causal {
 class ViolatedEdges {
  public:
   struct Setting {
-    std::span<const std::uint32_t> clock_of;          ///< clock of each location
-    std::uint32_t clocks = 0;                         ///< their number
-    std::span<const constraints::BaseLine> lines;     ///< one per clock
-    std::int64_t begin = 0, end = 0;                  ///< first and last time of all events
-    MuTicks mu{};                                     ///< least latencies, ticks
-    std::span<const std::int64_t> margins{};          ///< what stamps may be off by; empty: 0
+    std::span<const std::uint32_t> clock_of;       ///< clock of each location
+    std::uint32_t clocks = 0;                      ///< their number
+    std::span<const constraints::BaseLine> lines;  ///< one per clock
+    std::int64_t begin = 0, end = 0;               ///< first and last time of all events
+    MuTicks mu{};                                  ///< least latencies, ticks
+    std::span<const std::int64_t> margins{};       ///< what stamps may be off by; empty: 0
     /// Largest distance of the times that are asked about from base lines, ticks.
     std::int64_t most_error = 0;
   };
@@ -42,8 +42,9 @@ class ViolatedEdges {
 
   /// Adds edges that are violated by the times which clock_of(l) makes of the stamps of location l:
   /// parts since begin(), within `most_error` of the base line. It is called with increasing
-  /// stamps. With them come edges that are nearly violated: they would be next. False if none is
-  /// violated; then nothing is added. Collective.
+  /// stamps. With them come edges that are nearly violated: they would be next. False if nothing
+  /// was added: all that is violated is known, as it is between clocks that nothing ties.
+  /// Collective.
   template <class ClockOf>
   bool add(ClockOf clock_of) {
     constraints::evaluate_nodes(context_, corrected_, clock_of);
@@ -64,9 +65,9 @@ class ViolatedEdges {
   constraints::Context context_;
   Setting setting_;
   unsigned bits_;
-  std::uint32_t windows_;       ///< of the tightest edges
-  std::uint32_t near_windows_;  ///< of violated edges: more with every call
-  std::int64_t near_ = 1;       ///< slack below which an edge is nearly violated, parts
+  std::uint32_t windows_;              ///< of the tightest edges
+  std::uint32_t near_windows_;         ///< of violated edges: more with every call
+  std::int64_t near_ = 1;              ///< slack below which an edge is nearly violated, parts
   BigVector<std::int64_t> times_;      ///< times of the nodes along base lines, ghosts too
   BigVector<std::int64_t> corrected_;  ///< times that are asked about, parts
   std::vector<difference::Edge> edges_;

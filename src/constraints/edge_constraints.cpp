@@ -14,8 +14,8 @@ namespace entrain::constraints {
 
 namespace {
 
-/// An end of an edge. `Value`: double where errors are known, std::int64_t where corrected times are
-/// given.
+/// An end of an edge. `Value`: double where errors are known, std::int64_t where corrected times
+/// are given.
 template <class Value>
 struct EndOf {
   std::uint32_t clock = 0;
@@ -41,12 +41,11 @@ class Collector {
         extremes_(graph, scaled(options.mu, options.bits)) {}
 
   void collect(const match::Part& part) {
-    for_edges(graph_, part, times_,
-              [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
-                if (options_.clock_of[from] == options_.clock_of[to]) return;
-                offer(end_of(edge.send, from), end_of(edge.receive, to),
-                      graph_.mu_of(edge, options_.mu));
-              });
+    for_edges(
+        graph_, part, times_, [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
+          if (options_.clock_of[from] == options_.clock_of[to]) return;
+          offer(end_of(edge.send, from), end_of(edge.receive, to), graph_.mu_of(edge, options_.mu));
+        });
     for (const match::Exchange& exchange : part.exchanges) add(exchange);
   }
 

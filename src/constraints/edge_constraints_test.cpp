@@ -21,8 +21,7 @@ using Told = std::tuple<std::uint32_t, std::int64_t, std::uint32_t, std::int64_t
 
 std::vector<Told> constraints_of(const TraceBuilder& b, std::vector<std::uint32_t> clock_of,
                                  std::uint32_t windows = 1, const MuTicks& mu = {},
-                                 const ClockErrors* errors = nullptr,
-                                 std::uint32_t clocks = 0) {
+                                 const ClockErrors* errors = nullptr, std::uint32_t clocks = 0) {
   match::Graph graph = match::build_graph(b.trace(), {});
   std::vector<std::int64_t> times(graph.stamp.begin(), graph.stamp.end());
   Solo solo;

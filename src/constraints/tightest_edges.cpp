@@ -96,7 +96,7 @@ std::vector<std::size_t> TightestEdges::received_by(std::uint32_t clocks) const 
 }
 
 std::vector<LimitingEdge> TightestEdges::merge(std::vector<TightestEdges> parts,
-                                                  std::uint32_t clocks, unsigned threads) {
+                                               std::uint32_t clocks, unsigned threads) {
   const std::size_t groups = std::min<std::size_t>(clocks, k_groups);
   drop_duplicates(parts, groups, threads);
   // By receiving clock, then by part.
@@ -114,8 +114,7 @@ std::vector<LimitingEdge> TightestEdges::merge(std::vector<TightestEdges> parts,
   std::vector<LimitingEdge> edges(count);
   for_each_in_parallel(threads, parts.size(), [&](std::size_t p) {
     for (const Known& known : parts[p].known_) {
-      if (!known.is_dropped())
-        edges[next[p][known.edge.constraint.to]++] = known.edge;
+      if (!known.is_dropped()) edges[next[p][known.edge.constraint.to]++] = known.edge;
     }
     free_memory(parts[p].known_);
   });

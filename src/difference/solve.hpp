@@ -83,8 +83,8 @@ Solved<Values> project(const System& system, const Bounds& bounds, const Values&
                        Effort& effort);
 
 /// The least limit on the rates of all clocks, ppb, under which the system is feasible; it is set.
-/// Mean limits stay. `from_ppb`: a limit that is not too large. The certificate of a failure shows why
-/// no limit suffices.
+/// Mean limits stay. `from_ppb`: a limit that is not too large. The certificate of a failure shows
+/// why no limit suffices.
 Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t from_ppb = 0);
 
 }  // namespace entrain::difference
