@@ -36,9 +36,8 @@ struct CentreThresholds {
   static constexpr double ridge = 1e-12;
   static constexpr int most_steps = 40;   ///< Newton steps of a stage
   static constexpr double enough = 1e-6;  ///< predicted decrease of the cost that ends a stage
-  /// A step must lower the cost by this share of what the slope predicts, and leave this share of
-  /// every slack.
-  static constexpr double gain = 1e-4, left = 0.1;
+  /// A step must lower the cost by this share of what the slope predicts.
+  static constexpr double gain = 1e-4;
   static constexpr double least_step = 1e-9;   ///< share of a Newton step
   static constexpr double residual = 1e-3;     ///< relative, at which conjugate gradients end
   static constexpr int most_iterations = 400;  ///< of conjugate gradients
@@ -277,7 +276,7 @@ class CentreSearch {
   }
 
   bool search_line(std::span<const double> step, double slope, double& before) {
-    for (double length = longest(step); length > CentreThresholds::least_step; length /= 2) {
+    for (double length = 1; length > CentreThresholds::least_step; length /= 2) {
       std::vector<double> there = values_;
       for (std::size_t i = 0; i < there.size(); ++i) there[i] += length * step[i];
       const double after = cost(there);
@@ -289,27 +288,20 @@ class CentreSearch {
     return false;
   }
 
-  /// Longest share of a step that leaves enough of every slack.
-  [[nodiscard]] double longest(std::span<const double> step) const {
-    double length = 1;
-    for (const BoundedPair& pair : known_.pairs) {
-      for (std::size_t i = pair.first; i < pair.last; ++i) {
-        const Bound& bound = known_.bounds[i];
-        const double most =
-            (CentreThresholds::left - 1) * (slack_of(pair, bound, values_) + width_);
-        const double change = slack_of(pair, bound, step) - bound.slack;
-        if (length * change < most) length = most / change;
-      }
-    }
-    return length;
-  }
-
   /// Newton step, by conjugate gradients.
   std::vector<double> solve(std::span<const double> gradient) {
-    set_preconditioner();
-    std::vector<double> x(gradient.size(), 0.0), r(gradient.size());
+    std::vector<double> x(gradient.size(), 0.0), r(gradient.size()), diagonal = prior_weight_;
     for (std::size_t i = 0; i < r.size(); ++i) r[i] = -gradient[i];
-    std::vector<double> z = preconditioned(r), p = z;
+    for (std::size_t n = 0; n < models_.size(); ++n) {
+      const auto at = known_.pairs[n].places();
+      for (std::size_t a = 0; a < 4; ++a) diagonal[at[a]] += models_[n].curvature[a][a];
+    }
+    const auto preconditioned = [&] {
+      std::vector<double> z = r;
+      for (std::size_t i = 0; i < z.size(); ++i) z[i] /= diagonal[i];
+      return z;
+    };
+    std::vector<double> z = preconditioned(), p = z;
     double rho = inner_product(r, z);
     const double enough = rho * CentreThresholds::residual * CentreThresholds::residual;
     for (int n = 0; n < CentreThresholds::most_iterations && rho > enough; ++n) {
@@ -319,7 +311,7 @@ class CentreSearch {
         x[i] += length * p[i];
         r[i] -= length * q[i];
       }
-      z = preconditioned(r);
+      z = preconditioned();
       const double next = inner_product(r, z);
       for (std::size_t i = 0; i < p.size(); ++i) p[i] = z[i] + next / rho * p[i];
       rho = next;
@@ -340,38 +332,6 @@ class CentreSearch {
     return product;
   }
 
-  /// Inverts the blocks of the single clocks.
-  void set_preconditioner() {
-    blocks_.clear();
-    for (std::size_t i = 0; i < values_.size(); i += 2)
-      blocks_.push_back({prior_weight_[i], 0, prior_weight_[i + 1]});
-    for (std::size_t p = 0; p < models_.size(); ++p) {
-      const auto& m = models_[p].curvature;
-      for (const std::size_t at : {std::size_t{0}, std::size_t{2}}) {
-        auto& block = blocks_[at == 0 ? known_.pairs[p].low : known_.pairs[p].high];
-        block[0] += m[at][at];
-        block[1] += m[at][at + 1];
-        block[2] += m[at + 1][at + 1];
-      }
-    }
-    for (auto& [a, b, d] : blocks_) {
-      const double determinant = a * d - b * b;
-      const bool is_singular = !(determinant > std::numeric_limits<double>::epsilon() * a * d);
-      const std::array<double, 3> inverse{d / determinant, -b / determinant, a / determinant};
-      std::tie(a, b, d) = is_singular ? std::tuple(1 / a, 0.0, 1 / d) : std::tuple_cat(inverse);
-    }
-  }
-
-  [[nodiscard]] std::vector<double> preconditioned(std::span<const double> r) const {
-    std::vector<double> z(r.size());
-    for (std::size_t c = 0; c < blocks_.size(); ++c) {
-      const auto& [a, b, d] = blocks_[c];
-      z[2 * c] = a * r[2 * c] + b * r[2 * c + 1];
-      z[2 * c + 1] = b * r[2 * c] + d * r[2 * c + 1];
-    }
-    return z;
-  }
-
   const PairBounds& known_;
   std::vector<double> prior_;         ///< what the unknowns are without constraints
   std::vector<double> prior_weight_;  ///< 1 / variance about that
@@ -381,8 +341,7 @@ class CentreSearch {
   double log_unit_ = 0;   ///< logarithm of the unit of L
   double work_ = 0;       ///< multiplications so far
   std::vector<double> slacks_;
-  std::vector<PairModel> models_;              ///< of this step
-  std::vector<std::array<double, 3>> blocks_;  ///< the preconditioner
+  std::vector<PairModel> models_;  ///< of this step
 };
 
 }  // namespace

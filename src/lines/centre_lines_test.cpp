@@ -26,8 +26,7 @@ struct Straight {
     }
     for (int i = 0; i < messages; ++i) {
       const auto from = static_cast<std::uint32_t>(random.below(clocks));
-      const auto to =
-          static_cast<std::uint32_t>((from + 1 + random.below(clocks - 1)) % clocks);
+      const auto to = static_cast<std::uint32_t>((from + 1 + random.below(clocks - 1)) % clocks);
       const double sent = uniform(0, k_span);
       const double received = sent + 1'000 - 20'000 * std::log(uniform(1e-9, 1));
       const std::int64_t s = reading(from, sent), r = reading(to, received);
