@@ -25,7 +25,8 @@ GRID = 100  # times at which clocks are compared
 
 
 def simulate(seed: int, wander_us: float, edges: Path) -> tuple[Stamps, Stamps]:
-    """Writes 400,000 messages of 16 clocks, 20 us plus 50 us on average under way; returns true and shown times."""
+    """Writes 400,000 messages of 16 clocks, under way for 20 us plus 50 us on average; returns true
+    and shown times."""
     draw = random.Random(seed)
     offset = [0.0] + [draw.uniform(-5e6, 5e6) for _ in range(15)]
     rate = [0.0] + [draw.uniform(-20e-6, 20e-6) for _ in range(15)]
@@ -158,19 +159,19 @@ def spanning_tree(pairs: dict[tuple[str, str], tuple[list[Point], list[Point]]]
                   ) -> dict[str, list[Point]]:
     """Maps to the first clock along the pairs of the least slack."""
     lines = [(*line, *pair) for pair, sides in pairs.items() if (line := bisector(*sides))]
-    ends = (0.0, 60e9)
-    group = {clock: {clock: [(BASE + x, 0.0) for x in ends]} for pair in pairs for clock in pair}
+    # Time of the first clock of a group, since BASE: a + b * (time since BASE).
+    groups = {clock: {clock: (0.0, 1.0)} for pair in pairs for clock in pair}
     for _, rate, offset, low, high in sorted(lines):
-        if group[low] is group[high]:
+        into, joined = groups[low], groups[high]
+        if into is joined:
             continue
-        for clock, knots in group[high].items():
-            moved = [(x, y + offset + rate * (x + y - BASE)) for x, y in knots]
-            # From the time of `high` to that of `low`, and along the map of that.
-            group[high][clock] = [(x, y + at(group[low][low], x + y)) for x, y in moved]
-        group[low].update(group[high])
-        for clock in group[low]:
-            group[clock] = group[low]
-    return {clock: maps[clock] for clock, maps in group.items()}
+        (a, b), (c, d) = into[low], joined[high]
+        gain = b * (1 + rate) / d  # first clock of `joined` -> `high` -> `low` -> first clock of `into`
+        for clock, (e, f) in joined.items():
+            into[clock] = (a + b * offset + gain * (e - c), gain * f)
+            groups[clock] = into
+    return {clock: [(BASE + x, maps[clock][0] + (maps[clock][1] - 1) * x) for x in (0.0, 60e9)]
+            for clock, maps in groups.items()}
 
 
 def measure(bench: Any) -> list[dict[str, Any]]:
