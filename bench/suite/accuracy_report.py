@@ -162,6 +162,22 @@ def loss_lines(result: dict[str, Any]) -> list[str]:
             "complete trace with the same clocks.", "", *loss_table(lines)]
 
 
+def straight_lines(result: dict[str, Any]) -> list[str]:
+    cases: dict[str, list[dict[str, Any]]] = {}
+    for line in result.get("straight", []):
+        cases.setdefault(line["case"], []).append(line)
+    if not cases:
+        return []
+    rows = [[name, str(len(lines)), *(microseconds(median([line[key] for line in lines]))
+                                      for key in ("align_us", "hulls_us"))]
+            for name, lines in cases.items()]
+    return ["", "## Straight clocks", "",
+            "Clocks without sessions that do not wander, if nothing else is said: rms error between "
+            "clocks of `align` and of", "the convex hull method (a line per pair of clocks, and a "
+            "spanning tree); medians over the seeds.", "",
+            *table(["trace", "seeds", "align us", "hulls us"], rows)]
+
+
 def trace_table(result: dict[str, Any]) -> list[str]:
     made = {case.name: case for case in generated_cases()}
     rows = []
@@ -258,7 +274,7 @@ def as_markdown(result: dict[str, Any], name: str, charts: list[str]) -> str:
              "else is said. Medians over the", "seeds; see ../README.md.", ""]
     lines += [f"Skipped: {what}." for what in result["skipped"]]
     if not result["runs"]:
-        return "\n".join([*lines, *loss_lines(result)]) + "\n"
+        return "\n".join([*lines, *straight_lines(result), *loss_lines(result)]) + "\n"
     lines += ["", "## What it shows", "", *verdict_lines(result)]
     lines += [f"![{chart}]({name}-{chart}.svg)" for chart in charts]
     for figure, of in (("rms_us", "communication"), ("p99_us", "communication"),
@@ -275,7 +291,8 @@ def as_markdown(result: dict[str, Any], name: str, charts: list[str]) -> str:
               "", "## Guaranteed bounds", "",
               "Largest error of any event against the reference clock, the largest bound stated, "
               "and how far times are", "outside of what is possible; \"as read\" are linear "
-              "times. Medians over the seeds.", "", *bounds_table(result), *loss_lines(result),
+              "times. Medians over the seeds.", "", *bounds_table(result), *straight_lines(result),
+              *loss_lines(result),
               "", "## Traces", "", *trace_table(result)]
     return "\n".join(lines).rstrip() + "\n"
 

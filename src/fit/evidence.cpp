@@ -10,83 +10,13 @@
 
 #include "base/disjoint_sets.hpp"
 #include "base/executor.hpp"
+#include "constraints/strong_components.hpp"
 #include "fit/clock_sample.hpp"
 #include "fit/fit_solver.hpp"
 
 namespace entrain::fit {
 
 namespace {
-
-constexpr std::uint32_t k_unseen = std::numeric_limits<std::uint32_t>::max();
-
-/// Strongly connected components of the graph of constraints (Tarjan 1972, without recursion).
-class StrongComponents {
- public:
-  explicit StrongComponents(std::size_t clocks)
-      : first_(clocks + 1), order_(clocks), low_(clocks), component_(clocks), next_edge_(clocks) {}
-
-  /// Finds the components of these constraints.
-  template <class Constraints>
-  void find(const Constraints& constraints) {
-    std::fill(first_.begin(), first_.end(), 0u);
-    for (const ClockConstraint* constraint : constraints) ++first_[constraint->from + 1];
-    std::partial_sum(first_.begin(), first_.end(), first_.begin());
-    std::copy(first_.begin(), first_.end() - 1, next_edge_.begin());
-    target_.resize(constraints.size());
-    for (const ClockConstraint* constraint : constraints)
-      target_[next_edge_[constraint->from]++] = constraint->to;
-    std::copy(first_.begin(), first_.end() - 1, next_edge_.begin());
-    std::fill(order_.begin(), order_.end(), k_unseen);
-    std::fill(component_.begin(), component_.end(), k_unseen);
-    counted_ = 0;
-    for (const ClockConstraint* constraint : constraints) {
-      if (order_[constraint->from] == k_unseen) visit(constraint->from);
-    }
-  }
-
-  [[nodiscard]] bool contains(const ClockConstraint& constraint) const {
-    return component_[constraint.from] == component_[constraint.to] &&
-           component_[constraint.from] != k_unseen;
-  }
-
- private:
-  void enter(std::uint32_t clock) {
-    order_[clock] = low_[clock] = counted_++;
-    path_.push_back(clock);
-    open_.push_back(clock);
-  }
-
-  void visit(std::uint32_t start) {
-    enter(start);
-    while (!path_.empty()) {
-      const std::uint32_t at = path_.back();
-      if (next_edge_[at] < first_[at + 1]) {
-        const std::uint32_t to = target_[next_edge_[at]++];
-        if (order_[to] == k_unseen) {
-          enter(to);
-        } else if (component_[to] == k_unseen) {
-          low_[at] = std::min(low_[at], order_[to]);
-        }
-        continue;
-      }
-      path_.pop_back();
-      if (!path_.empty()) low_[path_.back()] = std::min(low_[path_.back()], low_[at]);
-      if (low_[at] == order_[at]) close(at);
-    }
-  }
-
-  void close(std::uint32_t root) {
-    for (std::uint32_t clock = k_unseen; clock != root;) {
-      clock = open_.back();
-      open_.pop_back();
-      component_[clock] = root;
-    }
-  }
-
-  std::vector<std::uint32_t> first_, order_, low_, component_, next_edge_;
-  std::vector<std::uint32_t> target_, path_, open_;
-  std::uint32_t counted_ = 0;
-};
 
 /// Violation of a constraint by clocks with these errors (null: none), ticks; below 0: slack.
 double overshoot(const ClockConstraint& constraint, const ClockErrors* errors) {
@@ -152,7 +82,7 @@ std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> 
   const ByWindow windows(constraints, begin, width);
   const bool any_slack = by.most_slack == std::numeric_limits<double>::infinity();
   std::vector<std::uint8_t> held(constraints.size(), 0);
-  const auto look_at = [&](std::size_t window, StrongComponents& components,
+  const auto look_at = [&](std::size_t window, constraints::StrongComponents& components,
                            std::vector<const ClockConstraint*>& seen) {
     seen.clear();
     for (const std::uint32_t n : windows.of_two(window)) {
@@ -168,7 +98,7 @@ std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> 
   };
   const std::size_t parts = (windows.size() + k_windows_at_once - 1) / k_windows_at_once;
   for_each_in_parallel(by.threads, parts, [&](std::size_t part) {
-    StrongComponents components(clocks);
+    constraints::StrongComponents components(clocks);
     std::vector<const ClockConstraint*> seen;
     const std::size_t first = part * k_windows_at_once;
     for (std::size_t w = first; w < std::min(first + k_windows_at_once, windows.size()); ++w)

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -24,7 +25,6 @@ struct Point {
 /// Corridor of the offset of clock `high` against clock `low`, over the time of `high`.
 struct Corridor {
   std::uint32_t low = 0, high = 0;
-  double expected_rate = 0;           ///< rate if the stamps of both had equal rates
   std::int64_t base = 0;              ///< time at x = 0
   std::vector<Point> floor, ceiling;  ///< the offset lies above the first and below the second
 
@@ -70,14 +70,9 @@ struct CorridorThresholds {
   /// allow much steeper lines, so a limit is tried only if no line fits within those before it.
   static constexpr std::array<double, 4> most_rates{2.5e-4, 1e-3, 1e-2, 5e-2};
   static constexpr int search_steps = 200;       ///< ternary search of the widest gap
-  static constexpr int bisections = 60;          ///< search of the steepest line that fits
   static constexpr double at_the_limit = 0.999;  ///< share of a limit that counts as reached
   /// Least gain in looseness of a hull edge over the middle line: half the distances.
   static constexpr double closer = std::numbers::ln2;
-  /// Samples of rates over all corridors, some seconds; and per corridor. 64 are exact to a
-  /// thousandth of the range.
-  static constexpr std::size_t all_samples = std::size_t{1} << 26;
-  static constexpr std::size_t least_samples = 64, most_samples = 4096;
   static constexpr std::size_t most_passes = 100;  ///< passes over the slacks between components
 };
 
@@ -99,13 +94,6 @@ Line middle_line(const Corridor& corridor, double fastest) {
   const double rate = (low + high) / 2;
   const auto [top, bottom] = gap(corridor, rate);
   return {bottom + (top - bottom) / 2, rate};
-}
-
-/// Weight of a rate relative to the expected one: Student's distribution with four degrees of
-/// freedom, which tolerates outliers.
-double rate_weight(const Corridor& corridor, double rate, const KnownClocks& known) {
-  const double off = (rate - corridor.expected_rate) / known.typical_rate;
-  return std::pow(1 + off * off / 4, -2.5);
 }
 
 /// Mean logarithm of the distances of these points from a line. The two points on the line do not
@@ -155,64 +143,13 @@ void find_line(Corridor& corridor) {
   }
 }
 
-/// Replaces the line by the weighted mean of all lines that fit and have at most the usual rate, if
-/// the corridor leaves rates open (after few messages, or in a short part of the run). Otherwise by
-/// no line, since the clocks are aligned. `samples`: number of rates of the mean.
-void take_mean_rate(Corridor& corridor, const KnownClocks& known, int samples) {
-  corridor.offset = corridor.rate = 0;
-  const auto width = [&](double rate) {
-    const auto [top, bottom] = gap(corridor, rate);
-    return top - bottom;
-  };
-  // The width is concave in the rate: all that fit are one interval around the widest. Lines so far
-  // may be far too steep: the usual rate must be within reach.
-  const double fastest = std::max(std::abs(corridor.expected_rate) + known.usual_rate,
-                                  CorridorThresholds::most_rates[1]);
-  const double widest = middle_line(corridor, fastest).rate;
-  const auto last_that_fits = [&](double outside) {
-    double inside = widest;
-    if (width(outside) >= 0) return outside;
-    for (int i = 0; i < CorridorThresholds::bisections; ++i) {
-      const double middle = (inside + outside) / 2;
-      (width(middle) >= 0 ? inside : outside) = middle;
-    }
-    return inside;
-  };
-  if (width(widest) < 0) return;
-  const double least = last_that_fits(-fastest), most = last_that_fits(fastest);
-  const double low = std::max(least, corridor.expected_rate - known.usual_rate);
-  const double high = std::min(most, corridor.expected_rate + known.usual_rate);
-  if (most - least < 2 * known.typical_rate || !(high > low)) return;
-  double weights = 0, rates = 0;
-  for (int i = 0; i < samples; ++i) {
-    const double rate = low + (high - low) * (i + 0.5) / samples;
-    const double weight = std::max(width(rate), 0.0) * rate_weight(corridor, rate, known);
-    weights += weight;
-    rates += weight * rate;
-  }
-  if (!(weights > 0)) return;
-  corridor.rate = rates / weights;
-  const auto [top, bottom] = gap(corridor, corridor.rate);
-  corridor.offset = bottom + (top - bottom) / 2;
-}
-
-/// Samples per corridor: fewer if there are many corridors.
-int samples_of_each(std::size_t corridors) {
-  return static_cast<int>(
-      std::clamp<std::size_t>(CorridorThresholds::all_samples / std::max<std::size_t>(corridors, 1),
-                              CorridorThresholds::least_samples, CorridorThresholds::most_samples));
-}
-
-std::uint32_t group_of(const KnownClocks& known, std::uint32_t clock) {
-  return known.group_of.empty() ? clock : known.group_of[clock];
-}
-
+/// `group_of`: as in find_clock_lines(), never empty.
 std::vector<Corridor> corridors_of(std::span<const constraints::ClockConstraint> constraints,
-                                   const KnownClocks& known) {
+                                   std::span<const std::uint32_t> group_of) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Corridor> by_pair;
   for (const constraints::ClockConstraint& constraint : constraints) {
-    const std::uint32_t from = group_of(known, constraint.from);
-    const std::uint32_t to = group_of(known, constraint.to);
+    const std::uint32_t from = group_of[constraint.from];
+    const std::uint32_t to = group_of[constraint.to];
     if (from == to) continue;
     const auto [low, high] = std::minmax(from, to);
     const std::int64_t time = to == high ? constraint.to_time : constraint.from_time;
@@ -222,9 +159,6 @@ std::vector<Corridor> corridors_of(std::span<const constraints::ClockConstraint>
       corridor.low = low;
       corridor.high = high;
       corridor.base = time;
-      if (!known.rates.empty()) {
-        corridor.expected_rate = (1 + known.rates[low]) / (1 + known.rates[high]) - 1;
-      }
     }
     const auto x = static_cast<double>(time - corridor.base);
     const auto slack = static_cast<double>(constraint.slack);
@@ -234,12 +168,10 @@ std::vector<Corridor> corridors_of(std::span<const constraints::ClockConstraint>
       corridor.ceiling.push_back({x, slack});
     }
   }
-  const int samples = samples_of_each(by_pair.size());
   std::vector<Corridor> corridors;
   for (auto& [pair, corridor] : by_pair) {
     if (corridor.floor.empty() || corridor.ceiling.empty()) continue;
     find_line(corridor);
-    if (!known.rates.empty()) take_mean_rate(corridor, known, samples);
     corridors.push_back(std::move(corridor));
   }
   std::sort(corridors.begin(), corridors.end(), [](const Corridor& a, const Corridor& b) {
@@ -287,11 +219,15 @@ void order_components(std::vector<ClockLine>& lines,
 
 std::vector<ClockLine> find_clock_lines(std::size_t clocks,
                                         std::span<const constraints::ClockConstraint> constraints,
-                                        const KnownClocks& known_clocks) {
-  const auto group = [&](std::uint32_t c) { return group_of(known_clocks, c); };
+                                        std::span<const std::uint32_t> groups) {
+  std::vector<std::uint32_t> group_of(groups.begin(), groups.end());
+  if (groups.empty()) {
+    group_of.resize(clocks);
+    std::iota(group_of.begin(), group_of.end(), 0u);
+  }
   std::vector<ClockLine> lines(clocks);
   DisjointSets components(clocks);
-  const std::vector<Corridor> corridors = corridors_of(constraints, known_clocks);
+  const std::vector<Corridor> corridors = corridors_of(constraints, group_of);
   std::vector<std::vector<const Corridor*>> tree(clocks);
   for (const Corridor& corridor : corridors) {
     if (!components.join(corridor.low, corridor.high)) continue;
@@ -300,7 +236,7 @@ std::vector<ClockLine> find_clock_lines(std::size_t clocks,
   }
   std::vector<bool> known(clocks, false);
   for (std::uint32_t root = 0; root < clocks; ++root) {
-    if (known[root] || group(root) != root) continue;
+    if (known[root] || group_of[root] != root) continue;
     std::vector<std::uint32_t> open{root};
     known[root] = true;
     lines[root].component = root;
@@ -328,7 +264,7 @@ std::vector<ClockLine> find_clock_lines(std::size_t clocks,
       }
     }
   }
-  for (std::uint32_t c = 0; c < clocks; ++c) lines[c] = lines[group(c)];
+  for (std::uint32_t c = 0; c < clocks; ++c) lines[c] = lines[group_of[c]];
   order_components(lines, constraints);
   return lines;
 }

@@ -43,18 +43,6 @@ class ConsensusSearch {
     measure(constraints);
   }
 
-  /// Moves all clocks that are not fixed to the centre.
-  std::vector<double> centres(std::span<const char> fixed) && {
-    result_.stays.assign(fixed.begin(), fixed.end());
-    std::vector<double> latest, earliest;
-    if (!find_places(latest, earliest)) return std::move(result_.shift);
-    for (std::size_t c = 0; c < moved_.size(); ++c) {
-      const bool between = earliest[c] < k_no_bound && latest[c] < k_no_bound;
-      if (between && result_.stays[c] == 0) result_.shift[c] = (latest[c] - earliest[c]) / 2;
-    }
-    return std::move(result_.shift);
-  }
-
   Result<Consensus> run(const std::function<Result<void>()>& check) && {
     for (const std::uint32_t c : by_distance()) {
       TRY(check());
@@ -206,12 +194,6 @@ Result<Consensus> find_consensus(std::span<const constraints::ClockConstraint> c
                                  std::optional<std::uint32_t> reference,
                                  const std::function<Result<void>()>& check) {
   return ConsensusSearch(constraints, moved, middle, reference).run(check);
-}
-
-std::vector<double> find_centres(std::span<const constraints::ClockConstraint> constraints,
-                                 std::span<const char> fixed) {
-  const std::vector<ClockShift> nothing(fixed.size());
-  return ConsensusSearch(constraints, nothing, 0, std::nullopt).centres(fixed);
 }
 
 }  // namespace entrain::lines

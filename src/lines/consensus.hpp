@@ -52,10 +52,4 @@ Result<Consensus> find_consensus(std::span<const constraints::ClockConstraint> c
                                  std::optional<std::uint32_t> reference,
                                  const std::function<Result<void>()>& check);
 
-/// Returns the ticks to add to the times of each clock to reach the centre of its feasible range,
-/// given the clocks that are `fixed` (not 0, one per clock). 0 for those, for clocks without a
-/// two-sided bound, and if the constraints contradict each other by more than they are violated.
-[[nodiscard]] std::vector<double> find_centres(
-    std::span<const constraints::ClockConstraint> constraints, std::span<const char> fixed);
-
 }  // namespace entrain::lines

@@ -133,15 +133,6 @@ TEST(Consensus, violations_of_the_alignment_are_no_constraints) {
   EXPECT_THAT(clocks.agree().stays, ElementsAre(1, 1, 1));
 }
 
-TEST(FindCentres, clocks_that_are_not_fixed_come_to_the_middle) {
-  const std::vector<constraints::ClockConstraint> constraints{
-      {0, 1, 0, 0, 100}, {1, 0, 0, 0, 20}, {1, 2, 0, 0, 50}, {2, 1, 0, 0, 10}, {0, 3, 0, 0, 7}};
-  // Clock 1 may be 20 later or 100 earlier; clock 2 30 later or 150 earlier; 3 is bounded one way.
-  EXPECT_THAT(find_centres(constraints, std::vector<char>{1, 0, 0, 0}),
-              ElementsAre(0, -40, -60, 0));
-  EXPECT_THAT(find_centres(constraints, std::vector<char>{1, 1, 0, 0}), ElementsAre(0, 0, -20, 0));
-}
-
 TEST(Consensus, ends_when_it_is_asked_to) {
   const std::vector<ClockShift> moved(3);
   const auto stop = [] { return fail(ErrorKind::interrupted, "stop"); };

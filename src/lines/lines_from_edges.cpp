@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -15,9 +16,9 @@
 #include "base/disjoint_sets.hpp"
 #include "base/try.hpp"
 #include "constraints/base_line.hpp"
+#include "lines/centre_lines.hpp"
 #include "lines/clock_lines.hpp"
 #include "lines/consensus.hpp"
-#include "lines/find_offsets.hpp"
 #include "lines/simultaneous_ends.hpp"
 
 namespace entrain::lines {
@@ -26,8 +27,8 @@ namespace {
 
 /// Rounds and samples of the alignment; lines_from_edges_test.cpp. Chosen, not measured.
 struct AlignmentThresholds {
-  static constexpr int most_rounds = 64;  ///< bound only: clocks that can be aligned need fewer
-  static constexpr int rate_rounds = 2;   ///< new rates show other edges to be the tightest
+  static constexpr int most_rounds = 64;   ///< bound only: clocks that can be aligned need fewer
+  static constexpr int centre_rounds = 8;  ///< rounds that add edges; mostly one or two are needed
   /// Another round needs a violation below this share of the one before.
   static constexpr double worthwhile = 0.7;
   static constexpr int consensus_rounds = 8;
@@ -61,16 +62,13 @@ struct CurrentRates {
       own.push_back({c, constraints::chord(clocks.map_of(c), stamps.first, stamps.last).rate});
     }
     for (const Own& one : gather_everywhere(clocks.team(), own)) rates[one.clock] = one.rate;
-    known.rates = rates;
-    known.usual_rate = std::max(clocks.prior().mean(), 1e-9);
-    known.typical_rate =
-        std::clamp(static_cast<double>(clocks.prior().typical_ppb) * 1e-9, 1e-9, known.usual_rate);
+    typical = std::max(static_cast<double>(clocks.prior().typical_ppb) * 1e-9, 1e-9);
   }
   CurrentRates(const CurrentRates&) = delete;
   CurrentRates& operator=(const CurrentRates&) = delete;
 
   std::vector<double> rates;
-  KnownClocks known;
+  double typical = 0;
 };
 
 /// Moves all clocks along their lines. False, with all maps as before, if an offset is too large.
@@ -108,13 +106,53 @@ Result<void> align_groups(constraints::ConstrainedClocks& clocks,
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
     const std::vector<ClockLine> lines =
-        find_clock_lines(clocks.clocks(), clocks.constraints(), {.group_of = group_of});
+        find_clock_lines(clocks.clocks(), clocks.constraints(), group_of);
     const bool changed = std::any_of(lines.begin(), lines.end(), [](const ClockLine& line) {
       return line.offset != 0 || line.rate != 0;
     });
     if (!changed || !follow(clocks, lines)) break;
     for (std::uint32_t c = 0; c < group_of.size(); ++c) group_of[c] = lines[c].component;
   }
+  return {};
+}
+
+/// Converts a constraint to times after clocks moved along their lines.
+constraints::ClockConstraint moved_along(constraints::ClockConstraint one,
+                                         const std::vector<ClockLine>& lines) {
+  const auto shift = [&](std::uint32_t c, std::int64_t time) {
+    const ClockLine& line = lines[c];
+    return line.offset + ticks_of(line.rate * static_cast<double>(time - line.base));
+  };
+  const std::int64_t from = shift(one.from, one.from_time), to = shift(one.to, one.to_time);
+  one.from_time += from;
+  one.to_time += to;
+  one.slack += to - from;
+  return one;
+}
+
+/// Moves clocks to the centre of the lines that meet all edges. Moved clocks show other edges to be
+/// the tightest, which are added until a round breaks none. Without such lines the maps stay.
+Result<void> centre(constraints::ConstrainedClocks& clocks, DisjointSets& groups) {
+  const std::vector<ClockMap> before = clocks.maps();
+  const CurrentRates present(clocks);
+  std::vector<constraints::ClockConstraint> seen;
+  std::vector<std::uint32_t> first_of;  // of the clocks that bound each other, per clock
+  for (int round = 0; round < AlignmentThresholds::centre_rounds; ++round) {
+    TRY(clocks.check_cancelled());
+    clocks.collect(nullptr);
+    if (round > 0 && clocks.worst_violation() == 0) {
+      for (std::uint32_t c = 0; c < first_of.size(); ++c) groups.join(c, first_of[c]);
+      return {};
+    }
+    seen.insert(seen.end(), clocks.constraints().begin(), clocks.constraints().end());
+    const auto lines = find_centre_lines(clocks.clocks(), seen, present.rates, present.typical);
+    if (!lines || !follow(clocks, *lines)) break;
+    for (constraints::ClockConstraint& one : seen) one = moved_along(one, *lines);
+    first_of.clear();
+    for (const ClockLine& line : *lines) first_of.push_back(line.component);
+  }
+  clocks.set_maps(before);
+  clocks.collect(nullptr);
   return {};
 }
 
@@ -142,90 +180,13 @@ Result<void> refine(constraints::ConstrainedClocks& clocks, DisjointSets& groups
   return {};
 }
 
-/// Messages in a short part of the run leave rates undetermined. Gives such clocks typical rates,
-/// unless that raises the violation.
-Result<void> resolve_open_rates(constraints::ConstrainedClocks& clocks) {
-  std::vector<char> fixed(clocks.clocks(), 1);
-  for (int round = 0; round < AlignmentThresholds::rate_rounds; ++round) {
-    TRY(clocks.check_cancelled());
-    clocks.collect(nullptr);
-    const double before = clocks.sum_of_squared_violations();
-    const std::vector<ClockMap> maps = clocks.maps();
-    const CurrentRates present(clocks);
-    const std::vector<ClockLine> lines =
-        find_clock_lines(clocks.clocks(), clocks.constraints(), present.known);
-    if (!follow(clocks, lines)) break;
-    clocks.collect(nullptr);
-    if (clocks.sum_of_squared_violations() > before) {
-      clocks.set_maps(maps);
-      clocks.collect(nullptr);
-      break;
-    }
-    for (std::uint32_t c = 0; c < lines.size(); ++c) {
-      if (lines[c].offset != 0 || lines[c].rate != 0) fixed[c] = 0;
-    }
-  }
-  // Lines follow a tree of corridors; the centre follows from all of them. A consensus moves the
-  // clocks itself.
-  const bool open = std::any_of(fixed.begin(), fixed.end(), [](char is) { return is == 0; });
-  if (!open || clocks.reference().consensus) return {};
-  const std::vector<double> shifts = find_centres(clocks.constraints(), fixed);
-  std::vector<ClockLine> lines(clocks.clocks());
-  for (std::size_t c = 0; c < lines.size(); ++c) lines[c].offset = ticks_of(shifts[c]);
-  const double before = clocks.sum_of_squared_violations();
-  const std::vector<ClockMap> maps = clocks.maps();
-  const bool followed = follow(clocks, lines);
-  clocks.collect(nullptr);
-  // Clocks with a one-sided bound did not move.
-  if (followed && clocks.sum_of_squared_violations() > before) {
-    clocks.set_maps(maps);
-    clocks.collect(nullptr);
-  }
-  return {};
-}
-
-/// Corridors of clocks that were aligned one by one may contradict each other slightly, which a
-/// short trace explains by steep lines. If lines are steeper than clocks can differ, and offsets
-/// alone leave no violation, the trace does not prove rates: clocks get offsets only. `before`:
-/// maps with equal rates.
-Result<void> reject_steep_lines(constraints::ConstrainedClocks& clocks,
-                                const std::vector<ClockMap>& before) {
-  const CurrentRates present(clocks);
-  const auto [least, most] = std::minmax_element(present.rates.begin(), present.rates.end());
-  if (present.rates.empty() || *most - *least <= present.known.usual_rate) return {};
-  const std::vector<ClockMap> steep = clocks.maps();
-  std::vector<std::int64_t> offsets(clocks.clocks(), 0);
-  TightestSlacks tightest;
-  clocks.set_maps(before);
-  for (int round = 0; round < AlignmentThresholds::most_rounds; ++round) {
-    TRY(clocks.check_cancelled());
-    clocks.collect(nullptr);
-    if (clocks.sum_of_squared_violations() == 0) return {};
-    keep_tightest(tightest, clocks.constraints(), offsets);
-    const auto found = find_offsets(clocks.clocks(), tightest);
-    if (!found || *found == offsets) break;
-    offsets = *found;
-    std::vector<ClockLine> lines(clocks.clocks());
-    for (std::size_t c = 0; c < lines.size(); ++c) lines[c].offset = offsets[c];
-    clocks.set_maps(before);
-    if (!follow(clocks, lines)) break;
-  }
-  clocks.set_maps(steep);
-  clocks.collect(nullptr);
-  return {};
-}
-
-/// Aligns clocks by their edges, starting from the present maps. `groups`: aligned clocks, before
-/// and after. `before`: maps with equal rates.
-Result<void> align_by_edges(constraints::ConstrainedClocks& clocks,
-                            const std::vector<ClockMap>& before, DisjointSets& groups) {
+/// Aligns groups of clocks by edges between them. `groups`: aligned clocks, before and after.
+Result<void> join_groups(constraints::ConstrainedClocks& clocks, DisjointSets& groups) {
   std::vector<std::uint32_t> group_of(clocks.clocks());
   for (std::uint32_t c = 0; c < group_of.size(); ++c) group_of[c] = groups.find(c);
   TRY(align_groups(clocks, group_of));
   for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
-  TRY(refine(clocks, groups));
-  TRY(resolve_open_rates(clocks));
-  return reject_steep_lines(clocks, before);
+  return {};
 }
 
 constraints::CallEnds sample_ends(const constraints::ConstrainedClocks& clocks) {
@@ -234,14 +195,12 @@ constraints::CallEnds sample_ends(const constraints::ConstrainedClocks& clocks) 
   return clocks.ends_of_calls(std::min(calls, AlignmentThresholds::most_calls));
 }
 
-/// Misfit of the present maps: spread of ends times root of the sum of squared violations.
-/// Collective.
+/// Misfit of the present maps: spread of ends times root of the sum of squared violations, plus a
+/// tick. Collective.
 double misfit(constraints::ConstrainedClocks& clocks) {
   clocks.collect(nullptr);
   const double violation = clocks.sum_of_squared_violations();
-  return violation == 0
-             ? 0
-             : std::sqrt(violation) * static_cast<double>(spread_of(sample_ends(clocks)));
+  return (1 + std::sqrt(violation)) * static_cast<double>(spread_of(sample_ends(clocks)));
 }
 
 /// Repeats the alignment with lines through the ends of collectives, and keeps the result if the
@@ -259,7 +218,6 @@ Result<bool> align_by_ends(constraints::ConstrainedClocks& clocks,
                            const std::vector<ClockMap>& before, DisjointSets& groups) {
   if (sample_ends(clocks).ends.empty() || clocks.messages_connect()) return false;
   const double by_edges = misfit(clocks);
-  if (by_edges == 0) return false;
   const std::vector<ClockMap> aligned = clocks.maps();
   clocks.set_maps(before);
   TRY_ASSIGN(const std::optional<SimultaneousEnds> ends,
@@ -270,7 +228,8 @@ Result<bool> align_by_ends(constraints::ConstrainedClocks& clocks,
   if (ends && follow(clocks, lines)) {
     DisjointSets ended(clocks.clocks());
     for (std::uint32_t c = 0; c < lines.size(); ++c) ended.join(c, lines[c].component);
-    TRY(align_by_edges(clocks, before, ended));
+    TRY(join_groups(clocks, ended));
+    TRY(refine(clocks, ended));
     if (misfit(clocks) < by_edges) {
       for (std::uint32_t c = 0; c < clocks.clocks(); ++c) groups.join(c, ended.find(c));
       return true;
@@ -420,7 +379,9 @@ Result<std::string> apply_reference(constraints::ConstrainedClocks& clocks,
 Result<Alignment> align_unmeasured(constraints::ConstrainedClocks& clocks) {
   const std::vector<ClockMap> before = clocks.maps();
   DisjointSets groups(clocks.clocks());
-  TRY(align_by_edges(clocks, before, groups));
+  TRY(join_groups(clocks, groups));
+  TRY(centre(clocks, groups));
+  TRY(refine(clocks, groups));
   TRY_ASSIGN(const bool by_ends, align_by_ends(clocks, before, groups));
   const std::string ends = by_ends ? " and by ends of collectives, which coincide" : "";
   TRY_ASSIGN(const std::string consensus, apply_reference(clocks, before));
