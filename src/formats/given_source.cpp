@@ -21,8 +21,8 @@ tl::unexpected<Error> no_files() {
 
 }  // namespace
 
-GivenSource::GivenSource(const Clocks& clocks, const Edges& edges)
-    : given_{clocks, edges, kind_of(clocks)} {}
+GivenSource::GivenSource(const Clocks& clocks, const Edges& edges, bool are_kept)
+    : given_{clocks, edges, kind_of(clocks), are_kept} {}
 
 const std::string& GivenSource::format_name() const {
   static const std::string name = "a table of edges";

@@ -14,7 +14,7 @@ namespace entrain::formats {
 /// other times. The clocks and edges must outlive it.
 class GivenSource : public Source {
  public:
-  GivenSource(const Clocks& clocks, const Edges& edges);
+  GivenSource(const Clocks& clocks, const Edges& edges, bool are_kept = false);
 
   [[nodiscard]] const std::string& path() const override { return given_.clocks.name; }
   [[nodiscard]] const std::string& format_name() const override;
