@@ -416,6 +416,7 @@ Result<difference::AtZero> place_by_consensus(constraints::ConstrainedClocks& cl
                                   [&](std::uint32_t c) { return found.stays[c] != 0; });
   const std::uint32_t reference = first == order.end() ? order.front() : *first;
   move_along(clocks, before, moves[reference], found.stays);
+  if (std::ranges::count(found.stays, 1) == 1) return found;  // the alignment says all there is
   TRY_ASSIGN(const bool good, move_as_wholes(clocks, found.stays, allowed));
   if (good) return found;
   std::fill(found.stays.begin(), found.stays.end(), 0);
