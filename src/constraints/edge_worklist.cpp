@@ -81,14 +81,4 @@ void EdgeWorklist::moved_at(std::uint32_t node, std::size_t edge, EdgeRange rang
   move = {round_, edge};
 }
 
-bool any_cycle(std::span<const std::uint32_t> parents) {
-  std::vector<std::uint32_t> seen(parents.size(), k_none);  // start of the walk that reached it
-  for (std::uint32_t start = 0; start < parents.size(); ++start) {
-    std::uint32_t at = start;
-    for (; at != k_none && seen[at] == k_none; at = parents[at]) seen[at] = start;
-    if (at != k_none && seen[at] == start) return true;
-  }
-  return false;
-}
-
 }  // namespace entrain::constraints

@@ -74,7 +74,4 @@ class EdgeWorklist {
   std::uint64_t round_ = 0, steps_ = 0;
 };
 
-/// True if parents form a cycle; `parents`: one per node, k_none without. O(nodes).
-[[nodiscard]] bool any_cycle(std::span<const std::uint32_t> parents);
-
 }  // namespace entrain::constraints

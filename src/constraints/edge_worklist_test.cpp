@@ -88,12 +88,6 @@ TEST(EdgeWorklist, ranges_keep_apart_what_is_due) {
   EXPECT_THAT(tried, ElementsAre(2, 0, 1));
 }
 
-TEST(EdgeWorklist, cycles_of_parents_are_found) {
-  EXPECT_FALSE(any_cycle(std::vector<std::uint32_t>{k_none, 0, 1, 1}));
-  EXPECT_TRUE(any_cycle(std::vector<std::uint32_t>{k_none, 3, 1, 2, 0}));
-  EXPECT_TRUE(any_cycle(std::vector<std::uint32_t>{1, 1}));
-}
-
 /// A chain in the worst order: every round moves one node, and costs as much.
 TEST(EdgeWorklist, a_round_costs_what_it_moves) {
   constexpr std::uint32_t k_nodes = 100'000;

@@ -253,6 +253,15 @@ System::Chain System::chain(Node node) const {
   return chain;
 }
 
+void System::leave_out(std::span<const std::uint32_t> numbers) {
+  constexpr std::int64_t k_no_limit = std::int64_t{1} << 62;
+  for (Arcs* const arcs : {&from_, &to_}) {
+    for (Arc& arc : arcs->arcs) {
+      if (std::binary_search(numbers.begin(), numbers.end(), arc.number)) arc.length = k_no_limit;
+    }
+  }
+}
+
 System::Named System::name(std::uint32_t number) const {
   if (number < edges_) return {Kind::edge, number};
   if (number < edges_ + sessions_) return {Kind::session, number - edges_};

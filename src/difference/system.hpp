@@ -133,6 +133,9 @@ class System {
   /// Another limit R for a clock.
   void set_rate(std::uint32_t clock, std::int64_t rate_ppb) { limits_[clock].rate_ppb = rate_ppb; }
 
+  /// Lets constraints limit nothing any longer; by their numbers, increasing. O(arcs).
+  void leave_out(std::span<const std::uint32_t> numbers);
+
   /// An arc of an edge, session or instance.
   struct Arc {
     Node other = 0;            ///< node at the other end

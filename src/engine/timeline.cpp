@@ -20,11 +20,12 @@
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
 #include "engine/carried_clocks.hpp"
+#include "engine/explained.hpp"
+#include "engine/staying.hpp"
 #include "formats/given_source.hpp"
 #include "formats/tables/check_edges.hpp"
 #include "formats/tables/edge_graph.hpp"
 #include "formats/tables/trace.hpp"
-#include "lines/keep_most_clocks.hpp"
 #include "lines/simultaneous_ends.hpp"
 #include "session/phase.hpp"
 #include "trace/properties.hpp"
@@ -221,13 +222,11 @@ class Finder {
     if (!t_.domains.trivial()) {
       causal::share_maps(t_.loaded.share(processes_), t_.domains, t_.presync.maps);
     }
-    if (carries()) {
-      TRY(align_carriers());
-    } else {
-      TRY_ASSIGN(const bool is_kept, keep_most({}));
-      if (!is_kept) TRY(align_all());
+    TRY_ASSIGN(const bool is_explained, carries() ? Result<bool>(false) : explain());
+    if (!is_explained) {
+      TRY(carries() ? align_carriers() : choose_maps());
+      TRY(project());
     }
-    TRY(project());
     refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
     measure_shift(workers_, t_);
@@ -252,12 +251,61 @@ class Finder {
     t_.presync.method = PresyncMethod::causal;
     t_.presync.provenance = aligned.presync.provenance;
     t_.presync.clocks.reason = std::move(aligned.presync.clocks.reason);
+    for (std::string& note : aligned.report.notes) t_.report.notes.push_back(std::move(note));
     if (carried.apart.empty()) return {};
     t_.report.notes.push_back(fmt::format(
         "of one process {} {} from the host's clock: they are two clocks, and the "
         "edges between them move only the former",
         fmt::join(carried.apart, ", "), carried.apart.size() == 1 ? "differs" : "differ"));
     return {};
+  }
+
+  /// Takes away what no clocks can meet, and aligns the rest: clocks before and after they were set
+  /// as if they were different ones. False if clocks within the assumed rates meet all edges.
+  Result<bool> explain() {
+    if (use_.is_explained || !given_ || !wants_bending() || has_sessions() ||
+        !t_.domains.trivial()) {
+      return false;
+    }
+    const std::optional<Explained> found =
+        Explained::find(given_->clocks, given_->edges, momentary_limit().rate_ppb);
+    if (!found) return false;
+    if (const auto& rate = found->explanation().rate_ppb) {
+      t_.report.notes.push_back(fmt::format(
+          "clocks run up to {:.3g} ppm fast or slow, beyond the {:.3g} ppm assumed",
+          static_cast<double>(*rate) / 1e3, static_cast<double>(momentary_limit().rate_ppb) / 1e3));
+      return false;
+    }
+    const formats::GivenSource rest(found->clocks(), found->edges(), given_->are_kept);
+    TRY_ASSIGN(Timeline aligned,
+               find_timeline(workers_, rest, options_,
+                             {.purpose = use_.purpose, .is_explained = true}, progress_));
+    auto maps = found->join(aligned.presync.maps, t_.loaded.trace);
+    if (!maps) return false;
+    for (std::string& one : found->sentences(*maps)) t_.report.notes.push_back(std::move(one));
+    t_.presync.clocks.reason = std::move(aligned.presync.clocks.reason);
+    t_.presync.provenance = std::move(aligned.presync.provenance);
+    t_.presync.method = PresyncMethod::causal;
+    t_.presync.maps = *std::move(maps);
+    return true;
+  }
+
+  /// Lets most clocks stay, if that leaves no violation; else aligns all of them, and lets them
+  /// stay if that is no worse.
+  Result<void> choose_maps() {
+    std::optional<KeptClocks> kept;
+    const std::size_t half = (t_.domains.count() - 1) / 2;
+    if (may_keep()) {
+      TRY_ASSIGN(kept, keep_most_clocks(given_->clocks, given_->edges, momentary_limit().rate_ppb,
+                                        half, [&](const Clocks& group, const Edges& edges) {
+                                          return align(group, edges);
+                                        }));
+    }
+    if (kept && !causal::any_violation(context(), kept->maps)) {
+      take_kept(*std::move(kept));
+      return {};
+    }
+    return align_all();
   }
 
   /// Aligns all clocks: by ends of collectives that coincide, or by a fit of all edges.
@@ -274,49 +322,42 @@ class Finder {
       }
       choose_less_violated();
     }
-    TRY(keep_most(t_.presync.maps));
     return {};
   }
 
-  /// True if clocks may stay or move as their edges, single ones without delays, demand. Where most
-  /// clocks can stay, no fit of all of them is needed; else such a fit tells whom to suspect.
-  [[nodiscard]] bool may_keep(bool is_aligned) const {
+  /// True if clocks may stay or move as their edges, single ones without delays, demand.
+  [[nodiscard]] bool may_keep() const {
     return given_ && given_->are_kept && corrects() && options_.presync == Presync::automatic &&
-           (options_.reference.empty() || options_.reference == "consensus") &&
-           given_->edges.instances.empty() &&
-           (is_aligned ? t_.mu.ticks == MuTicks{} : options_.mu.source == MuSource::automatic);
+           t_.reference.consensus && t_.domains.trivial() && !has_sessions() &&
+           given_->edges.instances.empty() && t_.mu.ticks == MuTicks{};
   }
 
-  /// Lets most clocks stay, and aligns the others to them. `aligned`: maps of an alignment of all,
-  /// or empty. False if that is not possible.
-  Result<bool> keep_most(std::span<const ClockMap> aligned) {
-    if (!may_keep(!aligned.empty())) return false;
-    TRY_ASSIGN(std::optional<lines::KeptClocks> kept,
-               lines::keep_most_clocks(
-                   given_->clocks, given_->edges, aligned,
-                   [&](const Clocks& pair, const Edges& edges) { return align(pair, edges); }));
-    if (!kept) return false;
+  void take_kept(KeptClocks kept) {
     t_.presync.clocks.reason =
         fmt::format("{} of {} clocks stay as they are; the others are aligned to them by messages",
-                    kept->kept, kept->maps.size());
-    t_.presync.maps = std::move(kept->maps);
+                    kept.kept, kept.maps.size());
+    t_.presync.maps = std::move(kept.maps);
     t_.presync.method = PresyncMethod::causal;
-    return true;
   }
 
-  /// The maps of two clocks, of which the first one is the reference.
-  Result<std::vector<ClockMap>> align(const Clocks& pair, const Edges& edges) {
+  /// The maps of clocks of which the first one is the reference.
+  Result<std::vector<ClockMap>> align(const Clocks& group, const Edges& edges) {
     CheckOptions options = options_;
-    options.reference = pair.clocks.front().name;
-    const formats::GivenSource source(pair, edges);
-    TRY_ASSIGN(Timeline aligned, find_timeline(workers_, source, options,
-                                               {.purpose = Purpose::correction}, progress_));
+    options.reference = group.clocks.front().name;
+    const formats::GivenSource source(group, edges);
+    TRY_ASSIGN(Timeline aligned,
+               find_timeline(workers_, source, options,
+                             {.purpose = Purpose::correction, .is_explained = true}, progress_));
     return std::move(aligned.presync.maps);
   }
 
+  [[nodiscard]] bool has_sessions() const {
+    return std::ranges::any_of(given_->clocks.clocks,
+                               [](const Clock& clock) { return !clock.sessions.empty(); });
+  }
+
   Result<void> find_common_ends() {
-    const auto has_sessions = [](const Clock& clock) { return !clock.sessions.empty(); };
-    if (!given_ || std::ranges::any_of(given_->clocks.clocks, has_sessions)) return {};
+    if (!given_ || has_sessions()) return {};
     session::begin_phase(progress_, "presync");
     TRY_ASSIGN(common_ends_, lines::find_simultaneous_ends(given_->clocks, given_->edges,
                                                            options_.threads, progress_));

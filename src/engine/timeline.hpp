@@ -64,9 +64,10 @@ enum class Purpose {
 /// How a timeline is used.
 struct TimelineUse {
   Purpose purpose = Purpose::check;
-  bool every_event = false;  ///< nodes for all communication events (match::Options)
-  bool writing = false;      ///< refuse a trace that cannot be written anew, before long work
-  bool overlay = false;      ///< the maps are for an OTF2 reader, which needs knots around flushes
+  bool every_event = false;   ///< nodes for all communication events (match::Options)
+  bool writing = false;       ///< refuse a trace that cannot be written anew, before long work
+  bool overlay = false;       ///< the maps are for an OTF2 reader, which needs knots around flushes
+  bool is_explained = false;  ///< what contradicts given edges was taken away already
 };
 
 /// Fills `report` with the mean and the largest distance between the times of the nodes by presync

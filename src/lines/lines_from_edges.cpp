@@ -16,9 +16,10 @@
 #include "base/disjoint_sets.hpp"
 #include "base/try.hpp"
 #include "constraints/base_line.hpp"
+#include "difference/at_zero.hpp"
 #include "lines/centre_lines.hpp"
 #include "lines/clock_lines.hpp"
-#include "lines/consensus.hpp"
+#include "lines/offsets.hpp"
 #include "lines/simultaneous_ends.hpp"
 
 namespace entrain::lines {
@@ -31,7 +32,8 @@ struct AlignmentThresholds {
   static constexpr int centre_rounds = 8;  ///< rounds that add edges; mostly one or two are needed
   /// Another round needs a violation below this share of the one before.
   static constexpr double worthwhile = 0.7;
-  static constexpr int consensus_rounds = 8;
+  /// Steps of the search for clocks that stay; about a second.
+  static constexpr std::uint64_t most_steps = std::uint64_t{1} << 27;
   /// Sample of collectives whose ends are used: at most so many calls and ends, at least so many.
   static constexpr std::size_t most_calls = 2048, most_ends = std::size_t{1} << 19,
                                least_calls = 16;
@@ -180,6 +182,30 @@ Result<void> refine(constraints::ConstrainedClocks& clocks, DisjointSets& groups
   return {};
 }
 
+/// Moves clocks that are not `fixed` as wholes, from the present maps, until no edge is violated by
+/// more than `allowed`. Only the latest and the earliest clock of a collective give constraints, so
+/// clocks at new places show others, which are added. False if that is not possible.
+Result<bool> move_as_wholes(constraints::ConstrainedClocks& clocks, std::vector<char> fixed,
+                            double allowed) {
+  const std::vector<ClockMap> before = clocks.maps();
+  std::vector<std::int64_t> moved(clocks.clocks(), 0);
+  Offsets offsets(std::move(fixed));
+  for (int round = 0; round < AlignmentThresholds::most_rounds; ++round) {
+    TRY(clocks.check_cancelled());
+    clocks.collect_all();
+    if (round > 0 && clocks.worst_violation() <= allowed) return true;
+    offsets.add(clocks.constraints(), moved);
+    const auto found = offsets.find();
+    if (!found || (round > 0 && *found == moved)) break;
+    moved = *found;
+    std::vector<ClockLine> lines(clocks.clocks());
+    for (std::size_t c = 0; c < lines.size(); ++c) lines[c].offset = moved[c];
+    clocks.set_maps(before);
+    if (!follow(clocks, lines)) break;
+  }
+  return false;
+}
+
 /// Aligns groups of clocks by edges between them. `groups`: aligned clocks, before and after.
 Result<void> join_groups(constraints::ConstrainedClocks& clocks, DisjointSets& groups) {
   std::vector<std::uint32_t> group_of(clocks.clocks());
@@ -240,6 +266,18 @@ Result<bool> align_by_ends(constraints::ConstrainedClocks& clocks,
   return false;
 }
 
+/// Shift of a clock by an alignment: time as shown minus time as aligned, linear in aligned time.
+/// Ticks.
+struct ClockShift {
+  std::int64_t base = 0;  ///< aligned time
+  double offset = 0;      ///< shift at `base`
+  double rate = 0;
+
+  [[nodiscard]] double at(std::int64_t time) const {
+    return offset + rate * static_cast<double>(time - base);
+  }
+};
+
 /// Shift of every clock by the alignment. `before`: the initial maps.
 std::vector<ClockShift> moves_since(const constraints::ConstrainedClocks& clocks,
                                     const std::vector<ClockMap>& before) {
@@ -266,90 +304,97 @@ std::vector<ClockShift> moves_since(const constraints::ConstrainedClocks& clocks
   return moves;
 }
 
-/// Consensus in which only the reference stays, and all others move along with it.
-Consensus all_follow(std::uint32_t reference, std::size_t clocks) {
-  Consensus found;
-  found.reference = reference;
-  found.stays.assign(clocks, 0);
-  found.stays[reference] = 1;
-  found.shift.assign(clocks, 0);
-  return found;
-}
-
-/// Moves aligned clocks to their places. False, with all maps as before, if an offset becomes too
-/// large. `before`: maps of clocks that stay.
-bool move_clocks(constraints::ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
-                 const std::vector<ClockShift>& moves, const Consensus& found) {
+/// Moves all aligned clocks along with a reference, so that it shows what it did before, but lets
+/// those that stay show what they did. With all maps as before, if an offset becomes too large.
+void move_along(constraints::ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
+                const ClockShift& reference, const std::vector<char>& stays) {
   std::vector<ClockMap> maps = clocks.maps();
   bool good = true;
   for (const std::uint32_t c : clocks.own_clocks()) {
     const trace::LocationSkeleton stamps = clocks.extent(c);
     if (stamps.event_count == 0) continue;
-    if (found.stays[c] != 0) {
+    if (stays[c] != 0) {
       clocks.set_map(maps, c, clocks.map_of(c, before));
       continue;
     }
     const ClockMap& map = clocks.map_of(c);
     const auto knot = [&](std::uint64_t local) -> ClockKnot {
       const std::int64_t time = map(local);
-      const double more = moves[found.reference].at(time) + found.shift[c];
-      return {local, time - static_cast<std::int64_t>(local) + ticks_of(more)};
+      return {local, time - static_cast<std::int64_t>(local) + ticks_of(reference.at(time))};
     };
     const auto moved =
         ClockMap::from_knots({knot(stamps.first), knot(std::max(stamps.last, stamps.first + 1))});
     good = good && moved;
     if (moved) clocks.set_map(maps, c, *moved);
   }
-  if (clocks.team().any(!good)) return false;
-  clocks.set_maps(std::move(maps));
-  return true;
+  if (!clocks.team().any(!good)) clocks.set_maps(std::move(maps));
 }
 
-/// Converts a constraint between clocks at their places to aligned times.
-constraints::ClockConstraint by_aligned_times(constraints::ClockConstraint one,
-                                              const std::vector<ClockShift>& moves,
-                                              const Consensus& found) {
-  const auto aligned = [&](std::uint32_t c, std::int64_t time) {
-    const bool stays = found.stays[c] != 0;
-    const ClockShift& line = moves[stays ? c : found.reference];
-    const double shift = stays ? 0 : found.shift[c];
-    // A fixed-point step: the two times differ by little, and the rate is small.
-    const auto near = time - ticks_of(line.at(time) + shift);
-    return time - ticks_of(line.at(near) + shift);
+/// Clocks in order of their distance from the one with the median move.
+std::vector<std::uint32_t> by_distance(const std::vector<ClockShift>& moves, std::int64_t middle) {
+  std::vector<std::uint32_t> order(moves.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto sort_by = [&](const auto& key) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   };
-  const std::int64_t from = aligned(one.from, one.from_time);
-  const std::int64_t to = aligned(one.to, one.to_time);
-  one.slack += (to - one.to_time) - (from - one.from_time);
-  one.from_time = from;
-  one.to_time = to;
-  return one;
+  sort_by([&](std::uint32_t c) { return moves[c].at(middle); });
+  const std::uint32_t median = order[(order.size() - 1) / 2];
+  std::iota(order.begin(), order.end(), 0U);
+  sort_by([&](std::uint32_t c) {
+    return std::pair(c != median, std::abs(moves[c].at(middle) - moves[median].at(middle)));
+  });
+  return order;
 }
 
-/// Places clocks by a consensus. Only the latest and the earliest clock of a collective give
-/// constraints, so clocks at new places show others, which are added. If a few rounds do not end
-/// without new violations, all clocks move along with the reference.
-Result<Consensus> place_by_consensus(constraints::ConstrainedClocks& clocks,
-                                     const std::vector<ClockMap>& before,
-                                     const std::vector<ClockShift>& moves) {
+/// Which clocks can show together what they showed `before`, if clocks are no faster than is
+/// typical or the edges demand; none if no clocks meet all edges.
+difference::AtZero find_staying(constraints::ConstrainedClocks& clocks,
+                                const std::vector<ClockMap>& before,
+                                const std::vector<std::uint32_t>& order) {
   const std::vector<ClockMap> aligned = clocks.maps();
+  clocks.set_maps(before);
+  clocks.collect_all();
+  std::vector<difference::Edge> edges;
+  for (const constraints::ClockConstraint& one : clocks.constraints()) {
+    const std::int64_t from = one.from_time - clocks.begin(), to = one.to_time - clocks.begin();
+    edges.push_back({{one.from, from}, {one.to, to}, to - from - one.slack});
+  }
+  const auto count = static_cast<std::uint32_t>(clocks.clocks());
+  const std::vector<difference::ClockLimits> limits(std::size_t{count} + 1);
+  difference::System system({.clocks = limits, .reference = count, .edges = edges});
+  difference::Effort effort{.most = AlignmentThresholds::most_steps};
+  const std::int64_t rate = set_least_rate(system, effort).value_or(0);
+  for (std::uint32_t c = 0; c < count; ++c) {
+    system.set_rate(c, std::max(rate, clocks.prior().typical_ppb));
+  }
+  auto found = find_most_at_zero(system, order, effort);
+  clocks.set_maps(aligned);
+  return found ? *std::move(found)
+               : difference::AtZero{.stays = std::vector<char>(count + 1, 0), .complete = true};
+}
+
+/// Lets as many clocks as possible show what they showed before. The others keep their aligned
+/// distance from these, if that violates no more than the alignment; else they are moved as wholes.
+Result<difference::AtZero> place_by_consensus(constraints::ConstrainedClocks& clocks,
+                                              const std::vector<ClockMap>& before) {
+  const std::vector<ClockShift> moves = moves_since(clocks, before);
   clocks.collect_all();
   const double allowed = clocks.worst_violation() + AlignmentThresholds::rounding;
-  std::vector<constraints::ClockConstraint> seen = clocks.constraints();
-  const std::int64_t middle = (clocks.begin() + clocks.end()) / 2;
-  Consensus found;
-  for (int round = 0; round < AlignmentThresholds::consensus_rounds; ++round) {
-    TRY_ASSIGN(found,
-               find_consensus(seen, moves, middle, {}, [&] { return clocks.check_cancelled(); }));
-    if (!move_clocks(clocks, before, moves, found)) break;
-    clocks.collect_all();
-    if (clocks.worst_violation() <= allowed) return found;
-    for (const constraints::ClockConstraint& one : clocks.constraints()) {
-      seen.push_back(by_aligned_times(one, moves, found));
-    }
-    clocks.set_maps(aligned);
-  }
-  found = all_follow(found.reference, moves.size());
-  move_clocks(clocks, before, moves, found);
+  const std::vector<ClockMap> aligned = clocks.maps();
+  const std::vector<std::uint32_t> order = by_distance(moves, (clocks.begin() + clocks.end()) / 2);
+  difference::AtZero found = find_staying(clocks, before, order);
+  const auto first = std::find_if(order.begin(), order.end(),
+                                  [&](std::uint32_t c) { return found.stays[c] != 0; });
+  const std::uint32_t reference = first == order.end() ? order.front() : *first;
+  move_along(clocks, before, moves[reference], found.stays);
+  if (std::ranges::count(found.stays, 1) == 1) return found;  // the alignment says all there is
+  TRY_ASSIGN(const bool good, move_as_wholes(clocks, found.stays, allowed));
+  if (good) return found;
+  std::fill(found.stays.begin(), found.stays.end(), 0);
+  found.stays[reference] = 1;
+  clocks.set_maps(aligned);
+  move_along(clocks, before, moves[reference], found.stays);
   return found;
 }
 
@@ -359,19 +404,19 @@ Result<std::string> apply_reference(constraints::ConstrainedClocks& clocks,
                                     const std::vector<ClockMap>& before) {
   const clocks::Reference& wanted = clocks.reference();
   if (!wanted.consensus && wanted.location == k_none) return "";
-  const std::vector<ClockShift> moves = moves_since(clocks, before);
-  Consensus found;
-  if (wanted.consensus) {
-    TRY_ASSIGN(found, place_by_consensus(clocks, before, moves));
-  } else {
-    found = all_follow(clocks.clock_of(wanted.location), moves.size());
-    move_clocks(clocks, before, moves, found);
+  if (!wanted.consensus) {
+    const std::uint32_t reference = clocks.clock_of(wanted.location);
+    std::vector<char> stays(clocks.clocks(), 0);
+    stays[reference] = 1;
+    move_along(clocks, before, moves_since(clocks, before)[reference], stays);
+    clocks.collect(nullptr);
+    return "";
   }
+  TRY_ASSIGN(const difference::AtZero found, place_by_consensus(clocks, before));
   clocks.collect(nullptr);
-  if (!wanted.consensus) return "";
   const auto stay = std::count(found.stays.begin(), found.stays.end(), 1);
   return fmt::format("{}{} of {} clocks can stay as they are; ", found.complete ? "" : "at least ",
-                     stay, found.stays.size());
+                     stay, clocks.clocks());
 }
 
 }  // namespace

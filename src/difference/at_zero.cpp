@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "difference/at_zero.hpp"
+
+#include <cstdlib>
+#include <queue>
+#include <utility>
+
+namespace entrain::difference {
+
+namespace {
+
+/// Number of clocks up to which all sets are tried.
+constexpr std::size_t k_most_exhaustive = 16;
+
+/// Calls use(node, length) for every arc from a node.
+template <class Use>
+void for_each_arc(const System& system, Node node, const Use& use) {
+  for (const System::Arc& arc : system.arcs_from(node)) use(arc.other, Exact{arc.length} * k_tick);
+  const System::Chain chain = system.chain(node);
+  for (const Node next : {chain.previous, chain.next}) {
+    if (next == 0) continue;
+    use(next, Exact{std::abs(system.stamp(next) - system.stamp(node))} * chain.rate_ppb);
+  }
+  if (chain.mean_of != 0) use(chain.mean_of, 0);
+  if (chain.mean != 0) use(chain.mean, Exact{chain.stray_ticks} * k_tick);
+}
+
+class AtZeroSearch {
+ public:
+  AtZeroSearch(const System& system, Values potential, std::span<const std::uint32_t> order,
+               Effort& effort)
+      : system_(system),
+        potential_(std::move(potential)),
+        order_(order),
+        effort_(effort),
+        upper_(system.nodes(), k_unbounded),
+        at_zero_(system.nodes(), 0),
+        stays_(system.clocks(), 0) {}
+
+  AtZero run() {
+    at_zero_[0] = 1;
+    set(0, 0);
+    spread();
+    if (order_.size() <= k_most_exhaustive) {
+      try_from(0);
+    } else {
+      add_block(order_);
+      best_ = stays_;
+    }
+    return {.stays = std::move(best_), .complete = effort_.spent <= effort_.most};
+  }
+
+ private:
+  using Block = std::span<const std::uint32_t>;
+  /// What a node was before it changed.
+  struct Change {
+    Node node = 0;
+    Exact upper = 0;
+    char at_zero = 0;
+  };
+
+  /// Adds each clock of a block that can stay beside those that were added before.
+  void add_block(Block block) {
+    if (block.empty() || effort_.spent > effort_.most || add(block) || block.size() == 1) return;
+    add_block(block.first(block.size() / 2));
+    add_block(block.subspan(block.size() / 2));
+  }
+
+  /// Tries all sets of the clocks from a place of the order on, beside those that stay.
+  void try_from(std::size_t place) {
+    if (count_ + (order_.size() - place) <= most_ && !best_.empty()) return;
+    if (place == order_.size()) {
+      most_ = count_;
+      best_ = stays_;
+      return;
+    }
+    const std::size_t before = changes_.size();
+    if (effort_.spent <= effort_.most && add(order_.subspan(place, 1))) {
+      try_from(place + 1);
+      stays_[order_[place]] = 0;
+      --count_;
+      undo(before);
+    }
+    try_from(place + 1);
+  }
+
+  /// Lets clocks stay. False, with all as before, if they cannot.
+  bool add(Block block) {
+    const std::size_t before = changes_.size();
+    if (!hold(block) || !spread()) {
+      queue_ = {};
+      undo(before);
+      return false;
+    }
+    for (const std::uint32_t clock : block) stays_[clock] = 1;
+    count_ += block.size();
+    return true;
+  }
+
+  /// Ties all nodes of clocks to 0. False if a path from the reference is below it already.
+  bool hold(Block block) {
+    for (const std::uint32_t clock : block) {
+      effort_.spent += system_.end(clock) - system_.begin(clock);
+      for (Node node = system_.begin(clock); node < system_.end(clock); ++node) {
+        if (upper_[node] < 0) return false;
+        changes_.push_back({node, upper_[node], at_zero_[node]});
+        at_zero_[node] = 1;
+        if (upper_[node] > 0) set(node, 0);
+      }
+    }
+    return true;
+  }
+
+  /// Dijkstra's algorithm on the lengths that the potential makes positive. False if a path gets
+  /// below 0 at a node that is tied to 0: a negative cycle.
+  bool spread() {
+    while (!queue_.empty()) {
+      const auto [distance, node] = queue_.top();
+      queue_.pop();
+      if (distance != upper_[node] - potential_[node]) continue;
+      bool good = true;
+      for_each_arc(system_, node, [&, from = node](Node to, Exact length) {
+        ++effort_.spent;
+        const Exact upper = upper_[from] + length;
+        if (upper >= upper_[to]) return;
+        good = good && at_zero_[to] == 0;
+        changes_.push_back({to, upper_[to], at_zero_[to]});
+        set(to, upper);
+      });
+      if (!good) return false;
+    }
+    return true;
+  }
+
+  void set(Node node, Exact upper) {
+    upper_[node] = upper;
+    queue_.emplace(upper - potential_[node], node);
+  }
+
+  void undo(std::size_t size) {
+    for (; changes_.size() > size; changes_.pop_back()) {
+      const Change& change = changes_.back();
+      upper_[change.node] = change.upper;
+      at_zero_[change.node] = change.at_zero;
+    }
+  }
+
+  using Entry = std::pair<Exact, Node>;
+  const System& system_;
+  const Values potential_;  ///< a solution
+  Block order_;
+  Effort& effort_;
+  Values upper_;             ///< length of the shortest path from the reference
+  BigVector<char> at_zero_;  ///< tied to 0; one per node
+  std::vector<char> stays_, best_;
+  std::size_t count_ = 0, most_ = 0;  ///< clocks that stay now, and in `best_`
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace
+
+Solved<AtZero> find_most_at_zero(const System& system, std::span<const std::uint32_t> order,
+                                 Effort& effort) {
+  auto potential = greatest_below(system, Values(system.nodes(), 0), effort);
+  if (!potential) return tl::unexpected(std::move(potential.error()));
+  return AtZeroSearch(system, std::move(*potential), order, effort).run();
+}
+
+}  // namespace entrain::difference

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/explained.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include <entrain/entrain.hpp>
+
+namespace entrain::engine {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t k_us = 1000, k_ms = 1'000'000;
+
+/// Four timers that talk both ways, of which the last one is set after half of the run.
+class Talk {
+ public:
+  explicit Talk(std::int64_t step) : step_(step) {
+    for (const char* name : {"a", "b", "c", "d"}) clocks_.clocks.push_back({.name = name});
+    for (std::uint32_t n = 0; n < 600; ++n) {
+      const std::uint32_t from = n % 4, to = (from + 1 + n / 4 % 3) % 4;
+      send(from, to, 100 * k_ms + n * k_ms, 40 * k_us + n % 7 * k_us);
+    }
+  }
+  void send(std::uint32_t from, std::uint32_t to, std::int64_t time, std::int64_t way) {
+    list_.cause_clock.push_back(from);
+    list_.cause_time.push_back(shown(from, time));
+    list_.effect_clock.push_back(to);
+    list_.effect_time.push_back(shown(to, time + way));
+  }
+  [[nodiscard]] Alignment align() const {
+    auto aligned = entrain::align(clocks_, list_.view(), {});
+    EXPECT_TRUE(aligned);
+    return *std::move(aligned);
+  }
+  /// Largest error of a clock from the first one's, by maps, except around the step.
+  [[nodiscard]] std::int64_t error(const Alignment& aligned, std::uint32_t clock) const {
+    std::int64_t worst = 0;
+    for (std::int64_t time = 110 * k_ms; time < 690 * k_ms; time += 10 * k_ms) {
+      if (std::abs(time - 400 * k_ms) < 15 * k_ms) continue;
+      const auto at = [&](std::uint32_t c) { return aligned.maps[c](shown(c, time)); };
+      worst = std::max(worst, std::abs(at(clock) - at(0)));
+    }
+    return worst;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t shown(std::uint32_t clock, std::int64_t time) const {
+    const std::int64_t step = clock == 3 && time >= 400 * k_ms ? step_ : 0;
+    return static_cast<std::uint64_t>(time + clock * 7 * k_ms + step);
+  }
+
+  std::int64_t step_;
+  Clocks clocks_;
+  tables::EdgeList list_;
+};
+
+TEST(Explained, a_timer_that_was_set_is_named_and_bends_no_other) {
+  for (const std::int64_t step : {6 * k_ms, -6 * k_ms}) {
+    const Talk talk(step);
+    const Alignment aligned = talk.align();
+    EXPECT_THAT(aligned.report.timeline.notes,
+                Contains(HasSubstr(step > 0 ? "the clock of d was set by +6.0"
+                                            : "the clock of d was set by -6.0")));
+    for (const std::uint32_t clock : {1U, 2U, 3U}) EXPECT_LT(talk.error(aligned, clock), 30 * k_us);
+  }
+}
+
+TEST(Explained, a_wrong_pair_moves_no_clock) {
+  Talk talk(0);
+  talk.send(0, 1, 300 * k_ms, -5 * k_ms);
+  const Alignment aligned = talk.align();
+  EXPECT_THAT(aligned.report.timeline.notes, Contains(HasSubstr("contradict the others")));
+  for (const std::uint32_t clock : {1U, 2U, 3U}) EXPECT_LT(talk.error(aligned, clock), 30 * k_us);
+}
+
+}  // namespace
+}  // namespace entrain::engine

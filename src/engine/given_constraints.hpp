@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <entrain/align.hpp>
+
+#include "difference/system.hpp"
+#include "formats/tables/list.hpp"
+
+namespace entrain::engine {
+
+/// What given edges say of the errors of clocks, but for scans. Common time is that of a clock of
+/// its own, the last one, which has no stamps.
+class GivenConstraints {
+ public:
+  GivenConstraints(std::size_t clocks, const Edges& edges, std::int64_t rate_ppb);
+
+  /// False: the run is too long, longer than 2^60 ticks.
+  [[nodiscard]] bool fit() const { return fit_; }
+  [[nodiscard]] difference::Constraints view() const;
+  /// Stamp that those of the constraints count from.
+  [[nodiscard]] std::uint64_t base() const { return base_; }
+
+ private:
+  difference::Event event(std::uint32_t clock, std::uint64_t time);
+
+  std::vector<difference::ClockLimits> limits_;
+  std::uint64_t base_;
+  bool fit_ = true;
+  std::vector<difference::Edge> edges_;
+  std::vector<difference::Event> members_;
+  std::vector<difference::Instance> instances_;
+};
+
+/// Edges of other clocks.
+struct Regrouping {
+  /// Clock that takes the place of a clock at a stamp.
+  std::function<std::uint32_t(std::uint32_t clock, std::uint64_t time)> clock_of;
+  /// Positions of edges and instances that are left out, increasing.
+  std::span<const std::uint32_t> no_edges{}, no_instances{};
+};
+/// Without the edges that are inside one clock then.
+tables::EdgeList regroup(const Edges& edges, const Regrouping& by);
+
+}  // namespace entrain::engine

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/staying.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/try.hpp"
+#include "difference/at_zero.hpp"
+#include "engine/given_constraints.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+/// Steps of the search per stamp: about as many searches of all edges.
+constexpr std::uint64_t k_steps_per_stamp = 1000;
+
+/// Clocks in order of the share of other clocks, of those they have edges with, with which they
+/// have violated ones.
+std::vector<std::uint32_t> by_trust(std::size_t count, std::span<const difference::Edge> edges) {
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;
+  std::vector<Pair> partners, opponents;
+  for (const auto& [cause, effect, delay] : edges) {
+    const Pair pair = std::minmax(cause.clock, effect.clock);
+    partners.push_back(pair);
+    if (cause.stamp + delay > effect.stamp) opponents.push_back(pair);
+  }
+  const auto count_of = [&](std::vector<Pair>& pairs) {
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    std::vector<std::size_t> number(count, 0);
+    for (const auto& [a, b] : pairs) ++number[a], ++number[b];
+    return number;
+  };
+  const std::vector<std::size_t> of = count_of(partners), against = count_of(opponents);
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return against[a] * std::max<std::size_t>(of[b], 1) <
+           against[b] * std::max<std::size_t>(of[a], 1);
+  });
+  return order;
+}
+
+/// The clocks that stay; empty if no clocks meet all edges.
+std::vector<char> find_staying(std::size_t count, const Edges& edges, std::int64_t rate_ppb) {
+  const GivenConstraints constraints(count, edges, rate_ppb);
+  if (!constraints.fit()) return {};
+  const difference::System system(constraints.view());
+  difference::Effort effort{.most = k_steps_per_stamp * (std::uint64_t{system.nodes()} + 1)};
+  auto found = find_most_at_zero(system, by_trust(count, constraints.view().edges), effort);
+  return found ? std::move(found->stays) : std::vector<char>();
+}
+
+/// The map by which a clock shows the time of a reference that is itself to be mapped.
+ClockMap seen_from(const ClockMap& reference, const ClockMap& map) {
+  if (reference.is_identity()) return map;
+  std::vector<std::uint64_t> stamps;
+  for (const ClockKnot& knot : map.knots()) stamps.push_back(knot.local);
+  for (const ClockKnot& knot : reference.knots()) {
+    const std::int64_t time = static_cast<std::int64_t>(knot.local) + knot.offset;
+    const std::int64_t offset = map(knot.local) - static_cast<std::int64_t>(knot.local);
+    if (time > offset) stamps.push_back(static_cast<std::uint64_t>(time - offset));
+  }
+  std::sort(stamps.begin(), stamps.end());
+  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
+  std::vector<ClockKnot> knots;
+  for (const std::uint64_t stamp : stamps) {
+    const std::int64_t time = map(stamp);
+    const auto there = static_cast<std::uint64_t>(std::max<std::int64_t>(time, 0));
+    const std::int64_t ahead = reference(there) - static_cast<std::int64_t>(there);
+    knots.push_back({stamp, time - ahead - static_cast<std::int64_t>(stamp)});
+  }
+  return ClockMap::from_knots(std::move(knots)).value_or(map);
+}
+
+}  // namespace
+
+Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const Edges& edges,
+                                                   std::int64_t rate_ppb, std::size_t least,
+                                                   const AlignGroup& align_group) {
+  const std::vector<char> stays = find_staying(clocks.clocks.size(), edges, rate_ppb);
+  const auto kept = static_cast<std::size_t>(std::count(stays.begin(), stays.end(), 1));
+  if (kept <= least) return std::nullopt;
+  Clocks group{.name = clocks.name, .resolution_hz = clocks.resolution_hz, .clocks = {}};
+  group.clocks.push_back({.name = "all clocks that stay", .kind = ClockKind::wall});
+  std::vector<std::uint32_t> number(stays.size(), 0);  // in the group
+  for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
+    if (stays[c] != 0) continue;
+    const Clock& own = clocks.clocks[c];
+    number[c] = static_cast<std::uint32_t>(group.clocks.size());
+    group.clocks.push_back({.name = own.name, .kind = ClockKind::wall, .events = own.events});
+  }
+  const tables::EdgeList own =
+      regroup(edges, {[&](std::uint32_t clock, std::uint64_t) { return number[clock]; }});
+  TRY_ASSIGN(const std::vector<ClockMap> aligned, align_group(group, own.view()));
+  KeptClocks result{.maps = std::vector<ClockMap>(clocks.clocks.size()), .kept = kept};
+  for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
+    if (stays[c] == 0) result.maps[c] = seen_from(aligned[0], aligned[number[c]]);
+  }
+  return result;
+}
+
+}  // namespace entrain::engine

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "explain/explain.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/random.hpp"
+#include "difference/oracle_testing.hpp"
+
+namespace entrain::explain {
+
+void PrintTo(const Step& step, std::ostream* out) {
+  *out << "clock " << step.clock << " from " << step.before << " to " << step.after;
+}
+
+namespace {
+
+using difference::Edge;
+using difference::Event;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// Clocks within 1 %, the last one of which is the reference, which has no stamps.
+struct Messages {
+  std::vector<difference::ClockLimits> limits;
+  std::vector<Edge> edges{};
+  std::vector<std::vector<Event>> ends{};  ///< of instances whose ends coincide within 5 ticks
+
+  explicit Messages(std::size_t clocks) : limits(clocks + 1, {.rate_ppb = 10'000'000}) {}
+
+  void talk(std::uint32_t a, std::uint32_t b, std::int64_t at, std::int64_t ahead) {
+    edges.push_back({{a, at}, {b, at + 10 + ahead}, 0});
+    edges.push_back({{b, at + 5 + ahead}, {a, at + 15}, 0});
+  }
+  [[nodiscard]] Explanation explain(std::uint64_t most = UINT64_MAX) const {
+    std::vector<difference::Instance> instances;
+    for (const std::vector<Event>& one : ends) instances.push_back({one, one, -5});
+    difference::Effort effort{.most = most};
+    const auto found =
+        entrain::explain::explain({.clocks = limits,
+                                   .reference = static_cast<std::uint32_t>(limits.size() - 1),
+                                   .edges = edges,
+                                   .instances = instances},
+                                  effort);
+    Explanation stopped;
+    stopped.bits = -1;
+    return found.value_or(stopped);
+  }
+};
+
+TEST(Explain, what_is_feasible_needs_no_explanation) {
+  Messages run(2);
+  run.talk(0, 1, 1'000, 300);
+  run.talk(0, 1, 2'000, 305);
+  const Explanation found = run.explain();
+  EXPECT_EQ(found.bits, 0);
+  EXPECT_THAT(found.steps, IsEmpty());
+}
+
+/// Clock 2 is right with both others before it was set, and afterwards.
+TEST(Explain, a_clock_that_was_set) {
+  for (const std::int64_t step : {500, -500}) {
+    Messages run(3);
+    for (std::int64_t t = 10'000; t < 20'000; t += 1'000) {
+      const std::int64_t ahead = t < 15'000 ? 0 : step;
+      run.talk(0, 2, t, ahead);
+      run.talk(1, 2, t + 30, ahead);
+      run.talk(0, 1, t + 60, 0);
+    }
+    const Explanation found = run.explain();
+    EXPECT_EQ(found.bits, Prices::step);
+    EXPECT_THAT(found.steps, ElementsAre(Step{2, 14'040, 15'005 + step}));
+    EXPECT_THAT(found.edges, IsEmpty());
+  }
+}
+
+TEST(Explain, a_pair_that_does_not_belong_together) {
+  Messages run(2);
+  for (std::int64_t t = 10'000; t < 20'000; t += 1'000) run.talk(0, 1, t, 0);
+  run.edges.push_back({{0, 15'500}, {1, 14'500}, 0});
+  const Explanation found = run.explain();
+  EXPECT_EQ(found.bits, Prices::pair);
+  EXPECT_THAT(found.edges, ElementsAre(20U));
+}
+
+TEST(Explain, clocks_that_are_faster_than_assumed) {
+  Messages run(2);
+  for (difference::ClockLimits& one : run.limits) one.rate_ppb = 1'000;
+  for (std::int64_t t = 0; t < 10'000'000; t += 100'000) run.talk(0, 1, t, t / 2'000);
+  const Explanation found = run.explain();
+  ASSERT_TRUE(found.rate_ppb);
+  EXPECT_NEAR(static_cast<double>(*found.rate_ppb), 250'000, 2'000);  // half of 500 ppm each
+}
+
+/// Ends are weak evidence, but many of them say more than a step costs.
+TEST(Explain, ends_that_coincide_no_longer) {
+  Messages run(3);
+  for (std::int64_t t = 10'000; t < 40'000; t += 1'000) {
+    const std::int64_t late = t == 17'000 ? 90 : 0, ahead = t < 25'000 ? 0 : 300;
+    run.ends.push_back({{0, t + late}, {1, t}, {2, t + ahead}});
+  }
+  const Explanation found = run.explain();
+  EXPECT_THAT(found.steps, ElementsAre(Step{2, 24'000, 25'300}));
+  EXPECT_THAT(found.instances, ElementsAre(7U));
+}
+
+TEST(Explain, a_search_ends_with_its_effort) {
+  Messages run(2);
+  run.talk(0, 1, 1'000, 0);
+  run.talk(0, 1, 2'000, 500);
+  EXPECT_EQ(run.explain(1).bits, -1);
+}
+
+/// The same run without some edges, and with some gaps between stamps in which clocks were set.
+bool is_explained(const Messages& run, const std::vector<Step>& steps,
+                  const std::vector<std::uint32_t>& dropped) {
+  Messages rest(run.limits.size() - 1 + steps.size());
+  for (std::uint32_t e = 0; e < run.edges.size(); ++e) {
+    if (std::find(dropped.begin(), dropped.end(), e) != dropped.end()) continue;
+    const auto part = [&](Event event) {
+      // After its last step a clock is one of its own.
+      for (std::size_t s = steps.size(); s-- > 0;) {
+        if (steps[s].clock != event.clock || event.stamp < steps[s].after) continue;
+        return Event{static_cast<std::uint32_t>(run.limits.size() - 1 + s), event.stamp};
+      }
+      return event;
+    };
+    rest.edges.push_back({part(run.edges[e].cause), part(run.edges[e].effect), 0});
+  }
+  const auto reference = static_cast<std::uint32_t>(rest.limits.size() - 1);
+  return difference::Oracle({.clocks = rest.limits, .reference = reference, .edges = rest.edges})
+      .feasible();
+}
+
+/// Tries all explanations that are cheaper.
+class Cheaper {
+ public:
+  Cheaper(const Messages& run, double bits) : run_(run), bits_(bits) {
+    std::vector<Event> events;
+    for (const Edge& edge : run.edges) events.push_back(edge.cause), events.push_back(edge.effect);
+    std::sort(events.begin(), events.end());
+    events.erase(std::unique(events.begin(), events.end()), events.end());
+    for (std::size_t e = 1; e < events.size(); ++e) {
+      if (events[e].clock != events[e - 1].clock) continue;
+      gaps_.push_back({events[e].clock, events[e - 1].stamp, events[e].stamp});
+    }
+  }
+  [[nodiscard]] bool exists() { return try_from(0, 0); }
+
+ private:
+  bool try_from(std::uint32_t place, double bits) {
+    if (bits > bits_ - 1) return false;
+    if (is_explained(run_, steps_, dropped_)) return true;
+    const auto edges = static_cast<std::uint32_t>(run_.edges.size());
+    for (std::uint32_t p = place; p < edges; ++p) {
+      dropped_.push_back(p);
+      if (try_from(p + 1, bits + Prices::pair)) return true;
+      dropped_.pop_back();
+    }
+    for (std::uint32_t p = std::max(place, edges); p < edges + gaps_.size(); ++p) {
+      steps_.push_back(gaps_[p - edges]);
+      if (try_from(p + 1, bits + Prices::step)) return true;
+      steps_.pop_back();
+    }
+    return false;
+  }
+
+  const Messages& run_;
+  double bits_;
+  std::vector<Step> gaps_, steps_;
+  std::vector<std::uint32_t> dropped_;
+};
+
+TEST(Explain, is_the_cheapest_of_all) {
+  int explained = 0, stepped = 0;
+  for (std::uint64_t n = 0; n < 10'000; ++n) {
+    SCOPED_TRACE(n);
+    RandomStream random(41, n);
+    Messages run(2 + random.below(2));
+    const std::int64_t step = 200 * static_cast<std::int64_t>(random.below(2));
+    const auto set_at = 1'200 + static_cast<std::int64_t>(random.below(600));
+    for (std::uint64_t m = 4 + random.below(6); m > 0; --m) {
+      const auto a = static_cast<std::uint32_t>(random.below(run.limits.size() - 1));
+      const auto b = static_cast<std::uint32_t>((a + 1) % (run.limits.size() - 1));
+      const auto sent = 1'000 + static_cast<std::int64_t>(random.below(1'000));
+      const std::int64_t way =
+          static_cast<std::int64_t>(random.below(40)) - (random.below(9) == 0 ? 60 : 0);
+      const auto shown = [&](std::uint32_t clock, std::int64_t time) {
+        return Event{clock, time + (clock == 0 && time > set_at ? step : 0)};
+      };
+      run.edges.push_back({shown(a, sent), shown(b, sent + way), 0});
+    }
+    const Explanation found = run.explain();
+    ASSERT_TRUE(is_explained(run, found.steps, found.edges));
+    ASSERT_EQ(found.bits, Prices::step * static_cast<double>(found.steps.size()) +
+                              Prices::pair * static_cast<double>(found.edges.size()));
+    ASSERT_FALSE(Cheaper(run, found.bits).exists());
+    explained += found.bits > 0 ? 1 : 0;
+    stepped += found.steps.empty() ? 0 : 1;
+  }
+  EXPECT_GT(explained, 1'000);
+  EXPECT_GT(stepped, 20);
+}
+
+}  // namespace
+}  // namespace entrain::explain
