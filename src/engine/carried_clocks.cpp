@@ -58,13 +58,13 @@ class Carrying {
     result_.inner.resize(clocks.clocks.size());
   }
 
-  Result<CarriedClocks> run(const lines::AlignPair& align_pair) {
+  Result<CarriedClocks> run(const AlignGroup& align_group) {
     for (auto& [c, inner] : inner_edges()) {
       const std::int64_t shift = inner.shift();
       if (shift == 0 && inner.least <= inner.most) continue;
       result_.apart.push_back(clocks_.clocks[c].name);
       result_.inner[c] = ClockMap().shifted(shift);
-      if (inner.least > inner.most) TRY(follow_carrier(c, inner, align_pair));
+      if (inner.least > inner.most) TRY(follow_carrier(c, inner, align_group));
     }
     widen();
     take_edges();
@@ -74,7 +74,7 @@ class Carrying {
 
  private:
   /// No constant meets the edges: the clock drifts, or was set.
-  Result<void> follow_carrier(std::uint32_t c, Inner& inner, const lines::AlignPair& align_pair) {
+  Result<void> follow_carrier(std::uint32_t c, Inner& inner, const AlignGroup& align_group) {
     const std::int64_t shift = inner.shift();
     inner.move(shift);
     Clocks pair{.name = clocks_.name,
@@ -85,7 +85,7 @@ class Carrying {
       events->first += static_cast<std::uint64_t>(shift);
       events->last += static_cast<std::uint64_t>(shift);
     }
-    TRY_ASSIGN(const std::vector<ClockMap> maps, align_pair(pair, inner.list.view()));
+    TRY_ASSIGN(const std::vector<ClockMap> maps, align_group(pair, inner.list.view()));
     TRY_ASSIGN(result_.inner[c], sim::composed(result_.inner[c], maps[1]));
     return {};
   }
@@ -162,8 +162,8 @@ bool has_carried(std::span<const std::uint32_t> process_of) {
 
 Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
                                      std::span<const std::uint32_t> process_of,
-                                     const lines::AlignPair& align_pair) {
-  return Carrying(clocks, edges, process_of).run(align_pair);
+                                     const AlignGroup& align_group) {
+  return Carrying(clocks, edges, process_of).run(align_group);
 }
 
 Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,

@@ -10,8 +10,8 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 
+#include "engine/staying.hpp"
 #include "formats/tables/list.hpp"
-#include "lines/keep_most_clocks.hpp"
 
 namespace entrain::engine {
 
@@ -31,11 +31,11 @@ struct CarriedClocks {
 /// True if some process has several clocks.
 bool has_carried(std::span<const std::uint32_t> process_of);
 
-/// The first clock of each process carries the others. `align_pair` is asked only for clocks whose
-/// edges with their carrier are violated. Errors: those of `align_pair`.
+/// The first clock of each process carries the others. `align_group` is asked only for clocks whose
+/// edges with their carrier are violated. Errors: those of `align_group`.
 Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
                                      std::span<const std::uint32_t> process_of,
-                                     const lines::AlignPair& align_pair);
+                                     const AlignGroup& align_group);
 
 /// Maps of all clocks, of the maps of their carriers. Errors: those of ClockMap::from_knots().
 Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,
