@@ -40,14 +40,14 @@ def test_clocks_say_whose_clock_is_wrong(tmp_path):
                 event["ts"] -= 4000
         (run / file.name).write_text(json.dumps(trace))
     table = ec.clocks(run)
-    assert table["clock"][0] == "rank 2" and table["state"][0] == "slow"
+    assert list(table["clock"][:2]) == ["rank 2", "rank 2 device 2"]
     assert abs(table["offset_s"][0] - 4e-3) <= table["bound_s"][0]
-    assert list(table["state"][1:]) == ["right"] * 3
+    assert list(table["state"]) == ["slow"] * 2 + ["right"] * 6
     assert table["offset_s"].dtype == float and table["edges"].dtype == np.int64
     assert np.isnan(table["since_s"]).all()
     # Maps of training runs, by name.
     maps = ec.clock_maps(run)
-    assert sorted(maps) == [f"rank {i}" for i in range(4)]
+    assert sorted(maps) == [f"rank {i}{of}" for i in range(4) for of in ("", f" device {i}")]
     stamp = int(maps["rank 2"].knots[0][0])
     assert abs((maps["rank 2"](stamp) - stamp) / maps.resolution_hz - table["offset_s"][0]) < 1e-4
     assert len(maps.bounds("rank 2")) > 0
@@ -89,7 +89,7 @@ def test_sessions_beside_collectives():
     ({"clock": ["a"] * 80}, "clock a has two begins in the instance"),
     ({"role": ["middle"] * 80}, "neither begin nor end"),
     ({"sync": ["perhaps"] * 80}, "column sync"),
-    ({"end": [1.5] * 80}, "column end"),
+    ({"end": [1.5] * 80}, "whole and other times are mixed"),
     ({"end": [1] * 79}, "the edges have different lengths"),
 ])
 def test_bad_rows_of_collectives_are_refused(change, text):

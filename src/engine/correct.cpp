@@ -165,13 +165,11 @@ class Correction {
 
   ClockMaps take_maps() {
     ClockMaps maps;
-    for (const trace::Location& location : t_.loaded.trace.definitions.locations) {
+    const trace::Definitions& definitions = t_.loaded.trace.definitions;
+    for (const trace::Location& location : definitions.locations) {
       maps.locations.push_back(location.id);
-      if (t_.has_given_edges) {
-        const auto index = static_cast<LocationIndex>(maps.locations.size() - 1);
-        maps.names.push_back(trace::process_name(t_.loaded.trace.definitions, index));
-      }
     }
+    if (t_.has_given_edges) maps.names = trace::clock_names(definitions);
     maps.maps = std::move(maps_);
     maps.resolution_hz = t_.loaded.trace.definitions.clock.resolution_hz;
     return maps;

@@ -106,6 +106,10 @@ Result<void> check_place(const fs::path& target, Kind kind, const OutputRule& ru
   std::error_code none;
   if (!fs::is_directory(place.parent_path(), none)) {
     const fs::path folder = target.has_filename() ? target.parent_path() : place.parent_path();
+    if (fs::exists(folder, none)) {
+      return refuse("cannot write {}: {} is no folder; choose another name", target.string(),
+                    folder.string());
+    }
     return refuse("cannot write {}: there is no folder {}; make it first (mkdir -p)",
                   target.string(), folder.string());
   }

@@ -103,29 +103,23 @@ void add_rows(const trace::Definitions& definitions, Layout& layout) {
   }
 }
 
-/// The name of its process, if that has no other clock.
+/// The name of its first location, but of its machine if that has several processes.
 std::string clock_name(const trace::Definitions& definitions, const Layout& layout,
                        const std::vector<LocationIndex>& members,
-                       const std::vector<std::uint32_t>& clocks_of_process) {
+                       const std::vector<std::string>& names) {
   const std::uint32_t process = definitions.process_of[members.front()];
   const bool one_process = std::all_of(members.begin(), members.end(), [&](LocationIndex l) {
     return definitions.process_of[l] == process;
   });
-  const std::string& name = trace::process_name(definitions, members.front());
-  if (!one_process) return layout.nodes[layout.node_of[members.front()]];
-  if (clocks_of_process[process] == 1) return name;
-  return fmt::format("{}, {}", name, definitions.locations[members.front()].name);
+  return one_process ? names[members.front()] : layout.nodes[layout.node_of[members.front()]];
 }
 
 void add_clocks(const trace::Definitions& definitions, const trace::ClockDomains& clocks,
                 Layout& layout) {
   layout.clock_of = clocks.of;
-  std::vector<std::uint32_t> clocks_of_process(count_of(definitions.process_of));
+  const std::vector<std::string> names = trace::clock_names(definitions);
   for (const auto& members : clocks.members) {
-    ++clocks_of_process[definitions.process_of[members.front()]];
-  }
-  for (const auto& members : clocks.members) {
-    layout.clocks.push_back({.name = clock_name(definitions, layout, members, clocks_of_process),
+    layout.clocks.push_back({.name = clock_name(definitions, layout, members, names),
                              .node = layout.node_of[members.front()],
                              .location = members.front(),
                              .locations = static_cast<std::uint32_t>(members.size())});

@@ -36,6 +36,23 @@ const std::string& process_name(const Definitions& definitions, LocationIndex l)
              : location.name;
 }
 
+std::vector<std::string> clock_names(const Definitions& definitions) {
+  std::vector<std::string> names;
+  std::vector<bool> is_named;
+  for (LocationIndex l = 0; l < definitions.locations.size(); ++l) {
+    const std::string& process = process_name(definitions, l);
+    const std::string& own = definitions.locations[l].name;
+    const std::uint32_t of = definitions.process_of[l];
+    if (of >= is_named.size()) is_named.resize(std::size_t{of} + 1);
+    const bool is_first = !is_named[of];
+    is_named[of] = true;
+    names.push_back(is_first || own.empty()    ? process
+                    : own.starts_with(process) ? own
+                                               : process + ", " + own);
+  }
+  return names;
+}
+
 const std::string& node_name(const Definitions& definitions, LocationIndex l) {
   static const std::string k_nameless;
   const std::uint32_t group = definitions.locations[l].group;

@@ -140,6 +140,9 @@ inline constexpr std::int64_t k_largest_mu = std::int64_t{1} << 52;
 
 /// Name of the process of location `l`; of the location itself if no process is known.
 [[nodiscard]] const std::string& process_name(const Definitions& definitions, LocationIndex l);
+/// Per location the name of its clock, if each location has one: that of its process for the first
+/// location of a process, and that with its own name for the others.
+[[nodiscard]] std::vector<std::string> clock_names(const Definitions& definitions);
 
 /// Name of the machine of location `l`: of the nearest shared-memory node of the system tree, else
 /// of the node that its process names; "" if there is none.

@@ -36,7 +36,7 @@ TEST(NetTool, every_verb_has_a_manual_page) {
         "--seed", "--no-skip", "--limit", "--csv", "--svg", "--method", "--slot-flits"}},
       {"tables", {"--svg"}}};
   for (const auto& [verb, names] : options) {
-    const ChildOutcome outcome = run_tool({"net", verb, "--help"});
+    const ChildOutcome outcome = run_tool({"net", verb, "--help-all"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
     EXPECT_THAT(outcome.out, testing::StartsWith("NAME\n    entrain net " + verb + " - "));
     for (const std::string& name : names) EXPECT_THAT(outcome.out, HasSubstr("\n    " + name));
@@ -353,7 +353,7 @@ INSTANTIATE_TEST_SUITE_P(
         {{"simulate", "single:4", "--csv", "/nonexistent/a.csv"},
          "cannot write /nonexistent/a.csv: there is no folder /nonexistent"},
         {{"schedule", "single:4", "-o", "/proc/a.csv"}, "cannot write /proc/a.csv: "},
-        {{"tables", "--svg", "/dev/null/a"}, "cannot create folder /dev/null: "},
+        {{"tables", "--svg", "/dev/null/a"}, "/dev/null is no folder"},
     }));
 
 TEST(NetTool, bad_files_are_one_sentence) {

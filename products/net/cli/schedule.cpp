@@ -75,7 +75,7 @@ class ScheduleVerb : public Verb {
     if (!output_.empty() && extension != ".csv" && extension != ".json")
       return fail(ErrorKind::usage,
                   fmt::format("--output {}: the name must end with .csv or .json", output_));
-    if (!output_.empty()) TRY(OutputFile::check(output_, {}));
+    if (!output_.empty()) TRY(OutputFile::check(output_, {.offers_force = false, .inputs = {}}));
     TRY_ASSIGN(const Parameters parameters, parameters_.get());
     TRY_ASSIGN(const Topology topology, topology_.get(seed_));
     const SpanningTree tree(topology);

@@ -204,8 +204,8 @@ Result<SimulationReport> SimulateVerb::work(Progress* progress) const {
 }
 
 Result<void> SimulateVerb::check_files() const {
-  if (!csv_.empty()) TRY(OutputFile::check(csv_, {}));
-  if (!svg_.empty()) TRY(OutputFile::check(svg_, {}));
+  if (!csv_.empty()) TRY(OutputFile::check(csv_, {.offers_force = false, .inputs = {}}));
+  if (!svg_.empty()) TRY(OutputFile::check(svg_, {.offers_force = false, .inputs = {}}));
   return check_distinct({{"--csv", csv_}, {"--svg", svg_}});
 }
 
@@ -216,9 +216,9 @@ Result<void> SimulateVerb::write_files(const Topology& topology, SimulationRepor
     return csv_.empty() ? Result<void>() : write_output(csv_, skew_csv(topology, report));
   const std::string drawing = report::to_svg(skew_plot(report));
   if (csv_.empty()) return write_output(svg_, drawing);
-  TRY_ASSIGN(OutputFile table, OutputFile::create(csv_, {}));
+  TRY_ASSIGN(OutputFile table, OutputFile::create(csv_, {.offers_force = false, .inputs = {}}));
   TRY(table.write(skew_csv(topology, report)));
-  TRY_ASSIGN(OutputFile picture, OutputFile::create(svg_, {}));
+  TRY_ASSIGN(OutputFile picture, OutputFile::create(svg_, {.offers_force = false, .inputs = {}}));
   TRY(picture.write(drawing));
   return OutputFile::commit_both(table, picture);
 }

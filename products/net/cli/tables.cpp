@@ -46,7 +46,8 @@ class TablesVerb : public Verb {
     return run_and_report(
         common_,
         [&](Progress*) -> Result<TablesReport> {
-          if (!folder_.empty()) TRY(OutputFolder::check(folder_, {}));
+          if (!folder_.empty())
+            TRY(OutputFolder::check(folder_, {.offers_force = false, .inputs = {}}));
           TablesReport tables{published_cells(), published_figures(), {}};
           if (!folder_.empty()) TRY(draw(tables));
           return tables;
@@ -58,7 +59,8 @@ class TablesVerb : public Verb {
 
  private:
   Result<void> draw(TablesReport& tables) const {
-    TRY_ASSIGN(OutputFolder staged, OutputFolder::create(folder_, {}));
+    TRY_ASSIGN(OutputFolder staged,
+               OutputFolder::create(folder_, {.offers_force = false, .inputs = {}}));
     for (const Figure& figure : tables.figures) {
       const std::string name = figure.name + ".svg";
       const std::string text = report::to_svg(figure_plot(figure));

@@ -110,7 +110,7 @@ TEST_F(Devices, each_clock_moves_by_its_own_map) {
   const auto run = open();
   ASSERT_TRUE(run) << run.error().message;
   ASSERT_EQ((*run)->clocks.clocks.size(), 2U);
-  EXPECT_EQ((*run)->clocks.clocks[1].name, "0 device 0");
+  EXPECT_EQ((*run)->clocks.clocks[1].name, "rank 0 device 0");
   EXPECT_EQ((*run)->clocks.clocks[1].process, (*run)->clocks.clocks[0].process);
   const TempFolder out;
   ASSERT_TRUE((*run)->write(out.path(), std::vector<ClockMap>{{}, ClockMap().shifted(20'000)}));

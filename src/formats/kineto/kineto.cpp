@@ -143,7 +143,7 @@ void Run::add_devices(std::size_t file) {
     const FileClock& device = files_[file].clocks[c];
     const std::uint32_t number = clock_in_run(files_, file, c);
     add_clock(files_[file], device,
-              fmt::format("{} device {}", files_[file].rank, row_of(device.process)));
+              fmt::format("rank {} device {}", files_[file].rank, row_of(device.process)));
     for (const InnerEdge& edge : device.edges) {
       list.cause_clock.push_back(edge.from_host ? host : number);
       list.cause_time.push_back(edge.from_host ? edge.host : edge.device);
