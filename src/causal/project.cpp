@@ -10,7 +10,7 @@
 
 #include "base/cancel.hpp"
 #include "base/try.hpp"
-#include "causal/violated_edges.hpp"
+#include "causal/broken_edges.hpp"
 #include "clocks/presync.hpp"
 #include "difference/solve.hpp"
 
@@ -28,6 +28,9 @@ constexpr std::int64_t k_most_rate_ppb = k_billion / 10;
 
 /// Limits of the search; project_test.cpp. Chosen, not measured.
 struct ProjectionLimits {
+  /// Rounds that take broken edges only. Each later one takes edges that come closer to being
+  /// broken, by a factor of 8, so that all are taken at last.
+  static constexpr std::uint32_t narrow_rounds = 16;
   /// Steps per node and constraint that a search may take: sweeps.
   static constexpr std::uint64_t sweeps = 1000;
   static constexpr std::int64_t largest_stamp = std::int64_t{1} << 60;  ///< of difference::Event
@@ -112,22 +115,12 @@ class Projector {
 
   /// `least`: the least latency of broken edges, ticks.
   Result<Attempt> attempt(const Limits& limits, std::int64_t least) {
-    ViolatedEdges broken(context_, {.clock_of = domains_.of,
-                                    .clocks = static_cast<std::uint32_t>(domains_.count()),
-                                    .lines = lines_,
-                                    .begin = begin_,
-                                    .end = end_,
-                                    .mu = context_.mu,
-                                    .most_error = ProjectionLimits::largest_stamp});
+    BrokenEdges broken(context_, domains_, base_, least);
     Attempt attempt{.about = {}, .maps = estimate_};
-    const auto times = [&](LocationIndex l) {
-      return [this, map = ClockMap::Cursor(attempt.maps[domains_.of[l]])](
-                 std::uint64_t stamp) mutable { return map(stamp) - begin_; };
-    };
-    while (broken.add(times)) {
+    while (broken.add(attempt.maps, margin(attempt.about.rounds))) {
       TRY(Cancel(context_.progress).agree(context_.team()));
       ++attempt.about.rounds;
-      if (solve(edges_of(broken, least), limits, attempt)) continue;
+      if (solve(broken, limits, attempt)) continue;
       attempt.about.contradictions = 1;
       attempt.about.moved = 0;
       break;
@@ -163,18 +156,9 @@ class Projector {
     return fastest;
   }
 
-  /// Edges by stamps, with this latency at least.
-  [[nodiscard]] std::vector<difference::Edge> edges_of(const ViolatedEdges& broken,
-                                                       std::int64_t least) const {
-    std::vector<difference::Edge> edges(broken.edges().begin(), broken.edges().end());
-    for (difference::Edge& edge : edges) {
-      for (difference::Event* event : {&edge.cause, &edge.effect}) {
-        const constraints::BaseLine& line = lines_[event->clock];
-        event->stamp += begin_ - line.value + static_cast<std::int64_t>(line.anchor - base_);
-      }
-      edge.delay = std::max(edge.delay, least);
-    }
-    return edges;
+  static std::int64_t margin(std::uint32_t rounds) {
+    if (rounds < ProjectionLimits::narrow_rounds) return 0;
+    return std::int64_t{1} << std::min(60U, 3 * (rounds - ProjectionLimits::narrow_rounds));
   }
 
   /// Tells every process maps, sessions, first and last stamps of all clocks.
@@ -284,22 +268,7 @@ class Projector {
     for (difference::Session& session : sessions_) {
       session.at.stamp -= static_cast<std::int64_t>(base_);
     }
-    add_lines();
     add_points();
-  }
-
-  /// Lines along which the windows of edges lie: the estimate at the first event.
-  void add_lines() {
-    lines_.resize(domains_.count());
-    begin_ = std::numeric_limits<std::int64_t>::max();
-    end_ = std::numeric_limits<std::int64_t>::min();
-    for (std::uint32_t d = 0; d < domains_.count(); ++d) {
-      const Facts& facts = facts_[d];
-      if (!has_events(facts)) continue;
-      lines_[d] = {.anchor = facts.first, .value = estimate_[d](facts.first), .rate = 0};
-      begin_ = std::min(begin_, lines_[d](facts.first));
-      end_ = std::max(end_, lines_[d](facts.last));
-    }
   }
 
   /// Lets the system have nodes at the knots of the estimate, and at the first and the last event:
@@ -320,9 +289,11 @@ class Projector {
     }
   }
 
-  [[nodiscard]] difference::System system_of(std::vector<difference::Edge> edges,
+  [[nodiscard]] difference::System system_of(const BrokenEdges& broken,
                                              const Limits& limits) const {
+    std::vector<difference::Edge> edges(broken.edges().begin(), broken.edges().end());
     edges.insert(edges.end(), points_.begin(), points_.end());
+    const std::vector<difference::Instance> instances = broken.instances();
     std::vector<std::int64_t> offsets;
     for (std::uint32_t d = 0; d < domains_.count(); ++d) {
       offsets.push_back(has_events(facts_[d]) ? offset_at(d, facts_[d].first) : 0);
@@ -332,6 +303,7 @@ class Projector {
                                .reference = reference_,
                                .edges = edges,
                                .sessions = sessions_,
+                               .instances = instances,
                                .offsets = offsets});
   }
 
@@ -341,8 +313,8 @@ class Projector {
   }
 
   /// False if no clocks meet the constraints, or the search took too long.
-  bool solve(std::vector<difference::Edge> edges, const Limits& limits, Attempt& attempt) {
-    const difference::System system = system_of(std::move(edges), limits);
+  bool solve(const BrokenEdges& broken, const Limits& limits, Attempt& attempt) {
+    const difference::System system = system_of(broken, limits);
     Values estimate(system.nodes(), 0);
     for (Node node = 1; node < system.stamped(); ++node) {
       const std::uint64_t stamp = base_ + static_cast<std::uint64_t>(system.stamp(node));
@@ -416,8 +388,6 @@ class Projector {
   std::vector<ClockMap> estimate_;             ///< one per domain
   std::vector<difference::Session> sessions_;  ///< of all clocks
   std::vector<difference::Edge> points_;       ///< see add_points()
-  std::vector<constraints::BaseLine> lines_;   ///< one per domain
-  std::int64_t begin_ = 0, end_ = 0;           ///< first and last time along them
   std::uint32_t reference_ = 0;                ///< domain that stays; their number: none
   std::int64_t reference_offset_ = 0;          ///< ticks
   std::uint64_t base_ = 0;                     ///< stamp that those of the system count from

@@ -123,7 +123,7 @@ TEST_P(Beside, one_clock_of_all_needs_no_measurement) {
   if (HasFatalFailure()) return;
   EXPECT_TRUE(samples_in(clocks()).empty());
   const ChildOutcome check =
-      run_tool({"check", own().string(), "--clock-samples", clocks().string()});
+      run_tool({"check", own().string(), "--clock-samples", clocks().string(), "-v"});
   EXPECT_EQ(check.exit_code, 0) << check.out << check.err;
   EXPECT_THAT(check.out, HasSubstr("time stamps as stored"));
 }

@@ -18,6 +18,7 @@ import csv
 import gzip
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -209,12 +210,12 @@ class Trial:
         instances = collections.defaultdict(list)
         with (self.folder / "edges.csv").open() as file:
             for row in csv.DictReader(file):
-                ends = [names[int(row[f"{end}_clock"]), int(row[f"{end}_time"])]
-                        for end in ("cause", "effect") if row[f"{end}_clock"]]
+                ends = [names[int(re.search(r"\d+", clock)[0]), int(row[f"{end}_time"])]
+                        for end in ("cause", "effect") if (clock := row[f"{end}_clock"])]
                 if row["instance"]:
                     instances[row["instance"]] += ends
                     self.paired += row["role"] == "end"
-                else:
+                elif "device" not in row["cause_clock"] + row["effect_clock"]:  # no launch
                     self.paired += 2
                     instances["message", len(instances)] = ends
         for instance in instances.values():

@@ -326,7 +326,11 @@ Json without_lists(Json report) {
 }
 
 /// The table of clocks, as entrain clocks prints it, with its sentence.
-Json table_json(const ClockTable& table) {
+Json table_json(ClockTable table) {
+  table.reference = shown(table.reference);
+  for (entrain::ClockRow& row : table.rows) {
+    for (std::string* name : {&row.name, &row.machine, &row.worst_with}) *name = shown(*name);
+  }
   Json json = report::to_json(table);
   json["sentence"] = report::clocks_sentence(table);
   make_printable(json);

@@ -292,7 +292,7 @@ class Arguments:
     def _options(self, context: Context, verb: list[str]) -> list[tuple[str, str]]:
         key = ("options", *verb)
         if key not in context.references:
-            text = context.runner.run(context.runner.tool, [*verb, "--help"], {}).out
+            text = context.runner.run(context.runner.tool, [*verb, "--help-all"], {}).out
             found = re.findall(r"^ {4}(?:-\w, )?(--[\w-]+)(?: (\S+))?$", text, re.MULTILINE)
             context.references[key] = [one for one in found if one[0] not in self.left_out]
         return context.references[key]
