@@ -106,19 +106,45 @@ class EvidenceCollector {
     for (const match::Participant& send : sends) sets_.join(sends.front().location, send.location);
   }
 
+  /// The two locations with the least places.
+  struct Least {
+    LocationIndex first = k_none, second = k_none;
+  };
+  void take(Least& least, LocationIndex l) const {
+    if (l == least.first || l == least.second) return;
+    if (least.first == k_none || place_[l] < place_[least.first]) {
+      least.second = std::exchange(least.first, l);
+    } else if (least.second == k_none || place_[l] < place_[least.second]) {
+      least.second = l;
+    }
+  }
+
   /// Takes the violated pairs of a collective.
   void find_wrong(const match::Exchange& exchange) {
     const auto sends = graph_.sends(exchange), receives = graph_.receives(exchange);
     std::vector<match::Participant> begins(sends.begin(), sends.end());
+    std::vector<match::Participant> ends(receives.begin(), receives.end());
     const auto time = [&](const match::Participant& one) { return times_[one.node]; };
     std::ranges::sort(begins, std::ranges::greater(), time);
-    for (const match::Participant& receive : receives) {
+    if (exchange.ordered) return find_wrong_in_order(begins, ends);
+    std::ranges::sort(ends, std::ranges::greater(), time);
+    Least later;  // of the begins later than the end
+    auto next = begins.begin();
+    for (const match::Participant& end : ends) {
+      for (; next != begins.end() && time(*next) > time(end); ++next) take(later, next->location);
+      const LocationIndex l = later.first == end.location ? later.second : later.first;
+      if (l != k_none) note_wrong(l, end.location);
+    }
+  }
+  /// Likewise, of a scan.
+  void find_wrong_in_order(std::span<const match::Participant> begins,
+                           std::span<const match::Participant> ends) {
+    for (const match::Participant& end : ends) {
       for (const match::Participant& begin : begins) {
-        if (time(begin) <= time(receive)) break;
-        const bool is_edge = begin.location != receive.location &&
-                             (!exchange.ordered || begin.order < receive.order);
-        if (is_edge) note_wrong(begin.location, receive.location);
-        if (place_[receive.location] >= first_wrong_) break;
+        if (times_[begin.node] <= times_[end.node]) break;
+        const bool is_edge = begin.location != end.location && begin.order < end.order;
+        if (is_edge) note_wrong(begin.location, end.location);
+        if (place_[end.location] >= first_wrong_) break;
       }
     }
   }
@@ -436,7 +462,8 @@ class TableMaker {
   TableMaker(const Timeline& timeline, const ClockEvidence& evidence)
       : definitions_(timeline.loaded.trace.definitions),
         evidence_(evidence),
-        layout_(page::make_layout(definitions_, timeline.shared_clocks)),
+        clocks_(timeline.shared_clocks),
+        layout_(page::make_layout(definitions_, clocks_)),
         largest_(largest_group(evidence.group)) {}
 
   [[nodiscard]] const page::Layout& layout() const { return layout_; }
@@ -446,9 +473,7 @@ class TableMaker {
         table.rows.emplace_back(row_of(figures, common, evidence_.of[figures.location].is_right));
     row.name = layout_.clocks[clock].name;
     row.machine = trace::node_name(definitions_, figures.location);
-    for (LocationIndex l = 0; l < layout_.clock_of.size(); ++l) {
-      if (layout_.clock_of[l] == clock) add_evidence(evidence_.of[l], row);
-    }
+    for (const LocationIndex l : clocks_.members[clock]) add_evidence(evidence_.of[l], row);
     const bool is_tied = figures.is_measured || evidence_.group[figures.location] == largest_;
     if (is_tied || row.state != ClockState::right) return;
     row.state = ClockState::untied;
@@ -467,6 +492,7 @@ class TableMaker {
 
   const trace::Definitions& definitions_;
   const ClockEvidence& evidence_;
+  const trace::ClockDomains& clocks_;
   page::Layout layout_;
   std::uint32_t largest_;
 };
