@@ -231,6 +231,7 @@ TEST_F(HandMade, links_of_an_overlay_are_of_the_kind_asked_for) {
   CorrectOptions options;
   options.mode = WriteMode::overlay;
   options.link = LinkKind::symbolic;
+  fs::create_directory(scratch_ / "deep");
   ASSERT_TRUE(correct(anchor(), scratch_ / "deep/symbolic", options));
   const fs::path link = scratch_ / "deep/symbolic/traces/1.evt";
   ASSERT_TRUE(fs::is_symlink(link));
