@@ -209,8 +209,11 @@ class Trial:
         instances = collections.defaultdict(list)
         with (self.folder / "edges.csv").open() as file:
             for row in csv.DictReader(file):
-                ends = [names[int(row[f"{end}_clock"]), int(row[f"{end}_time"])]
-                        for end in ("cause", "effect") if row[f"{end}_clock"]]
+                places = [(int(row[f"{end}_clock"].split()[0]), int(row[f"{end}_time"]))
+                          for end in ("cause", "effect") if row[f"{end}_clock"]]
+                if not row["instance"] and places[0][0] == places[1][0]:
+                    continue  # a launch and its kernel
+                ends = [names[place] for place in places]
                 if row["instance"]:
                     instances[row["instance"]] += ends
                     self.paired += row["role"] == "end"
