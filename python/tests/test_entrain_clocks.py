@@ -40,9 +40,9 @@ def test_clocks_say_whose_clock_is_wrong(tmp_path):
                 event["ts"] -= 4000
         (run / file.name).write_text(json.dumps(trace))
     table = ec.clocks(run)
-    assert list(table["clock"][:2]) == ["rank 2", "rank 2 device 2"]
+    assert table["clock"][0] == "rank 2" and table["state"][0] == "slow"
     assert abs(table["offset_s"][0] - 4e-3) <= table["bound_s"][0]
-    assert list(table["state"]) == ["slow"] * 2 + ["right"] * 6
+    assert list(table["state"][1:]) == ["right"] * 3
     assert table["offset_s"].dtype == float and table["edges"].dtype == np.int64
     assert np.isnan(table["since_s"]).all()
     # Maps of training runs, by name.

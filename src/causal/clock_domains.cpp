@@ -76,22 +76,12 @@ class Chooser {
     read_stamps();
   }
 
-  /// Locations of a process that nothing contradicts.
-  trace::ClockDomains processes() {
-    const trace::ClockDomains processes = trace::domains_by(definitions_.process_of);
-    const std::vector<bool> whole = whole_processes(processes);
-    std::vector<std::uint32_t> key(locations_);
-    for (LocationIndex l = 0; l < locations_; ++l) {
-      const std::uint32_t process = processes.of[l];
-      key[l] = whole[process] ? process : static_cast<std::uint32_t>(processes.count() + l);
-    }
-    return trace::domains_by(key);
-  }
-
   DomainChoice run() {
+    std::vector<std::uint32_t> each(locations_);
+    std::iota(each.begin(), each.end(), std::uint32_t{0});
     const trace::ClockDomains processes = trace::domains_by(definitions_.process_of);
     const trace::ClockDomains machines = trace::domains_by(definitions_.node_of);
-    const std::vector<bool> whole_process = whole_processes(processes);
+    const std::vector<bool> whole_process = agree(each, processes, "the locations of a process");
     // A machine is whole if its processes are whole and agree.
     std::vector<Measured> of_process;
     for (const auto& members : processes.members) of_process.push_back(best_of(members));
@@ -133,13 +123,6 @@ class Chooser {
       if (proved_[l] != k_none) sets.join(first_proved.try_emplace(proved_[l], l).first->second, l);
     }
     for (LocationIndex l = 0; l < locations_; ++l) key[l] = sets.find(l);
-  }
-
-  /// True per process if nothing contradicts one clock of its locations.
-  std::vector<bool> whole_processes(const trace::ClockDomains& processes) {
-    std::vector<std::uint32_t> each(locations_);
-    std::iota(each.begin(), each.end(), std::uint32_t{0});
-    return agree(each, processes, "the locations of a process");
   }
 
   void read_records() {
@@ -301,10 +284,6 @@ DomainChoice choose_domains(const constraints::Context& context, ClockDomain rul
   if (rule == ClockDomain::automatic) return choice;
   return {defined_domains(context.trace().definitions, rule), false, false,
           std::move(choice.notes)};
-}
-
-trace::ClockDomains clocks_of_processes(const constraints::Context& context) {
-  return Chooser(context).processes();
 }
 
 bool any_violation(const constraints::Context& context, std::span<const ClockMap> maps,

@@ -35,10 +35,6 @@ DomainChoice choose_domains(const constraints::Context& context, ClockDomain rul
 /// Domains by the definitions alone. ClockDomain::automatic: every location by itself.
 trace::ClockDomains defined_domains(const trace::Definitions& definitions, ClockDomain rule);
 
-/// One clock per process, but one per location where the trace contradicts that (see above).
-/// Collective.
-trace::ClockDomains clocks_of_processes(const constraints::Context& context);
-
 /// True if some edge is violated (mu included) by the times of `maps`, by more than `tolerance`
 /// ticks. Collective.
 bool any_violation(const constraints::Context& context, std::span<const ClockMap> maps,

@@ -160,6 +160,23 @@ bool has_carried(std::span<const std::uint32_t> process_of) {
   return std::adjacent_find(processes.begin(), processes.end()) != processes.end();
 }
 
+trace::ClockDomains domains_in_processes(const Edges& edges,
+                                         std::span<const std::uint32_t> process_of) {
+  const auto clocks = static_cast<std::uint32_t>(process_of.size());
+  std::map<std::uint32_t, std::uint32_t> first;
+  std::vector<std::uint32_t> of(clocks);
+  for (std::uint32_t c = 0; c < clocks; ++c)
+    of[c] = first.try_emplace(process_of[c], c).first->second;
+  for (std::size_t e = 0; e < edges.cause_clock.size(); ++e) {
+    const std::uint32_t cause = edges.cause_clock[e], effect = edges.effect_clock[e];
+    if (process_of[cause] != process_of[effect]) continue;
+    if (edges.effect_time[e] >= edges.cause_time[e]) continue;
+    if (cause != first[process_of[cause]]) of[cause] = cause;
+    if (effect != first[process_of[effect]]) of[effect] = effect;
+  }
+  return trace::domains_by(of);
+}
+
 Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
                                      std::span<const std::uint32_t> process_of,
                                      const AlignGroup& align_group) {

@@ -12,6 +12,7 @@
 
 #include "engine/staying.hpp"
 #include "formats/tables/list.hpp"
+#include "trace/clock_domains.hpp"
 
 namespace entrain::engine {
 
@@ -30,6 +31,11 @@ struct CarriedClocks {
 
 /// True if some process has several clocks.
 bool has_carried(std::span<const std::uint32_t> process_of);
+
+/// The clocks that are taken for one where nothing demands more: those of a process whose edges
+/// with the first one are not violated.
+trace::ClockDomains domains_in_processes(const Edges& edges,
+                                         std::span<const std::uint32_t> process_of);
 
 /// The first clock of each process carries the others. `align_group` is asked only for clocks whose
 /// edges with their carrier are violated. Errors: those of `align_group`.

@@ -2,7 +2,6 @@
 #include "engine/proof.hpp"
 
 #include "bounds/judge.hpp"
-#include "causal/clock_domains.hpp"
 #include "engine/page_survey.hpp"
 #include "session/phase.hpp"
 
@@ -11,12 +10,8 @@ namespace entrain::engine {
 Result<bounds::ProvenIntervals> prove(session::Workers& workers, const Timeline& timeline,
                                       const BoundsOption& option, Progress* progress) {
   session::begin_phase(progress, "bounds");
-  const constraints::Context context = causal_context(workers, timeline, progress);
-  // Devices show their host's time unless an edge between the two says otherwise.
-  return bounds::prove_intervals(
-      context,
-      timeline.has_given_edges ? causal::clocks_of_processes(context) : timeline.shared_clocks,
-      timeline.presync, option);
+  return bounds::prove_intervals(causal_context(workers, timeline, progress),
+                                 timeline.shared_clocks, timeline.presync, option);
 }
 
 bool wants_rows(const Timeline& timeline, const bounds::ProvenIntervals& proven,

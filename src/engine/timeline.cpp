@@ -216,7 +216,7 @@ class Finder {
       TRY(read(t_.domains.of));
       TRY(build_graph());
     }
-    t_.shared_clocks = t_.domains;
+    t_.shared_clocks = given_ && given_->are_kept ? domains_that_are_kept() : t_.domains;
     const Stopwatch watch(t_.presync_s);
     t_.presync = t_.measured;
     if (!t_.domains.trivial()) {
@@ -377,8 +377,13 @@ class Finder {
     t_.reference.location = static_cast<LocationIndex>(chosen);
   }
 
+  [[nodiscard]] trace::ClockDomains domains_that_are_kept() const {
+    return domains_in_processes(given_->edges, t_.loaded.trace.definitions.process_of);
+  }
+
   /// Found without the trace: processes, whose locations always have one owner.
   [[nodiscard]] trace::ClockDomains unasked_domains() const {
+    if (given_ && given_->are_kept) return domains_that_are_kept();
     const bool apart = options_.clock_domain == ClockDomain::location;
     return causal::defined_domains(t_.loaded.trace.definitions,
                                    apart ? ClockDomain::location : ClockDomain::process);

@@ -18,7 +18,6 @@ import csv
 import gzip
 import json
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -210,12 +209,15 @@ class Trial:
         instances = collections.defaultdict(list)
         with (self.folder / "edges.csv").open() as file:
             for row in csv.DictReader(file):
-                ends = [names[int(re.search(r"\d+", clock)[0]), int(row[f"{end}_time"])]
-                        for end in ("cause", "effect") if (clock := row[f"{end}_clock"])]
+                places = [(int(row[f"{end}_clock"].split(" device")[0].split()[-1]), int(row[f"{end}_time"]))
+                          for end in ("cause", "effect") if row[f"{end}_clock"]]
+                if not row["instance"] and places[0][0] == places[1][0]:
+                    continue  # a launch and its kernel
+                ends = [names[place] for place in places]
                 if row["instance"]:
                     instances[row["instance"]] += ends
                     self.paired += row["role"] == "end"
-                elif "device" not in row["cause_clock"] + row["effect_clock"]:  # no launch
+                else:
                     self.paired += 2
                     instances["message", len(instances)] = ends
         for instance in instances.values():

@@ -227,20 +227,17 @@ std::uint64_t correlation_of(const EventText& event) {
   return whole_number(member(event.arguments, "correlation"));
 }
 
-std::uint32_t clock_in_run(const std::vector<RankFile>& files, std::size_t file,
-                           std::uint32_t clock) {
-  if (clock == 0) return static_cast<std::uint32_t>(file);
-  std::size_t place = files.size() + clock - 1;
-  for (std::size_t f = 0; f < file; ++f) place += files[f].clocks.size() - 1;
-  return static_cast<std::uint32_t>(place);
+void number_clocks(std::vector<RankFile>& ranks) {
+  auto next = static_cast<std::uint32_t>(ranks.size());
+  for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+    ranks[r].numbers.assign(1, r);
+    while (ranks[r].numbers.size() < ranks[r].clocks.size()) ranks[r].numbers.push_back(next++);
+  }
 }
 
-std::vector<ClockMap> maps_of(const std::vector<RankFile>& files, std::size_t file,
-                              std::span<const ClockMap> maps) {
+std::vector<ClockMap> maps_of(const RankFile& file, std::span<const ClockMap> maps) {
   std::vector<ClockMap> own;
-  for (std::uint32_t c = 0; c < files[file].clocks.size(); ++c) {
-    own.push_back(maps[clock_in_run(files, file, c)]);
-  }
+  for (const std::uint32_t number : file.numbers) own.push_back(maps[number]);
   return own;
 }
 

@@ -66,14 +66,15 @@ struct FileClock {
   std::vector<InnerEdge> edges{};     ///< between the host and this device
 };
 
-/// Contents of one file.
+/// Contents of one file, or of all windows of a rank.
 struct RankFile {
   std::filesystem::path path;
   std::uint64_t max_unpacked = 0;  ///< limit of unpacked bytes; 0: the default
   FileFacts facts;
   std::uint32_t rank = 0;
-  std::uint64_t events = 0;          ///< number of events with a time
-  std::vector<FileClock> clocks{1};  ///< the host's, then those of devices
+  std::uint64_t events = 0;            ///< number of events with a time
+  std::vector<FileClock> clocks{1};    ///< the host's, then those of devices
+  std::vector<std::uint32_t> numbers;  ///< positions of its clocks in the run
   /// Clock by row, "pid tid", of the work of devices.
   std::map<std::string, std::uint32_t, std::less<>> device_rows;
   std::uint64_t zeros = 0;           ///< events with a `ts` of 0 that is no time
@@ -84,6 +85,7 @@ struct RankFile {
   bool one_stream = false;           ///< mixed calls overlap on one stream of one process
   bool whole_us = true;              ///< true if no time has decimals
   std::vector<Call> calls;           ///< sorted by begin
+  std::uint64_t calls_read = 0;      ///< calls of a file, once its rank has them
 };
 
 /// The clock of an event: a position in RankFile::clocks. Arrows are of the row that they touch.
@@ -92,12 +94,10 @@ std::uint32_t clock_of(const RankFile& file, const EventText& event);
 bool has_no_time(const FileClock& clock, const EventText& event);
 /// The number that a call and its work on a device share; 0: none.
 std::uint64_t correlation_of(const EventText& event);
-/// Position of a file's clock in the run: all hosts, then all devices.
-std::uint32_t clock_in_run(const std::vector<RankFile>& files, std::size_t file,
-                           std::uint32_t clock);
+/// Numbers the clocks of a run: all hosts, then all devices.
+void number_clocks(std::vector<RankFile>& ranks);
 /// The maps of a file's clocks, of those of the run.
-std::vector<ClockMap> maps_of(const std::vector<RankFile>& files, std::size_t file,
-                              std::span<const ClockMap> maps);
+std::vector<ClockMap> maps_of(const RankFile& file, std::span<const ClockMap> maps);
 
 /// Name in words of MPI, e.g. "all_reduce".
 const char* name_of(Operation operation);

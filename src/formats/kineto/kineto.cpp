@@ -49,15 +49,16 @@ std::string row_of(std::string_view thread) {
 
 class Run : public formats::Recording {
  public:
-  explicit Run(std::vector<RankFile> ranks, unsigned threads)
-      : files_(std::move(ranks)), threads_(threads) {
+  explicit Run(std::vector<RankFile> windows, unsigned threads)
+      : files_(std::move(windows)), threads_(threads) {
     has_overlay = true;
   }
 
   Result<void> prepare() {
     remove_empty(files_, notes);
     TRY(order_ranks(files_, notes));
-    take(match_calls(files_));
+    ranks_ = ranks_of(files_);
+    take(match_calls(ranks_));
     return {};
   }
 
@@ -65,7 +66,7 @@ class Run : public formats::Recording {
                                    std::span<const ClockMap> maps) const override {
     return parallel_for(threads_, files_.size(), [&](std::size_t f) {
       return kineto::write_file(folder / files_[f].path.filename(), files_[f],
-                                maps_of(files_, f, maps));
+                                maps_of(files_[f], maps));
     });
   }
 
@@ -90,7 +91,7 @@ class Run : public formats::Recording {
   void take(Matches matches);
   void add_clocks();
   void add_clock(const RankFile& file, const FileClock& own, std::string name);
-  void add_devices(std::size_t file);
+  void add_devices(const RankFile& rank);
   void add_calls();
   void name_contents();
   void add(const Instance& instance);
@@ -98,7 +99,8 @@ class Run : public formats::Recording {
   void warn_of_mixed(const RankFile& file);
   void warn_of_loop();
 
-  std::vector<RankFile> files_;
+  std::vector<RankFile> files_;  ///< in order of rank and time; their calls are in `ranks_`
+  std::vector<RankFile> ranks_;
   Matches matches_;
   unsigned threads_;
 };
@@ -114,12 +116,14 @@ void Run::add_clocks() {
   std::uint64_t cut = 0, truncated = 0;
   clocks.name = files_.front().path.parent_path().string();
   for (const RankFile& file : files_) {
-    add_clock(file, file.clocks.front(), fmt::format("{}", file.rank));
     events += file.events;
     cut += file.cut_times;
     truncated += file.facts.truncated ? 1 : 0;
   }
-  for (std::size_t f = 0; f < files_.size(); ++f) add_devices(f);
+  for (const RankFile& rank : ranks_) {
+    add_clock(rank, rank.clocks.front(), fmt::format("{}", rank.rank));
+  }
+  for (const RankFile& rank : ranks_) add_devices(rank);
   if (cut > 0) {
     notes.push_back(fmt::format("{} times have more than 3 decimals: they count to the ns", cut));
   }
@@ -136,14 +140,13 @@ void Run::add_clock(const RankFile& file, const FileClock& own, std::string name
   clocks.clocks.push_back(std::move(clock));
 }
 
-/// Devices of a file, and what relates them to its host.
-void Run::add_devices(std::size_t file) {
-  const auto host = static_cast<std::uint32_t>(file);
-  for (std::uint32_t c = 1; c < files_[file].clocks.size(); ++c) {
-    const FileClock& device = files_[file].clocks[c];
-    const std::uint32_t number = clock_in_run(files_, file, c);
-    add_clock(files_[file], device,
-              fmt::format("rank {} device {}", files_[file].rank, row_of(device.process)));
+/// Devices of a rank, and what relates them to its host.
+void Run::add_devices(const RankFile& rank) {
+  const std::uint32_t host = rank.numbers.front();
+  for (std::uint32_t c = 1; c < rank.clocks.size(); ++c) {
+    const FileClock& device = rank.clocks[c];
+    const std::uint32_t number = rank.numbers[c];
+    add_clock(rank, device, fmt::format("rank {} device {}", rank.rank, row_of(device.process)));
     for (const InnerEdge& edge : device.edges) {
       list.cause_clock.push_back(edge.from_host ? host : number);
       list.cause_time.push_back(edge.from_host ? edge.host : edge.device);
@@ -158,13 +161,14 @@ void Run::add_calls() {
   std::uint64_t zeros = 0, timeless = 0, endless = 0, mixed = 0;
   warnings = impossible_ranks(files_);
   for (const RankFile& file : files_) {
-    calls += file.calls.size() + file.endless_calls + file.mixed_calls + file.timeless_calls;
+    calls += file.endless_calls + file.mixed_calls + file.timeless_calls;
     zeros += file.zeros;
     timeless += file.timeless_calls;
     mixed += file.mixed_calls;
     if (file.mixed_calls > 0) warn_of_mixed(file);
     endless += file.endless_calls;
   }
+  for (const RankFile& rank : ranks_) calls += rank.calls.size();
   if (matches_.shortest_loop > 0) warn_of_loop();
   coverage.collective_calls = calls;
   const auto count = [](Counters& counters, const char* name, std::uint64_t number) {
@@ -213,14 +217,14 @@ void Run::add(const Instance& instance) {
                          .ends_coincide = synchronises(instance.operation),
                          .first = list.members.size()};
   for (const bool ends : {false, true}) {
-    for (std::uint32_t f = 0; f < files_.size(); ++f) {
+    for (std::uint32_t f = 0; f < ranks_.size(); ++f) {
       if (instance.call[f] == Instance::k_absent) continue;
       coverage.in_instances += ends ? 1 : 0;
       // From one to all the root begins and the others end; from all to one vice versa.
       const bool is_root = f == instance.root;
       if ((from_root && is_root == ends) || (to_root && is_root != ends)) continue;
-      const Call& call = files_[f].calls[instance.call[f]];
-      list.members.push_back({.clock = clock_in_run(files_, f, call.clock),
+      const Call& call = ranks_[f].calls[instance.call[f]];
+      list.members.push_back({.clock = ranks_[f].numbers[call.clock],
                               .rank = f,
                               .time = ends ? call.end : call.begin});
       ++(ends ? one.ends : one.begins);
@@ -232,11 +236,11 @@ void Run::add(const Instance& instance) {
 /// A receive ends after its send began. The send may end at any time: its data may wait.
 void Run::add_message(const Instance& instance) {
   coverage.in_instances += 2;
-  for (std::uint32_t f = 0; f < files_.size(); ++f) {
+  for (std::uint32_t f = 0; f < ranks_.size(); ++f) {
     if (instance.call[f] == Instance::k_absent) continue;
-    const Call& call = files_[f].calls[instance.call[f]];
+    const Call& call = ranks_[f].calls[instance.call[f]];
     (f == instance.root ? list.cause_clock : list.effect_clock)
-        .push_back(clock_in_run(files_, f, call.clock));
+        .push_back(ranks_[f].numbers[call.clock]);
     if (f == instance.root) {
       list.cause_time.push_back(call.begin);
     } else {
@@ -252,13 +256,15 @@ void Run::name_contents() {
   for (const RankFile& file : files_) {
     bytes += file.facts.bytes;
     files.push_back(file.path);
-    for (const Call& call : file.calls) {
+  }
+  for (const RankFile& rank : ranks_) {
+    for (const Call& call : rank.calls) {
       ++kinds[name_of(call.operation)];
       ++per_group[call.group.substr(0, k_most_label)];
       without_group += call.number.empty() && is_grouped_by_stream(call) ? 1 : 0;
     }
   }
-  if (without_group > 0 && files_.size() > 2) {
+  if (without_group > 0 && ranks_.size() > 2) {
     notes.push_back(
         fmt::format("{} calls name no process group: those on one stream are taken for one "
                     "communicator",
@@ -293,7 +299,7 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
       ++links.at(static_cast<std::size_t>(made));
     }
     const std::uint64_t first = file.clocks.front().first;
-    const std::int64_t shift = maps[f](first) - static_cast<std::int64_t>(first);
+    const std::int64_t shift = maps[file.numbers.front()](first) - static_cast<std::int64_t>(first);
     listed.push_back({.name = name.string(), .rank = file.rank, .ahead = file.facts.base + shift});
   }
   TRY(json::save(folder / k_manifest_name, manifest_text(listed), false));
@@ -305,11 +311,11 @@ Result<formats::EventTimes> Run::event_times() const {
   formats::EventTimes times;
   times.of_clock.resize(clocks.clocks.size());
   times.files.resize(files_.size());
-  TRY(parallel_for(threads_, files_.size(), [&](std::size_t f) -> Result<void> {
+  const auto read = [&](std::size_t f) -> Result<void> {
     formats::FileFingerprint& fingerprint = times.files[f];
     const auto add = [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
                          std::int64_t duration) -> Result<void> {
-      std::vector<formats::EventTime>& own = times.of_clock[clock_in_run(files_, f, clock)];
+      std::vector<formats::EventTime>& own = times.of_clock[files_[f].numbers[clock]];
       fingerprint.add(hash_of(event));
       const bool is_call = is_collective_kernel(event);
       const bool has_end = event.has_length();
@@ -318,6 +324,12 @@ Result<formats::EventTimes> Run::event_times() const {
       return {};
     };
     return for_each_time(files_[f], add);
+  };
+  TRY(parallel_for(threads_, ranks_.size(), [&](std::size_t r) -> Result<void> {
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+      if (files_[f].rank == ranks_[r].rank) TRY(read(f));
+    }
+    return {};
   }));
   return times;
 }
@@ -343,7 +355,7 @@ Result<void> Run::for_each_work(
                         const bool is_plain = event.name.find('\\') == std::string_view::npos;
                         const std::string unescaped = is_plain ? "" : json::unescaped(event.name);
                         const std::string row = row_of(event.thread);
-                        return see({.clock = clock_in_run(files_, f, clock),
+                        return see({.clock = files_[f].numbers[clock],
                                     .begin = begin,
                                     .end = begin + static_cast<std::uint64_t>(duration),
                                     .name = is_plain ? event.name : unescaped,
@@ -365,7 +377,8 @@ Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsign
 
 std::unique_ptr<formats::Source> Run::paired_after(std::span<const ClockMap> maps) const {
   auto run = std::make_unique<Run>(files_, threads_);
-  run->take(match_calls_after(files_, maps));
+  run->ranks_ = ranks_;
+  run->take(match_calls_after(ranks_, maps));
   return run;
 }
 
@@ -373,12 +386,12 @@ Result<void> Run::check_copy(const Run& original) const {
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const RankFile& before = original.files_[f];
     const RankFile& after = files_[f];
-    if (after.events == before.events && after.calls.size() == before.calls.size()) continue;
+    if (after.events == before.events && after.calls.size() == before.calls_read) continue;
     return fail(ErrorKind::output,
                 fmt::format("{} holds {} events and {} calls, the original {} and {}: it cannot "
                             "be its copy; write to another disk",
                             after.path.string(), after.events, after.calls.size(), before.events,
-                            before.calls.size()));
+                            before.calls_read));
   }
   return {};
 }

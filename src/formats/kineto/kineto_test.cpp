@@ -354,6 +354,39 @@ TEST_F(Chrome, two_files_of_one_rank_are_refused) {
   EXPECT_NE(error().find("both of rank 3"), std::string::npos) << error();
 }
 
+TEST_F(Chrome, windows_of_one_rank_are_of_one_clock_and_stay_files_of_their_own) {
+  const auto window = [](double from, double late, int first) {
+    std::vector<std::string> events;
+    for (int k = 0; k < 8; ++k) {
+      events.push_back(kernel(from + 1000.0 * k * k + late,
+                              fmt::format(R"(, "Comms Id": 3, "Seq": {})", first + k)));
+    }
+    return events;
+  };
+  for (const int rank : {0, 1}) {
+    for (const int part : {1, 0}) {  // names are in no order of time
+      add(file_of(window(1e6 + 1e6 * part, 500.0 * rank, 10 * part),
+                  fmt::format(R"("distributedInfo": {{"rank": {}}}, )", rank)));
+    }
+  }
+  const auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->clocks.clocks.size(), 2U);
+  EXPECT_EQ((*run)->list.instances.size(), 16U);
+  EXPECT_EQ((*run)->files.size(), 4U);
+  EXPECT_EQ((*run)->event_times()->of_clock[0].size(), 32U);
+  const TempFolder out;
+  ASSERT_TRUE((*run)->write(out.path(), std::vector<ClockMap>{{}, ClockMap().shifted(-500'000)}));
+  for (const int file : {0, 1}) {
+    const auto text = [&](int f) {
+      return json::load(out.path() / fmt::format("rank{}.json", f))->text.substr(30);
+    };
+    EXPECT_EQ(json::load(files_[file])->text.substr(30), text(file));
+    const char* const moved = file == 0 ? "\"ts\": 1999990" : "\"ts\": 999990";
+    EXPECT_NE(text(file + 2).find(moved), std::string::npos) << text(file + 2);
+  }
+}
+
 TEST_F(Chrome, missing_ranks_are_reported) {
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 0, "world_size": 4}, )"));
   add(file_of({kernel(1000)}, R"("distributedInfo": {"rank": 2, "world_size": 4}, )"));

@@ -418,7 +418,7 @@ Matches match_calls(const std::vector<RankFile>& files) { return Matcher(files).
 Matches match_calls_after(const std::vector<RankFile>& files, std::span<const ClockMap> maps) {
   std::vector<RankFile> later;
   for (std::size_t f = 0; f < files.size(); ++f)
-    later.push_back(moved(files[f], maps_of(files, f, maps)));
+    later.push_back(moved(files[f], maps_of(files[f], maps)));
   Matches matches = match_calls(later);
   for (std::size_t f = 0; f < files.size(); ++f) {
     const std::vector<std::uint32_t> order = order_of_places(files[f].calls);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -80,15 +81,58 @@ void give_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes) {
   }
 }
 
-/// Fails for two files of one rank. `files` are sorted by rank.
-Result<void> check_single(const std::vector<RankFile>& files) {
-  const auto twice =
-      std::adjacent_find(files.begin(), files.end(),
-                         [](const RankFile& a, const RankFile& b) { return a.rank == b.rank; });
+/// First and last time of a file by any of its clocks.
+std::pair<std::uint64_t, std::uint64_t> window_of(const RankFile& file) {
+  std::pair<std::uint64_t, std::uint64_t> window{~std::uint64_t{0}, 0};
+  for (const FileClock& clock : file.clocks) {
+    if (clock.events == 0) continue;
+    window = {std::min(window.first, clock.first), std::max(window.second, clock.last)};
+  }
+  return window;
+}
+
+/// Fails for files of one rank that are no windows one after the other. `files` are sorted.
+Result<void> check_windows(const std::vector<RankFile>& files) {
+  const auto overlap = [](const RankFile& a, const RankFile& b) {
+    if (a.rank != b.rank) return false;
+    return window_of(b).first <= window_of(a).second || a.events == 0 || b.events == 0;
+  };
+  const auto twice = std::adjacent_find(files.begin(), files.end(), overlap);
   if (twice == files.end()) return {};
   return fail(ErrorKind::input,
-              fmt::format("{} and {} are both of rank {}; give one file per rank",
+              fmt::format("{} and {} are both of rank {}, and their times overlap: they are no "
+                          "windows of one clock; give one of them",
                           twice->path.string(), (twice + 1)->path.string(), twice->rank));
+}
+
+/// Adds a window to a rank; its calls and edges move there.
+void append(RankFile& rank, RankFile& window) {
+  const auto places = static_cast<std::uint32_t>(rank.calls.size());
+  for (FileClock& clock : window.clocks) {
+    const bool is_host = &clock == &window.clocks.front();
+    const auto same = [&](const FileClock& known) { return known.process == clock.process; };
+    auto at = is_host ? rank.clocks.begin()
+                      : std::find_if(rank.clocks.begin() + 1, rank.clocks.end(), same);
+    window.numbers.push_back(static_cast<std::uint32_t>(at - rank.clocks.begin()));
+    if (at == rank.clocks.end()) {
+      rank.clocks.push_back(clock);
+    } else if (clock.events > 0) {
+      at->first = at->events > 0 ? std::min(at->first, clock.first) : clock.first;
+      at->last = std::max(at->last, clock.last);
+      at->events += clock.events;
+      at->edges.insert(at->edges.end(), clock.edges.begin(), clock.edges.end());
+    }
+    clock.edges = {};
+  }
+  for (Call& call : window.calls) {
+    call.clock = window.numbers[call.clock];
+    call.place += places;
+    rank.calls.push_back(std::move(call));
+  }
+  window.calls_read = window.calls.size();
+  window.calls = {};
+  rank.events += window.events;
+  rank.whole_us = rank.whole_us && window.whole_us;
 }
 
 /// Fails for files of runs of different sizes. A file without a size fits to any.
@@ -123,9 +167,10 @@ void remove_empty(std::vector<RankFile>& files, std::vector<std::string>& notes)
 Result<void> order_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes) {
   std::sort(files.begin(), files.end(), is_before);
   give_ranks(files, notes);
-  std::stable_sort(files.begin(), files.end(),
-                   [](const RankFile& a, const RankFile& b) { return a.rank < b.rank; });
-  TRY(check_single(files));
+  std::stable_sort(files.begin(), files.end(), [](const RankFile& a, const RankFile& b) {
+    return std::pair(a.rank, window_of(a)) < std::pair(b.rank, window_of(b));
+  });
+  TRY(check_windows(files));
   TRY(check_world(files));
   const MissingRanks missing = missing_ranks(files);
   if (missing.count > 0) {
@@ -134,6 +179,27 @@ Result<void> order_ranks(std::vector<RankFile>& files, std::vector<std::string>&
         missing.count == 1 ? "1 is" : fmt::format("{} are", missing.count), missing.names));
   }
   return {};
+}
+
+std::vector<RankFile> ranks_of(std::vector<RankFile>& files) {
+  std::vector<RankFile> ranks;
+  for (RankFile& file : files) {
+    if (ranks.empty() || ranks.back().rank != file.rank) {
+      RankFile& rank = ranks.emplace_back();
+      rank.path = file.path;
+      rank.rank = file.rank;
+    }
+    file.numbers.clear();
+    append(ranks.back(), file);
+  }
+  number_clocks(ranks);
+  std::size_t r = 0;
+  for (RankFile& file : files) {
+    while (ranks[r].rank != file.rank) ++r;
+    for (std::uint32_t& number : file.numbers) number = ranks[r].numbers[number];
+  }
+  for (RankFile& rank : ranks) sort_calls(rank);
+  return ranks;
 }
 
 std::vector<std::string> impossible_ranks(const std::vector<RankFile>& files) {
