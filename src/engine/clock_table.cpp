@@ -404,7 +404,9 @@ std::int64_t common_distance(const std::vector<std::optional<Figures>>& clocks) 
   }
   if (offsets.empty()) return 0;
   std::ranges::sort(offsets);
-  return offsets[(offsets.size() - 1) / 2];
+  // Of two in the middle the one that moved less.
+  const std::int64_t low = offsets[(offsets.size() - 1) / 2], high = offsets[offsets.size() / 2];
+  return std::abs(high) < std::abs(low) ? high : low;
 }
 
 ClockState state_of(const Figures& figures, std::int64_t common, bool is_right) {

@@ -11,6 +11,7 @@ Exit codes: 0 all is well, 1 it is not.
 import csv
 import io
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -121,6 +122,21 @@ def services_set_clock(story):
     expect({row["state"] for row in others} == {"right"}, f"{others}")
 
 
+def one_of_two_set(story):
+    """One of two clocks is set by 5 ms, and not the other."""
+    draw = random.Random(5)
+    rows = ["cause_clock,cause_time,effect_clock,effect_time"]
+    for i in range(1000):
+        send = 1_000_000_000 + i * 500_000
+        receive = send + draw.randrange(2_000, 9_000)
+        ahead = 5_000_000 if i >= 500 else 0
+        rows.append(f"a,{send + ahead},b,{receive}" if i % 2 == 0 else f"b,{send},a,{receive + ahead}")
+    (story.folder / "edges.csv").write_text("\n".join(rows) + "\n")
+    text = story.run(0, "align", "edges.csv", "-o", "aligned")
+    expect("\na was set, and is fast by 5.00" in text, text)
+    expect("1 other clock is right" in text, text)
+
+
 def training(story):
     """An ML engineer: the machine of rank 0 is 5.25 ms ahead, and no bounds are asked for (the
     reference must be a rank that did not move)."""
@@ -210,7 +226,7 @@ def mistakes(story):
     expect("Slope of the ramps" in story.run(0, "correct", "--help-all"), "--help-all has all")
 
 
-STORIES = {f.__name__: f for f in (services, services_set_clock, training, hpc, mistakes)}
+STORIES = {f.__name__: f for f in (services, services_set_clock, one_of_two_set, training, hpc, mistakes)}
 
 
 def main():
