@@ -15,9 +15,9 @@
 #include "base/try.hpp"
 #include "bounds/clock_facts.hpp"
 #include "bounds/helpful_session.hpp"
+#include "bounds/violated_edges.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
-#include "causal/violated_edges.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::bounds {
@@ -251,14 +251,14 @@ class Prover {
   void pose() {
     MuTicks mu = context_.mu;
     for (std::int64_t& one : mu) one -= mu_margin();
-    edges_.emplace(context_, causal::ViolatedEdges::Setting{.clock_of = result_.clock_of,
-                                                            .clocks = clocks_,
-                                                            .lines = result_.lines,
-                                                            .begin = begin_,
-                                                            .end = end_,
-                                                            .mu = mu,
-                                                            .margins = result_.quantum,
-                                                            .most_error = k_far});
+    edges_.emplace(context_, ViolatedEdges::Setting{.clock_of = result_.clock_of,
+                                                    .clocks = clocks_,
+                                                    .lines = result_.lines,
+                                                    .begin = begin_,
+                                                    .end = end_,
+                                                    .mu = mu,
+                                                    .margins = result_.quantum,
+                                                    .most_error = k_far});
     problem_.clocks = clocks_;
     problem_.reference = reference_clock_;
     problem_.begin = begin_;
@@ -495,7 +495,7 @@ class Prover {
   std::vector<ClockMap> maps_;  ///< best map of each location
   std::int64_t begin_ = 0, end_ = 0;
   std::vector<ClockConstraint> sessions_, sessions_without_width_;
-  std::optional<causal::ViolatedEdges> edges_;
+  std::optional<ViolatedEdges> edges_;
   ErrorProblem problem_;
   std::size_t fixed_ = 0;  ///< number of its edges that are sessions
 };

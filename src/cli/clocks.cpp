@@ -71,7 +71,8 @@ class ClocksVerb : public Verb {
         ->group(k_rows_group);
     add_value(set, "--max-offset", max_offset_s_, parse_duration, "TIME",
               "Largest offset that is tolerated, with its unit: 250us, 1ms, 0.5s. A clock that is "
-              "further off makes the exit code 1. Use it for monitoring. Default: any offset.")
+              "further off at any time of the run makes the exit code 1. Use it for monitoring. "
+              "Default: any offset.")
         ->group(k_rows_group);
     set.flag("--csv", csv_,
              "Print the table as CSV, with the columns of --json. Use it for a spreadsheet.")
@@ -95,11 +96,18 @@ class ClocksVerb : public Verb {
  private:
   struct Shown {
     ClockTable table;
+    ClockOrder order = ClockOrder::off;
     bool csv = false;
 
-    friend std::string json_text(const Shown& shown) { return report::json_text(shown.table); }
+    [[nodiscard]] ClockTable sorted() const {
+      ClockTable rows = table;
+      report::sort_clocks(rows, order);
+      return rows;
+    }
+    friend std::string json_text(const Shown& shown) { return report::json_text(shown.sorted()); }
     friend std::string to_text(const Shown& shown, const report::Style& style) {
-      return shown.csv ? report::clocks_csv(shown.table) : report::to_text(shown.table, style);
+      return shown.csv ? report::clocks_csv(shown.sorted())
+                       : report::to_text(shown.table, style, shown.order);
     }
   };
 
@@ -110,8 +118,7 @@ class ClocksVerb : public Verb {
     options.check.threads = common_.own_threads();
     const engine::Run run{.processes = processes(), .progress = progress};
     TRY_ASSIGN(ClockTable table, engine::find_clocks(run, engine::paths_of(archive_), options));
-    report::sort_clocks(table, order_);
-    return Shown{std::move(table), csv_};
+    return Shown{std::move(table), order_, csv_};
   }
 
   [[nodiscard]] int exit_code(const ClockTable& table) const {

@@ -95,7 +95,8 @@ std::string to_text(const AlignReport& report, const Style& style) {
     if (!part.empty()) text += "\n" + part;
   };
   const CheckReport& before = report.before;
-  add(wrong_clocks_text(report.clocks, style.verbose ? report.clocks.rows.size() : k_shown, style));
+  add(wrong_clocks_text(report.clocks, report.after.violations,
+                        style.verbose ? report.clocks.rows.size() : k_shown, style));
   add(worst_violation(before, style));
   add(before_and_after(as_correction(report), style).text(style) + inside_domains_text(before));
   if (report.bounds) add(bounds_text(*report.bounds, before.resolution_hz, style));

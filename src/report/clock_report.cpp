@@ -231,7 +231,9 @@ std::string clocks_sentence(const ClockTable& table) {
   if (wrong > 0) {
     text = wrong_sentence(table, wrong);
     if (table.reference.empty()) {
-      text += " No clock kept its times: the common time is that of the clock in the middle.";
+      text +=
+          " No clock kept its times to the tick: the common time is that of the clock in the "
+          "middle.";
     }
   } else if (untied < table.rows.size()) {
     const std::size_t right = table.rows.size() - untied;
@@ -259,11 +261,21 @@ std::string wrong_clocks_text(const ClockTable& table, std::size_t most, const S
   return text;
 }
 
-std::string to_text(const ClockTable& table, const Style& style) {
+std::string wrong_clocks_text(const ClockTable& table, std::uint64_t left, std::size_t most,
+                              const Style& style) {
+  const std::string text = wrong_clocks_text(table, most, style);
+  if (left == 0 || text.empty()) return text;
+  return lines_of("Edges are still violated: more is wrong than the clocks show.", Tone::bad,
+                  style) +
+         text;
+}
+
+std::string to_text(ClockTable table, const Style& style, ClockOrder order) {
   if (table.rows.empty()) return "No clock has events.\n";
   const std::size_t wrong = count_wrong(table);
   std::string text = lines_of(clocks_sentence(table), wrong > 0 ? Tone::bad : Tone::good, style);
   if (style.brief) return text;
+  sort_clocks(table, order);
   return text + lines_of(k_convention, Tone::faint, style) + "\n" +
          ClockColumns(table).text(table.rows).text(style);
 }

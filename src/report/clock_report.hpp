@@ -25,9 +25,12 @@ std::string clocks_sentence(const ClockTable& table);
 /// That sentence, and the rows of the clocks that are wrong, at most `most` of them. "" without
 /// rows.
 std::string wrong_clocks_text(const ClockTable& table, std::size_t most, const Style& style);
+/// Likewise, after a correction that leaves so many edges violated.
+std::string wrong_clocks_text(const ClockTable& table, std::uint64_t left, std::size_t most,
+                              const Style& style);
 
-/// The sentence and all rows.
-std::string to_text(const ClockTable& table, const Style& style);
+/// The sentence, and all rows in an order.
+std::string to_text(ClockTable table, const Style& style, ClockOrder order = ClockOrder::off);
 
 /// An array with an object per clock: clock, machine, state, offset_s, most_s, drift_ppm, bound_s,
 /// worst_bound_s, since_s, edges, violations, worst_s, worst_with. Null without rows.

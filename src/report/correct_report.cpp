@@ -438,7 +438,8 @@ std::string to_text(const CorrectReport& report, const Style& style) {
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
-  add(wrong_clocks_text(report.clocks, style.verbose ? report.clocks.rows.size() : k_shown, style));
+  add(wrong_clocks_text(report.clocks, report.after.violations,
+                        style.verbose ? report.clocks.rows.size() : k_shown, style));
   add(worst_violation(report.before, style));
   std::string table = before_and_after(report, style).text(style);
   const bool is_shown = style.verbose && !is_counted_throughout(report, EdgeKind::init_finalize);

@@ -169,6 +169,8 @@ def hpc(story):
               "--wander-ppm", "0", "--sessions", "0", "--seed", "3")
     differences = json.loads(story.run(0, "compare", "truth", "exp", "--json"))["locations"]
     table = story.rows("exp")
+    expect(story.run(0, "clocks", "-q", "exp") == story.run(0, "clocks", "-q", "--sort", "edges", "exp"),
+           "the order of rows changes the verdict")
     offsets = {row["clock"]: row for row in table["clocks"]}
     reference = int(table["reference"].split()[-1])
     for one in differences:

@@ -13,7 +13,7 @@
 #include "constraints/node_times.hpp"
 #include "difference/system.hpp"
 
-namespace entrain::causal {
+namespace entrain::bounds {
 
 /// Edges of a trace as difference constraints, taken when clocks violate them: a trace has many,
 /// and few of them matter. Where a solution of the taken ones violates no other, it is one of all
@@ -74,4 +74,4 @@ class ViolatedEdges {
   std::set<difference::Edge> known_;
 };
 
-}  // namespace entrain::causal
+}  // namespace entrain::bounds

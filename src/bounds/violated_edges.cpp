@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "causal/violated_edges.hpp"
+#include "bounds/violated_edges.hpp"
 
 #include <algorithm>
 #include <bit>
 
 #include "constraints/edge_constraints.hpp"
 
-namespace entrain::causal {
+namespace entrain::bounds {
 
 namespace {
 
@@ -68,4 +68,4 @@ bool ViolatedEdges::collect(std::int64_t most_slack, std::uint32_t windows) {
   return edges_.size() > before;
 }
 
-}  // namespace entrain::causal
+}  // namespace entrain::bounds
