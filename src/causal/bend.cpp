@@ -13,12 +13,14 @@
 #include <entrain/options.hpp>
 
 #include "base/try.hpp"
+#include "constraints/bent_map.hpp"
 #include "constraints/constrained_clocks.hpp"
 #include "fit/choose_fit.hpp"
 #include "fit/clock_subset.hpp"
 #include "fit/evidence.hpp"
 #include "fit/fit_at_root.hpp"
 #include "fit/latency_scale.hpp"
+#include "lines/bend_to_ends.hpp"
 #include "lines/lines_from_edges.hpp"
 
 namespace entrain::causal {
@@ -50,6 +52,17 @@ class Bender {
       : context_(context), clocks_(context, domains, presync.maps), presync_(presync) {}
 
   Result<bool> run() {
+    TRY_ASSIGN(const bool changed, fit_edges());
+    if (clocks_.begin() >= clocks_.end()) return changed;
+    clocks_.evaluate();
+    TRY_ASSIGN(const bool bent, lines::bend_to_ends(clocks_));
+    if (!bent) return changed;
+    presync_.clocks.reason += "; bent by ends of collectives, which coincide";
+    return true;
+  }
+
+ private:
+  Result<bool> fit_edges() {
     presync_.method = PresyncMethod::causal;
     presync_.provenance = fmt::format("causal base={}", presync_.provenance);
     const bool measured = has_sessions();
@@ -81,7 +94,6 @@ class Bender {
         true);
   }
 
- private:
   [[nodiscard]] std::string not_fitted() const {
     if (joined_ <= k_most_bent_clocks) return "the fit did not settle: no clock is bent";
     return fmt::format(
@@ -268,43 +280,13 @@ class Bender {
   [[nodiscard]] Result<ClockMap> bent_map(std::uint32_t clock,
                                           const trace::LocationSkeleton& stamps,
                                           const constraints::ClockErrors& errors) const {
-    const ClockMap& map = clocks_.map_of(clock);
-    const std::uint64_t first = stamps.first, last = std::max(stamps.last, first + 1);
-    std::vector<std::uint64_t> locals{first, last};
-    for (const ClockKnot& knot : map.knots()) {
-      if (knot.local > first && knot.local < last) locals.push_back(knot.local);
-    }
-    std::uint64_t local = first;
+    std::vector<std::int64_t> times;
     for (std::size_t k = 0; k < errors.knots(); ++k) {
-      const std::int64_t time = errors.begin() + std::llround(errors.distance(k));
-      if (time <= map(first) || time >= map(last)) continue;
-      local = stamp_at(map, time, local, last);
-      if (local < last) locals.push_back(local);
+      times.push_back(errors.begin() + std::llround(errors.distance(k)));
     }
-    std::sort(locals.begin(), locals.end());
-    locals.erase(std::unique(locals.begin(), locals.end()), locals.end());
-    std::vector<ClockKnot> knots;
-    for (const std::uint64_t stamp : locals) {
-      const std::int64_t c = map(stamp);
-      knots.push_back(
-          {stamp, c - static_cast<std::int64_t>(stamp) - std::llround(errors(clock, c))});
-    }
-    TRY_ASSIGN(const ClockMap bent, ClockMap::from_knots(std::move(knots)));
-    return clocks::straight_in_flushes(bent, stamps);
-  }
-
-  /// First stamp from `low` on whose time is at least `time`; `high` if there is none before.
-  static std::uint64_t stamp_at(const ClockMap& map, std::int64_t time, std::uint64_t low,
-                                std::uint64_t high) {
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      if (map(middle) < time) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return constraints::bent_map(clocks_.map_of(clock), stamps, times, [&](std::int64_t time) {
+      return -std::llround(errors(clock, time));
+    });
   }
 
   const constraints::Context& context_;

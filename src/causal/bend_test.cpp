@@ -92,6 +92,62 @@ TEST(BendByEdges, collectives_alone_bring_all_clocks_together) {
   }
 }
 
+/// Barriers that the first clock enters last and that all leave together: edges leave wide room,
+/// ends do not. Each clock wanders by up to 8,000 ticks.
+class Barriers {
+ public:
+  /// `late`: largest delay of an end.
+  explicit Barriers(std::uint64_t late) {
+    RandomStream random(3, 9);
+    for (std::uint64_t t = 0; t < 6'000'000'000; t += 10'000'000) {
+      std::vector<std::uint64_t> begins;
+      for (LocationIndex l = 0; l < k_locations; ++l) begins.push_back(t + random.below(40'000));
+      begins.front() = t + 60'000;
+      const std::uint64_t last = *std::max_element(begins.begin(), begins.end());
+      for (LocationIndex l = 0; l < k_locations; ++l) {
+        builder_.collective(l, reading(l, begins[l]), reading(l, last + 100 + random.below(late)),
+                            trace::op::barrier, trace::k_root_none);
+      }
+    }
+  }
+  [[nodiscard]] const TraceBuilder& builder() const { return builder_; }
+
+  /// Largest difference between two clocks that show one time.
+  [[nodiscard]] static std::int64_t worst(const clocks::Presynchronised& presync) {
+    std::int64_t worst = 0;
+    for (std::uint64_t time = 100'000'000; time < 5'900'000'000; time += 50'000'000) {
+      std::vector<std::int64_t> shown;
+      for (LocationIndex l = 0; l < k_locations; ++l) {
+        shown.push_back(presync.maps[l](reading(l, time)));
+      }
+      const auto [low, high] = std::ranges::minmax_element(shown);
+      worst = std::max(worst, *high - *low);
+    }
+    return worst;
+  }
+
+ private:
+  static constexpr LocationIndex k_locations = 6;
+
+  static std::uint64_t reading(LocationIndex l, std::uint64_t time) {
+    const double turns = static_cast<double>(time) * (2 + l) * 1e-9;
+    return time + 10'000 + static_cast<std::uint64_t>(std::llround(8'000 * std::sin(turns)));
+  }
+
+  TraceBuilder builder_{k_locations};
+};
+
+TEST(BendByEdges, ends_that_coincide_bend_clocks_that_edges_leave_wide_room) {
+  const clocks::Presynchronised causal = bent_from_nothing(Barriers(100).builder());
+  EXPECT_THAT(causal.clocks.reason, HasSubstr("bent by ends of collectives, which coincide"));
+  EXPECT_LT(Barriers::worst(causal), 2'000);
+}
+
+TEST(BendByEdges, ends_that_do_not_coincide_bend_no_clock) {
+  const clocks::Presynchronised causal = bent_from_nothing(Barriers(60'000).builder());
+  EXPECT_THAT(causal.clocks.reason, Not(HasSubstr("bent by ends")));
+}
+
 /// Measured clocks of which one wanders, and writes only: how far it is to move at least is known,
 /// how far at most is not.
 TEST(BendByEdges, one_way_traffic_bends_no_clock_that_was_measured) {

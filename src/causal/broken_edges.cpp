@@ -202,10 +202,11 @@ bool BrokenEdges::gather(const std::vector<difference::Edge>& edges,
   return !all_edges.empty() || !all_members.empty();
 }
 
-std::vector<difference::Instance> BrokenEdges::instances() const {
+std::vector<difference::Instance> BrokenEdges::instances(
+    std::span<const difference::Event> events) const {
   std::vector<difference::Instance> instances;
   for (std::size_t i = 0; i < members_.size(); i += members_[i].begins + members_[i].ends) {
-    const std::span all(events_.data() + i, members_[i].begins + members_[i].ends);
+    const auto all = events.subspan(i, members_[i].begins + members_[i].ends);
     instances.push_back({.begins = all.first(members_[i].begins),
                          .ends = all.subspan(members_[i].begins),
                          .delay = members_[i].delay});

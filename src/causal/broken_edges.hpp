@@ -30,8 +30,12 @@ class BrokenEdges {
 
   /// Constraints by single edges.
   [[nodiscard]] std::span<const difference::Edge> edges() const { return edges_; }
-  /// Constraints by collectives. They refer to this object.
-  [[nodiscard]] std::vector<difference::Instance> instances() const;
+  /// Begins and ends of collectives.
+  [[nodiscard]] std::span<const difference::Event> events() const { return events_; }
+  /// Constraints by collectives. `events`: those of events(), at any times; they must outlive what
+  /// is returned.
+  [[nodiscard]] std::vector<difference::Instance> instances(
+      std::span<const difference::Event> events) const;
 
  private:
   class Expansion;

@@ -31,16 +31,17 @@ struct ProjectionLimits {
   /// Rounds that take broken edges only. Each later one takes edges that come closer to being
   /// broken, by a factor of 8, so that all are taken at last.
   static constexpr std::uint32_t narrow_rounds = 16;
+  /// Rate at which a clock may move off the estimate, if edges ask for no more; bench/accuracy. The
+  /// estimate is wrong by what clocks wander, which is slow. A tenth carries one violation far
+  /// into the run (ring-64-tails, seed 2: 17.1 -> 19.5 us, none at all: 85 us); 550 ppm bend
+  /// clocks sharply (allreduce-64-no-session: 20.7 -> 21.7 us).
+  static constexpr std::int64_t move_rate_ppb = 10'000;
   /// Steps per node and constraint that a search may take: sweeps.
   static constexpr std::uint64_t sweeps = 1000;
   static constexpr std::int64_t largest_stamp = std::int64_t{1} << 60;  ///< of difference::Event
   static constexpr double largest_half_width = 0x1p50;                  ///< ticks
   /// Distance of a straight line from a whole tick within which it is sure to be rounded to it.
   static constexpr double rounding = 0.45;
-  /// A limit that is not given counts for nothing if it moves clocks so many times as far as edges
-  /// do. Twice as far it tells the truth where the fit is wrong (docs/decisions/47), 430 times as
-  /// far where the fit is right and clocks are faster.
-  static constexpr std::int64_t farther = 16;
   static constexpr std::size_t longest_line = 4096;  ///< points that a line may replace
 };
 
@@ -74,14 +75,16 @@ class Projector {
   Result<Projection> run() {
     gather();
     if (!fits_) return Projection();
-    TRY_ASSIGN(Attempt best, attempt(limits_within(limit_.rate_ppb)));
-    const bool may_differ =
-        !limit_.is_given && !best.is_timeless && fastest_ppb() > limit_.rate_ppb;
-    if (best.about.rounds > 0 && may_differ) {
-      TRY_ASSIGN(Attempt fast, attempt(limits_of_estimate()));
-      const std::int64_t near = ProjectionLimits::farther * fast.about.moved;
-      const bool is_far = best.about.contradictions > 0 || best.about.moved > near;
-      if (is_far && fast.about.contradictions == 0) best = std::move(fast);
+    Attempt best;
+    if (estimate_fits_) {
+      TRY_ASSIGN(best, attempt(Frame::estimate, limits_within(0)));
+      if (best.about.rounds == 0) return best.about;
+    }
+    if (!is_within_limit(best)) {
+      TRY_ASSIGN(best, attempt(Frame::stamps, limits_within(limit_.rate_ppb)));
+      if (best.about.contradictions > 0 && !best.is_timeless && !limit_.is_given) {
+        TRY_ASSIGN(best, attempt(Frame::stamps, limits_of_estimate()));
+      }
     }
     if (best.about.moved > 0) set_maps(best.maps);
     return best.about;
@@ -103,11 +106,18 @@ class Projector {
     std::vector<ClockMap> maps;  ///< one per domain
     bool is_hopeless = false;    ///< the certificate holds without ticks between ends, too
     bool is_timeless = false;    ///< it holds at any rates
+    std::int64_t rate_ppb = 0;   ///< least limit on the rates of moves, so far
   };
   using Limits = std::vector<difference::ClockLimits>;  ///< one per domain, and of no clock
+  /// Times of the system, and what its limits on rates hold for.
+  enum class Frame : std::uint8_t {
+    estimate,  ///< times of the estimate: moves change as slowly as is possible
+    stamps     ///< stamps: clocks have limited rates
+  };
 
   /// Broken edges get a tick, if that is possible: equal times tell no order.
-  Result<Attempt> attempt(const Limits& limits) {
+  Result<Attempt> attempt(Frame frame, const Limits& limits) {
+    frame_ = frame;
     TRY_ASSIGN(Attempt apart, attempt(limits, 1));
     if (apart.about.contradictions == 0 || apart.is_hopeless) return apart;
     return attempt(limits, 0);
@@ -141,19 +151,40 @@ class Projector {
   }
   /// Largest rate of a clock by the estimate, parts per billion.
   [[nodiscard]] std::int64_t rate_of(std::uint32_t domain) const {
-    const auto knots = estimate_[domain].knots();
-    double largest = 0;
-    for (std::size_t k = 1; k < knots.size(); ++k) {
-      const auto rise = static_cast<double>(knots[k].offset - knots[k - 1].offset);
-      largest = std::max(largest,
-                         std::abs(rise) / static_cast<double>(knots[k].local - knots[k - 1].local));
-    }
-    return std::llround(std::ceil(largest * 1e9));
+    std::int64_t largest = 0;
+    for_rates(estimate_[domain].knots(), [&](std::int64_t rise, std::int64_t length) {
+      largest = std::max(
+          largest, static_cast<std::int64_t>(ceil_div(Exact{std::abs(rise)} * k_billion, length)));
+    });
+    return largest;
   }
-  [[nodiscard]] std::int64_t fastest_ppb() const {
-    std::int64_t fastest = 0;
-    for (std::uint32_t d = 0; d < domains_.count(); ++d) fastest = std::max(fastest, rate_of(d));
-    return fastest;
+  template <class Use>
+  static void for_rates(std::span<const ClockKnot> knots, Use use) {
+    for (std::size_t k = 1; k < knots.size(); ++k) {
+      use(knots[k].offset - knots[k - 1].offset,
+          static_cast<std::int64_t>(knots[k].local - knots[k - 1].local));
+    }
+  }
+
+  /// True if there is a solution whose rates are within the limit. A limit that is not given holds
+  /// for the whole life of a clock.
+  [[nodiscard]] bool is_within_limit(const Attempt& attempt) const {
+    if (attempt.maps.empty() || attempt.about.contradictions > 0) return false;
+    const auto is_within = [&](std::int64_t rise, std::int64_t length) {
+      return Exact{std::abs(rise) - 1} * k_billion <= Exact{length} * limit_.rate_ppb;
+    };
+    bool within = true;
+    for (std::uint32_t d = 0; d < domains_.count(); ++d) {
+      const auto knots = attempt.maps[d].knots();
+      if (knots.size() < 2) continue;
+      if (limit_.is_given) {
+        for_rates(knots, [&](auto rise, auto length) { within &= is_within(rise, length); });
+      } else {
+        within &= is_within(knots.back().offset - knots.front().offset,
+                            static_cast<std::int64_t>(knots.back().local - knots.front().local));
+      }
+    }
+    return within;
   }
 
   static std::int64_t margin(std::uint32_t rounds) {
@@ -265,10 +296,26 @@ class Projector {
       last = std::max(last, facts.last);
     }
     fits_ = base_ <= last && last - base_ < ProjectionLimits::largest_stamp;
+    find_earliest();
     for (difference::Session& session : sessions_) {
       session.at.stamp -= static_cast<std::int64_t>(base_);
     }
     add_points();
+  }
+
+  /// Finds the earliest time by the estimate, and whether a system can hold all of them.
+  void find_earliest() {
+    Exact earliest = difference::k_unbounded, latest = -difference::k_unbounded;
+    for (std::uint32_t d = 0; d < domains_.count(); ++d) {
+      if (!has_events(facts_[d])) continue;
+      for (const std::uint64_t stamp : {facts_[d].first, facts_[d].last}) {
+        const Exact time = Exact{stamp - base_} + offset_at(d, stamp);
+        earliest = std::min(earliest, time);
+        latest = std::max(latest, time);
+      }
+    }
+    estimate_fits_ = fits_ && latest - earliest < ProjectionLimits::largest_stamp;
+    earliest_ = static_cast<std::int64_t>(earliest);
   }
 
   /// Lets the system have nodes at the knots of the estimate, and at the first and the last event:
@@ -293,18 +340,39 @@ class Projector {
                                              const Limits& limits) const {
     std::vector<difference::Edge> edges(broken.edges().begin(), broken.edges().end());
     edges.insert(edges.end(), points_.begin(), points_.end());
-    const std::vector<difference::Instance> instances = broken.instances();
+    for (difference::Edge& edge : edges) place(edge.cause), place(edge.effect);
+    std::vector<difference::Event> events(broken.events().begin(), broken.events().end());
+    for (difference::Event& event : events) place(event);
+    const std::vector<difference::Instance> instances = broken.instances(events);
+    std::vector<difference::Session> sessions = sessions_;
+    for (difference::Session& session : sessions) place(session);
     std::vector<std::int64_t> offsets;
     for (std::uint32_t d = 0; d < domains_.count(); ++d) {
-      offsets.push_back(has_events(facts_[d]) ? offset_at(d, facts_[d].first) : 0);
+      const bool differs = frame_ == Frame::stamps && has_events(facts_[d]);
+      offsets.push_back(differs ? offset_at(d, facts_[d].first) : 0);
     }
     offsets.push_back(0);
     return difference::System({.clocks = limits,
                                .reference = reference_,
                                .edges = edges,
-                               .sessions = sessions_,
+                               .sessions = sessions,
                                .instances = instances,
                                .offsets = offsets});
+  }
+
+  /// Gives an event its time in the system, and a session its limits there.
+  void place(difference::Event& event) const {
+    if (frame_ == Frame::stamps || event.clock >= domains_.count()) return;
+    event.stamp += offset_at(event.clock, base_ + static_cast<std::uint64_t>(event.stamp));
+    event.stamp -= earliest_;
+  }
+  void place(difference::Session& session) const {
+    if (frame_ == Frame::stamps) return;
+    const auto stamp = base_ + static_cast<std::uint64_t>(session.at.stamp);
+    const std::int64_t offset = offset_at(session.at.clock, stamp);
+    session.lower -= offset;
+    session.upper -= offset;
+    place(session.at);
   }
 
   /// Common time less the stamp, by the estimate, from the offset of the reference.
@@ -314,22 +382,61 @@ class Projector {
 
   /// False if no clocks meet the constraints, or the search took too long.
   bool solve(const BrokenEdges& broken, const Limits& limits, Attempt& attempt) {
-    const difference::System system = system_of(broken, limits);
-    Values estimate(system.nodes(), 0);
-    for (Node node = 1; node < system.stamped(); ++node) {
-      const std::uint64_t stamp = base_ + static_cast<std::uint64_t>(system.stamp(node));
-      estimate[node] = Exact{offset_at(system.clock(node), stamp)} * k_tick;
-    }
-    const auto solution = project(system, estimate);
+    difference::System system = system_of(broken, limits);
+    const auto solution = frame_ == Frame::estimate ? slowest_moves(system, attempt)
+                                                    : project(system, errors(system));
     if (!solution) {
       if (solution.error().certificate) judge(*solution.error().certificate, attempt);
       return false;
     }
     attempt.about.moved = 0;
+    const std::vector<std::vector<std::int64_t>> stamps = stamps_of(broken);
     for (std::uint32_t d = 0; d < domains_.count(); ++d) {
-      if (d != reference_) set_map(system, d, *solution, estimate, attempt);
+      if (d != reference_) set_map(system, d, stamps[d], *solution, attempt);
     }
     return true;
+  }
+
+  /// Stamps of the system, one vector per domain, in order.
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> stamps_of(const BrokenEdges& broken) const {
+    std::vector<std::vector<std::int64_t>> stamps(domains_.count());
+    const auto add = [&](const difference::Event& event) {
+      if (event.clock < stamps.size()) stamps[event.clock].push_back(event.stamp);
+    };
+    for (const difference::Edge& edge : broken.edges()) add(edge.cause), add(edge.effect);
+    for (const difference::Edge& edge : points_) add(edge.cause);
+    for (const difference::Event& event : broken.events()) add(event);
+    for (const difference::Session& session : sessions_) add(session.at);
+    for (std::vector<std::int64_t>& own : stamps) {
+      std::ranges::sort(own);
+      own.erase(std::ranges::unique(own).begin(), own.end());
+    }
+    return stamps;
+  }
+
+  /// Moves of the estimate under a limit on their rates that is as low as edges permit.
+  [[nodiscard]] difference::Solved<Values> slowest_moves(difference::System& system,
+                                                         Attempt& attempt) const {
+    difference::Effort effort = effort_of(system);
+    const auto rate = set_least_rate(system, effort, attempt.rate_ppb);
+    if (!rate) return tl::unexpected(rate.error());
+    if (*rate > k_most_rate_ppb) return tl::unexpected(difference::Failure());
+    attempt.rate_ppb = *rate;
+    const std::int64_t limit = std::max(*rate, ProjectionLimits::move_rate_ppb);
+    for (std::uint32_t c = 0; c < system.clocks(); ++c) system.set_rate(c, limit);
+    return project(system, Values(system.nodes(), 0));
+  }
+  /// Errors of the clocks by the estimate.
+  [[nodiscard]] Values errors(const difference::System& system) const {
+    Values errors(system.nodes(), 0);
+    for (Node node = 1; node < system.stamped(); ++node) {
+      const std::uint64_t stamp = base_ + static_cast<std::uint64_t>(system.stamp(node));
+      errors[node] = Exact{offset_at(system.clock(node), stamp)} * k_tick;
+    }
+    return errors;
+  }
+  [[nodiscard]] static difference::Effort effort_of(const difference::System& system) {
+    return {.most = ProjectionLimits::sweeps * (std::uint64_t{system.nodes()} + 1)};
   }
 
   static void judge(const difference::Certificate& certificate, Attempt& attempt) {
@@ -345,7 +452,7 @@ class Projector {
   [[nodiscard]] difference::Solved<Values> project(const difference::System& system,
                                                    const Values& estimate) const {
     using namespace difference;
-    Effort effort{.most = ProjectionLimits::sweeps * (std::uint64_t{system.nodes()} + 1)};
+    Effort effort = effort_of(system);
     const Bounds none{Values(system.nodes(), -k_unbounded), Values(system.nodes(), k_unbounded)};
     auto solution = difference::project(system, none, estimate, effort);
     const bool held = reference_ < domains_.count();
@@ -356,15 +463,21 @@ class Projector {
   }
 
   /// The estimate, to the bit, where it stays.
-  void set_map(const difference::System& system, std::uint32_t domain, const Values& solution,
-               const Values& estimate, Attempt& attempt) const {
+  void set_map(const difference::System& system, std::uint32_t domain,
+               const std::vector<std::int64_t>& stamps, const Values& solution,
+               Attempt& attempt) const {
     std::vector<ClockKnot> knots;
     std::int64_t moved = 0;
-    for (Node node = system.begin(domain); node < system.end(domain); ++node) {
-      const std::int64_t offset = difference::floor_ticks(solution[node]);
-      moved = std::max(moved, std::abs(offset - difference::floor_ticks(estimate[node])));
-      knots.push_back(
-          {base_ + static_cast<std::uint64_t>(system.stamp(node)), offset + reference_offset_});
+    for (const std::int64_t from_base : stamps) {
+      difference::Event event{domain, from_base};
+      place(event);
+      const auto node = system.find(event);
+      const std::uint64_t stamp = base_ + static_cast<std::uint64_t>(from_base);
+      const std::int64_t before = offset_at(domain, stamp);
+      std::int64_t offset = difference::floor_ticks(solution[*node]);
+      if (frame_ == Frame::estimate) offset += before;
+      moved = std::max(moved, std::abs(offset - before));
+      knots.push_back({stamp, offset + reference_offset_});
     }
     attempt.about.moved = std::max(attempt.about.moved, moved);
     attempt.maps[domain] = estimate_[domain];
@@ -390,8 +503,10 @@ class Projector {
   std::vector<difference::Edge> points_;       ///< see add_points()
   std::uint32_t reference_ = 0;                ///< domain that stays; their number: none
   std::int64_t reference_offset_ = 0;          ///< ticks
-  std::uint64_t base_ = 0;                     ///< stamp that those of the system count from
-  bool fits_ = false;                          ///< a system can hold the stamps
+  std::uint64_t base_ = 0;                     ///< stamp that those of constraints count from
+  std::int64_t earliest_ = 0;                  ///< earliest time by the estimate, from base_, ticks
+  Frame frame_ = Frame::estimate;
+  bool fits_ = false, estimate_fits_ = false;  ///< a system can hold the stamps, the times
 };
 
 }  // namespace

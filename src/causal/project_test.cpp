@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "causal/project.hpp"
 
+#include <cstdlib>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "causal/random_clocks_testing.hpp"
+#include "constraints/testing.hpp"
+#include "trace/testing.hpp"
 
 namespace entrain::causal {
 namespace {
@@ -37,6 +42,33 @@ TEST(ProjectOntoEdges, violates_nothing_where_that_is_possible_in_10000_random_t
   EXPECT_GT(feasible, 7'000);
   EXPECT_LT(feasible, 9'900);
   EXPECT_GT(moved, 3'000);
+}
+
+/// Two clocks, and messages every 10 ms. One in the middle arrives 1,000 ticks too early.
+TEST(ProjectOntoEdges, moves_clocks_no_faster_than_they_wander) {
+  trace::testing::TraceBuilder b(2);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const std::uint64_t time = 1'000'000'000 + i * 10'000'000;
+    b.message(trace::EventKind::send, 0, time, 1);
+    b.message(trace::EventKind::recv, 1, time + (i == 50 ? -1'000 : 400'000), 0);
+    b.message(trace::EventKind::send, 1, time + 5'000'000, 0);
+    b.message(trace::EventKind::recv, 0, time + 5'400'000, 1);
+  }
+  constraints::testing::WholeTrace whole(b.trace());
+  std::vector<ClockMap> maps(2);
+  const auto projection =
+      project_onto_edges(whole.context(), whole.processes(), {550'000, false}, maps);
+  ASSERT_TRUE(projection);
+  EXPECT_EQ(projection->contradictions, 0U);
+  EXPECT_EQ(projection->moved, 1'001);
+  const auto offset = [&](std::uint64_t time) {
+    return maps[1](time) - static_cast<std::int64_t>(time);
+  };
+  EXPECT_EQ(offset(1'500'000'000 - 1'000), 1'001);
+  // 10 ppm: 100 ticks in 10 ms.
+  for (std::uint64_t time = 1'000'000'000; time < 1'990'000'000; time += 10'000'000) {
+    EXPECT_LE(std::abs(offset(time + 10'000'000) - offset(time)), 102) << time;
+  }
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "base/try.hpp"
 #include "constraints/base_line.hpp"
 #include "difference/at_zero.hpp"
+#include "lines/bend_to_ends.hpp"
 #include "lines/centre_lines.hpp"
 #include "lines/clock_lines.hpp"
 #include "lines/offsets.hpp"
@@ -34,9 +35,6 @@ struct AlignmentThresholds {
   static constexpr double worthwhile = 0.7;
   /// Steps of the search for clocks that stay; about a second.
   static constexpr std::uint64_t most_steps = std::uint64_t{1} << 27;
-  /// Sample of collectives whose ends are used: at most so many calls and ends, at least so many.
-  static constexpr std::size_t most_calls = 2048, most_ends = std::size_t{1} << 19,
-                               least_calls = 16;
   /// Rounding of offsets at both clocks of an edge, ticks.
   static constexpr double rounding = 2;
   /// Ends that every clock needs before lines through ends replace those from edges.
@@ -213,20 +211,6 @@ Result<void> join_groups(constraints::ConstrainedClocks& clocks, DisjointSets& g
   TRY(align_groups(clocks, group_of));
   for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
   return {};
-}
-
-constraints::CallEnds sample_ends(const constraints::ConstrainedClocks& clocks) {
-  const std::size_t calls =
-      std::max(AlignmentThresholds::most_ends / clocks.clocks(), AlignmentThresholds::least_calls);
-  return clocks.ends_of_calls(std::min(calls, AlignmentThresholds::most_calls));
-}
-
-/// Misfit of the present maps: spread of ends times root of the sum of squared violations, plus a
-/// tick. Collective.
-double misfit(constraints::ConstrainedClocks& clocks) {
-  clocks.collect(nullptr);
-  const double violation = clocks.sum_of_squared_violations();
-  return (1 + std::sqrt(violation)) * static_cast<double>(spread_of(sample_ends(clocks)));
 }
 
 /// Repeats the alignment with lines through the ends of collectives, and keeps the result if the
