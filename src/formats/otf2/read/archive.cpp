@@ -9,11 +9,11 @@
 
 #include "base/executor.hpp"
 #include "base/try.hpp"
-#include "formats/otf2/format/archive_files.hpp"
+#include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/definition_file.hpp"
 #include "formats/otf2/library/child.hpp"
+#include "formats/otf2/read/event_record.hpp"
 #include "formats/otf2/read/find_region.hpp"
-#include "formats/otf2/read/read_regions.hpp"
 #include "formats/otf2/read/scan_events.hpp"
 
 namespace entrain::otf2 {

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
+#include "base/ids.hpp"
 #include "formats/otf2/read/read_definitions.hpp"
 
 namespace entrain::otf2 {
@@ -14,6 +16,34 @@ struct EventFile {
   std::uint64_t chunk_size = 0;  ///< bytes, from the anchor
   const LocalDefinitions& local;
   const References& references;
+};
+
+/// Maps a local id to the position of the global definition, or k_none. Remembers the results for
+/// ids below 65,536.
+class Resolver {
+ public:
+  Resolver(const IdMapping& mapping, const References::Map& positions)
+      : mapping_(mapping), positions_(positions) {}
+
+  std::uint32_t operator()(std::uint32_t local) {
+    if (local < memory_.size() && memory_[local] != k_unknown) return memory_[local];
+    const std::uint64_t global = mapping_(local);
+    const auto found = positions_.find(static_cast<std::uint32_t>(global));
+    const std::uint32_t position =
+        global > k_none || found == positions_.end() ? k_none : found->second;
+    if (local < k_remembered) {
+      if (local >= memory_.size()) memory_.resize(local + 1, k_unknown);
+      memory_[local] = position;
+    }
+    return position;
+  }
+
+ private:
+  static constexpr std::uint32_t k_unknown = k_none - 1;
+  static constexpr std::uint32_t k_remembered = 1u << 16;
+  const IdMapping& mapping_;
+  const References::Map& positions_;
+  std::vector<std::uint32_t> memory_;
 };
 
 }  // namespace entrain::otf2

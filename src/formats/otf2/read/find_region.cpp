@@ -13,7 +13,7 @@
 #include "formats/otf2/format/block_reader.hpp"
 #include "formats/otf2/format/format.hpp"
 #include "formats/otf2/format/quick.hpp"
-#include "formats/otf2/read/resolver.hpp"
+#include "formats/otf2/read/event_file.hpp"
 
 namespace entrain::otf2 {
 

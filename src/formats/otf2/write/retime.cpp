@@ -131,8 +131,7 @@ class SnapshotRetimer {
 
 Result<void> write_block(const BlockReader& reader, const File& target,
                          std::span<const std::uint8_t> block, Progress* progress) {
-  TRY(Cancel(progress).check());
-  if (progress != nullptr) progress->advance(block.size());
+  TRY(count_block(progress, block));
   return target.write_at(reader.offset(), block);
 }
 

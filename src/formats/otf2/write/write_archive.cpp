@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -20,8 +21,6 @@
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/anchor.hpp"
-#include "formats/otf2/format/archive_files.hpp"
-#include "formats/otf2/write/archive_folder.hpp"
 #include "formats/otf2/write/retime.hpp"
 #include "formats/otf2/write/retime_definitions.hpp"
 
@@ -282,6 +281,26 @@ Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,
   TRY_ASSIGN(StagedArchive staged, stage_archive(archive, plan, directory));
   TRY(staged.commit());
   return staged.final_anchor();
+}
+
+namespace fs = std::filesystem;
+
+Result<fs::path> create_location_folder(const Archive& archive, const fs::path& directory) {
+  fs::path folder = directory / archive.name();
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (!error) return folder;
+  return fail(ErrorKind::output,
+              fmt::format("cannot create folder {}: {}", folder.string(), error.message()));
+}
+
+Result<void> copy_thumbnails(const Archive& archive, const fs::path& directory) {
+  for (std::uint32_t i = 0; i < archive.anchor().thumbnail_count; ++i) {
+    const fs::path thumbnail = archive.thumbnail_file(i);
+    if (!file_exists(thumbnail)) break;
+    TRY(duplicate_file(thumbnail, directory / thumbnail.filename()));
+  }
+  return {};
 }
 
 }  // namespace entrain::otf2
