@@ -25,7 +25,7 @@ FlowLinks::FlowLinks(Team& team, const match::Graph& graph, const Incidence& inc
   std::vector<bool> sends(graph.node_count());
   for (const match::Edge& edge : graph.edges) sends[edge.send] = true;
   std::vector<std::vector<std::uint8_t>> needs(team.size());
-  for (std::uint32_t r = 0; r < team.size(); ++r) {
+  for (std::uint32_t r = 0; r < graph.halo.ghosts_of.size(); ++r) {  // none in a team of one
     for (const NodeIndex ghost : graph.halo.ghosts_of[r]) {
       const bool received = incidence.receives.has(ghost);
       const bool waited_for = received || sends[ghost] || incidence.sends.has(ghost);
@@ -41,7 +41,7 @@ FlowLinks::FlowLinks(Team& team, const match::Graph& graph, const Incidence& inc
     entries += static_cast<std::uint32_t>(nodes.size());
   }
   const auto lists_of = [&](Need need, auto body) {
-    for (std::uint32_t r = 0; r < team.size(); ++r) {
+    for (std::uint32_t r = 0; r < graph.halo.shown_to.size(); ++r) {
       const std::vector<NodeIndex>& nodes = graph.halo.shown_to[r];
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         if ((needs[r][i] & need) != 0) body(nodes[i], first_shown[r] + i);

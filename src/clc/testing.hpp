@@ -51,9 +51,11 @@ struct Problem {
   }
 };
 
-/// Passes that the data-flow of a member alone makes.
+/// Passes that the data-flow of a member alone makes. Its graph has no halo, as those of edge
+/// lists.
 inline Result<std::vector<ForwardTimes>> flow_alone(const ForwardProblem& problem,
                                                     std::span<const Decimal9> gammas) {
+  problem.graph.halo = {};
   Solo solo;
   const trace::Trace none;
   const trace::Partition all;
