@@ -9,7 +9,7 @@
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
-#include "formats/otf2/write/event_writer.hpp"
+#include "formats/otf2/format/event_writer.hpp"
 #include "formats/otf2/write/new_archive.hpp"
 #include "formats/otf2/write/write_archive.hpp"
 #include "output/output.hpp"

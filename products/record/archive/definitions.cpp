@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/otf2/format/partners.hpp"
+#include "formats/otf2/format/format.hpp"
 #include "record/base/partner_list.hpp"
 #include "record/base/rank_list.hpp"
 

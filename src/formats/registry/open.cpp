@@ -19,7 +19,7 @@
 #include "formats/json/document.hpp"
 #include "formats/kineto/kineto.hpp"
 #include "formats/kineto/manifest.hpp"
-#include "formats/otf2/format/archive_files.hpp"
+#include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/source/source.hpp"
 #include "formats/recording.hpp"
 #include "formats/spans/recording.hpp"

@@ -63,12 +63,16 @@ class AnchorReader {
   bool big_endian_;
 };
 
-/// Writes the fields of a little-endian anchor.
+/// Writes the fields of an anchor.
 class AnchorWriter {
  public:
+  explicit AnchorWriter(bool big_endian) : big_endian_(big_endian) {}
+
   AnchorWriter& number(std::uint64_t value, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i)
-      bytes_.push_back(static_cast<std::uint8_t>(value >> 8 * i));
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::size_t byte = big_endian_ ? size - 1 - i : i;
+      bytes_.push_back(static_cast<std::uint8_t>(value >> 8 * byte));
+    }
     return *this;
   }
   AnchorWriter& text(const std::string& value) {
@@ -76,11 +80,17 @@ class AnchorWriter {
     bytes_.insert(bytes_.end(), value.begin(), value.end());
     return number(0, 1);
   }
+  AnchorWriter& properties(std::span<const trace::Property> all) {
+    number(all.size(), 4);
+    for (const trace::Property& property : all) text(property.name).text(property.value);
+    return *this;
+  }
   [[nodiscard]] bool good() const { return good_; }
   std::vector<std::uint8_t> take() { return std::move(bytes_); }
 
  private:
   std::vector<std::uint8_t> bytes_;
+  bool big_endian_;
   bool good_ = true;
 };
 
@@ -157,7 +167,7 @@ Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes,
 }
 
 Result<std::vector<std::uint8_t>> pack_anchor(const Anchor& anchor) {
-  AnchorWriter out;
+  AnchorWriter out(false);
   out.number(mark::chunk_header, 1).number(k_little_endian, 1).text("OTF2");
   out.number(k_newest_format, 1).number(anchor.trace_format, 1);
   for (const std::uint8_t part : k_otf2_version) out.number(part, 1);
@@ -165,10 +175,7 @@ Result<std::vector<std::uint8_t>> pack_anchor(const Anchor& anchor) {
   out.number(k_posix_substrate, 1).number(k_no_compression, 1);
   out.number(anchor.location_count, 8).number(anchor.definition_count, 8);
   out.text(anchor.machine).text(anchor.creator).text(anchor.description);
-  out.number(anchor.properties.size(), 4);
-  for (const trace::Property& property : anchor.properties) {
-    out.text(property.name).text(property.value);
-  }
+  out.properties(anchor.properties);
   out.number(anchor.trace_id, 8).number(anchor.snapshot_count, 4).number(anchor.thumbnail_count, 4);
   out.number(mark::end_of_file, 1).number(mark::end_of_buffer, 1).number(mark::end_of_chunk, 1);
   if (!out.good()) {
@@ -196,18 +203,7 @@ std::vector<std::uint8_t> with_properties(std::span<const std::uint8_t> bytes, c
       all.push_back(property);
     }
   }
-  std::vector<std::uint8_t> encoded;
-  const auto count = static_cast<std::uint32_t>(all.size());
-  for (unsigned i = 0; i < 4; ++i) {
-    const unsigned shift = 8 * (anchor.big_endian ? 3 - i : i);
-    encoded.push_back(static_cast<std::uint8_t>(count >> shift));
-  }
-  for (const trace::Property& property : all) {
-    encoded.insert(encoded.end(), property.name.begin(), property.name.end());
-    encoded.push_back(0);
-    encoded.insert(encoded.end(), property.value.begin(), property.value.end());
-    encoded.push_back(0);
-  }
+  const std::vector<std::uint8_t> encoded = AnchorWriter(anchor.big_endian).properties(all).take();
   const auto at = [&](std::size_t n) { return result.begin() + static_cast<std::ptrdiff_t>(n); };
   result.erase(at(anchor.properties_begin), at(anchor.properties_end));
   result.insert(at(anchor.properties_begin), encoded.begin(), encoded.end());

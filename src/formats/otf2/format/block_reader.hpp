@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include "base/cancel.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/walk.hpp"
@@ -80,6 +81,13 @@ class BlockReader {
   std::uint64_t next_offset_ = 0;
   std::uint64_t end_offset_ = ~std::uint64_t{0};
 };
+
+/// Counts the bytes of a block in `progress`, which may be null. Errors: ErrorKind::interrupted.
+inline Result<void> count_block(Progress* progress, std::span<const std::uint8_t> block) {
+  TRY(Cancel(progress).check());
+  if (progress != nullptr) progress->advance(block.size());
+  return {};
+}
 
 /// The end of a walk through a file.
 struct FileEnd {

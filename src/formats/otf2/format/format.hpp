@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace entrain::otf2 {
 
@@ -218,5 +223,53 @@ inline std::size_t store_compressed(std::uint8_t* bytes, std::uint64_t value, bo
   store_u64(bytes + 1, value, big_endian);
   return 1 + size;
 }
+
+/// Builds the payload of a record, field by field; FieldReader reads it.
+class Fields {
+ public:
+  explicit Fields(bool big_endian = false) : big_endian_(big_endian) {}
+
+  Fields& u8(std::uint8_t value) {
+    bytes_.push_back(value);
+    return *this;
+  }
+  /// A compressed integer; all ones are undefined.
+  Fields& c32(std::uint32_t value) { return value == ~std::uint32_t{0} ? u8(0xFF) : number(value); }
+  Fields& c64(std::uint64_t value) { return value == ~std::uint64_t{0} ? u8(0xFF) : number(value); }
+  /// A signed compressed integer: -1 is all ones, but not undefined.
+  Fields& s64(std::int64_t value) { return number(static_cast<std::uint64_t>(value)); }
+  /// A fixed 8-byte value (stamps, doubles).
+  Fields& fixed64(std::uint64_t value) {
+    bytes_.resize(bytes_.size() + 8);
+    store_u64(bytes_.data() + bytes_.size() - 8, value, big_endian_);
+    return *this;
+  }
+  Fields& text(std::string_view value) {
+    bytes_.insert(bytes_.end(), value.begin(), value.end());
+    return u8(0);
+  }
+  Fields& append(std::span<const std::uint8_t> more) {
+    bytes_.insert(bytes_.end(), more.begin(), more.end());
+    return *this;
+  }
+
+  [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+  std::vector<std::uint8_t> take() { return std::exchange(bytes_, {}); }
+
+ private:
+  Fields& number(std::uint64_t value) {
+    std::array<std::uint8_t, 9> encoded{};
+    return append(std::span(encoded).first(store_compressed(encoded.data(), value, big_endian_)));
+  }
+
+  std::vector<std::uint8_t> bytes_;
+  bool big_endian_;
+};
+
+/// Name of the attribute (type STRING) at the end record of a collective call that names the
+/// process's partners: "to 0-3,7 from 2" says that it sent data to the ranks 0, 1, 2, 3 and 7 and
+/// received data from rank 2. Ranks rise; they are those of the communicator, on an
+/// inter-communicator those of the other group. Without ranks a direction is its word alone.
+inline constexpr const char* k_partners_attribute = "ENTRAIN::PARTNERS";
 
 }  // namespace entrain::otf2

@@ -58,30 +58,37 @@ class Child {
     return code;
   }
   int refused() const { return tell(k_child_refused, message_); }
-  int finish(ChunkWriter& file) const {
-    if (file.finish()) return k_child_done;
-    return errno == EFBIG ? tell(k_child_refused, "it yields more than its files can hold")
-                          : tell(k_child_no_room, reason(errno));
+  int finish(const Result<void>& written) const {
+    if (written) return k_child_done;
+    const std::string& why = written.error().message;
+    if (why.ends_with(reason(EFBIG))) {
+      return tell(k_child_refused, "it yields more than its files can hold");
+    }
+    return tell(k_child_no_room, why);
+  }
+
+  int write_definitions(const DefinitionFile& file, const fs::path& path) const {
+    const auto bytes = pack_definition_file(file, k_copy_definition_chunk_size, path);
+    if (!bytes) return tell(k_child_refused, "it yields more than its files can hold");
+    return finish(write_file(path, *bytes));
   }
 
   int copy_properties() {
     std::uint32_t count = 0;
     char** names = nullptr;
     if (OTF2_Reader_GetPropertyNames(reader_, &count, &names) != OTF2_SUCCESS) return refused();
-    ChunkWriter file(folder_ / k_properties_file, k_copy_definition_chunk_size);
+    DefinitionFile file;
     for (std::uint32_t i = 0; i < count; ++i) {
       char* value = nullptr;
       if (OTF2_Reader_GetProperty(reader_, names[i], &value) != OTF2_SUCCESS) return refused();
-      file.record(def::string, Fields().text(names[i]).text(value));
+      file.records.push_back({def::string, 0, Fields().text(names[i]).text(value).take()});
       std::free(value);
     }
-    return finish(file);
+    return write_definitions(file, folder_ / k_properties_file);
   }
 
   int copy_definitions() {
-    ChunkWriter file(folder_ / anchor_.filename().replace_extension(".def"),
-                     k_copy_definition_chunk_size);
-    DefinitionSink sink{file, {}, {}};
+    DefinitionSink sink;
     OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader_);
     if (definitions == nullptr) return refused();
     OTF2_GlobalDefReaderCallbacks* callbacks = OTF2_GlobalDefReaderCallbacks_New();
@@ -97,7 +104,7 @@ class Child {
     std::sort(locations_.begin(), locations_.end());
     locations_.erase(std::unique(locations_.begin(), locations_.end()), locations_.end());
     for (const std::uint64_t id : locations_) OTF2_Reader_SelectLocation(reader_, id);
-    return finish(file);
+    return write_definitions(sink.file, folder_ / anchor_.filename().replace_extension(".def"));
   }
 
   [[nodiscard]] fs::path file_of(std::uint64_t id, const char* extension) const {
@@ -117,8 +124,7 @@ class Child {
         message_.clear();
         continue;
       }
-      ChunkWriter file(file_of(id, ".def"), k_copy_definition_chunk_size);
-      LocationSink sink{file, {}};
+      DefinitionSink sink;
       std::uint64_t read = 0;
       if (OTF2_Reader_RegisterDefCallbacks(reader_, definitions, callbacks, &sink) !=
               OTF2_SUCCESS ||
@@ -126,7 +132,8 @@ class Child {
         return refused();
       }
       OTF2_Reader_CloseDefReader(reader_, definitions);
-      if (const int code = finish(file); code != k_child_done) return code;
+      const int code = write_definitions(sink.file, file_of(id, ".def"));
+      if (code != k_child_done) return code;
     }
     OTF2_Reader_CloseDefFiles(reader_);
     return k_child_done;
@@ -142,17 +149,16 @@ class Child {
         message_.clear();
         continue;
       }
-      ChunkWriter file(file_of(id, ".evt"), k_copy_event_chunk_size);
-      LocationSink sink{file, {}};
+      EventWriter file(file_of(id, ".evt"), k_copy_event_chunk_size, k_copy_event_chunk_size);
       std::uint64_t read = 0;
       // Stamps as stored: the clock offsets are in the copy as well.
-      if (OTF2_Reader_RegisterEvtCallbacks(reader_, events, callbacks, &sink) != OTF2_SUCCESS ||
+      if (OTF2_Reader_RegisterEvtCallbacks(reader_, events, callbacks, &file) != OTF2_SUCCESS ||
           OTF2_EvtReader_ApplyClockOffsets(events, false) != OTF2_SUCCESS ||
           OTF2_Reader_ReadAllLocalEvents(reader_, events, &read) != OTF2_SUCCESS) {
         return refused();
       }
       OTF2_Reader_CloseEvtReader(reader_, events);
-      if (const int code = finish(file); code != k_child_done) return code;
+      if (const int code = finish(file.close()); code != k_child_done) return code;
     }
     return k_child_done;
   }

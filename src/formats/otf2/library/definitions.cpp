@@ -2,7 +2,6 @@
 #include "formats/otf2/library/callbacks.hpp"
 
 #include <bit>
-#include <cstring>
 
 #include "formats/otf2/format/format.hpp"
 
@@ -14,100 +13,81 @@ using U8 = std::uint8_t;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
-/// The fields of a new record.
-Fields& begin(void* data) {
-  auto& sink = *static_cast<DefinitionSink*>(data);
-  sink.fields.clear();
-  return sink.fields;
-}
-
-OTF2_CallbackCode end(void* data, U8 type) {
-  auto& sink = *static_cast<DefinitionSink*>(data);
-  sink.file.record(type, sink.fields);
+/// Adds a record with these fields.
+OTF2_CallbackCode add(void* data, U8 type, Fields& fields) {
+  static_cast<DefinitionSink*>(data)->file.records.push_back({type, 0, fields.take()});
   return OTF2_CALLBACK_SUCCESS;
 }
 
 OTF2_CallbackCode clock(void* data, U64 resolution, U64 offset, U64 length, U64 realtime) {
-  begin(data).c64(resolution).c64(offset).c64(length).c64(realtime);
-  return end(data, def::clock_properties);
+  return add(data, def::clock_properties,
+             Fields().c64(resolution).c64(offset).c64(length).c64(realtime));
 }
 
 OTF2_CallbackCode string(void* data, U32 self, const char* text) {
-  begin(data).c32(self).text(text);
-  return end(data, def::string);
+  return add(data, def::string, Fields().c32(self).text(text));
 }
 
 OTF2_CallbackCode attribute(void* data, U32 self, U32 name, U32 description, OTF2_Type type) {
-  begin(data).c32(self).c32(name).u8(type).c32(description);
-  return end(data, def::attribute);
+  return add(data, def::attribute, Fields().c32(self).c32(name).u8(type).c32(description));
 }
 
 OTF2_CallbackCode tree_node(void* data, U32 self, U32 name, U32 class_name, U32 parent) {
-  begin(data).c32(self).c32(name).c32(class_name).c32(parent);
-  return end(data, def::system_tree_node);
+  return add(data, def::system_tree_node, Fields().c32(self).c32(name).c32(class_name).c32(parent));
 }
 
 OTF2_CallbackCode domain(void* data, U32 node, OTF2_SystemTreeDomain value) {
-  begin(data).c32(node).u8(value);
-  return end(data, def::tree_node_domain);
+  return add(data, def::tree_node_domain, Fields().c32(node).u8(value));
 }
 
 OTF2_CallbackCode location_group(void* data, U32 self, U32 name, OTF2_LocationGroupType type,
                                  U32 parent, U32 creator) {
-  begin(data).c32(self).c32(name).u8(type).c32(parent).c32(creator);
-  return end(data, def::location_group);
+  return add(data, def::location_group,
+             Fields().c32(self).c32(name).u8(type).c32(parent).c32(creator));
 }
 
 OTF2_CallbackCode location(void* data, U64 self, U32 name, OTF2_LocationType type, U64 events,
                            U32 group) {
   static_cast<DefinitionSink*>(data)->locations.push_back(self);
-  begin(data).c64(self).c32(name).u8(type).c64(events).c32(group);
-  return end(data, def::location);
+  return add(data, def::location, Fields().c64(self).c32(name).u8(type).c64(events).c32(group));
 }
 
 OTF2_CallbackCode region(void* data, U32 self, U32 name, U32 canonical, U32 description,
                          OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag flags,
                          U32 file, U32 first_line, U32 last_line) {
   constexpr U8 k_no_old_type = 0;
-  begin(data).c32(self).c32(name).c32(description).u8(k_no_old_type).c32(file).c32(first_line);
-  auto& sink = *static_cast<DefinitionSink*>(data);
-  sink.fields.c32(last_line).c32(canonical).u8(role).u8(paradigm).c32(flags);
-  return end(data, def::region);
+  Fields fields;
+  fields.c32(self).c32(name).c32(description).u8(k_no_old_type).c32(file).c32(first_line);
+  fields.c32(last_line).c32(canonical).u8(role).u8(paradigm).c32(flags);
+  return add(data, def::region, fields);
 }
 
 OTF2_CallbackCode group(void* data, U32 self, U32 name, OTF2_GroupType type, OTF2_Paradigm paradigm,
                         OTF2_GroupFlag flags, U32 count, const U64* members) {
   constexpr U8 k_no_old_type = 0;
-  Fields& fields = begin(data).c32(self).c32(name).u8(k_no_old_type).c32(count);
+  Fields fields;
+  fields.c32(self).c32(name).u8(k_no_old_type).c32(count);
   for (U32 i = 0; i < count; ++i) fields.c64(members[i]);
-  fields.u8(type).u8(paradigm).c32(flags);
-  return end(data, def::group);
+  return add(data, def::group, fields.u8(type).u8(paradigm).c32(flags));
 }
 
 OTF2_CallbackCode comm(void* data, U32 self, U32 name, U32 group, U32 parent, OTF2_CommFlag flags) {
-  begin(data).c32(self).c32(name).c32(group).c32(parent).c32(flags);
-  return end(data, def::comm);
+  return add(data, def::comm, Fields().c32(self).c32(name).c32(group).c32(parent).c32(flags));
 }
 
 OTF2_CallbackCode inter_comm(void* data, U32 self, U32 name, U32 group_a, U32 group_b, U32 common,
                              OTF2_CommFlag flags) {
-  begin(data).c32(self).c32(name).c32(group_a).c32(group_b).c32(common).c32(flags);
-  return end(data, def::inter_comm);
+  return add(data, def::inter_comm,
+             Fields().c32(self).c32(name).c32(group_a).c32(group_b).c32(common).c32(flags));
 }
 
 OTF2_CallbackCode window(void* data, U32 self, U32 name, U32 comm, OTF2_RmaWinFlag flags) {
-  begin(data).c32(self).c32(name).c32(comm).c32(flags);
-  return end(data, def::rma_window);
+  return add(data, def::rma_window, Fields().c32(self).c32(name).c32(comm).c32(flags));
 }
 
 OTF2_CallbackCode clock_offset(void* data, U64 time, std::int64_t offset, double deviation) {
-  auto& sink = *static_cast<LocationSink*>(data);
-  sink.fields.clear();
-  // -1 is all ones as well, but not undefined: it is written in full.
-  sink.fields.fixed64(time).u8(8).fixed64(static_cast<U64>(offset));
-  sink.fields.fixed64(std::bit_cast<U64>(deviation));
-  sink.file.record(def::local_clock_offset, sink.fields);
-  return OTF2_CALLBACK_SUCCESS;
+  return add(data, def::local_clock_offset,
+             Fields().fixed64(time).s64(offset).fixed64(std::bit_cast<U64>(deviation)));
 }
 
 }  // namespace

@@ -16,70 +16,64 @@ using U64 = std::uint64_t;
 
 #define HEAD OTF2_LocationRef, OTF2_TimeStamp time, U64, void *data, OTF2_AttributeList *
 
-/// The fields of a new record.
-Fields& begin_event(void* data) {
-  auto& sink = *static_cast<LocationSink*>(data);
-  sink.fields.clear();
-  return sink.fields;
-}
-
-OTF2_CallbackCode end(void* data, U64 time, U8 type) {
-  auto& sink = *static_cast<LocationSink*>(data);
-  sink.file.event(time, type, sink.fields);
-  return OTF2_CALLBACK_SUCCESS;
+/// Adds a record with these fields, behind an attribute list with the fields `attributes` if there
+/// are any: less than 255 bytes.
+OTF2_CallbackCode add(void* data, U64 time, U8 type, const Fields& fields,
+                      const Fields& attributes = Fields()) {
+  Fields record;
+  if (!attributes.bytes().empty()) {
+    record.u8(mark::attribute_list).u8(static_cast<U8>(attributes.bytes().size()));
+    record.append(attributes.bytes());
+  }
+  record.u8(type);
+  // The records of events that are not bare are short: a length of one byte is enough.
+  if (!is_bare(type)) record.u8(static_cast<U8>(fields.bytes().size()));
+  const bool added =
+      static_cast<EventWriter*>(data)->raw(time, record.append(fields.bytes()).bytes());
+  return added ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
 }
 
 /// A record of which nothing but the type matters.
 template <U8 type, class... Rest>
 OTF2_CallbackCode bare_type(HEAD, Rest...) {
-  Fields& fields = begin_event(data);
-  if (is_bare(type)) fields.c32(0);
-  return end(data, time, type);
+  return add(data, time, type, is_bare(type) ? Fields().c32(0) : Fields());
 }
 
 OTF2_CallbackCode measurement(HEAD, OTF2_MeasurementMode mode) {
-  begin_event(data).u8(mode);
-  return end(data, time, event::measurement_on_off);
+  return add(data, time, event::measurement_on_off, Fields().u8(mode));
 }
 
 template <U8 type>
 OTF2_CallbackCode id32(HEAD, U32 id) {
-  begin_event(data).c32(id);
-  return end(data, time, type);
+  return add(data, time, type, Fields().c32(id));
 }
 
 template <U8 type>
 OTF2_CallbackCode id64(HEAD, U64 id) {
-  begin_event(data).c64(id);
-  return end(data, time, type);
+  return add(data, time, type, Fields().c64(id));
 }
 
 OTF2_CallbackCode flush(HEAD, U64 stop) {
-  begin_event(data).fixed64(stop);
-  return end(data, time, event::buffer_flush);
+  return add(data, time, event::buffer_flush, Fields().fixed64(stop));
 }
 
 template <U8 type>
 OTF2_CallbackCode message(HEAD, U32 peer, U32 comm, U32 tag, U64 length) {
-  begin_event(data).c32(peer).c32(comm).c32(tag).c64(length);
-  return end(data, time, type);
+  return add(data, time, type, Fields().c32(peer).c32(comm).c32(tag).c64(length));
 }
 
 template <U8 type>
 OTF2_CallbackCode message_with_request(HEAD, U32 peer, U32 comm, U32 tag, U64 length, U64 request) {
-  begin_event(data).c32(peer).c32(comm).c32(tag).c64(length).c64(request);
-  return end(data, time, type);
+  return add(data, time, type, Fields().c32(peer).c32(comm).c32(tag).c64(length).c64(request));
 }
 
 #define HEAD_AND_LIST \
   OTF2_LocationRef, OTF2_TimeStamp time, U64, void *data, OTF2_AttributeList *list
 
-/// Ends a record that may name partners in an attribute: the strings of its list stay, as many as
-/// a short list holds.
-OTF2_CallbackCode end_with(OTF2_AttributeList* list, void* data, U64 time, U8 type) {
+/// The strings of a list, one of which may name partners, as many as a short list holds.
+Fields strings_of(const OTF2_AttributeList* list) {
   constexpr U32 k_most = 16;
-  auto& sink = *static_cast<LocationSink*>(data);
-  Fields strings, attributes;
+  Fields strings;
   U32 count = 0;
   const U32 size = OTF2_AttributeList_GetNumberOfElements(list);
   for (U32 i = 0; i < size && count < k_most; ++i) {
@@ -92,68 +86,58 @@ OTF2_CallbackCode end_with(OTF2_AttributeList* list, void* data, U64 time, U8 ty
     strings.c32(attribute).u8(attribute_type::string).c32(value.stringRef);
     ++count;
   }
-  if (count > 0) attributes.c32(count).append(strings);
-  sink.file.event(time, type, sink.fields, attributes);
-  return OTF2_CALLBACK_SUCCESS;
+  return count == 0 ? Fields() : Fields().c32(count).append(strings.bytes());
 }
 
 OTF2_CallbackCode collective_end(HEAD_AND_LIST, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
                                  U64 received) {
-  begin_event(data).u8(op).c32(comm).c32(root).c64(sent).c64(received);
-  return end_with(list, data, time, event::mpi_collective_end);
+  return add(data, time, event::mpi_collective_end,
+             Fields().u8(op).c32(comm).c32(root).c64(sent).c64(received), strings_of(list));
 }
 
 OTF2_CallbackCode nb_complete(HEAD_AND_LIST, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
                               U64 received, U64 request) {
-  begin_event(data).u8(op).c32(comm).c32(root).c64(sent).c64(received).c64(request);
-  return end_with(list, data, time, event::nb_collective_complete);
+  return add(data, time, event::nb_collective_complete,
+             Fields().u8(op).c32(comm).c32(root).c64(sent).c64(received).c64(request),
+             strings_of(list));
 }
 
 template <U8 type>
 OTF2_CallbackCode created_thread(HEAD, U32 contingent, U64 sequence) {
-  begin_event(data).c32(contingent).c64(sequence);
-  return end(data, time, type);
+  return add(data, time, type, Fields().c32(contingent).c64(sequence));
 }
 
 template <U8 type>
 OTF2_CallbackCode task(HEAD, U32 team, U32 creator, U32 generation) {
-  begin_event(data).c32(team).c32(creator).c32(generation);
-  return end(data, time, type);
+  return add(data, time, type, Fields().c32(team).c32(creator).c32(generation));
 }
 
 template <U8 type>
 OTF2_CallbackCode thread_lock(HEAD, OTF2_Paradigm model, U32 lock, U32 order) {
-  begin_event(data).u8(model).c32(lock).c32(order);
-  return end(data, time, type);
+  return add(data, time, type, Fields().u8(model).c32(lock).c32(order));
 }
 
 template <U8 type>
 OTF2_CallbackCode omp_lock(HEAD, U32 lock, U32 order) {
-  begin_event(data).c32(lock).c32(order);
-  return end(data, time, type);
+  return add(data, time, type, Fields().c32(lock).c32(order));
 }
 
 OTF2_CallbackCode rma_collective_end(HEAD, OTF2_CollectiveOp op, OTF2_RmaSyncLevel level,
                                      U32 window, U32 root, U64 sent, U64 received) {
-  begin_event(data).u8(op).c32(level).c32(window).c32(root).c64(sent).c64(received);
-  return end(data, time, event::rma_collective_end);
+  return add(data, time, event::rma_collective_end,
+             Fields().u8(op).c32(level).c32(window).c32(root).c64(sent).c64(received));
 }
 
 OTF2_CallbackCode group_sync(HEAD, OTF2_RmaSyncLevel level, U32 window, U32 group) {
-  begin_event(data).c32(level).c32(window).c32(group);
-  return end(data, time, event::rma_group_sync);
+  return add(data, time, event::rma_group_sync, Fields().c32(level).c32(window).c32(group));
 }
 
 OTF2_CallbackCode rma_sync(HEAD, U32 window, U32 remote, OTF2_RmaSyncType type) {
-  begin_event(data).c32(window).c32(remote).u8(type);
-  return end(data, time, event::rma_sync);
+  return add(data, time, event::rma_sync, Fields().c32(window).c32(remote).u8(type));
 }
 
 /// Any type that neither the library nor the scanner knows.
-OTF2_CallbackCode unknown(HEAD) {
-  begin_event(data);
-  return end(data, time, 0xFE);
-}
+OTF2_CallbackCode unknown(HEAD) { return add(data, time, 0xFE, Fields()); }
 
 #define SET(name, function) OTF2_EvtReaderCallbacks_Set##name##Callback(callbacks, function)
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/read/event_record.hpp"
 
-#include "base/cancel.hpp"
+#include <array>
+
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"
@@ -11,36 +12,23 @@ namespace entrain::otf2 {
 
 namespace {
 
-std::optional<RecordKind> kind_of(std::uint8_t type) {
-  switch (type) {
-    case event::mpi_send:
-      return RecordKind::send;
-    case event::mpi_isend:
-      return RecordKind::isend;
-    case event::mpi_isend_complete:
-      return RecordKind::isend_complete;
-    case event::mpi_recv:
-      return RecordKind::recv;
-    case event::mpi_irecv_request:
-      return RecordKind::irecv_request;
-    case event::mpi_irecv:
-      return RecordKind::irecv;
-    case event::mpi_request_test:
-      return RecordKind::request_test;
-    case event::mpi_request_cancelled:
-      return RecordKind::request_cancelled;
-    case event::mpi_collective_begin:
-      return RecordKind::collective_begin;
-    case event::mpi_collective_end:
-      return RecordKind::collective_end;
-    case event::nb_collective_request:
-      return RecordKind::nb_request;
-    case event::nb_collective_complete:
-      return RecordKind::nb_complete;
-    default:
-      return std::nullopt;
-  }
-}
+/// Kinds by record type.
+constexpr auto k_kinds = [] {
+  std::array<std::optional<RecordKind>, 256> kinds;
+  kinds[event::mpi_send] = RecordKind::send;
+  kinds[event::mpi_isend] = RecordKind::isend;
+  kinds[event::mpi_isend_complete] = RecordKind::isend_complete;
+  kinds[event::mpi_recv] = RecordKind::recv;
+  kinds[event::mpi_irecv_request] = RecordKind::irecv_request;
+  kinds[event::mpi_irecv] = RecordKind::irecv;
+  kinds[event::mpi_request_test] = RecordKind::request_test;
+  kinds[event::mpi_request_cancelled] = RecordKind::request_cancelled;
+  kinds[event::mpi_collective_begin] = RecordKind::collective_begin;
+  kinds[event::mpi_collective_end] = RecordKind::collective_end;
+  kinds[event::nb_collective_request] = RecordKind::nb_request;
+  kinds[event::nb_collective_complete] = RecordKind::nb_complete;
+  return kinds;
+}();
 
 }  // namespace
 
@@ -62,7 +50,7 @@ std::optional<EventRecord> RecordDecoder::record(std::uint8_t type, std::size_t 
                                                  std::size_t size) {
   if (!has_time_) return std::nullopt;
   EventRecord result;
-  result.kind = kind_of(type);
+  result.kind = k_kinds[type];
   result.time = time_;
   result.region = innermost();
   FieldReader in(chunk_ + offset, size, big_endian_);
@@ -111,6 +99,16 @@ std::uint32_t RecordDecoder::innermost() { return open_.empty() ? k_none : regio
 
 namespace {
 
+/// Shows a visitor the records of an event file; a missing file has none.
+template <class Visitor>
+Result<void> walk(const EventFile& file, Progress* progress, Visitor visitor) {
+  if (!file_exists(file.path)) return {};
+  TRY_ASSIGN(BlockReader reader, BlockReader::open(file.path, file.chunk_size));
+  TRY(walk_file<Framing::events>(reader, visitor,
+                                 [&](auto block) { return count_block(progress, block); }));
+  return {};
+}
+
 /// Hands every record of a file on.
 class RecordVisitor {
  public:
@@ -130,20 +128,50 @@ class RecordVisitor {
   const std::function<void(const EventRecord&)>& visit_;
 };
 
+/// Hands every Enter and Leave on.
+class RegionWalker {
+ public:
+  RegionWalker(const EventFile& file, const trace::RegionVisitor& visit)
+      : resolve_(file.local.regions, file.references.regions), visit_(visit) {}
+
+  void chunk(const std::uint8_t* bytes, bool big_endian) {
+    chunk_ = bytes;
+    big_endian_ = big_endian;
+  }
+  bool stamp(std::size_t, std::uint64_t time) {
+    now_ = time;
+    has_time_ = true;
+    return time <= k_last_time;
+  }
+  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
+    if (!has_time_) return false;
+    if (type != event::enter && type != event::leave) return true;
+    FieldReader in(chunk_ + offset, size, big_endian_);
+    const std::uint32_t local = in.c32();
+    if (!in.ok()) return false;
+    visit_({.time = now_, .region = resolve_(local), .enter = type == event::enter});
+    return true;
+  }
+
+ private:
+  Resolver resolve_;
+  const trace::RegionVisitor& visit_;
+  const std::uint8_t* chunk_ = nullptr;
+  bool big_endian_ = false;
+  bool has_time_ = false;
+  std::uint64_t now_ = 0;
+};
+
 }  // namespace
 
 Result<void> read_records(const EventFile& file, Progress* progress,
                           const std::function<void(const EventRecord&)>& visit) {
-  if (!file_exists(file.path)) return {};
-  TRY_ASSIGN(BlockReader reader, BlockReader::open(file.path, file.chunk_size));
-  RecordVisitor visitor(file, visit);
-  const auto on_block = [&](std::span<const std::uint8_t> block) -> Result<void> {
-    TRY(Cancel(progress).check());
-    if (progress != nullptr) progress->advance(block.size());
-    return {};
-  };
-  TRY(walk_file<Framing::events>(reader, visitor, on_block));
-  return {};
+  return walk(file, progress, RecordVisitor(file, visit));
+}
+
+Result<void> read_regions(const EventFile& file, Progress* progress,
+                          const trace::RegionVisitor& visit) {
+  return walk(file, progress, RegionWalker(file, visit));
 }
 
 }  // namespace entrain::otf2

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include <entrain/drop.hpp>
+#include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
 #include "base/ids.hpp"
 #include "formats/otf2/read/event_file.hpp"
-#include "formats/otf2/read/resolver.hpp"
+#include "trace/trace.hpp"
 
 namespace entrain::otf2 {
 
@@ -60,5 +61,11 @@ class RecordDecoder {
 /// ErrorKind::input for a damaged file, ErrorKind::interrupted.
 Result<void> read_records(const EventFile& file, Progress* progress,
                           const std::function<void(const EventRecord&)>& visit);
+
+/// Calls `visit` for every Enter and Leave of an event file, in order. A missing file has none, a
+/// truncated one those before its end. `progress`, which may be null, counts bytes and may cancel.
+/// Errors: ErrorKind::input for a damaged file, ErrorKind::interrupted.
+Result<void> read_regions(const EventFile& file, Progress* progress,
+                          const trace::RegionVisitor& visit);
 
 }  // namespace entrain::otf2

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "base/ids.hpp"
 #include "formats/otf2/read/read_definitions.hpp"
+#include "trace/partners.hpp"
 
 namespace entrain::otf2 {
 
@@ -67,5 +70,13 @@ struct RawDefinitions {
 /// `path` is for messages. Errors: ErrorKind::input for a location that is defined twice, or for a
 /// clock resolution of 0.
 Result<GlobalDefinitions> resolve(const RawDefinitions& raw, const std::string& path);
+
+/// The two sets of ranks of a text like "to 0-3,7 from 2" (k_partners_attribute).
+struct NamedPartners {
+  trace::RankSet to, from;
+};
+
+/// Nothing if the text has another form.
+std::optional<NamedPartners> parse_partners(std::string_view text);
 
 }  // namespace entrain::otf2

@@ -9,7 +9,6 @@
 
 #include <fmt/core.h>
 
-#include "base/cancel.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"
@@ -83,8 +82,7 @@ Result<void> try_scan_part(const EventFile& file, ChunkRange range,
   Scanner scanner(file.local, file.references, part, time);
   Forecast forecast(reader, range, part.skeleton.events);
   const auto on_block = [&](std::span<const std::uint8_t> block) -> Result<void> {
-    TRY(Cancel(progress).check());
-    if (progress != nullptr) progress->advance(block.size());
+    TRY(count_block(progress, block));
     forecast.block_is_done(block.size());
     return {};
   };

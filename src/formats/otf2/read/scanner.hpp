@@ -8,7 +8,7 @@
 
 #include "formats/otf2/format/quick.hpp"
 #include "formats/otf2/format/walk.hpp"
-#include "formats/otf2/read/resolver.hpp"
+#include "formats/otf2/read/event_file.hpp"
 
 namespace entrain::otf2 {
 

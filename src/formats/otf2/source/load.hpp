@@ -9,6 +9,7 @@
 #include <entrain/progress.hpp>
 
 #include "base/ids.hpp"
+#include "base/team.hpp"
 #include "formats/otf2/read/archive.hpp"
 #include "session/loaded_trace.hpp"
 #include "session/workers.hpp"
@@ -33,5 +34,18 @@ tl::unexpected<Error> no_event_files(const std::string& path);
 [[nodiscard]] inline const Archive& archive_of(const session::LoadedTrace& loaded) {
   return static_cast<const Archive&>(*loaded.reader);
 }
+
+// Processes of a run may see different files under one name: folders that are local to machines,
+// copies of different age. Each would then correct a part of another trace. Nothing is checked for
+// a process alone, and for archives that the OTF2 library reads.
+
+/// Refuses an archive of whose common files (Archive::common_files()) the processes see different
+/// ones. Collective. Errors: ErrorKind::input, naming the file, the same at every process.
+Result<void> check_same_common_files(Team& processes, const Archive& archive);
+
+/// Refuses a trace of whose locations' files the owner and the process after it see different ones,
+/// by size and age: two looks at each file, however many processes there are. Collective. Errors:
+/// as above.
+Result<void> check_same_files(Team& processes, const session::LoadedTrace& loaded);
 
 }  // namespace entrain::otf2

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "formats/otf2/read/archive.hpp"
 #include "formats/otf2/source/load.hpp"
 
 namespace entrain::otf2 {
@@ -50,5 +51,13 @@ class Overlay {
   std::vector<std::optional<Kept>> kept_;  ///< borrowed parts of each location; empty: nothing was
                                            ///< borrowed
 };
+
+/// Saves reading the events of an overlay's location again. `skeleton` was scanned from the
+/// original. If the overlay's event file *is* the original's (through a symbolic or hard link), and
+/// the local definitions differ in ClockOffset records only, the skeleton becomes the overlay's:
+/// its clock offsets are replaced, and the result is true. Otherwise it is not touched. Errors:
+/// ErrorKind::input for damaged local definitions.
+Result<bool> adopt_skeleton(const Archive& original, const Archive& overlay, LocationIndex location,
+                            trace::LocationSkeleton& skeleton);
 
 }  // namespace entrain::otf2

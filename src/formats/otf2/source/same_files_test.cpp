@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/source/same_files.hpp"
+#include "formats/otf2/source/load.hpp"
 
 #include <chrono>
 #include <filesystem>

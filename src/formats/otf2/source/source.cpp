@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/source/source.hpp"
 
+#include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
+#include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "base/try.hpp"
 #include "clocks/samples.hpp"
-#include "formats/otf2/source/beside.hpp"
-#include "formats/otf2/source/describe.hpp"
 #include "formats/otf2/source/load.hpp"
 #include "formats/otf2/source/moved_times.hpp"
-#include "formats/otf2/source/same_files.hpp"
-#include "formats/otf2/source/staged.hpp"
-#include "formats/otf2/source/timed_events.hpp"
 #include "formats/otf2/write/write_archive.hpp"
 #include "formats/tables/trace.hpp"
+#include "trace/operations.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::otf2 {
@@ -24,6 +27,160 @@ namespace entrain::otf2 {
 namespace fs = std::filesystem;
 
 namespace {
+
+using trace::EventKind;
+
+/// Names of records in the order of EventKind.
+constexpr std::array k_record_names{"MpiSend",
+                                    "MpiIsend",
+                                    "MpiRecv",
+                                    "MpiIrecvRequest",
+                                    "MpiIrecv",
+                                    "MpiRequestCancelled",
+                                    "MpiCollectiveBegin",
+                                    "MpiCollectiveEnd",
+                                    "NonBlockingCollectiveRequest",
+                                    "NonBlockingCollectiveComplete",
+                                    "MPI_Init enter",
+                                    "MPI_Init leave",
+                                    "MPI_Finalize enter",
+                                    "MPI_Finalize leave",
+                                    "neighbourhood collective enter",
+                                    "neighbourhood collective leave",
+                                    "ThreadFork",
+                                    "ThreadJoin",
+                                    "ThreadTeamBegin",
+                                    "ThreadTeamEnd",
+                                    "ThreadCreate",
+                                    "ThreadBegin",
+                                    "ThreadWait",
+                                    "ThreadEnd",
+                                    "lock acquire",
+                                    "lock release",
+                                    "thread barrier enter",
+                                    "thread barrier leave",
+                                    "ThreadTaskCreate",
+                                    "ThreadTaskSwitch",
+                                    "end of an edge",
+                                    "RmaCollectiveBegin",
+                                    "RmaCollectiveEnd",
+                                    "RmaGroupSync",
+                                    "RmaSync",
+                                    "Rma locks"};
+static_assert(k_record_names.size() == static_cast<std::size_t>(EventKind::rma_lock) + 1);
+
+/// Counts of what the skeletons of all locations hold.
+class Summary {
+ public:
+  explicit Summary(ArchiveInfo& info) : info_(info) {}
+
+  void add(const trace::LocationSkeleton& location) {
+    info_.events += location.event_count;
+    info_.communication_events += location.events.size();
+    info_.empty_locations += location.event_count == 0 ? 1 : 0;
+    info_.clock_offset_records += location.clock_offsets.size();
+    info_.locations_with_clock_offsets += location.clock_offsets.empty() ? 0 : 1;
+    if (location.event_count > 0) {
+      info_.first_ticks = any_ ? std::min(info_.first_ticks, location.first) : location.first;
+      info_.last_ticks = std::max(info_.last_ticks, location.last);
+      any_ = true;
+    }
+    for (const trace::Event& event : location.events) {
+      ++records_[event.kind];
+      if (event.kind == EventKind::collective_end || event.kind == EventKind::nb_complete) {
+        ++operations_[event.op];
+      }
+    }
+    anomaly("truncated_event_files", location.truncated ? 1 : 0);
+    anomaly("missing_event_files", location.event_file_missing ? 1 : 0);
+    anomaly("missing_definition_files", location.definition_file_missing ? 1 : 0);
+    anomaly("unknown_records", location.unknown_records);
+    anomaly("undefined_references", location.undefined_references);
+    anomaly("locations_with_decreasing_time", location.decreasing.empty() ? 0 : 1);
+  }
+
+  void finish() {
+    for (const auto& [kind, n] : records_) {
+      info_.communication.emplace_back(k_record_names[static_cast<std::size_t>(kind)], n);
+    }
+    for (const auto& [code, n] : operations_) {
+      info_.collectives.emplace_back(trace::operation_name(code), n);
+    }
+    for (const auto& [name, n] : anomalies_) info_.anomalies.emplace_back(name, n);
+  }
+
+ private:
+  void anomaly(const char* name, std::uint64_t n) {
+    if (n > 0) anomalies_[name] += n;
+  }
+  ArchiveInfo& info_;
+  bool any_ = false;
+  std::map<EventKind, std::uint64_t> records_;
+  std::map<std::uint8_t, std::uint64_t> operations_;
+  std::map<std::string, std::uint64_t> anomalies_;
+};
+
+std::uint64_t distinct(const std::vector<std::uint32_t>& numbers) {
+  return std::set<std::uint32_t>(numbers.begin(), numbers.end()).size();
+}
+
+/// The contents of an archive that was loaded as a whole, without the size of its event files.
+ArchiveInfo describe(const session::LoadedTrace& loaded) {
+  const trace::Definitions& definitions = loaded.trace.definitions;
+  const Anchor& anchor = archive_of(loaded).anchor();
+  ArchiveInfo info;
+  info.archive = loaded.trace.path;
+  info.machine = anchor.machine;
+  info.creator = anchor.creator;
+  info.description = anchor.description;
+  info.trace_format = anchor.trace_format;
+  info.locations = definitions.locations.size();
+  info.processes = distinct(definitions.process_of);
+  info.nodes = distinct(definitions.node_of);
+  info.resolution_hz = definitions.clock.resolution_hz;
+  info.global_offset_ticks = definitions.clock.global_offset;
+  info.length_ticks = definitions.clock.length;
+  for (const trace::Property& property : definitions.properties) {
+    info.properties.emplace_back(property.name, property.value);
+  }
+  info.completeness = trace::completeness_of(definitions);
+  Summary summary(info);
+  for (const auto& location : loaded.trace.locations) summary.add(location);
+  summary.finish();
+  return info;
+}
+
+/// Files of the archive itself, measurements of clocks, which hold for the old times only, and
+/// hidden files.
+bool stays_behind(const std::string& name, const std::string& archive) {
+  return name.starts_with('.') || name.starts_with(archive + ".") ||
+         (name.starts_with("clock_") && name.ends_with(".csv"));
+}
+
+Result<void> copy_to(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  if (fs::exists(to, error)) return {};
+  fs::copy_file(from, to, error);
+  if (!error) return {};
+  return fail(ErrorKind::output, fmt::format("cannot copy {}, which stands beside the archive: {}",
+                                             from.string(), error.message()));
+}
+
+/// Copies into a new archive's folder the files that stand beside the archive with this anchor,
+/// such as scorep.cfg and profile.cubex, so that the folder is an experiment, too. Links and
+/// folders stay behind. Errors: ErrorKind::output.
+Result<void> keep_beside(const fs::path& anchor, const fs::path& folder) {
+  const std::string archive = anchor.stem().string();
+  std::error_code error;
+  for (fs::directory_iterator it(anchor.parent_path(), error), end; !error && it != end;
+       it.increment(error)) {
+    std::error_code unknown;
+    const bool is_file = it->is_regular_file(unknown) && !it->is_symlink(unknown);
+    if (!is_file || stays_behind(it->path().filename().string(), archive)) continue;
+    TRY(copy_to(it->path(), folder / it->path().filename()));
+  }
+  return {};
+}
 
 class ArchiveSource : public formats::Source {
  public:

@@ -3,9 +3,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
+#include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
+#include <entrain/options.hpp>
+#include <entrain/progress.hpp>
 
+#include "formats/otf2/write/write_archive.hpp"
 #include "formats/source.hpp"
 
 namespace entrain::otf2 {
@@ -13,5 +18,18 @@ namespace entrain::otf2 {
 /// An OTF2 archive as a source. `path`: an anchor file or the folder that holds exactly one; it is
 /// opened by load() and what needs it. Several processes may load, write and read back together.
 std::unique_ptr<formats::Source> source_of(const std::filesystem::path& path);
+
+/// An archive as written, with the maps that it was written with. An overlay is read beside its
+/// original, of which it borrows the skeletons; a rewritten archive is compared with its original
+/// and the maps, and only if these do not say all about it, or anew, is it scanned.
+std::unique_ptr<formats::Staged> make_staged(StagedArchive staged, std::vector<ClockMap> maps,
+                                             WriteMode mode);
+
+/// The times of an archive. `raw`: its ClockOffset records are ignored. Communication counts within
+/// the span of clock sessions: between the first and the last ClockOffset record of a location, or
+/// in the span that a correction noted. Errors: those of load().
+Result<std::unique_ptr<formats::TimedEvents>> timed_events(const std::filesystem::path& path,
+                                                           bool raw, unsigned threads,
+                                                           Progress* progress);
 
 }  // namespace entrain::otf2

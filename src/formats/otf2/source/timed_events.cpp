@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/source/timed_events.hpp"
+#include "formats/otf2/source/source.hpp"
 
 #include <algorithm>
 #include <limits>

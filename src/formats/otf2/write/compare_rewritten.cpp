@@ -191,12 +191,11 @@ class Comparison {
     TimeComparer comparer(maps_[part.location]);
     bool in_records = true;
     while (true) {
-      TRY(Cancel(progress_).check());
       TRY_ASSIGN(const std::span<std::uint8_t> left, a.next());
       TRY_ASSIGN(const std::span<std::uint8_t> right, b.next());
       if (left.size() != right.size()) return different(to, from, a.offset());
       if (left.empty()) break;
-      if (progress_ != nullptr) progress_->advance(left.size());
+      TRY(count_block(progress_, left));
       if (in_records) {
         comparer.compare_with(right.data());
         const ChunkWalk walk = walk_chunk<Framing::events>(left.data(), left.size(), comparer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/write/event_counts.hpp"
+#include "formats/otf2/write/filter_archive.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
+#include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
 #include "formats/otf2/read/archive.hpp"
@@ -38,5 +40,12 @@ struct FilteredArchive {
 /// ErrorKind::input (damaged file), ErrorKind::interrupted.
 Result<FilteredArchive> filter_archive(const Archive& archive, const FilterPlan& plan,
                                        const std::filesystem::path& directory);
+
+/// Copies the global definitions with other numbers of events in the definitions of locations.
+/// `counts`: by OTF2 location id; other locations keep theirs. `to` must not exist. Errors:
+/// ErrorKind::input for a damaged file, ErrorKind::output.
+Result<void> write_event_counts(const std::filesystem::path& from, const std::filesystem::path& to,
+                                std::uint64_t chunk_size,
+                                const std::unordered_map<std::uint64_t, std::uint64_t>& counts);
 
 }  // namespace entrain::otf2

@@ -6,10 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "formats/otf2/format/event_writer.hpp"
 #include "formats/otf2/format/testing.hpp"
 #include "formats/otf2/read/archive.hpp"
-#include "formats/otf2/write/event_writer.hpp"
-#include "formats/otf2/write/new_definitions.hpp"
 
 namespace entrain::otf2 {
 namespace {

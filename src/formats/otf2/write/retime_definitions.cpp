@@ -25,17 +25,6 @@ constexpr std::uint64_t k_undefined = ~std::uint64_t{0};
 constexpr std::uint8_t k_marker_record = 6;
 constexpr std::uint8_t k_scope_location = 1;
 
-void append_compressed(std::vector<std::uint8_t>& bytes, std::uint64_t value, bool big_endian) {
-  std::array<std::uint8_t, 9> encoded{};
-  const std::size_t size = store_compressed(encoded.data(), value, big_endian);
-  bytes.insert(bytes.end(), encoded.begin(), encoded.begin() + static_cast<std::ptrdiff_t>(size));
-}
-
-void append_fixed(std::vector<std::uint8_t>& bytes, std::uint64_t value, bool big_endian) {
-  bytes.resize(bytes.size() + 8);
-  store_u64(bytes.data() + bytes.size() - 8, value, big_endian);
-}
-
 /// `value` in exactly `width` value bytes, zero padded; nothing if it does not fit.
 std::optional<std::vector<std::uint8_t>> padded(std::uint64_t value, std::size_t width,
                                                 bool big_endian) {
@@ -103,23 +92,15 @@ std::optional<std::vector<std::uint8_t>> encode_in_place(const ClockRecord& cloc
 }
 
 std::vector<std::uint8_t> encode_anew(const ClockRecord& clock, bool big_endian) {
-  std::vector<std::uint8_t> bytes;
-  for (std::size_t i = 0; i < clock.fields; ++i) {
-    if (clock.values[i] == k_undefined) {
-      bytes.push_back(0xFF);
-    } else {
-      append_compressed(bytes, clock.values[i], big_endian);
-    }
-  }
-  return bytes;
+  Fields fields(big_endian);
+  for (std::size_t i = 0; i < clock.fields; ++i) fields.c64(clock.values[i]);
+  return fields.take();
 }
 
 std::vector<std::uint8_t> encode(const trace::ClockOffset& offset, bool big_endian) {
-  std::vector<std::uint8_t> bytes;
-  append_fixed(bytes, offset.time, big_endian);
-  append_compressed(bytes, static_cast<std::uint64_t>(offset.offset), big_endian);
-  append_fixed(bytes, std::bit_cast<std::uint64_t>(offset.stddev), big_endian);
-  return bytes;
+  Fields fields(big_endian);
+  fields.fixed64(offset.time).s64(offset.offset);
+  return fields.fixed64(std::bit_cast<std::uint64_t>(offset.stddev)).take();
 }
 
 /// Replaces the payload bytes of record `index` inside the bytes of the file it came from.
@@ -300,11 +281,7 @@ Result<void> write_markers(const Archive& archive, const fs::path& to,
     const auto end = static_cast<std::uint64_t>(std::max<std::int64_t>(times[next++], 0));
     const std::uint64_t duration = marker.duration == 0 ? 0 : std::max(end, begin) - begin;
     if (begin == marker.time && duration == marker.duration) continue;
-    std::vector<std::uint8_t> payload;
-    append_compressed(payload, begin, file.big_endian);
-    append_compressed(payload, duration, file.big_endian);
-    payload.insert(payload.end(), marker.rest.begin(), marker.rest.end());
-    record.payload = std::move(payload);
+    record.payload = Fields(file.big_endian).c64(begin).c64(duration).append(marker.rest).take();
     changed = true;
   }
   if (!changed) return duplicate_file(from, to);

@@ -5,7 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <mutex>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -20,8 +20,6 @@
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/anchor.hpp"
-#include "formats/otf2/format/archive_files.hpp"
-#include "formats/otf2/write/archive_folder.hpp"
 #include "formats/otf2/write/retime.hpp"
 #include "formats/otf2/write/retime_definitions.hpp"
 
@@ -30,10 +28,6 @@ namespace entrain::otf2 {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Event files from here on are retimed by all threads together, in parts of this size.
-constexpr std::uint64_t k_large_file = std::uint64_t{256} << 20;
-constexpr std::uint64_t k_part_bytes = std::uint64_t{32} << 20;
 
 /// A run of stage_archive() in one process.
 class Writer {
@@ -53,16 +47,14 @@ class Writer {
     } else if (plan_.progress != nullptr) {
       plan_.progress->begin("write", own.size(), "locations");
     }
-    TRY(parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
+    return parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
       TRY(Cancel(plan_.progress).check());
       TRY(write_definitions(own[i]));
       TRY(write_snapshots(own[i]));
-      if (set_aside(own[i])) return {};
       TRY(write_events(own[i]));
       if (plan_.progress != nullptr && !rewrites) plan_.progress->advance(1);
       return {};
-    }));
-    return retime_large_files();
+    });
   }
 
   Result<void> create_folder() const {
@@ -149,24 +141,6 @@ class Writer {
     return {};
   }
 
-  /// True for an event file so large that all threads work on it together, after the others.
-  bool set_aside(LocationIndex location) {
-    if (plan_.mode != WriteMode::rewrite || worker_count(plan_.threads) == 1) return false;
-    if (archive_.event_bytes({&location, 1}) < k_large_file) return false;
-    const std::lock_guard lock(mutex_);
-    large_files_.push_back(location);
-    return true;
-  }
-
-  Result<void> retime_large_files() {
-    const std::uint64_t chunk_size = archive_.anchor().event_chunk_size;
-    for (const LocationIndex location : large_files_) {
-      const fs::path from = archive_.event_file(location);
-      TRY(retime_in_parts(retiming(location, from), plan_.threads, k_part_bytes / chunk_size));
-    }
-    return {};
-  }
-
   Result<void> write_definitions(LocationIndex location) {
     const fs::path from = archive_.definition_file(location);
     const fs::path to = written(location, LocationFile::definitions);
@@ -216,8 +190,6 @@ class Writer {
   std::string folder_;  ///< folder of the location files; ends with a slash
   Linker linker_;
   std::array<std::atomic<std::int64_t>, std::tuple_size_v<LinkCounts>> links_{};
-  std::mutex mutex_;
-  std::vector<LocationIndex> large_files_;  ///< event files that are still to be retimed
 };
 
 }  // namespace
@@ -282,6 +254,26 @@ Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,
   TRY_ASSIGN(StagedArchive staged, stage_archive(archive, plan, directory));
   TRY(staged.commit());
   return staged.final_anchor();
+}
+
+namespace fs = std::filesystem;
+
+Result<fs::path> create_location_folder(const Archive& archive, const fs::path& directory) {
+  fs::path folder = directory / archive.name();
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (!error) return folder;
+  return fail(ErrorKind::output,
+              fmt::format("cannot create folder {}: {}", folder.string(), error.message()));
+}
+
+Result<void> copy_thumbnails(const Archive& archive, const fs::path& directory) {
+  for (std::uint32_t i = 0; i < archive.anchor().thumbnail_count; ++i) {
+    const fs::path thumbnail = archive.thumbnail_file(i);
+    if (!file_exists(thumbnail)) break;
+    TRY(duplicate_file(thumbnail, directory / thumbnail.filename()));
+  }
+  return {};
 }
 
 }  // namespace entrain::otf2

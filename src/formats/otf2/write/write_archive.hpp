@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
 #include <entrain/options.hpp>
 #include <entrain/progress.hpp>
 
@@ -95,5 +96,15 @@ Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& pla
 /// stage_archive() and commit() by one process; returns the path of the new anchor file.
 Result<std::filesystem::path> write_archive(const Archive& archive, const WritePlan& plan,
                                             const std::filesystem::path& directory);
+
+// Steps that all writers of an archive from another one share.
+/// Creates the folder for the files of locations in `directory` and returns its path. Errors:
+/// ErrorKind::output.
+Result<std::filesystem::path> create_location_folder(const Archive& archive,
+                                                     const std::filesystem::path& directory);
+
+/// Copies the thumbnails, which hold no times, into `directory`. Errors: ErrorKind::input,
+/// ErrorKind::output.
+Result<void> copy_thumbnails(const Archive& archive, const std::filesystem::path& directory);
 
 }  // namespace entrain::otf2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/read/adopt.hpp"
+#include "formats/otf2/source/overlay.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/write/event_writer.hpp"
+#include "formats/otf2/format/event_writer.hpp"
 
 #include <vector>
 
@@ -142,6 +142,43 @@ TEST(EventWriter, gives_the_same_bytes_with_any_buffer) {
   for (const std::size_t buffer : {0, 4096, 5000, 12345, 1 << 20}) {
     EXPECT_EQ(written(3000, 4 * k_writer_chunk, buffer), expected) << buffer;
   }
+}
+
+TEST(EventWriter, raw_records_share_stamps_and_fill_chunks) {
+  const TempFolder folder;
+  constexpr std::uint64_t k_small_chunk = 4096;
+  EventWriter out(folder / "0.evt", k_small_chunk, k_small_chunk);
+  const Bytes enter{event::enter, 1, 3};
+  for (int i = 0; i < 4000; ++i) EXPECT_TRUE(out.raw(7 + i / 2, enter));
+  EXPECT_FALSE(out.raw(1, Bytes(k_small_chunk - 28, 0))) << "too large with its stamp";
+  ASSERT_TRUE(out.close());
+  const Found found = walk_all(contents(folder / "0.evt"), k_small_chunk);
+  EXPECT_EQ(found.times.size(), 4000u);
+  EXPECT_EQ(found.now, 7 + 1999u);
+}
+
+TEST(EventWriter, chunks_have_one_byte_order) {
+  const TempFolder folder;
+  EventWriter out(folder / "0.evt", k_writer_chunk, k_writer_chunk);
+  out.set_byte_order(true);
+  EXPECT_TRUE(out.raw(0x0102, Bytes{event::enter, 1, 3}));
+  out.set_byte_order(false);
+  EXPECT_TRUE(out.raw(0x0102, Bytes{event::leave, 1, 3}));
+  ASSERT_TRUE(out.close(false));
+  const Bytes bytes = contents(folder / "0.evt");
+  ASSERT_EQ(bytes.size(), k_writer_chunk + k_chunk_header_size + 9 + 3);
+  EXPECT_EQ(bytes[1], k_big_endian);
+  EXPECT_EQ(load_u64(bytes.data() + k_last_event_field, true), 1u);
+  EXPECT_EQ(load_u64(bytes.data() + k_chunk_header_size + 1, true), 0x0102u);
+  EXPECT_EQ(bytes[k_writer_chunk + 1], k_little_endian);
+  EXPECT_EQ(load_u64(bytes.data() + k_writer_chunk + 2, false), 2u);
+}
+
+TEST(EventWriter, a_file_without_events_and_end_is_empty) {
+  const TempFolder folder;
+  EventWriter out(folder / "0.evt", k_writer_chunk, k_writer_chunk);
+  ASSERT_TRUE(out.close(false));
+  EXPECT_TRUE(contents(folder / "0.evt").empty());
 }
 
 TEST(EventWriter, reports_a_file_that_cannot_be_written) {
