@@ -84,14 +84,16 @@ class BoundCursor {
 
  private:
   [[nodiscard]] std::int64_t parts(std::size_t point) const;
+  void advance(std::int64_t local);
   [[nodiscard]] std::int64_t straight(std::int64_t local) const;
 
   const ClockBound& bound_;
   Course course_;
   std::int64_t begin_;
   unsigned bits_;
-  double rate_;           ///< parts per tick
-  std::size_t next_ = 0;  ///< first point that is not before the last time
+  double rate_;                          ///< parts per tick
+  std::size_t next_ = 0;                 ///< first point that is not before the last time
+  std::int64_t before_ = 0, after_ = 0;  ///< parts() of the point before `next_`, and of `next_`
 };
 
 }  // namespace entrain::bounds

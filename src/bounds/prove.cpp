@@ -276,10 +276,8 @@ class Prover {
     take_edges();
   }
   void take_edges() {
-    const auto all = edges_->edges();
-    const std::size_t known = problem_.edges.size() - fixed_;
-    problem_.edges.insert(problem_.edges.end(), all.begin() + static_cast<std::ptrdiff_t>(known),
-                          all.end());
+    problem_.edges.resize(fixed_);
+    problem_.edges.insert(problem_.edges.end(), edges_->edges().begin(), edges_->edges().end());
   }
 
   /// Adds edges that certain errors of all clocks violate; false if they violate none.

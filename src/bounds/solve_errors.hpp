@@ -45,11 +45,9 @@ using Proved = tl::expected<T, Contradiction>;
 [[nodiscard]] std::optional<Contradiction> contradiction(const ErrorProblem& problem,
                                                          const RateLimits& limits);
 
-/// The tightest bounds. `known`: bounds that hold, found under limits that are not smaller, for a
-/// part of the constraints; they save time. May be null.
+/// The tightest bounds.
 [[nodiscard]] Proved<ErrorBounds> find_error_bounds(const ErrorProblem& problem,
-                                                    const RateLimits& limits,
-                                                    const ErrorBounds* known = nullptr);
+                                                    const RateLimits& limits);
 
 struct LeastRate {
   std::int64_t rate_ppb = 0;
