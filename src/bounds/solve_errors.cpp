@@ -123,9 +123,8 @@ class OpenRates {
   OpenRates(const ErrorBounds& errors, const RateLimits& limits)
       : errors_(errors), limits_(limits) {}
 
-  /// Largest mean rate of a clock over its life, ppb: from its ends and the narrowest bounds of its
-  /// parts.
-  [[nodiscard]] std::int64_t of(std::uint32_t clock, const Lifetime& life) const {
+  /// Mean rate of a clock over its life: from its ends and the narrowest bounds of its parts.
+  [[nodiscard]] RateRange of(std::uint32_t clock, const Lifetime& life) const {
     const ClockBound& bound = errors_[clock];
     std::vector<Point> places{bound.at(life.first), bound.at(life.last)};
     const std::int64_t length = (life.last - life.first) / SolvingThresholds::parts + 1;
@@ -140,49 +139,64 @@ class OpenRates {
         places.back() = point;
       }
     }
-    std::int64_t least = k_most_rate_ppb;
+    RateRange range = limits_.mean[clock];
     for (const Point& from : places) {
       for (const Point& to : places) {
-        if (from.time < to.time) least = std::min(least, between(from, to, life));
+        if (from.time < to.time) narrow(from, to, life, range);
       }
     }
-    return least;
+    return range;
   }
 
  private:
   using Point = ClockBound::Point;
 
-  /// Largest mean rate over the life, from its mean between two points. What is outside of these
+  /// Narrows the mean rate over the life by the one between two points. What is outside of these
   /// differs from the mean over the life by the wander at most; so does what is inside.
-  [[nodiscard]] std::int64_t between(const Point& a, const Point& b, const Lifetime& life) const {
-    for (const Exact value : {a.lower, a.upper, b.lower, b.upper}) {
-      if (difference::is_unbounded(value)) return k_most_rate_ppb;
-    }
-    // A tick for the rounding of each of the two stamps.
-    const Exact change = std::max(b.upper - a.lower, a.upper - b.lower) + 2 * difference::k_tick;
+  void narrow(const Point& a, const Point& b, const Lifetime& life, RateRange& range) const {
     const Exact inside = b.time - a.time, outside = life.last - life.first - inside;
-    const Exact away = limits_.wander_ppb * std::min(inside, outside);
-    return static_cast<std::int64_t>(
-        std::clamp<Exact>(ceil_div(change + away, inside), 0, k_most_rate_ppb));
+    // A tick for the rounding of each of the two stamps.
+    const Exact away = limits_.wander_ppb * std::min(inside, outside) + 2 * difference::k_tick;
+    const auto bounded = [](Exact x, Exact y) {
+      return !difference::is_unbounded(x) && !difference::is_unbounded(y);
+    };
+    const auto ppb = [](Exact rate) {
+      return static_cast<std::int64_t>(std::clamp<Exact>(rate, -k_most_rate_ppb, k_most_rate_ppb));
+    };
+    if (bounded(b.upper, a.lower)) {
+      range.upper_ppb = std::min(range.upper_ppb, ppb(ceil_div(b.upper - a.lower + away, inside)));
+    }
+    if (bounded(b.lower, a.upper)) {
+      range.lower_ppb = std::max(range.lower_ppb, ppb(floor_div(b.lower - a.upper - away, inside)));
+    }
   }
 
   const ErrorBounds& errors_;
   const RateLimits& limits_;
 };
 
-/// Lowers limits to what bounds leave. True if that is worth another round.
-bool lower_limits(const ErrorProblem& problem, const ErrorBounds& errors, RateLimits& limits) {
+/// Lowers limits to what bounds leave. True if that is worth another round. A clock without a mean
+/// rate that is possible is a contradiction.
+Proved<bool> lower_limits(const ErrorProblem& problem, const ErrorBounds& errors,
+                          RateLimits& limits) {
+  if (limits.mean.empty()) return false;
   const OpenRates open(errors, limits);
-  std::vector<std::int64_t> extra = limits.extra_ppb;
   bool much = false;
   for (std::uint32_t c = 0; c < problem.clocks; ++c) {
     const Lifetime& life = problem.lives[c];
     if (c == problem.reference || life.first >= life.last) continue;
-    extra[c] = std::min(extra[c], open.of(c, life));
-    const std::int64_t old = limits.extra_ppb[c];
-    much = much || extra[c] < old - old / SolvingThresholds::worthwhile;
+    const std::int64_t old = limits.mean[c].largest();
+    const RateRange range = limits.mean[c] = open.of(c, life);
+    if (range.lower_ppb > range.upper_ppb) {
+      return tl::unexpected(
+          Contradiction{true,
+                        {std::min(c, problem.reference), std::max(c, problem.reference)},
+                        life.first,
+                        life.last,
+                        range.lower_ppb - range.upper_ppb});
+    }
+    much = much || range.largest() < old - old / SolvingThresholds::worthwhile;
   }
-  limits.extra_ppb = std::move(extra);
   return much;
 }
 
@@ -228,10 +242,9 @@ Proved<Narrowed> narrow_limits(const ErrorProblem& problem, RateLimits start,
       auto errors = solve(problem, system, narrowed.errors);
       if (!errors) return tl::unexpected(std::move(errors.error()));
       narrowed.errors = *std::move(errors);
-      if (narrowings++ >= SolvingThresholds::narrowings ||
-          !lower_limits(problem, narrowed.errors, narrowed.limits)) {
-        break;
-      }
+      const auto is_worthwhile = lower_limits(problem, narrowed.errors, narrowed.limits);
+      if (!is_worthwhile) return tl::unexpected(is_worthwhile.error());
+      if (!*is_worthwhile || narrowings++ >= SolvingThresholds::narrowings) break;
       set_rates(system, narrowed.limits);
     }
   } while (add_violated(narrowed.errors));

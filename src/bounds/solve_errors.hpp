@@ -68,7 +68,7 @@ struct Narrowed {
 ///
 /// Bounds limit that difference: from the first event to the last one, and between any two times,
 /// where the rate may differ from the mean by the wander. Smaller limits give narrower bounds and
-/// vice versa, so both are iterated. `start.extra_ppb` must be large enough.
+/// vice versa, so both are iterated. `start.mean` must be wide enough.
 ///
 /// `add_violated` adds to the problem what the least or the greatest errors violate, and returns
 /// false if that is nothing: then bounds are those of all constraints. Deterministic.
