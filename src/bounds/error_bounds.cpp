@@ -74,7 +74,9 @@ BoundCursor::BoundCursor(const ClockBound& bound, Course course, std::int64_t be
       begin_(begin),
       bits_(bits),
       rate_(static_cast<double>(bound.rate_ppb()) / static_cast<double>(k_ppb) *
-            static_cast<double>(std::int64_t{1} << bits)) {}
+            static_cast<double>(std::int64_t{1} << bits)) {
+  if (!bound.points().empty()) after_ = parts(0);
+}
 
 /// What the error of a point moves times by, parts: whole ticks of difference stay whole.
 std::int64_t BoundCursor::parts(std::size_t point) const {
@@ -84,35 +86,41 @@ std::int64_t BoundCursor::parts(std::size_t point) const {
   return static_cast<std::int64_t>(floor_div(moved << bits_, k_tick));
 }
 
+/// Moves to the first point that is not before a time.
+void BoundCursor::advance(std::int64_t local) {
+  const std::vector<ClockBound::Point>& points = bound_.points();
+  while (next_ < points.size() && points[next_].time < local) ++next_;
+  before_ = parts(next_ - 1);
+  if (next_ < points.size()) after_ = parts(next_);
+}
+
 std::int64_t BoundCursor::operator()(std::int64_t time) {
   const std::vector<ClockBound::Point>& points = bound_.points();
   const std::int64_t local = time + begin_;
-  while (next_ < points.size() && points[next_].time < local) ++next_;
   const std::int64_t unmoved = time << bits_;
   const bool is_greatest = course_ == Course::greatest;
   if (points.empty()) return unmoved + (is_greatest ? -1 : 1) * (k_far << bits_);
-  if (next_ < points.size() && points[next_].time == local) return unmoved + parts(next_);
+  if (next_ < points.size() && points[next_].time < local) advance(local);
+  if (next_ < points.size() && points[next_].time == local) return unmoved + after_;
   if (course_ == Course::straight) return unmoved + straight(local);
-  const auto from = [&](std::size_t point) {
-    const auto reach = static_cast<std::int64_t>(
-        rate_ * static_cast<double>(std::abs(points[point].time - local)));
-    return parts(point) + (is_greatest ? -reach : reach);
+  const auto from = [&](std::int64_t parts, std::int64_t away) {
+    const auto reach = static_cast<std::int64_t>(rate_ * static_cast<double>(away));
+    return parts + (is_greatest ? -reach : reach);
   };
-  if (next_ == 0) return unmoved + from(0);
-  const std::int64_t before = from(next_ - 1);
+  if (next_ == 0) return unmoved + from(after_, points[0].time - local);
+  const std::int64_t before = from(before_, local - points[next_ - 1].time);
   if (next_ == points.size()) return unmoved + before;
-  const std::int64_t after = from(next_);
+  const std::int64_t after = from(after_, points[next_].time - local);
   return unmoved + (is_greatest ? std::max(before, after) : std::min(before, after));
 }
 
 std::int64_t BoundCursor::straight(std::int64_t local) const {
   const std::vector<ClockBound::Point>& points = bound_.points();
-  if (next_ == 0) return parts(0);
-  const std::int64_t before = parts(next_ - 1);
-  if (next_ == points.size()) return before;
+  if (next_ == 0) return after_;
+  if (next_ == points.size()) return before_;
   const double share = static_cast<double>(local - points[next_ - 1].time) /
                        static_cast<double>(points[next_].time - points[next_ - 1].time);
-  return before + static_cast<std::int64_t>(share * static_cast<double>(parts(next_) - before));
+  return before_ + static_cast<std::int64_t>(share * static_cast<double>(after_ - before_));
 }
 
 }  // namespace entrain::bounds

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -16,14 +17,20 @@ inline constexpr std::int64_t k_most_rate_ppb = k_ppb / 10;
 /// Bounds beyond this say nothing, ticks: a clock that nothing ties has this one.
 inline constexpr std::int64_t k_far = std::int64_t{1} << 46;
 
-/// Limits on the rates of errors: R_i = wander + extra of clock i.
+/// An interval of the mean rate of an error over the life of a clock.
+struct RateRange {
+  std::int64_t lower_ppb = -k_most_rate_ppb, upper_ppb = k_most_rate_ppb;
+  [[nodiscard]] std::int64_t largest() const { return std::max(-lower_ppb, upper_ppb); }
+  [[nodiscard]] std::int64_t centre() const { return (lower_ppb + upper_ppb) / 2; }
+};
+
+/// Limits on the rates of errors: R_i = wander + the largest mean rate of clock i.
 struct RateLimits {
   std::int64_t wander_ppb = 0;
-  /// Bound on the error of the rate of each base line; empty: 0.
-  std::vector<std::int64_t> extra_ppb;
+  std::vector<RateRange> mean;  ///< one per clock; empty: base lines have the mean rates
 
   [[nodiscard]] std::int64_t of(std::uint32_t clock) const {
-    return wander_ppb + (extra_ppb.empty() ? 0 : extra_ppb[clock]);
+    return wander_ppb + (mean.empty() ? 0 : mean[clock].largest());
   }
 };
 
@@ -84,14 +91,16 @@ class BoundCursor {
 
  private:
   [[nodiscard]] std::int64_t parts(std::size_t point) const;
+  void advance(std::int64_t local);
   [[nodiscard]] std::int64_t straight(std::int64_t local) const;
 
   const ClockBound& bound_;
   Course course_;
   std::int64_t begin_;
   unsigned bits_;
-  double rate_;           ///< parts per tick
-  std::size_t next_ = 0;  ///< first point that is not before the last time
+  double rate_;                          ///< parts per tick
+  std::size_t next_ = 0;                 ///< first point that is not before the last time
+  std::int64_t before_ = 0, after_ = 0;  ///< parts() of the point before `next_`, and of `next_`
 };
 
 }  // namespace entrain::bounds

@@ -34,26 +34,36 @@ struct ProofThresholds {
   static constexpr std::int64_t assumed_wander_ppb = 50'000;
   /// Limit as a multiple of the rates in the trace: violations and sessions show least rates only.
   static constexpr std::int64_t margin = 2;
+  /// Lines are centred if that lowers a limit on rates by more than 1 in so many, and so often.
+  static constexpr std::int64_t worthwhile = 32;
+  static constexpr int centrings = 4;
 };
 
-/// Limits on errors of base line rates (RateLimits::extra_ppb, one per line), if the mean rate of
-/// every clock is within `mean_ppb` of the reference's, by stamps. The limit of the reference is 0;
-/// none exceeds k_most_rate_ppb.
-std::vector<std::int64_t> limits_by_mean(std::span<const constraints::BaseLine> lines,
-                                         std::uint32_t reference, std::int64_t mean_ppb) {
-  std::vector<std::int64_t> limits(lines.size(), k_most_rate_ppb);
+/// Relative rates in whole parts per billion, rounded outward.
+std::int64_t floor_ppb(double rate) {
+  return static_cast<std::int64_t>(std::floor(rate * 1e9)) - 1;
+}
+std::int64_t ceil_ppb(double rate) { return static_cast<std::int64_t>(std::ceil(rate * 1e9)) + 1; }
+
+/// Intervals of the mean rates of errors, if the mean rate of every clock is within `mean_ppb` of
+/// the reference's, by stamps. That of the reference is 0; none is beyond k_most_rate_ppb.
+std::vector<RateRange> ranges_by_mean(std::span<const constraints::BaseLine> lines,
+                                      std::uint32_t reference, std::int64_t mean_ppb) {
+  std::vector<RateRange> ranges(lines.size());
   const double mean = static_cast<double>(mean_ppb) / static_cast<double>(k_ppb);
   const double of_reference = 1 + lines[reference].rate;
   for (std::size_t c = 0; c < lines.size(); ++c) {
-    double largest = 0;
-    for (const double off : {-mean, mean}) {
-      const double rate = (1 + off) * (1 + lines[c].rate) / of_reference - 1;
-      largest = std::max(largest, std::abs(rate));
-    }
-    limits[c] = std::min(static_cast<std::int64_t>(std::ceil(largest * 1e9)) + 1, limits[c]);
+    const double of_line = 1 + lines[c].rate;
+    // Either clock may be the unit of the other's rate.
+    const double least =
+        std::min((1 - mean) * of_line / of_reference - 1, 1 - (1 + mean) * of_reference / of_line);
+    const double most =
+        std::max((1 + mean) * of_line / of_reference - 1, 1 - (1 - mean) * of_reference / of_line);
+    ranges[c].lower_ppb = std::max(ranges[c].lower_ppb, floor_ppb(least));
+    ranges[c].upper_ppb = std::min(ranges[c].upper_ppb, ceil_ppb(most));
   }
-  limits[reference] = 0;
-  return limits;
+  ranges[reference] = {0, 0};
+  return ranges;
 }
 
 class Prover {
@@ -86,7 +96,6 @@ class Prover {
     choose_reference();
     draw_lines();
     if (begin_ >= end_) return without("all events have one time");
-    place_sessions();
     count_measured_once();
     return prove();
   }
@@ -182,6 +191,9 @@ class Prover {
   /// Turns every session with a half-width into two constraints, one per direction, and keeps those
   /// without one that were measured against the reference.
   void place_sessions() {
+    sessions_.clear();
+    sessions_without_width_.clear();
+    result_.about.sessions = 0;
     const bool bare = !corrected_ && reference_is_master_;
     if (!session_clock_ && !bare) return;
     const std::uint32_t measured_by = session_clock_.value_or(reference_clock_);
@@ -249,6 +261,9 @@ class Prover {
 
   /// Begins with the tightest edges by the best maps; more are added where they matter.
   void pose() {
+    place_sessions();
+    result_.begin = begin_;
+    result_.width = (end_ - begin_) / result_.windows + 1;
     MuTicks mu = context_.mu;
     for (std::int64_t& one : mu) one -= mu_margin();
     edges_.emplace(context_, ViolatedEdges::Setting{.clock_of = result_.clock_of,
@@ -263,6 +278,7 @@ class Prover {
     problem_.reference = reference_clock_;
     problem_.begin = begin_;
     problem_.lives = lives();
+    problem_.edges.clear();
     loosen(sessions_);
     for (const ClockConstraint& session : sessions_) {
       problem_.edges.push_back(edge_of(session, begin_));
@@ -276,10 +292,8 @@ class Prover {
     take_edges();
   }
   void take_edges() {
-    const auto all = edges_->edges();
-    const std::size_t known = problem_.edges.size() - fixed_;
-    problem_.edges.insert(problem_.edges.end(), all.begin() + static_cast<std::ptrdiff_t>(known),
-                          all.end());
+    problem_.edges.resize(fixed_);
+    problem_.edges.insert(problem_.edges.end(), edges_->edges().begin(), edges_->edges().end());
   }
 
   /// Adds edges that certain errors of all clocks violate; false if they violate none.
@@ -314,8 +328,6 @@ class Prover {
     result_.windows = static_cast<std::uint32_t>(
         std::clamp(ProofThresholds::most_rows / std::max<std::size_t>(clocks_, facts_.size()),
                    ProofThresholds::least_windows, ProofThresholds::most_windows));
-    result_.begin = begin_;
-    result_.width = (end_ - begin_) / result_.windows + 1;
     pose();
     const auto least = least_rate();
     if (!least) return without(least.error());
@@ -323,6 +335,12 @@ class Prover {
     result_.about.least_rate_ppm = static_cast<double>(*least) / 1e3;
     const std::int64_t wander = option_.max_rate_ppm ? given_rate() : rate_of_trace(*least);
     auto narrowed = narrow(wander);
+    for (int n = 0; n < ProofThresholds::centrings && narrowed && centre_lines(narrowed->limits);
+         ++n) {
+      TRY(Cancel(context_.progress).agree(context_.team()));
+      pose();
+      narrowed = narrow(wander);
+    }
     if (!narrowed && narrowed.error().is_certain) return refuse(narrowed.error(), wander);
     if (!narrowed) return without(narrowed.error());
     evaluate_more_sessions(*narrowed);
@@ -357,16 +375,54 @@ class Prover {
           narrow_limits(problem_, limits(wander_ppb),
                         [this](const ErrorBounds& errors) { return add_violated(errors); });
       if (narrowed || !narrowed.error().is_certain || !assume_mean_) return narrowed;
-      raise_mean(wander_ppb);
+      raise_mean(wander_ppb, narrowed.error());
     }
   }
+  /// Limits by what is assumed and by what is known.
   [[nodiscard]] RateLimits limits(std::int64_t wander_ppb) const {
-    return {wander_ppb, limits_by_mean(result_.lines, reference_clock_,
-                                       assume_mean_ ? mean_ppb_ : k_most_rate_ppb)};
+    RateLimits limits{wander_ppb, ranges_by_mean(result_.lines, reference_clock_,
+                                                 assume_mean_ ? mean_ppb_ : k_most_rate_ppb)};
+    for (std::size_t c = 0; c < known_rates_.size(); ++c) {
+      RateRange& range = limits.mean[c];
+      range.lower_ppb = std::max(range.lower_ppb, known_rates_[c].lower_ppb);
+      range.upper_ppb = std::min(range.upper_ppb, known_rates_[c].upper_ppb);
+    }
+    return limits;
   }
+
+  /// Limits hold to both sides of base lines. Where mean rates are known to lie on one side, draws
+  /// lines in their middle, which lowers the limits. False, and lines stay, if that is not worth
+  /// another proof.
+  bool centre_lines(const RateLimits& limits) {
+    const auto is_off = [&](std::uint32_t c) {
+      return std::abs(limits.mean[c].centre()) > limits.of(c) / ProofThresholds::worthwhile;
+    };
+    std::uint32_t off = 0;
+    while (off < clocks_ && !is_off(off)) ++off;
+    if (off == clocks_) return false;
+    known_rates_ = limits.mean;
+    for (std::uint32_t c = 0; c < clocks_; ++c) {
+      if (c == reference_clock_) continue;
+      constraints::BaseLine& line = result_.lines[c];
+      RateRange& range = known_rates_[c];
+      const double centre = static_cast<double>(range.centre()) * 1e-9;
+      const std::uint64_t anchor = line.local_at(problem_.lives[c].first);
+      line = {anchor, line(anchor), line.rate - centre * (1 + line.rate)};
+      const auto moved = [&](std::int64_t ppb) {
+        return (static_cast<double>(ppb) * 1e-9 - centre) / (1 - centre);
+      };
+      range = {floor_ppb(moved(range.lower_ppb)), ceil_ppb(moved(range.upper_ppb))};
+    }
+    evaluate();
+    return true;
+  }
+
   /// Twice the least limit on mean rates without a contradiction; none if there is no such limit.
-  void raise_mean(std::int64_t wander_ppb) {
-    while (const auto found = contradiction(problem_, limits(wander_ppb))) {
+  void raise_mean(std::int64_t wander_ppb, const Contradiction& shown) {
+    known_rates_.clear();
+    auto found = contradiction(problem_, limits(wander_ppb));
+    if (!found) found = shown;  // only lowered limits show it
+    for (; found; found = contradiction(problem_, limits(wander_ppb))) {
       assume_mean_ = found->missing_ppb && mean_ppb_ + *found->missing_ppb < k_most_rate_ppb;
       if (!assume_mean_) return;
       mean_ppb_ += std::max<std::int64_t>(*found->missing_ppb, 1);
@@ -491,8 +547,9 @@ class Prover {
   std::int64_t mean_ppb_ = 0;         ///< assumed limit on mean rates
   /// Least possible limit; empty unless the trace contradicts the assumed one.
   std::optional<std::int64_t> least_mean_ppb_;
-  bool corrected_ = false;      ///< clock offsets are a correction, not measurements
-  std::vector<ClockMap> maps_;  ///< best map of each location
+  std::vector<RateRange> known_rates_;  ///< that bounds have shown; empty: none
+  bool corrected_ = false;              ///< clock offsets are a correction, not measurements
+  std::vector<ClockMap> maps_;          ///< best map of each location
   std::int64_t begin_ = 0, end_ = 0;
   std::vector<ClockConstraint> sessions_, sessions_without_width_;
   std::optional<ViolatedEdges> edges_;

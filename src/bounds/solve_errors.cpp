@@ -27,12 +27,17 @@ struct SolvingThresholds {
   static constexpr std::int64_t worthwhile = 1024;
 };
 
-System system_of(const ErrorProblem& problem, const RateLimits& limits) {
-  std::vector<difference::ClockLimits> of_clocks(problem.clocks);
-  for (std::uint32_t c = 0; c < problem.clocks; ++c) {
-    of_clocks[c].rate_ppb = std::min(limits.of(c), k_most_rate_ppb);
+void set_rates(System& system, const RateLimits& limits) {
+  for (std::uint32_t c = 0; c < system.clocks(); ++c) {
+    system.set_rate(c, std::min(limits.of(c), k_most_rate_ppb));
   }
-  return System({.clocks = of_clocks, .reference = problem.reference, .edges = problem.edges});
+}
+
+System system_of(const ErrorProblem& problem, const RateLimits& limits) {
+  const std::vector<difference::ClockLimits> of_clocks(problem.clocks);
+  System system({.clocks = of_clocks, .reference = problem.reference, .edges = problem.edges});
+  set_rates(system, limits);
+  return system;
 }
 
 Effort effort_of(const ErrorProblem& problem, const System& system) {
@@ -63,6 +68,10 @@ Contradiction described(const ErrorProblem& problem, const System& system,
   return found;
 }
 
+/// Distance of a node that nothing ties to the reference: above all sums of constraints, but
+/// finite, so that a search finds cycles there too.
+constexpr Exact k_untied = difference::k_unbounded / 8;
+
 /// Errors from u, which is their negative: the least u gives the greatest error.
 ErrorBounds errors_of(const ErrorProblem& problem, const System& system, const Values& lower,
                       const Values& upper) {
@@ -70,7 +79,10 @@ ErrorBounds errors_of(const ErrorProblem& problem, const System& system, const V
   for (std::uint32_t c = 0; c < problem.clocks; ++c) {
     std::vector<ClockBound::Point> points;
     for (Node node = system.begin(c); c != problem.reference && node < system.end(c); ++node) {
-      points.push_back({problem.begin + system.stamp(node), -upper[node], -lower[node]});
+      ClockBound::Point& point = points.emplace_back();
+      point.time = problem.begin + system.stamp(node);
+      if (upper[node] < k_untied / 2) point.lower = -upper[node];
+      if (lower[node] > -k_untied / 2) point.upper = -lower[node];
     }
     if (c == problem.reference) points.push_back({problem.begin, 0, 0});
     errors.emplace_back(c == problem.reference ? 0 : system.limits(c).rate_ppb, std::move(points));
@@ -79,16 +91,30 @@ ErrorBounds errors_of(const ErrorProblem& problem, const System& system, const V
 }
 
 /// Values of u that are known to be too small or too large, to start from.
-Values start_of(const ErrorProblem& problem, const System& system, const ErrorBounds* known,
+Values start_of(const ErrorProblem& problem, const System& system, const ErrorBounds& known,
                 bool is_upper) {
-  Values values(system.nodes(), is_upper ? difference::k_unbounded : -difference::k_unbounded);
+  const Exact untied = is_upper ? k_untied : -k_untied;
+  Values values(system.nodes(), untied);
   values[0] = 0;
-  if (known == nullptr) return values;
+  if (known.empty()) return values;
   for (Node node = 1; node < system.stamped(); ++node) {
-    const auto at = (*known)[system.clock(node)].at(problem.begin + system.stamp(node));
-    values[node] = is_upper ? -at.lower : -at.upper;
+    const auto at = known[system.clock(node)].at(problem.begin + system.stamp(node));
+    const Exact value = is_upper ? -at.lower : -at.upper;
+    if (!difference::is_unbounded(value)) values[node] = value;
   }
   return values;
+}
+
+/// The tightest bounds. `known`: bounds that hold, found under limits that are not smaller, for a
+/// part of the constraints; they save time. Empty: none.
+Proved<ErrorBounds> solve(const ErrorProblem& problem, const System& system,
+                          const ErrorBounds& known) {
+  Effort effort = effort_of(problem, system);
+  const auto upper = greatest_below(system, start_of(problem, system, known, true), effort);
+  if (!upper) return tl::unexpected(described(problem, system, upper.error()));
+  const auto lower = least_above(system, start_of(problem, system, known, false), effort);
+  if (!lower) return tl::unexpected(described(problem, system, lower.error()));
+  return errors_of(problem, system, *lower, *upper);
 }
 
 /// Bounds on mean rates of errors that bounds on errors imply.
@@ -97,9 +123,8 @@ class OpenRates {
   OpenRates(const ErrorBounds& errors, const RateLimits& limits)
       : errors_(errors), limits_(limits) {}
 
-  /// Largest mean rate of a clock over its life, ppb: from its ends and the narrowest bounds of its
-  /// parts.
-  [[nodiscard]] std::int64_t of(std::uint32_t clock, const Lifetime& life) const {
+  /// Mean rate of a clock over its life: from its ends and the narrowest bounds of its parts.
+  [[nodiscard]] RateRange of(std::uint32_t clock, const Lifetime& life) const {
     const ClockBound& bound = errors_[clock];
     std::vector<Point> places{bound.at(life.first), bound.at(life.last)};
     const std::int64_t length = (life.last - life.first) / SolvingThresholds::parts + 1;
@@ -114,49 +139,64 @@ class OpenRates {
         places.back() = point;
       }
     }
-    std::int64_t least = k_most_rate_ppb;
+    RateRange range = limits_.mean[clock];
     for (const Point& from : places) {
       for (const Point& to : places) {
-        if (from.time < to.time) least = std::min(least, between(from, to, life));
+        if (from.time < to.time) narrow(from, to, life, range);
       }
     }
-    return least;
+    return range;
   }
 
  private:
   using Point = ClockBound::Point;
 
-  /// Largest mean rate over the life, from its mean between two points. What is outside of these
+  /// Narrows the mean rate over the life by the one between two points. What is outside of these
   /// differs from the mean over the life by the wander at most; so does what is inside.
-  [[nodiscard]] std::int64_t between(const Point& a, const Point& b, const Lifetime& life) const {
-    for (const Exact value : {a.lower, a.upper, b.lower, b.upper}) {
-      if (difference::is_unbounded(value)) return k_most_rate_ppb;
-    }
-    // A tick for the rounding of each of the two stamps.
-    const Exact change = std::max(b.upper - a.lower, a.upper - b.lower) + 2 * difference::k_tick;
+  void narrow(const Point& a, const Point& b, const Lifetime& life, RateRange& range) const {
     const Exact inside = b.time - a.time, outside = life.last - life.first - inside;
-    const Exact away = limits_.wander_ppb * std::min(inside, outside);
-    return static_cast<std::int64_t>(
-        std::clamp<Exact>(ceil_div(change + away, inside), 0, k_most_rate_ppb));
+    // A tick for the rounding of each of the two stamps.
+    const Exact away = limits_.wander_ppb * std::min(inside, outside) + 2 * difference::k_tick;
+    const auto bounded = [](Exact x, Exact y) {
+      return !difference::is_unbounded(x) && !difference::is_unbounded(y);
+    };
+    const auto ppb = [](Exact rate) {
+      return static_cast<std::int64_t>(std::clamp<Exact>(rate, -k_most_rate_ppb, k_most_rate_ppb));
+    };
+    if (bounded(b.upper, a.lower)) {
+      range.upper_ppb = std::min(range.upper_ppb, ppb(ceil_div(b.upper - a.lower + away, inside)));
+    }
+    if (bounded(b.lower, a.upper)) {
+      range.lower_ppb = std::max(range.lower_ppb, ppb(floor_div(b.lower - a.upper - away, inside)));
+    }
   }
 
   const ErrorBounds& errors_;
   const RateLimits& limits_;
 };
 
-/// Lowers limits to what bounds leave. True if that is worth another round.
-bool lower_limits(const ErrorProblem& problem, const ErrorBounds& errors, RateLimits& limits) {
+/// Lowers limits to what bounds leave. True if that is worth another round. A clock without a mean
+/// rate that is possible is a contradiction.
+Proved<bool> lower_limits(const ErrorProblem& problem, const ErrorBounds& errors,
+                          RateLimits& limits) {
+  if (limits.mean.empty()) return false;
   const OpenRates open(errors, limits);
-  std::vector<std::int64_t> extra = limits.extra_ppb;
   bool much = false;
   for (std::uint32_t c = 0; c < problem.clocks; ++c) {
     const Lifetime& life = problem.lives[c];
     if (c == problem.reference || life.first >= life.last) continue;
-    extra[c] = std::min(extra[c], open.of(c, life));
-    const std::int64_t old = limits.extra_ppb[c];
-    much = much || extra[c] < old - old / SolvingThresholds::worthwhile;
+    const std::int64_t old = limits.mean[c].largest();
+    const RateRange range = limits.mean[c] = open.of(c, life);
+    if (range.lower_ppb > range.upper_ppb) {
+      return tl::unexpected(
+          Contradiction{true,
+                        {std::min(c, problem.reference), std::max(c, problem.reference)},
+                        life.first,
+                        life.last,
+                        range.lower_ppb - range.upper_ppb});
+    }
+    much = much || range.largest() < old - old / SolvingThresholds::worthwhile;
   }
-  limits.extra_ppb = std::move(extra);
   return much;
 }
 
@@ -170,21 +210,8 @@ std::optional<Contradiction> contradiction(const ErrorProblem& problem, const Ra
   return described(problem, system, any.error());
 }
 
-Proved<ErrorBounds> find_error_bounds(const ErrorProblem& problem, const RateLimits& limits,
-                                      const ErrorBounds* known) {
-  const System system = system_of(problem, limits);
-  Effort effort = effort_of(problem, system);
-  const auto failed = [&](const difference::Failure& failure) {
-    return tl::unexpected(described(problem, system, failure));
-  };
-  // Cycles that no path leads to from the reference show from any finite start.
-  const auto any = greatest_below(system, Values(system.nodes(), 0), effort);
-  if (!any) return failed(any.error());
-  const auto upper = greatest_below(system, start_of(problem, system, known, true), effort);
-  if (!upper) return failed(upper.error());
-  const auto lower = least_above(system, start_of(problem, system, known, false), effort);
-  if (!lower) return failed(lower.error());
-  return errors_of(problem, system, *lower, *upper);
+Proved<ErrorBounds> find_error_bounds(const ErrorProblem& problem, const RateLimits& limits) {
+  return solve(problem, system_of(problem, limits), {});
 }
 
 Proved<LeastRate> find_least_rate(const ErrorProblem& problem, std::int64_t from_ppb) {
@@ -197,9 +224,7 @@ Proved<LeastRate> find_least_rate(const ErrorProblem& problem, std::int64_t from
       return tl::unexpected(*std::move(found));
     }
   }
-  const difference::Bounds none{Values(system.nodes(), -difference::k_unbounded),
-                                Values(system.nodes(), difference::k_unbounded)};
-  auto solution = difference::project(system, none, Values(system.nodes(), 0), effort);
+  auto solution = greatest_below(system, Values(system.nodes(), 0), effort);
   if (!solution) return tl::unexpected(described(problem, system, solution.error()));
   const Exact of_reference = solution->front();
   for (Exact& value : *solution) value -= of_reference;
@@ -209,18 +234,21 @@ Proved<LeastRate> find_least_rate(const ErrorProblem& problem, std::int64_t from
 Proved<Narrowed> narrow_limits(const ErrorProblem& problem, RateLimits start,
                                const std::function<bool(const ErrorBounds&)>& add_violated) {
   Narrowed narrowed{std::move(start), {}};
-  const ErrorBounds* known = nullptr;
-  for (int narrowings = 0;;) {
-    auto errors = find_error_bounds(problem, narrowed.limits, known);
-    if (!errors) return tl::unexpected(std::move(errors.error()));
-    narrowed.errors = *std::move(errors);
-    known = &narrowed.errors;
-    const bool is_narrower = narrowings < SolvingThresholds::narrowings &&
-                             lower_limits(problem, narrowed.errors, narrowed.limits);
-    narrowings += is_narrower ? 1 : 0;
+  int narrowings = 0;
+  do {
+    System system = system_of(problem, narrowed.limits);
     // Limits are lowered first: fewer edges are violated then.
-    if (!is_narrower && !add_violated(narrowed.errors)) return narrowed;
-  }
+    for (;;) {
+      auto errors = solve(problem, system, narrowed.errors);
+      if (!errors) return tl::unexpected(std::move(errors.error()));
+      narrowed.errors = *std::move(errors);
+      const auto is_worthwhile = lower_limits(problem, narrowed.errors, narrowed.limits);
+      if (!is_worthwhile) return tl::unexpected(is_worthwhile.error());
+      if (!*is_worthwhile || narrowings++ >= SolvingThresholds::narrowings) break;
+      set_rates(system, narrowed.limits);
+    }
+  } while (add_violated(narrowed.errors));
+  return narrowed;
 }
 
 }  // namespace entrain::bounds

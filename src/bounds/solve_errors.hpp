@@ -45,11 +45,9 @@ using Proved = tl::expected<T, Contradiction>;
 [[nodiscard]] std::optional<Contradiction> contradiction(const ErrorProblem& problem,
                                                          const RateLimits& limits);
 
-/// The tightest bounds. `known`: bounds that hold, found under limits that are not smaller, for a
-/// part of the constraints; they save time. May be null.
+/// The tightest bounds.
 [[nodiscard]] Proved<ErrorBounds> find_error_bounds(const ErrorProblem& problem,
-                                                    const RateLimits& limits,
-                                                    const ErrorBounds* known = nullptr);
+                                                    const RateLimits& limits);
 
 struct LeastRate {
   std::int64_t rate_ppb = 0;
@@ -70,7 +68,7 @@ struct Narrowed {
 ///
 /// Bounds limit that difference: from the first event to the last one, and between any two times,
 /// where the rate may differ from the mean by the wander. Smaller limits give narrower bounds and
-/// vice versa, so both are iterated. `start.extra_ppb` must be large enough.
+/// vice versa, so both are iterated. `start.mean` must be wide enough.
 ///
 /// `add_violated` adds to the problem what the least or the greatest errors violate, and returns
 /// false if that is nothing: then bounds are those of all constraints. Deterministic.

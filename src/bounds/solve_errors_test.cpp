@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "bounds/prove.hpp"
 #include "causal/random_clocks_testing.hpp"
 
@@ -66,11 +69,12 @@ TEST(Contradiction, at_one_time_is_one_at_any_rate) {
 
 TEST(NarrowLimits, find_the_mean_rate_from_bounds) {
   // 10 ppm of wander; the line may be wrong by 1000 ppm, but errors move by 20 in 100'000.
-  const auto narrowed = narrow_limits(two_exchanges(10, 0), {10'000, {0, 1'000'000}},
-                                      [](const ErrorBounds&) { return false; });
+  const auto narrowed =
+      narrow_limits(two_exchanges(10, 0), {10'000, {{0, 0}, {-1'000'000, 1'000'000}}},
+                    [](const ErrorBounds&) { return false; });
   ASSERT_TRUE(narrowed);
-  EXPECT_LT(narrowed->limits.extra_ppb[1], 250'000);
-  EXPECT_GE(narrowed->limits.extra_ppb[1], 200'000);
+  EXPECT_LT(narrowed->limits.mean[1].largest(), 250'000);
+  EXPECT_GE(narrowed->limits.mean[1].largest(), 200'000);
   EXPECT_LT(narrowed->errors[1].interval(0).upper, 12);
 }
 
@@ -131,6 +135,52 @@ TEST(ProveIntervals, equal_the_shortest_paths_of_10000_random_traces) {
   EXPECT_GT(proved, 8'000);
   EXPECT_GT(contradicted, 5);
   EXPECT_GT(tied, 50'000);
+}
+
+/// Bounds do not depend on how good the lines are that errors are measured against: they are as
+/// narrow as those of stamps under the sum of both limits on rates.
+TEST(ProveIntervals, are_as_narrow_as_limits_on_stamps_make_them) {
+  constexpr std::int64_t k_mean_ppb = 600'000, k_wander_ppb = 10'000;
+  std::vector<double> ratios;
+  for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+    RandomClocks clocks(seed);
+    clocks::Presynchronised presync;
+    presync.method = PresyncMethod::causal;
+    presync.maps = clocks.estimate();
+    constraints::Context context = clocks.context();
+    context.prior.limited = true;
+    context.prior.mean_ppb = k_mean_ppb;
+    BoundsOption option;
+    option.max_rate_ppm = static_cast<double>(k_wander_ppb) / 1e3;
+    const auto proven = prove_intervals(context, clocks.domains(), presync, option);
+    if (!proven || !proven->about.reason.empty() || proven->about.least_mean_rate_ppm) continue;
+    const std::vector<difference::ClockLimits> limits(proven->lines.size(),
+                                                      {k_mean_ppb + k_wander_ppb, {}});
+    std::vector<difference::Edge> pairs = clocks.pairs();
+    for (difference::Edge& pair : pairs) {
+      pair.delay -= proven->quantum[pair.cause.clock] + proven->quantum[pair.effect.clock];
+    }
+    const difference::Constraints constraints{
+        .clocks = limits, .reference = proven->clock_of[proven->reference], .edges = pairs};
+    const difference::Oracle oracle(constraints);
+    if (!oracle.feasible()) continue;
+    for (const auto& [event, index] : oracle.events()) {
+      const Exact widest = oracle.upper(event) - oracle.lower(event);
+      if (index == 0 || difference::is_unbounded(oracle.upper(event)) ||
+          difference::is_unbounded(oracle.lower(event))) {
+        continue;
+      }
+      const auto stamp = static_cast<std::uint64_t>(event.stamp);
+      const auto found = proven->errors[event.clock].at(proven->lines[event.clock](stamp));
+      const Exact rounding = 8 * k_tick;  // of times along lines
+      ratios.push_back(static_cast<double>(found.upper - found.lower - rounding) /
+                       static_cast<double>(std::max<Exact>(widest, k_tick)));
+      EXPECT_LE(ratios.back(), 1.05) << seed << " clock " << event.clock << " at " << event.stamp;
+    }
+  }
+  ASSERT_GT(ratios.size(), 3'000u);
+  std::ranges::sort(ratios);
+  EXPECT_LE(ratios[ratios.size() / 2], 1);
 }
 
 }  // namespace

@@ -12,9 +12,7 @@ namespace {
 
 /// Sizes; tests/bounds/prove_test.cpp. Chosen, not measured: the result does not depend on them.
 struct GenerationSizes {
-  static constexpr std::uint32_t least_windows = 16, most_windows = 256;
-  static constexpr std::uint32_t windows_times_clocks = 1U << 16;
-  static constexpr std::uint32_t finest = 1U << 20;  ///< windows of violated edges
+  static constexpr std::uint32_t coarsest = 4, finest = 1U << 20;  ///< windows
   static constexpr int most_bits = 8;
 };
 
@@ -31,14 +29,12 @@ ViolatedEdges::ViolatedEdges(const constraints::Context& context, const Setting&
     : context_(context),
       setting_(setting),
       bits_(bits_for(setting.end - setting.begin, setting.most_error)),
-      windows_(std::clamp(GenerationSizes::windows_times_clocks / std::max(setting.clocks, 1U),
-                          GenerationSizes::least_windows, GenerationSizes::most_windows)),
-      near_windows_(windows_) {
+      windows_(GenerationSizes::coarsest) {
   constraints::evaluate_nodes(
       context_, times_, [&](LocationIndex l) { return setting_.lines[setting_.clock_of[l]]; });
 }
 
-bool ViolatedEdges::collect(std::int64_t most_slack, std::uint32_t windows) {
+bool ViolatedEdges::collect(std::int64_t most_slack) {
   constraints::ConstraintOptions options;
   options.times = times_;
   options.clock_of = setting_.clock_of;
@@ -46,7 +42,7 @@ bool ViolatedEdges::collect(std::int64_t most_slack, std::uint32_t windows) {
   options.mu = setting_.mu;
   options.begin = setting_.begin;
   options.end = setting_.end;
-  options.windows = windows;
+  options.windows = windows_;
   options.corrected = corrected_;
   options.bits = bits_;
   options.most_slack = most_slack;
@@ -57,14 +53,21 @@ bool ViolatedEdges::collect(std::int64_t most_slack, std::uint32_t windows) {
   for (const auto& [one, slack] : found) worst = std::min(worst, slack);
   if (worst >= 0 && most_slack == near_) return false;
   near_ = static_cast<std::int64_t>(-worst) / 32 + 1;
-  near_windows_ = std::min(4 * near_windows_, GenerationSizes::finest);
+  windows_ = std::min(4 * windows_, GenerationSizes::finest);
+  return keep(found);
+}
+
+bool ViolatedEdges::keep(std::span<const constraints::LimitingEdge> found) {
   const std::size_t before = edges_.size();
   for (const auto& [one, slack] : found) {
-    const difference::Edge edge{.cause = {one.from, one.from_time - setting_.begin},
-                                .effect = {one.to, one.to_time - setting_.begin},
-                                .delay = one.to_time - one.from_time - one.slack};
-    if (known_.insert(edge).second) edges_.push_back(edge);
+    edges_.push_back({.cause = {one.from, one.from_time - setting_.begin},
+                      .effect = {one.to, one.to_time - setting_.begin},
+                      .delay = one.to_time - one.from_time - one.slack});
   }
+  const auto added = edges_.begin() + static_cast<std::ptrdiff_t>(before);
+  std::sort(added, edges_.end());
+  std::inplace_merge(edges_.begin(), added, edges_.end());
+  edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
   return edges_.size() > before;
 }
 

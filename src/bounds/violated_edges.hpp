@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "constraints/base_line.hpp"
 #include "constraints/context.hpp"
 #include "constraints/node_times.hpp"
+#include "constraints/tightest_edges.hpp"
 #include "difference/system.hpp"
 
 namespace entrain::bounds {
@@ -48,30 +48,30 @@ class ViolatedEdges {
   template <class ClockOf>
   bool add(ClockOf clock_of) {
     constraints::evaluate_nodes(context_, corrected_, clock_of);
-    return collect(near_, near_windows_);
+    return collect(near_);
   }
   /// Adds the tightest edges by such times. Collective.
   template <class ClockOf>
   void add_tightest(ClockOf clock_of) {
     constraints::evaluate_nodes(context_, corrected_, clock_of);
-    collect(std::numeric_limits<std::int64_t>::max(), windows_);
+    collect(std::numeric_limits<std::int64_t>::max());
   }
 
+  /// All edges that were added, in order.
   [[nodiscard]] std::span<const difference::Edge> edges() const { return edges_; }
 
  private:
-  bool collect(std::int64_t most_slack, std::uint32_t windows);
+  bool collect(std::int64_t most_slack);
+  bool keep(std::span<const constraints::LimitingEdge> found);
 
   constraints::Context context_;
   Setting setting_;
   unsigned bits_;
-  std::uint32_t windows_;              ///< of the tightest edges
-  std::uint32_t near_windows_;         ///< of violated edges: more with every call
+  std::uint32_t windows_;              ///< more with every call
   std::int64_t near_ = 1;              ///< slack below which an edge is nearly violated, parts
   BigVector<std::int64_t> times_;      ///< times of the nodes along base lines, ghosts too
   BigVector<std::int64_t> corrected_;  ///< times that are asked about, parts
   std::vector<difference::Edge> edges_;
-  std::set<difference::Edge> known_;
 };
 
 }  // namespace entrain::bounds
