@@ -126,14 +126,21 @@ struct Instance {
   std::uint32_t root = k_absent;
 };
 
+/// A file whose calls could not be paired with those of another one, although they have a group in
+/// common, and that nothing else ties to it.
+struct ApartFile {
+  std::uint32_t file = 0, other = 0;
+  /// Offsets of the two clocks at which calls fit, ns: one, which is not good enough, or several.
+  std::vector<std::int64_t> offsets;
+};
+
 struct Matches {
   std::vector<Instance> instances;
   std::uint64_t ambiguous = 0;      ///< calls with several plausible partners
   std::uint64_t alone = 0;          ///< calls without a partner
   std::uint64_t without_edges = 0;  ///< calls with unknown operation, root or partner
   std::uint64_t zero_splits = 0;    ///< calls of all-to-all with empty splits
-  /// Shortest period of the calls that were paired by their times, ns; 0: none repeat.
-  std::int64_t shortest_loop = 0;
+  std::vector<ApartFile> apart;
 };
 
 /// Pairs calls: by number if they have one, else by aligning the sequences of each group. Calls of

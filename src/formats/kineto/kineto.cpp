@@ -22,7 +22,6 @@
 #include "formats/kineto/manifest.hpp"
 #include "formats/kineto/ranks.hpp"
 #include "formats/kineto/rewrite.hpp"
-#include "formats/kineto/thresholds.hpp"
 
 namespace entrain::kineto {
 
@@ -45,6 +44,21 @@ std::uint64_t hash_of(const EventText& event) {
 std::string row_of(std::string_view thread) {
   if (!thread.starts_with('"') || thread.size() < 2) return std::string(thread);
   return json::unescaped(thread.substr(1, thread.size() - 2));
+}
+
+/// Offsets of two clocks for people, as in "3 offsets of their clocks (-0.1, 0, +0.1 s)".
+std::string offsets_text(const std::vector<std::int64_t>& offsets) {
+  constexpr std::size_t k_most_named = 4;
+  if (offsets.empty()) return "no offset of their clocks";
+  std::string text;
+  for (std::size_t k = 0; k < std::min(offsets.size(), k_most_named); ++k) {
+    text += fmt::format("{}{:+.6g}", k > 0 ? ", " : "", static_cast<double>(offsets[k]) / 1e9);
+  }
+  if (offsets.size() == 1) {
+    return fmt::format("one offset of their clocks ({} s), by too few calls or too roughly,", text);
+  }
+  return fmt::format("{} offsets of their clocks ({}{} s)", offsets.size(), text,
+                     offsets.size() > k_most_named ? ", ..." : "");
 }
 
 class Run : public formats::Recording {
@@ -97,7 +111,7 @@ class Run : public formats::Recording {
   void add(const Instance& instance);
   void add_message(const Instance& instance);
   void warn_of_mixed(const RankFile& file);
-  void warn_of_loop();
+  void warn_of_apart();
 
   std::vector<RankFile> files_;  ///< in order of rank and time; their calls are in `ranks_`
   std::vector<RankFile> ranks_;
@@ -169,7 +183,7 @@ void Run::add_calls() {
     endless += file.endless_calls;
   }
   for (const RankFile& rank : ranks_) calls += rank.calls.size();
-  if (matches_.shortest_loop > 0) warn_of_loop();
+  warn_of_apart();
   coverage.collective_calls = calls;
   const auto count = [](Counters& counters, const char* name, std::uint64_t number) {
     if (number > 0) counters.emplace_back(name, number);
@@ -177,6 +191,7 @@ void Run::add_calls() {
   count(unmatched, "calls_alone", matches_.alone);
   count(unmatched, "calls_ambiguous", matches_.ambiguous);
   count(unmatched, "calls_without_an_end", endless);
+  count(unmatched, "ranks_apart", matches_.apart.size());
   count(unmatched, "calls_of_several_processes", mixed);
   count(skipped, "calls_without_edges", matches_.without_edges);
   count(skipped, "alltoall_zero_splits", matches_.zero_splits);
@@ -194,14 +209,21 @@ void Run::warn_of_mixed(const RankFile& file) {
                       : "of several processes (pid), perhaps of"));
 }
 
-/// If clocks are a whole step of a loop apart, nothing in the files shows it.
-void Run::warn_of_loop() {
-  warnings.push_back(
-      fmt::format("calls without numbers look the same every {:.1f} ms: they are paired as if "
-                  "clocks were wrong "
-                  "by less than {} ms to each other; record them with Comms Id and Seq",
-                  static_cast<double>(matches_.shortest_loop) / 1e6,
-                  AlignmentThresholds::clock_error_ns / 1'000'000));
+/// Names the ranks whose clocks may be anything, as their calls fit in several ways or in none.
+void Run::warn_of_apart() {
+  constexpr std::size_t k_most_named = 8;
+  for (const ApartFile& one : matches_.apart) {
+    if (&one - matches_.apart.data() == k_most_named) {
+      warnings.push_back(
+          fmt::format("so it is with {} more ranks", matches_.apart.size() - k_most_named));
+      return;
+    }
+    warnings.push_back(
+        fmt::format("calls of rank {} fit those of rank {} at {}: they are not paired; record "
+                    "ProfilerStep#, or "
+                    "Comms Id and Seq",
+                    ranks_[one.file].rank, ranks_[one.other].rank, offsets_text(one.offsets)));
+  }
 }
 
 void Run::add(const Instance& instance) {
