@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
+#include "formats/kineto/arrows.hpp"
 
 namespace entrain::kineto {
 namespace {
@@ -24,10 +25,6 @@ bool is_work_of_device(const EventText& event) {
 bool is_runtime(std::string_view category) {
   return category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime" ||
          category == "Runtime";
-}
-
-bool is_arrow(const EventText& event) {
-  return event.phase == "s" || event.phase == "t" || event.phase == "f";
 }
 
 /// Process and thread of an event.
@@ -74,6 +71,7 @@ std::optional<ClockReader::Wait::For> ClockReader::waits_for(std::string_view na
   name.remove_prefix(name.starts_with("hip") ? 3 : 4);
   if (name == "DeviceSynchronize") return Wait::For::device;
   if (name == "StreamSynchronize") return Wait::For::stream;
+  if (name == "EventSynchronize") return Wait::For::event;
   if (name == "Memcpy") return Wait::For::copy;
   return std::nullopt;
 }
@@ -91,6 +89,7 @@ void ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t e
   if (!is_work_of_device(event)) {
     host_.add(begin, end);
     if (is_runtime(event.category) && event.has_length()) add_call(event, begin, end);
+    if (event.category == "cuda_sync") add_sync(event);
     return;
   }
   auto at = devices_.find(event.process);
@@ -98,10 +97,28 @@ void ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t e
   Device& device = at->second;
   device.stamps.add(begin, end);
   const bool is_to_host = event.name.find("DtoH") != std::string_view::npos;
-  device.work.push_back({correlation_of(event), begin, end, is_to_host});
-  if (device.streams.contains(event.thread)) return;
-  device.streams.emplace(event.thread);
-  processes_.emplace(row_of(event), event.process);
+  auto stream = device.streams.find(event.thread);
+  if (stream == device.streams.end()) {
+    stream = device.streams.emplace(event.thread).first;
+    processes_.emplace(row_of(event), event.process);
+  }
+  device.work.push_back({correlation_of(event), begin, end, is_to_host, *stream});
+}
+
+/// Takes a record of what a call waited for.
+void ClockReader::add_sync(const EventText& event) {
+  const std::string_view kind = member(event.arguments, "cuda_sync_kind");
+  Sync sync{.process = std::string(event.process)};
+  if (kind == "Stream Sync") {
+    sync.stream = member(event.arguments, "stream");
+  } else if (kind == "Event Sync") {
+    sync.stream = member(event.arguments, "wait_on_stream");
+    sync.recorded_by = whole_number(member(event.arguments, "wait_on_cuda_event_record_corr_id"));
+    if (sync.stream.empty() || sync.recorded_by == 0) return;
+  } else if (kind != "Context Sync") {
+    return;
+  }
+  syncs_.emplace(correlation_of(event), std::move(sync));
 }
 
 void ClockReader::add_call(const EventText& event, std::int64_t begin, std::int64_t end) {
@@ -173,29 +190,56 @@ void ClockReader::add_edges(const Device& device, FileClock& clock) const {
     launched.emplace_back(*by, &work);
   }
   add_copies(launched, clock);
-  add_waits(device, std::move(launched), clock);
+  add_waits(clock.process, device, std::move(launched), clock);
 }
 
-/// A call that waits ends after all that was launched before it, if nothing else can be meant: the
-/// only device, or its only stream.
-void ClockReader::add_waits(const Device& device, Launched launched, FileClock& clock) const {
-  if (devices_.size() != 1) return;
+/// Work that a call has surely waited for: of the stream, or of all, that was launched before a
+/// time. Nothing if the file does not say it.
+std::optional<ClockReader::Awaited> ClockReader::awaited_by(const Wait& wait,
+                                                            std::string_view process,
+                                                            const Device& device) const {
+  const auto told = syncs_.find(wait.correlation);
+  if (told != syncs_.end() && wait.correlation != 0) {
+    const Sync& sync = told->second;
+    if (sync.process != process) return std::nullopt;
+    if (sync.recorded_by == 0) return Awaited{wait.begin, wait.end, sync.stream};
+    const Launch* const record = launch(sync.recorded_by);
+    if (record == nullptr) return std::nullopt;
+    return Awaited{record->begin, wait.end, sync.stream};
+  }
+  const bool is_all = wait.what == Wait::For::device ||
+                      (wait.what == Wait::For::stream && device.streams.size() == 1);
+  if (!is_all || devices_.size() != 1) return std::nullopt;
+  return Awaited{wait.begin, wait.end, {}};
+}
+
+/// A call that waits ends after the work that it waits for.
+void ClockReader::add_waits(std::string_view process, const Device& device, Launched launched,
+                            FileClock& clock) const {
+  std::vector<Awaited> all;
+  for (const Wait& wait : waits_) {
+    if (const auto awaited = awaited_by(wait, process, device)) all.push_back(*awaited);
+  }
   std::sort(launched.begin(), launched.end(),
             [](const auto& a, const auto& b) { return a.first.end < b.first.end; });
-  std::vector<Wait> waits = waits_;
-  std::stable_sort(waits.begin(), waits.end(),
-                   [](const Wait& a, const Wait& b) { return a.begin < b.begin; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Awaited& a, const Awaited& b) { return a.before < b.before; });
   std::size_t next = 0;
-  std::int64_t latest = std::numeric_limits<std::int64_t>::min();
-  for (const Wait& wait : waits) {
-    for (; next < launched.size() && launched[next].first.end <= wait.begin; ++next) {
-      latest = std::max(latest, launched[next].second->end);
+  std::map<std::string_view, std::int64_t> latest;  // end of work, by stream; "": of all
+  const auto note = [&](std::string_view stream, std::int64_t end) {
+    const auto at = latest.try_emplace(stream, end).first;
+    at->second = std::max(at->second, end);
+  };
+  for (const Awaited& awaited : all) {
+    for (; next < launched.size() && launched[next].first.end <= awaited.before; ++next) {
+      const Work& work = *launched[next].second;
+      note(work.stream, work.end);
+      note("", work.end);
     }
-    const bool is_all = wait.what == Wait::For::device ||
-                        (wait.what == Wait::For::stream && device.streams.size() == 1);
-    if (!is_all || next == 0) continue;
-    clock.edges.push_back(
-        {static_cast<std::uint64_t>(wait.end), static_cast<std::uint64_t>(latest), false});
+    const auto end = latest.find(awaited.stream);
+    if (end == latest.end()) continue;
+    clock.edges.push_back({static_cast<std::uint64_t>(awaited.until),
+                           static_cast<std::uint64_t>(end->second), false});
   }
 }
 

@@ -57,6 +57,7 @@ class ClockReader {
     std::uint64_t correlation = 0;
     std::int64_t begin = 0, end = 0;
     bool is_to_host = false;  ///< a copy from the device to the host
+    std::string_view stream;  ///< of Device::streams
   };
   struct Device {
     Stamps stamps;
@@ -67,16 +68,32 @@ class ClockReader {
   using Launched = std::vector<std::pair<Launch, const Work*>>;
   /// A call that returns once work has ended.
   struct Wait {
-    enum class For : std::uint8_t { device, stream, copy };
+    enum class For : std::uint8_t { device, stream, event, copy };
     For what = For::device;
     std::uint64_t correlation = 0;
     std::int64_t begin = 0, end = 0;
   };
 
+  /// What a call waited for, as the profiler tells it.
+  struct Sync {
+    std::string process;            ///< of the device
+    std::string stream{};           ///< empty: all
+    std::uint64_t recorded_by = 0;  ///< call that recorded the event; 0: it waited for no event
+  };
+  /// Work on a stream that was launched before a time and has ended at another one.
+  struct Awaited {
+    std::int64_t before = 0, until = 0;  ///< ns, without the base
+    std::string_view stream;             ///< empty: all
+  };
+
   static std::optional<Wait::For> waits_for(std::string_view name);
+  void add_sync(const EventText& event);
+  [[nodiscard]] std::optional<Awaited> awaited_by(const Wait& wait, std::string_view process,
+                                                  const Device& device) const;
   void add_call(const EventText& event, std::int64_t begin, std::int64_t end);
   void add_edges(const Device& device, FileClock& clock) const;
-  void add_waits(const Device& device, Launched launched, FileClock& clock) const;
+  void add_waits(std::string_view process, const Device& device, Launched launched,
+                 FileClock& clock) const;
   void add_copies(const Launched& launched, FileClock& clock) const;
 
   Stamps host_;
@@ -86,6 +103,7 @@ class ClockReader {
   std::unordered_map<std::uint64_t, Launch> launches_;
   std::set<std::string, std::less<>> threads_;  ///< that launch
   std::vector<Wait> waits_;
+  std::unordered_map<std::uint64_t, Sync> syncs_;  ///< key: correlation of the call
 };
 
 }  // namespace entrain::kineto

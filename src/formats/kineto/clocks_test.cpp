@@ -120,5 +120,46 @@ TEST_F(Devices, each_clock_moves_by_its_own_map) {
   EXPECT_NE(text.find("\"ts\": 110, \"id\": 1"), std::string::npos) << text;
 }
 
+std::string sync(const char* kind, int correlation, const std::string& more) {
+  return fmt::format(
+      R"({{"ph": "X", "cat": "cuda_sync", "name": "{}", "pid": 0, "tid": 7, )"
+      R"("ts": 400, "dur": 1, "args": {{"cuda_sync_kind": "{}", "correlation": {}{}}}}})",
+      kind, kind, correlation, more);
+}
+
+/// The profiler tells for which stream, or event, a call waited.
+TEST_F(Devices, records_of_synchronisation_say_what_a_call_waited_for) {
+  const std::vector<std::string> run{
+      launch(100, 1),
+      work(120, 1),
+      launch(140, 2),
+      R"({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 9, "ts": 150, "dur": 90, )"
+      R"("args": {"correlation": 2}})",
+      call("cudaEventRecord", 160, 2, 5),
+      launch(170, 3),
+      work(180, 3)};
+  const auto ends = [&](const std::string& wait, const std::string& record) {
+    std::vector<std::string> events = run;
+    events.insert(events.end(), {wait, record});
+    std::vector<std::uint64_t> found;
+    for (const InnerEdge& edge : file(events).clocks[1].edges) {
+      if (!edge.from_host) found.push_back(edge.device);
+    }
+    return found;
+  };
+  using Ends = std::vector<std::uint64_t>;
+  const std::string waits = call("cudaStreamSynchronize", 300, 50, 8);
+  EXPECT_EQ(ends(waits, "{}"), Ends{});
+  EXPECT_EQ(ends(waits, sync("Stream Sync", 8, R"(, "stream": 7)")), Ends{190'000});
+  EXPECT_EQ(ends(waits, sync("Stream Sync", 8, R"(, "stream": 9)")), Ends{240'000});
+  EXPECT_EQ(ends(call("cudaDeviceSynchronize", 300, 50, 8), sync("Context Sync", 8, "")),
+            Ends{240'000});
+  EXPECT_EQ(ends(call("cudaEventSynchronize", 300, 50, 8),
+                 sync("Event Sync", 8,
+                      R"(, "wait_on_stream": 7, )"
+                      R"("wait_on_cuda_event_record_corr_id": 5)")),
+            Ends{130'000});
+}
+
 }  // namespace
 }  // namespace entrain::kineto

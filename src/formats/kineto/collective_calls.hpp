@@ -57,6 +57,15 @@ struct InnerEdge {
   bool from_host = true;               ///< the host's time precedes the device's
 };
 
+/// A part of a flow arrow that no other part in its file completes.
+struct Arrow {
+  enum class Part : std::uint8_t { start, step, end };
+  std::uint64_t key = 0;    ///< hash of what all parts share: category, name and id
+  std::uint64_t time = 0;   ///< ns
+  std::uint32_t clock = 0;  ///< position in RankFile::clocks
+  Part part = Part::start;
+};
+
 /// A clock of a file: the host's, or that of a device that calls of the host are related to.
 struct FileClock {
   std::string process{};  ///< "pid" of a device's events as written
@@ -85,6 +94,7 @@ struct RankFile {
   bool one_stream = false;           ///< mixed calls overlap on one stream of one process
   bool whole_us = true;              ///< true if no time has decimals
   std::vector<Call> calls;           ///< sorted by begin
+  std::vector<Arrow> arrows;         ///< to or from other files, in any order
   std::uint64_t calls_read = 0;      ///< calls of a file, once its rank has them
 };
 

@@ -17,6 +17,7 @@
 #include "formats/json/document.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/json/unescape.hpp"
+#include "formats/kineto/arrows.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/describe.hpp"
 #include "formats/kineto/manifest.hpp"
@@ -110,6 +111,8 @@ class Run : public formats::Recording {
   void name_contents();
   void add(const Instance& instance);
   void add_message(const Instance& instance);
+  void add_arrows();
+  void warn_of_origins();
   void warn_of_mixed(const RankFile& file);
   void warn_of_apart();
 
@@ -172,6 +175,7 @@ void Run::add_devices(const RankFile& rank) {
 
 void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
+  add_arrows();
   std::uint64_t zeros = 0, timeless = 0, endless = 0, mixed = 0;
   warnings = impossible_ranks(files_);
   for (const RankFile& file : files_) {
@@ -184,6 +188,7 @@ void Run::add_calls() {
   }
   for (const RankFile& rank : ranks_) calls += rank.calls.size();
   warn_of_apart();
+  warn_of_origins();
   coverage.collective_calls = calls;
   const auto count = [](Counters& counters, const char* name, std::uint64_t number) {
     if (number > 0) counters.emplace_back(name, number);
@@ -271,6 +276,38 @@ void Run::add_message(const Instance& instance) {
   }
 }
 
+void Run::add_arrows() {
+  const ArrowEdges arrows = pair_arrows(ranks_);
+  for (const ArrowEdge& edge : arrows.edges) {
+    list.cause_clock.push_back(edge.cause_clock);
+    list.cause_time.push_back(edge.cause_time);
+    list.effect_clock.push_back(edge.effect_clock);
+    list.effect_time.push_back(edge.effect_time);
+  }
+  coverage.receives += arrows.heads;
+  coverage.paired += arrows.paired;
+  coverage.ambiguous += arrows.ambiguous;
+  if (arrows.heads > 0) operations.emplace_back("flow_arrow", arrows.heads);
+  calls += arrows.heads + arrows.paired;
+}
+
+/// Times of a device that share no moment with those of its host count from something else.
+void Run::warn_of_origins() {
+  for (const RankFile& rank : ranks_) {
+    const FileClock& host = rank.clocks.front();
+    for (std::size_t c = 1; c < rank.clocks.size(); ++c) {
+      const FileClock& device = rank.clocks[c];
+      if (host.events == 0 || device.events == 0) continue;
+      if (device.first <= host.last && host.first <= device.last) continue;
+      warnings.push_back(fmt::format(
+          "records of rank {} and of its device {} are of two clocks that count from different "
+          "moments, {:.6g} s apart",
+          rank.rank, row_of(device.process),
+          (static_cast<double>(host.first) - static_cast<double>(device.first)) / 1e9));
+    }
+  }
+}
+
 void Run::name_contents() {
   format = "Chrome JSON";
   std::map<std::string, std::uint64_t> kinds, per_group;
@@ -292,7 +329,7 @@ void Run::name_contents() {
                     "communicator",
                     without_group));
   }
-  operations.assign(kinds.begin(), kinds.end());
+  operations.insert(operations.end(), kinds.begin(), kinds.end());
   groups.assign(per_group.begin(), per_group.end());
   const std::uint64_t missing = missing_ranks(files_).count;
   if (missing > 0) anomalies.emplace_back("missing_ranks", missing);

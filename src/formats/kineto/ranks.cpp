@@ -129,6 +129,11 @@ void append(RankFile& rank, RankFile& window) {
     call.place += places;
     rank.calls.push_back(std::move(call));
   }
+  for (Arrow& arrow : window.arrows) {
+    arrow.clock = window.numbers[arrow.clock];
+    rank.arrows.push_back(arrow);
+  }
+  window.arrows = {};
   window.calls_read = window.calls.size();
   window.calls = {};
   rank.events += window.events;

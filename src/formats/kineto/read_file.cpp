@@ -11,6 +11,7 @@
 
 #include "base/try.hpp"
 #include "formats/json/excerpt.hpp"
+#include "formats/kineto/arrows.hpp"
 #include "formats/kineto/clocks.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/describe.hpp"
@@ -120,6 +121,10 @@ class FileReader {
     ++file_.events;
     clocks_.see(event, begin, end);
     if (is_begin_or_end(event)) return {};
+    if (is_arrow(event) || event.name == "clock_sync") {
+      add_arrow(event, begin);
+      return {};
+    }
     if (is_collective_kernel(event)) {
       add_kernel({interned(event.name), kept(event.arguments), begin, end, true}, event);
     } else if (event.name.starts_with(k_step) && event.category == "user_annotation") {
@@ -138,6 +143,7 @@ class FileReader {
       for (const OpenEvent& open : stack) file_.endless_calls += open.kernel ? 1 : 0;
     }
     TRY(clocks_.finish(file_));
+    arrows_.finish(file_);
     set_clocks();
     file_.one_stream = !several_processes_ && are_merged(kernels_);
     if (several_processes_ || file_.one_stream) {
@@ -158,6 +164,14 @@ class FileReader {
   }
 
  private:
+  void add_arrow(const EventText& event, std::int64_t begin) {
+    bool cut = false;
+    const std::string_view text = issue_time_of(event);
+    const auto issued = text.empty() ? 0 : parse_time(text, cut);
+    if (!issued) return;
+    arrows_.see(event, interned(fmt::format("{} {}", event.process, event.thread)), begin, *issued);
+  }
+
   /// `event`: the kernel's event, or the end of it.
   void add_kernel(const Kernel& kernel, const EventText& event) {
     if (!process_) process_ = interned(event.process);
@@ -333,6 +347,7 @@ class FileReader {
 
   RankFile& file_;
   ClockReader clocks_;
+  ArrowReader arrows_;
   Members members_;  ///< reused for each kernel
   std::pmr::monotonic_buffer_resource texts_;
   std::unordered_set<std::string_view> names_;
