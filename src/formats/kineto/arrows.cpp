@@ -95,7 +95,7 @@ std::string_view issue_time_of(const EventText& event) {
   return member(event.arguments, "issue_ts");
 }
 
-void ArrowReader::see(const EventText& event, std::string_view row, std::int64_t time,
+void ArrowReader::see(const EventText& event, const Place& place, std::int64_t time,
                       std::int64_t issued) {
   const auto hash = [](const std::string& text) -> std::uint64_t {
     return mix(std::hash<std::string>{}(text));
@@ -108,7 +108,7 @@ void ArrowReader::see(const EventText& event, std::string_view row, std::int64_t
                                            : Part::end;
     const std::string kind = fmt::format("{} {} {}", event.category, event.name, event.scope);
     kind_ = hash(kind);
-    add(hash(fmt::format("{} {}", kind, global)), time, part, row);
+    add(hash(fmt::format("{} {}", kind, global)), time, part, place);
     return;
   }
   const std::string_view sync = member(event.arguments, "sync_id");
@@ -118,13 +118,12 @@ void ArrowReader::see(const EventText& event, std::string_view row, std::int64_t
   const std::uint64_t answer = hash(fmt::format("answer {}", sync));
   kind_ = hash("clock_sync");
   const bool issues = !issue_time_of(event).empty();
-  add(request, issues ? issued : time, issues ? Part::start : Part::end, row);
-  add(answer, time, issues ? Part::end : Part::start, row);
+  add(request, issues ? issued : time, issues ? Part::start : Part::end, place);
+  add(answer, time, issues ? Part::end : Part::start, place);
 }
 
-void ArrowReader::add(std::uint64_t key, std::int64_t time, Arrow::Part part,
-                      std::string_view row) {
-  parts_.push_back({{key, static_cast<std::uint64_t>(time), 0, part}, kind_, row});
+void ArrowReader::add(std::uint64_t key, std::int64_t time, Arrow::Part part, const Place& place) {
+  parts_.push_back({{key, static_cast<std::uint64_t>(time), 0, part}, kind_, place});
 }
 
 /// Calls `see` with the parts of each key, and whether the arrow begins and ends here.
@@ -160,8 +159,7 @@ void ArrowReader::take(const Known& part, RankFile& file) {
   if (__builtin_add_overflow(stored, file.facts.base, &time) || time < 0) return;
   Arrow& arrow = file.arrows.emplace_back(part.arrow);
   arrow.time = static_cast<std::uint64_t>(time);
-  const auto device = file.device_rows.find(part.row);
-  if (device != file.device_rows.end()) arrow.clock = device->second;
+  arrow.clock = clock_of_row(file, part.place.row, part.place.process);
 }
 
 ArrowEdges pair_arrows(std::span<const RankFile> ranks) {

@@ -22,9 +22,13 @@ std::string_view issue_time_of(const EventText& event);
 /// Collects the parts of arrows of a file.
 class ArrowReader {
  public:
-  /// Takes an event; `row`: its process and thread, a view that outlives this object. `issued`:
-  /// time of issue_time_of(), ns.
-  void see(const EventText& event, std::string_view row, std::int64_t time, std::int64_t issued);
+  /// Where an event stands; views that outlive the reader.
+  struct Place {
+    std::string_view process, row;
+  };
+
+  /// Takes an event. `issued`: time of issue_time_of(), ns.
+  void see(const EventText& event, const Place& place, std::int64_t time, std::int64_t issued);
 
   /// Fills RankFile::arrows, once the clocks of the file are known.
   void finish(RankFile& file);
@@ -33,11 +37,11 @@ class ArrowReader {
   struct Known {
     Arrow arrow;
     std::uint64_t kind = 0;  ///< hash of category and name
-    std::string_view row;
+    Place place;
   };
   void for_each_arrow(const std::function<void(std::span<const Known>, bool is_whole)>& see) const;
   static void take(const Known& part, RankFile& file);
-  void add(std::uint64_t key, std::int64_t time, Arrow::Part part, std::string_view row);
+  void add(std::uint64_t key, std::int64_t time, Arrow::Part part, const Place& place);
 
   std::vector<Known> parts_;
   std::uint64_t kind_ = 0;  ///< of the event at hand

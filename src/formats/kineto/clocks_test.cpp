@@ -161,5 +161,63 @@ TEST_F(Devices, records_of_synchronisation_say_what_a_call_waited_for) {
             Ends{130'000});
 }
 
+/// A launch and its collective kernel of a rank, whose host is process 100 + rank, in a file of
+/// several ranks.
+std::vector<std::string> collective(int rank, int number, double begin, int correlation) {
+  return {
+      fmt::format(R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": {}, )"
+                  R"("tid": 1, "ts": {}, "dur": 5, "args": {{"correlation": {}}}}})",
+                  100 + rank, begin, correlation),
+      fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": {}, )"
+                  R"("tid": 7, "ts": {}, "dur": 100, "args": {{"correlation": {}, "stream": 7, )"
+                  R"("Comms Id": 1, "Seq": {}}}}})",
+                  rank, begin + 20, correlation, number)};
+}
+
+/// `own`: no correlation occurs at both ranks.
+std::vector<std::string> run_of_two_ranks(bool own) {
+  std::vector<std::string> events;
+  for (int number = 1; number <= 4; ++number) {
+    for (int rank = 0; rank < 2; ++rank) {
+      for (auto& one : collective(rank, number, 1e6 + 1000 * number + 5000 * rank,
+                                  number + (own ? 100 * rank : 0))) {
+        events.push_back(std::move(one));
+      }
+    }
+  }
+  return events;
+}
+
+TEST_F(Devices, a_file_may_hold_several_ranks) {
+  add(file_of(run_of_two_ranks(true)));
+  const auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->clocks.clocks.size(), 4U);
+  EXPECT_EQ((*run)->clocks.clocks[3].name, "rank 1 device 1");
+  EXPECT_EQ((*run)->list.instances.size(), 4U);
+  EXPECT_EQ((*run)->list.cause_clock.size(), 8U);
+  const auto written = folder_.path() / "written";
+  std::filesystem::create_directory(written);
+  const ClockMap back = ClockMap().shifted(-5'000'000);
+  ASSERT_TRUE((*run)->write(written, std::vector<ClockMap>{ClockMap(), back, ClockMap(), back}));
+  const auto copy = (*run)->read_back(written);
+  ASSERT_TRUE(copy) << copy.error().message;
+  const auto before = (*run)->event_times(), after = (*copy)->event_times();
+  ASSERT_TRUE(before && after);
+  for (std::size_t clock = 0; clock < 4; ++clock) {
+    ASSERT_EQ(after->of_clock[clock].size(), before->of_clock[clock].size());
+    const std::int64_t moved = clock % 2 == 1 ? 5'000'000 : 0;
+    EXPECT_EQ(after->of_clock[clock][0].time(), before->of_clock[clock][0].time() - moved);
+  }
+}
+
+TEST_F(Devices, ranks_that_nothing_tells_apart_stay_merged) {
+  add(file_of(run_of_two_ranks(false)));
+  const auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_of_several_processes"), 8U);
+}
+
 }  // namespace
 }  // namespace entrain::kineto

@@ -72,6 +72,7 @@ struct FileClock {
   std::uint64_t events = 0;
   std::uint64_t first = 0, last = 0;  ///< ns
   bool zero_is_none = false;          ///< a `ts` of 0 is no time of this clock
+  std::uint32_t part = 0;             ///< number of its rank in the file
   std::vector<InnerEdge> edges{};     ///< between the host and this device
 };
 
@@ -81,8 +82,11 @@ struct RankFile {
   std::uint64_t max_unpacked = 0;  ///< limit of unpacked bytes; 0: the default
   FileFacts facts;
   std::uint32_t rank = 0;
-  std::uint64_t events = 0;            ///< number of events with a time
-  std::vector<FileClock> clocks{1};    ///< the host's, then those of devices
+  std::uint64_t events = 0;          ///< number of events with a time
+  std::vector<FileClock> clocks{1};  ///< of hosts, then of devices
+  std::uint32_t parts = 1;           ///< ranks in this file; part k has clock k as its host's
+  /// Clock by process of hosts, but for the first one, whose clock is that of all other processes.
+  std::map<std::string, std::uint32_t, std::less<>> hosts;
   std::vector<std::uint32_t> numbers;  ///< positions of its clocks in the run
   /// Clock by row, "pid tid", of the work of devices.
   std::map<std::string, std::uint32_t, std::less<>> device_rows;
@@ -98,6 +102,8 @@ struct RankFile {
   std::uint64_t calls_read = 0;      ///< calls of a file, once its rank has them
 };
 
+/// The clock of a row, "pid tid", of a process: a position in RankFile::clocks.
+std::uint32_t clock_of_row(const RankFile& file, std::string_view row, std::string_view process);
 /// The clock of an event: a position in RankFile::clocks. Arrows are of the row that they touch.
 std::uint32_t clock_of(const RankFile& file, const EventText& event);
 /// True for an event whose `ts` of 0 is no time; it stays as it is.

@@ -343,6 +343,13 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
   std::set<std::string> names;
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const RankFile& file = files_[f];
+    if (file.parts > 1) {
+      return fail(
+          ErrorKind::input,
+          fmt::format("{} holds several ranks, which a viewer cannot shift apart; use --mode "
+                      "rewrite",
+                      file.path.string()));
+    }
     const bool has_ending = file.facts.packed && file.path.extension() == ".gz";
     const fs::path name = has_ending ? file.path.stem() : file.path.filename();
     if (!names.insert(name.string()).second) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/core.h>
@@ -327,6 +328,27 @@ class Matcher {
 
   /// Notes files of common groups between which nothing was paired, directly or by way of others.
   void note_apart() {
+    DisjointSets tied = tied_files();
+    std::map<std::uint32_t, ApartFile> apart;
+    for (const auto& [name, files] : files_of_groups()) {
+      const std::uint32_t reference = of_most(tied, files);
+      const auto group = groups_.find(std::string(name));
+      for (const std::uint32_t f : files) {
+        if (tied.find(f) == tied.find(reference)) continue;
+        ApartFile& own = apart.try_emplace(f, ApartFile{f, reference, {}}).first->second;
+        if (group == groups_.end()) continue;
+        const auto several = group->second.ambiguous.find(f);
+        if (several == group->second.ambiguous.end() ||
+            own.offsets.size() >= several->second.size()) {
+          continue;
+        }
+        own = {f, group->second.reference, several->second};
+      }
+    }
+    for (auto& [f, own] : apart) result_.apart.push_back(std::move(own));
+  }
+
+  [[nodiscard]] DisjointSets tied_files() const {
     DisjointSets tied(static_cast<std::uint32_t>(files_.size()));
     for (const Instance& instance : result_.instances) {
       std::uint32_t first = Instance::k_absent;
@@ -336,18 +358,29 @@ class Matcher {
         tied.join(first, f);
       }
     }
-    std::map<std::uint32_t, ApartFile> apart;
-    for (const auto& [name, group] : groups_) {
-      for (const std::uint32_t f : group.unaligned) {
-        if (tied.find(f) == tied.find(group.reference)) continue;
-        const auto several = group.ambiguous.find(f);
-        ApartFile& own = apart.try_emplace(f, ApartFile{f, group.reference, {}}).first->second;
-        if (several != group.ambiguous.end() && own.offsets.size() < several->second.size()) {
-          own = {f, group.reference, several->second};
-        }
+    return tied;
+  }
+
+  /// The files that have calls of a group, by group.
+  [[nodiscard]] std::map<std::string_view, std::vector<std::uint32_t>> files_of_groups() const {
+    std::map<std::string_view, std::vector<std::uint32_t>> groups;
+    for (std::uint32_t f = 0; f < files_.size(); ++f) {
+      std::set<std::string_view> own;
+      for (const Call& call : files_[f].calls) {
+        if (call.operation != Operation::other) own.insert(call.group);
       }
+      for (const std::string_view group : own) groups[group].push_back(f);
     }
-    for (auto& [f, own] : apart) result_.apart.push_back(std::move(own));
+    return groups;
+  }
+
+  /// The first of those of the files that most of them are tied to.
+  static std::uint32_t of_most(DisjointSets& tied, const std::vector<std::uint32_t>& files) {
+    std::map<std::uint32_t, std::size_t> counts;
+    for (const std::uint32_t f : files) ++counts[tied.find(f)];
+    return *std::max_element(files.begin(), files.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return counts[tied.find(a)] < counts[tied.find(b)];
+    });
   }
 
   /// Lists the instances whose ends coincide, per file.
