@@ -216,7 +216,8 @@ Result<Clocks> draw_clocks(const Scene& scene, const Range& range) {
     if (options.steps == 0) return {};
     constexpr std::uint64_t k_stream_of_steps = std::uint64_t{1} << 40;
     TRY_ASSIGN(clocks.maps[u],
-               with_steps(clocks.maps[u], options.steps, ticks(options.step_s, scene.trace), range,
+               with_steps(clocks.maps[u], options.steps, ticks(options.step_s, scene.trace),
+                          scene.units[u].events.value_or(range),
                           RandomStream(options.seed, k_stream_of_steps + u)));
     return {};
   }));

@@ -205,10 +205,10 @@ class Trial:
             self.wrong.append(f"correct checked {edges[0]} edges, check {edges[1]}")
 
     def hold_clean(self) -> None:
-        """Ranks that are said to be right are not seconds apart."""
+        """Ranks that are said to be right, and wait for each other, are not seconds apart."""
         if self.verdict != "clean":
             return
-        errors = []
+        errors = {}
         for number in range(len(self.ranks)):
             ends = []
             for which in ("cut", "right"):
@@ -216,10 +216,17 @@ class Trial:
                 document = json.loads(text, parse_float=Decimal)
                 base = Decimal(document.get("baseTimeNanoseconds", 0)) / 1000
                 ends.append([end_of(e) + base for e in document["traceEvents"] if is_call(e)])
-            if ends[0]:
-                errors.append(sorted(b - a for a, b in zip(*ends, strict=True))[len(ends[0]) // 2])
-        if errors and max(errors) - min(errors) > LARGEST_CLEAN_S * 1_000_000:
-            self.wrong.append(f"clean, although ranks are {(max(errors) - min(errors)) / 10**6} s apart")
+            errors[number] = sorted(b - a for a, b in zip(*ends, strict=True))
+        self.call("edges", self.folder / "right", "-o", self.folder / "right.csv", "--force")
+        members = collections.defaultdict(set)
+        with (self.folder / "right.csv").open() as file:
+            for row in csv.DictReader(file):
+                if row["kind"] == "n_to_n" and row["role"] == "end":
+                    members[row["instance"]].add(rank_of(row["effect_clock"]))
+        for ranks in {frozenset(ranks) for ranks in members.values()}:
+            own = [errors[rank][len(errors[rank]) // 2] for rank in ranks]
+            if max(own) - min(own) > LARGEST_CLEAN_S * 1_000_000:
+                self.wrong.append(f"clean, although ranks {sorted(ranks)} are seconds apart")
 
     def names(self, which: str) -> dict:
         """What the call of a rank at a time is part of."""
@@ -241,7 +248,7 @@ class Trial:
         instances = collections.defaultdict(list)
         with (self.folder / "edges.csv").open() as file:
             for row in csv.DictReader(file):
-                places = [(int(row[f"{end}_clock"].split(" device")[0].split()[-1]), int(row[f"{end}_time"]))
+                places = [(rank_of(row[f"{end}_clock"]), int(row[f"{end}_time"]))
                           for end in ("cause", "effect") if row[f"{end}_clock"]]
                 if not row["instance"] and places[0][0] == places[1][0]:
                     continue  # a launch and its kernel
@@ -266,6 +273,11 @@ class Trial:
         self.hold_clean()
         self.hold_pairs("wrong")
         return self
+
+
+def rank_of(clock: str) -> int:
+    """Of a host, such as "3", or of a device, such as "rank 3 device 1"."""
+    return int(clock.split(" device")[0].split()[-1])
 
 
 def float_text(value: Decimal) -> float:

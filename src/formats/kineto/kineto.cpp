@@ -291,14 +291,17 @@ void Run::add_arrows() {
   calls += arrows.heads + arrows.paired;
 }
 
-/// Times of a device that share no moment with those of its host count from something else.
+/// Times of a device that are far from all of its host count from something else.
 void Run::warn_of_origins() {
+  constexpr std::uint64_t k_far_apart = 1'000'000'000;  // ns
   for (const RankFile& rank : ranks_) {
     const FileClock& host = rank.clocks.front();
     for (std::size_t c = 1; c < rank.clocks.size(); ++c) {
       const FileClock& device = rank.clocks[c];
       if (host.events == 0 || device.events == 0) continue;
-      if (device.first <= host.last && host.first <= device.last) continue;
+      if (device.first <= host.last + k_far_apart && host.first <= device.last + k_far_apart) {
+        continue;
+      }
       warnings.push_back(fmt::format(
           "records of rank {} and of its device {} are of two clocks that count from different "
           "moments, {:.6g} s apart",
