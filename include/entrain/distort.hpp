@@ -27,6 +27,9 @@ struct DistortOptions {
   double wander_ppm = 5;       ///< amplitude of the rate's slow change
   double wander_period_s = 0;  ///< period of that change, seconds; 0: the span of the trace
   WanderKind wander_kind = WanderKind::cycle;
+  /// Number of times that each clock is set forward, at random, 0 to k_most_distort_steps.
+  std::uint32_t steps = 0;
+  double step_s = 1e-3;  ///< each of these is uniform between 0 and this, seconds
   /// true: the clock of the first location, to which measurements are relative, has an offset and a
   /// drift but does not wander. A perfect correction then leaves an error of 0.
   bool steady_master = false;
@@ -42,6 +45,9 @@ struct DistortOptions {
 
 /// Largest DistortOptions::sessions.
 inline constexpr std::uint32_t k_most_distort_sessions = 100'000;
+
+/// Largest DistortOptions::steps.
+inline constexpr std::uint32_t k_most_distort_steps = 1'000;
 
 /// Result of distort().
 struct DistortReport {

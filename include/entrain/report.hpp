@@ -135,6 +135,7 @@ enum class Doubt : std::uint8_t {
   contradictory_edges,  ///< edges form cycles that no clocks can meet: some pairs are wrong
   no_edges,             ///< the trace has communication, or unread files, but no edge to check
   low_coverage,         ///< Coverage::share() is below CheckOptions::min_coverage
+  clocks_apart,         ///< calls of a common group could not be paired: clocks are not tied
   unsettled_pairs,      ///< corrected times pair operations otherwise than the correction did
 };
 /// Name used in JSON, e.g. "low_coverage".

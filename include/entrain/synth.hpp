@@ -68,6 +68,9 @@ struct SynthOptions {
   double imbalance = 0.2;
   /// Processes on one node of the machine, 1 to k_most_synth_locations.
   std::uint64_t locations_per_node = 8;
+  /// Devices of a rank, 1 to k_most_synth_devices; of chrome only. The first one communicates, the
+  /// others compute. With several, the rank waits for each of them at the end of each step.
+  std::uint64_t devices = 1;
   bool force = false;    ///< replace an unchanged earlier result
   unsigned threads = 0;  ///< worker threads; 0: all cores. The result does not depend on it.
 };
@@ -75,6 +78,7 @@ struct SynthOptions {
 inline constexpr std::uint64_t k_most_synth_locations = 1'000'000;
 inline constexpr std::uint64_t k_most_synth_events = 100'000'000'000'000;
 inline constexpr std::uint64_t k_most_synth_files = 1'024;
+inline constexpr std::uint64_t k_most_synth_devices = 16;
 inline constexpr std::uint64_t k_most_synth_events_per_file = 100'000'000;
 
 /// Result of synth().

@@ -7,6 +7,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
 #include "engine/verbs.hpp"
@@ -15,7 +16,7 @@ namespace entrain::cli {
 namespace {
 
 constexpr const char* k_clock_group = "OPTIONS OF THE CLOCKS";
-constexpr double k_most_offset_s = 3600;
+constexpr double k_most_offset_s = 1'000'000;
 constexpr double k_most_ppm = 100'000;
 constexpr double k_most_period_s = 1e9;
 
@@ -108,7 +109,8 @@ void Distort::declare_clocks(OptionSet& set) {
   add_value(set, "--offset-s", options_.offset_s, number_up_to(k_most_offset_s, "seconds"),
             "SECONDS",
             "Offsets at the beginning are uniform between minus and plus this, seconds, 0 to "
-            "3600. Use 0 for clocks that start together. Default: 0.005.")
+            "1000000. Use 0 for clocks that start together, and days for hosts that count from "
+            "when they were switched on. Default: 0.005.")
       ->group(k_clock_group);
   add_value(set, "--drift-ppm", options_.drift_ppm, number_up_to(k_most_ppm, "ppm"), "PPM",
             "Constant errors of the rate are uniform between minus and plus this, parts per "
@@ -133,6 +135,18 @@ void Distort::declare_clocks(OptionSet& set) {
             "here a period below about a 4000th of the span is refused. Use walk to test "
             "without periods that a fit could learn. Default: cycle.")
       ->group(k_clock_group);
+  const auto parse_steps = [](std::string_view text) -> Result<std::uint32_t> {
+    TRY_ASSIGN(const std::uint64_t count, parse_count(text, 0, k_most_distort_steps));
+    return static_cast<std::uint32_t>(count);
+  };
+  add_value(set, "--steps", options_.steps, parse_steps, "N",
+            "How often each clock is set forward, at random times, 0 to 1000. Use it for clocks "
+            "that are set, and for devices whose calibration is renewed. Default: 0.")
+      ->group(k_clock_group);
+  add_value(set, "--step-s", options_.step_s, number_up_to(k_most_offset_s, "seconds"), "SECONDS",
+            "How far it is set each time, uniform between 0 and this, seconds, 0 to 1000000. "
+            "Default: 0.001.")
+      ->group(k_clock_group);
   const auto parse_master = [](std::string_view text) { return parse_choice(text, k_masters); };
   add_value(set, "--master", options_.steady_master, parse_master, "wander|steady",
             "The clock of the first location, against which the others are measured. wander: "
@@ -147,7 +161,7 @@ void Distort::declare_clocks(OptionSet& set) {
   add_value(set, "--offset-noise-s", options_.offset_noise_s,
             number_up_to(k_most_offset_s, "seconds"), "SECONDS",
             "Errors of the offsets in the ClockOffset records are uniform between minus and "
-            "plus this, seconds, 0 to 3600. Use the asymmetry of your network's round trips. "
+            "plus this, seconds, 0 to 1000000. Use the asymmetry of your network's round trips. "
             "Default: 0.000001.")
       ->group(k_clock_group);
 }

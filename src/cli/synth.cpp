@@ -27,6 +27,7 @@ constexpr std::array<std::pair<const char*, SynthFormat>, k_synth_formats> k_for
 
 /// Options that concern OTF2 archives only, and those that do not concern services.
 constexpr const char* k_of_archives = "--pattern";
+constexpr const char* k_of_training = "--devices";
 constexpr std::array<const char*, 8> k_not_of_services{
     "--communication-share", "--locations-per-node", "--latency-s",   "--tail-s",
     "--back-latency-s",      "--back-tail-s",        "--iteration-s", "--imbalance"};
@@ -140,6 +141,10 @@ void Synth::declare_program(OptionSet& set) {
             "Processes on one node of the machine, 1 to 1000000. Use it with distort --per "
             "node. Not with --format otlp. Default: 8.")
       ->group(k_program);
+  add_value(set, k_of_training, options_.devices, count_up_to(k_most_synth_devices), "N",
+            "Devices of a rank, 1 to 16: the first one communicates, the others compute, and the "
+            "rank waits for each at the end of a step. Needs --format chrome. Default: 1.")
+      ->group(k_program);
   add_value(set, "--seed", options_.seed, parse_seed, "N",
             "Where the random numbers start, 0 to 2^64-1. Default: 1.")
       ->group(k_program);
@@ -178,6 +183,9 @@ Result<void> Synth::check_use(const OptionSet& set) const {
     return fail(ErrorKind::usage,
                 fmt::format("{} does not concern --format {}; leave it out", option, format));
   };
+  if (options_.format != SynthFormat::chrome && set.given(k_of_training)) {
+    return refuse(k_of_training, name_of(options_.format));
+  }
   if (options_.format == SynthFormat::otf2) return {};
   if (set.given(k_of_archives)) return refuse(k_of_archives, name_of(options_.format));
   if (options_.format == SynthFormat::chrome) return {};

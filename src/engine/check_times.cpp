@@ -65,10 +65,10 @@ void take_clocks(const formats::Source& source, clocks::Presynchronised& presync
                  CheckReport& report) {
   report.presync = presync.method;
   report.estimation = std::move(presync.clocks);
-  clocks::warn_of_violations(report);
   for (const std::string& warning : source.remarks().warnings) {
     report.estimation.warnings.push_back(warning);
   }
+  clocks::warn_of_violations(report);  // last: the source may know why
 }
 
 Result<CheckReport> check_times(const CheckSetting& setting, const session::LoadedTrace& loaded,

@@ -172,6 +172,12 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
                          format_share(share.value_or(0)), operations_text(report.coverage),
                          100 * report.min_coverage, none_violated(report)) +
              close_text(report);
+    case Doubt::clocks_apart:
+      return fmt::format("nothing ties the {}, whose calls could not be paired with others; {}",
+                         format_number_of(count_of(report.unmatched, "ranks_apart"),
+                                          "clock of a rank", "clocks of ranks"),
+                         none_violated(report)) +
+             close_text(report) + share_clause(report);
     case Doubt::unsettled_pairs:
       return "the corrected times show other pairs of operations than those they were corrected "
              "by; " +

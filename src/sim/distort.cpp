@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -75,6 +76,11 @@ Result<void> check(const DistortOptions& options) {
   }
   if (bad(options.offset_noise_s, k_largest_seconds)) {
     return refuse("the noise of the offsets", options.offset_noise_s);
+  }
+  if (bad(options.step_s, k_largest_seconds)) return refuse("the size of steps", options.step_s);
+  if (options.steps > k_most_distort_steps) {
+    return fail(ErrorKind::usage, fmt::format("the number of steps must be 0 to {}, not {}",
+                                              k_most_distort_steps, options.steps));
   }
   if (options.drift_ppm + options.wander_ppm > k_largest_rate * 1e6) {
     return fail(ErrorKind::usage, "drift and wander together must stay below 100000 ppm");
@@ -157,6 +163,34 @@ struct Clocks {
   }
 };
 
+/// A clock that is set forward at `steps` random times, by up to `most` ticks each.
+Result<ClockMap> with_steps(const ClockMap& clock, std::uint32_t steps, double most,
+                            const Range& range, RandomStream random) {
+  std::map<std::uint64_t, std::int64_t> sizes;  // by the last true time before the step
+  const auto span = static_cast<std::uint64_t>(range.last - range.first);
+  for (std::uint32_t i = 0; i < steps && span > 1; ++i) {
+    const std::uint64_t at = static_cast<std::uint64_t>(range.first) + random.below(span);
+    sizes[at] = static_cast<std::int64_t>(random.uniform(0, most));
+  }
+  std::map<std::uint64_t, std::int64_t> offsets;
+  const auto note = [&](std::uint64_t t) {
+    offsets.emplace(t, clock(t) - static_cast<std::int64_t>(t));
+  };
+  for (const ClockKnot& knot : clock.knots()) note(knot.local);
+  for (const auto& [at, size] : sizes) {
+    note(at);
+    note(at + 1);
+  }
+  std::vector<ClockKnot> knots;
+  std::int64_t sum = 0;
+  auto next = sizes.begin();
+  for (const auto& [t, offset] : offsets) {
+    for (; next != sizes.end() && next->first < t; ++next) sum += next->second;
+    knots.push_back({t, offset + sum});
+  }
+  return ClockMap::from_knots(std::move(knots));
+}
+
 Result<Clocks> draw_clocks(const Scene& scene, const Range& range) {
   const DistortOptions& options = scene.options;
   const std::size_t units = scene.units.size();
@@ -179,6 +213,12 @@ Result<Clocks> draw_clocks(const Scene& scene, const Range& range) {
                      ? walking_clock(own, options.seed, u, first, last)
                      : sampled(draw_clock(own, options.seed, u), first, last);
     TRY_ASSIGN(clocks.maps[u], std::move(clock));
+    if (options.steps == 0) return {};
+    constexpr std::uint64_t k_stream_of_steps = std::uint64_t{1} << 40;
+    TRY_ASSIGN(clocks.maps[u],
+               with_steps(clocks.maps[u], options.steps, ticks(options.step_s, scene.trace),
+                          scene.units[u].events.value_or(range),
+                          RandomStream(options.seed, k_stream_of_steps + u)));
     return {};
   }));
   std::int64_t needed = 0;

@@ -190,6 +190,29 @@ TEST(Distort, without_sessions_nothing_is_recorded) {
   EXPECT_EQ(none.maps, distorted(make_trace(4), options).maps);
 }
 
+TEST(Distort, clocks_may_be_set_forward) {
+  DistortOptions options;
+  const Distortion even = distorted(make_trace(4), options);
+  options.steps = 3;
+  options.step_s = 0.002;
+  const Distortion set = distorted(make_trace(4), options);
+  for (std::size_t l = 0; l < set.maps.size(); ++l) {
+    EXPECT_TRUE(set.maps[l].is_monotone());
+    std::int64_t gained = 0;
+    std::size_t steps = 0;
+    for (std::uint64_t t = k_start; t <= k_start + k_distort_span; t += k_distort_span / 1000) {
+      const std::int64_t now =
+          set.maps[l](t) - even.maps[l](t) - set.maps[l](k_start) + even.maps[l](k_start);
+      EXPECT_GE(now, gained - 2);
+      steps += now > gained + 2 ? 1 : 0;
+      gained = std::max(gained, now);
+    }
+    EXPECT_GE(steps, 1U);
+    EXPECT_LE(steps, 3U);
+    EXPECT_LE(gained, 3 * 2'000'000 + 2);
+  }
+}
+
 TEST(Distort, clocks_may_walk) {
   DistortOptions options;
   options.wander_kind = WanderKind::walk;

@@ -85,7 +85,8 @@ class RankFile final : public TrainingSink {
   RankFile(const std::filesystem::path& folder, std::uint64_t rank, const SynthOptions& options)
       : file_(folder / fmt::format("rank{}.json", rank)),
         process_(k_first_process + rank),
-        device_(rank % options.locations_per_node),
+        device_(rank % options.locations_per_node * options.devices),
+        devices_(options.devices),
         seed_(options.seed) {
     fmt::format_to(out(),
                    "{{\n\"schemaVersion\": 1,\n\"distributedInfo\": {{\"backend\": \"nccl\", "
@@ -128,7 +129,8 @@ class RankFile final : public TrainingSink {
                    process_, process_, at(call.launch_begin),
                    Us{call.launch_end - call.launch_begin}, id, id);
     arrow("s", "", process_, process_, call.launch_begin);
-    done(Training::k_events_per_call);
+    for (std::uint64_t d = 1; d < devices_; ++d) compute_on(d, call);
+    done(Training::events_per_call(devices_));
   }
 
   void step(std::uint64_t begin, std::uint64_t end, std::uint64_t number) override {
@@ -137,7 +139,8 @@ class RankFile final : public TrainingSink {
                    "\"ProfilerStep#{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, "
                    "\"args\": {{}}}}",
                    number, process_, process_, at(begin), Us{end - begin});
-    done(1);
+    for (std::uint64_t d = 0; devices_ > 1 && d < devices_; ++d) wait_for(d, end);
+    done(Training::events_per_step(devices_));
   }
 
   Result<void> close() {
@@ -150,6 +153,7 @@ class RankFile final : public TrainingSink {
 
  private:
   static constexpr std::uint64_t k_first_process = 59'000;
+  static constexpr std::uint64_t k_first_other = std::uint64_t{1} << 32;
 
   std::back_insert_iterator<std::string> out() { return std::back_inserter(file_.text()); }
   static Us at(std::uint64_t time) { return {k_begin + time}; }
@@ -157,6 +161,41 @@ class RankFile final : public TrainingSink {
     events_ += events;
     since_ += events;
     file_.written();
+  }
+
+  /// Numbers of launches and waits beside those of collectives.
+  std::uint64_t other_number() { return k_first_other + ++others_; }
+
+  /// A call of the runtime.
+  void runtime(const char* name, std::uint64_t begin, std::uint64_t length, std::uint64_t number) {
+    fmt::format_to(out(),
+                   ",\n{{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"{}\", "
+                   "\"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, "
+                   "\"args\": {{\"correlation\": {}}}}}",
+                   name, process_, process_, at(begin), Us{length}, number);
+  }
+
+  /// A kernel on a further device, launched right after that of the call; it ends with it.
+  void compute_on(std::uint64_t d, const TrainingCall& call) {
+    const std::uint64_t number = other_number(), launch = call.launch_end + 100 * d;
+    const std::uint64_t begin = launch + 300, end = std::max(call.end, begin + 100);
+    runtime("cudaLaunchKernel", launch, 80, number);
+    fmt::format_to(out(),
+                   ",\n{{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": {}, "
+                   "\"tid\": 7, \"ts\": {}, \"dur\": {}, \"args\": {{\"device\": {}, "
+                   "\"stream\": 7, \"correlation\": {}}}}}",
+                   device_ + d, at(begin), Us{end - begin}, device_ + d, number);
+  }
+
+  /// A call at the end of a step that waits for a device, in the microsecond that is left there.
+  void wait_for(std::uint64_t d, std::uint64_t step_end) {
+    const std::uint64_t number = other_number(), begin = step_end - 900 + 50 * d;
+    runtime("cudaDeviceSynchronize", begin, 40, number);
+    fmt::format_to(out(),
+                   ",\n{{\"ph\": \"X\", \"cat\": \"cuda_sync\", \"name\": \"Context Sync\", "
+                   "\"pid\": {}, \"tid\": 7, \"ts\": {}, \"dur\": {}, \"args\": "
+                   "{{\"cuda_sync_kind\": \"Context Sync\", \"correlation\": {}}}}}",
+                   device_ + d, at(begin), Us{40}, number);
   }
 
   /// An end of the arrow from the launch to its kernel.
@@ -199,9 +238,9 @@ class RankFile final : public TrainingSink {
   }
 
   PieceWriter file_;
-  std::uint64_t process_, device_;
+  std::uint64_t process_, device_, devices_;
   std::uint64_t seed_;
-  std::uint64_t events_ = 0, calls_ = 0, since_ = 0;
+  std::uint64_t events_ = 0, calls_ = 0, others_ = 0, since_ = 0;
 };
 
 /// Writes the files of all ranks: a block of neighbours per thread, each with a run of its own.

@@ -107,7 +107,8 @@ Result<Training> Training::plan(const SynthOptions& options) {
       ++(part.grouping == Grouping::pair ? one.messages : one.collectives);
     }
   }
-  const std::uint64_t least = k_events_per_call * most_calls + 1;  // of a rank, in a step
+  const std::uint64_t least = events_per_call(options.devices) * most_calls +
+                              events_per_step(options.devices);  // of a rank, in a step
   const std::uint64_t most_steps = options.events / training.ranks_ / least;
   if (most_steps == 0) {
     return fail(ErrorKind::usage,
@@ -133,9 +134,9 @@ class Training::Loop {
       const double pace = 1 + timing_.imbalance * random.uniform(-0.5, 0.5);
       const std::uint64_t now = k_first_begin + random.below(k_stagger);
       const std::uint64_t calls = training.counts_.steps * training.calls_per_step(r);
-      // A call has k_events_per_call events, and a step one.
-      const std::uint64_t work =
-          training.events_of(r) - k_events_per_call * calls - training.counts_.steps;
+      const std::uint64_t devices = training.options_.devices;
+      const std::uint64_t work = training.events_of(r) - events_per_call(devices) * calls -
+                                 events_per_step(devices) * training.counts_.steps;
       ranks_.push_back({now, random, pace, now, work, calls, 0, {}});
     }
     for (const Rank& rank : ranks_) first_time_ = std::min(first_time_, rank.now);

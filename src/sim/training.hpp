@@ -80,8 +80,14 @@ struct TrainingCounts {
 /// before its root has. Memory: a hundred bytes per rank.
 class Training {
  public:
-  /// Events of a call: range, launch, kernel, and the two ends of the arrow between them.
-  static constexpr std::uint64_t k_events_per_call = 5;
+  /// Events of a call: range, launch, kernel, and the two ends of the arrow between them; a launch
+  /// and a kernel of each further device.
+  static std::uint64_t events_per_call(std::uint64_t devices) { return 5 + 2 * (devices - 1); }
+  /// Events of a step beside those of calls: its range; with several devices, a call that waits for
+  /// each, and a record of that.
+  static std::uint64_t events_per_step(std::uint64_t devices) {
+    return devices > 1 ? 1 + 2 * devices : 1;
+  }
 
   /// Errors: ErrorKind::usage for options out of their range, fewer than two ranks, events that are
   /// too few for one step, and times too long for a trace.

@@ -38,6 +38,8 @@ Result<void> check_options(const SynthOptions& options) {
   TRY(check_range("the number of events", options.events, k_most_synth_events));
   TRY(check_range("the number of locations per node", options.locations_per_node,
                   k_most_synth_locations));
+  TRY(check_range("the number of devices", options.devices,
+                  options.format == SynthFormat::chrome ? k_most_synth_devices : 1));
   TRY(check_range("the share of communication", options.communication_share, 1e-4, 1));
   TRY(check_range("the latency", options.latency_s, 1e-9, 1));
   TRY(check_range("the tail of the latency", options.tail_s, 0, 1));

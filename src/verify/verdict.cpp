@@ -40,6 +40,9 @@ Judgement judge(const CheckReport& report, bool strict_latency) {
     return may_communicate(report) ? Judgement{Verdict::unproven, Doubt::no_edges}
                                    : Judgement{Verdict::clean, Doubt::none};
   }
+  if (count_of(report.unmatched, "ranks_apart") > 0) {
+    return {Verdict::unproven, Doubt::clocks_apart};
+  }
   const std::optional<double> share = report.coverage.share();
   const bool enough = !share || *share >= report.min_coverage;  // false for NaN
   return enough ? Judgement{Verdict::clean, Doubt::none}

@@ -238,7 +238,7 @@ INSTANTIATE_TEST_SUITE_P(
         {{"distort", "a", "-o", "b", "--wander-kind", "jump"}, "cycle or walk"},
         {{"distort", "a", "-o", "b", "--per", "rank"}, "location, process or node"},
         {{"distort", "a", "-o", "b", "--seed", "18446744073709551616"}, "--seed"},
-        {{"distort", "a", "-o", "b", "--offset-s", "1e6"}, "0 to 3600"},
+        {{"distort", "a", "-o", "b", "--offset-s", "1e7"}, "0 to 1e+06"},
         {{"distort", "a", "-o", "b", "--drift-ppm", "-5"}, "--drift-ppm"},
         {{"drop", "a", "-o", "b", "--random", "2"}, "--random '2' is not a share"},
         {{"drop", "a", "-o", "b", "--random", "101%"}, "from 0% to 100%"},

@@ -70,6 +70,24 @@ TEST_P(SynthFormats, tell_what_they_wrote_and_are_clean) {
   EXPECT_TRUE(check["unmatched"].empty()) << check["unmatched"];
 }
 
+/// Devices tie to their host from both sides.
+TEST(SynthTraining, ranks_have_several_devices) {
+  const TempFolder scratch;
+  const auto truth = (scratch / "truth").string(), wrong = (scratch / "wrong").string(),
+             right = (scratch / "right").string();
+  ASSERT_EQ(run_tool(synth_of("chrome", truth,
+                              {"--events", "20003", "--locations", "4", "--devices", "3"}))
+                .exit_code,
+            0);
+  const Json info = run_json({"info", truth}, 0);
+  EXPECT_EQ(info["locations"], 4 * (1 + 3));
+  EXPECT_EQ(info["events"], 20003);
+  run_json({"check", truth}, 0);
+  run_json({"distort", truth, "-o", wrong, "--per", "location", "--offset-s", "0.0004"}, 0);
+  run_json({"check", wrong}, 1);
+  run_json({"correct", wrong, "-o", right}, 0);
+}
+
 TEST_P(SynthFormats, are_the_same_for_the_same_options_and_others_for_another_seed) {
   const TempFolder scratch;
   const auto digest = [&](const char* name, const std::vector<std::string>& more) {
@@ -113,6 +131,7 @@ TEST_P(SynthFormats, refuse_what_does_not_concern_them) {
                    "too long");
     return;
   }
+  expect_refused({"--devices", "2"}, "--devices does not concern --format otlp");
   for (const char* const option :
        {"--communication-share", "--locations-per-node", "--latency-s", "--tail-s",
         "--back-latency-s", "--back-tail-s", "--iteration-s", "--imbalance"}) {

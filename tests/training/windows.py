@@ -30,6 +30,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LEAST_CALLS = 3  # of some rank in a window that is tried
 
+# How clocks are wrong: options of one distortion after the other.
+DAYS = ["--per", "process", "--offset-s", "259200"]
+DEVICES = ["--per", "location", "--offset-s", "0.0004"]
+KINDS = {"wall": [[]], "uptime": [DAYS], "devices": [[], DEVICES], "uptime, devices": [DAYS, DEVICES],
+         "steps": [["--steps", "1", "--step-s", "0.001"]]}
+LARGEST_CLEAN_S = 1  # between ranks that are said to be right
+
 
 def is_call(event: dict) -> bool:
     return (event.get("ph") == "X" and event.get("cat") == "kernel"
@@ -94,6 +101,10 @@ class Case:
     window: int
     lost: float      # share of the calls; 1 or more: so many calls of one rank
     offset_s: float
+
+    @property
+    def kind(self) -> str:
+        return random.Random(f"{self.source} {self.window} kind").choice(list(KINDS))
 
 
 class Trial:
@@ -172,9 +183,13 @@ class Trial:
             rank.truth[self.case] = truth
 
     def distort(self) -> None:
-        seed = self.random.randrange(1 << 30)
-        self.call("distort", self.folder / "cut", "-o", self.folder / "wrong", "--seed", seed,
-                  "--offset-s", self.case.offset_s)
+        steps = KINDS[self.case.kind]
+        folders = ["cut", *(f"wrong{n}" for n in range(1, len(steps))), "wrong"]
+        for before, after, options in zip(folders, folders[1:], steps, strict=False):
+            seed = self.random.randrange(1 << 30)
+            offset = [] if "--offset-s" in options else ["--offset-s", self.case.offset_s]
+            self.call("distort", self.folder / before, "-o", self.folder / after, "--seed", seed,
+                      *offset, *options)
 
     def agree(self) -> None:
         said = self.call("correct", self.folder / "wrong", "-o", self.folder / "right")
@@ -188,6 +203,30 @@ class Trial:
         edges = said["after"]["checked_edges"], found["checked_edges"]
         if self.verdict == again and edges[0] != edges[1]:
             self.wrong.append(f"correct checked {edges[0]} edges, check {edges[1]}")
+
+    def hold_clean(self) -> None:
+        """Ranks that are said to be right, and wait for each other, are not seconds apart."""
+        if self.verdict != "clean":
+            return
+        errors = {}
+        for number in range(len(self.ranks)):
+            ends = []
+            for which in ("cut", "right"):
+                text = (self.folder / which / f"rank{number}.json").read_text()
+                document = json.loads(text, parse_float=Decimal)
+                base = Decimal(document.get("baseTimeNanoseconds", 0)) / 1000
+                ends.append([end_of(e) + base for e in document["traceEvents"] if is_call(e)])
+            errors[number] = sorted(b - a for a, b in zip(*ends, strict=True))
+        self.call("edges", self.folder / "right", "-o", self.folder / "right.csv", "--force")
+        members = collections.defaultdict(set)
+        with (self.folder / "right.csv").open() as file:
+            for row in csv.DictReader(file):
+                if row["kind"] == "n_to_n" and row["role"] == "end":
+                    members[row["instance"]].add(rank_of(row["effect_clock"]))
+        for ranks in {frozenset(ranks) for ranks in members.values()}:
+            own = [errors[rank][len(errors[rank]) // 2] for rank in ranks]
+            if max(own) - min(own) > LARGEST_CLEAN_S * 1_000_000:
+                self.wrong.append(f"clean, although ranks {sorted(ranks)} are seconds apart")
 
     def names(self, which: str) -> dict:
         """What the call of a rank at a time is part of."""
@@ -209,7 +248,7 @@ class Trial:
         instances = collections.defaultdict(list)
         with (self.folder / "edges.csv").open() as file:
             for row in csv.DictReader(file):
-                places = [(int(row[f"{end}_clock"].split(" device")[0].split()[-1]), int(row[f"{end}_time"]))
+                places = [(rank_of(row[f"{end}_clock"]), int(row[f"{end}_time"]))
                           for end in ("cause", "effect") if row[f"{end}_clock"]]
                 if not row["instance"] and places[0][0] == places[1][0]:
                     continue  # a launch and its kernel
@@ -231,8 +270,14 @@ class Trial:
             return self
         self.distort()
         self.agree()
+        self.hold_clean()
         self.hold_pairs("wrong")
         return self
+
+
+def rank_of(clock: str) -> int:
+    """Of a host, such as "3", or of a device, such as "rank 3 device 1"."""
+    return int(clock.split(" device")[0].split()[-1])
 
 
 def float_text(value: Decimal) -> float:
@@ -242,11 +287,13 @@ def float_text(value: Decimal) -> float:
 def generate(tool: Path, folder: Path) -> dict[str, list[Rank]]:
     """Runs with true clocks, with numbers and without."""
     runs = {}
-    for name, events, step, imbalance in (("short", 6000, 0.001, 0.2), ("long", 6000, 0.03, 0.2),
-                                          ("even", 6000, 0.03, 0), ("quick", 6000, 0.002, 0)):
+    for name, events, step, imbalance, devices in (
+            ("short", 6000, 0.001, 0.2, 1), ("long", 6000, 0.03, 0.2, 1), ("even", 6000, 0.03, 0, 1),
+            ("quick", 6000, 0.002, 0, 1), ("several devices", 10000, 0.003, 0.2, 3)):
         subprocess.run([tool, "synth", "-o", folder / name, "--format", "chrome", "--locations",
                         "4", "--locations-per-node", "2", "--events", str(events), "--imbalance",
-                        str(imbalance), "--iteration-s", str(step), "-q"], check=True,
+                        str(imbalance), "--iteration-s", str(step), "--devices", str(devices), "-q"],
+                       check=True,
                        stdout=subprocess.DEVNULL)
         runs[f"{name}, numbered"] = load(folder / name)
         for bare in (False, True):
@@ -269,7 +316,7 @@ def tell(done: list[Trial]) -> int:
         print(f"{source:24} {lost:6g} {len(trials):8} {sum(bool(t.wrong) for t in trials):6} "
               f"{kept:8} {share:>7}  {', '.join(f'{n} {v}' for v, n in sorted(verdicts.items()))}")
     for trial in wrong[:20]:
-        print(trial.case, *trial.wrong[:3], sep="\n  ")
+        print(trial.case, trial.case.kind, *trial.wrong[:3], sep="\n  ")
     return 1 if wrong else 0
 
 

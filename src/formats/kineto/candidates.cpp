@@ -175,11 +175,7 @@ class CandidateSearch {
  public:
   /// `itself`: both are the same sequence, and calls match later ones only.
   CandidateSearch(const Sequence& a, const Sequence& b, bool itself)
-      : a_(a),
-        b_(b),
-        itself_(itself),
-        reach_(itself ? 2 * Threshold::reach_ns : Threshold::reach_ns) {
-    for (std::size_t j = 0; j < b.size(); ++j) ends_.push_back(b.end(j));
+      : a_(a), b_(b), itself_(itself) {
     current_.partner.assign(a.size(), k_no_partner);
     for (const std::size_t i : anchors_of(a.size())) search_from(i);
   }
@@ -188,13 +184,9 @@ class CandidateSearch {
 
  private:
   void search_from(std::size_t i) {
-    const std::int64_t earliest =
-        itself_ ? a_.end(i) + Threshold::least_period_ns : a_.end(i) - reach_;
-    const auto from = std::lower_bound(ends_.begin(), ends_.end(), earliest);
-    for (auto at = from; at != ends_.end() && *at <= a_.end(i) + reach_; ++at) {
-      const auto j = static_cast<std::size_t>(at - ends_.begin());
+    for (std::size_t j = 0; j < b_.size(); ++j) {
       if (!may_begin(i, j)) continue;
-      if (candidates_.found.size() >= Threshold::most_candidates) {
+      if (is_full()) {
         candidates_.complete = false;
         return;
       }
@@ -207,7 +199,13 @@ class CandidateSearch {
       paired_.clear();
     }
   }
+  [[nodiscard]] bool is_full() const {
+    const std::size_t count = candidates_.found.size();
+    return count >= Threshold::most_candidates ||
+           count * std::max<std::size_t>(a_.size(), 1) >= Threshold::most_partners;
+  }
   [[nodiscard]] bool may_begin(std::size_t i, std::size_t j) const {
+    if (itself_ && b_.end(j) < a_.end(i) + Threshold::least_period_ns) return false;
     return alike(a_.at(i), b_.at(j)) &&
            std::none_of(strong_.begin(), strong_.end(),
                         [&](std::size_t w) { return candidates_.found[w].partner[i] == j; });
@@ -237,8 +235,6 @@ class CandidateSearch {
   const Sequence& a_;
   const Sequence& b_;
   bool itself_;
-  std::int64_t reach_;
-  std::vector<std::int64_t> ends_;
   Alignment current_;                ///< the one that is tried
   std::vector<std::size_t> paired_;  ///< calls that have a partner in `current_`
   Candidates candidates_;

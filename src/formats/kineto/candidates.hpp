@@ -13,8 +13,8 @@ namespace entrain::kineto {
 /// matched_per_lost for each lost one. Fewer suffice to make another alignment doubtful.
 bool is_strong(const Alignment& alignment);
 
-/// Alignments whose offset is within AlignmentThresholds::reach_ns. Each has two pairs or more, and
-/// loses no more calls than it pairs: the truth may look so where windows hardly overlap.
+/// Alignments at any offset. Each has two pairs or more, and loses no more calls than it pairs: the
+/// truth may look so where windows hardly overlap.
 struct Candidates {
   std::vector<Alignment> found;
   bool complete = true;  ///< false: the search stopped at AlignmentThresholds::most_candidates

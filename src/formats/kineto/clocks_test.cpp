@@ -120,5 +120,104 @@ TEST_F(Devices, each_clock_moves_by_its_own_map) {
   EXPECT_NE(text.find("\"ts\": 110, \"id\": 1"), std::string::npos) << text;
 }
 
+std::string sync(const char* kind, int correlation, const std::string& more) {
+  return fmt::format(
+      R"({{"ph": "X", "cat": "cuda_sync", "name": "{}", "pid": 0, "tid": 7, )"
+      R"("ts": 400, "dur": 1, "args": {{"cuda_sync_kind": "{}", "correlation": {}{}}}}})",
+      kind, kind, correlation, more);
+}
+
+/// The profiler tells for which stream, or event, a call waited.
+TEST_F(Devices, records_of_synchronisation_say_what_a_call_waited_for) {
+  const std::vector<std::string> run{
+      launch(100, 1),
+      work(120, 1),
+      launch(140, 2),
+      R"({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 9, "ts": 150, "dur": 90, )"
+      R"("args": {"correlation": 2}})",
+      call("cudaEventRecord", 160, 2, 5),
+      launch(170, 3),
+      work(180, 3)};
+  const auto ends = [&](const std::string& wait, const std::string& record) {
+    std::vector<std::string> events = run;
+    events.insert(events.end(), {wait, record});
+    std::vector<std::uint64_t> found;
+    for (const InnerEdge& edge : file(events).clocks[1].edges) {
+      if (!edge.from_host) found.push_back(edge.device);
+    }
+    return found;
+  };
+  using Ends = std::vector<std::uint64_t>;
+  const std::string waits = call("cudaStreamSynchronize", 300, 50, 8);
+  EXPECT_EQ(ends(waits, "{}"), Ends{});
+  EXPECT_EQ(ends(waits, sync("Stream Sync", 8, R"(, "stream": 7)")), Ends{190'000});
+  EXPECT_EQ(ends(waits, sync("Stream Sync", 8, R"(, "stream": 9)")), Ends{240'000});
+  EXPECT_EQ(ends(call("cudaDeviceSynchronize", 300, 50, 8), sync("Context Sync", 8, "")),
+            Ends{240'000});
+  EXPECT_EQ(ends(call("cudaEventSynchronize", 300, 50, 8),
+                 sync("Event Sync", 8,
+                      R"(, "wait_on_stream": 7, )"
+                      R"("wait_on_cuda_event_record_corr_id": 5)")),
+            Ends{130'000});
+}
+
+/// A launch and its collective kernel of a rank, whose host is process 100 + rank, in a file of
+/// several ranks.
+std::vector<std::string> collective(int rank, int number, double begin, int correlation) {
+  return {
+      fmt::format(R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": {}, )"
+                  R"("tid": 1, "ts": {}, "dur": 5, "args": {{"correlation": {}}}}})",
+                  100 + rank, begin, correlation),
+      fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": {}, )"
+                  R"("tid": 7, "ts": {}, "dur": 100, "args": {{"correlation": {}, "stream": 7, )"
+                  R"("Comms Id": 1, "Seq": {}}}}})",
+                  rank, begin + 20, correlation, number)};
+}
+
+/// `own`: no correlation occurs at both ranks.
+std::vector<std::string> run_of_two_ranks(bool own) {
+  std::vector<std::string> events;
+  for (int number = 1; number <= 4; ++number) {
+    for (int rank = 0; rank < 2; ++rank) {
+      for (auto& one : collective(rank, number, 1e6 + 1000 * number + 5000 * rank,
+                                  number + (own ? 100 * rank : 0))) {
+        events.push_back(std::move(one));
+      }
+    }
+  }
+  return events;
+}
+
+TEST_F(Devices, a_file_may_hold_several_ranks) {
+  add(file_of(run_of_two_ranks(true)));
+  const auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->clocks.clocks.size(), 4U);
+  EXPECT_EQ((*run)->clocks.clocks[3].name, "rank 1 device 1");
+  EXPECT_EQ((*run)->list.instances.size(), 4U);
+  EXPECT_EQ((*run)->list.cause_clock.size(), 8U);
+  const auto written = folder_.path() / "written";
+  std::filesystem::create_directory(written);
+  const ClockMap back = ClockMap().shifted(-5'000'000);
+  ASSERT_TRUE((*run)->write(written, std::vector<ClockMap>{ClockMap(), back, ClockMap(), back}));
+  const auto copy = (*run)->read_back(written);
+  ASSERT_TRUE(copy) << copy.error().message;
+  const auto before = (*run)->event_times(), after = (*copy)->event_times();
+  ASSERT_TRUE(before && after);
+  for (std::size_t clock = 0; clock < 4; ++clock) {
+    ASSERT_EQ(after->of_clock[clock].size(), before->of_clock[clock].size());
+    const std::int64_t moved = clock % 2 == 1 ? 5'000'000 : 0;
+    EXPECT_EQ(after->of_clock[clock][0].time(), before->of_clock[clock][0].time() - moved);
+  }
+}
+
+TEST_F(Devices, ranks_that_nothing_tells_apart_stay_merged) {
+  add(file_of(run_of_two_ranks(false)));
+  const auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_EQ(count_of((*run)->unmatched, "calls_of_several_processes"), 8U);
+}
+
 }  // namespace
 }  // namespace entrain::kineto

@@ -57,12 +57,22 @@ struct InnerEdge {
   bool from_host = true;               ///< the host's time precedes the device's
 };
 
+/// A part of a flow arrow that no other part in its file completes.
+struct Arrow {
+  enum class Part : std::uint8_t { start, step, end };
+  std::uint64_t key = 0;    ///< hash of what all parts share: category, name and id
+  std::uint64_t time = 0;   ///< ns
+  std::uint32_t clock = 0;  ///< position in RankFile::clocks
+  Part part = Part::start;
+};
+
 /// A clock of a file: the host's, or that of a device that calls of the host are related to.
 struct FileClock {
   std::string process{};  ///< "pid" of a device's events as written
   std::uint64_t events = 0;
   std::uint64_t first = 0, last = 0;  ///< ns
   bool zero_is_none = false;          ///< a `ts` of 0 is no time of this clock
+  std::uint32_t part = 0;             ///< number of its rank in the file
   std::vector<InnerEdge> edges{};     ///< between the host and this device
 };
 
@@ -72,8 +82,11 @@ struct RankFile {
   std::uint64_t max_unpacked = 0;  ///< limit of unpacked bytes; 0: the default
   FileFacts facts;
   std::uint32_t rank = 0;
-  std::uint64_t events = 0;            ///< number of events with a time
-  std::vector<FileClock> clocks{1};    ///< the host's, then those of devices
+  std::uint64_t events = 0;          ///< number of events with a time
+  std::vector<FileClock> clocks{1};  ///< of hosts, then of devices
+  std::uint32_t parts = 1;           ///< ranks in this file; part k has clock k as its host's
+  /// Clock by process of hosts, but for the first one, whose clock is that of all other processes.
+  std::map<std::string, std::uint32_t, std::less<>> hosts;
   std::vector<std::uint32_t> numbers;  ///< positions of its clocks in the run
   /// Clock by row, "pid tid", of the work of devices.
   std::map<std::string, std::uint32_t, std::less<>> device_rows;
@@ -85,9 +98,12 @@ struct RankFile {
   bool one_stream = false;           ///< mixed calls overlap on one stream of one process
   bool whole_us = true;              ///< true if no time has decimals
   std::vector<Call> calls;           ///< sorted by begin
+  std::vector<Arrow> arrows;         ///< to or from other files, in any order
   std::uint64_t calls_read = 0;      ///< calls of a file, once its rank has them
 };
 
+/// The clock of a row, "pid tid", of a process: a position in RankFile::clocks.
+std::uint32_t clock_of_row(const RankFile& file, std::string_view row, std::string_view process);
 /// The clock of an event: a position in RankFile::clocks. Arrows are of the row that they touch.
 std::uint32_t clock_of(const RankFile& file, const EventText& event);
 /// True for an event whose `ts` of 0 is no time; it stays as it is.
@@ -126,14 +142,21 @@ struct Instance {
   std::uint32_t root = k_absent;
 };
 
+/// A file whose calls could not be paired with those of another one, although they have a group in
+/// common, and that nothing else ties to it.
+struct ApartFile {
+  std::uint32_t file = 0, other = 0;
+  /// Offsets of the two clocks at which calls fit, ns: one, which is not good enough, or several.
+  std::vector<std::int64_t> offsets;
+};
+
 struct Matches {
   std::vector<Instance> instances;
   std::uint64_t ambiguous = 0;      ///< calls with several plausible partners
   std::uint64_t alone = 0;          ///< calls without a partner
   std::uint64_t without_edges = 0;  ///< calls with unknown operation, root or partner
   std::uint64_t zero_splits = 0;    ///< calls of all-to-all with empty splits
-  /// Shortest period of the calls that were paired by their times, ns; 0: none repeat.
-  std::int64_t shortest_loop = 0;
+  std::vector<ApartFile> apart;
 };
 
 /// Pairs calls: by number if they have one, else by aligning the sequences of each group. Calls of

@@ -244,6 +244,10 @@ class FileWalk {
 
 }  // namespace
 
+std::string row_of(const EventText& event) {
+  return fmt::format("{} {}", event.process, event.thread);
+}
+
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
                                  std::uint64_t max_unpacked) {
   TRY_ASSIGN(json::Window window, json::Window::open(path, max_unpacked));

@@ -36,6 +36,9 @@ struct EventText {
   }
 };
 
+/// Process and thread of an event.
+std::string row_of(const EventText& event);
+
 /// Properties of a file besides its events.
 struct FileFacts {
   std::int64_t base = 0;              ///< ns: baseTimeNanoseconds

@@ -17,12 +17,12 @@
 #include "formats/json/document.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/json/unescape.hpp"
+#include "formats/kineto/arrows.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/describe.hpp"
 #include "formats/kineto/manifest.hpp"
 #include "formats/kineto/ranks.hpp"
 #include "formats/kineto/rewrite.hpp"
-#include "formats/kineto/thresholds.hpp"
 
 namespace entrain::kineto {
 
@@ -45,6 +45,21 @@ std::uint64_t hash_of(const EventText& event) {
 std::string row_of(std::string_view thread) {
   if (!thread.starts_with('"') || thread.size() < 2) return std::string(thread);
   return json::unescaped(thread.substr(1, thread.size() - 2));
+}
+
+/// Offsets of two clocks for people, as in "3 offsets of their clocks (-0.1, 0, +0.1 s)".
+std::string offsets_text(const std::vector<std::int64_t>& offsets) {
+  constexpr std::size_t k_most_named = 4;
+  if (offsets.empty()) return "no offset of their clocks";
+  std::string text;
+  for (std::size_t k = 0; k < std::min(offsets.size(), k_most_named); ++k) {
+    text += fmt::format("{}{:+.6g}", k > 0 ? ", " : "", static_cast<double>(offsets[k]) / 1e9);
+  }
+  if (offsets.size() == 1) {
+    return fmt::format("one offset of their clocks ({} s), by too few calls or too roughly,", text);
+  }
+  return fmt::format("{} offsets of their clocks ({}{} s)", offsets.size(), text,
+                     offsets.size() > k_most_named ? ", ..." : "");
 }
 
 class Run : public formats::Recording {
@@ -96,8 +111,10 @@ class Run : public formats::Recording {
   void name_contents();
   void add(const Instance& instance);
   void add_message(const Instance& instance);
+  void add_arrows();
+  void warn_of_origins();
   void warn_of_mixed(const RankFile& file);
-  void warn_of_loop();
+  void warn_of_apart();
 
   std::vector<RankFile> files_;  ///< in order of rank and time; their calls are in `ranks_`
   std::vector<RankFile> ranks_;
@@ -158,6 +175,7 @@ void Run::add_devices(const RankFile& rank) {
 
 void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
+  add_arrows();
   std::uint64_t zeros = 0, timeless = 0, endless = 0, mixed = 0;
   warnings = impossible_ranks(files_);
   for (const RankFile& file : files_) {
@@ -169,7 +187,8 @@ void Run::add_calls() {
     endless += file.endless_calls;
   }
   for (const RankFile& rank : ranks_) calls += rank.calls.size();
-  if (matches_.shortest_loop > 0) warn_of_loop();
+  warn_of_apart();
+  warn_of_origins();
   coverage.collective_calls = calls;
   const auto count = [](Counters& counters, const char* name, std::uint64_t number) {
     if (number > 0) counters.emplace_back(name, number);
@@ -177,6 +196,7 @@ void Run::add_calls() {
   count(unmatched, "calls_alone", matches_.alone);
   count(unmatched, "calls_ambiguous", matches_.ambiguous);
   count(unmatched, "calls_without_an_end", endless);
+  count(unmatched, "ranks_apart", matches_.apart.size());
   count(unmatched, "calls_of_several_processes", mixed);
   count(skipped, "calls_without_edges", matches_.without_edges);
   count(skipped, "alltoall_zero_splits", matches_.zero_splits);
@@ -194,14 +214,21 @@ void Run::warn_of_mixed(const RankFile& file) {
                       : "of several processes (pid), perhaps of"));
 }
 
-/// If clocks are a whole step of a loop apart, nothing in the files shows it.
-void Run::warn_of_loop() {
-  warnings.push_back(
-      fmt::format("calls without numbers look the same every {:.1f} ms: they are paired as if "
-                  "clocks were wrong "
-                  "by less than {} ms to each other; record them with Comms Id and Seq",
-                  static_cast<double>(matches_.shortest_loop) / 1e6,
-                  AlignmentThresholds::clock_error_ns / 1'000'000));
+/// Names the ranks whose clocks may be anything, as their calls fit in several ways or in none.
+void Run::warn_of_apart() {
+  constexpr std::size_t k_most_named = 8;
+  for (const ApartFile& one : matches_.apart) {
+    if (&one - matches_.apart.data() == k_most_named) {
+      warnings.push_back(
+          fmt::format("so it is with {} more ranks", matches_.apart.size() - k_most_named));
+      return;
+    }
+    warnings.push_back(
+        fmt::format("calls of rank {} fit those of rank {} at {}: they are not paired; record "
+                    "ProfilerStep#, or "
+                    "Comms Id and Seq",
+                    ranks_[one.file].rank, ranks_[one.other].rank, offsets_text(one.offsets)));
+  }
 }
 
 void Run::add(const Instance& instance) {
@@ -249,6 +276,41 @@ void Run::add_message(const Instance& instance) {
   }
 }
 
+void Run::add_arrows() {
+  const ArrowEdges arrows = pair_arrows(ranks_);
+  for (const ArrowEdge& edge : arrows.edges) {
+    list.cause_clock.push_back(edge.cause_clock);
+    list.cause_time.push_back(edge.cause_time);
+    list.effect_clock.push_back(edge.effect_clock);
+    list.effect_time.push_back(edge.effect_time);
+  }
+  coverage.receives += arrows.heads;
+  coverage.paired += arrows.paired;
+  coverage.ambiguous += arrows.ambiguous;
+  if (arrows.heads > 0) operations.emplace_back("flow_arrow", arrows.heads);
+  calls += arrows.heads + arrows.paired;
+}
+
+/// Times of a device that are far from all of its host count from something else.
+void Run::warn_of_origins() {
+  constexpr std::uint64_t k_far_apart = 1'000'000'000;  // ns
+  for (const RankFile& rank : ranks_) {
+    const FileClock& host = rank.clocks.front();
+    for (std::size_t c = 1; c < rank.clocks.size(); ++c) {
+      const FileClock& device = rank.clocks[c];
+      if (host.events == 0 || device.events == 0) continue;
+      if (device.first <= host.last + k_far_apart && host.first <= device.last + k_far_apart) {
+        continue;
+      }
+      warnings.push_back(fmt::format(
+          "records of rank {} and of its device {} are of two clocks that count from different "
+          "moments, {:.6g} s apart",
+          rank.rank, row_of(device.process),
+          (static_cast<double>(host.first) - static_cast<double>(device.first)) / 1e9));
+    }
+  }
+}
+
 void Run::name_contents() {
   format = "Chrome JSON";
   std::map<std::string, std::uint64_t> kinds, per_group;
@@ -270,7 +332,7 @@ void Run::name_contents() {
                     "communicator",
                     without_group));
   }
-  operations.assign(kinds.begin(), kinds.end());
+  operations.insert(operations.end(), kinds.begin(), kinds.end());
   groups.assign(per_group.begin(), per_group.end());
   const std::uint64_t missing = missing_ranks(files_).count;
   if (missing > 0) anomalies.emplace_back("missing_ranks", missing);
@@ -284,6 +346,13 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
   std::set<std::string> names;
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const RankFile& file = files_[f];
+    if (file.parts > 1) {
+      return fail(
+          ErrorKind::input,
+          fmt::format("{} holds several ranks, which a viewer cannot shift apart; use --mode "
+                      "rewrite",
+                      file.path.string()));
+    }
     const bool has_ending = file.facts.packed && file.path.extension() == ".gz";
     const fs::path name = has_ending ? file.path.stem() : file.path.filename();
     if (!names.insert(name.string()).second) {

@@ -5,10 +5,12 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/core.h>
 
+#include "base/disjoint_sets.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/numbered_calls.hpp"
 #include "formats/kineto/sequences.hpp"
@@ -19,9 +21,6 @@ namespace {
 
 constexpr std::int64_t k_spread = AlignmentThresholds::end_spread_ns;
 
-/// Fewer calls within the time of another file need no partner there: windows may not overlap.
-constexpr std::ptrdiff_t k_least_common_calls = 3;
-
 /// Sender and receiver of a message; a call names the other one, or both.
 struct Direction {
   std::uint32_t from = k_no_rank, to = k_no_rank;
@@ -29,24 +28,6 @@ struct Direction {
 Direction direction_of(const Call& call, std::uint32_t own) {
   return {.from = call.from != k_no_rank ? call.from : own,
           .to = call.to != k_no_rank ? call.to : own};
-}
-
-/// True if so few calls fall into the time of the other file that none needs a partner: the ranks
-/// were recorded one after the other, unless their clocks are wrong.
-bool may_not_overlap(const Sequence& sequence, const RankFile& other) {
-  const FileClock& window = other.clocks.size() > 1 ? other.clocks[1] : other.clocks[0];
-  const auto inside =
-      std::count_if(sequence.calls.begin(), sequence.calls.end(), [&](std::uint32_t c) {
-        const Call& call = sequence.file->calls[c];
-        return call.begin >= window.first && call.end <= window.last;
-      });
-  return inside < k_least_common_calls;
-}
-
-/// True if the windows may not overlap by the clocks as they are, and the alignment cannot prove
-/// that they do: the tail of one sequence looks like the head of another one of the same loop.
-bool is_doubtful(const Sequence& a, const Sequence& b, const Alignment& alignment) {
-  return !alignment.covers_one && (may_not_overlap(a, *b.file) || may_not_overlap(b, *a.file));
 }
 
 /// A call without a partner in the reference sequence.
@@ -62,7 +43,8 @@ struct Group {
   std::uint32_t reference = 0;           ///< file of the longest sequence; the others align with it
   std::vector<Instance> instances;       ///< one per call of the reference, then of leftovers
   std::vector<std::uint32_t> unaligned;  ///< files
-  std::set<std::uint32_t> ambiguous;     ///< files with a strong candidate
+  /// Offsets at which the calls of a file fit, of those with a strong candidate.
+  std::map<std::uint32_t, std::vector<std::int64_t>> ambiguous;
   std::vector<Leftover> leftovers;
 };
 
@@ -87,6 +69,7 @@ class Matcher {
       if (!group.ends_coincide) align_loose_ends(group);
     }
     for (auto& [name, group] : groups_) finish(group);
+    note_apart();
     return std::move(result_);
   }
 
@@ -220,13 +203,17 @@ class Matcher {
   void align(Group& group) {
     const Sequence& reference = group.sequences[group.reference];
     std::erase_if(group.unaligned, [&](std::uint32_t f) {
-      const Sequence& own = group.sequences[f];
-      const auto [alignment, has_strong_candidate] = align_sequences(own, reference);
-      if (has_strong_candidate) group.ambiguous.insert(f);
-      if (!alignment || is_doubtful(own, reference, *alignment)) return false;
-      apply(group, f, *alignment);
-      return true;
+      const std::optional<Alignment> alignment = try_alignment(group, f, reference);
+      if (alignment) apply(group, f, *alignment);
+      return alignment.has_value();
     });
+  }
+
+  static std::optional<Alignment> try_alignment(Group& group, std::uint32_t f,
+                                                const Sequence& reference) {
+    AlignmentResult result = align_sequences(group.sequences[f], reference);
+    if (result.has_strong_candidate) group.ambiguous[f] = std::move(result.offsets);
+    return std::move(result.alignment);
   }
 
   /// Aligns the remaining sequences by the offsets that calls of other groups show.
@@ -246,8 +233,7 @@ class Matcher {
     const Sequence& reference = group.sequences[group.reference];
     std::erase_if(group.unaligned, [&](std::uint32_t f) {
       const Sequence& own = group.sequences[f];
-      const auto [alignment, has_strong_candidate] = align_sequences(own, reference);
-      if (has_strong_candidate) group.ambiguous.insert(f);
+      const std::optional<Alignment> alignment = try_alignment(group, f, reference);
       if (!alignment) return false;
       const std::vector<KnownOffset> known = known_offsets(f, group.reference);
       const bool is_confirmed = known.empty() ? alignment->covers_one && alignment->lost == 0
@@ -273,7 +259,6 @@ class Matcher {
   void apply(Group& group, std::uint32_t f, const Alignment& alignment) {
     const Sequence& own = group.sequences[f];
     const Sequence& reference = group.sequences[group.reference];
-    if (alignment.period != Alignment::k_never) note_loop(alignment.period);
     const std::vector<std::uint32_t>& partner = alignment.partner;
     std::vector<KnownOffset> known;
     for (std::size_t i = 0; i < own.size(); ++i) {
@@ -290,11 +275,6 @@ class Matcher {
         group.leftovers.push_back({f, own.calls[i], own.end(i) - offset});
       }
     }
-  }
-
-  void note_loop(std::int64_t period) {
-    const std::int64_t known = result_.shortest_loop;
-    result_.shortest_loop = known == 0 ? period : std::min(known, period);
   }
 
   /// Pairs leftovers that end together, if nothing else is near: the reference lost this call.
@@ -344,6 +324,63 @@ class Matcher {
       (is_ambiguous ? result_.ambiguous : result_.alone) += group.sequences[f].size();
     }
     for (const Instance& instance : group.instances) add(instance);
+  }
+
+  /// Notes files of common groups between which nothing was paired, directly or by way of others.
+  void note_apart() {
+    DisjointSets tied = tied_files();
+    std::map<std::uint32_t, ApartFile> apart;
+    for (const auto& [name, files] : files_of_groups()) {
+      const std::uint32_t reference = of_most(tied, files);
+      const auto group = groups_.find(std::string(name));
+      for (const std::uint32_t f : files) {
+        if (tied.find(f) == tied.find(reference)) continue;
+        ApartFile& own = apart.try_emplace(f, ApartFile{f, reference, {}}).first->second;
+        if (group == groups_.end()) continue;
+        const auto several = group->second.ambiguous.find(f);
+        if (several == group->second.ambiguous.end() ||
+            own.offsets.size() >= several->second.size()) {
+          continue;
+        }
+        own = {f, group->second.reference, several->second};
+      }
+    }
+    for (auto& [f, own] : apart) result_.apart.push_back(std::move(own));
+  }
+
+  [[nodiscard]] DisjointSets tied_files() const {
+    DisjointSets tied(static_cast<std::uint32_t>(files_.size()));
+    for (const Instance& instance : result_.instances) {
+      std::uint32_t first = Instance::k_absent;
+      for (std::uint32_t f = 0; f < files_.size(); ++f) {
+        if (instance.call[f] == Instance::k_absent) continue;
+        if (first == Instance::k_absent) first = f;
+        tied.join(first, f);
+      }
+    }
+    return tied;
+  }
+
+  /// The files that have calls of a group, by group.
+  [[nodiscard]] std::map<std::string_view, std::vector<std::uint32_t>> files_of_groups() const {
+    std::map<std::string_view, std::vector<std::uint32_t>> groups;
+    for (std::uint32_t f = 0; f < files_.size(); ++f) {
+      std::set<std::string_view> own;
+      for (const Call& call : files_[f].calls) {
+        if (call.operation != Operation::other) own.insert(call.group);
+      }
+      for (const std::string_view group : own) groups[group].push_back(f);
+    }
+    return groups;
+  }
+
+  /// The first of those of the files that most of them are tied to.
+  static std::uint32_t of_most(DisjointSets& tied, const std::vector<std::uint32_t>& files) {
+    std::map<std::uint32_t, std::size_t> counts;
+    for (const std::uint32_t f : files) ++counts[tied.find(f)];
+    return *std::max_element(files.begin(), files.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return counts[tied.find(a)] < counts[tied.find(b)];
+    });
   }
 
   /// Lists the instances whose ends coincide, per file.

@@ -81,6 +81,19 @@ void give_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes) {
   }
 }
 
+/// Files of several ranks: ranks are counted on from file to file.
+void number_parts(std::vector<RankFile>& files, std::vector<std::string>& notes) {
+  std::uint32_t next = 0;
+  for (RankFile& file : files) {
+    file.rank = next;
+    next += file.parts;
+  }
+  notes.push_back(fmt::format(
+      "files hold several ranks: all {} are numbered in the order of the names of files, "
+      "and of the devices in each",
+      next));
+}
+
 /// First and last time of a file by any of its clocks.
 std::pair<std::uint64_t, std::uint64_t> window_of(const RankFile& file) {
   std::pair<std::uint64_t, std::uint64_t> window{~std::uint64_t{0}, 0};
@@ -105,15 +118,16 @@ Result<void> check_windows(const std::vector<RankFile>& files) {
                           twice->path.string(), (twice + 1)->path.string(), twice->rank));
 }
 
-/// Adds a window to a rank; its calls and edges move there.
-void append(RankFile& rank, RankFile& window) {
-  const auto places = static_cast<std::uint32_t>(rank.calls.size());
-  for (FileClock& clock : window.clocks) {
-    const bool is_host = &clock == &window.clocks.front();
+/// Adds the clocks of a part of a window to a rank, with their edges.
+void append_clocks(RankFile& rank, RankFile& window, std::uint32_t part) {
+  for (std::size_t c = 0; c < window.clocks.size(); ++c) {
+    FileClock& clock = window.clocks[c];
+    if (clock.part != part) continue;
     const auto same = [&](const FileClock& known) { return known.process == clock.process; };
-    auto at = is_host ? rank.clocks.begin()
-                      : std::find_if(rank.clocks.begin() + 1, rank.clocks.end(), same);
-    window.numbers.push_back(static_cast<std::uint32_t>(at - rank.clocks.begin()));
+    auto at = c < window.parts ? rank.clocks.begin()
+                               : std::find_if(rank.clocks.begin() + 1, rank.clocks.end(), same);
+    window.numbers[c] = static_cast<std::uint32_t>(at - rank.clocks.begin());
+    rank.events += clock.events;
     if (at == rank.clocks.end()) {
       rank.clocks.push_back(clock);
     } else if (clock.events > 0) {
@@ -124,14 +138,29 @@ void append(RankFile& rank, RankFile& window) {
     }
     clock.edges = {};
   }
+}
+
+/// Adds a part of a window to a rank; its calls and edges move there.
+void append(RankFile& rank, RankFile& window, std::uint32_t part) {
+  append_clocks(rank, window, part);
+  const auto is_of_part = [&](std::uint32_t clock) { return window.clocks[clock].part == part; };
+  std::vector<Call> calls;
   for (Call& call : window.calls) {
+    if (is_of_part(call.clock)) calls.push_back(std::move(call));
+  }
+  std::erase_if(window.calls, [&](const Call& call) { return is_of_part(call.clock); });
+  std::sort(calls.begin(), calls.end(),
+            [](const Call& a, const Call& b) { return a.place < b.place; });
+  for (Call& call : calls) {
     call.clock = window.numbers[call.clock];
-    call.place += places;
+    call.place = static_cast<std::uint32_t>(rank.calls.size());
     rank.calls.push_back(std::move(call));
   }
-  window.calls_read = window.calls.size();
-  window.calls = {};
-  rank.events += window.events;
+  for (Arrow arrow : window.arrows) {
+    if (!is_of_part(arrow.clock)) continue;
+    arrow.clock = window.numbers[arrow.clock];
+    rank.arrows.push_back(arrow);
+  }
   rank.whole_us = rank.whole_us && window.whole_us;
 }
 
@@ -166,7 +195,11 @@ void remove_empty(std::vector<RankFile>& files, std::vector<std::string>& notes)
 
 Result<void> order_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes) {
   std::sort(files.begin(), files.end(), is_before);
-  give_ranks(files, notes);
+  if (std::any_of(files.begin(), files.end(), [](const auto& file) { return file.parts > 1; })) {
+    number_parts(files, notes);
+  } else {
+    give_ranks(files, notes);
+  }
   std::stable_sort(files.begin(), files.end(), [](const RankFile& a, const RankFile& b) {
     return std::pair(a.rank, window_of(a)) < std::pair(b.rank, window_of(b));
   });
@@ -184,19 +217,26 @@ Result<void> order_ranks(std::vector<RankFile>& files, std::vector<std::string>&
 std::vector<RankFile> ranks_of(std::vector<RankFile>& files) {
   std::vector<RankFile> ranks;
   for (RankFile& file : files) {
-    if (ranks.empty() || ranks.back().rank != file.rank) {
-      RankFile& rank = ranks.emplace_back();
-      rank.path = file.path;
-      rank.rank = file.rank;
+    file.calls_read = file.calls.size();
+    file.numbers.assign(file.clocks.size(), 0);
+    for (std::uint32_t part = 0; part < file.parts; ++part) {
+      if (ranks.empty() || ranks.back().rank != file.rank + part) {
+        RankFile& rank = ranks.emplace_back();
+        rank.path = file.path;
+        rank.rank = file.rank + part;
+      }
+      append(ranks.back(), file, part);
     }
-    file.numbers.clear();
-    append(ranks.back(), file);
+    file.calls = {};
+    file.arrows = {};
   }
   number_clocks(ranks);
   std::size_t r = 0;
   for (RankFile& file : files) {
     while (ranks[r].rank != file.rank) ++r;
-    for (std::uint32_t& number : file.numbers) number = ranks[r].numbers[number];
+    for (std::size_t c = 0; c < file.numbers.size(); ++c) {
+      file.numbers[c] = ranks[r + file.clocks[c].part].numbers[file.numbers[c]];
+    }
   }
   for (RankFile& rank : ranks) sort_calls(rank);
   return ranks;
@@ -226,7 +266,7 @@ MissingRanks missing_ranks(const std::vector<RankFile>& files) {
   std::set<std::uint32_t> present;
   for (const RankFile& file : files) {
     missing.world = std::max(missing.world, file.facts.world_size.value_or(0));
-    present.insert(file.rank);
+    for (std::uint32_t part = 0; part < file.parts; ++part) present.insert(file.rank + part);
   }
   present.erase(present.lower_bound(missing.world), present.end());
   missing.count = missing.world - static_cast<std::uint32_t>(present.size());

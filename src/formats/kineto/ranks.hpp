@@ -24,8 +24,8 @@ void remove_empty(std::vector<RankFile>& files, std::vector<std::string>& notes)
 /// inside, y.json is rank 0, the first free one.
 Result<void> order_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes);
 
-/// The ranks of a run, with numbered clocks, of files in order of rank. Takes the calls and edges
-/// of the files, and numbers their clocks.
+/// The ranks of a run, with numbered clocks, of files in order of rank: one for each part. Takes
+/// the calls and edges of the files, and numbers their clocks.
 std::vector<RankFile> ranks_of(std::vector<RankFile>& files);
 
 /// A sentence for each file whose own rank cannot be one of its run.

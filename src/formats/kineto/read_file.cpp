@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory_resource>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -11,6 +12,7 @@
 
 #include "base/try.hpp"
 #include "formats/json/excerpt.hpp"
+#include "formats/kineto/arrows.hpp"
 #include "formats/kineto/clocks.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/describe.hpp"
@@ -20,14 +22,15 @@ namespace {
 
 /// A range on the CPU that describes the collective launched inside of it.
 struct Range {
-  std::uint32_t thread = 0;  ///< number_of() its name
+  std::uint32_t row = 0;  ///< number_of() its process and thread
   std::string_view name, arguments;
   std::int64_t begin = 0, end = 0;  ///< ns, without the base
 };
 
 /// A step of the training loop on the CPU.
 struct Step {
-  std::uint64_t number = 0;  ///< 1 or more
+  std::uint32_t process = 0;  ///< number_of() its name
+  std::uint64_t number = 0;   ///< 1 or more
   std::int64_t begin = 0, end = 0;
 };
 constexpr std::string_view k_step = "ProfilerStep#";
@@ -35,9 +38,10 @@ constexpr std::string_view k_step = "ProfilerStep#";
 struct Kernel {
   std::string_view name, arguments;
   std::int64_t begin = 0, end = 0;
-  bool is_whole = true;      ///< no begin and end of their own
-  std::uint32_t thread = 0;  ///< number_of() its name
-  std::uint32_t clock = 0;   ///< position in RankFile::clocks, once these are known
+  bool is_whole = true;       ///< no begin and end of their own
+  std::uint32_t thread = 0;   ///< number_of() its name
+  std::uint32_t clock = 0;    ///< position in RankFile::clocks, once these are known
+  std::string_view device{};  ///< its process
 };
 
 /// True if both are on one stream and overlap for more than half of the shorter one, which no
@@ -120,13 +124,18 @@ class FileReader {
     ++file_.events;
     clocks_.see(event, begin, end);
     if (is_begin_or_end(event)) return {};
+    if (is_arrow(event) || event.name == "clock_sync") {
+      add_arrow(event, begin);
+      return {};
+    }
     if (is_collective_kernel(event)) {
       add_kernel({interned(event.name), kept(event.arguments), begin, end, true}, event);
     } else if (event.name.starts_with(k_step) && event.category == "user_annotation") {
-      steps_.push_back({whole_number(event.name.substr(k_step.size())) + 1, begin, end});
+      steps_.push_back({number_of(event.process),
+                        whole_number(event.name.substr(k_step.size())) + 1, begin, end});
     } else if (names_collective(event)) {
       ranges_.push_back(
-          {number_of(event.thread), interned(event.name), kept(event.arguments), begin, end});
+          {number_of(row_of(event)), interned(event.name), kept(event.arguments), begin, end});
     }
     return {};
   }
@@ -137,18 +146,21 @@ class FileReader {
     for (const auto& [thread, stack] : open_) {
       for (const OpenEvent& open : stack) file_.endless_calls += open.kernel ? 1 : 0;
     }
+    const bool are_ranks = several_processes_ && clocks_.find_hosts(processes_);
     TRY(clocks_.finish(file_));
+    arrows_.finish(file_);
     set_clocks();
     file_.one_stream = !several_processes_ && are_merged(kernels_);
-    if (several_processes_ || file_.one_stream) {
+    if ((several_processes_ && !are_ranks) || file_.one_stream) {
       file_.mixed_calls = kernels_.size();
       kernels_.clear();
     }
     std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
-      return std::tie(a.thread, a.begin) < std::tie(b.thread, b.begin);
+      return std::tie(a.row, a.begin) < std::tie(b.row, b.begin);
     });
-    std::stable_sort(steps_.begin(), steps_.end(),
-                     [](const Step& a, const Step& b) { return a.begin < b.begin; });
+    std::stable_sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
+      return std::tie(a.process, a.begin) < std::tie(b.process, b.begin);
+    });
     for (const Kernel& kernel : kernels_) {
       file_.calls.push_back(call_of(kernel));
       file_.calls.back().place = static_cast<std::uint32_t>(file_.calls.size() - 1);
@@ -158,23 +170,35 @@ class FileReader {
   }
 
  private:
-  /// `event`: the kernel's event, or the end of it.
-  void add_kernel(const Kernel& kernel, const EventText& event) {
-    if (!process_) process_ = interned(event.process);
-    several_processes_ = several_processes_ || *process_ != event.process;
-    kernels_.push_back(kernel);
-    kernels_.back().thread = number_of(event.thread);
-    rows_.push_back(interned(fmt::format("{} {}", event.process, event.thread)));
+  void add_arrow(const EventText& event, std::int64_t begin) {
+    bool cut = false;
+    const std::string_view text = issue_time_of(event);
+    const auto issued = text.empty() ? 0 : parse_time(text, cut);
+    if (!issued) return;
+    arrows_.see(event, {interned(event.process), interned(row_of(event))}, begin, *issued);
   }
 
-  /// Gives kernels their clocks, and leaves out those without a time.
+  /// `event`: the kernel's event, or the end of it.
+  void add_kernel(const Kernel& kernel, const EventText& event) {
+    if (processes_.find(event.process) == processes_.end()) processes_.emplace(event.process);
+    several_processes_ = processes_.size() > 1;
+    kernels_.push_back(kernel);
+    kernels_.back().thread = number_of(event.thread);
+    places_.push_back({interned(event.process), interned(row_of(event))});
+  }
+
+  /// Gives kernels their clocks, and leaves out those without a time, and in files of several ranks
+  /// those of no device.
   void set_clocks() {
     std::size_t kept = 0;
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
       Kernel& kernel = kernels_[k];
-      const auto row = file_.device_rows.find(rows_[k]);
+      kernel.device = places_[k].process;
+      const auto row = file_.device_rows.find(places_[k].row);
       if (kernel.is_whole && row != file_.device_rows.end()) kernel.clock = row->second;
-      if (kernel.begin == 0 && file_.clocks[kernel.clock].zero_is_none) {
+      if (file_.parts > 1 && kernel.clock == 0) {
+        ++file_.mixed_calls;
+      } else if (kernel.begin == 0 && file_.clocks[kernel.clock].zero_is_none) {
         ++file_.timeless_calls;
       } else {
         kernels_[kept++] = kernel;
@@ -203,8 +227,7 @@ class FileReader {
   /// a thread must be in order of time.
   void pair(const EventText& event, std::int64_t time) {
     const bool begins = event.phase == "B" || event.phase == "b";
-    const std::string id =
-        is_async(event) ? id_of(event) : fmt::format("{} {}", event.process, event.thread);
+    const std::string id = is_async(event) ? id_of(event) : row_of(event);
     if (id.empty()) {
       file_.endless_calls += begins && is_of_collective_kernel(event) ? 1 : 0;
       return;
@@ -272,30 +295,33 @@ class FileReader {
                             file_.path.string(), json::excerpt(text)));
   }
 
-  /// Number of the latest step that runs at `time`; 0 if there is none.
-  [[nodiscard]] std::uint64_t step_at(std::int64_t time) const {
-    auto at = std::upper_bound(steps_.begin(), steps_.end(), time,
-                               [](std::int64_t t, const Step& step) { return t < step.begin; });
+  /// Number of the latest step of a process that runs at `time`; 0 if there is none.
+  [[nodiscard]] std::uint64_t step_at(std::uint32_t process, std::int64_t time) const {
+    auto at = std::upper_bound(steps_.begin(), steps_.end(), std::pair(process, time),
+                               [](const auto& place, const Step& step) {
+                                 return place < std::pair(step.process, step.begin);
+                               });
     constexpr int k_most_back = 8;  // steps do not nest; each thread may write them
     for (int i = 0; i < k_most_back && at != steps_.begin(); ++i) {
       --at;
+      if (at->process != process) break;
       if (time <= at->end) return at->number;
     }
     return 0;
   }
 
   /// Ranges around the launch of a kernel, innermost first.
-  [[nodiscard]] std::vector<const Range*> ranges_around(std::uint32_t thread,
+  [[nodiscard]] std::vector<const Range*> ranges_around(std::uint32_t row,
                                                         std::int64_t time) const {
     std::vector<const Range*> around;
-    auto at = std::upper_bound(ranges_.begin(), ranges_.end(), std::pair(thread, time),
+    auto at = std::upper_bound(ranges_.begin(), ranges_.end(), std::pair(row, time),
                                [](const auto& place, const Range& range) {
-                                 return place < std::pair(range.thread, range.begin);
+                                 return place < std::pair(range.row, range.begin);
                                });
     constexpr int k_most_back = 8;  // ranges of one collective nest: record_param_comms, nccl:...
     for (int i = 0; i < k_most_back && at != ranges_.begin(); ++i) {
       --at;
-      if (at->thread != thread) break;
+      if (at->row != row) break;
       if (at->end >= time) around.push_back(&*at);
     }
     return around;
@@ -312,9 +338,9 @@ class FileReader {
     call.correlation = whole_number(argument["correlation"]);
     const std::string_view stream = argument["stream"];
     std::string_view range_name;
-    if (const Launch* const launch = clocks_.launch(call.correlation)) {
-      call.step = step_at(launch->begin);
-      for (const Range* range : ranges_around(number_of(launch->thread), launch->begin)) {
+    if (const Launch* const launch = clocks_.launch(call.correlation, kernel.device)) {
+      call.step = step_at(number_of(launch->process), launch->begin);
+      for (const Range* range : ranges_around(number_of(launch->row), launch->begin)) {
         argument.add(range->arguments);
         if (range->name != "record_param_comms") range_name = range->name;
       }
@@ -333,15 +359,16 @@ class FileReader {
 
   RankFile& file_;
   ClockReader clocks_;
+  ArrowReader arrows_;
   Members members_;  ///< reused for each kernel
   std::pmr::monotonic_buffer_resource texts_;
   std::unordered_set<std::string_view> names_;
   std::unordered_map<std::string_view, Operation> operations_;
   std::unordered_map<std::string_view, std::uint32_t> threads_;
   std::vector<Kernel> kernels_;
-  std::vector<std::string_view> rows_;       ///< process and thread of each kernel
-  std::optional<std::string_view> process_;  ///< process of the first such kernel
-  bool several_processes_ = false;           ///< kernels are in other processes too
+  std::vector<ArrowReader::Place> places_;        ///< of each kernel
+  std::set<std::string, std::less<>> processes_;  ///< of kernels
+  bool several_processes_ = false;                ///< kernels are in several
   std::unordered_map<std::string, std::vector<OpenEvent>>
       open_;  ///< key: process and thread, or id
   std::vector<Range> ranges_;

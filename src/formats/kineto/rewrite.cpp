@@ -12,6 +12,7 @@
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/text_file.hpp"
+#include "formats/kineto/arrows.hpp"
 
 namespace entrain::kineto {
 
@@ -52,6 +53,16 @@ Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& 
     return has_changed(file);
   }
   return static_cast<std::uint64_t>(sum);
+}
+
+/// Moves the time at which a clock_sync marker was asked for.
+void move_issue_time(const EventText& event, const RankFile& file, const ClockMap& map,
+                     std::vector<Change>& changes) {
+  const std::string_view time = issue_time_of(event);
+  bool cut = false;
+  if (time.empty()) return;
+  const auto before = moment(time, file, cut);
+  if (before) changes.push_back({time, time_text(map(*before) - file.facts.base)});
 }
 
 }  // namespace
@@ -100,6 +111,7 @@ Result<void> write_file(const fs::path& to, const RankFile& file, std::span<cons
                   fmt::format("{}: a time would move before the year 1970", file.path.string()));
     }
     replace(event.time, stored - file.facts.base, moved - file.facts.base);
+    move_issue_time(event, file, map, changes);
     if (!event.has_length()) return {};
     const std::int64_t end = map(begin + static_cast<std::uint64_t>(duration));
     replace(event.duration, duration, end - moved);

@@ -70,64 +70,80 @@ std::int64_t score(const Alignment& one) {
   return static_cast<std::int64_t>(one.matched) - static_cast<std::int64_t>(one.lost);
 }
 
-bool is_far(const Alignment& one) { return std::abs(one.offset) > Threshold::clock_error_ns; }
-
 /// The strong candidate with the highest score; null if there is none.
 const Alignment* best_of(const std::vector<Alignment>& candidates) {
   const Alignment* best = nullptr;
   for (const Alignment& one : candidates) {
-    if (is_far(one) || !is_strong(one)) continue;
-    if (best == nullptr || score(one) > score(*best)) best = &one;
+    if (is_strong(one) && (best == nullptr || score(one) > score(*best))) best = &one;
   }
   return best;
 }
 
-/// True if another candidate is plausible, by the clocks as they are or as the best one sets them.
-bool has_rival(const Alignment& best, const std::vector<Alignment>& candidates) {
-  return std::any_of(candidates.begin(), candidates.end(), [&](const Alignment& one) {
-    const bool is_near =
-        !is_far(one) || std::abs(one.offset - best.offset) <= Threshold::clock_error_ns;
-    return is_near && !is_same(one, best) && !is_chance(one, best);
-  });
+/// Offsets of candidates that are as plausible as the best one, and of that one.
+std::vector<std::int64_t> plausible_offsets(const Alignment& best,
+                                            const std::vector<Alignment>& candidates) {
+  std::vector<std::int64_t> offsets{best.offset};
+  for (const Alignment& one : candidates) {
+    if (!is_same(one, best) && !is_chance(one, best)) offsets.push_back(one.offset);
+  }
+  return offsets;
 }
 
-/// Shortest time after which the calls of a rank repeat, as exactly as the best candidate fits.
-/// Then steps that the other rank recorded later fit as well, even if the windows share no call.
+/// Shortest time after which the calls of a rank repeat, as exactly as the best candidate fits; 0:
+/// they do not. Then steps that the other rank recorded later fit as well, even if the windows
+/// share no call.
 ///
 /// Example: calls 1, 2 and 3 of a loop of 10 ms at one rank, and 4, 5 and 6 at the other one.
 std::int64_t period_of(const Sequence& sequence, const Alignment& best) {
   const Candidates repetitions = repetitions_of(sequence);
-  std::int64_t period = repetitions.complete ? Alignment::k_never : 0;
+  std::int64_t period = repetitions.complete ? 0 : Threshold::least_period_ns;
   for (const Alignment& later : repetitions.found) {
     if (4 * later.matched < best.matched || is_chance(later, best)) continue;
-    period = std::min(period, std::abs(later.offset));
+    const std::int64_t one = std::abs(later.offset);
+    period = period == 0 ? one : std::min(period, one);
   }
   return period;
 }
 
-/// True if the matched calls are many, or their windows overlap whatever the clocks show. Example
-/// of the contrary: windows of three calls of a loop of three calls match in any step.
-bool identifies_step(const Alignment& best, const Sequence& a, const Sequence& b) {
-  if (best.matched >= Threshold::matched_of_any_step) return true;
-  const std::vector<KnownOffset> pairs = offsets_of(a, b, best);
-  const std::int64_t reach = Threshold::clock_error_ns + std::abs(best.offset);
-  const auto first = pairs.begin(), last = pairs.end() - 1;
-  return (last - 1)->time - first->time > reach && last->time - (first + 1)->time > reach;
+/// True if steps of both calls of all pairs are known.
+bool knows_steps(const Alignment& best, const Sequence& a, const Sequence& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::uint32_t j = best.partner[i];
+    if (is_partner(j) && (a.at(i).step == 0 || b.at(j).step == 0)) return false;
+  }
+  return true;
 }
 
-/// The best candidate, if no other one is plausible.
-std::optional<Alignment> choose(const Sequence& a, const Sequence& b,
-                                const Candidates& candidates) {
+/// True if the clocks as they are say so too: the offset is below half the time of the pairs.
+/// Clocks that are wrong by the time between two steps would do so by accident only.
+bool clocks_agree(const Alignment& best, const Sequence& a, const Sequence& b) {
+  const std::vector<KnownOffset> pairs = offsets_of(a, b, best);
+  return 2 * std::abs(best.offset) <= pairs.back().time - pairs.front().time;
+}
+
+/// True if no other step of a loop can be meant, of which the windows show no second one.
+bool identifies_step(const Alignment& best, const Sequence& a, const Sequence& b) {
+  if (best.matched >= Threshold::least_paired_of_any_step) return true;
+  return best.matched >= Threshold::least_paired &&
+         (knows_steps(best, a, b) || clocks_agree(best, a, b));
+}
+
+/// Sets the alignment of a result if one candidate only is plausible, else its offsets.
+void choose(const Sequence& a, const Sequence& b, const Candidates& candidates,
+            AlignmentResult& result) {
   const Alignment* best = best_of(candidates.found);
-  if (best == nullptr || !candidates.complete || best->net_jitter > Threshold::jitter_ns ||
-      has_rival(*best, candidates.found)) {
-    return std::nullopt;
+  if (best == nullptr) return;
+  result.offsets = plausible_offsets(*best, candidates.found);
+  if (!candidates.complete || result.offsets.size() > 1) return;
+  if (best->net_jitter > Threshold::jitter_ns || !ends_are_closer_than_begins(*best)) return;
+  if (!identifies_step(*best, a, b)) return;
+  for (const Sequence* one : {&a, &b}) {
+    const std::int64_t period = period_of(*one, *best);
+    if (period == 0) continue;
+    result.offsets.push_back(best->offset + (one == &a ? period : -period));
+    return;
   }
-  if (!identifies_step(*best, a, b) || !ends_are_closer_than_begins(*best)) return std::nullopt;
-  Alignment only = *best;
-  only.period = std::min(period_of(a, only), period_of(b, only));
-  if (only.period <= Threshold::clock_error_ns + std::abs(only.offset)) return std::nullopt;
-  return only;
+  result.alignment = *best;
 }
 
 }  // namespace
@@ -142,7 +158,7 @@ AlignmentResult align_sequences(const Sequence& a, const Sequence& b) {
   const Candidates candidates = candidates_between(a, b);
   result.has_strong_candidate =
       std::any_of(candidates.found.begin(), candidates.found.end(), is_strong);
-  result.alignment = choose(a, b, candidates);
+  choose(a, b, candidates, result);
   if (!result.alignment) return result;
   refine(a, b, *result.alignment);
   const auto& partners = result.alignment->partner;

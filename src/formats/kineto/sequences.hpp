@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -52,21 +51,20 @@ struct Alignment {
   /// Median jitter beyond the usual drift, ns; the upper quartile if there are few pairs.
   std::int64_t net_jitter = 0;
   std::int64_t net_jitter_of_begins = 0;  ///< net_jitter computed from begins, ns
-  static constexpr std::int64_t k_never = std::numeric_limits<std::int64_t>::max();
-  std::int64_t period = k_never;  ///< shortest loop in the calls, ns; searched up to 200 ms
-  bool covers_one = false;        ///< all calls of one sequence lie in the time of the other one
+  bool covers_one = false;  ///< all calls of one sequence lie in the time of the other one
 };
 
 /// Result of align_sequences().
 struct AlignmentResult {
   std::optional<Alignment> alignment;  ///< the only plausible one
   bool has_strong_candidate = false;   ///< even if none could be chosen
+  /// Offsets at which the calls fit, ns, the best one first: several are as good as each other.
+  std::vector<std::int64_t> offsets{};
 };
 
-/// Aligns sequences of clocks that show the same time to 50 ms. Three calls must match per lost
-/// call, and six in all; three suffice if the windows are so long that they overlap however wrong
-/// the clocks are. Returns no alignment if another one is plausible too, also once the clocks are
-/// set by the first one, or if the calls repeat in a loop shorter than the clocks may be wrong.
+/// Aligns sequences of clocks that may be any time apart: all offsets are tried. Three calls must
+/// match per lost call, and six in all. Returns no alignment if another one is plausible too, or if
+/// the calls of a rank repeat in a loop: then other steps fit as well.
 AlignmentResult align_sequences(const Sequence& a, const Sequence& b);
 
 /// Pairs calls whose ends agree by known offsets, within the uncertainty of these. Each call must

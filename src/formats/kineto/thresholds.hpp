@@ -11,9 +11,6 @@ namespace entrain::kineto {
 /// is named. Together they are held by windows_of_loops_make_no_wrong_pairs (sequences_test.cpp).
 struct AlignmentThresholds {
   // Clocks and ends.
-  /// Largest error of a wall clock, ns: larger offsets are rejected, as windows of different steps
-  /// of a loop look alike (steps_of_an_even_loop_are_not_taken_for_each_other).
-  static constexpr std::int64_t clock_error_ns = 50'000'000;
   static constexpr std::int64_t end_spread_ns = 100'000;  ///< most between ends of one collective
   static constexpr std::int64_t least_jitter_ns = 1'000;  ///< smaller jitter counts as this
   static constexpr std::int64_t slew_divisor = 1'000;     ///< 1,000 ppm: both clocks are slewed
@@ -21,21 +18,22 @@ struct AlignmentThresholds {
   static constexpr std::int64_t line_divisor = 20'000;    ///< 50 ppm: error of a fitted rate
 
   // Search for candidates.
-  /// Largest offset of candidates, ns: after one is applied, the others look equally good.
-  static constexpr std::int64_t reach_ns = 2 * clock_error_ns;
   static constexpr std::int64_t least_period_ns = 2 * end_spread_ns;  ///< calls nearer are no loop
   static constexpr std::size_t anchors = 32;         ///< calls of the whole sequence to start from
   static constexpr std::size_t anchors_at_end = 16;  ///< first and last calls to start from
   static constexpr std::size_t most_candidates = 1024;  ///< more: the sequences stay unpaired
+  static constexpr std::size_t most_partners = std::size_t{1} << 24;  ///< of all candidates: 64 MB
   static constexpr std::size_t spare_losses = 2;    ///< calls lost beyond half of the matched ones
   static constexpr std::size_t robust_median = 16;  ///< fewer calls: upper quartile, not median
   /// Mean jitter, ns, beyond which a walk is abandoned: three times what most may have.
   static constexpr std::int64_t hopeless_jitter_ns = 30'000;
 
   // Choice of one candidate.
-  static constexpr std::size_t least_matched = 3;        ///< fewer matched calls are no evidence
-  static constexpr std::size_t matched_per_lost = 3;     ///< matched calls required per lost one
-  static constexpr std::size_t matched_of_any_step = 6;  ///< fewer: windows must surely overlap
+  static constexpr std::size_t least_matched = 3;     ///< fewer matched calls are no evidence
+  static constexpr std::size_t matched_per_lost = 3;  ///< matched calls required per lost one
+  /// Fewer may be calls of any step (few_calls_may_be_those_of_any_step). A window of less than a
+  /// step shows no loop, so that more are needed where the numbers of steps are not known.
+  static constexpr std::size_t least_paired = 6, least_paired_of_any_step = 12;
   /// Largest net jitter of ends, ns: steps of a loop are alike to some ten microseconds
   /// (match_test.cpp, steps_that_are_alike_but_not_as_close_as_ends_are_not_paired).
   static constexpr std::int64_t jitter_ns = 15'000;
@@ -46,9 +44,9 @@ struct AlignmentThresholds {
   static constexpr std::int64_t begins_to_ends = 2;
 
   // Rejection of rivals, which then fit by chance.
-  static constexpr std::size_t far_more_matched = 16;  ///< reject if the best matches more times
-  static constexpr std::size_t many_matched = 16;      ///< so many do not coincide by chance
-  static constexpr std::size_t few_matched = 8;        ///< fewer: jitter_ratio_of_few
+  static constexpr std::size_t far_more_matched = 4;  ///< reject if the best matches more times
+  static constexpr std::size_t many_matched = 16;     ///< so many do not coincide by chance
+  static constexpr std::size_t few_matched = 8;       ///< fewer: jitter_ratio_of_few
   /// Reject if the rival's jitter exceeds so many times the best candidate's.
   static constexpr std::int64_t jitter_ratio = 8, jitter_ratio_of_few = 12;
   /// The ratio by number of matched calls: of few changes all may be small by chance.

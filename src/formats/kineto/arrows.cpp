@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/arrows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include <fmt/core.h>
+
+#include "base/flat_map.hpp"
+
+namespace entrain::kineto {
+namespace {
+
+using Part = Arrow::Part;
+
+/// Arrows of profilers from one row of a file to another one; their ids mean nothing elsewhere.
+bool is_inner(std::string_view category) {
+  constexpr std::array<std::string_view, 4> k_inner{"ac2g", "async_cpu_to_gpu", "async_gpu",
+                                                    "fwdbwd"};
+  return std::find(k_inner.begin(), k_inner.end(), category) != k_inner.end();
+}
+
+/// A part of an arrow with the position of its clock in the run.
+struct Placed {
+  std::uint64_t key = 0, time = 0;
+  std::uint32_t clock = 0;
+  Part part = Part::start;
+};
+
+/// The parts of one arrow, or of all that share an id.
+class ArrowGroup {
+ public:
+  /// `parts`: in order of kind and time.
+  explicit ArrowGroup(std::span<const Placed> parts) {
+    const auto is_of = [](Part part) {
+      return [part](const Placed& one) { return one.part == part; };
+    };
+    const auto starts =
+        static_cast<std::size_t>(std::count_if(parts.begin(), parts.end(), is_of(Part::start)));
+    const auto steps =
+        static_cast<std::size_t>(std::count_if(parts.begin(), parts.end(), is_of(Part::step)));
+    starts_ = parts.first(starts);
+    steps_ = parts.subspan(starts, steps);
+    ends_ = parts.subspan(starts + steps);
+  }
+
+  void add_to(ArrowEdges& result) const {
+    const std::size_t heads = steps_.size() + ends_.size();
+    result.heads += heads;
+    if (starts_.empty()) return;
+    if (starts_.size() == 1) {
+      join(starts_, steps_.empty() ? ends_ : steps_, result);
+      if (!steps_.empty()) join(steps_, ends_, result);
+      result.paired += heads;
+    } else if (steps_.empty() && starts_.size() == ends_.size() && is_of_one_clock(starts_) &&
+               is_of_one_clock(ends_)) {
+      for (std::size_t k = 0; k < ends_.size(); ++k) add(starts_[k], ends_[k], result);
+      result.paired += heads;
+    } else {
+      result.ambiguous += heads;
+    }
+  }
+
+ private:
+  static void add(const Placed& from, const Placed& to, ArrowEdges& result) {
+    if (from.clock != to.clock) {
+      result.edges.push_back({from.clock, to.clock, from.time, to.time});
+    }
+  }
+  static void join(std::span<const Placed> from, std::span<const Placed> to, ArrowEdges& result) {
+    for (const Placed& cause : from) {
+      for (const Placed& effect : to) add(cause, effect, result);
+    }
+  }
+  static bool is_of_one_clock(std::span<const Placed> parts) {
+    return std::all_of(parts.begin(), parts.end(),
+                       [&](const Placed& one) { return one.clock == parts.front().clock; });
+  }
+
+  std::span<const Placed> starts_, steps_, ends_;
+};
+
+}  // namespace
+
+bool is_arrow(const EventText& event) {
+  return event.phase == "s" || event.phase == "t" || event.phase == "f";
+}
+
+std::string_view issue_time_of(const EventText& event) {
+  if (event.phase != "c" || event.name != "clock_sync") return {};
+  return member(event.arguments, "issue_ts");
+}
+
+void ArrowReader::see(const EventText& event, const Place& place, std::int64_t time,
+                      std::int64_t issued) {
+  const auto hash = [](const std::string& text) -> std::uint64_t {
+    return mix(std::hash<std::string>{}(text));
+  };
+  if (is_arrow(event)) {
+    const std::string_view global = event.id.empty() ? member(event.id2, "global") : event.id;
+    if (global.empty() || is_inner(event.category)) return;
+    const Part part = event.phase == "s"   ? Part::start
+                      : event.phase == "t" ? Part::step
+                                           : Part::end;
+    const std::string kind = fmt::format("{} {} {}", event.category, event.name, event.scope);
+    kind_ = hash(kind);
+    add(hash(fmt::format("{} {}", kind, global)), time, part, place);
+    return;
+  }
+  const std::string_view sync = member(event.arguments, "sync_id");
+  if (sync.empty()) return;
+  // Who issues a marker asks first, and hears that the other one has written it.
+  const std::uint64_t request = hash(fmt::format("request {}", sync));
+  const std::uint64_t answer = hash(fmt::format("answer {}", sync));
+  kind_ = hash("clock_sync");
+  const bool issues = !issue_time_of(event).empty();
+  add(request, issues ? issued : time, issues ? Part::start : Part::end, place);
+  add(answer, time, issues ? Part::end : Part::start, place);
+}
+
+void ArrowReader::add(std::uint64_t key, std::int64_t time, Arrow::Part part, const Place& place) {
+  parts_.push_back({{key, static_cast<std::uint64_t>(time), 0, part}, kind_, place});
+}
+
+/// Calls `see` with the parts of each key, and whether the arrow begins and ends here.
+void ArrowReader::for_each_arrow(
+    const std::function<void(std::span<const Known>, bool is_whole)>& see) const {
+  for (std::size_t first = 0, last = 0; first < parts_.size(); first = last) {
+    bool starts = false, ends = false;
+    for (; last < parts_.size() && parts_[last].arrow.key == parts_[first].arrow.key; ++last) {
+      starts |= parts_[last].arrow.part == Part::start;
+      ends |= parts_[last].arrow.part == Part::end;
+    }
+    see(std::span(parts_).subspan(first, last - first), starts && ends);
+  }
+}
+
+/// Where most arrows of a kind begin and end here, the others are cut off.
+void ArrowReader::finish(RankFile& file) {
+  std::stable_sort(parts_.begin(), parts_.end(),
+                   [](const auto& a, const auto& b) { return a.arrow.key < b.arrow.key; });
+  std::map<std::uint64_t, std::int64_t> open_of_kind;  // less those that are whole
+  for_each_arrow([&](std::span<const Known> parts, bool is_whole) {
+    open_of_kind[parts.front().kind] += is_whole ? -1 : 1;
+  });
+  for_each_arrow([&](std::span<const Known> parts, bool is_whole) {
+    if (is_whole || open_of_kind[parts.front().kind] < 0) return;
+    for (const Known& part : parts) take(part, file);
+  });
+}
+
+void ArrowReader::take(const Known& part, RankFile& file) {
+  std::int64_t time = 0;
+  const auto stored = static_cast<std::int64_t>(part.arrow.time);
+  if (__builtin_add_overflow(stored, file.facts.base, &time) || time < 0) return;
+  Arrow& arrow = file.arrows.emplace_back(part.arrow);
+  arrow.time = static_cast<std::uint64_t>(time);
+  arrow.clock = clock_of_row(file, part.place.row, part.place.process);
+}
+
+ArrowEdges pair_arrows(std::span<const RankFile> ranks) {
+  std::vector<Placed> all;
+  for (const RankFile& rank : ranks) {
+    for (const Arrow& arrow : rank.arrows) {
+      all.push_back({arrow.key, arrow.time, rank.numbers[arrow.clock], arrow.part});
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) {
+    return std::tie(a.key, a.part, a.time, a.clock) < std::tie(b.key, b.part, b.time, b.clock);
+  });
+  ArrowEdges result;
+  for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+    while (last < all.size() && all[last].key == all[first].key) ++last;
+    ArrowGroup(std::span(all).subspan(first, last - first)).add_to(result);
+  }
+  return result;
+}
+
+}  // namespace entrain::kineto

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "formats/kineto/collective_calls.hpp"
+#include "formats/kineto/events.hpp"
+
+/// Flow arrows (phases s, t and f) and clock_sync markers between the files of a run.
+namespace entrain::kineto {
+
+/// True for a part of a flow arrow.
+bool is_arrow(const EventText& event);
+
+/// The request time of a clock_sync marker as written, "issue_ts"; empty for other events.
+std::string_view issue_time_of(const EventText& event);
+
+/// Collects the parts of arrows of a file.
+class ArrowReader {
+ public:
+  /// Where an event stands; views that outlive the reader.
+  struct Place {
+    std::string_view process, row;
+  };
+
+  /// Takes an event. `issued`: time of issue_time_of(), ns.
+  void see(const EventText& event, const Place& place, std::int64_t time, std::int64_t issued);
+
+  /// Fills RankFile::arrows, once the clocks of the file are known.
+  void finish(RankFile& file);
+
+ private:
+  struct Known {
+    Arrow arrow;
+    std::uint64_t kind = 0;  ///< hash of category and name
+    Place place;
+  };
+  void for_each_arrow(const std::function<void(std::span<const Known>, bool is_whole)>& see) const;
+  static void take(const Known& part, RankFile& file);
+  void add(std::uint64_t key, std::int64_t time, Arrow::Part part, const Place& place);
+
+  std::vector<Known> parts_;
+  std::uint64_t kind_ = 0;  ///< of the event at hand
+};
+
+/// An arrow from one clock to another one; clocks are positions in the run.
+struct ArrowEdge {
+  std::uint32_t cause_clock = 0, effect_clock = 0;
+  std::uint64_t cause_time = 0, effect_time = 0;  ///< ns
+};
+
+struct ArrowEdges {
+  std::vector<ArrowEdge> edges;
+  std::uint64_t heads = 0;      ///< steps and ends that come from another file
+  std::uint64_t paired = 0;     ///< of these, with a known start
+  std::uint64_t ambiguous = 0;  ///< of these, with several possible starts
+};
+
+/// Pairs the parts of arrows of all ranks. A start precedes all steps of its arrow, and these its
+/// end. Where an id is used again, the k-th start of a clock belongs to the k-th end of another
+/// one.
+ArrowEdges pair_arrows(std::span<const RankFile> ranks);
+
+}  // namespace entrain::kineto
