@@ -78,6 +78,7 @@ Result<DistortReport> engine::distort(const Paths& paths, const std::filesystem:
   report.input = loaded.trace.path;
   report.output = staged->path().string();
   report.events = facts.events;
+  report.has_records = !timeline.has_given_edges;
   report.leftovers_removed = staged->leftovers_removed();
   return report;
 }

@@ -21,10 +21,11 @@ namespace {
 constexpr std::size_t k_piece = std::size_t{4} << 20;
 constexpr std::size_t k_longest_row = std::size_t{16} << 20;
 
-/// A cell or name for a sentence: short, and without control characters.
-std::string shown(std::string_view text) {
-  constexpr std::size_t k_most = 60;
-  return shortened(printable(text), k_most);
+constexpr std::size_t k_most_named = 60, k_most_said = 160;  ///< code points
+
+/// A name or a reason for a sentence: short, and without control characters.
+std::string shown(std::string_view text, std::size_t most = k_most_named) {
+  return shortened(printable(text), most);
 }
 
 /// Comma, semicolon or tab: what stands most often in a row, outside quotes.
@@ -294,7 +295,8 @@ tl::unexpected<Error> Reader::problem(std::uint64_t line, const Problem& problem
   const std::string column =
       problem.column < columns_.size() ? fmt::format(", column {}", columns_[problem.column]) : "";
   return fail(ErrorKind::input,
-              fmt::format("{}, line {}{}: {}", path_.string(), line, column, shown(problem.text)));
+              fmt::format("{}, line {}{}: {}", path_.string(), line, column,
+                          shown(problem.text, k_most_said)));
 }
 
 Result<void> Reader::csv_rows(const Piece& piece, const RowFunction& row) const {
