@@ -410,7 +410,7 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
                                       const CorrectOptions& options) {
   OutputRule rule;  // rank 0 creates the folder
   if (run.processes.rank() == 0) rule = output_rule(paths, options.check, options.force);
-  TRY(run.processes.agree(run.processes.rank() == 0 ? OutputFolder::check(output, rule)
+  TRY(run.processes.agree(run.processes.rank() == 0 ? formats::check_output(paths, output, rule)
                                                     : Result<void>()));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, options));

@@ -27,7 +27,7 @@ class ReaderTest : public testing::Test {
     const auto path = folder_.path() / "table";
     std::ofstream(path, std::ios::binary) << text;
     Texts rows = read_source(path);
-    EXPECT_EQ(read_source({"the table", text}), rows);
+    EXPECT_EQ(read_source({"the table", std::string_view(text)}), rows);
     return rows;
   }
 
@@ -80,7 +80,7 @@ TEST_F(ReaderTest, takes_json_lines) {
 /// Rows of a table with this naming, and its guesses.
 Texts read_named(std::string_view text, const Naming& naming) {
   Texts all;
-  auto reader = Reader::open({"t", text}, k_columns, naming);
+  auto reader = Reader::open({"t", std::string_view(text)}, k_columns, naming);
   if (!reader) return {reader.error().message};
   for (;;) {
     const auto pieces = reader->next(1);
