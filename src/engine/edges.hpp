@@ -21,6 +21,7 @@ struct ArchiveEdges {
   /// Effect minus cause by the clocks as measured: of edges; and per member of instances, of ends
   /// the smallest one, else tables::Margins::k_none.
   BigVector<std::int64_t> edge_margins, member_margins;
+  BigVector<std::int64_t> member_times;  ///< of begins of instances, by the clocks as measured
 };
 
 /// Reads an archive and matches it, in this process alone. align() makes of clocks and list the

@@ -334,8 +334,6 @@ std::string clocks_json_text(const CheckReport& check) {
   return dump(json);
 }
 
-std::string json_text(const ClockTable& table) { return dump(to_json(table)); }
-
 std::string clocks_csv(const ClockTable& table) {
   std::string text;
   const Json header = row_json({}, 1);

@@ -45,7 +45,6 @@ std::string clocks_text(CheckReport check, const Style& style, ClockOrder order)
 Json to_json(const ClockTable& table);
 /// Likewise with the verdict of the check.
 std::string clocks_json_text(const CheckReport& check);
-std::string json_text(const ClockTable& table);
 
 /// The rows with the names of clocks_json() as columns.
 std::string clocks_csv(const ClockTable& table);
