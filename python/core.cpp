@@ -296,8 +296,13 @@ py::tuple edges(const Names& trace, const RunOptions& given) {
   });
   const EdgeColumns columns(edges);
   py::list locations, processes;
-  for (const Clock& clock : edges.clocks.clocks) {
-    locations.append(clock.name);
+  for (std::size_t c = 0; c < edges.clocks.clocks.size(); ++c) {
+    const Clock& clock = edges.clocks.clocks[c];
+    if (edges.names.empty()) {
+      locations.append(std::stoull(clock.name));
+    } else {
+      locations.append(edges.names[c]);
+    }
     processes.append(clock.process.empty() ? clock.name : clock.process);
   }
   return py::make_tuple(

@@ -54,7 +54,7 @@ class Report(Result):
     def locations(self):
         """OTF2 location ids, or names of ranks and hosts; the clocks of ``edges()`` are positions in
         this list."""
-        return [int(name) if name.isascii() and name.isdigit() else name for name in self._edges()[0]]
+        return list(self._edges()[0])
 
     @property
     def processes(self):

@@ -68,6 +68,7 @@ Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& option
   session::begin_phase(progress, "check");
   ArchiveEdges result;
   TRY_ASSIGN(result.clocks, source->clock_table(t.loaded, options.clock_samples));
+  if (t.has_given_edges) result.names = trace::clock_names(t.loaded.trace.definitions);
   result.list = tables::list_of(t.graph, t.mu.ticks);
   TRY_ASSIGN(result.report, check_times(setting_of(workers, *source, t, options, progress),
                                         t.loaded, t.measured.maps));

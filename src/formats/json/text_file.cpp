@@ -62,10 +62,12 @@ struct TextReader::Source {
 
   [[nodiscard]] tl::unexpected<Error> damaged() {
     is_damaged = true;
+    const char* const other =
+        packing == Packing::zstd ? ", or one with a window above 128 MiB" : "";
     return fail(ErrorKind::input,
-                fmt::format("{} holds a damaged {} stream; unpack it with {} to see how much is "
+                fmt::format("{} holds a damaged {} stream{}; unpack it with {} to see how much is "
                             "left",
-                            file.path().string(), unpacker->name(), unpacker->name()));
+                            file.path().string(), unpacker->name(), other, unpacker->name()));
   }
 
   Result<void> begin() {
