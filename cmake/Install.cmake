@@ -45,7 +45,9 @@ install(EXPORT entrainTargets NAMESPACE entrain:: DESTINATION ${package_dir} COM
 get_target_property(entrain_type entrain TYPE)
 if(entrain_type STREQUAL "STATIC_LIBRARY")
   set(ENTRAIN_STATIC_DEPENDENCIES "find_dependency(fmt)\nfind_dependency(simdjson)\nfind_dependency(ZLIB)\nfind_dependency(Threads)")
-  set(ENTRAIN_PC_REQUIRES "fmt simdjson zlib")
+  string(APPEND ENTRAIN_STATIC_DEPENDENCIES
+         "\nfind_library(ZSTD_LIBRARY zstd REQUIRED)\nif(NOT TARGET entrain_zstd)\n  add_library(entrain_zstd UNKNOWN IMPORTED)\n  set_target_properties(entrain_zstd PROPERTIES IMPORTED_LOCATION \${ZSTD_LIBRARY})\nendif()")
+  set(ENTRAIN_PC_REQUIRES "fmt simdjson zlib libzstd")
   set(ENTRAIN_PC_LIBS "-pthread")
   if(ENTRAIN_HAS_OTF2_LIBRARY)
     string(APPEND ENTRAIN_STATIC_DEPENDENCIES

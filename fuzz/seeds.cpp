@@ -171,7 +171,7 @@ void add_texts(Seeds& seeds, const fs::path& folder) {
               bytes_of("c,t,other\na,100,x\n0,2,\"a, \"\"b\"\"\"\r\n\n\"x, \"\"y\"\"\",7,\n"), 0);
   add_damaged(seeds, "mapped_table/wide", bytes_of("u,t,c,c2\n,\"18\",\"a\",\n1,9,a,\n2,10,a"), 0);
   const std::string text = R"({"traceEvents":[{"ph":"X","ts":1,"dur":2,"name":"\u00e9"}]})";
-  if (!json::save(folder / "packed", text, true)) return;
+  if (!json::save(folder / "packed", text, json::Packing::gzip)) return;
   const Bytes packed = test::read_bytes(folder / "packed");
   add_damaged(seeds, "packed_text/packed", packed, 0);
   add_damaged(seeds, "packed_text/twice", packed + packed, 10);

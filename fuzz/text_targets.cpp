@@ -131,7 +131,7 @@ void packed_text(Input input, Compare) {
   }
   const fs::path copy = folder / "the-copy.json";
   fs::remove(copy);
-  if (!json::save(copy, text.text, document->packed)) finding("a text cannot be written");
+  if (!json::save(copy, text.text, document->packing)) finding("a text cannot be written");
   if (json::load(copy).value().text != text.text) finding("a text that was written is another one");
 }
 

@@ -21,8 +21,13 @@
 #include <entrain/entrain.hpp>
 
 #include "base/printable.hpp"
+#include "base/try.hpp"
 #include "engine/align.hpp"
 #include "engine/edges.hpp"
+#include "engine/inputs.hpp"
+#include "engine/verbs.hpp"
+#include "output/output.hpp"
+#include "page/html/html.hpp"
 #include "report/align_report.hpp"
 #include "report/check_report.hpp"
 #include "report/clock_report.hpp"
@@ -197,67 +202,169 @@ struct RunOptions {
   bool bounds = false;  ///< with rows
   unsigned threads = 0;
   py::object progress = py::none();  ///< called with (phase, done, total), if it is not None
+  std::uint64_t max_unpacked = 0;    ///< 0: a limit that follows from the size
 
   [[nodiscard]] CheckOptions check() const {
     CheckOptions options;
     options.presync = presync_of(presync);
     options.bounds.wanted = options.bounds.rows = bounds;
     options.threads = threads;
+    options.max_unpacked_bytes = max_unpacked;
     return options;
   }
 };
 
-py::tuple check(const std::string& path, const RunOptions& given) {
+/// The paths of a trace.
+using Names = std::vector<std::string>;
+
+/// Does `work(engine::Run)` as run() does.
+template <class Work>
+auto run_alone(const RunOptions& given, const Work& work, page::Data* page = nullptr) {
+  return run(given.progress, [&](Progress* progress) {
+    Solo solo;
+    return work(engine::Run{.processes = solo, .progress = progress, .page = page});
+  });
+}
+
+py::tuple check(const Names& trace, const RunOptions& given) {
   const CheckOptions options = given.check();
-  const CheckReport report =
-      run(given.progress, [&](Progress* p) { return entrain::check(path, options, p); });
+  const CheckReport report = run_alone(given, [&](const engine::Run& how) {
+    return engine::check(how, engine::paths_of(trace), options);
+  });
   return py::make_tuple(report::json_text(report), bounds_of(report.bounds));
 }
 
-py::tuple edges(const std::string& path, const RunOptions& given) {
-  const CheckOptions options = given.check();
-  const engine::ArchiveEdges edges =
-      run(given.progress, [&](Progress* p) { return engine::read_edges({path}, options, p); });
+/// Columns of edges: the single ones, and those that decide ends of collectives.
+struct EdgeColumns {
+  std::vector<std::uint32_t> cause_clock, effect_clock;
+  std::vector<std::uint64_t> cause_time, effect_time;
   std::vector<std::uint8_t> kind;
-  for (const EdgeKind one : edges.list.kind) kind.push_back(static_cast<std::uint8_t>(one));
-  py::list locations, processes;
-  for (const Clock& clock : edges.clocks.clocks) {
-    locations.append(clock.name);
-    processes.append(clock.process);
+  std::vector<std::int64_t> margin, instance;
+
+  explicit EdgeColumns(const engine::ArchiveEdges& edges) {
+    const tables::EdgeList& list = edges.list;
+    for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
+      add({list.cause_clock[e], 0, list.cause_time[e]},
+          {list.effect_clock[e], 0, list.effect_time[e]}, list.kind[e], edges.edge_margins[e], -1);
+    }
+    for (std::size_t i = 0; i < list.instances.size(); ++i) add_instance(edges, i);
   }
-  return py::make_tuple(locations, processes, array_of<std::uint32_t>(edges.list.cause_clock),
-                        array_of<std::int64_t>(edges.list.cause_time),
-                        array_of<std::uint32_t>(edges.list.effect_clock),
-                        array_of<std::int64_t>(edges.list.effect_time),
-                        array_of<std::uint8_t>(kind), array_of<std::int64_t>(edges.edge_margins));
+
+ private:
+  void add(const InstanceMember& cause, const InstanceMember& effect, EdgeKind of, std::int64_t by,
+           std::int64_t number) {
+    cause_clock.push_back(cause.clock);
+    cause_time.push_back(cause.time);
+    effect_clock.push_back(effect.clock);
+    effect_time.push_back(effect.time);
+    kind.push_back(static_cast<std::uint8_t>(of));
+    margin.push_back(by);
+    instance.push_back(number);
+  }
+
+  /// Of each end the edge from the latest begin of another clock; of a scan, of a lower rank.
+  void add_instance(const engine::ArchiveEdges& edges, std::size_t i) {
+    const CollectiveInstance& one = edges.list.instances[i];
+    const std::uint64_t none = one.first + one.begins;
+    std::uint64_t first = none, second = none, next = one.first;
+    const auto& members = edges.list.members;
+    const auto is_later = [&](std::uint64_t a, std::uint64_t b) {
+      return b == none || edges.member_times[a] > edges.member_times[b];
+    };
+    for (std::uint64_t end = none; end < none + one.ends; ++end) {
+      const bool scan = one.kind == EdgeKind::scan;
+      for (; next < none && (!scan || members[next].rank < members[end].rank); ++next) {
+        if (is_later(next, first)) {
+          second = std::exchange(first, next);
+        } else if (is_later(next, second)) {
+          second = next;
+        }
+      }
+      const bool is_own = first != none && members[first].clock == members[end].clock;
+      const std::uint64_t cause = is_own ? second : first;
+      if (cause == none) continue;
+      add(members[cause], members[end], one.kind, edges.member_margins[end],
+          static_cast<std::int64_t>(i));
+    }
+  }
+};
+
+py::tuple edges(const Names& trace, const RunOptions& given) {
+  const CheckOptions options = given.check();
+  const engine::ArchiveEdges edges = run(given.progress, [&](Progress* p) {
+    return engine::read_edges(engine::paths_of(trace), options, p);
+  });
+  const EdgeColumns columns(edges);
+  py::list locations, processes;
+  for (std::size_t c = 0; c < edges.clocks.clocks.size(); ++c) {
+    const Clock& clock = edges.clocks.clocks[c];
+    if (edges.names.empty()) {
+      locations.append(std::stoull(clock.name));
+    } else {
+      locations.append(edges.names[c]);
+    }
+    processes.append(clock.process.empty() ? clock.name : clock.process);
+  }
+  return py::make_tuple(
+      locations, processes, array_of<std::uint32_t>(columns.cause_clock),
+      array_of<std::int64_t>(columns.cause_time), array_of<std::uint32_t>(columns.effect_clock),
+      array_of<std::int64_t>(columns.effect_time), array_of<std::uint8_t>(columns.kind),
+      array_of<std::int64_t>(columns.margin), array_of<std::int64_t>(columns.instance));
 }
 
-std::string correct(const std::string& path, const std::string& output, const std::string& mode,
-                    bool force, bool verify, const RunOptions& given) {
+std::string correct(const Names& trace, const std::string& output, const std::string& mode,
+                    bool force, bool verify, bool mark_offsets, const RunOptions& given) {
   CorrectOptions options;
   options.check = given.check();
   options.mode = mode_of(mode);
   options.force = force;
   options.verify = verify;
-  return report::json_text(
-      run(given.progress, [&](Progress* p) { return entrain::correct(path, output, options, p); }));
+  options.mark_offsets = mark_offsets;
+  return report::json_text(run_alone(given, [&](const engine::Run& how) {
+    return engine::correct(how, engine::paths_of(trace), output, options);
+  }));
 }
 
-py::tuple clock_maps(const std::string& path, bool amortize, const RunOptions& given) {
+/// Writes a page of a trace, as the verb report does.
+std::string report(const Names& trace, const std::string& output, bool force,
+                   const RunOptions& given) {
+  CorrectOptions options;
+  options.check = given.check();
+  options.check.bounds.wanted = true;
+  const engine::Paths paths = engine::paths_of(trace);
+  const OutputRule rule = engine::output_rule(paths, options.check, force);
+  if (!page::can_write_pages()) throw Failure{page::no_pages().value()};
+  page::Data data;
+  const auto write = [&](const engine::Run& how) -> Result<CorrectReport> {
+    TRY(OutputFile::check(output, rule));
+    TRY_ASSIGN(CorrectReport done, engine::plan_correction(how, paths, options));
+    TRY_ASSIGN(const std::string text, page::html(done, data, {.command = "report"}));
+    TRY(write_output(output, text, rule));
+    return done;
+  };
+  return report::json_text(run_alone(given, write, &data));
+}
+
+py::tuple clock_maps(const Names& trace, bool amortize, const RunOptions& given) {
   CorrectOptions options;
   options.check = given.check();
   options.amortize = amortize;
-  const ClockMaps maps =
-      run(given.progress, [&](Progress* p) { return entrain::clock_maps(path, options, p); });
+  const ClockMaps maps = run_alone(given, [&](const engine::Run& how) -> Result<ClockMaps> {
+    TRY_ASSIGN(const auto source, formats::open(how.processes, engine::paths_of(trace),
+                                                given.threads, given.max_unpacked));
+    return engine::plan_maps(how, *source, options);
+  });
   return maps.names.empty() ? py::make_tuple(maps.locations, maps.maps, maps.resolution_hz)
                             : py::make_tuple(maps.names, maps.maps, maps.resolution_hz);
 }
 
-std::string clocks(const std::string& path, const RunOptions& given) {
+std::string clocks(const Names& trace, const RunOptions& given) {
   CorrectOptions options;
   options.check = given.check();
-  return report::json_text(
-      run(given.progress, [&](Progress* p) { return entrain::clock_table(path, options, p); }));
+  options.check.bounds.wanted = true;
+  return report::clocks_json_text(run_alone(given, [&](const engine::Run& how) {
+    return engine::check_clocks(how, engine::paths_of(trace), options);
+  }));
 }
 
 /// Only RunOptions::threads and ::progress matter.
@@ -269,13 +376,12 @@ std::string compare(const std::string& a, const std::string& b,
       given.progress, [&](Progress* p) { return entrain::compare(a, b, truth_path, options, p); }));
 }
 
-std::string export_trace(const std::string& path, const std::string& output,
-                         const std::string& format, ExportOptions options,
-                         const RunOptions& given) {
+std::string export_trace(const Names& trace, const std::string& output, const std::string& format,
+                         ExportOptions options, const RunOptions& given) {
   options.check = given.check();
   options.format = format_of(format);
   return report::json_text(run(given.progress, [&](Progress* p) {
-    return entrain::export_trace(path, output, options, p);
+    return engine::export_trace(engine::paths_of(trace), output, options, p);
   }));
 }
 
@@ -354,14 +460,16 @@ py::tuple align(const PythonClocks& given_clocks, const PythonEdges& given_edges
 using PythonTable = std::pair<std::string, std::optional<std::string>>;
 
 tables::Source source_of(const PythonTable& table) {
-  if (table.second) return {table.first, *table.second};
+  if (table.second) return {table.first, std::string_view(*table.second)};
   return std::filesystem::path(table.first);
 }
 
 /// align() of tables; returns the names of the clocks before the rest.
 py::tuple align_tables(const PythonTable& edges, const std::vector<PythonTable>& clocks,
-                       std::uint64_t resolution_hz, const RunOptions& given) {
-  engine::AlignTables tables{.edges = source_of(edges), .resolution_hz = resolution_hz};
+                       const RunOptions& given, std::uint64_t resolution_hz,
+                       const std::string& unit, const std::string& columns) {
+  engine::AlignTables tables{
+      .edges = source_of(edges), .resolution_hz = resolution_hz, .unit = unit, .columns = columns};
   for (const PythonTable& one : clocks) tables.clocks.push_back(source_of(one));
   const AlignOptions options{.check = given.check()};
   const engine::AlignedTables result =
@@ -428,11 +536,13 @@ PYBIND11_MODULE(_core, module) {
       .def_readwrite("min_delay", &PythonEdges::min_delay)
       .def_readwrite("kind", &PythonEdges::kind);
   py::class_<RunOptions>(module, "RunOptions")
-      .def(py::init([](std::string presync, bool bounds, unsigned threads, py::object progress) {
-             return RunOptions{std::move(presync), bounds, threads, std::move(progress)};
+      .def(py::init([](std::string presync, bool bounds, unsigned threads, py::object progress,
+                       std::uint64_t max_unpacked) {
+             return RunOptions{std::move(presync), bounds, threads, std::move(progress),
+                               max_unpacked};
            }),
            py::kw_only(), py::arg("presync") = "auto", py::arg("bounds") = false,
-           py::arg("threads") = 0, py::arg("progress") = py::none());
+           py::arg("threads") = 0, py::arg("progress") = py::none(), py::arg("max_unpacked") = 0);
   py::class_<ExportOptions>(module, "ExportOptions")
       .def(py::init<>())
       .def_readwrite("from_s", &ExportOptions::from_s)
@@ -444,7 +554,9 @@ PYBIND11_MODULE(_core, module) {
   module.def("check", &python::check);
   module.def("edges", &python::edges);
   module.def("correct", &python::correct, py::arg("path"), py::arg("output"), py::kw_only(),
-             py::arg("mode"), py::arg("force"), py::arg("verify"), py::arg("options"));
+             py::arg("mode"), py::arg("force"), py::arg("verify"), py::arg("mark_offsets"),
+             py::arg("options"));
+  module.def("report", &python::report);
   module.def("clock_maps", &python::clock_maps, py::arg("path"), py::kw_only(), py::arg("amortize"),
              py::arg("options"));
   module.def("clocks", &python::clocks);
@@ -453,6 +565,8 @@ PYBIND11_MODULE(_core, module) {
   module.def("export_trace", &python::export_trace, py::arg("path"), py::arg("output"),
              py::kw_only(), py::arg("format"), py::arg("selection"), py::arg("options"));
   module.def("align", &python::align);
-  module.def("align_tables", &python::align_tables);
+  module.def("align_tables", &python::align_tables, py::arg("edges"), py::arg("clocks"),
+             py::arg("options"), py::kw_only(), py::arg("resolution_hz"), py::arg("unit"),
+             py::arg("columns"));
   module.def("version", &version);
 }

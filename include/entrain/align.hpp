@@ -71,7 +71,7 @@ struct Clocks {
 struct InstanceMember {
   std::uint32_t clock = 0;  ///< position in Clocks::clocks
   std::uint32_t rank = 0;   ///< ignored except for EdgeKind::scan
-  std::uint64_t time = 0;   ///< stamp, ticks, below 2^63
+  std::uint64_t time = 0;   ///< stamp, ticks, up to 2^62
 };
 
 /// An instance of a collective: every begin precedes every end of another clock; with
@@ -96,9 +96,9 @@ struct CollectiveInstance {
 /// array: cause_clock {0}, cause_time {100}, effect_clock {1}, effect_time {90}.
 struct Edges {
   std::span<const std::uint32_t> cause_clock{};   ///< positions in Clocks::clocks
-  std::span<const std::uint64_t> cause_time{};    ///< stamps, ticks, below 2^63
+  std::span<const std::uint64_t> cause_time{};    ///< stamps, ticks, up to 2^62
   std::span<const std::uint32_t> effect_clock{};  ///< positions in Clocks::clocks
-  std::span<const std::uint64_t> effect_time{};   ///< stamps, ticks, below 2^63
+  std::span<const std::uint64_t> effect_time{};   ///< stamps, ticks, up to 2^62
   /// Least time from cause to effect, ticks, 0 to 2^52; empty: 0 for all. The larger one of this
   /// and CheckOptions::mu counts. At most 65,535 different ones.
   std::span<const std::int64_t> min_delay{};

@@ -42,6 +42,9 @@ struct ClockRow {
   std::uint64_t violations = 0;             ///< those that its clock, or the other one, contradicts
   std::optional<std::int64_t> worst_ticks;  ///< smallest margin of these, ticks; negative: violated
   std::string worst_with;                   ///< the other clock of the smallest margin
+  /// Of a clock that is wrong and that a host shares with its devices: those of them that alone may
+  /// be wrong, as nothing within the process tells. "": none of them, or not known.
+  std::string maybe_only;
 };
 
 /// All clocks of a trace that have events: those furthest off first, then the others by name.

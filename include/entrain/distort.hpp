@@ -57,6 +57,7 @@ struct DistortReport {
   std::uint64_t clocks = 0;  ///< number of different clocks given
   std::uint64_t events = 0;
   double largest_offset_s = 0;    ///< largest |distorted - true| of all clocks and times
+  bool has_records = true;        ///< the format has records of measured clocks
   double largest_residual_s = 0;  ///< largest error after linear interpolation of the records
   /// Folders that killed runs had left near the output and that were removed.
   std::uint64_t leftovers_removed = 0;

@@ -32,6 +32,7 @@ class Entrain(CMakePackage):
     depends_on("simdjson")
     depends_on("protozero")
     depends_on("zlib-api")
+    depends_on("zstd")
     depends_on("cli11")
     depends_on("eigen@3.4:")
     depends_on("otf2")

@@ -53,6 +53,59 @@ def test_clocks_say_whose_clock_is_wrong(tmp_path):
     assert len(maps.bounds("rank 2")) > 0
     assert "8 clocks" in repr(maps) and "violations" in repr(ec.check(run))
     assert ec.check(run)["clocks"][0]["clock"] == "rank 2"
+    assert table.verdict == ec.Verdict.VIOLATIONS and table.reference != "rank 2"
+    assert "rank 2 slow by 0.00" in repr(table) and "knots" in repr(maps["rank 2"])
+    # The files one after the other are the same run.
+    assert ec.clocks(sorted(run.glob("rank*.json")))["clock"][0] == "rank 2"
+    # Collectives have edges: the begin that an end waits for last.
+    report = ec.check(run)
+    edges = report.edges()
+    assert (edges["instance"] >= 0).any() and (edges["margin"] < 0).any()
+    assert set(report.locations) == set(maps)
+    bad = edges[edges["margin"] < 0]
+    assert all("rank 2" in report.locations[b["cause_clock"]] + report.locations[b["effect_clock"]]
+               for b in bad)
+    matrix = report.violations()
+    assert matrix.shape == (4, 4) and matrix.sum() == len(bad)
+
+
+def test_all_functions_take_all_formats(tmp_path):
+    spans = TRACES.parent / "services" / "ascend.json"
+    out = tmp_path / "right.json"
+    report = ec.correct(spans, out, mark_offsets=True)
+    assert out.is_file() and "entrain.offset_ns" in out.read_text()
+    assert repr(report).startswith("<correction of ") and report["verdict"] in repr(report)
+    moved = ec.compare(spans, out)
+    assert moved["all"]["max_s"] > 1e-3 and "differ by up to" in repr(moved)
+    assert len(ec.check(spans).edges()) > 0
+    try:
+        page = ec.report(spans, tmp_path / "page.html")
+    except ValueError as error:  # built without pages
+        assert "npm" in str(error) or "page" in str(error)
+    else:
+        assert page["before"]["verdict"] in repr(page)
+        assert "<html" in (tmp_path / "page.html").read_text()
+        with pytest.raises(OSError, match="force=True"):
+            ec.report(spans, tmp_path / "page.html")
+
+
+def test_errors_name_arguments():
+    from entrain_clocks._words import call
+
+    def refuse(text):
+        raise ValueError(text)
+
+    for text, wanted in (
+            ("replace it with --force", "replace it with force=True"),
+            ("see --presync none", 'see presync="none"'),
+            ("--mode overlay needs an archive", 'mode="overlay" needs an archive'),
+            ("allow more with --max-unpacked, or", "allow more with max_unpacked, or"),
+            ("--columns names it", "columns names it"),
+            ("try --clock-domain auto", "try the tool's option clock-domain auto"),
+            ("a--b", "a--b")):
+        with pytest.raises(ValueError) as raised:
+            call(refuse, text)
+        assert str(raised.value) == wanted
 
 
 def barriers(count=40):
@@ -211,11 +264,15 @@ def test_check_reports_as_the_tool_does():
                           capture_output=True, text=True, check=False)
     assert dict(report) == json.loads(tool.stdout) | {"archive": report["archive"]}
     edges = report.edges()
-    assert edges.shape == (10_856,)
+    messages = edges[edges["instance"] < 0]
+    assert messages.shape == (10_856,)
     matrix = report.violations()
     assert matrix.shape == (8, 8)
-    assert matrix.sum() == (edges["margin"] < 0).sum() == report["edges"]["p2p"]["violations"]
+    assert matrix.sum() == (edges["margin"] < 0).sum()
+    assert (messages["margin"] < 0).sum() == report["edges"]["p2p"]["violations"]
     assert np.trace(matrix) == 0
+    ends = edges[edges["kind"] == ec.KINDS.index("n_to_n")]
+    assert ends["margin"].min() == round(report["edges"]["n_to_n"]["worst_s"] * report["resolution_hz"])
 
 
 def test_maps_are_those_of_the_library_and_of_align():
@@ -245,7 +302,7 @@ def test_correct_writes_an_archive(tmp_path):
     assert (tmp_path / "out" / "traces.otf2").exists()
     with pytest.raises(TypeError):
         ec.correct(LULESH, None)
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match="force=True"):
         ec.correct(LULESH, tmp_path / "out")
     with pytest.raises(ValueError):
         ec.correct(tmp_path / "nothing", tmp_path / "other")

@@ -95,7 +95,7 @@ class Prover {
     if (facts_.empty()) return without("there are no events");
     choose_reference();
     draw_lines();
-    if (begin_ >= end_) return without("all events have one time");
+    if (begin_ >= end_) return without("all events have one time, or times beyond 2^62 ticks");
     count_measured_once();
     return prove();
   }

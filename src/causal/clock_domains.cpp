@@ -143,7 +143,7 @@ class Chooser {
   void read_stamps() {
     constraints::evaluate_nodes(context_, stamps_, [](LocationIndex) {
       return [](std::uint64_t stamp) {
-        return static_cast<std::int64_t>(std::min<std::uint64_t>(stamp, std::uint64_t{1} << 61));
+        return static_cast<std::int64_t>(std::min<std::uint64_t>(stamp, std::uint64_t{1} << 62));
       };
     });
   }

@@ -61,8 +61,8 @@ class Align : public Verb {
   void declare(OptionSet& set) override {
     set.argument(
         "EDGES", edges_,
-        "Table of edges: CSV with a header line, or JSON lines; - is standard input. It is "
-        "never touched.");
+        "Table of edges: CSV with a header line, or JSON lines, plain or packed (.gz, .zst); - "
+        "is standard input. It is never touched.");
     declare_tables(set);
     declare_output(set);
     report_file_.declare(set);
@@ -166,10 +166,12 @@ void Align::declare_tables(OptionSet& set) {
 }
 
 void Align::declare_output(OptionSet& set) {
-  set.path("-o,--output", output_, "DIR",
-           "The folder to write maps.csv, report.json and, with --bounds, bounds.csv to. It "
-           "appears under this name only when it is complete, and it must not exist yet (but see "
-           "--force). Default: only the report is shown.")
+  set.path(
+         "-o,--output", output_, "DIR",
+         "The folder to write maps.csv, report.json and, with --bounds, bounds.csv to; or, if its "
+         "name ends in .csv, the one table: that of --apply, else the maps. It appears under this "
+         "name only when it is complete, and it must not exist yet (but see --force). Default: "
+         "only the report is shown.")
       ->group(k_table_group);
   add_force(set, files_.force, "DIR");
   set.path("--apply", apply_, "FILE",

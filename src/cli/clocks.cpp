@@ -47,7 +47,8 @@ class ClocksVerb : public Verb {
          "ties it to most other clocks. Bound: the largest error that the offset can have where "
          "the clock communicates, median and maximum over time. Evidence: edges (messages, ends "
          "of collectives) that concern the clock, and those violated by the clocks as "
-         "measured.",
+         "measured. A host and its devices have one row while nothing between them is violated; "
+         "\"rank 1 (or only rank 1 device 0)\" says that it may as well be the device alone.",
          "The common time is that of the clocks that are right. Where no clock kept its times it "
          "is the time of the clock in the middle, and the first line says so."},
         {{"entrain clocks traces.otf2", "Whose clock is wrong?"},
@@ -56,7 +57,9 @@ class ClocksVerb : public Verb {
          {"entrain clocks --csv run/ > clocks.csv", "The table for a spreadsheet."}},
         exit_codes({{"0", "the table is shown; with --max-offset: no clock is off by more"},
                     {"1", "with --max-offset: a clock is off by more"},
-                    {"3", "some clock is tied to no other one, and none is off by more"}}),
+                    {"3",
+                     "some clock is tied to no other one, and none is off by more; or check says "
+                     "unproven"}}),
         {"--sort", "--max-offset", "--csv", "--json", "--quiet", "--max-rate-ppm"}};
     return k_help;
   }
@@ -90,24 +93,26 @@ class ClocksVerb : public Verb {
   int run() override {
     return run_and_report(
         common_, [&](Progress* progress) { return work(progress); },
-        [this](const Shown& shown) { return exit_code(shown.table); });
+        [this](const Shown& shown) { return exit_code(shown.check); });
   }
 
  private:
   struct Shown {
-    ClockTable table;
+    CheckReport check;
     ClockOrder order = ClockOrder::off;
     bool csv = false;
 
-    [[nodiscard]] ClockTable sorted() const {
-      ClockTable rows = table;
-      report::sort_clocks(rows, order);
-      return rows;
+    [[nodiscard]] CheckReport sorted() const {
+      CheckReport result = check;
+      report::sort_clocks(result.clocks, order);
+      return result;
     }
-    friend std::string json_text(const Shown& shown) { return report::json_text(shown.sorted()); }
+    friend std::string json_text(const Shown& shown) {
+      return report::clocks_json_text(shown.sorted());
+    }
     friend std::string to_text(const Shown& shown, const report::Style& style) {
-      return shown.csv ? report::clocks_csv(shown.sorted())
-                       : report::to_text(shown.table, style, shown.order);
+      return shown.csv ? report::clocks_csv(shown.sorted().clocks)
+                       : report::clocks_text(shown.check, style, shown.order);
     }
   };
 
@@ -117,14 +122,17 @@ class ClocksVerb : public Verb {
     options.check.bounds.wanted = true;
     options.check.threads = common_.own_threads();
     const engine::Run run{.processes = processes(), .progress = progress};
-    TRY_ASSIGN(ClockTable table, engine::find_clocks(run, engine::paths_of(archive_), options));
-    return Shown{std::move(table), order_, csv_};
+    TRY_ASSIGN(CheckReport check, engine::check_clocks(run, engine::paths_of(archive_), options));
+    return Shown{std::move(check), order_, csv_};
   }
 
-  [[nodiscard]] int exit_code(const ClockTable& table) const {
-    bool untied = table.rows.empty();
+  /// Where the check proves nothing, that of the check.
+  [[nodiscard]] int exit_code(const CheckReport& check) const {
+    const ClockTable& table = check.clocks;
+    const bool is_unproven = check.judgement.verdict == Verdict::unproven;
+    bool untied = is_unproven || table.rows.empty();
     for (const ClockRow& row : table.rows) {
-      if (row.state == ClockState::untied) untied = true;
+      if (row.state == ClockState::untied) untied = untied || table.rows.size() > 1;
       if (row.state == ClockState::right) continue;
       const double off = report::seconds_of(row.most_ticks, table.resolution_hz);
       if (max_offset_s_ && off > *max_offset_s_) return k_exit_violations;

@@ -59,14 +59,15 @@ Option* add_archive(OptionSet& set, const std::string& name, std::vector<std::st
                     const char* help) {
   return set.arguments(name, target,
                        fmt::format("{} Or the JSON files of a training run or of spans of "
-                                   "services: their folder, or one after the other.",
+                                   "services, plain or packed (.gz, .zst): their folder, or one "
+                                   "after the other; - is standard input.",
                                    help));
 }
 
 Option* add_max_unpacked(OptionSet& set, std::uint64_t& target) {
   return add_value(
       set, "--max-unpacked", target, parse_size, "BYTES",
-      "The most bytes that a packed file (.json.gz) may hold when unpacked, e.g. 20G "
+      "The most bytes that a packed file (.json.gz, .json.zst) may hold when unpacked, e.g. 20G "
       "(powers of 1024). Files that hold more are refused. Use it when a file that you "
       "trust is refused, or when files come from strangers. Default: 64G, and beyond "
       "256M no more than 250 times the file's size.");
@@ -74,8 +75,9 @@ Option* add_max_unpacked(OptionSet& set, std::uint64_t& target) {
 
 void add_output(OptionSet& set, std::string& target, bool& force) {
   set.path("-o,--output", target, "DIR",
-           "The folder to write the new archive to; required. It appears under this name "
-           "only when it is complete, and it must not exist yet (but see --force).")
+           "The folder to write the new archive to; required. A single file of JSON becomes a file "
+           "if this name ends in .json, .jsonl or .ndjson, packed as it is (.gz, .zst). It appears "
+           "under this name only when it is complete, and it must not exist yet (but see --force).")
       ->required()
       ->group("OUTPUT OPTIONS");
   add_force(set, force, "DIR");

@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* k_help_group = "GENERAL OPTIONS";
 
-std::string reject_empty(const std::string& path) {
-  return path.empty() ? "the path is empty" : "";
+std::string reject_empty(const std::string& value) {
+  return value.empty() ? "nothing is given" : "";
 }
 
 /// Hands the page that this project writes to the library, which asks for one.

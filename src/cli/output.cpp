@@ -17,6 +17,7 @@
 #include "base/unfinished.hpp"
 #include "cli/processes.hpp"
 #include "cli/verb.hpp"
+#include "report/text.hpp"
 
 namespace entrain::cli {
 
@@ -53,8 +54,14 @@ void complain(std::string_view sentence) {
 }
 
 void complain_alone(std::string_view sentence) {
-  const std::string line = fmt::format("entrain: {}\n", presentable(sentence));
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  constexpr std::string_view k_name = "entrain: ";
+  constexpr std::size_t k_columns = 100;
+  std::string lines;
+  for (const std::string& line :
+       report::wrapped(presentable(sentence), k_columns - k_name.size())) {
+    lines.append(lines.empty() ? k_name : std::string_view("         ")).append(line).append("\n");
+  }
+  std::fwrite(lines.data(), 1, lines.size(), stderr);
   std::fflush(stderr);
 }
 

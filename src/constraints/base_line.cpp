@@ -11,10 +11,11 @@ namespace entrain::constraints {
 
 namespace {
 
-constexpr std::int64_t k_most_time = std::int64_t{1} << 61;  ///< largest time, ticks
+/// Smallest and largest time, ticks: the difference of any two fits into 64 bits.
+constexpr std::int64_t k_least_time = -(std::int64_t{1} << 61), k_most_time = std::int64_t{1} << 62;
 
 std::int64_t clamped(Int128 time) {
-  return static_cast<std::int64_t>(std::clamp<Int128>(time, -k_most_time, k_most_time));
+  return static_cast<std::int64_t>(std::clamp<Int128>(time, k_least_time, k_most_time));
 }
 
 /// rint() of a product that need not fit into an integer.
@@ -36,7 +37,7 @@ std::uint64_t BaseLine::local_at(std::int64_t time) const {
   const Int128 local =
       distance + anchor - rounded(static_cast<double>(distance) * (rate / (1 + rate)));
   return static_cast<std::uint64_t>(
-      std::clamp<Int128>(local, 0, static_cast<Int128>(k_most_time) * 2));
+      std::clamp<Int128>(local, 0, static_cast<Int128>(k_most_time) * 2 - 1));
 }
 
 BaseLine chord(const ClockMap& map, std::uint64_t first, std::uint64_t last) {

@@ -12,7 +12,7 @@ namespace entrain::constraints {
 ///
 ///     line(x) = value + (x - anchor) + rint(rate * (x - anchor))
 ///
-/// Straight to within a tick, increasing for rates above -1. Times are limited to +-2^61.
+/// Straight to within a tick, increasing for rates above -1. Times are limited to -2^61 and 2^62.
 ///
 /// Example: anchor 1000, value 5000, rate 0.01. line(1000) = 5000 and line(1200) = 5202.
 struct BaseLine {
@@ -21,7 +21,7 @@ struct BaseLine {
   double rate = 0;           ///< rate of common time against the clock, minus one
 
   [[nodiscard]] std::int64_t operator()(std::uint64_t local) const;
-  /// Inverse to within two ticks, clamped to [0, 2^62].
+  /// Inverse to within two ticks, clamped to [0, 2^63).
   [[nodiscard]] std::uint64_t local_at(std::int64_t time) const;
 
   friend bool operator==(const BaseLine&, const BaseLine&) = default;

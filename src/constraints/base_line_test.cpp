@@ -34,8 +34,8 @@ TEST(BaseLine, stamps_follow_from_times_to_within_two_ticks) {
 }
 
 TEST(BaseLine, times_beyond_all_measure_are_held) {
-  const BaseLine line{0, std::int64_t{1} << 61, 0.5};
-  EXPECT_EQ(line(~std::uint64_t{0}), std::int64_t{1} << 61);
+  const BaseLine line{0, std::int64_t{1} << 62, 0.5};
+  EXPECT_EQ(line(~std::uint64_t{0}), std::int64_t{1} << 62);
   EXPECT_EQ(line.local_at(std::numeric_limits<std::int64_t>::min()), 0u);
   const BaseLine back{std::uint64_t{1} << 63, -(std::int64_t{1} << 61), 0};
   EXPECT_EQ(back(0), -(std::int64_t{1} << 61));

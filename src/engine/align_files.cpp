@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,6 +14,8 @@
 #include "engine/edges.hpp"
 #include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
+#include "formats/json/text_file.hpp"
+#include "formats/registry/standard_input.hpp"
 #include "formats/tables/read_clocks.hpp"
 #include "formats/tables/read_edges.hpp"
 #include "formats/tables/write_tables.hpp"
@@ -54,18 +55,17 @@ Result<void> put(const fs::path& path, std::string_view text) {
   return write_file(path, {bytes, text.size()});
 }
 
-bool is_standard_input(const fs::path& path) { return path == "-"; }
+/// True if the result is a table of that name, and not a folder.
+bool is_table_name(const fs::path& path) {
+  return json::without_packing(path.filename().string()).ends_with(".csv");
+}
 
-std::string read_standard_input() {
-  constexpr std::size_t k_block = std::size_t{1} << 20;
-  std::string text;
-  for (std::size_t read = k_block; read == k_block;) {
-    const std::size_t before = text.size();
-    text.resize(before + k_block);
-    read = std::fread(text.data() + before, 1, k_block, stdin);
-    text.resize(before + read);
-  }
-  return text;
+bool is_standard_input(const fs::path& path) { return path == formats::k_standard_input; }
+
+Result<tables::Source> source_of(const fs::path& edges) {
+  if (!is_standard_input(edges)) return tables::Source(edges);
+  TRY_ASSIGN(fs::path path, formats::standard_input());
+  return tables::Source("standard input", std::move(path));
 }
 
 std::vector<fs::path> clock_files(const AlignFiles& files) {
@@ -73,6 +73,51 @@ std::vector<fs::path> clock_files(const AlignFiles& files) {
   if (is_standard_input(files.edges)) return {};
   const fs::path beside = clocks_file_of(files.edges);
   return file_exists(beside) ? std::vector<fs::path>{beside} : std::vector<fs::path>{};
+}
+
+}  // namespace
+
+namespace {
+
+Result<void> check_output(const fs::path& output, const OutputRule& rule) {
+  return is_table_name(output) ? OutputFile::check(output, rule)
+                               : OutputFolder::check(output, rule);
+}
+
+/// Writes the mapped table, packed as it was.
+Result<void> apply(const AlignFiles& files, const engine::AlignedTables& aligned,
+                   const fs::path& to) {
+  TRY_ASSIGN(const json::Packing packing, json::packing_of(files.apply));
+  TRY_ASSIGN(json::TextWriter mapped, json::TextWriter::create(to, packing));
+  TRY(tables::map_table(files, aligned.clocks, aligned.alignment.maps, aligned.wraps,
+                        [&](std::string_view text) { return mapped.write(text); }));
+  return mapped.close();
+}
+
+/// Writes the mapped table, or the maps if there is none, as a file.
+Result<void> write_table(const AlignFiles& files, const engine::AlignedTables& aligned,
+                         const OutputRule& rule) {
+  json::Packing packing = json::Packing::none;
+  if (!files.apply.empty()) {
+    TRY_ASSIGN(packing, json::packing_of(files.apply));
+  }
+  const std::string name = files.output.filename().string();
+  if (const std::string wanted = json::packed_name(name, packing); name != wanted) {
+    return fail(ErrorKind::usage, fmt::format("the new table is not packed that way: name it {}",
+                                              (files.output.parent_path() / wanted).string()));
+  }
+  TRY_ASSIGN(OutputFile file, OutputFile::create(files.output, rule));
+  std::error_code error;
+  fs::create_directory(file.workshop(), error);
+  const fs::path made = file.workshop() / "table";
+  const auto write = [&] {
+    return files.apply.empty()
+               ? put(made, tables::maps_csv(aligned.clocks, aligned.alignment.maps, aligned.wraps))
+               : apply(files, aligned, made);
+  };
+  TRY(under_final_name(write(), made, files.output));
+  TRY(file.take(made));
+  return file.commit();
 }
 
 }  // namespace
@@ -99,7 +144,8 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
                                             page::Data* page, Progress* progress) {
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   AlignedTables result;
-  TRY_ASSIGN(const tables::Layout layout, tables::layout_of(tables.unit, tables.columns));
+  TRY_ASSIGN(tables::Layout layout, tables::layout_of(tables.unit, tables.columns));
+  layout.max_unpacked = options.check.max_unpacked_bytes;
   TRY_ASSIGN(result.clocks, tables::read_clocks(tables.clocks, tables.resolution_hz, layout.unit));
   TRY_ASSIGN(tables::EdgeTable table, tables::read_edges(tables.edges, result.clocks,
                                                          options.check.threads, progress, layout));
@@ -113,15 +159,14 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
                                   const AlignExtras& extras, Progress* progress) {
   TRY(check_files(files));
   const OutputRule rule = output_rule(files);
-  if (!files.output.empty()) TRY(OutputFolder::check(files.output, rule));
+  if (!files.output.empty()) TRY(check_output(files.output, rule));
   const std::vector<fs::path> clock_tables = clock_files(files);
-  const std::string all = is_standard_input(files.edges) ? read_standard_input() : "";
-  const AlignTables tables{
-      is_standard_input(files.edges) ? tables::Source("standard input", all) : files.edges,
-      {clock_tables.begin(), clock_tables.end()},
-      files.resolution_hz,
-      files.unit,
-      files.columns};
+  TRY_ASSIGN(tables::Source edges, source_of(files.edges));
+  const AlignTables tables{std::move(edges),
+                           {clock_tables.begin(), clock_tables.end()},
+                           files.resolution_hz,
+                           files.unit,
+                           files.columns};
   TRY_ASSIGN(AlignedTables aligned, align(tables, options, extras.page, progress));
   const Clocks& clocks = aligned.clocks;
   Alignment& result = aligned.alignment;
@@ -130,16 +175,14 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
         fmt::format("clocks are those of {}", clock_tables.front().string()));
   }
   if (files.output.empty()) return std::move(result.report);
-  TRY_ASSIGN(OutputFolder folder, OutputFolder::create(files.output, rule));
   result.report.output = files.output.string();
-  TRY(put(folder.path() / k_maps, tables::maps_csv(clocks, result.maps, aligned.wraps)));
-  if (!files.apply.empty()) {
-    TRY_ASSIGN(File mapped, File::create(folder.path() / files.apply.filename()));
-    TRY(tables::map_table(files, clocks, result.maps, aligned.wraps, [&](std::string_view text) {
-      return mapped.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-    }));
-    TRY(mapped.close());
+  if (is_table_name(files.output)) {
+    TRY(write_table(files, aligned, rule));
+    return std::move(result.report);
   }
+  TRY_ASSIGN(OutputFolder folder, OutputFolder::create(files.output, rule));
+  TRY(put(folder.path() / k_maps, tables::maps_csv(clocks, result.maps, aligned.wraps)));
+  if (!files.apply.empty()) TRY(apply(files, aligned, folder.path() / files.apply.filename()));
   if (result.report.bounds && extras.bounds) {
     TRY(put(folder.path() / "bounds.csv", extras.bounds(result.report)));
   }

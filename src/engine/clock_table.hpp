@@ -1,41 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
-#include <limits>
 #include <span>
-#include <vector>
 
 #include <entrain/clock_map.hpp>
 #include <entrain/clocks.hpp>
 #include <entrain/report.hpp>
 
+#include "engine/clock_evidence.hpp"
 #include "engine/timeline.hpp"
 
 namespace entrain::engine {
-
-/// What the edges of a trace say of its clocks, by the clocks as measured. Index: location.
-struct ClockEvidence {
-  struct OfLocation {
-    std::uint64_t edges = 0, violations = 0;
-    std::int64_t worst_ticks = std::numeric_limits<std::int64_t>::max();  ///< that: no edge
-    LocationIndex worst_with = k_none;
-    /// It contradicts no clock that is right: see clock_evidence().
-    bool is_right = true;
-  };
-  std::vector<OfLocation> of;
-  std::vector<std::uint32_t> group;  ///< equal for locations that edges tie, by way of others too
-};
-
-/// Collects the evidence while the timeline has its graph. A single edge concerns both ends; an end
-/// of a collective concerns the last begin that it waits for. Linear in edges, but for the order of
-/// begins of a collective. Collective.
-///
-/// Those clocks are right that violate no edge among themselves, taken in order of how far the
-/// presync moves them: where an estimate moves some a little that nothing speaks against, nobody
-/// can call them wrong. Example: rank 0 moves by 5 ms, the others by 0, 1 and 3 us; all violated
-/// edges are between rank 0 and others, so these are right.
-ClockEvidence clock_evidence(session::Workers& workers, const Timeline& timeline);
 
 /// The table of the clocks that have events: how `corrected` maps them, one map per location,
 /// against the maps as measured. `bounds`: with rows if there are few enough, or null. Collective;

@@ -410,7 +410,7 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
                                       const CorrectOptions& options) {
   OutputRule rule;  // rank 0 creates the folder
   if (run.processes.rank() == 0) rule = output_rule(paths, options.check, options.force);
-  TRY(run.processes.agree(run.processes.rank() == 0 ? OutputFolder::check(output, rule)
+  TRY(run.processes.agree(run.processes.rank() == 0 ? formats::check_output(paths, output, rule)
                                                     : Result<void>()));
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, options));
@@ -438,11 +438,17 @@ Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths
   return correction.take_report();
 }
 
-Result<ClockTable> engine::find_clocks(const Run& run, const Paths& paths,
-                                       const CorrectOptions& options) {
+Result<CheckReport> engine::check_clocks(const Run& run, const Paths& paths,
+                                         const CorrectOptions& options) {
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, options));
-  return engine::find_clocks(run, *source, options);
+  Correction correction(run, *source, options);
+  TRY(correction.compute(true, Correction::Writing::no));
+  TRY(correction.explain(correction.check_before()));
+  TRY(correction.check_unchanged());
+  CorrectReport report = correction.take_report();
+  report.before.clocks = std::move(report.clocks);
+  return std::move(report.before);
 }
 
 Result<ClockTable> engine::find_clocks(const Run& run, const formats::Source& source,
@@ -477,8 +483,10 @@ Result<ClockTable> clock_table(const std::filesystem::path& trace, const Correct
   Solo solo;
   CorrectOptions proving = options;
   proving.check.bounds.wanted = true;
-  return engine::find_clocks({.processes = solo, .progress = progress}, engine::Paths{trace},
-                             proving);
+  const engine::Run run{.processes = solo, .progress = progress};
+  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, {trace}, proving));
+  return engine::find_clocks(run, *source, proving);
 }
 
 }  // namespace entrain

@@ -41,7 +41,7 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
 Result<DistortReport> engine::distort(const Paths& paths, const std::filesystem::path& output,
                                       const DistortOptions& options, Progress* progress) {
   const OutputRule rule = output_rule(paths, options.force);
-  TRY(OutputFolder::check(output, rule));
+  TRY(formats::check_output(paths, output, rule));
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
              formats::open(paths, options.threads, options.max_unpacked_bytes));
   TRY(source->check_writable(WriteMode::rewrite, false));
@@ -78,6 +78,7 @@ Result<DistortReport> engine::distort(const Paths& paths, const std::filesystem:
   report.input = loaded.trace.path;
   report.output = staged->path().string();
   report.events = facts.events;
+  report.has_records = !timeline.has_given_edges;
   report.leftovers_removed = staged->leftovers_removed();
   return report;
 }

@@ -23,6 +23,13 @@ void fill_margins(const match::Graph& graph, const BigVector<std::int64_t>& time
     result.edge_margins.push_back(verify::margin(times[edge.receive], times[edge.send]));
   }
   result.member_margins.resize(result.list.members.size(), tables::Margins::k_none);
+  result.member_times.resize(result.list.members.size());
+  for (std::size_t i = 0; i < graph.exchanges.size(); ++i) {
+    std::uint64_t begin = result.list.instances[i].first;
+    for (const match::Participant& send : graph.sends(graph.exchanges[i])) {
+      result.member_times[begin++] = times[send.node];
+    }
+  }
   const match::Exchange* last = nullptr;
   std::uint64_t member = 0;
   match::for_demands(
@@ -61,6 +68,7 @@ Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& option
   session::begin_phase(progress, "check");
   ArchiveEdges result;
   TRY_ASSIGN(result.clocks, source->clock_table(t.loaded, options.clock_samples));
+  if (t.has_given_edges) result.names = trace::clock_names(t.loaded.trace.definitions);
   result.list = tables::list_of(t.graph, t.mu.ticks);
   TRY_ASSIGN(result.report, check_times(setting_of(workers, *source, t, options, progress),
                                         t.loaded, t.measured.maps));

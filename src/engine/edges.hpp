@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include <entrain/align.hpp>
 #include <entrain/error.hpp>
@@ -16,11 +18,13 @@ namespace entrain::engine {
 /// The edges of an archive, its locations as clocks, and what a table of them needs.
 struct ArchiveEdges {
   Clocks clocks;
+  std::vector<std::string> names;  ///< of the clocks, as ClockMaps::names
   tables::EdgeList list;
   CheckReport report;  ///< counts of the edges by the clocks as measured
   /// Effect minus cause by the clocks as measured: of edges; and per member of instances, of ends
   /// the smallest one, else tables::Margins::k_none.
   BigVector<std::int64_t> edge_margins, member_margins;
+  BigVector<std::int64_t> member_times;  ///< of begins of instances, by the clocks as measured
 };
 
 /// Reads an archive and matches it, in this process alone. align() makes of clocks and list the

@@ -65,10 +65,11 @@ Result<CorrectReport> correct(const Run& run, const Paths& archive,
 Result<ClockMaps> plan_maps(const Run& run, const formats::Source& source,
                             const CorrectOptions& options);
 
+/// The check of the times as measured, whose `clocks` are those of find_clocks().
+Result<CheckReport> check_clocks(const Run& run, const Paths& paths, const CorrectOptions& options);
+
 /// The clocks of a trace against common time, with evidence; with bounds only if the options ask
 /// for them.
-Result<ClockTable> find_clocks(const Run& run, const Paths& paths, const CorrectOptions& options);
-/// The same for a source that is open.
 Result<ClockTable> find_clocks(const Run& run, const formats::Source& source,
                                const CorrectOptions& options);
 

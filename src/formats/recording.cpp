@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
+#include "formats/json/document.hpp"
 #include "formats/rows.hpp"
 #include "formats/tables/trace.hpp"
 
@@ -56,6 +57,41 @@ class StagedRecording : public Staged {
   OutputFolder folder_;
   LinkCounts links_;
 };
+
+/// A trace of one file.
+class StagedFile : public Staged {
+ public:
+  StagedFile(const Recording& recording, OutputFile file)
+      : recording_(recording), file_(std::move(file)) {}
+
+  [[nodiscard]] fs::path path() const override { return file_.place(); }
+  [[nodiscard]] std::uint64_t leftovers_removed() const override {
+    return file_.leftovers_removed();
+  }
+  [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(session::Workers&, session::LoadedTrace&,
+                                                          bool, Progress*) const override {
+    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.read_back(file_.workshop()));
+    return std::make_unique<RereadRecording>(std::move(written));
+  }
+  [[nodiscard]] Result<void> commit() override {
+    TRY(file_.take(file_.workshop() / recording_.files.front().filename()));
+    return file_.commit();
+  }
+
+ private:
+  const Recording& recording_;
+  OutputFile file_;
+};
+
+/// Refuses a name that tells of another packing than the file has, which its copy keeps.
+Result<void> check_packing(const fs::path& input, const fs::path& output) {
+  TRY_ASSIGN(const json::Packing packing, json::packing_of(input));
+  const std::string name = output.filename().string();
+  const std::string wanted = json::packed_name(name, packing);
+  if (name == wanted) return {};
+  return fail(ErrorKind::usage, fmt::format("the new file is packed as the input is: name it {}",
+                                            (output.parent_path() / wanted).string()));
+}
 
 class RecordedEvents : public TimedEvents {
  public:
@@ -180,8 +216,27 @@ Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
   return info;
 }
 
+bool is_file_name(const fs::path& output) { return json::is_document_name(output); }
+
+Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
+                                                      const fs::path& output) const {
+  TRY(check_packing(files.front(), output));
+  TRY_ASSIGN(OutputFile file, OutputFile::create(output, plan.rule));
+  std::error_code error;
+  if (!fs::create_directory(file.workshop(), error)) {
+    return fail(ErrorKind::output,
+                fmt::format("cannot write {}: its folder takes no new file", output.string()));
+  }
+  TRY(plan.mark_offsets ? write_marked(file.workshop(), plan.maps)
+                        : write(file.workshop(), plan.maps));
+  return std::make_unique<StagedFile>(*this, std::move(file));
+}
+
 Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
                                                  const fs::path& output) const {
+  if (is_one_file && plan.mode == WriteMode::rewrite && is_file_name(output)) {
+    return stage_file(plan, output);
+  }
   TRY_ASSIGN(OutputFolder folder, OutputFolder::create(output, plan.rule));
   LinkCounts links{};
   if (plan.mode == WriteMode::overlay) {

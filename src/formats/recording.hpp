@@ -49,6 +49,10 @@ struct Work {
   std::string_view row;              ///< row in a viewer, e.g. the thread; empty: unknown
 };
 
+/// True if such a trace, which the user named as a file, is written as a file of this name, and not
+/// into a folder: the name tells of JSON.
+bool is_file_name(const std::filesystem::path& output);
+
 /// A trace whose clocks and edges fit into memory, while its events stay in its files: training
 /// runs, spans. Implements what follows from clocks and edges. Immutable after it was read.
 class Recording : public Source {
@@ -131,6 +135,7 @@ class Recording : public Source {
 
   bool has_overlay = false;  ///< the format has a manifest for write_overlay()
   bool has_marks = false;    ///< the format has attributes for write_marked()
+  bool is_one_file = false;  ///< the user named a file, not a folder
   Clocks clocks;
   tables::EdgeList list;
   std::uint64_t events = 0;  ///< number of events with a time
@@ -148,6 +153,10 @@ class Recording : public Source {
   /// Names of the ends of the worst edges, by clock and stamp; see Source::event_name().
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> event_names;
   Counters anomalies;  ///< others than `unmatched`, `skipped`; no zeros
+
+ private:
+  [[nodiscard]] Result<std::unique_ptr<Staged>> stage_file(
+      const WritePlan& plan, const std::filesystem::path& output) const;
 };
 
 }  // namespace entrain::formats

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 #include <algorithm>
 #include <array>
@@ -32,6 +33,7 @@ tl::unexpected<Error> refused(std::string why) { return fail(ErrorKind::output, 
 
 constexpr std::string_view k_begin = "written by entrain ", k_middle = " crc32 ";
 constexpr std::size_t k_digits = 8, k_longest_version = 32;
+constexpr const char* k_attribute = "user.entrain.result";
 constexpr std::string_view k_zeros = "00000000";
 constexpr std::string_view k_hex = "0123456789abcdef";
 /// Bytes of the largest mark of a folder that is read: some million names.
@@ -126,6 +128,38 @@ std::string_view unsealed(std::string_view mark) {
   return sealed(std::string(text)) == mark ? text : std::string_view();
 }
 
+/// What the bytes of a file say of it.
+struct Checksum {
+  std::uint64_t bytes = 0;
+  std::uint32_t whole = 0;  ///< CRC-32
+  std::uint32_t crc = 0;    ///< the same with zeros for the digits of its mark
+  std::string digits{};     ///< of the mark; "" if it has none
+};
+
+Result<Checksum> checksum_of(const fs::path& path) {
+  const auto file = File::open_for_reading(path);
+  if (!file) return refused("it cannot be read");
+  constexpr std::size_t k_block = std::size_t{1} << 20;
+  std::vector<std::uint8_t> block(k_block);
+  Checksum sum;
+  for (;;) {
+    const auto size = file->read_at(sum.bytes, block);
+    if (!size) return refused("it cannot be read");
+    if (*size == 0) return sum;
+    sum.whole = add_to_crc(sum.whole, text_of(block, *size));
+    if (sum.bytes == 0) {
+      const std::string_view head = text_of(block, std::min(*size, k_mark_reach));
+      if (const std::size_t digits = digits_in(head); digits != head.npos) {
+        sum.digits = head.substr(digits, k_digits);
+        std::copy(k_zeros.begin(), k_zeros.end(),
+                  block.begin() + static_cast<std::ptrdiff_t>(digits));
+      }
+    }
+    sum.crc = add_to_crc(sum.crc, text_of(block, *size));
+    sum.bytes += *size;
+  }
+}
+
 std::string title() { return fmt::format("entrain {}\n", version()); }
 
 Result<void> write_mark(const fs::path& folder, std::string_view text) {
@@ -207,30 +241,27 @@ Result<void> mark_replacing(const fs::path& folder) {
 bool is_unfinished(const fs::path& folder) { return read_mark(folder) == k_unfinished; }
 bool is_replacing(const fs::path& folder) { return read_mark(folder) == k_replacing; }
 
+void mark_file(const fs::path& path) {
+  const Result<Checksum> sum = checksum_of(path);
+  if (!sum) return;
+  const std::string mark = fmt::format("{}{}{}{:08x}", k_begin, version(), k_middle, sum->whole);
+  ::setxattr(path.c_str(), k_attribute, mark.data(), mark.size(), 0);
+}
+
 Result<void> check_own_file(const fs::path& path) {
-  const auto file = File::open_for_reading(path);
-  if (!file) return refused("it cannot be read");
-  if (file->size_when_opened() == 0) return {};
-  constexpr std::size_t k_block = std::size_t{1} << 20;
-  std::vector<std::uint8_t> block(k_block);
-  std::string found;
-  std::uint32_t crc = 0;
-  for (std::uint64_t at = 0;;) {
-    const auto size = file->read_at(at, block);
-    if (!size) return refused("it cannot be read");
-    if (*size == 0) break;
-    if (at == 0) {
-      const std::string_view head = text_of(block, std::min(*size, k_mark_reach));
-      const std::size_t digits = digits_in(head);
-      if (digits == head.npos) return refused("it has no mark of a result of entrain");
-      found = head.substr(digits, k_digits);
-      std::copy(k_zeros.begin(), k_zeros.end(),
-                block.begin() + static_cast<std::ptrdiff_t>(digits));
-    }
-    crc = add_to_crc(crc, text_of(block, *size));
-    at += *size;
+  TRY_ASSIGN(const Checksum inside, checksum_of(path));
+  if (inside.bytes == 0) return {};
+  std::string mark(k_mark_reach, '\0');
+  const ssize_t size = ::lgetxattr(path.c_str(), k_attribute, mark.data(), mark.size());
+  mark.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  const std::size_t digits = digits_in(mark);
+  if (inside.digits.empty() && digits == mark.npos) {
+    return refused("it has no mark of a result of entrain");
   }
-  if (found == fmt::format("{:08x}", crc)) return {};
+  const bool is_unchanged =
+      inside.digits == fmt::format("{:08x}", inside.crc) ||
+      (digits != mark.npos && mark.substr(digits, k_digits) == fmt::format("{:08x}", inside.whole));
+  if (is_unchanged) return {};
   return refused("it was changed after entrain had written it");
 }
 

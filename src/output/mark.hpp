@@ -38,6 +38,10 @@ class FileMark {
   std::uint64_t rest_ = 0;  ///< number of these
 };
 
+/// Marks a complete file whose text has no place for a mark, by an attribute that the file system
+/// keeps with it; copies do not have it. Without effect where it keeps none.
+void mark_file(const std::filesystem::path& path);
+
 /// Name of the file that is the mark of a folder. It lists size and name of everything in the
 /// folder; what was changed later than the mark is not as it was.
 inline constexpr const char* k_folder_mark = ".entrain-result";
@@ -54,10 +58,10 @@ Result<void> mark_replacing(const std::filesystem::path& folder);
 bool is_unfinished(const std::filesystem::path& folder);
 bool is_replacing(const std::filesystem::path& folder);
 
-/// Accepts a regular file that is empty or carries its mark unchanged, and a folder that is empty
-/// or holds nothing but what its mark lists, unchanged since. Something that was removed from the
-/// folder does not matter. The error's message is the end of a sentence: why it is no
-/// unchanged result. Follows no link.
+/// Accepts a regular file that is empty or carries its mark unchanged, inside or as an attribute,
+/// and a folder that is empty or holds nothing but what its mark lists, unchanged since. Something
+/// that was removed from the folder does not matter. The error's message is the end of a sentence:
+/// why it is no unchanged result. Follows no link.
 Result<void> check_own_file(const std::filesystem::path& path);
 Result<void> check_own_folder(const std::filesystem::path& folder);
 

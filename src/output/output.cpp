@@ -319,13 +319,24 @@ Result<void> OutputFile::write(std::string_view text) {
   return named(file_.write({bytes, text.size()}));
 }
 
+Result<void> OutputFile::take(const fs::path& file) {
+  TRY(named(file_.close()));
+  if (::rename(file.c_str(), made_.c_str()) != 0) return named(cannot_name(target_, errno));
+  return {};
+}
+
 Result<void> OutputFile::finish() {
   if (const std::size_t at = mark_.position(); at != std::string_view::npos) {
     const std::string digits = mark_.digits();
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(digits.data());
     TRY(named(file_.write_at(at, {bytes, digits.size()})));
   }
-  TRY(named(file_.close()));
+  const bool is_taken = !file_.is_open();
+  if (is_taken) {
+    mark_file(made_);
+  } else {
+    TRY(named(file_.close()));
+  }
   struct stat status {};
   if (::lstat(made_.c_str(), &status) != 0) return named(cannot_name(target_, errno));
   identity_ = {status.st_dev, status.st_ino};

@@ -83,6 +83,15 @@ class OutputFile {
   /// Appends to the file. A file_mark() in its first bytes is completed by commit(). Errors:
   /// ErrorKind::output.
   Result<void> write(std::string_view text);
+  /// A hidden folder, to be made, in which the file may be written under any name, for take().
+  [[nodiscard]] std::filesystem::path workshop() const { return staging_.path() / "workshop"; }
+  /// Takes a complete file of that folder for the content, in place of what was written. Errors:
+  /// ErrorKind::output.
+  Result<void> take(const std::filesystem::path& file);
+  /// Number of hidden folders of killed processes that create() has removed.
+  [[nodiscard]] std::uint64_t leftovers_removed() const { return staging_.leftovers_removed(); }
+  /// Final name, absolute.
+  [[nodiscard]] const std::filesystem::path& place() const { return place_; }
   /// Waits until the file is on the disk and gives it its final name. Errors: ErrorKind::output.
   Result<void> commit();
   /// The same as commit() of two files that belong together: none appears alone. After an error

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "base/temp_folder_testing.hpp"
+#include "base/try.hpp"
 
 namespace entrain {
 namespace {
@@ -299,6 +301,30 @@ TEST(OutputFile, an_unmarked_file_is_never_replaced) {
   const TempFolder root;
   ASSERT_TRUE(write_output(root / "out", "no mark"));
   EXPECT_FALSE(make_file(root / "out", "", true));
+}
+
+TEST(OutputFile, a_taken_file_is_marked_by_an_attribute) {
+  const TempFolder root;
+  const auto make = [&](const std::string& text, bool force) -> Result<void> {
+    TRY_ASSIGN(OutputFile file, OutputFile::create(root / "out", {.force = force, .inputs = {}}));
+    fs::create_directory(file.workshop());
+    put(file.workshop() / "any", text);
+    TRY(file.take(file.workshop() / "any"));
+    return file.commit();
+  };
+  ASSERT_TRUE(make("first", false));
+  EXPECT_EQ(content_of(root / "out"), "first");
+  EXPECT_EQ(entries(root.path()), 1);
+  if (::getxattr((root / "out").c_str(), "user.entrain.result", nullptr, 0) < 0) {
+    GTEST_SKIP() << "this file system keeps no attributes";
+  }
+  EXPECT_FALSE(make("second", false));
+  ASSERT_TRUE(make("second", true));
+  EXPECT_EQ(content_of(root / "out"), "second");
+  std::ofstream(root / "out", std::ios::app) << "mine";
+  EXPECT_FALSE(make("third", true));
+  fs::copy_file(root / "out", root / "copy");
+  EXPECT_EQ(content_of(root / "out"), "secondmine");
 }
 
 TEST(OutputFile, leaves_alone_what_appeared_meanwhile) {

@@ -32,8 +32,9 @@ std::string verdict_of(const CheckReport& counts, bool still) {
   const std::string edges = format_number_of(counts.checked_edges, "edge", "edges");
   switch (counts.judgement.verdict) {
     case Verdict::violations:
-      return fmt::format("Violations: {} of {} {}come too early by {}.",
-                         format_count(counts.violations), edges, still ? "still " : "", by);
+      return fmt::format("Violations: {} of {} {}{} too early by {}.",
+                         format_count(counts.violations), edges, still ? "still " : "",
+                         counts.violations == 1 ? "comes" : "come", by);
     case Verdict::clean:
       return fmt::format("Clean: by {} none of {} is violated.", by, edges);
     case Verdict::unproven:

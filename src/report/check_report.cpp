@@ -60,7 +60,7 @@ Json edge_json(const EdgeStatistics& edges, std::uint64_t resolution_hz) {
 /// Whose clock it is; where that was not worked out, how to find it.
 std::string whose_clocks(const CheckReport& report, const Style& style) {
   constexpr std::size_t k_shown = 4;
-  if (report.checked_edges == 0) return "";
+  if (report.judgement.verdict == Verdict::unproven || report.checked_edges == 0) return "";
   if (report.clocks.rows.empty() && report.violations > 0) {
     return paragraph("entrain clocks says whose clocks are wrong, entrain correct repairs them.",
                      style);

@@ -14,8 +14,10 @@
 
 #include "base/natural_order.hpp"
 #include "base/printable.hpp"
+#include "report/parts.hpp"
 #include "report/text.hpp"
 #include "report/units.hpp"
+#include "report/verdict_report.hpp"
 
 namespace entrain::report {
 namespace {
@@ -23,8 +25,12 @@ namespace {
 /// Clocks that a sentence names.
 constexpr std::size_t k_named = 3;
 
-constexpr const char* k_convention =
-    "Offset and drift are what the clock lacks: + it is slow, - it is fast.";
+std::string convention(const ClockTable& table) {
+  const std::string against =
+      table.reference.empty() ? "" : " against " + short_name(table.reference);
+  return fmt::format("Offset and drift are what the clock lacks{}: + it is slow, - it is fast.",
+                     against);
+}
 
 bool is_wrong(const ClockRow& row) {
   return row.state != ClockState::right && row.state != ClockState::untied;
@@ -75,7 +81,8 @@ bool any_row(const ClockTable& table, Has has) {
   return std::ranges::any_of(table.rows, has);
 }
 
-/// The columns that say something of this table, and the cells of a row.
+/// The columns that say something of this table, and the cells of a row. Where a line is too short
+/// for all of them, those go first that say least, and names stay whole.
 class ClockColumns {
  public:
   explicit ClockColumns(const ClockTable& table)
@@ -83,59 +90,69 @@ class ClockColumns {
         bounded_(any_row(table, [](const ClockRow& r) { return r.bound_ticks.has_value(); })),
         stepped_(any_row(table, [](const ClockRow& r) { return r.since_ticks.has_value(); })),
         counted_(any_row(table, [](const ClockRow& r) { return r.edges > 0; })),
-        violated_(any_row(table, [](const ClockRow& r) { return r.violations > 0; })) {}
+        violated_(any_row(table, [](const ClockRow& r) { return r.violations > 0; })),
+        largest_(bounded_),
+        worst_(violated_),
+        with_(violated_) {}
 
-  [[nodiscard]] Table text(std::span<const ClockRow> rows) const {
-    Table text;
-    text.column("clock", Align::left).column("state", Align::left).column("offset").column("drift");
-    if (bounded_) text.column("bound").column("largest");
-    if (stepped_) text.column("since");
-    if (violated_) text.column("violated");
-    if (counted_) text.column("edges");
-    if (shows_worst()) text.column("worst");
-    if (violated_ && !bounded_) text.column("with", Align::left);
-    for (const ClockRow& row : rows) text.row(cells(row));
-    return text;
+  [[nodiscard]] std::string text(std::span<const ClockRow> rows, const Style& style) {
+    for (bool* const column : {&with_, &worst_, &largest_, &counted_}) {
+      if (table(rows).width() <= style.columns) break;
+      *column = false;
+    }
+    return table(rows).text(style);
   }
 
  private:
-  /// Where there is room in a line.
-  [[nodiscard]] bool shows_worst() const { return violated_ && !(bounded_ && stepped_); }
+  [[nodiscard]] Table table(std::span<const ClockRow> rows) const {
+    Table text;
+    text.column("clock", Align::left).column("state", Align::left).column("offset").column("drift");
+    if (bounded_) text.column("bound");
+    if (largest_) text.column("largest");
+    if (stepped_) text.column("since");
+    if (violated_) text.column("violated");
+    if (counted_) text.column("edges");
+    if (worst_) text.column("worst");
+    if (with_) text.column("with", Align::left);
+    for (const ClockRow& row : rows) text.row(cells(row));
+    return text;
+  }
   [[nodiscard]] std::vector<Cell> cells(const ClockRow& row) const {
     const std::uint64_t hz = table_.resolution_hz;
     const bool known = row.state != ClockState::untied;
-    std::vector<Cell> cells{row.name,
+    std::vector<Cell> cells{short_name(row.name),
                             Cell(name_of(row.state), is_wrong(row) ? Tone::bad : Tone::plain),
                             known ? signed_ticks(row.offset_ticks, hz) : "-", drift_text(row)};
-    if (bounded_) {
-      cells.emplace_back(bound_text(row.bound_ticks, hz));
-      cells.emplace_back(bound_text(row.worst_bound_ticks, hz));
-    }
+    if (bounded_) cells.emplace_back(bound_text(row.bound_ticks, hz));
+    if (largest_) cells.emplace_back(bound_text(row.worst_bound_ticks, hz));
     if (stepped_) cells.emplace_back(since_text(row, table_));
     if (violated_) cells.emplace_back(format_count(row.violations));
     if (counted_) cells.emplace_back(format_count(row.edges));
-    if (shows_worst() && row.violations > 0) {
-      cells.emplace_back(format_ticks(*row.worst_ticks, hz));
-      if (!bounded_) cells.emplace_back(row.worst_with);
-    }
+    if (row.violations == 0) return cells;
+    if (worst_) cells.emplace_back(format_ticks(*row.worst_ticks, hz));
+    if (with_) cells.emplace_back(short_name(row.worst_with));
     return cells;
   }
 
   const ClockTable& table_;
-  bool bounded_, stepped_, counted_, violated_;
+  bool bounded_, stepped_, counted_, violated_, largest_, worst_, with_;
 };
 
-/// "host19 is slow by 8.450 ms".
+/// "host19 is slow by 8.450 ms", "rank 1 (or only rank 1 device 0) is fast by 5.000 ms".
 std::string fault_text(const ClockRow& row, std::uint64_t hz) {
   const std::string size = format_ticks(std::abs(row.offset_ticks), hz);
+  std::string name = short_name(row.name);
+  if (!row.maybe_only.empty()) {
+    name += fmt::format(" (or only {})", short_name(row.maybe_only));
+  }
   switch (row.state) {
     case ClockState::stepped:
-      return fmt::format("{} was set, and is {} by {} since", row.name,
+      return fmt::format("{} was set, and is {} by {} since", name,
                          row.offset_ticks >= 0 ? "slow" : "fast", size);
     case ClockState::bent:
-      return fmt::format("{} wanders, by up to {}", row.name, format_ticks(row.most_ticks, hz));
+      return fmt::format("{} wanders, by up to {}", name, format_ticks(row.most_ticks, hz));
     default:
-      return fmt::format("{} is {} by {}", row.name, name_of(row.state), size);
+      return fmt::format("{} is {} by {}", name, name_of(row.state), size);
   }
 }
 
@@ -150,6 +167,8 @@ std::string wrong_sentence(const ClockTable& table, std::size_t wrong) {
   if (wrong > k_named) {
     text = fmt::format("{} of {} clocks are wrong; {}", format_count(wrong),
                        format_count(table.rows.size()), text);
+  } else if (right == 1 && !table.reference.empty()) {
+    text += fmt::format("; the reference is {}", short_name(table.reference));
   } else if (right > 0) {
     text += fmt::format("; {} {} right", format_number_of(right, "other clock", "other clocks"),
                         right == 1 ? "is" : "are");
@@ -175,7 +194,8 @@ Json row_json(const ClockRow& row, std::uint64_t hz) {
           {"edges", row.edges},
           {"violations", row.violations},
           {"worst_s", seconds_or_null(row.worst_ticks, hz)},
-          {"worst_with", row.worst_with.empty() ? Json(nullptr) : Json(row.worst_with)}};
+          {"worst_with", row.worst_with.empty() ? Json(nullptr) : Json(row.worst_with)},
+          {"maybe_only", row.maybe_only.empty() ? Json(nullptr) : Json(row.maybe_only)}};
 }
 
 std::string cell_text(const Json& value) {
@@ -240,11 +260,13 @@ std::string clocks_sentence(const ClockTable& table) {
     text =
         right == 1 ? "1 clock is right." : fmt::format("{} clocks are right.", format_count(right));
   }
-  if (untied > 0) {
-    text += fmt::format("{}Nothing ties {} to the others.", text.empty() ? "" : " ",
-                        format_number_of(untied, "clock", "clocks"));
+  if (untied == 0) return text;
+  if (untied == 1 && table.rows.size() == 1) return "There is one clock, and nothing to compare.";
+  if (untied == table.rows.size()) {
+    return fmt::format("Nothing ties the {} clocks to each other.", format_count(untied));
   }
-  return text;
+  return text + fmt::format("{}Nothing ties {} to the others.", text.empty() ? "" : " ",
+                            format_number_of(untied, "clock", "clocks"));
 }
 
 std::string wrong_clocks_text(const ClockTable& table, std::size_t most, const Style& style) {
@@ -252,9 +274,9 @@ std::string wrong_clocks_text(const ClockTable& table, std::size_t most, const S
   const std::size_t wrong = count_wrong(table);
   std::string text = lines_of(clocks_sentence(table), Tone::plain, style);
   if (wrong == 0) return text;
-  text += toned(k_convention, Tone::faint, style) + "\n";
+  text += lines_of(convention(table), Tone::faint, style);
   const std::span<const ClockRow> rows(table.rows);  // the wrong ones first
-  text += ClockColumns(table).text(rows.first(std::min(wrong, most))).text(style);
+  text += ClockColumns(table).text(rows.first(std::min(wrong, most)), style);
   if (wrong > most) {
     text += fmt::format("and {} more: entrain clocks lists all\n", format_count(wrong - most));
   }
@@ -265,9 +287,11 @@ std::string wrong_clocks_text(const ClockTable& table, std::uint64_t left, std::
                               const Style& style) {
   const std::string text = wrong_clocks_text(table, most, style);
   if (left == 0 || text.empty()) return text;
-  return lines_of("Edges are still violated: more is wrong than the clocks show.", Tone::bad,
-                  style) +
-         text;
+  const bool is_any = count_wrong(table) > 0;
+  return lines_of(is_any ? "Edges are still violated: more is wrong than the clocks show."
+                         : "Edges are still violated, and no clock was found that is wrong.",
+                  Tone::bad, style) +
+         (is_any ? text : "");
 }
 
 std::string to_text(ClockTable table, const Style& style, ClockOrder order) {
@@ -276,8 +300,16 @@ std::string to_text(ClockTable table, const Style& style, ClockOrder order) {
   std::string text = lines_of(clocks_sentence(table), wrong > 0 ? Tone::bad : Tone::good, style);
   if (style.brief) return text;
   sort_clocks(table, order);
-  return text + lines_of(k_convention, Tone::faint, style) + "\n" +
-         ClockColumns(table).text(table.rows).text(style);
+  return text + lines_of(convention(table), Tone::faint, style) + "\n" +
+         ClockColumns(table).text(table.rows, style);
+}
+
+std::string clocks_text(CheckReport check, const Style& style, ClockOrder order) {
+  if (check.judgement.verdict != Verdict::unproven) return to_text(check.clocks, style, order);
+  const std::string verdict = verdict_text(check, style) + "\n";
+  if (style.brief || check.clocks.rows.empty()) return verdict;
+  sort_clocks(check.clocks, order);
+  return verdict + "\n" + ClockColumns(check.clocks).text(check.clocks.rows, style);
 }
 
 Json clocks_json(const ClockTable& table) {
@@ -296,7 +328,11 @@ Json to_json(const ClockTable& table) {
           {"clocks", rows.is_null() ? Json::array() : std::move(rows)}};
 }
 
-std::string json_text(const ClockTable& table) { return dump(to_json(table)); }
+std::string clocks_json_text(const CheckReport& check) {
+  Json json = to_json(check.clocks);
+  add_verdict(json, check.judgement);
+  return dump(json);
+}
 
 std::string clocks_csv(const ClockTable& table) {
   std::string text;

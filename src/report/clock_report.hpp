@@ -5,6 +5,7 @@
 #include <string>
 
 #include <entrain/clocks.hpp>
+#include <entrain/report.hpp>
 
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -33,12 +34,17 @@ std::string wrong_clocks_text(const ClockTable& table, std::uint64_t left, std::
 std::string to_text(ClockTable table, const Style& style, ClockOrder order = ClockOrder::off);
 
 /// An array with an object per clock: clock, machine, state, offset_s, most_s, drift_ppm, bound_s,
-/// worst_bound_s, since_s, edges, violations, worst_s, worst_with. Null without rows.
+/// worst_bound_s, since_s, edges, violations, worst_s, worst_with, maybe_only. Null without
+/// rows.
 Json clocks_json(const ClockTable& table);
+
+/// The same of the clocks of a check; where it proves nothing, its verdict and the rows.
+std::string clocks_text(CheckReport check, const Style& style, ClockOrder order);
 
 /// Schema entrain.clocks/1: archive, reference, and the rows as `clocks`.
 Json to_json(const ClockTable& table);
-std::string json_text(const ClockTable& table);
+/// Likewise with the verdict of the check.
+std::string clocks_json_text(const CheckReport& check);
 
 /// The rows with the names of clocks_json() as columns.
 std::string clocks_csv(const ClockTable& table);

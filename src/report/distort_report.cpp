@@ -13,15 +13,17 @@ std::string to_text(const DistortReport& report, const Style& style) {
   FieldList fields;
   fields.field("archive", report.input + " (the ground truth)").field("distorted", report.output);
   add_leftovers(fields, report.leftovers_removed);
-  return fields
+  fields
       .field("trace", fmt::format("{}, {}, {} (seed {})",
                                   format_number_of(report.locations, "location", "locations"),
                                   format_number_of(report.events, "event", "events"),
                                   format_number_of(report.clocks, "clock", "clocks"), report.seed))
-      .field("largest error", format_duration(report.largest_offset_s) + " of a clock as stored")
-      .field("residual", format_duration(report.largest_residual_s) +
-                             " at most after linear interpolation of the ClockOffset records")
-      .text(style);
+      .field("largest error", format_duration(report.largest_offset_s) + " of a clock as stored");
+  if (report.has_records) {
+    fields.field("residual", format_duration(report.largest_residual_s) +
+                                 " at most after linear interpolation of the ClockOffset records");
+  }
+  return fields.text(style);
 }
 
 Json to_json(const DistortReport& report) {
@@ -33,7 +35,8 @@ Json to_json(const DistortReport& report) {
                {"clocks", report.clocks},
                {"events", report.events},
                {"largest_offset_s", number(report.largest_offset_s)},
-               {"largest_residual_s", number(report.largest_residual_s)}};
+               {"largest_residual_s",
+                report.has_records ? number(report.largest_residual_s) : Json(nullptr)}};
   add_leftovers(json, report.leftovers_removed);
   return json;
 }

@@ -109,6 +109,11 @@ std::string paragraph(const std::string& text, const Style& style) {
   return lines;
 }
 
+std::string short_name(const std::string& name) {
+  constexpr std::size_t k_columns = 40;
+  return shortened(printable(name), k_columns);
+}
+
 std::string worst_violation(const CheckReport& report, const Style& style) {
   const EdgeStatistics* worst = nullptr;
   for (const EdgeStatistics& edges : report.edges) {
@@ -117,8 +122,8 @@ std::string worst_violation(const CheckReport& report, const Style& style) {
   }
   if (worst == nullptr) return "";
   const auto end = [&](const EdgeEnd& one) {
-    return fmt::format("{}{}{} at {}", one.process, one.region.empty() ? "" : " in ", one.region,
-                       format_time(one.ticks, report.resolution_hz));
+    return fmt::format("{}{}{} at {}", short_name(one.process), one.region.empty() ? "" : " in ",
+                       one.region, format_time(one.ticks, report.resolution_hz));
   };
   const WorstEdge& edge = *worst->worst;
   return paragraph(

@@ -22,6 +22,9 @@ std::string quality_text(const CheckReport& report, const Style& style);
 /// Adds a field per warning of the clocks; only the first one unless `style` is verbose.
 void add_warnings(FieldList& fields, const CheckReport& report, const Style& style);
 
+/// A name for a sentence: printable, and cut in the middle where it is long.
+std::string short_name(const std::string& name);
+
 /// A paragraph on the worst violation of all kinds: who, where, when; "" if nothing is violated.
 std::string worst_violation(const CheckReport& report, const Style& style);
 

@@ -269,7 +269,7 @@ inline CompareReport compare() {
 }
 
 inline DistortReport distort() {
-  return {"truth/traces.otf2", "skewed/traces.otf2", 42, 32, 8, 131216, 0.0049, 23.5e-6};
+  return {"truth/traces.otf2", "skewed/traces.otf2", 42, 32, 8, 131216, 0.0049, true, 23.5e-6};
 }
 
 inline SynthReport synth() {

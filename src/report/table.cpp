@@ -54,15 +54,25 @@ Table& Table::row(std::vector<Cell> cells) {
   return *this;
 }
 
-std::vector<std::size_t> Table::widths(std::size_t available) const {
+std::vector<std::size_t> Table::whole_widths() const {
   std::vector<std::size_t> result;
   for (const Column& column : columns_) result.push_back(width_of(column.heading));
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i)
       result[i] = std::max(result[i], width_of(row[i].text));
   }
-  std::size_t total = std::accumulate(result.begin(), result.end(), std::size_t{0}) +
-                      k_gap * (columns_.empty() ? 0 : columns_.size() - 1);
+  return result;
+}
+
+std::size_t Table::width() const {
+  const std::vector<std::size_t> widths = whole_widths();
+  return std::accumulate(widths.begin(), widths.end(), std::size_t{0}) +
+         k_gap * (columns_.empty() ? 0 : columns_.size() - 1);
+}
+
+std::vector<std::size_t> Table::widths(std::size_t available) const {
+  std::vector<std::size_t> result = whole_widths();
+  std::size_t total = width();
   while (total > available) {
     std::size_t widest = columns_.size();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -78,6 +88,7 @@ std::vector<std::size_t> Table::widths(std::size_t available) const {
 }
 
 std::string Table::text(const Style& style, std::size_t indent) const {
+  if (empty()) return "";
   const auto width = widths(style.columns > indent ? style.columns - indent : 0);
   std::string text;
   const auto line = [&](const auto& cell_at) {

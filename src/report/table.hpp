@@ -43,7 +43,10 @@ class Table {
   /// Adds a row; it may have as many cells as there are columns, and missing ones are empty.
   Table& row(std::vector<Cell> cells);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// Headings (unless all are empty) and rows, each ending with a newline, no trailing blanks.
+  /// Columns of text that it takes if no name is shortened.
+  [[nodiscard]] std::size_t width() const;
+  /// Headings (unless all are empty) and rows, each ending with a newline, no trailing blanks. ""
+  /// without rows.
   [[nodiscard]] std::string text(const Style& style, std::size_t indent = 0) const;
 
  private:
@@ -51,6 +54,7 @@ class Table {
     std::string heading;
     Align align;
   };
+  [[nodiscard]] std::vector<std::size_t> whole_widths() const;
   [[nodiscard]] std::vector<std::size_t> widths(std::size_t available) const;
 
   std::vector<Column> columns_;

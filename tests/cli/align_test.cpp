@@ -92,7 +92,7 @@ TEST_F(AlignTool, sets_clocks_by_ends_that_coincide) {
 TEST_F(AlignTool, counts_the_largest_margin_that_there_is) {
   const std::string edges =
       "cause_clock,cause_time,effect_clock,effect_time\n"
-      "a,0,b,9223372036854775807\n";
+      "a,0,b,4611686018427387904\n";
   const ChildOutcome outcome =
       run_tool({"align", put("e.csv", edges), "--presync", "none", "--json"});
   const Json report = json_of(outcome);

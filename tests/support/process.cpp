@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 
 #include <fcntl.h>
 #include <grp.h>
@@ -34,6 +35,15 @@ std::string content(std::FILE* file) {
   std::rewind(file);
   char buffer[4096];
   while (const auto count = std::fread(buffer, 1, sizeof buffer, file)) text.append(buffer, count);
+  return text;
+}
+
+/// Messages without the breaks between their lines, so that tests find whole sentences.
+std::string unwrapped(std::string text) {
+  const std::string indent = "\n" + std::string(std::string_view("entrain: ").size(), ' ');
+  for (std::size_t at = 0; (at = text.find(indent, at)) != std::string::npos;) {
+    text.replace(at, indent.size(), " ");
+  }
   return text;
 }
 
@@ -105,7 +115,7 @@ ChildOutcome run_in_child(const std::function<int()>& function, const ChildLimit
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
   outcome.timed_out = outcome.signal == SIGALRM;
   outcome.out = content(out.get());
-  outcome.err = content(err.get());
+  outcome.err = unwrapped(content(err.get()));
   return outcome;
 }
 

@@ -18,8 +18,7 @@ constexpr std::size_t k_room = 64;  // padding after the text, for parsers
 
 bool is_document_name(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
-  const std::string_view plain =
-      name.ends_with(".gz") ? std::string_view(name).substr(0, name.size() - 3) : name;
+  const std::string_view plain = without_packing(name);
   return plain.ends_with(".json") || plain.ends_with(".jsonl") || plain.ends_with(".ndjson");
 }
 
@@ -28,7 +27,7 @@ Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpac
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   Document document;
-  document.packed = reader.packed();
+  document.packing = reader.packing();
   if (!error) document.text.reserve(std::min<std::uint64_t>(size, k_most_text) + k_piece + k_room);
   for (bool more = true; more;) {
     const std::size_t before = document.text.size(), room = document.text.capacity();
@@ -71,8 +70,8 @@ std::string patch(std::string_view text, const std::vector<Replacement>& replace
   return result;
 }
 
-Result<void> save(const std::filesystem::path& path, std::string_view text, bool packed) {
-  TRY_ASSIGN(TextWriter writer, TextWriter::create(path, packed));
+Result<void> save(const std::filesystem::path& path, std::string_view text, Packing packing) {
+  TRY_ASSIGN(TextWriter writer, TextWriter::create(path, packing));
   TRY(writer.write(text));
   return writer.close();
 }

@@ -9,19 +9,22 @@
 
 #include <entrain/error.hpp>
 
+#include "formats/json/packing.hpp"
+
 namespace entrain::json {
 
-/// The text of a plain or gzip file.
+/// The text of a file, plain or packed.
 struct Document {
   std::string text;
-  bool packed = false;  ///< the file is gzip
-  bool cut = false;     ///< it ends inside its gzip stream
+  Packing packing = Packing::none;
+  bool cut = false;  ///< the file ends inside a packed stream
 };
 
-/// True if a file of this name can hold JSON: .json, .jsonl, .ndjson, and these with .gz.
+/// True if a file of this name can hold JSON: .json, .jsonl, .ndjson, and these with .gz or
+/// .zst.
 bool is_document_name(const std::filesystem::path& path);
 
-/// Reads a regular file; its first two bytes, not its name, decide whether it is gzip. Reads a
+/// Reads a regular file; its first bytes, not its name, decide whether it is packed. Reads a
 /// stream that ends too early up to its end. Errors: those of TextReader, of check_memory_room(),
 /// and ErrorKind::input for what is no UTF-8.
 Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
@@ -42,8 +45,7 @@ struct Replacement {
 /// The text with its pieces replaced. Replacements are sorted by `at` and do not overlap.
 std::string patch(std::string_view text, const std::vector<Replacement>& replacements);
 
-/// Creates a file of this text, packed if asked for; the same text gives the same bytes. Errors:
-/// ErrorKind::output.
-Result<void> save(const std::filesystem::path& path, std::string_view text, bool packed);
+/// Creates a file of this text; the same text gives the same bytes. Errors: ErrorKind::output.
+Result<void> save(const std::filesystem::path& path, std::string_view text, Packing packing);
 
 }  // namespace entrain::json

@@ -21,30 +21,71 @@ TEST(Document, a_packed_text_comes_back_as_it_was) {
   const TempFolder folder;
   std::string text;
   for (int i = 0; i < 300'000; ++i) text += std::to_string(i) + ",";
-  ASSERT_TRUE(save(folder.path() / "a.json.gz", text, true));
-  const auto document = load(folder.path() / "a.json.gz");
-  ASSERT_TRUE(document) << document.error().message;
-  EXPECT_TRUE(document->packed);
-  EXPECT_EQ(document->text, text);
+  for (const Packing packing : {Packing::none, Packing::gzip, Packing::zstd}) {
+    const auto path = folder.path() / packed_name("a.json", packing);
+    ASSERT_TRUE(save(path, text, packing));
+    const auto document = load(path);
+    ASSERT_TRUE(document) << document.error().message;
+    EXPECT_EQ(document->packing, packing);
+    EXPECT_EQ(packing_of(path).value(), packing);
+    EXPECT_EQ(document->text, text);
+    EXPECT_FALSE(document->cut);
+    EXPECT_TRUE(is_document_name(path));
+  }
 }
 
-TEST(Document, a_gzip_stream_that_ends_too_early_is_read_as_far_as_it_goes) {
+TEST(Document, several_zstd_frames_are_one_text) {
   const TempFolder folder;
-  ASSERT_TRUE(save(folder.path() / "a.json.gz", std::string(100'000, 'x'), true));
-  auto bytes = *read_file(folder.path() / "a.json.gz", 1 << 20);
-  bytes.resize(bytes.size() / 2);
-  ASSERT_TRUE(write_file(folder.path() / "b.json.gz", bytes));
-  const auto document = load(folder.path() / "b.json.gz");
-  ASSERT_TRUE(document);
-  EXPECT_TRUE(document->cut);
-  EXPECT_GT(document->text.size(), 1'000U);
-  EXPECT_LT(document->text.size(), 100'000U);
-  EXPECT_FALSE(load(folder.path() / "a.json.gz")->cut);
+  ASSERT_TRUE(save(folder.path() / "a", "[1,", Packing::zstd));
+  ASSERT_TRUE(save(folder.path() / "b", "2]", Packing::zstd));
+  auto bytes = *read_file(folder.path() / "a", 1 << 20);
+  const auto more = *read_file(folder.path() / "b", 1 << 20);
+  bytes.insert(bytes.end(), more.begin(), more.end());
+  ASSERT_TRUE(write_file(folder.path() / "c", bytes));
+  EXPECT_EQ(load(folder.path() / "c")->text, "[1,2]");
+  bytes[bytes.size() / 2] ^= 0x55;
+  bytes.resize(bytes.size() - 2);
+  ASSERT_TRUE(write_file(folder.path() / "d", bytes));
+  const auto damaged = load(folder.path() / "d");
+  EXPECT_TRUE(!damaged || damaged->cut);
+}
+
+TEST(Document, utf_16_is_named) {
+  const TempFolder folder;
+  using namespace std::string_literals;
+  for (const std::string& text : {"\xFF\xFE[\0]\0"s, "\xFE\xFF\0[\0]"s, "[\0]\0"s, "\0[\0]"s}) {
+    const auto path = folder.path() / "a.json";
+    std::filesystem::remove(path);
+    ASSERT_TRUE(save(path, text, Packing::none));
+    const auto refused = load(path);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("is UTF-16; write it as UTF-8"), std::string::npos);
+    EXPECT_FALSE(beginning(path));
+  }
+}
+
+TEST(Document, a_packed_stream_that_ends_too_early_is_read_as_far_as_it_goes) {
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += std::to_string(i) + ",";
+  for (const Packing packing : {Packing::gzip, Packing::zstd}) {
+    const TempFolder folder;
+    ASSERT_TRUE(save(folder.path() / "a", text, packing));
+    auto bytes = *read_file(folder.path() / "a", 1 << 24);
+    bytes.resize(bytes.size() / 2);
+    ASSERT_TRUE(write_file(folder.path() / "b", bytes));
+    const auto document = load(folder.path() / "b");
+    ASSERT_TRUE(document);
+    EXPECT_TRUE(document->cut);
+    EXPECT_GT(document->text.size(), 1'000U);
+    EXPECT_LT(document->text.size(), text.size());
+    EXPECT_EQ(document->text, text.substr(0, document->text.size()));
+    EXPECT_FALSE(load(folder.path() / "a")->cut);
+  }
 }
 
 TEST(Document, zeros_behind_a_gzip_stream_are_passed_over) {
   const TempFolder folder;
-  ASSERT_TRUE(save(folder.path() / "a.json.gz", "[1]", true));
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", "[1]", Packing::gzip));
   auto bytes = *read_file(folder.path() / "a.json.gz", 1 << 20);
   bytes.resize(bytes.size() + 4);
   ASSERT_TRUE(write_file(folder.path() / "b.json.gz", bytes));
@@ -55,8 +96,8 @@ TEST(Document, zeros_behind_a_gzip_stream_are_passed_over) {
 
 TEST(Document, no_more_is_unpacked_than_is_allowed) {
   const TempFolder folder;
-  ASSERT_TRUE(save(folder.path() / "a.json.gz", std::string(3'000'000, ' '), true));
-  ASSERT_TRUE(save(folder.path() / "plain.json", std::string(3'000'000, ' '), false));
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", std::string(3'000'000, ' '), Packing::gzip));
+  ASSERT_TRUE(save(folder.path() / "plain.json", std::string(3'000'000, ' '), Packing::none));
   EXPECT_TRUE(load(folder.path() / "a.json.gz"));
   EXPECT_TRUE(load(folder.path() / "a.json.gz", 3'000'000));
   EXPECT_TRUE(load(folder.path() / "plain.json", 1000));
@@ -80,7 +121,8 @@ TEST(Document, memory_is_refused_before_it_is_taken) {
   const TempFolder folder;
   constexpr std::size_t k_bytes = std::size_t{192} << 20;
   for (const bool packed : {false, true}) {
-    ASSERT_TRUE(save(folder.path() / "a.json", std::string(k_bytes, ' '), packed));
+    ASSERT_TRUE(save(folder.path() / "a.json", std::string(k_bytes, ' '),
+                     packed ? Packing::gzip : Packing::none));
     set_memory_room(k_bytes / 4);
     const auto refused = load(folder.path() / "a.json");
     set_memory_room(0);
@@ -97,7 +139,7 @@ TEST(Document, the_beginning_is_there_unless_the_system_cannot_read_the_file) {
   const TempFolder folder;
   std::string text;
   for (int i = 0; i < 300'000; ++i) text += std::to_string(i) + ",";
-  ASSERT_TRUE(save(folder.path() / "a.json.gz", text, true));
+  ASSERT_TRUE(save(folder.path() / "a.json.gz", text, Packing::gzip));
   EXPECT_EQ(beginning(folder.path() / "a.json.gz").value(), text.substr(0, k_beginning));
   auto bytes = *read_file(folder.path() / "a.json.gz", 1 << 20);
   std::fill(bytes.begin() + 9'000, bytes.end(), std::uint8_t{0xFF});
@@ -112,7 +154,7 @@ TEST(Document, the_beginning_is_there_unless_the_system_cannot_read_the_file) {
 
 TEST(Document, bytes_that_are_no_utf8_are_refused) {
   const TempFolder folder;
-  ASSERT_TRUE(save(folder.path() / "a.json", "[\"\xFF\"]", false));
+  ASSERT_TRUE(save(folder.path() / "a.json", "[\"\xFF\"]", Packing::none));
   EXPECT_FALSE(load(folder.path() / "a.json"));
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/json/text_file.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -11,14 +9,12 @@
 
 #include "base/file.hpp"
 #include "base/try.hpp"
-#include "formats/json/memory.hpp"
+#include "formats/json/packing.hpp"
 
 namespace entrain::json {
 namespace {
 
 constexpr std::size_t k_packed_piece = std::size_t{1} << 18;
-constexpr int k_gzip = 15 + 16;  // the largest window, with a gzip header
-constexpr int k_memory_level = 8;
 
 bool all_zero(std::span<const std::uint8_t> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });
@@ -35,6 +31,22 @@ tl::unexpected<Error> no_utf8(const std::filesystem::path& path) {
               fmt::format("{} is no UTF-8, as JSON must be; write it again", path.string()));
 }
 
+bool is_utf16(std::string_view text) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return true;
+  constexpr std::size_t k_seen = 4;  // two characters, which are ASCII in a table and in JSON
+  if (text.size() < k_seen) return false;
+  const auto has_zeros_at = [&](std::size_t i) {
+    return text[i] == '\0' && text[i + 2] == '\0' && text[1 - i] != '\0' && text[3 - i] != '\0';
+  };
+  return has_zeros_at(0) || has_zeros_at(1);
+}
+
+tl::unexpected<Error> no_utf16(const std::filesystem::path& path) {
+  return fail(
+      ErrorKind::input,
+      fmt::format("{} is UTF-16; write it as UTF-8 (iconv -f UTF-16 -t UTF-8)", path.string()));
+}
+
 std::string_view whole_characters(std::string_view text) {
   constexpr std::size_t k_longest = 4;
   for (std::size_t back = 1; back < k_longest && back <= text.size(); ++back) {
@@ -47,34 +59,32 @@ std::string_view whole_characters(std::string_view text) {
 
 struct TextReader::Source {
   explicit Source(File opened) : file(std::move(opened)) {}
-  ~Source() {
-    if (packed) inflateEnd(&stream);
-  }
 
-  [[nodiscard]] tl::unexpected<Error> damaged(const char* how) {
+  [[nodiscard]] tl::unexpected<Error> damaged() {
     is_damaged = true;
-    return fail(ErrorKind::input, fmt::format("{} {}; unpack it with gzip to see how much is left",
-                                              file.path().string(), how));
+    const char* const other =
+        packing == Packing::zstd ? ", or one with a window above 128 MiB" : "";
+    return fail(ErrorKind::input,
+                fmt::format("{} holds a damaged {} stream{}; unpack it with {} to see how much is "
+                            "left",
+                            file.path().string(), unpacker->name(), other, unpacker->name()));
   }
 
   Result<void> begin() {
-    std::uint8_t mark[2];
+    std::uint8_t mark[k_packing_mark];
     TRY_ASSIGN(const std::size_t size, file.read_at(0, mark));
-    if (size < sizeof mark || mark[0] != 0x1F || mark[1] != 0x8B) return {};
-    if (unless_no_memory(inflateInit2(&stream, k_gzip)) != Z_OK)
-      return damaged("cannot be unpacked");
-    packed = true;
-    piece.resize(k_packed_piece);
+    packing = packing_of(std::span<const std::uint8_t>(mark, size));
+    unpacker = Unpacker::make(packing);
+    if (unpacker) piece.resize(k_packed_piece);
     return {};
   }
 
   /// Reads the next piece of the file if the last one is used up; false at the end.
   Result<bool> refill() {
-    if (stream.avail_in > 0) return true;
+    if (!rest.empty()) return true;
     TRY_ASSIGN(const std::size_t size, file.read_at(at, piece));
     at += size;
-    stream.next_in = piece.data();
-    stream.avail_in = static_cast<unsigned>(size);
+    rest = std::span(piece).first(size);
     return size > 0;
   }
 
@@ -83,32 +93,31 @@ struct TextReader::Source {
     TRY_ASSIGN(bool more, refill());
     if (!more) return false;
     bool is_padding = false;
-    while (more && all_zero({stream.next_in, stream.avail_in})) {
+    while (more && all_zero(rest)) {
       is_padding = true;
-      stream.avail_in = 0;
+      rest = {};
       TRY_ASSIGN(more, refill());
     }
-    if (more && is_padding) return damaged("holds a damaged gzip stream");
-    if (more) inflateReset(&stream);
+    if (more && is_padding) return damaged();
+    if (more) unpacker->restart();
     return more;
   }
 
   Result<std::size_t> unpack(std::span<char> buffer) {
-    stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
-    stream.avail_out = static_cast<unsigned>(buffer.size());
-    while (!ended && stream.avail_out > 0) {
-      if (state == Z_STREAM_END) {
+    std::span<char> to = buffer;
+    while (!ended && !to.empty()) {
+      if (state == Unpacker::State::end_of_stream) {
         TRY_ASSIGN(const bool more, next_stream());
         ended = !more;
         if (ended) break;
       }
-      state = unless_no_memory(inflate(&stream, Z_NO_FLUSH));
-      if (state == Z_OK || state == Z_STREAM_END) continue;
-      if (state != Z_BUF_ERROR) return damaged("holds a damaged gzip stream");
+      state = unpacker->unpack(rest, to);
+      if (state == Unpacker::State::damaged) return damaged();
+      if (state == Unpacker::State::end_of_stream || to.empty()) continue;
       TRY_ASSIGN(const bool more, refill());
       cut = ended = !more;  // e.g. the run was killed
     }
-    const std::size_t size = buffer.size() - stream.avail_out;
+    const std::size_t size = buffer.size() - to.size();
     given += size;
     if (given > most) return too_large();
     return size;
@@ -130,13 +139,15 @@ struct TextReader::Source {
   }
 
   File file;
-  bool packed = false, ended = false, cut = false, is_damaged = false;
-  int state = Z_OK;
-  z_stream stream{};
+  Packing packing = Packing::none;
+  std::unique_ptr<Unpacker> unpacker;  ///< null: the file is plain
+  bool ended = false, cut = false, is_damaged = false;
+  Unpacker::State state = Unpacker::State::more;
   std::vector<std::uint8_t> piece;
-  std::uint64_t at = 0;     ///< position in the file
-  std::uint64_t given = 0;  ///< bytes that were unpacked
-  std::uint64_t most = 0;   ///< limit of unpacked bytes
+  std::span<const std::uint8_t> rest;  ///< of the piece, to be unpacked
+  std::uint64_t at = 0;                ///< position in the file
+  std::uint64_t given = 0;             ///< bytes that were unpacked
+  std::uint64_t most = 0;              ///< limit of unpacked bytes
 };
 
 TextReader::TextReader(std::unique_ptr<Source> source) : source_(std::move(source)) {}
@@ -153,54 +164,36 @@ Result<TextReader> TextReader::open(const std::filesystem::path& path, std::uint
 }
 
 Result<std::size_t> TextReader::read(std::span<char> buffer) {
-  return source_->packed ? source_->unpack(buffer) : source_->read_plain(buffer);
+  const bool is_first = source_->at == 0;
+  TRY_ASSIGN(const std::size_t size,
+             source_->unpacker ? source_->unpack(buffer) : source_->read_plain(buffer));
+  if (is_first && is_utf16({buffer.data(), size})) return no_utf16(source_->file.path());
+  return size;
 }
 
-bool TextReader::packed() const { return source_->packed; }
+Packing TextReader::packing() const { return source_->packing; }
 bool TextReader::cut() const { return source_->cut; }
 bool TextReader::damaged() const { return source_->is_damaged; }
 
 struct TextWriter::Target {
-  explicit Target(File created) : file(std::move(created)) {}
-  ~Target() {
-    if (packed) deflateEnd(&stream);
+  Target(File created, Packing packing) : file(std::move(created)), packer(Packer::make(packing)) {
+    if (packer) piece.resize(k_packed_piece);
   }
 
-  [[nodiscard]] tl::unexpected<Error> refused() const {
-    return fail(ErrorKind::output, fmt::format("{} cannot be packed", file.path().string()));
-  }
-
-  Result<void> begin() {
-    const int begun = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, k_gzip,
-                                   k_memory_level, Z_DEFAULT_STRATEGY);
-    if (unless_no_memory(begun) != Z_OK) return refused();
-    packed = true;
-    piece.resize(k_packed_piece);
-    return {};
-  }
-
-  /// `flush`: Z_NO_FLUSH, or Z_FINISH with the last text.
-  Result<void> pack(std::string_view text, int flush) {
-    int state = Z_OK;
-    do {
-      const std::string_view part = text.substr(0, k_packed_piece);
-      text.remove_prefix(part.size());
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));
-      stream.avail_in = static_cast<unsigned>(part.size());
-      do {
-        stream.next_out = piece.data();
-        stream.avail_out = static_cast<unsigned>(piece.size());
-        state = deflate(&stream, text.empty() ? flush : Z_NO_FLUSH);
-        TRY(file.write({piece.data(), piece.size() - stream.avail_out}));
-      } while (stream.avail_out == 0);
-    } while (!text.empty());
-    if (state == Z_STREAM_ERROR || (flush == Z_FINISH && state != Z_STREAM_END)) return refused();
+  Result<void> pack(std::string_view text, bool last) {
+    for (auto state = Packer::State::more; state == Packer::State::more;) {
+      std::span<std::uint8_t> room(piece);
+      state = packer->pack(text, last, room);
+      if (state == Packer::State::failed) {
+        return fail(ErrorKind::output, fmt::format("{} cannot be packed", file.path().string()));
+      }
+      TRY(file.write({piece.data(), piece.size() - room.size()}));
+    }
     return {};
   }
 
   File file;
-  bool packed = false;
-  z_stream stream{};
+  std::unique_ptr<Packer> packer;  ///< null: the file is plain
   std::vector<std::uint8_t> piece;
 };
 
@@ -209,20 +202,18 @@ TextWriter::TextWriter(TextWriter&&) noexcept = default;
 TextWriter& TextWriter::operator=(TextWriter&&) noexcept = default;
 TextWriter::~TextWriter() = default;
 
-Result<TextWriter> TextWriter::create(const std::filesystem::path& path, bool packed) {
+Result<TextWriter> TextWriter::create(const std::filesystem::path& path, Packing packing) {
   TRY_ASSIGN(File file, File::create(path));
-  auto target = std::make_unique<Target>(std::move(file));
-  if (packed) TRY(target->begin());
-  return TextWriter(std::move(target));
+  return TextWriter(std::make_unique<Target>(std::move(file), packing));
 }
 
 Result<void> TextWriter::write(std::string_view text) {
-  if (target_->packed) return target_->pack(text, Z_NO_FLUSH);
+  if (target_->packer) return target_->pack(text, false);
   return target_->file.write({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
 Result<void> TextWriter::close() {
-  if (target_->packed) TRY(target_->pack({}, Z_FINISH));
+  if (target_->packer) TRY(target_->pack({}, true));
   return target_->file.close();
 }
 

@@ -9,6 +9,8 @@
 
 #include <entrain/error.hpp>
 
+#include "formats/json/packing.hpp"
+
 namespace entrain::json {
 
 /// The largest text that is read, bytes.
@@ -24,11 +26,16 @@ std::uint64_t most_unpacked(std::uint64_t size);
 /// Error for a file that is no UTF-8.
 tl::unexpected<Error> no_utf8(const std::filesystem::path& path);
 
+/// True for the beginning of a text in UTF-16, with a byte order mark or two characters of ASCII.
+bool is_utf16(std::string_view text);
+/// Error for such a file.
+tl::unexpected<Error> no_utf16(const std::filesystem::path& path);
+
 /// The text without an incomplete character at its end.
 std::string_view whole_characters(std::string_view text);
 
-/// Reads the text of a plain or gzip file from begin to end; the first two bytes, not the name,
-/// decide which. One thread at a time may use it.
+/// Reads the text of a file from begin to end; the first bytes, not the name, decide whether it is
+/// packed. One thread at a time may use it.
 class TextReader {
  public:
   /// `max_unpacked`: the most bytes that are unpacked; 0: most_unpacked(). Errors: ErrorKind::input
@@ -39,11 +46,11 @@ class TextReader {
   ~TextReader();
 
   /// Fills `buffer`, at most 1 GiB, with the next bytes; returns their number, smaller than the
-  /// buffer only at the end. Errors: ErrorKind::input for a gzip stream that is damaged or too
-  /// large.
+  /// buffer only at the end. Errors: ErrorKind::input for a packed stream that is damaged or too
+  /// large, and for UTF-16.
   Result<std::size_t> read(std::span<char> buffer);
-  [[nodiscard]] bool packed() const;
-  /// True if the file ended inside its gzip stream; the text ends there.
+  [[nodiscard]] Packing packing() const;
+  /// True if the file ended inside a packed stream; the text ends there.
   [[nodiscard]] bool cut() const;
   /// True if read() failed because of the contents of the file, not of the system.
   [[nodiscard]] bool damaged() const;
@@ -54,12 +61,12 @@ class TextReader {
   std::unique_ptr<Source> source_;
 };
 
-/// Writes the text of a new file from begin to end, packed if asked for; the same text gives the
+/// Writes the text of a new file from begin to end, packed as asked for; the same text gives the
 /// same bytes. One thread at a time may use it.
 class TextWriter {
  public:
   /// `path` must not exist. Errors: ErrorKind::output, here and below.
-  static Result<TextWriter> create(const std::filesystem::path& path, bool packed);
+  static Result<TextWriter> create(const std::filesystem::path& path, Packing packing);
   TextWriter(TextWriter&&) noexcept;
   TextWriter& operator=(TextWriter&&) noexcept;
   ~TextWriter();

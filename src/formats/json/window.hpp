@@ -37,7 +37,7 @@ class Window {
   /// is larger than one, so that repeated attempts take linear time.
   Result<void> advance(std::size_t done);
 
-  [[nodiscard]] bool packed() const { return reader_.packed(); }
+  [[nodiscard]] Packing packing() const { return reader_.packing(); }
   [[nodiscard]] bool cut() const { return reader_.cut(); }
   /// Size, bytes, and hash of the whole text; valid at the end.
   [[nodiscard]] std::uint64_t total() const { return offset_ + size_; }

@@ -38,7 +38,7 @@ TEST(Window, goes_over_the_whole_text_whatever_is_kept) {
   std::uint64_t hash = 0;
   for (const bool packed : {false, true}) {
     const auto path = folder.path() / (packed ? "a.json.gz" : "a.json");
-    ASSERT_TRUE(save(path, text, packed));
+    ASSERT_TRUE(save(path, text, packed ? Packing::gzip : Packing::none));
     const auto all = [](std::size_t size) { return size; };
     const auto none = [](std::size_t) { return 0; };
     const auto some = [&](std::size_t size) {
@@ -47,7 +47,7 @@ TEST(Window, goes_over_the_whole_text_whatever_is_kept) {
     const auto check = [&](const auto& step) {
       auto window = Window::open(path);
       ASSERT_TRUE(window);
-      EXPECT_EQ(window->packed(), packed);
+      EXPECT_EQ(window->packing(), packed ? Packing::gzip : Packing::none);
       EXPECT_EQ(read_all(*window, step), text);
       EXPECT_EQ(window->total(), text.size());
       EXPECT_TRUE(hash == 0 || window->hash() == hash);
@@ -57,7 +57,7 @@ TEST(Window, goes_over_the_whole_text_whatever_is_kept) {
     check(none);
     check(some);
   }
-  ASSERT_TRUE(save(folder.path() / "b.json", text + " ", false));
+  ASSERT_TRUE(save(folder.path() / "b.json", text + " ", Packing::none));
   auto other = Window::open(folder.path() / "b.json");
   read_all(*other, [](std::size_t size) { return size; });
   EXPECT_NE(other->hash(), hash);
@@ -67,7 +67,7 @@ TEST(Window, of_an_empty_file_has_ended) {
   const TempFolder folder;
   for (const bool packed : {false, true}) {
     const auto path = folder.path() / (packed ? "a.json.gz" : "a.json");
-    ASSERT_TRUE(save(path, "", packed));
+    ASSERT_TRUE(save(path, "", packed ? Packing::gzip : Packing::none));
     const auto window = Window::open(path);
     ASSERT_TRUE(window);
     EXPECT_TRUE(window->ended());
@@ -79,7 +79,7 @@ TEST(Window, of_an_empty_file_has_ended) {
 
 TEST(Window, tells_a_gzip_stream_that_is_damaged_far_behind) {
   const TempFolder folder;
-  ASSERT_TRUE(save(folder.path() / "a.gz", long_text(), true));
+  ASSERT_TRUE(save(folder.path() / "a.gz", long_text(), Packing::gzip));
   auto bytes = *read_file(folder.path() / "a.gz", 1 << 24);
   const auto error_of = [&](const char* name) -> std::string {
     EXPECT_TRUE(write_file(folder.path() / name, bytes));
@@ -100,7 +100,7 @@ TEST(Window, tells_a_gzip_stream_that_is_damaged_far_behind) {
 TEST(Window, unpacks_no_file_that_holds_very_much_more_than_its_size) {
   const TempFolder folder;
   const auto path = folder.path() / "bomb.json.gz";
-  auto writer = TextWriter::create(path, true);
+  auto writer = TextWriter::create(path, Packing::gzip);
   const std::string blanks(std::size_t{1} << 20, ' ');
   for (int i = 0; i < 260; ++i) ASSERT_TRUE(writer->write(blanks));
   ASSERT_TRUE(writer->close());
@@ -126,7 +126,7 @@ TEST(Window, refuses_what_is_no_utf8_wherever_it_stands_but_at_the_end) {
     const auto path = folder.path() / std::to_string(at);
     std::string damaged = text;
     damaged.insert(at, "\xE2\x82");  // the begin of a character
-    ASSERT_TRUE(save(path, damaged, false));
+    ASSERT_TRUE(save(path, damaged, Packing::none));
     auto window = Window::open(path);
     Result<void> read = window ? Result<void>{} : tl::unexpected(window.error());
     while (read && !window->ended()) read = window->advance(window->text().size());

@@ -126,7 +126,7 @@ class FileWalk {
     const bool ended = !scanner_.failed();
     facts_.truncated = !ended || window_.cut();
     TRY(pass_rest(ended));
-    facts_.packed = window_.packed();
+    facts_.packing = window_.packing();
     facts_.bytes = window_.total();
     facts_.hash = window_.hash();
     return facts_;

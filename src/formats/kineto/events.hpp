@@ -12,6 +12,8 @@
 
 #include <entrain/error.hpp>
 
+#include "formats/json/packing.hpp"
+
 namespace entrain::kineto {
 
 /// Members of an event as written: views of the text, empty for members that are missing.
@@ -46,7 +48,7 @@ struct FileFacts {
   std::optional<std::uint32_t> world_size;
   bool has_events = false;  ///< "traceEvents", or an array
   bool truncated = false;   ///< the text ends too early; its whole events were seen
-  bool packed = false;      ///< the file is gzip
+  json::Packing packing = json::Packing::none;
   std::uint64_t bytes = 0;  ///< size of the text
   std::uint64_t hash = 0;   ///< hash of the text
 };

@@ -23,7 +23,7 @@ class Events : public ::testing::Test {
     names_.clear();
     passed_.clear();
     const auto path = folder_.path() / std::to_string(files_++);
-    EXPECT_TRUE(json::save(path, text, packed));
+    EXPECT_TRUE(json::save(path, text, packed ? json::Packing::gzip : json::Packing::none));
     return for_each_event(path, {.see = [this](const EventText& event) -> Result<void> {
                                    names_.emplace_back(event.name);
                                    pieces_.push_back(event.name);
@@ -42,7 +42,7 @@ class Events : public ::testing::Test {
   }
 
   std::filesystem::path put(const std::string& name, const std::string& text) {
-    EXPECT_TRUE(json::save(folder_.path() / name, text, false));
+    EXPECT_TRUE(json::save(folder_.path() / name, text, json::Packing::none));
     return folder_.path() / name;
   }
   static Result<void> ignore(const EventText&) { return {}; }
@@ -76,7 +76,7 @@ TEST_F(Events, are_whole_wherever_the_text_is_divided) {
       EXPECT_TRUE(passed_ == text);
       EXPECT_TRUE(facts->has_events);
       EXPECT_FALSE(facts->truncated);
-      EXPECT_EQ(facts->packed, packed);
+      EXPECT_EQ(facts->packing, packed ? json::Packing::gzip : json::Packing::none);
       EXPECT_EQ(facts->bytes, text.size());
       EXPECT_EQ(facts->base, text[0] == '{' ? 7 : 0);
     }

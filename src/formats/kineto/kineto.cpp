@@ -353,15 +353,16 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
                       "rewrite",
                       file.path.string()));
     }
-    const bool has_ending = file.facts.packed && file.path.extension() == ".gz";
-    const fs::path name = has_ending ? file.path.stem() : file.path.filename();
+    const bool is_packed = file.facts.packing != json::Packing::none;
+    const std::string whole = file.path.filename().string();
+    const fs::path name = is_packed ? json::without_packing(whole) : whole;
     if (!names.insert(name.string()).second) {
       return fail(ErrorKind::input,
                   fmt::format("{} would have the name of another file once it is unpacked; rename "
                               "one",
                               file.path.string()));
     }
-    if (file.facts.packed) {
+    if (is_packed) {
       TRY(unpack(file, folder / name));
     } else {
       TRY_ASSIGN(const LinkKind made, link_file(file.path, folder / name, final_folder, kind));
@@ -371,7 +372,7 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
     const std::int64_t shift = maps[file.numbers.front()](first) - static_cast<std::int64_t>(first);
     listed.push_back({.name = name.string(), .rank = file.rank, .ahead = file.facts.base + shift});
   }
-  TRY(json::save(folder / k_manifest_name, manifest_text(listed), false));
+  TRY(json::save(folder / k_manifest_name, manifest_text(listed), json::Packing::none));
   return links;
 }
 

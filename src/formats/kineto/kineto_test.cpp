@@ -28,7 +28,7 @@ TEST_F(Chrome, a_packed_text_that_ends_too_early_is_read_like_a_plain_one) {
   for (int k = 1; k < 2000; ++k) calls.push_back(kernel(1000.0 * k * k));
   const std::string whole = file_of(calls);
   const std::filesystem::path packed = folder_ / "rank0.json.gz";
-  ASSERT_TRUE(json::save(packed, whole, true));
+  ASSERT_TRUE(json::save(packed, whole, json::Packing::gzip));
   std::filesystem::resize_file(packed, std::filesystem::file_size(packed) / 2);
   files_.push_back(packed);
   auto run = open();
@@ -66,7 +66,7 @@ TEST_F(Chrome, what_follows_a_trace_is_told_also_where_the_packed_text_is_cut) {
   const std::filesystem::path packed = folder_ / "rank0.json.gz";
   std::string more;
   for (int i = 0; i < 1'000; ++i) more += kernel(1000 + i) + "\n";
-  ASSERT_TRUE(json::save(packed, file_of({kernel(1000)}) + more, true));
+  ASSERT_TRUE(json::save(packed, file_of({kernel(1000)}) + more, json::Packing::gzip));
   std::filesystem::resize_file(packed, std::filesystem::file_size(packed) / 2);
   files_.push_back(packed);
   EXPECT_NE(error().find("something else follows; give every trace"), std::string::npos) << error();

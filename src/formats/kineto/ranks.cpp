@@ -38,7 +38,7 @@ std::optional<std::uint32_t> rank_of_name(const fs::path& path) {
 /// not, have the same order.
 bool is_before(const RankFile& a, const RankFile& b) {
   const auto plain = [](const RankFile& file) {
-    return file.path.extension() == ".gz" ? file.path.stem() : file.path.filename();
+    return std::string(json::without_packing(file.path.filename().native()));
   };
   return std::tuple(plain(a), a.path.filename(), a.path) <
          std::tuple(plain(b), b.path.filename(), b.path);

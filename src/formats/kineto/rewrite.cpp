@@ -86,7 +86,7 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
 }
 
 Result<void> unpack(const RankFile& file, const fs::path& to) {
-  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, false));
+  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, json::Packing::none));
   const auto see = [](const EventText&, std::uint32_t, std::uint64_t,
                       std::int64_t) -> Result<void> { return {}; };
   TRY(for_each_time(file, see, [&](std::string_view text) { return writer.write(text); }));
@@ -96,7 +96,7 @@ Result<void> unpack(const RankFile& file, const fs::path& to) {
 Result<void> write_file(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
   if (std::all_of(maps.begin(), maps.end(), [](const auto& map) { return map.is_identity(); }))
     return duplicate_file(file.path, to);
-  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packed));
+  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
   std::vector<Change> changes;
   const auto replace = [&changes](std::string_view piece, std::int64_t before, std::int64_t after) {
     if (before != after) changes.push_back({piece, time_text(after)});

@@ -22,6 +22,7 @@
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/source/source.hpp"
 #include "formats/recording.hpp"
+#include "formats/registry/standard_input.hpp"
 #include "formats/spans/recording.hpp"
 #include "formats/untied_clocks.hpp"
 #include "session/workers.hpp"
@@ -45,13 +46,9 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
     const bool is_one = json::is_document_name(path) || spans::are_spans(path).value_or(false);
     return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
   }
-  std::vector<fs::path> files, packed;
+  std::vector<fs::path> files;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     if (it->path().extension() == otf2::ending::anchor) return std::vector<fs::path>();
-    const fs::path inside = it->path().stem();
-    if (it->path().extension() == ".zst" && json::is_document_name(inside)) {
-      packed.push_back(it->path());
-    }
     const fs::path name = it->path().filename();
     std::error_code unknown;
     if (json::is_document_name(name) && name != kineto::k_manifest_name &&
@@ -62,12 +59,6 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
   if (error) {
     return fail(ErrorKind::input,
                 fmt::format("cannot read {}: {}", path.string(), error.message()));
-  }
-  if (!packed.empty()) {
-    return useless(
-        fmt::format("{} of the files of {} are packed with zstd: {}; unpack them first "
-                    "(zstd -d), or no rank but the others would be read",
-                    packed.size(), path.string(), names_of(packed)));
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -137,7 +128,7 @@ fs::path anchor_around(const fs::path& path) {
 }
 
 /// Files that are packed or made for people, by the ends of their names, and what to do.
-constexpr std::array<std::pair<std::string_view, const char*>, 9> k_other_files{
+constexpr std::array<std::pair<std::string_view, const char*>, 10> k_other_files{
     {{".zst", "is packed with zstd; unpack it first (zstd -d)"},
      {".xz", "is packed with xz; unpack it first (xz -d)"},
      {".bz2", "is packed with bzip2; unpack it first (bunzip2)"},
@@ -145,7 +136,8 @@ constexpr std::array<std::pair<std::string_view, const char*>, 9> k_other_files{
      {".tar", "is a package of files; unpack it first (tar xf)"},
      {".tar.gz", "is a package of files; unpack it first (tar xzf)"},
      {".csv", "is a table, and no trace: entrain align reads tables of edges"},
-     {".csv.gz", "is a packed table, and no trace: entrain align reads tables of edges, unpacked"},
+     {".csv.gz", "is a table, and no trace: entrain align reads tables of edges"},
+     {".csv.zst", "is a table, and no trace: entrain align reads tables of edges"},
      {".html", "is a page for a browser; name the trace that it shows"}}};
 
 /// What to do instead of reading a path that is no trace; "" if nobody knows.
@@ -206,28 +198,10 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
   return kind;
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
-                                     std::uint64_t max_unpacked) {
-  std::vector<fs::path> files;
-  std::vector<std::string> notes;
-  const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
-  for (const fs::path& path : paths) {
-    TRY_ASSIGN(const std::vector<fs::path> own, chosen_files(path, notes));
-    if (own.empty()) other_kind = &path;
-    files.insert(files.end(), own.begin(), own.end());
-  }
-  if (other_kind != nullptr && paths.size() == 1) {
-    if (const std::string hint = hint_of(paths.front()); !hint.empty()) return useless(hint);
-    return otf2::source_of(paths.front());
-  }
-  if (other_kind != nullptr) {
-    return useless(
-        fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz), and only such files "
-                    "are given together; give one archive",
-                    other_kind->string()));
-  }
+/// Reads files of JSON.
+Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
+                                                  std::vector<std::string> notes, unsigned threads,
+                                                  std::uint64_t max_unpacked) {
   // Not by folders: a copy of all files in one folder is the same run in the same order.
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
     return std::pair(a.filename(), a) < std::pair(b.filename(), b);
@@ -244,6 +218,62 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
   recording->read_s = read_s;
   recording->notes.insert(recording->notes.end(), notes.begin(), notes.end());
   warn_of_untied_clocks(*recording);
+  return recording;
+}
+
+bool is_one_file(const Paths& paths) {
+  std::error_code error;
+  return paths.size() == 1 &&
+         (paths.front() == k_standard_input || fs::is_regular_file(paths.front(), error));
+}
+
+/// Opens standard input, which is JSON.
+Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint64_t max_unpacked) {
+  constexpr std::string_view k_shown = "standard input";
+  TRY_ASSIGN(const fs::path path, standard_input());
+  auto source = open_documents({path}, {}, threads, max_unpacked);
+  if (source) {
+    (*source)->clocks.name = k_shown;
+    (*source)->is_one_file = true;
+    return *std::move(source);
+  }
+  Error error = source.error();
+  for (std::size_t at = 0; (at = error.message.find(path.string(), at)) != std::string::npos;) {
+    error.message.replace(at, path.string().size(), k_shown);
+  }
+  return tl::unexpected(std::move(error));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
+                                     std::uint64_t max_unpacked) {
+  if (std::find(paths.begin(), paths.end(), k_standard_input) != paths.end()) {
+    if (paths.size() > 1)
+      return useless("standard input (-) is one trace: give no others beside it");
+    return open_standard_input(threads, max_unpacked);
+  }
+  std::vector<fs::path> files;
+  std::vector<std::string> notes;
+  const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
+  for (const fs::path& path : paths) {
+    TRY_ASSIGN(const std::vector<fs::path> own, chosen_files(path, notes));
+    if (own.empty()) other_kind = &path;
+    files.insert(files.end(), own.begin(), own.end());
+  }
+  if (other_kind != nullptr && paths.size() == 1) {
+    if (const std::string hint = hint_of(paths.front()); !hint.empty()) return useless(hint);
+    return otf2::source_of(paths.front());
+  }
+  if (other_kind != nullptr) {
+    return useless(fmt::format(
+        "{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), and only such files "
+        "are given together; give one archive",
+        other_kind->string()));
+  }
+  TRY_ASSIGN(std::unique_ptr<Recording> recording,
+             open_documents(std::move(files), std::move(notes), threads, max_unpacked));
+  recording->is_one_file = is_one_file(paths);
   for (const fs::path& path : paths) {
     if (!file_exists(path / kineto::k_manifest_name)) continue;
     recording->notes.push_back(
@@ -265,6 +295,11 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
   }
   TRY(processes.agree(std::move(shared)));
   return source;
+}
+
+Result<void> check_output(const Paths& paths, const fs::path& output, const OutputRule& rule) {
+  return is_one_file(paths) && is_file_name(output) ? OutputFile::check(output, rule)
+                                                    : OutputFolder::check(output, rule);
 }
 
 Result<void> require_archive(const fs::path& path) {

@@ -19,7 +19,7 @@
 /// runs.
 namespace entrain::formats {
 
-/// The path of an archive, or the paths of several files that are one run.
+/// The path of an archive, or the paths of several files that are one run; "-" is standard input.
 using Paths = std::vector<std::filesystem::path>;
 
 /// Opens a trace. `max_unpacked`: as CheckOptions::max_unpacked_bytes. Errors: those of reading;
@@ -31,6 +31,11 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
 /// same errors, also where one of them sees other files. Errors: those above; ErrorKind::usage.
 Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsigned threads,
                                      std::uint64_t max_unpacked = 0);
+
+/// Whether a trace may be written anew to `output`: to a file of that name where a file is read and
+/// the name tells of JSON, else to a folder. Errors: those of OutputFolder::check().
+Result<void> check_output(const Paths& paths, const std::filesystem::path& output,
+                          const OutputRule& rule);
 
 /// Refuses a path that is no OTF2 archive, for verbs that read nothing else. Errors:
 /// ErrorKind::input.

@@ -213,7 +213,7 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   if (!text) {
     return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
   }
-  return json::save(to, *text, document.packed);
+  return json::save(to, *text, document.packing);
 }
 
 /// Position in `clocks` of each clock of these spans, or k_none.

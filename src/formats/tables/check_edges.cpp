@@ -12,12 +12,13 @@
 #include "base/executor.hpp"
 #include "base/ids.hpp"
 #include "base/try.hpp"
+#include "formats/tables/times.hpp"
 #include "trace/definitions.hpp"
 
 namespace entrain::tables {
 namespace {
 
-constexpr std::uint64_t k_stamps = std::uint64_t{1} << 63;
+constexpr std::uint64_t k_stamps = k_most_stamp + 1;
 constexpr std::int64_t k_largest_offset = std::int64_t{1} << 61;
 constexpr std::size_t k_slice = std::size_t{1} << 20;
 
@@ -74,7 +75,7 @@ Result<void> check_end(std::size_t clocks, std::uint32_t clock, std::uint64_t ti
         fmt::format("{} {} names clock {}, but there are {} clocks", what, number, clock, clocks));
   }
   if (time < k_stamps) return {};
-  return bad(fmt::format("{} {} has a negative stamp, or one of 2^63 or more", what, number));
+  return bad(fmt::format("{} {} has a negative stamp, or one above 2^62", what, number));
 }
 
 class Checker {

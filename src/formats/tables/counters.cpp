@@ -60,14 +60,12 @@ class Unwrapping {
     for (std::size_t c = 0; c < wraps_.size(); ++c) {
       const unsigned bits = clocks.clocks[c].wrap_bits;
       bits_.push_back(bits > 0 ? bits : static_cast<unsigned>(std::bit_width(most[c] / unit)));
-      const Int128 period = (Int128{1} << bits_.back()) * unit;
-      const bool fits = period <= std::numeric_limits<std::int64_t>::max() / 4 &&
-                        static_cast<std::uint64_t>(period) > most[c];
-      if (bits > 0 && !fits) {
+      periods_.push_back(period_of(bits_.back(), unit, most[c]));
+      if (bits > 0 && periods_.back() == 0) {
         notes.push_back(fmt::format("clock {} shows stamps beyond its {} bits: they do not wrap",
                                     clocks.clocks[c].name, bits));
       }
-      periods_.push_back(fits ? static_cast<std::uint64_t>(period) : 0);
+      in_other_units_.push_back(bits > 0 ? std::vector<OtherUnit>() : other_units(most[c], unit));
     }
   }
 
@@ -78,13 +76,16 @@ class Unwrapping {
       Finding finding;
       for (std::uint32_t c = 0; c < wraps_.size(); ++c) {
         if (!suspected[c]) continue;
-        Finding found = find(c);
+        Finding found = find(c, periods_[c]);
         if (found.samples.empty()) suspected[c] = false;
         if (!suspected[c] || (best && found.silence >= finding.silence)) continue;
         best = c;
         finding = std::move(found);
       }
-      if (!best) return std::move(wraps_);
+      if (!best) {
+        note_other_units();
+        return std::move(wraps_);
+      }
       repair(*best, finding);
       if (wraps_[*best].period > 0) suspected = suspects();
       suspected[*best] = false;
@@ -92,6 +93,49 @@ class Unwrapping {
   }
 
  private:
+  /// Counts of so many ticks each, that start anew at 2^bits.
+  struct OtherUnit {
+    std::uint64_t ticks = 0, period = 0;
+    unsigned bits = 0;
+  };
+
+  /// Ticks after which a counter starts anew; 0: too many to tell, or fewer than it shows.
+  static std::uint64_t period_of(unsigned bits, std::uint64_t unit, std::uint64_t most) {
+    const Int128 period = (Int128{1} << bits) * unit;
+    const bool fits =
+        period <= std::numeric_limits<std::int64_t>::max() / 4 && period > Int128{most};
+    return fits ? static_cast<std::uint64_t>(period) : 0;
+  }
+
+  /// Counters of usual widths in coarser units, whose counts the table may tell in finer ones.
+  static std::vector<OtherUnit> other_units(std::uint64_t most, std::uint64_t unit) {
+    constexpr std::array<unsigned, 4> k_widths{16, 24, 32, 48};
+    std::vector<OtherUnit> units;
+    for (const std::uint64_t coarser : {1'000U, 1'000'000U}) {
+      const std::uint64_t ticks = unit * coarser;
+      const auto bits = static_cast<unsigned>(std::bit_width(most / ticks));
+      const std::uint64_t period = period_of(bits, ticks, most);
+      const bool is_usual = std::find(k_widths.begin(), k_widths.end(), bits) != k_widths.end();
+      if (is_usual && period > 0) units.push_back({ticks, period, bits});
+    }
+    return units;
+  }
+
+  /// Names the clocks that seem to wrap, but not in counts of the table's unit.
+  void note_other_units() {
+    for (std::uint32_t c = 0; c < wraps_.size(); ++c) {
+      if (wraps_[c].period > 0) continue;
+      for (const OtherUnit& unit : in_other_units_[c]) {
+        const Finding found = find(c, unit.period);
+        if (found.samples.empty() || !found.meets) continue;
+        notes_.push_back(fmt::format(
+            "the stamps of clock {} fall back by about 2^{} x {} ticks, so its counter may wrap; "
+            "they stay: the table tells its counts in a finer unit (see --unit)",
+            clocks_.clocks[c].name, unit.bits, unit.ticks));
+      }
+    }
+  }
+
   [[nodiscard]] bool is_named(std::uint32_t clock) const {
     return clocks_.clocks[clock].wrap_bits > 0;
   }
@@ -124,7 +168,7 @@ class Unwrapping {
   }
 
   /// The finding about a clock; without samples if nothing says that it wraps.
-  Finding find(std::uint32_t clock) {
+  Finding find(std::uint32_t clock, std::uint64_t period) {
     Finding found;
     const auto add = [&](std::uint32_t other, std::uint64_t other_time, std::uint64_t& time) {
       if (other == clock || is_open(other)) return;
@@ -135,7 +179,7 @@ class Unwrapping {
       if (from == clock) add(to, list_.effect_time[i], list_.cause_time[i]);
       if (to == clock) add(from, list_.cause_time[i], list_.effect_time[i]);
     }
-    return measure(found, periods_[clock], is_named(clock)) ? std::move(found) : Finding();
+    return measure(found, period, is_named(clock)) ? std::move(found) : Finding();
   }
 
   /// Counts the wraps before each sample: with these the differences are as close as they can be.
@@ -236,8 +280,9 @@ class Unwrapping {
   Clocks& clocks_;
   std::vector<std::string>& notes_;
   std::vector<Wrap> wraps_;
-  std::vector<unsigned> bits_;          ///< of the counters; index: clock
-  std::vector<std::uint64_t> periods_;  ///< ticks; 0: cannot wrap
+  std::vector<unsigned> bits_;                          ///< of the counters; index: clock
+  std::vector<std::uint64_t> periods_;                  ///< ticks; 0: cannot wrap
+  std::vector<std::vector<OtherUnit>> in_other_units_;  ///< index: clock
 };
 
 /// The step between stamps that are seen one by one.

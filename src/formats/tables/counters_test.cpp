@@ -101,6 +101,18 @@ TEST_F(CountOn, counts_in_units) {
   EXPECT_EQ(count(list, 1000)[1].period, (std::uint64_t{1} << 26) * 1000);
 }
 
+TEST_F(CountOn, says_why_counts_in_another_unit_stay) {
+  // Microseconds of 32 bits, told in the nanoseconds of the table.
+  EdgeList list = calls(400, [](double t) { return counter(32, 150e6)(t) * 1000; });
+  for (std::size_t i = 0; i < list.cause_time.size(); ++i) {
+    (i % 2 == 0 ? list.cause_time : list.effect_time)[i] *= 1000;
+  }
+  const EdgeList shown = list;
+  EXPECT_EQ(count(list)[1].period, 0u);
+  EXPECT_EQ(list.cause_time, shown.cause_time);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("clock board fall back by about 2^32 x 1000 ticks")));
+}
+
 TEST_F(CountOn, leaves_other_steps_alone) {
   for (const double back : {1e6, 1e8, 2e9, 3e9}) {
     EdgeList list =

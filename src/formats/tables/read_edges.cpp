@@ -93,9 +93,10 @@ class EdgeTableReader {
 
   Result<EdgeTable> read(const tables::Source& source) {
     clocks_.name = source.name.string();
-    TRY_ASSIGN(tables::Reader reader,
-               tables::Reader::open(source, k_edge_columns,
-                                    {.given = layout_.columns, .others = k_other_edge_columns}));
+    TRY_ASSIGN(tables::Reader reader, tables::Reader::open(source, k_edge_columns,
+                                                           {.given = layout_.columns,
+                                                            .others = k_other_edge_columns,
+                                                            .max_unpacked = layout_.max_unpacked}));
     TRY(check_columns(reader));
     if (progress_ != nullptr) progress_->begin("scan", reader.bytes(), "B");
     // Several pieces per thread: while one is appended, others are read.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@ struct Layout {
   Unit unit = Unit::unnamed;  ///< of all times; unnamed: as the names of columns end, see Times
   /// Names or numbers of columns, as Naming::given.
   std::vector<std::pair<std::size_t, std::string>> columns{};
+  std::uint64_t max_unpacked = 0;  ///< see json::TextReader
 };
 
 /// The layout that the words of AlignFiles::unit and AlignFiles::columns name. Errors:

@@ -10,6 +10,7 @@
 #include "base/memory_room.hpp"
 #include "base/printable.hpp"
 #include "base/try.hpp"
+#include "formats/json/text_file.hpp"
 #include "formats/tables/csv.hpp"
 #include "formats/tables/json_lines.hpp"
 #include "formats/tables/times.hpp"
@@ -21,10 +22,11 @@ namespace {
 constexpr std::size_t k_piece = std::size_t{4} << 20;
 constexpr std::size_t k_longest_row = std::size_t{16} << 20;
 
-/// A cell or name for a sentence: short, and without control characters.
-std::string shown(std::string_view text) {
-  constexpr std::size_t k_most = 60;
-  return shortened(printable(text), k_most);
+constexpr std::size_t k_most_named = 60, k_most_said = 160;  ///< code points
+
+/// A name or a reason for a sentence: short, and without control characters.
+std::string shown(std::string_view text, std::size_t most = k_most_named) {
+  return shortened(printable(text), most);
 }
 
 /// Comma, semicolon or tab: what stands most often in a row, outside quotes.
@@ -70,9 +72,7 @@ Result<Reader> Reader::open(const Source& source, std::span<const std::string_vi
     reader.filled_ = reader.offset_ = reader.size_ = source.text->size();
     TRY(reader.fill(0));
   } else {
-    TRY_ASSIGN(reader.file_, File::open_for_reading(source.name));
-    TRY_ASSIGN(reader.size_, reader.file_.size());
-    TRY(reader.fill(k_piece));
+    TRY(reader.open_file(source.file, naming.max_unpacked));
   }
   for (const auto& [column, name] : naming.given) {
     for (std::string& other : reader.columns_) {  // what is given means nothing else
@@ -82,6 +82,28 @@ Result<Reader> Reader::open(const Source& source, std::span<const std::string_vi
   }
   TRY(reader.read_header(naming));
   return reader;
+}
+
+/// Opens a file; the text of a packed one is read at once.
+Result<void> Reader::open_file(const std::filesystem::path& file, std::uint64_t max_unpacked) {
+  TRY_ASSIGN(json::TextReader text, json::TextReader::open(file, max_unpacked));
+  if (text.packing() == json::Packing::none) {
+    TRY_ASSIGN(file_, File::open_for_reading(file));
+    TRY_ASSIGN(size_, file_.size());
+    return fill(k_piece);
+  }
+  for (bool more = true; more;) {
+    TRY(check_memory_room(path_, buffer_.size() + k_piece));
+    buffer_.resize(filled_ + k_piece);
+    TRY_ASSIGN(const std::size_t read, text.read({buffer_.data() + filled_, k_piece}));
+    filled_ += read;
+    more = read == k_piece;
+  }
+  if (text.cut()) {
+    return fail(ErrorKind::input, fmt::format("{} ends inside its packed stream", path_.string()));
+  }
+  offset_ = size_ = filled_;
+  return fill(0);
 }
 
 bool Reader::has(std::size_t column) const {
@@ -103,6 +125,7 @@ void Reader::skip_comments() {
 }
 
 Result<void> Reader::read_header(const Naming& naming) {
+  if (json::is_utf16({buffer_.data(), filled_})) return json::no_utf16(path_);
   if (filled_ >= 3 && std::memcmp(buffer_.data(), "\xEF\xBB\xBF", 3) == 0) used_ = 3;
   skip_comments();
   if (used_ == filled_) {
@@ -293,8 +316,8 @@ Result<void> Reader::rows(std::size_t piece, const RowFunction& row) const {
 tl::unexpected<Error> Reader::problem(std::uint64_t line, const Problem& problem) const {
   const std::string column =
       problem.column < columns_.size() ? fmt::format(", column {}", columns_[problem.column]) : "";
-  return fail(ErrorKind::input,
-              fmt::format("{}, line {}{}: {}", path_.string(), line, column, shown(problem.text)));
+  return fail(ErrorKind::input, fmt::format("{}, line {}{}: {}", path_.string(), line, column,
+                                            shown(problem.text, k_most_said)));
 }
 
 Result<void> Reader::csv_rows(const Piece& piece, const RowFunction& row) const {

@@ -36,15 +36,17 @@ struct Problem {
 /// Processes a row; false, with the problem, to refuse it.
 using RowFunction = std::function<bool(const Row&, Problem&)>;
 
-/// Source of a table: a file, or a text in memory with a name for messages.
+/// Source of a table: a file, or a text in memory; with a name for messages.
 struct Source {
-  Source(std::filesystem::path file) : name(std::move(file)) {}
+  Source(std::filesystem::path path) : name(path), file(std::move(path)) {}
+  Source(std::string name_of_file, std::filesystem::path path)
+      : name(std::move(name_of_file)), file(std::move(path)) {}
   /// The text must outlive the reading.
   Source(std::string name_of_text, std::string_view all)
       : name(std::move(name_of_text)), text(all) {}
 
-  std::filesystem::path name;
-  std::optional<std::string_view> text;  ///< none: `name` is a file
+  std::filesystem::path name, file;
+  std::optional<std::string_view> text;  ///< none: that of the file
 };
 
 /// How a table names its columns. Members name requested columns by their positions.
@@ -54,13 +56,15 @@ struct Naming {
   /// Per requested column other names to look for, with a blank between them; a unit may follow
   /// them, as in send_us. Empty: none.
   std::span<const std::string_view> others{};
+  std::uint64_t max_unpacked = 0;  ///< see json::TextReader
 };
 
 /// Reads tables of any size piece by piece: CSV by RFC 4180 (UTF-8, quotes) with a header line,
-/// and JSON lines, an object per line with plain values. The first byte decides which. The header
-/// decides whether comma, semicolon or tab delimits. Lines of CSV that begin with # are comments.
-/// Without a header line all columns must be given by number, and one of these begins with a digit
-/// in the first row. Other columns than the requested ones are ignored, and empty lines.
+/// and JSON lines, an object per line with plain values. The first byte decides which; files may be
+/// packed. The header decides whether comma, semicolon or tab delimits. Lines of CSV that begin
+/// with # are comments. Without a header line all columns must be given by number, and one of these
+/// begins with a digit in the first row. Other columns than the requested ones are ignored, and
+/// empty lines.
 ///
 /// Example: two threads read a file of 20 MiB. next(2) reads the first two pieces, each about 4 MiB
 /// of whole rows; rows() of piece 0 and of piece 1 run in parallel; next(2) reads the following
@@ -112,6 +116,7 @@ class Reader {
     std::uint64_t line = 0;          ///< number of its first line
   };
   Reader() = default;
+  Result<void> open_file(const std::filesystem::path& file, std::uint64_t max_unpacked);
   Result<void> read_header(const Naming& naming);
   void skip_comments();
   Result<void> name_columns(const Naming& naming, const std::vector<std::string>& fields);

@@ -27,7 +27,7 @@ class ReaderTest : public testing::Test {
     const auto path = folder_.path() / "table";
     std::ofstream(path, std::ios::binary) << text;
     Texts rows = read_source(path);
-    EXPECT_EQ(read_source({"the table", text}), rows);
+    EXPECT_EQ(read_source({"the table", std::string_view(text)}), rows);
     return rows;
   }
 
@@ -80,7 +80,7 @@ TEST_F(ReaderTest, takes_json_lines) {
 /// Rows of a table with this naming, and its guesses.
 Texts read_named(std::string_view text, const Naming& naming) {
   Texts all;
-  auto reader = Reader::open({"t", text}, k_columns, naming);
+  auto reader = Reader::open({"t", std::string_view(text)}, k_columns, naming);
   if (!reader) return {reader.error().message};
   for (;;) {
     const auto pieces = reader->next(1);
@@ -182,11 +182,11 @@ TEST_F(ReaderTest, names_the_file_that_there_is_no_memory_for) {
 TEST(Values, say_why_they_are_none) {
   std::string why;
   std::uint64_t ticks = 0;
-  EXPECT_TRUE(parse_ticks("9223372036854775807", ticks, why));
-  EXPECT_EQ(ticks, 9223372036854775807u);
+  EXPECT_TRUE(parse_ticks("4611686018427387904", ticks, why));
+  EXPECT_EQ(ticks, 4611686018427387904u);
   for (const auto& [text, reason] : std::vector<std::pair<std::string, std::string>>{
            {"-5", "\"-5\" is negative"},
-           {"9223372036854775808", "\"9223372036854775808\" is too large"},
+           {"4611686018427387905", "\"4611686018427387905\" is too large"},
            {"1.5", "\"1.5\" is no whole number"},
            {"1 ", "\"1 \" is no whole number"}}) {
     EXPECT_FALSE(parse_ticks(text, ticks, why));

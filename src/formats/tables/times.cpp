@@ -17,8 +17,8 @@ namespace {
 
 /// Decimals that a tick of 1 as and a unit of 1 s need.
 constexpr int k_most_decimals = 18;
-/// Digits that 128 bits hold in any case.
-constexpr int k_most_digits = 36;
+/// Digits before the point: with the decimals 128 bits hold them in any case.
+constexpr int k_most_digits = 20;
 
 constexpr std::array<std::pair<std::string_view, Unit>, 5> k_units{
     {{"ticks", Unit::ticks}, {"ms", Unit::ms}, {"us", Unit::us}, {"ns", Unit::ns}, {"s", Unit::s}}};
@@ -58,6 +58,7 @@ class Cursor {
     }
     return count;
   }
+  void drop(std::size_t count) { rest_.remove_prefix(count); }
   /// Reads a number of exactly `width` digits.
   bool number(std::size_t width, int& value) {
     if (rest_.size() < width) return false;
@@ -79,12 +80,23 @@ struct Text {
   char point = '.', middle = 'T';  ///< before the decimals; between date and time of day
   std::string_view zone{};         ///< as written, "" if there is none
   int zone_minutes = 0;            ///< east of UTC
+  bool is_leap = false;            ///< a leap second
 };
 
+/// Beyond k_most_decimals, `decimals` says only that there are so many: none of them fits.
 bool take_decimals(Cursor& at, Text& text, std::string_view points) {
   if (!at.skip(points, &text.point)) return true;
-  text.decimals = at.digits(text.number);
-  return text.decimals > 0 && text.decimals <= k_most_decimals;
+  const std::string_view rest = at.rest();
+  const std::size_t all = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  const std::string_view last = rest.substr(0, all);
+  const std::size_t least = std::min<std::size_t>(all, k_most_decimals);
+  const std::size_t used = std::max(least, last.find_last_not_of('0') + 1);
+  text.decimals = static_cast<int>(std::min<std::size_t>(used, k_most_decimals + 1));
+  for (int i = 0; i < std::min(text.decimals, k_most_decimals); ++i) {
+    text.number = text.number * 10 + (last[static_cast<std::size_t>(i)] - '0');
+  }
+  at.drop(all);
+  return all > 0;
 }
 
 bool take_zone(Cursor& at, Text& text) {
@@ -109,7 +121,8 @@ Text date_of(std::string_view text) {
   namespace chrono = std::chrono;
   const chrono::year_month_day days{chrono::year(year), chrono::month(static_cast<unsigned>(month)),
                                     chrono::day(static_cast<unsigned>(day))};
-  if (!whole || !days.ok() || hour > 23 || minute > 59 || second > 59) return {};
+  if (!whole || !days.ok() || hour > 23 || minute > 59 || second > 60) return {};
+  date.is_leap = second == 60;
   const Int128 local =
       ((chrono::sys_days(days).time_since_epoch().count() * Int128{24} + hour) * 60 + minute) * 60 +
       second;
@@ -182,7 +195,7 @@ Notation Times::parse(std::string_view text, std::uint64_t& ticks, std::string& 
   if (unit_ <= Unit::ticks) {
     const char* const end = text.data() + text.size();
     const auto [at, error] = std::from_chars(text.data(), end, ticks);
-    if (error == std::errc() && at == end && ticks >> 63 == 0) return Notation::whole;
+    if (error == std::errc() && at == end && ticks <= k_most_stamp) return Notation::whole;
   }
   const Text read = text_of(text);
   const auto no_time = [&](const char* reason) {
@@ -200,14 +213,16 @@ Notation Times::parse(std::string_view text, std::uint64_t& ticks, std::string& 
   if (read.notation == Notation::decimal && unit_ == Unit::ticks) {
     return no_time("is no whole number");
   }
-  const Scale scale(hz_, read, unit_);
   if (read.number < 0) return no_time("is before 1970");
+  if (read.is_leap) return no_time("is a leap second, which times do not count");
+  if (read.decimals > k_most_decimals) return no_time("has digits below a tick");
+  const Scale scale(hz_, read, unit_);
   if (scale.digits > power_of_ten(k_most_decimals) || read.number % scale.digits != 0) {
     return no_time("has digits below a tick; name more ticks per second");
   }
   Int128 product = 0;
   if (__builtin_mul_overflow(read.number / scale.digits, scale.ticks, &product) ||
-      product >> 63 != 0) {
+      product > k_most_stamp) {
     return no_time("is too large");
   }
   ticks = static_cast<std::uint64_t>(product);

@@ -8,6 +8,10 @@
 
 namespace entrain::tables {
 
+/// Largest stamp, ticks: a difference of two corrected times then fits into 64 bits. In nanoseconds
+/// the year 2116.
+inline constexpr std::uint64_t k_most_stamp = std::uint64_t{1} << 62;
+
 /// Unit of the numbers in a column of times.
 enum class Unit : std::uint8_t {
   unnamed,  ///< ticks if they are whole, else seconds
@@ -36,7 +40,7 @@ class Times {
  public:
   Times(std::uint64_t ticks_per_second, Unit unit) : hz_(ticks_per_second), unit_(unit) {}
 
-  /// Parses a time of 0 to 2^63 - 1 ticks; Notation::none, with the reason in `why`: "is negative",
+  /// Parses a time of 0 to 2^62 ticks; Notation::none, with the reason in `why`: "is negative",
   /// or has digits beyond a tick.
   Notation parse(std::string_view text, std::uint64_t& ticks, std::string& why) const;
   /// Parses the time from one stamp to another, more than -2^62 and less than 2^62 ticks.

@@ -44,7 +44,8 @@ TEST(Times, take_every_notation_without_losing_a_digit) {
 
 TEST(Times, say_why_they_are_none) {
   EXPECT_EQ(read("-0.5"), "\"-0.5\" is negative");
-  EXPECT_EQ(read("9223372036854775808"), "\"9223372036854775808\" is too large");
+  EXPECT_EQ(read("4611686018427387904"), "4611686018427387904");
+  EXPECT_EQ(read("4611686018427387905"), "\"4611686018427387905\" is too large");
   EXPECT_EQ(read("9223372037", 1'000'000'000, Unit::s), "\"9223372037\" is too large");
   EXPECT_EQ(read("9999-01-01T00:00:00Z"), "\"9999-01-01T00:00:00Z\" is too large");
   EXPECT_EQ(read("1969-12-31T23:59:59Z"), "\"1969-12-31T23:59:59Z\" is before 1970");
@@ -52,11 +53,16 @@ TEST(Times, say_why_they_are_none) {
   for (const char* text :
        {"", " 1", "1.", ".5", "1e9", "0x10", "1.5.5", "+1", "nan", "2025-02-30T00:00:00Z",
         "2025-1-1T00:00:00Z", "2025-10-09T24:00:00Z", "2025-10-09T08:53:20X", "2025-10-09",
-        "2025-10-09T08:53:20+25:00", "2025-10-09T08:53:20+2", "1,500", "2025-10-09T-8:53:20"}) {
+        "2025-10-09T08:53:61Z", "2025-10-09T08:53:20+25:00", "2025-10-09T08:53:20+2", "1,500",
+        "2025-10-09T-8:53:20"}) {
     EXPECT_THAT(read(text), HasSubstr("is neither a number nor a date")) << text;
   }
   EXPECT_THAT(read(std::string(400, '9')), HasSubstr("is too large"));
-  EXPECT_THAT(read("0." + std::string(400, '1')), HasSubstr("is neither"));
+  EXPECT_THAT(read("0." + std::string(400, '1')), HasSubstr("has digits below a tick"));
+  EXPECT_THAT(read("0." + std::string(400, '9')), HasSubstr("has digits below a tick"));
+  EXPECT_EQ(read("1." + std::string(400, '0')), "1000000000");
+  EXPECT_EQ(read("2016-12-31T23:59:60Z"),
+            "\"2016-12-31T23:59:60Z\" is a leap second, which times do not count");
   EXPECT_THAT(read(std::string("1\0", 2)), HasSubstr("is neither"));
 }
 

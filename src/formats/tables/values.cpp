@@ -9,6 +9,7 @@
 #include "base/printable.hpp"
 #include "base/utf8.hpp"
 #include "formats/tables/reader.hpp"
+#include "formats/tables/times.hpp"
 
 namespace entrain::tables {
 namespace {
@@ -29,7 +30,7 @@ bool refuse(std::string_view text, const char* reason, std::string& why) {
 bool parse_ticks(std::string_view text, std::uint64_t& value, std::string& why) {
   const char* const end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && at == end && value >> 63 == 0) return true;
+  if (error == std::errc() && at == end && value <= k_most_stamp) return true;
   if (text.empty()) return refuse(text, "is no time", why);
   if (text.starts_with('-') && is_digits(text.substr(1))) return refuse(text, "is negative", why);
   if (is_digits(text)) return refuse(text, "is too large", why);

@@ -121,7 +121,7 @@ TEST(CheckNames, what_is_written_can_be_read) {
   clocks.clocks.emplace_back().name = std::string(65536, 'h');
   EXPECT_TRUE(check_names(clocks));
   const std::string text = clocks_csv(clocks);
-  const std::vector<tables::Source> sources{{"clocks.csv", text}};
+  const std::vector<tables::Source> sources{{"clocks.csv", std::string_view(text)}};
   EXPECT_EQ(read_clocks(sources, 0).value().clocks.front().name, clocks.clocks.front().name);
   clocks.clocks.front().name += 'h';
   const auto refused = check_names(clocks);

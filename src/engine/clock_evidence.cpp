@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/clock_evidence.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/disjoint_sets.hpp"
+#include "base/team.hpp"
+#include "constraints/node_times.hpp"
+#include "engine/clock_figures.hpp"
+#include "page/layout.hpp"
+#include "trace/share.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+using Times = BigVector<std::int64_t>;
+
+/// Adds the edges of a graph to the evidence of the locations of their ends.
+class EvidenceCollector {
+ public:
+  /// `place`: position of each location's clock in order of its move.
+  EvidenceCollector(const match::Graph& graph, const Times& times,
+                    const std::vector<std::uint32_t>& place, ClockEvidence& evidence)
+      : graph_(graph),
+        times_(times),
+        place_(place),
+        evidence_(evidence),
+        sets_(graph.location_count()) {}
+
+  /// The first place at which a clock contradicts one before it; k_none if none does.
+  [[nodiscard]] std::uint32_t first_wrong() const { return first_wrong_; }
+
+  void add_all() {
+    for (const match::Edge& edge : graph_.edges) {
+      note({graph_.location_of(edge.send), times_[edge.send]},
+           {graph_.location_of(edge.receive), times_[edge.receive]});
+    }
+    for (const match::Exchange& exchange : graph_.exchanges) add(exchange);
+  }
+
+  std::vector<std::uint32_t> groups() {
+    std::vector<std::uint32_t> result(graph_.location_count());
+    for (std::uint32_t l = 0; l < result.size(); ++l) result[l] = sets_.find(l);
+    return result;
+  }
+
+ private:
+  struct End {
+    LocationIndex location = k_none;
+    std::int64_t time = std::numeric_limits<std::int64_t>::min();
+  };
+
+  /// The two latest begins of different locations.
+  struct Latest {
+    End first, second;
+
+    void add(const End& begin) {
+      if (begin.location == first.location) {
+        first.time = std::max(first.time, begin.time);
+      } else if (first.location == k_none || begin.time > first.time) {
+        second = std::exchange(first, begin);
+      } else if (second.location == k_none || begin.time > second.time) {
+        second = begin;
+      }
+    }
+    [[nodiscard]] const End& other_than(LocationIndex l) const {
+      return first.location == l ? second : first;
+    }
+  };
+
+  void add(const match::Exchange& exchange) {
+    const auto sends = graph_.sends(exchange);
+    bool is_violated = false;
+    Latest latest;
+    auto next = sends.begin();
+    for (const match::Participant& receive : graph_.receives(exchange)) {
+      for (; next != sends.end() && (!exchange.ordered || next->order < receive.order); ++next) {
+        latest.add({next->location, times_[next->node]});
+      }
+      const End& cause = latest.other_than(receive.location);
+      if (cause.location == k_none) continue;
+      const End effect{receive.location, times_[receive.node]};
+      note(cause, effect);
+      is_violated = is_violated || effect.time < cause.time;
+    }
+    if (is_violated) find_wrong(exchange);
+    for (const match::Participant& send : sends) sets_.join(sends.front().location, send.location);
+  }
+
+  /// The two locations with the least places.
+  struct Least {
+    LocationIndex first = k_none, second = k_none;
+  };
+  void take(Least& least, LocationIndex l) const {
+    if (l == least.first || l == least.second) return;
+    if (least.first == k_none || place_[l] < place_[least.first]) {
+      least.second = std::exchange(least.first, l);
+    } else if (least.second == k_none || place_[l] < place_[least.second]) {
+      least.second = l;
+    }
+  }
+
+  /// Takes the violated pairs of a collective.
+  void find_wrong(const match::Exchange& exchange) {
+    const auto sends = graph_.sends(exchange), receives = graph_.receives(exchange);
+    std::vector<match::Participant> begins(sends.begin(), sends.end());
+    std::vector<match::Participant> ends(receives.begin(), receives.end());
+    const auto time = [&](const match::Participant& one) { return times_[one.node]; };
+    std::ranges::sort(begins, std::ranges::greater(), time);
+    if (exchange.ordered) return find_wrong_in_order(begins, ends);
+    std::ranges::sort(ends, std::ranges::greater(), time);
+    Least later;  // of the begins later than the end
+    auto next = begins.begin();
+    for (const match::Participant& end : ends) {
+      for (; next != begins.end() && time(*next) > time(end); ++next) take(later, next->location);
+      const LocationIndex l = later.first == end.location ? later.second : later.first;
+      if (l != k_none) note_wrong(l, end.location);
+    }
+  }
+  /// Likewise, of a scan.
+  void find_wrong_in_order(std::span<const match::Participant> begins,
+                           std::span<const match::Participant> ends) {
+    for (const match::Participant& end : ends) {
+      for (const match::Participant& begin : begins) {
+        if (times_[begin.node] <= times_[end.node]) break;
+        const bool is_edge = begin.location != end.location && begin.order < end.order;
+        if (is_edge) note_wrong(begin.location, end.location);
+        if (place_[end.location] >= first_wrong_) break;
+      }
+    }
+  }
+
+  void note_wrong(LocationIndex a, LocationIndex b) {
+    first_wrong_ = std::min(first_wrong_, std::max(place_[a], place_[b]));
+  }
+
+  void note(const End& cause, const End& effect) {
+    sets_.join(cause.location, effect.location);
+    const std::int64_t margin = effect.time - cause.time;
+    if (margin < 0) note_wrong(cause.location, effect.location);
+    note(cause.location, effect.location, margin);
+    note(effect.location, cause.location, margin);
+  }
+  void note(LocationIndex own, LocationIndex other, std::int64_t margin) {
+    ClockEvidence::OfLocation& of = evidence_.of[own];
+    ++of.edges;
+    if (margin < 0) ++of.violations;
+    if (std::pair(margin, other) < std::pair(of.worst_ticks, of.worst_with)) {
+      of.worst_ticks = margin;
+      of.worst_with = other;
+    }
+  }
+
+  const match::Graph& graph_;
+  const Times& times_;
+  const std::vector<std::uint32_t>& place_;
+  ClockEvidence& evidence_;
+  DisjointSets sets_;
+  std::uint32_t first_wrong_ = k_none;
+};
+
+/// Adds up what the members of a team know.
+void combine(Team& team, ClockEvidence& evidence) {
+  if (team.size() == 1) return;
+  const std::size_t count = evidence.of.size();
+  const std::vector<ClockEvidence::OfLocation> all = gather_everywhere(team, evidence.of);
+  evidence.of.assign(count, {});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ClockEvidence::OfLocation& of = evidence.of[i % count];
+    of.edges += all[i].edges;
+    of.violations += all[i].violations;
+    if (std::pair(all[i].worst_ticks, all[i].worst_with) <
+        std::pair(of.worst_ticks, of.worst_with)) {
+      of.worst_ticks = all[i].worst_ticks;
+      of.worst_with = all[i].worst_with;
+    }
+  }
+  DisjointSets sets(count);
+  const std::vector<std::uint32_t> groups = gather_everywhere(team, evidence.group);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    sets.join(static_cast<std::uint32_t>(i % count), groups[i]);
+  }
+  for (std::uint32_t l = 0; l < count; ++l) evidence.group[l] = sets.find(l);
+}
+
+/// Per location the position of its clock in order of how far the presync moves it.
+std::vector<std::uint32_t> places(session::Workers& workers, const Timeline& timeline) {
+  const trace::Share share = timeline.loaded.share(workers.processes());
+  const page::Layout layout = page::make_layout(share.trace.definitions, timeline.shared_clocks);
+  const std::vector<std::optional<Figures>> clocks =
+      by_clock(all_figures(share, timeline.measured.maps, timeline.presync.maps, nullptr), layout);
+  const std::int64_t common = common_distance(clocks);
+  std::vector<std::uint32_t> order(clocks.size()), place(clocks.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(
+      order, {}, [&](std::uint32_t c) { return clocks[c] ? size_of(*clocks[c], common) : 0; });
+  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::vector<std::uint32_t> result;
+  for (const std::uint32_t clock : layout.clock_of) result.push_back(place[clock]);
+  return result;
+}
+
+/// Finds the locations that may be wrong without the others of their clock.
+class ErringAlone {
+ public:
+  ErringAlone(const constraints::Context& context, const Timeline& timeline, const Times& measured)
+      : graph_(context.graph), clocks_(timeline.shared_clocks), measured_(measured) {
+    constraints::evaluate_nodes(context, corrected_, [&](LocationIndex l) {
+      return ClockMap::Cursor(timeline.presync.maps[l]);
+    });
+  }
+
+  void find(ClockEvidence& evidence) {
+    is_compared_.resize(graph_.location_count());
+    for (const match::Edge& edge : graph_.edges) compare(edge);
+    for (const match::Exchange& exchange : graph_.exchanges) {
+      for (const match::Participant& one : graph_.sends(exchange))
+        is_compared_[one.location] = true;
+      for (const match::Participant& one : graph_.receives(exchange)) {
+        is_compared_[one.location] = true;
+      }
+    }
+    std::vector<bool> is_whole(clocks_.count());  // its locations cannot be told apart
+    for (std::size_t c = 0; c < clocks_.count(); ++c) {
+      const auto& members = clocks_.members[c];
+      is_whole[c] =
+          std::ranges::any_of(members, [&](LocationIndex l) { return is_compared_[l]; }) &&
+          !std::ranges::all_of(members, [&](LocationIndex l) { return is_compared_[l]; });
+    }
+    for (const match::Edge& edge : graph_.edges) {
+      if (is_inner(edge) && is_met(edge, false) && !is_met(edge, true)) {
+        is_whole[clock_of(edge.send)] = false;
+      }
+    }
+    for (std::uint32_t l = 0; l < is_compared_.size(); ++l) {
+      evidence.of[l].may_err_alone = is_compared_[l] && is_whole[clocks_.of[l]];
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t clock_of(std::uint32_t node) const {
+    return clocks_.of[graph_.location_of(node)];
+  }
+  [[nodiscard]] bool is_inner(const match::Edge& edge) const {
+    return clock_of(edge.send) == clock_of(edge.receive);
+  }
+  void compare(const match::Edge& edge) {
+    if (is_inner(edge)) return;
+    is_compared_[graph_.location_of(edge.send)] = true;
+    is_compared_[graph_.location_of(edge.receive)] = true;
+  }
+  /// `moved`: if only the locations move that are compared with other clocks.
+  [[nodiscard]] bool is_met(const match::Edge& edge, bool moved) const {
+    const auto time = [&](std::uint32_t node) {
+      return (moved && is_compared_[graph_.location_of(node)] ? corrected_ : measured_)[node];
+    };
+    return time(edge.receive) >= time(edge.send);
+  }
+
+  const match::Graph& graph_;
+  const trace::ClockDomains& clocks_;
+  const Times& measured_;
+  Times corrected_;
+  std::vector<bool> is_compared_;  ///< with other clocks; index: location
+};
+
+}  // namespace
+
+ClockEvidence clock_evidence(session::Workers& workers, const Timeline& timeline) {
+  const constraints::Context context = causal_context(workers, timeline, nullptr);
+  Times times;
+  constraints::evaluate_nodes(
+      context, times, [&](LocationIndex l) { return ClockMap::Cursor(timeline.measured.maps[l]); });
+  ClockEvidence evidence;
+  evidence.of.resize(context.graph.location_count());
+  const std::vector<std::uint32_t> place = places(workers, timeline);
+  EvidenceCollector collector(context.graph, times, place, evidence);
+  collector.add_all();
+  evidence.group = collector.groups();
+  combine(context.team(), evidence);
+  const std::int64_t first_wrong = context.team().reduce(
+      Team::Reduction::min, static_cast<std::int64_t>(collector.first_wrong()));
+  for (std::size_t l = 0; l < place.size(); ++l) {
+    evidence.of[l].is_right = static_cast<std::int64_t>(place[l]) < first_wrong;
+  }
+  const bool are_kept_together = timeline.has_given_edges && !timeline.shared_clocks.trivial();
+  if (are_kept_together) ErringAlone(context, timeline, times).find(evidence);
+  return evidence;
+}
+
+}  // namespace entrain::engine

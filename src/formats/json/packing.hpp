@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <entrain/error.hpp>
+
+/// Packed texts: gzip and zstd.
+namespace entrain::json {
+
+enum class Packing : std::uint8_t { none, gzip, zstd };
+
+/// Bytes by which packing_of() tells.
+inline constexpr std::size_t k_packing_mark = 4;
+
+/// How a file is packed that begins with these bytes.
+Packing packing_of(std::span<const std::uint8_t> begin);
+
+/// How a file is packed. Errors: ErrorKind::input.
+Result<Packing> packing_of(const std::filesystem::path& file);
+
+/// The name of a file packed so: with that ending in place of its own.
+std::string packed_name(std::string_view name, Packing packing);
+
+/// The name without the ending that tells of packing, .gz or .zst.
+std::string_view without_packing(std::string_view name);
+
+/// Unpacks one stream after the other. Throws std::bad_alloc.
+class Unpacker {
+ public:
+  enum class State : std::uint8_t { more, end_of_stream, damaged };
+
+  /// Null for Packing::none.
+  static std::unique_ptr<Unpacker> make(Packing packing);
+  Unpacker() = default;
+  Unpacker(const Unpacker&) = delete;
+  Unpacker& operator=(const Unpacker&) = delete;
+  virtual ~Unpacker() = default;
+
+  /// Takes bytes off the front of `from`, and unpacks them to the front of `to`, which loses what
+  /// is filled. `more`: one of the two is empty.
+  virtual State unpack(std::span<const std::uint8_t>& from, std::span<char>& to) = 0;
+  /// Begins the next stream.
+  virtual void restart() = 0;
+  /// "gzip" or "zstd".
+  [[nodiscard]] virtual const char* name() const = 0;
+};
+
+/// Packs a stream. Throws std::bad_alloc.
+class Packer {
+ public:
+  static std::unique_ptr<Packer> make(Packing packing);
+  Packer() = default;
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+  virtual ~Packer() = default;
+
+  enum class State : std::uint8_t { more, done, failed };
+  /// Takes bytes off the front of `from`, and fills `to` from its front, which loses what is
+  /// filled. `last`: nothing follows `from`. `done`: all bytes are packed, and written if `last`.
+  virtual State pack(std::string_view& from, bool last, std::span<std::uint8_t>& to) = 0;
+};
+
+}  // namespace entrain::json
