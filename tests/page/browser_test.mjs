@@ -98,6 +98,10 @@ async function checkNumbers(page, json, label, least = 7) {
   }
   expect(compared >= least, `${label}: only ${compared} numbers could be compared`);
   const data = await dataOf(page), headline = await page.$eval("h1", (n) => n.textContent), plain = (text) => text.replaceAll("\u00a0", " ").replaceAll("\u00b5", "u");
+  const check = data.check ?? (data.correct ?? data.align).before, all = Object.values(check.edges).reduce((sum, e) => sum + e.count, 0);
+  const counted = Object.entries(check.edges).filter(([kind, e]) => e.worst_s !== null && (kind !== "init_finalize" || all === check.checked_edges)).map(([, e]) => e.worst_s);
+  const worst = await page.$eval("[data-json=worst_s]", (n) => Number(n.dataset.value)).catch(() => null);
+  expect(worst === null || counted.length === 0 || worst === Math.min(...counted), `${label}: the worst is ${worst}, not ${Math.min(...counted)}`);
   if (data.table.sentence) expect(plain(headline) === data.table.sentence, `${label}: the headline is ${headline}, not ${data.table.sentence}`);
   expect(JSON.stringify(data.table.clocks.map((r) => [r.offset_s, r.state])) === JSON.stringify((json.clocks ?? []).map((r) => [r.offset_s, r.state])), `${label}: the clocks differ from --json`);
 }

@@ -84,6 +84,11 @@ export function load(): Page {
   };
 }
 
+/** False for edges of init and finalize where the verdict leaves them out. */
+export function isCounted(check: Json, kind: string): boolean {
+  const edges: Json[] = Object.values(check.edges), all = edges.reduce((sum, e) => sum + e.count, 0);
+  return kind !== "init_finalize" || check.checked_edges === all;
+}
 export const marginOf = (edge: Edge, when: When): number => edge.received[when] - edge.sent[when];
 export const isWrong = (row: Clock): boolean => row.state !== "right" && row.state !== "untied";
 

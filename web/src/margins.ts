@@ -1,6 +1,6 @@
 // How long before or after its cause every effect comes; per kind of edge, and as a picture.
 import * as Plot from "@observablehq/plot";
-import { type Bins, type Json, type Page, count, duration, kindText, shortCount } from "./data";
+import { type Bins, type Json, type Page, count, duration, isCounted, kindText, shortCount } from "./data";
 import { type Store, act, el, picture, section, segmented } from "./ui";
 
 /** The bins of several kinds, added up. */
@@ -51,12 +51,11 @@ export const bothKey = (page: Page): HTMLElement => el("div", { class: "legend" 
   ...(page.corrected ? [["--before", "before"], ["--after", "after"]] : [["--before", "as it is"]]).map(([c, text]) => el("span", { class: "key" }, el("span", { class: "swatch", style: `--swatch:var(${c})` }), text)));
 
 function kinds(page: Page): HTMLElement {
-  const { before, after } = page, rows = Object.entries<Json>(before.edges).filter(([, e]) => e.count > 0), sumOf = rows.reduce((all, [, e]) => all + e.count, 0);
-  const uncounted = (kind: string, e: Json): boolean => kind === "init_finalize" && before.checked_edges === sumOf - e.count;
+  const { before, after } = page, rows = Object.entries<Json>(before.edges).filter(([, e]) => e.count > 0);
   const n = (v: number, field: string, bad = false) => el("td", { class: bad && v > 0 ? "num bad" : "num", "data-json": field, "data-value": v }, count(v));
   return el("div", { class: "scroll" }, el("table", { class: "kinds" },
     el("thead", {}, el("tr", {}, ...["kind", "checked", "violated", after ? "after" : null, "smallest margin", after ? "after" : null].filter((t) => t).map((t, i) => el("th", { class: i ? "num" : "", scope: "col" }, t!)))),
-    el("tbody", {}, ...rows.map(([kind, e]) => el("tr", { class: uncounted(kind, e) ? "uncounted" : "" }, el("th", { scope: "row" }, uncounted(kind, e) ? "(init, finalize: not counted)" : kindText(page, kind)), n(e.count, `before.edges.${kind}.count`), n(e.violations, `before.edges.${kind}.violations`, true),
+    el("tbody", {}, ...rows.map(([kind, e]) => el("tr", { class: isCounted(before, kind) ? "" : "uncounted" }, el("th", { scope: "row" }, isCounted(before, kind) ? kindText(page, kind) : "(init, finalize: not counted)"), n(e.count, `before.edges.${kind}.count`), n(e.violations, `before.edges.${kind}.violations`, true),
       after ? n(after.edges[kind].violations, `after.edges.${kind}.violations`, true) : null,
       el("td", { class: "num" }, duration(e.worst_s)), after ? el("td", { class: "num" }, duration(after.edges[kind].worst_s)) : null)))));
 }

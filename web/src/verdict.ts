@@ -1,5 +1,5 @@
 // The answer: whose clock is wrong, by how much, how sure, and what next.
-import { type Json, type Page, count, duration, isWrong, share } from "./data";
+import { type Json, type Page, count, duration, isCounted, isWrong, share } from "./data";
 import { bars } from "./bars";
 import { type Store, el, isolated, name } from "./ui";
 
@@ -12,7 +12,7 @@ export const archiveOf = (page: Page): string => String(page.before.archive ?? "
 export function worstKind(check: Json): [string, Json] | null {
   let found: [string, Json] | null = null;
   for (const [kind, edges] of Object.entries<Json>(check.edges)) {
-    if (edges.worst_s === null || (kind === "init_finalize" && edges.violations > 0 && check.violations === 0)) continue;
+    if (edges.worst_s === null || !isCounted(check, kind)) continue;
     if (!found || edges.worst_s < found[1].worst_s) found = [kind, edges];
   }
   return found;
