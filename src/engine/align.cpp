@@ -28,7 +28,7 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   Alignment result;
   AlignReport& report = result.report;
   std::optional<PageSurvey> survey;
-  if (page != nullptr) survey.emplace(workers, t);
+  if (page != nullptr) survey.emplace(workers, source, t);
   if (check.bounds.wanted) {
     TRY_ASSIGN(const bounds::ProvenIntervals proven, prove(workers, t, check.bounds, progress));
     report.bounds =

@@ -69,7 +69,7 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   }
   if (!timeline.has_given_edges) timeline.graph = {};
   std::optional<PageSurvey> survey;
-  if (run.page != nullptr) survey.emplace(workers, timeline);
+  if (run.page != nullptr) survey.emplace(workers, *source, timeline);
   session::begin_phase(run.progress, "check");
   CheckSetting setting = setting_of(workers, *source, timeline, options, run.progress);
   setting.survey = survey ? survey->before() : nullptr;

@@ -64,7 +64,7 @@ class Correction {
     if (outcome == Outcome::contradicted) TRY(split_clocks(report));
     TRY(settle_pairs(report));
     if (report) tabulate_clocks();
-    if (report && page_ != nullptr) survey_.emplace(workers_, t_);
+    if (report && page_ != nullptr) survey_.emplace(workers_, source_, t_);
     return cancel_.agree(processes_);
   }
 

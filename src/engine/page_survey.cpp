@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/page_survey.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
+#include "base/try.hpp"
 #include "engine/correct_output.hpp"
+#include "formats/rows.hpp"
 #include "page/collect.hpp"
 
 namespace entrain::engine {
@@ -21,38 +26,68 @@ page::SurveyScope scope_of(session::Workers& workers, const Timeline& timeline,
           .end = range.last};
 }
 
+/// Selects the calls near the ends of the edges whose calls a page shows: those that begin or end
+/// within some times the edge's margin.
+formats::WorkFilter near_edges(const page::Data& data) {
+  constexpr std::int64_t k_margins = 8;
+  return [&data](std::uint32_t clock, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint32_t i = 0; i < data.time_lines; ++i) {
+      const page::PageEdge& edge = data.edges[i];
+      const std::int64_t most = std::numeric_limits<std::int64_t>::max() / k_margins;
+      const auto reach = static_cast<std::uint64_t>(
+          k_margins * std::min(most, std::abs(edge.received_before - edge.sent_before)));
+      for (const bool receives : {false, true}) {
+        const std::uint64_t stamp = receives ? edge.received_stamp : edge.sent_stamp;
+        const bool is_late = begin > stamp && begin - stamp > reach;
+        const bool is_early = end < stamp && stamp - end > reach;
+        if ((receives ? edge.to : edge.from) == clock && !is_late && !is_early) return true;
+      }
+    }
+    return false;
+  };
+}
+
 }  // namespace
 
-PageSurvey::PageSurvey(session::Workers& workers, const Timeline& timeline)
+PageSurvey::PageSurvey(session::Workers& workers, const formats::Source& source,
+                       const Timeline& timeline)
     : workers_(workers),
+      source_(source),
       timeline_(timeline),
       layout_(page::make_layout(timeline.loaded.trace.definitions, timeline.shared_clocks)),
       before_(scope_of(workers, timeline, layout_)),
       after_(before_.scope()) {}
 
-Result<page::Data> PageSurvey::checked(const ClockBounds* bounds) const {
+Result<page::Data> PageSurvey::page_of(std::span<const ClockMap> before,
+                                       std::span<const ClockMap> after,
+                                       const page::Survey* edges_after,
+                                       const ClockBounds* bounds) const {
   const trace::Share share = timeline_.loaded.share(workers_.processes());
+  const page::Material material{.share = share,
+                                .before = before,
+                                .after = after,
+                                .edges_before = before_,
+                                .edges_after = edges_after,
+                                .bounds = bounds};
+  page::Data data = page::collect(material, layout_);
+  data.format = source_.format_name();
+  if (timeline_.loaded.reader != nullptr) {
+    TRY(page::add_calls(material, *timeline_.loaded.reader, data));
+    return data;
+  }
+  TRY_ASSIGN(const auto rows, source_.rows(timeline_.loaded.trace, near_edges(data)));
+  if (rows) TRY(page::add_calls(material, *rows, data));
+  return data;
+}
+
+Result<page::Data> PageSurvey::checked(const ClockBounds* bounds) const {
   const std::vector<ClockMap>& maps = timeline_.presync.maps;
-  return page::collect({.share = share,
-                        .source = timeline_.loaded.reader.get(),
-                        .before = maps,
-                        .after = maps,
-                        .edges_before = before_,
-                        .bounds = bounds},
-                       layout_);
+  return page_of(maps, maps, nullptr, bounds);
 }
 
 Result<page::Data> PageSurvey::corrected(std::span<const ClockMap> maps, bool seen,
                                          const ClockBounds* bounds) const {
-  const trace::Share share = timeline_.loaded.share(workers_.processes());
-  return page::collect({.share = share,
-                        .source = timeline_.loaded.reader.get(),
-                        .before = timeline_.measured.maps,
-                        .after = maps,
-                        .edges_before = before_,
-                        .edges_after = seen ? &after_ : nullptr,
-                        .bounds = bounds},
-                       layout_);
+  return page_of(timeline_.measured.maps, maps, seen ? &after_ : nullptr, bounds);
 }
 
 bool few_rows(const Timeline& timeline, std::uint64_t windows) {

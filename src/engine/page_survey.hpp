@@ -7,6 +7,7 @@
 #include <entrain/report.hpp>
 
 #include "engine/timeline.hpp"
+#include "formats/source.hpp"
 #include "page/data.hpp"
 
 namespace entrain::engine {
@@ -18,21 +19,28 @@ inline constexpr std::uint64_t k_most_page_rows = 400'000;
 /// the processes of the run.
 class PageSurvey {
  public:
-  /// `timeline` must have its clocks and maps. Both must outlive this.
-  PageSurvey(session::Workers& workers, const Timeline& timeline);
+  /// `timeline` must have its clocks and maps. All must outlive this.
+  PageSurvey(session::Workers& workers, const formats::Source& source, const Timeline& timeline);
 
   /// For CheckSetting::survey, of the check before or after a correction.
   page::Survey* before() { return &before_; }
   page::Survey* after() { return &after_; }
 
-  /// The page of a check. Errors: those of page::collect().
+  /// The page of a check. Errors: those of reading the calls around edges.
   [[nodiscard]] Result<page::Data> checked(const ClockBounds* bounds) const;
   /// The page of a correction to `maps`. `seen`: after() was filled. Errors: as above.
   [[nodiscard]] Result<page::Data> corrected(std::span<const ClockMap> maps, bool seen,
                                              const ClockBounds* bounds) const;
 
  private:
+  /// Errors: as above.
+  [[nodiscard]] Result<page::Data> page_of(std::span<const ClockMap> before,
+                                           std::span<const ClockMap> after,
+                                           const page::Survey* edges_after,
+                                           const ClockBounds* bounds) const;
+
   session::Workers& workers_;
+  const formats::Source& source_;
   const Timeline& timeline_;
   page::Layout layout_;
   page::Survey before_, after_;

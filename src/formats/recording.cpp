@@ -257,8 +257,9 @@ Result<std::unique_ptr<TimedEvents>> Recording::timed_events(bool raw, unsigned,
   return std::make_unique<RecordedEvents>(*this, std::move(times));
 }
 
-Result<std::shared_ptr<const Rows>> Recording::rows(const trace::Trace& trace) const {
-  return Rows::read(*this, trace);
+Result<std::shared_ptr<const Rows>> Recording::rows(const trace::Trace& trace,
+                                                    const WorkFilter& is_wanted) const {
+  return Rows::read(*this, trace, is_wanted);
 }
 
 }  // namespace entrain::formats

@@ -131,7 +131,8 @@ class Recording : public Source {
       const WritePlan& plan, const std::filesystem::path& output) const final;
   [[nodiscard]] Result<std::unique_ptr<TimedEvents>> timed_events(bool raw, unsigned threads,
                                                                   Progress* progress) const final;
-  [[nodiscard]] Result<std::shared_ptr<const Rows>> rows(const trace::Trace& trace) const final;
+  [[nodiscard]] Result<std::shared_ptr<const Rows>> rows(
+      const trace::Trace& trace, const WorkFilter& is_wanted = {}) const final;
 
   bool has_overlay = false;  ///< the format has a manifest for write_overlay()
   bool has_marks = false;    ///< the format has attributes for write_marked()

@@ -19,7 +19,8 @@ constexpr std::size_t k_most_lanes = 64;  ///< limit of lanes of a row
 }  // namespace
 
 Result<std::shared_ptr<const Rows>> Rows::read(const Recording& recording,
-                                               const trace::Trace& clocks) {
+                                               const trace::Trace& clocks,
+                                               const WorkFilter& is_wanted) {
   auto work = std::make_shared<Rows>();
   trace::Trace& trace = work->trace_;
   trace.path = clocks.path;
@@ -36,6 +37,7 @@ Result<std::shared_ptr<const Rows>> Rows::read(const Recording& recording,
   tables::Names rows;
   std::map<std::pair<LocationIndex, std::uint32_t>, std::vector<Call>> calls;
   TRY(recording.for_each_work([&](const Work& one) -> Result<void> {
+    if (is_wanted && !is_wanted(one.clock, one.begin, one.end)) return {};
     calls[{one.clock, rows.number(one.row)}].push_back(
         {one.begin, one.end, work->regions_.number(one.name)});
     return {};
@@ -108,6 +110,25 @@ std::uint64_t Rows::event_bytes(std::span<const LocationIndex> locations) const 
   std::uint64_t bytes = 0;
   for (const LocationIndex location : locations) bytes += calls_of(location).size_bytes();
   return bytes;
+}
+
+Result<std::vector<trace::RegionRecord>> Rows::regions_around(LocationIndex location,
+                                                              std::uint64_t time,
+                                                              std::size_t most) const {
+  std::vector<trace::RegionRecord> around;
+  const auto is_there = [&](const Call& call) { return call.begin == time || call.end == time; };
+  for (std::size_t lane = 0; lane < lanes_.size() && around.empty(); ++lane) {
+    if (clock_of_[lane] != location || std::ranges::none_of(lanes_[lane], is_there)) continue;
+    const auto row = static_cast<LocationIndex>(trace_.locations.size() - lanes_.size() + lane);
+    TRY(visit_regions(row, nullptr,
+                      [&](const trace::RegionRecord& record) { around.push_back(record); }));
+  }
+  const auto first = std::ranges::lower_bound(around, time, {}, &trace::RegionRecord::time);
+  const auto before = static_cast<std::size_t>(first - around.begin());
+  const std::size_t end = std::min(around.size(), before + most);
+  around.erase(around.begin() + static_cast<std::ptrdiff_t>(end), around.end());
+  if (before > most) around.erase(around.begin(), first - static_cast<std::ptrdiff_t>(most));
+  return around;
 }
 
 Result<void> Rows::visit_regions(LocationIndex location, Progress* progress,

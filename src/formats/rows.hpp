@@ -25,10 +25,11 @@ namespace entrain::formats {
 /// has a call from 0 to 10 with another one from 2 to 5 inside, the second one that from 4 to 12.
 class Rows : public trace::EventReader {
  public:
-  /// Reads all events. `clocks`: a trace whose locations are the clocks; those for events follow
-  /// them. Memory for all events. Errors: those of Recording::for_each_work().
+  /// Reads all events, and keeps those that are wanted. `clocks`: a trace whose locations are the
+  /// clocks; those for events follow them. Errors: those of Recording::for_each_work().
   static Result<std::shared_ptr<const Rows>> read(const Recording& recording,
-                                                  const trace::Trace& clocks);
+                                                  const trace::Trace& clocks,
+                                                  const WorkFilter& is_wanted = {});
 
   /// The clocks and, behind them, the locations of the events.
   [[nodiscard]] const trace::Trace& trace() const { return trace_; }
@@ -50,6 +51,9 @@ class Rows : public trace::EventReader {
   [[nodiscard]] Result<std::string> region_at(LocationIndex, std::uint64_t) const override {
     return std::string();
   }
+  /// For a clock, the calls of the row in which one begins or ends at this time.
+  [[nodiscard]] Result<std::vector<trace::RegionRecord>> regions_around(
+      LocationIndex location, std::uint64_t time, std::size_t most) const override;
   [[nodiscard]] Result<void> visit_regions(LocationIndex location, Progress* progress,
                                            const trace::RegionVisitor& visit) const override;
 

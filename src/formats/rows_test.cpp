@@ -46,11 +46,11 @@ class Worked : public Recording {
     return {};
   }
 
-  [[nodiscard]] std::shared_ptr<const Rows> shown() const {
+  [[nodiscard]] std::shared_ptr<const Rows> shown(const WorkFilter& is_wanted = {}) const {
     trace::Trace trace;
     trace.definitions = tables::definitions_of(clocks);
     trace.locations.resize(clocks.clocks.size());
-    return *Rows::read(*this, trace);
+    return *Rows::read(*this, trace, is_wanted);
   }
 
  private:
@@ -104,6 +104,29 @@ TEST(Rows, more_than_64_beside_each_other_are_counted) {
   const auto work = Worked(many).shown();
   EXPECT_EQ(work->trace().locations.size(), 65U);
   EXPECT_EQ(work->left_out(), 6U);
+}
+
+TEST(Rows, leave_out_what_is_not_wanted) {
+  const Worked recording({{0, 0, 10, "early", ""}, {0, 20, 30, "late", ""}});
+  const auto is_late = [](std::uint32_t, std::uint64_t begin, std::uint64_t) { return begin > 10; };
+  EXPECT_THAT(calls(*recording.shown(is_late), 1), ElementsAre("20+late", "30-late"));
+}
+
+TEST(Rows, tell_the_calls_around_the_end_of_one) {
+  const Worked recording(
+      {{0, 0, 10, "a", ""}, {0, 2, 5, "b", ""}, {0, 4, 12, "c", ""}, {1, 5, 9, "other clock", ""}},
+      2);
+  const auto rows = recording.shown();
+  const auto times = [&](std::uint64_t time, std::size_t most) {
+    std::vector<std::uint64_t> result;
+    const auto around = rows->regions_around(0, time, most).value();
+    for (const trace::RegionRecord& r : around) result.push_back(r.time);
+    return result;
+  };
+  EXPECT_THAT(times(5, 40), ElementsAre(0, 2, 5, 10));
+  EXPECT_THAT(times(5, 1), ElementsAre(2, 5));
+  EXPECT_THAT(times(12, 40), ElementsAre(4, 12));
+  EXPECT_THAT(times(3, 40), IsEmpty());
 }
 
 }  // namespace

@@ -165,6 +165,10 @@ class TimedEvents {
   std::vector<File> files;                    ///< files of which each has events of its own
 };
 
+/// True for a call that is wanted: its clock (position in Clocks::clocks), begin and end, ticks.
+/// Empty: all are.
+using WorkFilter = std::function<bool(std::uint32_t, std::uint64_t, std::uint64_t)>;
+
 /// Facts that reports tell, a sentence each. Views of strings of the source.
 struct Remarks {
   std::span<const std::string> notes{};     ///< of the format and of guesses
@@ -252,9 +256,11 @@ class Source {
   /// clocks. Errors: those of load(); ErrorKind::usage for `raw` in a format without such records.
   [[nodiscard]] virtual Result<std::unique_ptr<TimedEvents>> timed_events(
       bool raw, unsigned threads, Progress* progress) const = 0;
-  /// The calls as rows; null if the loaded trace has them in its locations. Memory for all calls.
-  [[nodiscard]] virtual Result<std::shared_ptr<const Rows>> rows(const trace::Trace& clocks) const {
-    static_cast<void>(clocks);
+  /// The calls as rows; null if the loaded trace has them in its locations. Memory for all calls
+  /// that are wanted.
+  [[nodiscard]] virtual Result<std::shared_ptr<const Rows>> rows(
+      const trace::Trace& clocks, const WorkFilter& is_wanted = {}) const {
+    static_cast<void>(clocks), static_cast<void>(is_wanted);
     return nullptr;
   }
 };

@@ -24,8 +24,9 @@ constexpr std::size_t k_least_points = 400, k_most_points = 2'000;  ///< limits 
 struct ClockFigures {
   std::uint32_t clock = 0;
   LocationIndex location = k_none;
-  OffsetLine measured, final_line;
-  std::int64_t moved = 0, last = 0;  ///< last: final time of its last event
+  OffsetLine measured;
+  std::int64_t moved = 0, bend = 0;  ///< as in ClockCourse
+  std::int64_t last = 0;             ///< final time of its last event
   std::uint64_t sessions = 0;
   bool zero = false;  ///< it was measured, and every time with offset 0
 };
@@ -75,6 +76,16 @@ std::int64_t largest_move(const ClockMap& before, const ClockMap& after,
   return most;
 }
 
+std::int64_t largest_bend(const ClockMap& map, const trace::LocationSkeleton& location) {
+  const OffsetLine line = chord(map, location, 0);
+  ClockMap::Cursor time(map);
+  std::int64_t most = 0;
+  for_each_knot(map, location, [&](std::uint64_t local) {
+    most = std::max(most, std::abs(distance(time(local), local, line, location.first)));
+  });
+  return most;
+}
+
 std::vector<ClockFigures> own_figures(const trace::Share& share, const PageMaps& maps) {
   std::vector<ClockFigures> figures;
   for (const LocationIndex l : share.own()) {
@@ -86,8 +97,9 @@ std::vector<ClockFigures> own_figures(const trace::Share& share, const PageMaps&
                                   [](const trace::ClockOffset& o) { return o.offset == 0; });
     figures.push_back({.location = l,
                        .measured = chord(maps.before[l], location, begin),
-                       .final_line = chord(maps.after[l], location, begin),
                        .moved = largest_move(maps.before[l], maps.after[l], location),
+                       .bend = std::max(largest_bend(maps.before[l], location),
+                                        largest_bend(maps.after[l], location)),
                        .last = maps.after[l](location.last),
                        .sessions = offsets.size(),
                        .zero = zero && !offsets.empty()});
@@ -95,35 +107,11 @@ std::vector<ClockFigures> own_figures(const trace::Share& share, const PageMaps&
   return figures;
 }
 
-void add_bounds(const Layout& layout, const trace::Definitions& definitions,
-                const ClockBounds& bounds, Data& data) {
-  std::unordered_map<std::uint64_t, LocationIndex> index;
-  for (LocationIndex l = 0; l < definitions.locations.size(); ++l) {
-    index[definitions.locations[l].id] = l;
-  }
-  for (const LocationBounds& of : bounds.locations) {
-    ClockRow& row = data.clocks[layout.clock_of[index.at(of.location)]];
-    if (of.unbounded > 0) row.unbounded = true;
-    if (of.unbounded < of.windows) {
-      row.bound_ticks = std::max(row.bound_ticks.value_or(0), of.worst_ticks);
-    }
-  }
-}
-
-/// The clock that the bounds are against; k_none without bounds.
-std::uint32_t bounded_reference(const Layout& layout, const trace::Share& share,
-                                const ClockBounds* bounds) {
-  if (bounds == nullptr || !bounds->reason.empty()) return k_none;
-  const auto& locations = share.trace.definitions.locations;
-  const auto at = std::ranges::find(locations, bounds->reference, &trace::Location::id);
-  return layout.clock_of[static_cast<std::size_t>(at - locations.begin())];
-}
-
-/// The clock that curves are drawn against: it did not move, if any did not.
-std::uint32_t reference_of(const std::vector<ClockRow>& clocks, std::uint32_t bounded) {
+/// The clock that sessions are drawn against: it did not move, if any did not.
+std::uint32_t reference_of(const std::vector<ClockCourse>& clocks) {
   std::uint32_t best = 0;
   const auto key = [&](std::uint32_t c) {
-    return std::tuple(!clocks[c].used, clocks[c].moved_ticks != 0, c != bounded, !clocks[c].zero);
+    return std::tuple(!clocks[c].used, clocks[c].moved_ticks != 0, !clocks[c].zero);
   };
   for (std::uint32_t c = 1; c < clocks.size(); ++c) {
     if (key(c) < key(best)) best = c;
@@ -153,50 +141,7 @@ class Drawing {
     return curve;
   }
 
-  /// Takes the clock's values into the envelopes.
-  void widen(Data::Envelopes& others) const {
-    const OffsetLine& reference = data_.clocks[data_.reference].measured;
-    ClockMap::Cursor before(before_), after(after_);
-    const auto take = [&](std::uint64_t local) {
-      const std::int64_t x = after(local), early = before(local);
-      const std::int64_t change_before = distance(early, local, line_, location_.first);
-      const std::int64_t change_after = distance(x, local, line_, location_.first);
-      const std::int64_t base = offset_at(line_, x) - offset_at(reference, x);
-      const std::size_t column = column_of(x);
-      widen(others.change_before, column, change_before);
-      widen(others.change_after, column, change_after);
-      widen(others.offset_before, column, base + change_before);
-      widen(others.offset_after, column, base + change_after);
-    };
-    const double step = static_cast<double>(location_.last - location_.first) /
-                        static_cast<double>(k_envelope_columns);
-    std::uint64_t next = location_.first;
-    std::size_t steps = 0;
-    for_each_knot(after_, location_, [&](std::uint64_t local) {
-      for (; next < local; next = location_.first + stamp(step, ++steps)) take(next);
-      take(local);
-    });
-  }
-
  private:
-  static std::uint64_t stamp(double step, std::size_t steps) {
-    return static_cast<std::uint64_t>(step * static_cast<double>(steps)) + steps;  // it must grow
-  }
-  static std::int64_t offset_at(const OffsetLine& line, std::int64_t x) {
-    return line.offset + std::llround(line.rate * static_cast<double>(x - line.x));
-  }
-  [[nodiscard]] std::size_t column_of(std::int64_t x) const {
-    const double span = std::max(static_cast<double>(data_.end - data_.begin), 1.0);
-    const double at =
-        static_cast<double>(x - data_.begin) / span * static_cast<double>(k_envelope_columns);
-    return static_cast<std::size_t>(
-        std::clamp(at, 0.0, static_cast<double>(k_envelope_columns - 1)));
-  }
-  static void widen(Envelope& envelope, std::size_t column, std::int64_t y) {
-    envelope.least[column] = std::min(envelope.least[column], y);
-    envelope.most[column] = std::max(envelope.most[column], y);
-  }
-
   [[nodiscard]] std::vector<Point> reduced(const ClockMap& map) const {
     CurveReducer reducer(data_.begin, data_.end, most_);
     ClockMap::Cursor own(map), after(after_);
@@ -208,7 +153,7 @@ class Drawing {
 
   void add_sessions(Curve& curve) const {
     // All times may have been moved by one amount, so that none is negative.
-    const ClockRow& reference = data_.clocks[data_.reference];
+    const ClockCourse& reference = data_.clocks[data_.reference];
     const std::int64_t shift = reference.sessions > 0 ? reference.measured.offset : 0;
     const auto& offsets = location_.clock_offsets;
     const std::size_t step = offsets.size() / k_most_sessions + 1;
@@ -230,11 +175,6 @@ class Drawing {
   const OffsetLine& line_;
   std::size_t most_;
 };
-
-Envelope empty_envelope() {
-  return {std::vector<std::int64_t>(k_envelope_columns, k_most),
-          std::vector<std::int64_t>(k_envelope_columns, -k_most)};
-}
 
 /// A value of a curve on its way to rank 0.
 struct Stroke {
@@ -297,8 +237,7 @@ void add_bands(const trace::Definitions& definitions, const ClockBounds& bounds,
 
 }  // namespace
 
-void add_clock_rows(const trace::Share& share, const PageMaps& maps, const ClockBounds* bounds,
-                    Data& data) {
+void add_clocks(const trace::Share& share, const PageMaps& maps, Data& data) {
   Layout& layout = data.layout;
   data.clocks.assign(layout.clocks.size(), {});
   std::vector<ClockFigures> all = gather_everywhere(share.team, own_figures(share, maps));
@@ -308,22 +247,21 @@ void add_clock_rows(const trace::Share& share, const PageMaps& maps, const Clock
   data.end = all.empty() ? 1 : -k_most;
   for (const ClockFigures& figures : all) {
     const std::uint32_t clock = layout.clock_of[figures.location];
-    ClockRow& row = data.clocks[clock];
-    if (!row.used) {
+    ClockCourse& course = data.clocks[clock];
+    if (!course.used) {
       layout.clocks[clock].location = figures.location;
-      row.used = true;
-      row.measured = figures.measured;
-      row.final_line = figures.final_line;
-      row.sessions = figures.sessions;
-      row.zero = figures.zero;
+      course = {.used = true,
+                .zero = figures.zero,
+                .measured = figures.measured,
+                .bend_ticks = figures.bend,
+                .sessions = figures.sessions};
     }
-    row.moved_ticks = std::max(row.moved_ticks, figures.moved);
-    data.begin = std::min(data.begin, figures.final_line.x);
+    course.moved_ticks = std::max(course.moved_ticks, figures.moved);
+    data.begin = std::min(data.begin, figures.measured.x);
     data.end = std::max(data.end, figures.last);
   }
   if (data.end <= data.begin) data.end = data.begin + 1;
-  if (bounds != nullptr) add_bounds(layout, share.trace.definitions, *bounds, data);
-  data.reference = reference_of(data.clocks, bounded_reference(layout, share, bounds));
+  data.reference = reference_of(data.clocks);
 }
 
 void add_curves(const trace::Share& share, const PageMaps& maps, const ClockBounds* bounds,
@@ -331,27 +269,15 @@ void add_curves(const trace::Share& share, const PageMaps& maps, const ClockBoun
   std::vector<std::uint32_t> position(data.layout.clocks.size(), k_none);
   std::vector<std::uint64_t> first(data.layout.clocks.size());
   for (std::uint32_t i = 0; i < chosen.size(); ++i) position[chosen[i]] = i;
-  Envelope* const envelopes[] = {&data.others.change_before, &data.others.change_after,
-                                 &data.others.offset_before, &data.others.offset_after};
-  for (Envelope* const envelope : envelopes) *envelope = empty_envelope();
   const std::size_t most = std::clamp(k_all_points / std::max<std::size_t>(2 * chosen.size(), 1),
                                       k_least_points, k_most_points);
   std::vector<Stroke> own;
   for (const LocationIndex l : share.own()) {
     const std::uint32_t clock = data.layout.clock_of[l];
-    if (data.layout.clocks[clock].location != l || !data.clocks[clock].used) continue;
+    if (data.layout.clocks[clock].location != l || position[clock] == k_none) continue;
     const trace::LocationSkeleton& location = share.trace.locations[l];
-    const Drawing drawing(location, maps, l, data, most);
-    if (position[clock] == k_none) {
-      drawing.widen(data.others);
-    } else {
-      append(drawing.draw(), own);
-      first[clock] = location.first;
-    }
-  }
-  for (Envelope* const envelope : envelopes) {
-    share.team.reduce(Team::Reduction::min, envelope->least);
-    share.team.reduce(Team::Reduction::max, envelope->most);
+    append(Drawing(location, maps, l, data, most).draw(), own);
+    first[clock] = location.first;
   }
   std::vector<std::int64_t> stamps(first.begin(), first.end());
   share.team.reduce(Team::Reduction::max, stamps);

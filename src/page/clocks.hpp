@@ -18,15 +18,14 @@ struct PageMaps {
   std::span<const ClockMap> before, after;
 };
 
-/// The clocks and, by `data.layout`, the reference: one that did not move, if there is any; of
-/// these, or else of all, that of the bounds, else the first one whose measurements are all 0, else
-/// the first with events. Fills `clocks`, `reference`, `begin`
-/// and `end`. `bounds` may be null. Collective; the same at every process.
-void add_clock_rows(const trace::Share& share, const PageMaps& maps, const ClockBounds* bounds,
-                    Data& data);
+/// The courses of the clocks and, by `data.layout`, the reference: one that did not move, if there
+/// is any; of these, or else of all, the first one whose measurements are all 0, else the first
+/// with events. Fills `clocks`, `reference`, `begin` and `end`. Collective; the same at every
+/// process.
+void add_clocks(const trace::Share& share, const PageMaps& maps, Data& data);
 
-/// The curves of `chosen` clocks at rank 0, and the envelopes of all others. Needs the rows.
-/// Collective.
+/// The curves of `chosen` clocks, with their intervals if there are `bounds`. Needs the courses.
+/// Collective; the same at every process.
 void add_curves(const trace::Share& share, const PageMaps& maps, const ClockBounds* bounds,
                 std::span<const std::uint32_t> chosen, Data& data);
 

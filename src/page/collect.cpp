@@ -2,6 +2,7 @@
 #include "page/collect.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -21,6 +22,7 @@ constexpr std::size_t k_time_lines = 10;
 constexpr std::size_t k_most_edges = 3'000;   ///< limit for all cells
 constexpr std::size_t k_tight_edges = 12;     ///< limit for each clock with a curve, and direction
 constexpr std::size_t k_records_around = 40;  ///< begins and ends of calls, per side
+constexpr std::int64_t k_rounding = 2;        ///< maps of straight clocks bend by that, ticks
 
 using EdgeKey = std::tuple<verify::EventRef, verify::EventRef, EdgeKind>;
 
@@ -71,25 +73,16 @@ std::vector<KeptEdge> choose_edges(const Material& from, std::span<const std::ui
   return list.take();
 }
 
-/// Clocks that moved most; among those that moved equally far, those with the worst edges.
-std::vector<std::uint32_t> choose_clocks(const Survey& survey, const Data& data) {
-  std::vector<std::int64_t> worst(data.clocks.size(), 0);
+/// The clocks that bend most: a straight line needs no plot.
+std::vector<std::uint32_t> choose_clocks(const Data& data) {
   std::vector<std::uint32_t> chosen;
   for (std::uint32_t c = 0; c < data.clocks.size(); ++c) {
-    if (!data.clocks[c].used) continue;
-    chosen.push_back(c);
-    for (const bool receiving : {false, true}) {
-      for (const KeptEdge& edge : survey.tightest(c, receiving)) {
-        worst[c] = std::min(worst[c], edge.margin_ticks);
-      }
-    }
+    if (data.clocks[c].bend_ticks > k_rounding) chosen.push_back(c);
   }
-  std::stable_sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(-data.clocks[a].moved_ticks, worst[a]) <
-           std::pair(-data.clocks[b].moved_ticks, worst[b]);
-  });
+  std::ranges::stable_sort(chosen, std::ranges::greater(),
+                           [&](std::uint32_t c) { return data.clocks[c].bend_ticks; });
   if (chosen.size() > k_most_curves) chosen.resize(k_most_curves);
-  std::sort(chosen.begin(), chosen.end());
+  std::ranges::sort(chosen);
   return chosen;
 }
 
@@ -97,79 +90,59 @@ std::vector<std::uint32_t> choose_clocks(const Survey& survey, const Data& data)
 struct ResolvedEnd {
   std::uint32_t edge = 0;
   bool receives = false;
+  std::uint64_t stamp = 0;
   std::int64_t before = 0, after = 0;
 };
 
-/// Fills the times of edges. Collective.
-class Resolver {
- public:
-  Resolver(const Material& material, std::span<const KeptEdge> edges)
-      : from_(material), edges_(edges) {}
-
-  void times(std::vector<PageEdge>& resolved) const {
-    std::vector<ResolvedEnd> own;
-    for_each_own_end(edges_.size(),
-                     [&](std::uint32_t i, bool receives, LocationIndex l, std::uint64_t stamp) {
-                       own.push_back({i, receives, from_.before[l](stamp), from_.after[l](stamp)});
-                     });
-    for (const KeptEdge& edge : edges_) {
-      resolved.push_back(
-          {.kind = edge.kind, .from = edge.send.location, .to = edge.receive.location});
-    }
-    for (const ResolvedEnd& end : gather_everywhere(from_.share.team, own)) {
-      PageEdge& edge = resolved[end.edge];
-      (end.receives ? edge.received_before : edge.sent_before) = end.before;
-      (end.receives ? edge.received_after : edge.sent_after) = end.after;
+/// The edges with the times of their ends. Collective.
+std::vector<PageEdge> resolve(const Material& from, std::span<const KeptEdge> edges) {
+  std::vector<ResolvedEnd> own;
+  std::vector<PageEdge> resolved;
+  for (std::uint32_t i = 0; i < edges.size(); ++i) {
+    resolved.push_back(
+        {.kind = edges[i].kind, .from = edges[i].send.location, .to = edges[i].receive.location});
+    for (const bool receives : {false, true}) {
+      const auto [l, event] = receives ? edges[i].receive : edges[i].send;
+      if (!from.share.owns(l)) continue;
+      const std::uint64_t stamp = from.share.trace.locations[l].events.time(event);
+      own.push_back({i, receives, stamp, from.before[l](stamp), from.after[l](stamp)});
     }
   }
-
-  /// The calls around the first edges. Errors: those of Source::regions_around().
-  Result<std::vector<NearbyRecord>> nearby(std::size_t first) const {
-    std::vector<NearbyRecord> own;
-    Result<void> done;
-    for_each_own_end(first,
-                     [&](std::uint32_t i, bool receives, LocationIndex l, std::uint64_t stamp) {
-                       if (from_.source == nullptr || !done) return;
-                       const auto around = from_.source->regions_around(l, stamp, k_records_around);
-                       if (!around) {
-                         done = tl::unexpected<Error>(around.error());
-                         return;
-                       }
-                       for (const trace::RegionRecord& r : *around) {
-                         own.push_back({.edge = i,
-                                        .receiver = receives,
-                                        .enter = r.enter,
-                                        .region = r.region,
-                                        .before = from_.before[l](r.time),
-                                        .after = from_.after[l](r.time)});
-                       }
-                     });
-    TRY(from_.share.team.agree(std::move(done)));
-    std::vector<NearbyRecord> all = gather_everywhere(from_.share.team, own);
-    std::stable_sort(all.begin(), all.end(), [](const NearbyRecord& a, const NearbyRecord& b) {
-      return std::pair(a.edge, a.receiver) < std::pair(b.edge, b.receiver);
-    });
-    return all;
+  for (const ResolvedEnd& end : gather_everywhere(from.share.team, own)) {
+    PageEdge& edge = resolved[end.edge];
+    (end.receives ? edge.received_before : edge.sent_before) = end.before;
+    (end.receives ? edge.received_after : edge.sent_after) = end.after;
+    (end.receives ? edge.received_stamp : edge.sent_stamp) = end.stamp;
   }
+  return resolved;
+}
 
- private:
-  template <class Use>
-  void for_each_own_end(std::size_t first, Use use) const {
-    for (std::uint32_t i = 0; i < std::min(first, edges_.size()); ++i) {
-      for (const bool receives : {false, true}) {
-        const auto [l, event] = receives ? edges_[i].receive : edges_[i].send;
-        if (!from_.share.owns(l)) continue;
-        use(i, receives, l, from_.share.trace.locations[l].events.time(event));
+/// The calls around the ends of the first edges that this process owns.
+Result<std::vector<NearbyRecord>> own_calls(const Material& from, const trace::EventReader& reader,
+                                            const Data& data) {
+  std::vector<NearbyRecord> own;
+  for (std::uint32_t i = 0; i < data.time_lines; ++i) {
+    const PageEdge& edge = data.edges[i];
+    for (const bool receives : {false, true}) {
+      const LocationIndex l = receives ? edge.to : edge.from;
+      if (!from.share.owns(l)) continue;
+      const std::uint64_t stamp = receives ? edge.received_stamp : edge.sent_stamp;
+      TRY_ASSIGN(const auto around, reader.regions_around(l, stamp, k_records_around));
+      for (const trace::RegionRecord& r : around) {
+        own.push_back({.edge = i,
+                       .receiver = receives,
+                       .enter = r.enter,
+                       .region = r.region,
+                       .before = from.before[l](r.time),
+                       .after = from.after[l](r.time)});
       }
     }
   }
+  return own;
+}
 
-  const Material& from_;
-  std::span<const KeptEdge> edges_;
-};
-
-/// Replaces positions of regions and locations by those in tables of the names that are needed.
-void name_things(const trace::Definitions& definitions, Data& data) {
+/// Replaces positions of regions by those in a table of the names that are needed.
+void name_regions(const trace::Definitions& definitions, Data& data) {
   std::map<std::uint32_t, std::uint32_t> regions;
   for (NearbyRecord& record : data.nearby) {
     if (record.region >= definitions.regions.size()) continue;
@@ -178,6 +151,9 @@ void name_things(const trace::Definitions& definitions, Data& data) {
     if (is_new) data.region_names.push_back(definitions.regions[record.region].name);
     record.region = at->second;
   }
+}
+
+void name_locations(const trace::Definitions& definitions, Data& data) {
   std::vector<std::uint32_t> locations_of_process;
   for (const std::uint32_t process : definitions.process_of) {
     if (process >= locations_of_process.size()) locations_of_process.resize(process + 1);
@@ -187,8 +163,9 @@ void name_things(const trace::Definitions& definitions, Data& data) {
   for (const PageEdge& edge : data.edges) {
     for (const LocationIndex l : {edge.from, edge.to}) {
       std::string name = trace::process_name(definitions, l);
+      const std::string& own = definitions.locations[l].name;
       if (locations_of_process[definitions.process_of[l]] > 1) {
-        name += ", " + definitions.locations[l].name;
+        name = own.starts_with(name) ? own : name + ", " + own;
       }
       data.location_names[l] = std::move(name);
     }
@@ -222,7 +199,7 @@ void take_counts(const Survey& before, const Survey* after, Data& data) {
 
 }  // namespace
 
-Result<Data> collect(const Material& from, Layout layout) {
+Data collect(const Material& from, Layout layout) {
   Team& team = from.share.team;
   const trace::Definitions& definitions = from.share.trace.definitions;
   const PageMaps maps{from.before, from.after};
@@ -230,25 +207,31 @@ Result<Data> collect(const Material& from, Layout layout) {
   data.layout = std::move(layout);
   data.resolution_hz = definitions.clock.resolution_hz;
   data.corrected = from.edges_after != nullptr;
-  add_clock_rows(from.share, maps, from.bounds, data);
-  std::vector<std::uint32_t> clocks;
-  std::vector<KeptEdge> edges;
-  if (team.rank() == 0) {
-    clocks = choose_clocks(from.edges_before, data);
-    edges = choose_edges(from, clocks);
-  }
-  clocks = gather_everywhere(team, clocks);  // only rank 0 has any
-  edges = gather_everywhere(team, edges);
+  add_clocks(from.share, maps, data);
+  const std::vector<std::uint32_t> clocks = choose_clocks(data);
   add_curves(from.share, maps, from.bounds, clocks, data);
-  const Resolver resolver(from, edges);
-  resolver.times(data.edges);
+  std::vector<KeptEdge> edges;
+  if (team.rank() == 0) edges = choose_edges(from, clocks);
+  edges = gather_everywhere(team, edges);  // only rank 0 has any
+  data.edges = resolve(from, edges);
   data.time_lines = static_cast<std::uint32_t>(std::min(k_time_lines, edges.size()));
-  TRY_ASSIGN(data.nearby, resolver.nearby(data.time_lines));
   if (team.rank() != 0) return data;
-  name_things(definitions, data);
+  name_locations(definitions, data);
   take_counts(from.edges_before, from.edges_after, data);
   join_samples(from.edges_before, from.edges_after, data);
   return data;
+}
+
+Result<void> add_calls(const Material& from, const trace::EventReader& reader, Data& data) {
+  Team& team = from.share.team;
+  auto own = own_calls(from, reader, data);
+  TRY(team.agree(own ? Result<void>() : tl::unexpected<Error>(own.error())));
+  data.nearby = gather_everywhere(team, *own);
+  std::ranges::stable_sort(data.nearby, {}, [](const NearbyRecord& record) {
+    return std::pair(record.edge, record.receiver);
+  });
+  if (team.rank() == 0) name_regions(reader.definitions(), data);
+  return {};
 }
 
 }  // namespace entrain::page

@@ -15,7 +15,6 @@ namespace entrain::page {
 /// Input of a page. Holds references, which must outlive it.
 struct Material {
   const trace::Share& share;            ///< share of this process
-  const trace::EventReader* source;     ///< reader of the calls around edges; may be null
   std::span<const ClockMap> before;     ///< one per location: the clocks as measured
   std::span<const ClockMap> after;      ///< corrected clocks; the same as `before` where nothing
                                         ///< was corrected
@@ -25,8 +24,11 @@ struct Material {
 };
 
 /// Reduces the results of a check or a correction to a page, whole at rank 0. `layout`: the one
-/// that the surveys were made with. Collective. Errors: those of EventReader::regions_around(), the
-/// same at every process.
-Result<Data> collect(const Material& material, Layout layout);
+/// that the surveys were made with. Collective.
+Data collect(const Material& material, Layout layout);
+
+/// Adds the calls around the first edges. Collective. Errors: those of
+/// EventReader::regions_around(), the same at every process.
+Result<void> add_calls(const Material& material, const trace::EventReader& reader, Data& data);
 
 }  // namespace entrain::page

@@ -19,16 +19,14 @@ struct OffsetLine {
   double rate = 0;          ///< ticks per tick
 };
 
-/// A row of the table of clocks. Empty for a clock without events.
-struct ClockRow {
+/// The course of a clock. Empty for a clock without events.
+struct ClockCourse {
   bool used = false;
-  bool zero = false;                        ///< it was measured, and every time with offset 0
-  OffsetLine measured;                      ///< the chord of the map before a correction
-  OffsetLine final_line;                    ///< the same after it
-  std::int64_t moved_ticks = 0;             ///< largest distance of the two maps
-  std::uint64_t sessions = 0;               ///< measurements of the clock
-  std::optional<std::int64_t> bound_ticks;  ///< largest error possible; only where proved
-  bool unbounded = false;                   ///< some window has no tie to the reference
+  bool zero = false;             ///< it was measured, and every time with offset 0
+  OffsetLine measured;           ///< the chord of the map before a correction
+  std::int64_t moved_ticks = 0;  ///< largest distance of the maps before and after
+  std::int64_t bend_ticks = 0;   ///< largest distance of one of these from its chord
+  std::uint64_t sessions = 0;    ///< measurements of the clock
 };
 
 /// A measurement of a clock, or the interval that is proved, against the clock's measured line.
@@ -47,18 +45,13 @@ struct Curve {
   std::vector<SessionDot> sessions;
 };
 
-/// The least and largest value of the clocks that have no curve, per column of time; columns
-/// without any are empty (least > most).
-struct Envelope {
-  std::vector<std::int64_t> least, most;
-};
-
 /// An edge that the page names, with its times under both maps.
 struct PageEdge {
   EdgeKind kind{};
   LocationIndex from = k_none, to = k_none;
   std::int64_t sent_before = 0, received_before = 0;
   std::int64_t sent_after = 0, received_after = 0;
+  std::uint64_t sent_stamp = 0, received_stamp = 0;  ///< as stored
 };
 
 /// A call begins or ends near an edge.
@@ -66,7 +59,7 @@ struct NearbyRecord {
   std::uint32_t edge = 0;  ///< position in Data::edges
   bool receiver = false;   ///< which end of the edge
   bool enter = false;
-  std::uint32_t region = k_none;  ///< position in Definitions::regions
+  std::uint32_t region = k_none;  ///< position in Data::region_names
   std::int64_t before = 0, after = 0;
 };
 
@@ -82,14 +75,11 @@ struct Data {
   std::uint64_t resolution_hz = 1;
   std::int64_t begin = 0, end = 0;  ///< range of the trace, final times, ticks
   bool corrected = false;           ///< `after` means something
+  std::string format;               ///< what the trace is: Source::format_name()
   std::uint32_t reference = 0;      ///< clock
-  std::vector<ClockRow> clocks;     ///< clocks in the order of the layout
-  std::vector<Curve> curves;        ///< curves of the clocks that moved most, at most k_most_curves
-  /// The other clocks: distance from the measured line, and offset from the reference's.
-  struct Envelopes {
-    Envelope change_before, change_after, offset_before, offset_after;
-  } others;
-  std::vector<PageEdge> edges;  ///< the first `time_lines` are the worst pairs' worst ones
+  std::vector<ClockCourse> clocks;  ///< clocks in the order of the layout
+  std::vector<Curve> curves;        ///< curves of the clocks that bend most, at most k_most_curves
+  std::vector<PageEdge> edges;      ///< the first `time_lines` are the worst pairs' worst ones
   std::uint32_t time_lines = 0;
   std::vector<NearbyRecord> nearby;  ///< records near these edges, in order of edge, end and time
   std::vector<MatrixCell> cells_before, cells_after;
@@ -101,7 +91,7 @@ struct Data {
   std::vector<std::string> location_names;  ///< name of each location of `edges`; "" for others
 };
 
-inline constexpr std::size_t k_most_curves = 64;
-inline constexpr std::size_t k_envelope_columns = 120;
+/// More lines in one plot cannot be told apart.
+inline constexpr std::size_t k_most_curves = 16;
 
 }  // namespace entrain::page

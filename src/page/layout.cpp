@@ -10,9 +10,6 @@ namespace entrain::page {
 
 namespace {
 
-/// Rows of neighbours, where machines make too many or too few.
-constexpr std::size_t k_neighbour_rows = 128;
-
 std::uint32_t count_of(const std::vector<std::uint32_t>& numbers) {
   return numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end()) + 1;
 }
@@ -93,7 +90,7 @@ void add_rows(const trace::Definitions& definitions, Layout& layout) {
         row_of);
   } else {
     layout.grouping = Layout::Rows::neighbours;
-    const std::size_t size = (first.size() + k_neighbour_rows - 1) / k_neighbour_rows;
+    const std::size_t size = (first.size() + k_most_rows - 1) / k_most_rows;
     make_rows(
         sorted, first, [&](std::size_t i, std::uint32_t) { return i / size; }, layout, row_of);
   }

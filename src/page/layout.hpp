@@ -14,8 +14,8 @@ namespace entrain::page {
 /// The rows (and columns) of the matrix, and the clocks: what a page has places for. Found from the
 /// definitions alone, so every process of a run has the same.
 ///
-/// Up to 512 processes have a row each, in order of their machines. More of them share rows: those
-/// of a machine, or where that does not make 2 to 512 rows, neighbours in that order.
+/// Up to 64 processes have a row each, in order of their machines. More of them share rows: those
+/// of a machine, or where that does not make 2 to 64 rows, neighbours in that order.
 struct Layout {
   struct Row {
     std::string name;
@@ -38,7 +38,8 @@ struct Layout {
   enum class Rows : std::uint8_t { processes, machines, neighbours } grouping = Rows::processes;
 };
 
-inline constexpr std::size_t k_most_rows = 512;
+/// With more rows, cells are too small to be read or hit.
+inline constexpr std::size_t k_most_rows = 64;
 
 /// `clocks`: the locations that share one.
 Layout make_layout(const trace::Definitions& definitions, const trace::ClockDomains& clocks);

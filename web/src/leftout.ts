@@ -1,4 +1,4 @@
-// View 8: what the numbers above do not say.
+// What the numbers above do not say.
 import { type Json, type Page, count, duration, share } from "./data";
 import { el, name, section } from "./ui";
 
@@ -11,8 +11,8 @@ function list(title: string, rows: [string, Node | string][], none: string): HTM
 const counters = (of: Json): [string, string][] => Object.entries(of).filter(([, n]) => n > 0).map(([k, n]) => [words(k), count(n as number)]);
 
 export function leftOut(page: Page): HTMLElement {
-  const { before, raw } = page, c = before.coverage as Json, bounds: Json | undefined = raw.check?.bounds ?? page.done?.bounds ?? page.done?.before?.bounds;
-  const coverage: [string, Node | string][] = [["receives paired", `${count(c.paired)} of ${count(c.receives)}`], ["collective calls used", `${count(c.in_instances)} of ${count(c.collective_calls)}`],
+  const { before, raw, bounds } = page, c = before.coverage as Json, coverage: [string, Node | string][] = [
+    ...(c.receives > 0 ? [[page.words.clock === "host" ? "requests and replies paired" : "receives paired", `${count(c.paired)} of ${count(c.receives)}`] as [string, string]] : []), ...(c.collective_calls > 0 ? [["collective calls used", `${count(c.in_instances)} of ${count(c.collective_calls)}`] as [string, string]] : []),
     ...(["lost", "ambiguous", "in_gaps", "alltoallv_skipped", "neighbourhood_skipped"] as const).filter((k) => c[k] > 0).map((k) => [words(k), count(c[k])] as [string, string]), ["share", share(c.share)]];
   const complete = before.completeness as Json, recorded: [string, Node | string][] = [];
   if (complete.mpi_communication !== null) recorded.push(["MPI communication", complete.mpi_communication ? "complete, says the archive" : "not complete, says the archive"]);

@@ -32,8 +32,9 @@ Result<std::string> html(const AlignReport& report, const Data& data, const Orig
 /// JSON that cannot end the script element that it stands in: no '<' is left.
 std::string harmless_in_script(std::string_view json);
 
-/// Puts the data into the template, in the place of its mark. Errors: ErrorKind::output if the mark
-/// is not there exactly once.
-Result<std::string> fill_template(std::string_view page, std::string_view json);
+/// Puts the data and the report for readers without scripts into the template, in the places of
+/// their marks. Errors: ErrorKind::output if a mark is not there exactly once.
+Result<std::string> fill_template(std::string_view page, std::string_view json,
+                                  std::string_view text);
 
 }  // namespace entrain::page

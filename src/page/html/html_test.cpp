@@ -19,17 +19,20 @@ TEST(Html, data_cannot_end_their_element) {
   EXPECT_EQ(nlohmann::json::parse(text), nlohmann::json::parse(json));
 }
 
-TEST(Html, data_stand_in_the_place_of_the_mark) {
-  const std::string page = "<p>$&" + std::string(k_data_mark) + "</p>";
-  EXPECT_EQ(fill_template(page, "{\"a\":\"<\"}").value(), "<p>$&{\"a\":\"\\u003c\"}</p>");
+TEST(Html, data_and_text_stand_in_the_places_of_the_marks) {
+  const std::string page =
+      "<p>$&" + std::string(k_data_mark) + "</p>" + std::string(k_text_mark) + "!";
+  EXPECT_EQ(fill_template(page, "{\"a\":\"<\"}", "a < b & </p>").value(),
+            "<p>$&{\"a\":\"\\u003c\"}</p>a &lt; b &amp; &lt;/p>!");
 }
 
-TEST(Html, a_template_has_one_mark) {
-  const std::string mark(k_data_mark);
-  EXPECT_FALSE(fill_template("<p></p>", "{}"));
-  EXPECT_FALSE(fill_template(mark + mark, "{}"));
+TEST(Html, a_template_has_each_mark_once) {
+  const std::string data(k_data_mark), text(k_text_mark);
+  for (const std::string& page : {std::string("<p></p>"), data, text, data + data + text}) {
+    EXPECT_FALSE(fill_template(page, "{}", ""));
+  }
   if (can_write_pages()) {
-    EXPECT_TRUE(fill_template(page_template(), "{}"));
+    EXPECT_TRUE(fill_template(page_template(), "{}", ""));
   }
 }
 
@@ -41,7 +44,7 @@ TEST(Html, names_of_a_trace_are_cut_and_printable) {
   const report::Json json = page_json(report, data, {.command = "check"});
   EXPECT_LE(json["nodes"][0].get<std::string>().size(), 130u);
   EXPECT_EQ(json["nodes"][1].get<std::string>().find('\x1B'), std::string::npos);
-  EXPECT_EQ(json["schema"], "entrain.page/1");
+  EXPECT_EQ(json["schema"], "entrain.page/2");
   EXPECT_EQ(json["check"]["archive"], "a\"</script>\\u202e");
   if (can_write_pages()) {
     const std::string page = html(report, data, {.command = "check"}).value();

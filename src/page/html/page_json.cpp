@@ -38,34 +38,15 @@ std::string sentence(const Report& report) {
   return text;
 }
 
-Json line_json(const OffsetLine& line, std::int64_t begin) {
-  return Json::array({line.x - begin, line.offset, report::number(line.rate)});
-}
-
-/// The clocks column by column, which is a third of the size of rows.
+/// Names of clocks, and how far each leaves its straight line; the page finds all else in its
+/// table.
 Json clocks_json(const Data& data) {
-  Json json;
-  json["reference"] = data.reference;
-  for (const char* name : {"names", "nodes", "ids", "used", "measured", "final", "moved",
-                           "sessions", "bounds", "unbounded", "locations"}) {
-    json[name] = Json::array();
-  }
+  Json names = Json::array(), bends = Json::array();
   for (std::size_t c = 0; c < data.clocks.size(); ++c) {
-    const Layout::Clock& clock = data.layout.clocks[c];
-    const ClockRow& row = data.clocks[c];
-    json["names"].push_back(shown(clock.name));
-    json["nodes"].push_back(clock.node);
-    json["ids"].push_back(clock.location);
-    json["used"].push_back(row.used ? 1 : 0);
-    json["measured"].push_back(line_json(row.measured, data.begin));
-    json["final"].push_back(line_json(row.final_line, data.begin));
-    json["moved"].push_back(row.moved_ticks);
-    json["sessions"].push_back(row.sessions);
-    json["bounds"].push_back(row.bound_ticks ? Json(*row.bound_ticks) : Json(nullptr));
-    json["unbounded"].push_back(row.unbounded ? 1 : 0);
-    json["locations"].push_back(clock.locations);
+    names.push_back(shown(data.layout.clocks[c].name));
+    bends.push_back(data.clocks[c].bend_ticks);
   }
-  return json;
+  return {{"names", std::move(names)}, {"bend", std::move(bends)}};
 }
 
 /// Times as steps of a grid, each as its distance from the one before.
@@ -116,16 +97,6 @@ Json curves_json(const Data& data) {
          {"sessions", std::move(sessions)}});
   }
   return json;
-}
-
-Json envelope_json(const Envelope& envelope) {
-  Json least = Json::array(), most = Json::array();
-  for (std::size_t i = 0; i < envelope.least.size(); ++i) {
-    const bool empty = envelope.least[i] > envelope.most[i];
-    least.push_back(empty ? Json(nullptr) : Json(envelope.least[i]));
-    most.push_back(empty ? Json(nullptr) : Json(envelope.most[i]));
-  }
-  return Json::array({std::move(least), std::move(most)});
 }
 
 /// [from, to, family, edges, violations, worst margin] per cell.
@@ -274,9 +245,10 @@ Json bin_edges_json() {
 Json common_json(const Data& data, const Origin& origin) {
   Json nodes = Json::array();
   for (const std::string& name : data.layout.nodes) nodes.push_back(shown(name));
-  Json json = {{"schema", "entrain.page/1"},
+  Json json = {{"schema", "entrain.page/2"},
                {"version", version()},
                {"command", origin.command},
+               {"format", data.format},
                {"hz", data.resolution_hz},
                {"begin_ticks", data.begin},
                {"length_ticks", data.end - data.begin},
@@ -285,11 +257,6 @@ Json common_json(const Data& data, const Origin& origin) {
                {"nodes", std::move(nodes)},
                {"clocks", clocks_json(data)},
                {"curves", curves_json(data)},
-               {"others",
-                {{"change_before", envelope_json(data.others.change_before)},
-                 {"change_after", envelope_json(data.others.change_after)},
-                 {"offset_before", envelope_json(data.others.offset_before)},
-                 {"offset_after", envelope_json(data.others.offset_after)}}},
                {"matrix", matrix_json(data)},
                {"bin_edges_ticks", bin_edges_json()},
                {"margins",

@@ -10,7 +10,7 @@
 
 namespace entrain::page {
 
-/// Schema entrain.page/1, described in docs/manual/report.md: the report as `--json` prints it, but
+/// Schema entrain.page/2, described in docs/manual/report.md: the report as `--json` prints it, but
 /// for its lists of clocks and the cost of the run, and what the page draws. Times and distances
 /// are ticks; `hz` of them are a second; times count from `begin_ticks`. Names are cut to 120
 /// characters.

@@ -12,4 +12,7 @@ std::string_view page_template();
 /// Where the data go.
 inline constexpr std::string_view k_data_mark = "{\"entrain\":\"data\"}";
 
+/// Where the report as text goes.
+inline constexpr std::string_view k_text_mark = "<!--entrain:text-->";
+
 }  // namespace entrain::page
