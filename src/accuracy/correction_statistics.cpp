@@ -11,8 +11,8 @@
 
 #include "base/exact.hpp"
 #include "base/try.hpp"
+#include "verify/event_times.hpp"
 #include "verify/pair_counts.hpp"
-#include "verify/stream_times.hpp"
 
 namespace entrain::accuracy {
 

@@ -2,8 +2,10 @@
 #include "match/channel_sides.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -55,6 +57,23 @@ struct KindHash {
                (std::uint64_t{kind.other} << 32 | kind.tag));
   }
 };
+
+/// The value at index `n` if the values were sorted. Looks only at those of its binary magnitude
+/// more than once.
+std::uint64_t nth_smallest(std::span<const std::uint64_t> values, std::size_t n) {
+  const auto width_of = [](std::uint64_t value) {
+    return static_cast<std::size_t>(std::bit_width(value));
+  };
+  std::array<std::size_t, 65> counts{};  // per width
+  for (const std::uint64_t value : values) ++counts[width_of(value)];
+  std::size_t width = 0;
+  for (; n >= counts[width]; ++width) n -= counts[width];
+  std::vector<std::uint64_t> near;
+  std::ranges::copy_if(values, std::back_inserter(near),
+                       [&](std::uint64_t value) { return width_of(value) == width; });
+  std::ranges::nth_element(near, near.begin() + static_cast<std::ptrdiff_t>(n));
+  return near[n];
+}
 
 class SideFinder {
  public:
@@ -229,11 +248,8 @@ class SideFinder {
     }
     std::vector<std::uint32_t> pauses;
     if (distances.empty()) return pauses;
-    std::vector<std::uint64_t> sorted = distances;
-    const auto place =
-        sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() * SideLimits::percentile / 100);
-    std::nth_element(sorted.begin(), place, sorted.end());
-    const std::uint64_t usual = std::max<std::uint64_t>(*place, 1);
+    const std::size_t place = distances.size() * SideLimits::percentile / 100;
+    const std::uint64_t usual = std::max<std::uint64_t>(nth_smallest(distances, place), 1);
     for (std::uint32_t at = 1; at < in_order_.size(); ++at) {
       if (distances[at - 1] / SideLimits::pause > usual ||
           gaps_.ended_by(time_of(at)) > gaps_.ended_by(time_of(at - 1))) {

@@ -149,39 +149,57 @@ struct PairDelays {
   }
 };
 
+/// Makes the marked pairs ambiguous, and returns their number.
+std::size_t keep_others(std::span<const std::uint8_t> marked, Alignment& alignment) {
+  std::size_t kept = 0;
+  for (std::size_t k = 0; k < marked.size(); ++k) {
+    if (marked[k] == 0) alignment.pairs[kept++] = alignment.pairs[k];
+  }
+  alignment.pairs.resize(kept);
+  alignment.ambiguous += marked.size() - kept;
+  return marked.size() - kept;
+}
+
 /// True if an effect `ticks` after its cause precedes it even with the largest clock errors.
 bool is_impossible(std::int64_t ticks, const EndRecord& a, const EndRecord& b) {
   return a.doubt != k_unknown && b.doubt != k_unknown &&
          ticks < -(std::int64_t{a.doubt} + std::int64_t{b.doubt});
 }
-bool is_impossible(const EndRecord& a, const EndRecord& b, DelayKind kind) {
-  const std::int64_t ticks = ticks_between_stamps(b.time, a.time);
+bool is_impossible(std::int64_t ticks, const EndRecord& a, const EndRecord& b, DelayKind kind) {
   if (kind == DelayKind::above_latency) return is_impossible(ticks, a, b);
   return a.duration != k_unknown && b.duration != k_unknown &&
          (a.known_peer_time > b.time || b.known_peer_time > a.time ||
           is_impossible(ticks + a.duration, a, b) || is_impossible(b.duration - ticks, a, b));
 }
 
-/// Removes pairs that clock records contradict; all pairs if these are many.
-void remove_impossible(const Side& first, const Side& second, DelayKind kind,
+/// Removes pairs that clock records contradict; all pairs if these are many. `delays`: theirs.
+void remove_impossible(const Side& first, const Side& second, DelayKind kind, PairDelays& delays,
                        Alignment& alignment) {
   auto& pairs = alignment.pairs;
-  const std::size_t before = pairs.size();
-  std::erase_if(pairs, [&](const auto& pair) {
-    return is_impossible(first.records[pair.first], second.records[pair.second], kind);
-  });
-  if ((before - pairs.size()) * Outlier::impossible > before) pairs.clear();
-  alignment.ambiguous += before - pairs.size();
+  std::vector<std::uint8_t> is_impossible_at(pairs.size(), 0);
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    // Most messages arrive after they were sent by any clock.
+    if (kind == DelayKind::above_latency && delays.delay[k] >= 0) continue;
+    is_impossible_at[k] = is_impossible(delays.delay[k], first.records[pairs[k].first],
+                                        second.records[pairs[k].second], kind);
+  }
+  const std::size_t impossible = keep_others(is_impossible_at, alignment);
+  if (impossible == 0) return;
+  if (impossible * Outlier::impossible > impossible + pairs.size()) {
+    alignment.ambiguous += pairs.size();
+    pairs.clear();
+  }
+  delays = PairDelays(first, second, alignment);
 }
 
 }  // namespace
 
 void remove_delay_outliers(const Side& first, const Side& second, DelayKind kind,
                            Alignment& alignment) {
-  remove_impossible(first, second, kind, alignment);
+  PairDelays all(first, second, alignment);
+  remove_impossible(first, second, kind, all, alignment);
   auto& pairs = alignment.pairs;
   if (pairs.size() <= 2 * Outlier::fewest) return;
-  const PairDelays all(first, second, alignment);
   std::vector<std::uint8_t> is_outlier(pairs.size(), 0);
   for (std::size_t k = Outlier::fewest; k + Outlier::fewest < pairs.size(); ++k) {
     if (all.is_usual(k, kind)) continue;
@@ -192,12 +210,7 @@ void remove_delay_outliers(const Side& first, const Side& second, DelayKind kind
             ? early || (all.delay[k] < around.least && all.is_below_least(k))
             : (early || is_too_late(all.delay[k], around)) && all.reaches_another(k, around);
   }
-  std::size_t kept = 0;
-  for (std::size_t k = 0; k < pairs.size(); ++k) {
-    if (is_outlier[k] == 0) pairs[kept++] = pairs[k];
-  }
-  alignment.ambiguous += pairs.size() - kept;
-  pairs.resize(kept);
+  keep_others(is_outlier, alignment);
   if (kind == DelayKind::above_latency) return;
   const PairDelays rest(first, second, alignment);
   for (std::size_t k = Outlier::fewest; k + Outlier::fewest <= rest.size(); ++k) {

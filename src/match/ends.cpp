@@ -55,8 +55,7 @@ Ends::Ends(const Side& sends, const Side& receives)
     : sends_(sends),
       receives_(receives),
       send_gaps_(gaps_before(sends.records)),
-      receive_gaps_(gaps_before(receives.records)),
-      scale_(find_scale()) {}
+      receive_gaps_(gaps_before(receives.records)) {}
 
 std::vector<std::uint32_t> Ends::gaps_before(std::span<const EndRecord> records) {
   if (std::none_of(records.begin(), records.end(),
@@ -103,6 +102,7 @@ int Ends::delay_cost(const Delays& before, std::int64_t delay) const {
   if (before.count() == 0) return 0;
   const int most = before.count() >= Cost::full_history ? Cost::late : 2 * before.count();
   const std::int64_t late = difference(delay, before.median());
+  if (scale_ == 0) scale_ = find_scale();
   if (magnitude(late) < scale_) return 0;
   const auto bits = static_cast<int>(std::bit_width(magnitude(late) / scale_));
   return late < 0 ? std::min(2 * most, 3 * bits) : std::min(most, 2 * bits);

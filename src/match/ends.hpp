@@ -109,7 +109,9 @@ class Ends {
   Side sends_, receives_;
   /// Element k + 1: number of gaps before end k or just before it. Empty without gaps.
   std::vector<std::uint32_t> send_gaps_, receive_gaps_;
-  std::uint64_t scale_ = 1;  ///< usual change of delays from pair to pair, ticks
+  /// Usual change of delays from pair to pair, ticks; 0: not needed so far. Ends are for one
+  /// thread.
+  mutable std::uint64_t scale_ = 0;
 };
 
 /// Returns an alignment without pairs: ends that might have a partner are ambiguous, unless a gap

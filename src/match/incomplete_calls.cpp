@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <type_traits>
 #include <utility>
 
 #include "base/executor.hpp"
@@ -27,11 +28,28 @@ struct Column {
   std::vector<std::uint32_t> numbers;
 };
 
+/// What the messages with another process tell of calls.
+struct CallCounts {
+  std::vector<std::uint32_t> positions;         ///< EndRecord::position per call
+  std::vector<std::uint64_t> known_peer_times;  ///< EndRecord::known_peer_time per call
+  std::vector<std::uint32_t> missing;           ///< see CallSide
+  std::uint32_t messages = 0;                   ///< see CallSide
+
+  void add_to(CallSide& side) const {
+    for (std::size_t k = 0; k < side.records.size(); ++k) {
+      side.records[k].position = positions[k];
+      side.records[k].known_peer_time = known_peer_times[k];
+    }
+    side.missing = missing;
+    side.messages = messages;
+  }
+};
+
 /// The calls of a parent as received from its owner.
 struct Parent {
-  CallSide side;                             ///< calls, without positions
-  std::vector<std::uint32_t> numbers;        ///< see Column
-  std::map<std::uint32_t, CallSide> counts;  ///< positions, `missing` and `messages` per child
+  CallSide side;                               ///< calls, without positions
+  std::vector<std::uint32_t> numbers;          ///< see Column
+  std::map<std::uint32_t, CallCounts> counts;  ///< per child
 };
 
 /// (communicator, process)
@@ -176,17 +194,27 @@ class CallNumbering {
       if (ends_after_all_began(calls[k])) record.duration = calls[k].duration;
     }
   }
-  void set_known_peer_times(std::uint32_t peer, std::span<const Call> calls, CallSide& side) const {
-    if (calls.empty()) return;
-    const std::uint32_t process = calls.front().process;
-    auto latest = contexts_.at(process).received_before.latest(peer);
-    const trace::RecordedClocks clocks(builder_.trace(), builder_.processes()[process]);
-    for (std::size_t k = 0; k < calls.size(); ++k) {
-      if (calls[k].duration == k_none || !ends_after_all_began(calls[k])) continue;
-      const std::uint64_t begin =
-          clocks[calls[k].end.location].time(calls[k].time - calls[k].duration);
-      side.records[k].known_peer_time = latest(begin);
+  /// Counts the messages of a process with another one before its calls in a column.
+  [[nodiscard]] CallCounts counts_of(std::uint32_t process, const Column& column,
+                                     std::uint32_t peer) const {
+    CallCounts counts;
+    const CallContext& context = contexts_.at(process);
+    auto count = [counter = context.messages.counter(peer)](std::uint64_t time) mutable {
+      return static_cast<std::uint32_t>(counter(time));
+    };
+    for (const EndRecord& record : column.side.records) {
+      counts.positions.push_back(count(record.time));
     }
+    for (const std::uint64_t time : column.missing) counts.missing.push_back(count(time));
+    counts.messages = context.messages.count_with(peer);
+    auto latest = context.received_before.latest(peer);
+    const trace::RecordedClocks clocks(builder_.trace(), builder_.processes()[process]);
+    for (const Call& call : column.calls) {
+      const bool knows = call.duration != k_none && ends_after_all_began(call);
+      counts.known_peer_times.push_back(
+          knows ? latest(clocks[call.end.location].time(call.time - call.duration)) : 0);
+    }
+    return counts;
   }
   /// True if every call of the instance ends after all its calls began.
   [[nodiscard]] bool ends_after_all_began(const Call& call) const {
@@ -204,18 +232,6 @@ class CallNumbering {
       default:
         return false;
     }
-  }
-
-  /// Sets the positions of a side: counts of messages with another process.
-  void count_messages(std::uint32_t process, std::uint32_t peer,
-                      std::span<const std::uint64_t> missing, CallSide& side) const {
-    const MessageCounts& messages = contexts_.at(process).messages;
-    auto count_until = [counter = messages.counter(peer)](std::uint64_t time) mutable {
-      return static_cast<std::uint32_t>(counter(time));
-    };
-    for (EndRecord& record : side.records) record.position = count_until(record.time);
-    for (const std::uint64_t time : missing) side.missing.push_back(count_until(time));
-    side.messages = messages.count_with(peer);
   }
 
   void link() {  // collective
@@ -279,9 +295,7 @@ class CallNumbering {
           pack(parent_of(link), read, sides[owner]);
         }
       }
-      CallSide counted = column.side;
-      count_messages(link.parent, link.caller.process, column.missing, counted);
-      set_known_peer_times(link.caller.process, column.calls, counted);
+      CallCounts counted = counts_of(link.parent, column, link.caller.process);
       if (owner == builder_.team().rank()) {
         parents_[parent_of(link)].counts[link.caller.process] = std::move(counted);
       } else {
@@ -328,32 +342,33 @@ class CallNumbering {
       parcel = parcel.subspan(k_call * calls);
     }
   }
-  /// Words of a parcel's head; the positions and known peer times of the calls follow, then the
+  /// Words of a parcel's head; the positions of the calls follow, their known peer times, and the
   /// positions of missing calls.
   static constexpr std::size_t k_counts_head = 3;
-  static void pack_counts(const CallLink& link, const CallSide& side,
+  static void pack_counts(const CallLink& link, const CallCounts& counts,
                           std::vector<std::uint64_t>& parcel) {
     parcel.insert(parcel.end(),
-                  {both(link.caller.space, link.parent), both(link.caller.process, side.messages),
-                   both(side.records.size(), side.missing.size())});
-    for (const EndRecord& record : side.records) {
-      parcel.insert(parcel.end(), {record.position, record.known_peer_time});
-    }
-    parcel.insert(parcel.end(), side.missing.begin(), side.missing.end());
+                  {both(link.caller.space, link.parent), both(link.caller.process, counts.messages),
+                   both(counts.positions.size(), counts.missing.size())});
+    parcel.insert(parcel.end(), counts.positions.begin(), counts.positions.end());
+    parcel.insert(parcel.end(), counts.known_peer_times.begin(), counts.known_peer_times.end());
+    parcel.insert(parcel.end(), counts.missing.begin(), counts.missing.end());
   }
   void unpack_counts(std::span<const std::uint64_t> parcel) {
     while (!parcel.empty()) {
-      CallSide& side = parents_[{high(parcel[0]), low(parcel[0])}].counts[high(parcel[1])];
-      side.messages = low(parcel[1]);
+      CallCounts& counts = parents_[{high(parcel[0]), low(parcel[0])}].counts[high(parcel[1])];
+      counts.messages = low(parcel[1]);
       const std::size_t calls = high(parcel[2]), missing = low(parcel[2]);
       parcel = parcel.subspan(k_counts_head);
-      for (std::size_t k = 0; k < calls; ++k) {
-        side.records.push_back(
-            {.position = low(parcel[2 * k]), .known_peer_time = parcel[2 * k + 1]});
-      }
-      parcel = parcel.subspan(2 * calls);
-      for (std::size_t k = 0; k < missing; ++k) side.missing.push_back(low(parcel[k]));
-      parcel = parcel.subspan(missing);
+      const auto take = [&](std::size_t count, auto& to) {
+        for (const std::uint64_t value : parcel.first(count)) {
+          to.push_back(static_cast<std::decay_t<decltype(to[0])>>(value));
+        }
+        parcel = parcel.subspan(count);
+      };
+      take(calls, counts.positions);
+      take(calls, counts.known_peer_times);
+      take(missing, counts.missing);
     }
   }
 
@@ -380,18 +395,11 @@ class CallNumbering {
   }
   [[nodiscard]] Alignment alignment_of(const CallLink& link) const {
     const Parent& parent = parents_.at(parent_of(link));
-    const CallSide& counts = parent.counts.at(link.caller.process);
     CallSide from = parent.side;
-    for (std::size_t k = 0; k < from.records.size(); ++k) {
-      from.records[k].position = counts.records[k].position;
-      from.records[k].known_peer_time = counts.records[k].known_peer_time;
-    }
-    from.missing = counts.missing;
-    from.messages = counts.messages;
+    parent.counts.at(link.caller.process).add_to(from);
     const Column& column = columns_.at(name_of(link));
     CallSide to = column.side;
-    count_messages(link.caller.process, link.parent, column.missing, to);
-    set_known_peer_times(link.parent, column.calls, to);
+    counts_of(link.caller.process, column, link.parent).add_to(to);
     read_clocks(column.calls, to);
     if (!only_gaps_) {
       Alignment paired = pair_calls(from, to);

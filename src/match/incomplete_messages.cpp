@@ -247,10 +247,10 @@ class IncompleteMatcher {
   void note_received(const ChannelPair& pair) {
     const auto receiver = builder_.call_contexts->by_process.find(pair.channel->receiver);
     if (builder_.only_gaps || receiver == builder_.call_contexts->by_process.end()) return;
+    auto& messages = receiver->second.received_before.from(pair.channel->sender);
+    messages.reserve(messages.size() + pair.alignment.pairs.size());
     for (const auto& [send, receive] : pair.alignment.pairs) {
-      receiver->second.received_before.add(pair.channel->sender,
-                                           pair.receives->records[receive].time,
-                                           pair.sends->records[send].time);
+      messages.emplace_back(pair.receives->records[receive].time, pair.sends->records[send].time);
     }
   }
 

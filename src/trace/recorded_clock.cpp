@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,7 +36,12 @@ RecordedClock::RecordedClock(const LocationSkeleton& location, const Definitions
     auto map = ClockMap::from_knots(std::move(knots));
     if (!map || !map->is_monotone()) return;
     map_ = *std::move(map);
-    records_ = location.clock_offsets;
+    for (const ClockOffset& record : location.clock_offsets) {
+      const double width = record.stddev;
+      const bool is_known = width >= 0 && width < k_unknown;
+      records_.push_back(
+          {record.time, is_known ? static_cast<std::uint32_t>(std::ceil(width)) : k_unknown});
+    }
   }
   if (find_property(definitions, k_property_correction) == nullptr) return;
   records_ = {};
@@ -43,32 +49,23 @@ RecordedClock::RecordedClock(const LocationSkeleton& location, const Definitions
   if (span != nullptr) span_ = span_of_property(*span);
 }
 
-RecordedClock::Nearest RecordedClock::nearest_record(std::uint64_t stamp) const {
-  const auto after = std::lower_bound(
-      records_.begin(), records_.end(), stamp,
-      [](const ClockOffset& record, std::uint64_t at) { return record.time < at; });
-  if (after == records_.begin()) return {after->time - stamp, after->stddev};
-  const auto before = after - 1;
-  if (after == records_.end() || stamp - before->time < after->time - stamp) {
-    return {stamp - before->time, before->stddev};
-  }
-  return {after->time - stamp, after->stddev};
-}
-
 std::uint32_t RecordedClock::doubt(std::uint64_t stamp) const {
-  Nearest nearest;
+  std::uint64_t away = 0, half_width = 0;
   if (span_) {
     const std::int64_t time = map_(stamp);
-    nearest.away = std::min(distance(time, span_->begin), distance(time, span_->end));
+    away = std::min(distance(time, span_->begin), distance(time, span_->end));
   } else if (!records_.empty()) {
-    nearest = nearest_record(stamp);
+    auto nearest = std::ranges::lower_bound(records_, stamp, {}, &Measurement::time);
+    if (nearest != records_.begin()) {
+      const std::uint64_t since = stamp - std::prev(nearest)->time;
+      if (nearest == records_.end() || since < nearest->time - stamp) --nearest;
+    }
+    away = stamp < nearest->time ? nearest->time - stamp : stamp - nearest->time;
+    half_width = nearest->half_width;
   } else {
     return k_unknown;
   }
-  const std::uint64_t so_far = nearest.away / k_ticks_per_tick_off + at_records_;
-  const double half_width = nearest.half_width;
-  if (so_far >= k_unknown || !(half_width >= 0 && half_width < k_unknown)) return k_unknown;
-  const std::uint64_t all = so_far + static_cast<std::uint64_t>(std::ceil(half_width));
+  const std::uint64_t all = away / k_ticks_per_tick_off + at_records_ + half_width;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(all, k_unknown));
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <entrain/clock_map.hpp>
 
@@ -41,17 +42,15 @@ class RecordedClock {
   [[nodiscard]] std::uint32_t doubt(std::uint64_t stamp) const;
 
  private:
-  /// Ticks to the nearest measurement, and its half-width.
-  struct Nearest {
-    std::uint64_t away = 0;
-    double half_width = 0;
+  /// A measurement: a record, or an end of the span.
+  struct Measurement {
+    std::uint64_t time = 0;        ///< stamp
+    std::uint32_t half_width = 0;  ///< ticks, rounded up; k_unknown: no number, or too large
   };
-  [[nodiscard]] Nearest nearest_record(std::uint64_t stamp) const;
 
   ClockMap map_;
-  std::span<const ClockOffset> records_;  ///< records that are measurements; else empty
-  std::optional<SessionSpan> span_;       ///< span of measurements that are not in `records_`, if
-                                          ///< known
+  std::vector<Measurement> records_;  ///< records that are measurements; else empty
+  std::optional<SessionSpan> span_;   ///< span of measurements that are not in `records_`, if known
   std::uint64_t at_records_ = 0;
 };
 

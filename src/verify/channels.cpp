@@ -2,13 +2,16 @@
 #include "verify/channels.hpp"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <fmt/core.h>
 
 #include "base/free_memory.hpp"
+#include "base/try.hpp"
+#include "trace/recorded_clock.hpp"
+#include "verify/exchange_part.hpp"
 
 namespace entrain::verify {
 
@@ -58,14 +61,103 @@ bool is_shared(const Places& places, std::uint32_t process, const ChannelSide& s
   });
 }
 
+/// Appends `count` values and returns the first. The memory must have been reserved: pointers to
+/// earlier values stay valid.
+template <class T>
+T* append(BigVector<T>& values, std::size_t count) {
+  const std::size_t first = values.size();
+  values.resize(first + count);
+  return values.data() + first;
+}
+
+/// Writes the posts of outlines into the parcels of the members that pair them.
+class EndWriter {
+ public:
+  EndWriter(const TimeSource& source, std::span<ChannelParcel> sends, ChannelParcel& receives,
+            bool with_facts)
+      : source_(source), sends_(sends), receives_(receives), with_facts_(with_facts) {}
+
+  void write(std::span<Outline> outlines) {
+    reserve(outlines);
+    for (Outline& outline : outlines) {
+      write_posts(outline);
+      free_memory(outline.posts);
+    }
+  }
+
+ private:
+  ChannelParcel& parcel_of(const Outline::Channel& channel) {
+    return channel.send ? sends_[source_.places.owner(channel.key.receiver)] : receives_;
+  }
+
+  void reserve(std::span<const Outline> outlines) {
+    std::map<ChannelParcel*, std::size_t> sizes;
+    for (const Outline& outline : outlines) {
+      for (const Outline::Channel& channel : outline.channels) {
+        sizes[&parcel_of(channel)] += channel.count;
+      }
+    }
+    for (const auto& [parcel, size] : sizes) {
+      parcel->times.reserve(size);
+      parcel->instants.reserve(size);
+      if (with_facts_) parcel->facts.reserve(size);
+    }
+  }
+
+  std::vector<ChannelSide> begin_channels(const Outline& outline) {
+    std::vector<ChannelSide> sides;
+    for (const Outline::Channel& channel : outline.channels) {
+      ChannelParcel& to = parcel_of(channel);
+      sides.push_back({.times = append(to.times, channel.count),
+                       .instants = append(to.instants, channel.count),
+                       .facts = with_facts_ ? append(to.facts, channel.count) : nullptr});
+    }
+    return sides;
+  }
+
+  void write_posts(const Outline& outline) {
+    const std::vector<ChannelSide> sides = begin_channels(outline);
+    auto unposted = outline.unposted.begin();
+    std::uint32_t i = 0;
+    for (const LocationIndex l : source_.places.locations(outline.process)) {
+      const trace::LocationSkeleton& location = source_.trace.locations[l];
+      const std::uint32_t first = source_.places.first_number(l);
+      StreamTimes time(source_.maps[l]);
+      trace::RecordedClock clock;
+      if (with_facts_) clock = trace::RecordedClock(location, source_.trace.definitions);
+      for (; i < outline.posts.size(); ++i) {
+        const Outline::Post& post = outline.posts[i];
+        if (post.instant - first >= location.events.size()) break;
+        const bool is_unposted = unposted != outline.unposted.end() && *unposted == i;
+        if (is_unposted) ++unposted;
+        if (post.channel == k_none) continue;
+        const ChannelSide& side = sides[post.channel];
+        const std::uint64_t stamp = location.events.time(post.instant - first);
+        side.times[post.order] = time(stamp);
+        side.instants[post.order] = post.instant;
+        if (!with_facts_) continue;
+        side.facts[post.order] = {.time = clock.time(stamp),
+                                  .doubt = clock.doubt(stamp),
+                                  .symbol = post.symbol,
+                                  .unposted = is_unposted};
+      }
+    }
+  }
+
+  const TimeSource& source_;
+  std::span<ChannelParcel> sends_;  ///< one per member
+  ChannelParcel& receives_;
+  bool with_facts_;
+};
+
 }  // namespace
 
 /// Lists the sides in parcels, sorted by key. Sides without ends are cancelled operations.
-std::vector<Channels::OpenSide> Channels::sides_of(std::span<const HeadParcel> parcels) {
+std::vector<Channels::OpenSide> Channels::sides_of(std::span<const ChannelHeads> parcels) {
   std::vector<OpenSide> sides;
   for (std::size_t p = 0; p < parcels.size(); ++p) {
     std::size_t first = 0;
-    for (const ChannelHead& head : parcels[p].heads) {
+    for (const ChannelHead& head : parcels[p]) {
       if (head.count > 0) sides.push_back({.head = head, .ends = {}, .parcel = p, .first = first});
       first += head.count;
     }
@@ -93,25 +185,9 @@ const char* Channels::test(const Records& records, const trace::ClaimedChannel& 
 }
 
 /// Messages pair in posting order, unless some are missing: then as claimed.
-MatchedChannel Channels::match_messages(const Records& records, const OpenSide& sends,
-                                        const OpenSide& receives, LeftOut& counts) {
-  const ChannelKey& key = sends.head.key;
-  MatchedChannel matched{.key = key,
-                         .pairs = std::min(sends.head.count, receives.head.count),
-                         .sends = sends.ends,
-                         .receives = receives.ends};
-  const auto* claim = find_claim(records.witness.channels,
-                                 std::tuple(key.sender, key.receiver, key.space, key.tag));
-  if (claim != nullptr) {
-    ++claims_;
-    const char* const why = test(records, *claim, sends, receives);
-    if (why != nullptr && why_ == nullptr) {
-      why_ = why;
-      refuted_ = fmt::format("messages from process {} to {} on communicator {} with tag {}",
-                             key.sender, key.receiver, key.space, key.tag);
-    }
-    if (why != nullptr) claim = nullptr;
-  }
+void Channels::match_messages(const Records& records, const OpenSide& sends,
+                              const OpenSide& receives, const trace::ClaimedChannel* claim,
+                              MatchedChannel& matched, LeftOut& counts) {
   static const trace::ClaimedChannel nothing;
   if (claim == nullptr && sends.head != receives.head) claim = &nothing;
   if (claim != nullptr) {
@@ -122,39 +198,50 @@ MatchedChannel Channels::match_messages(const Records& records, const OpenSide& 
     counts.unmatched.ambiguous += claim->ambiguous;
     counts.unmatched.in_gaps += std::int64_t{claim->sends_in_gaps} + claim->receives_in_gaps;
   }
-  if (is_within_location(key, records.places)) return matched;
+  if (is_within_location(matched.key, records.places)) return;
   counts.coverage.paired += matched.pairs;
   counts.coverage.ambiguous += claim != nullptr ? claim->ambiguous : 0;
   counts.coverage.in_gaps += claim != nullptr ? claim->receives_in_gaps : 0;
-  return matched;
 }
 
 /// Pairs synchronisations in order of their stored stamps, which threads of a process share. If
 /// threads share a side and there are too many targets, the first ones stay unused: each effect
 /// follows its cause.
-MatchedChannel Channels::match_synchronisations(const Places& places, const OpenSide& sends,
-                                                const OpenSide& receives) {
-  const ChannelKey& key = sends.head.key;
-  MatchedChannel matched{.key = key,
-                         .pairs = std::min(sends.head.count, receives.head.count),
-                         .sends = sends.ends,
-                         .receives = receives.ends};
-  if (is_shared(places, key.sender, sends.ends, sends.head.count) ||
-      is_shared(places, key.receiver, receives.ends, receives.head.count)) {
+void Channels::match_synchronisations(const Records& records, const OpenSide& sends,
+                                      const OpenSide& receives, MatchedChannel& matched) {
+  const ChannelKey& key = matched.key;
+  if (is_shared(records.places, key.sender, sends.ends, sends.head.count) ||
+      is_shared(records.places, key.receiver, receives.ends, receives.head.count)) {
     matched.receives.times += receives.head.count - matched.pairs;
     matched.receives.instants += receives.head.count - matched.pairs;
     // A pair on one thread would need the order of its stream.
     if (key.sender == key.receiver) matched.pairs = 0;
   }
-  return matched;
+  // Only their order pairs them, so nothing may be missing.
+  if (records.any_missing) matched.pairs = 0;
 }
 
-Channels::Channels(std::span<const HeadParcel> sends, const HeadParcel& receives)
-    : sent_(sides_of(sends)), received_(sides_of({&receives, 1})) {}
+Channels::Channels(Team& team, const Places& places, std::span<const Outline> outlines) {
+  std::vector<ChannelHeads> sends(team.size());
+  ChannelHeads receives;
+  for (const Outline& outline : outlines) {
+    for (const Outline::Channel& channel : outline.channels) {
+      ChannelHeads& to = channel.send ? sends[places.owner(channel.key.receiver)] : receives;
+      to.push_back({channel.key, channel.count, channel.symbols});
+    }
+  }
+  sent_ = sides_of(exchange(team, std::move(sends)));
+  received_ = sides_of({&receives, 1});
+}
 
-void Channels::take_ends(std::vector<ChannelParcel>&& sends, ChannelParcel&& receives) {
-  sends_ = std::move(sends);
-  receives_.push_back(std::move(receives));
+void Channels::exchange_ends(Team& team, const TimeSource& source, std::span<Outline> outlines,
+                             bool with_facts) {
+  sends_.resize(team.size());
+  receives_.resize(1);
+  EndWriter(source, sends_, receives_.front(), with_facts).write(outlines);
+  exchange_part(team, sends_, &ChannelParcel::times);
+  exchange_part(team, sends_, &ChannelParcel::instants);
+  exchange_part(team, sends_, &ChannelParcel::facts);
   const auto set_ends = [](std::vector<OpenSide>& sides, std::vector<ChannelParcel>& parcels) {
     for (OpenSide& side : sides) {
       ChannelParcel& of = parcels[side.parcel];
@@ -178,8 +265,37 @@ bool Channels::complete() const {
   });
 }
 
+/// Pairs the ends of one channel. Returns the number of claims about it.
+Result<std::size_t> Channels::match(const Records& records, const OpenSide& sends,
+                                    const OpenSide& receives, LeftOut& counts) {
+  const ChannelKey& key = sends.head.key;
+  MatchedChannel matched{.key = key,
+                         .pairs = std::min(sends.head.count, receives.head.count),
+                         .sends = sends.ends,
+                         .receives = receives.ends};
+  const trace::ClaimedChannel* claim = nullptr;
+  if (key.stage == Stage::message) {
+    claim = find_claim(records.witness.channels,
+                       std::tuple(key.sender, key.receiver, key.space, key.tag));
+    if (const char* const why = claim ? test(records, *claim, sends, receives) : nullptr) {
+      return refuted(records.share.trace.path,
+                     fmt::format("messages from process {} to {} on communicator {} with tag {}",
+                                 key.sender, key.receiver, key.space, key.tag),
+                     why);
+    }
+    match_messages(records, sends, receives, claim, matched, counts);
+  } else {
+    match_synchronisations(records, sends, receives, matched);
+  }
+  count_unmatched(key.stage, sends.head.count - matched.pairs, receives.head.count - matched.pairs,
+                  counts.unmatched);
+  channels_.push_back(matched);
+  return claim != nullptr ? 1 : 0;
+}
+
 Result<void> Channels::pair(const Records& records, LeftOut& counts, const Cancel& cancel) {
   Unmatched& unmatched = counts.unmatched;
+  std::size_t claims = 0;
   auto send = sent_.begin();
   auto receive = received_.begin();
   while (send != sent_.end() || receive != received_.end()) {
@@ -191,31 +307,17 @@ Result<void> Channels::pair(const Records& records, LeftOut& counts, const Cance
       count_unmatched(receive->head.key.stage, 0, receive->head.count, unmatched);
       ++receive;
     } else {
-      MatchedChannel matched = send->head.key.stage == Stage::message
-                                   ? match_messages(records, *send, *receive, counts)
-                                   : match_synchronisations(records.places, *send, *receive);
-      // Only their order pairs synchronisations, so nothing may be missing.
-      if (records.any_missing && matched.key.stage != Stage::message) matched.pairs = 0;
-      count_unmatched(matched.key.stage, send->head.count - matched.pairs,
-                      receive->head.count - matched.pairs, unmatched);
-      channels_.push_back(matched);
-      ++send;
-      ++receive;
+      TRY_ASSIGN(const std::size_t about, match(records, *send++, *receive++, counts));
+      claims += about;
     }
   }
   for (auto* sides : {&sent_, &received_}) free_memory(*sides);
   for (auto* parcels : {&sends_, &receives_}) {
     for (ChannelParcel& parcel : *parcels) free_memory(parcel.facts);
   }
-  const std::string& path = records.share.trace.path;
-  if (why_ != nullptr) return refuted(path, refuted_, why_);
-  const auto about = std::count_if(
-      records.witness.channels.begin(), records.witness.channels.end(), [&](const auto& claim) {
-        return claim.receiver >= records.places.process_count() ||
-               records.places.owner(claim.receiver) == records.share.team.rank();
-      });
-  if (static_cast<std::size_t>(about) == claims_) return {};
-  return refuted(path, "messages", "a claimed channel has no sends or no receives, or two claims");
+  if (claims == records.about(records.witness.channels)) return {};
+  return refuted(records.share.trace.path, "messages",
+                 "a claimed channel has no sends or no receives, or two claims");
 }
 
 void Channels::set_times(const TimeSource& source) {

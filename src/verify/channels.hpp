@@ -4,13 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "base/big_vector.hpp"
 #include "base/cancel.hpp"
 #include "base/team.hpp"
-#include "trace/share.hpp"
 #include "trace/witness.hpp"
 #include "verify/claims.hpp"
 #include "verify/edges.hpp"
@@ -29,13 +27,10 @@ struct ChannelHead {
   friend bool operator==(const ChannelHead&, const ChannelHead&) = default;
 };
 
-/// Heads of sides for one member.
-struct HeadParcel {
-  std::vector<ChannelHead> heads;
-};
+using ChannelHeads = std::vector<ChannelHead>;
 
-/// Ends of the sides of a HeadParcel, head by head. Times and instants are two arrays: pairs would
-/// take 16 bytes per end instead of 12.
+/// Ends of the sides of some ChannelHeads, head by head. Times and instants are two arrays: pairs
+/// would take 16 bytes per end instead of 12.
 struct ChannelParcel {
   BigVector<std::int64_t> times;      ///< corrected, ticks; in posting order
   BigVector<std::uint32_t> instants;  ///< numbers in the process of this side
@@ -68,30 +63,21 @@ struct MatchedChannel {
   [[nodiscard]] std::int64_t receive_time(std::size_t k) const { return receives.times[k]; }
 };
 
-/// State of the records of a trace.
-struct Records {
-  const trace::Share& share;
-  const Places& places;
-  const trace::Witness& witness;
-  bool messages_missing = false;
-  bool any_missing = false;          ///< messages or collective calls are missing
-  bool by_clock_records = false;     ///< see ChannelFacts
-  std::vector<bool> with_gaps = {};  ///< per process, see processes_with_gaps()
-};
-
 /// The channels whose two sides met at this member, which owns their receiving processes.
 class Channels {
  public:
   Channels() = default;
-  /// `sends`: from all members; `receives`: of this one. They have no ends yet. O(c log c) for c
-  /// channels.
-  Channels(std::span<const HeadParcel> sends, const HeadParcel& receives);
+  /// Lists the channels of this member's outlines: sends go to the member that owns the receiving
+  /// process, receives stay here. They have no ends yet. Collective. O(c log c) for c channels.
+  Channels(Team& team, const Places& places, std::span<const Outline> outlines);
 
   /// True if every channel of messages has as many sends as receives, with equal symbols in order.
   [[nodiscard]] bool complete() const;
 
-  /// Takes the ends of the same sides, with facts if messages are missing; call it before pair().
-  void take_ends(std::vector<ChannelParcel>&& sends, ChannelParcel&& receives);
+  /// Exchanges the ends, and frees the posts of the same outlines one by one. `with_facts`: 24 more
+  /// bytes per end, if messages are missing. Collective. Linear. Call it before pair().
+  void exchange_ends(Team& team, const TimeSource& source, std::span<Outline> outlines,
+                     bool with_facts);
 
   /// Pairs the k-th send of each channel with its k-th receive. If messages are missing, verifies
   /// the claims of the witness and pairs accordingly; channels without a claim must be complete to
@@ -113,20 +99,20 @@ class Channels {
     ChannelSide ends;
     std::size_t parcel = 0, first = 0;  ///< its parcel, and its first end there
   };
-  static std::vector<OpenSide> sides_of(std::span<const HeadParcel> parcels);
-  MatchedChannel match_messages(const Records& records, const OpenSide& sends,
-                                const OpenSide& receives, LeftOut& counts);
+  static std::vector<OpenSide> sides_of(std::span<const ChannelHeads> parcels);
   static const char* test(const Records& records, const trace::ClaimedChannel& claim,
                           const OpenSide& sends, const OpenSide& receives);
-  static MatchedChannel match_synchronisations(const Places& places, const OpenSide& sends,
-                                               const OpenSide& receives);
+  Result<std::size_t> match(const Records& records, const OpenSide& sends, const OpenSide& receives,
+                            LeftOut& counts);
+  static void match_messages(const Records& records, const OpenSide& sends,
+                             const OpenSide& receives, const trace::ClaimedChannel* claim,
+                             MatchedChannel& matched, LeftOut& counts);
+  static void match_synchronisations(const Records& records, const OpenSide& sends,
+                                     const OpenSide& receives, MatchedChannel& matched);
 
   std::vector<ChannelParcel> sends_, receives_;
   std::vector<OpenSide> sent_, received_;  ///< sorted by key, empty after pair()
   std::vector<MatchedChannel> channels_;   ///< views into the parcels
-  std::size_t claims_ = 0;                 ///< claims about these channels
-  std::string refuted_;                    ///< the first channel whose claim does not hold
-  const char* why_ = nullptr;
 };
 
 }  // namespace entrain::verify

@@ -2,8 +2,6 @@
 #include "verify/check.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -49,41 +47,24 @@ Totals sum_locations(const trace::Share& share) {
     sum.no_definitions += location.definition_file_missing ? 1 : 0;
     sum.truncated += location.truncated ? 1 : 0;
   }
-  auto values = std::bit_cast<std::array<std::int64_t, 7>>(sum);
-  share.team.reduce(Team::Reduction::sum, values);
-  return std::bit_cast<Totals>(values);
+  sum_over_members(share.team, sum);
+  return sum;
 }
 
-/// Adds up the edges of all members.
-void fill_edges(Team& team, const EdgeSums& sums, bool init_finalize, CheckReport& report) {
-  constexpr std::size_t k_sums = 4;
-  std::array<std::int64_t, k_sums * k_edge_kinds> values{};
+void fill_edges(const EdgeCounts& counts, bool init_finalize, CheckReport& report) {
   for (std::size_t k = 0; k < k_edge_kinds; ++k) {
-    values[k_sums * k] = static_cast<std::int64_t>(sums.edges[k].count);
-    values[k_sums * k + 1] = static_cast<std::int64_t>(sums.edges[k].violations);
-    values[k_sums * k + 2] = static_cast<std::int64_t>(sums.edges[k].below_latency);
-    values[k_sums * k + 3] = static_cast<std::int64_t>(sums.edges[k].equal);
-  }
-  team.reduce(Team::Reduction::sum, values);
-  for (std::size_t k = 0; k < k_edge_kinds; ++k) {
+    const PairCounts& found = counts.edges[k];
     EdgeStatistics& edges = report.edges[k];
-    edges.count = static_cast<std::uint64_t>(values[k_sums * k]);
-    edges.violations = static_cast<std::uint64_t>(values[k_sums * k + 1]);
-    edges.below_latency = static_cast<std::uint64_t>(values[k_sums * k + 2]);
-    edges.equal = static_cast<std::uint64_t>(values[k_sums * k + 3]);
+    edges.count = found.count;
+    edges.violations = found.violations;
+    edges.below_latency = found.below_latency;
+    edges.equal = found.equal;
     if (static_cast<EdgeKind>(k) == EdgeKind::init_finalize && !init_finalize) continue;
     report.checked_edges += edges.count;
     report.violations += edges.violations;
     report.below_latency += edges.below_latency;
     report.equal += edges.equal;
   }
-}
-
-InsideDomains inside_domains(Team& team, const EdgeSums& sums) {
-  std::array<std::int64_t, 2> values{static_cast<std::int64_t>(sums.inside_clocks.count),
-                                     static_cast<std::int64_t>(sums.inside_clocks.violations)};
-  team.reduce(Team::Reduction::sum, values);
-  return {static_cast<std::uint64_t>(values[0]), static_cast<std::uint64_t>(values[1])};
 }
 
 void fill_coverage(const Relation& relation, Coverage& coverage) {
@@ -100,7 +81,7 @@ void fill_coverage(const Relation& relation, Coverage& coverage) {
   coverage.neighbourhood_skipped = count(relation.skipped().neighbourhood_instances);
 }
 
-void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t dropped_edges,
+void fill_counters(const Relation& relation, const Cycles& cycles, std::uint64_t dropped_edges,
                    const Totals& totals, CheckReport& report) {
   const Unmatched& u = relation.unmatched();
   report.unmatched = nonzero({
@@ -134,7 +115,7 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::int64_t 
       {"rma_locks", s.rma_locks},
       {"cyclic_components", static_cast<std::int64_t>(cycles.dropped().size())},
       {"dropped_components", std::count(cycles.dropped().begin(), cycles.dropped().end(), true)},
-      {"dropped_edges", dropped_edges},
+      {"dropped_edges", static_cast<std::int64_t>(dropped_edges)},
       {"unknown_records", totals.unknown_records},
       {"undefined_references", totals.undefined_references},
       {"missing_event_files", totals.no_events},
@@ -208,11 +189,13 @@ class Checker {
     const Totals totals = sum_locations(share_);
     report.events = static_cast<std::uint64_t>(totals.events);
     report.communication_events = static_cast<std::uint64_t>(totals.communication_events);
-    fill_edges(team_, sums, options_.init_finalize, report);
-    if (!times.clock_of.empty()) report.inside_domains = inside_domains(team_, sums);
-    const std::int64_t dropped_edges =
-        team_.reduce(Team::Reduction::sum, static_cast<std::int64_t>(sums.dropped_edges));
-    fill_counters(*relation_, cycles, dropped_edges, totals, report);
+    EdgeCounts counts = sums;
+    sum_over_members(team_, counts);
+    fill_edges(counts, options_.init_finalize, report);
+    if (!times.clock_of.empty()) {
+      report.inside_domains = {counts.inside_clocks.count, counts.inside_clocks.violations};
+    }
+    fill_counters(*relation_, cycles, counts.dropped, totals, report);
     fill_coverage(*relation_, report.coverage);
     report.completeness = trace::completeness_of(share_.trace.definitions);
     report.min_coverage = options_.min_coverage;

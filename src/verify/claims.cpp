@@ -11,8 +11,6 @@ namespace entrain::verify {
 
 namespace {
 
-using trace::EventKind;
-
 /// True if a message was received before it was sent even with the largest clock errors.
 bool is_impossible(const EndFacts& send, const EndFacts& receive) {
   constexpr std::uint32_t k_unknown = trace::RecordedClock::k_unknown;
@@ -108,19 +106,17 @@ tl::unexpected<Error> refuted(const std::string& path, const std::string& claim,
                           path, claim, why));
 }
 
-std::vector<bool> processes_with_gaps(const trace::Share& share, const Places& places) {
+std::vector<bool> processes_with_gaps(const trace::Share& share, const Places& places,
+                                      std::span<const Outline> outlines) {
   std::vector<std::int64_t> gaps(places.process_count(), 0);
-  for (std::uint32_t p = 0; p < places.process_count(); ++p) {
-    bool begins = false, ends = false, any = false;
-    for (const LocationIndex l : places.locations(p)) {
+  for (const Outline& outline : outlines) {
+    const auto& [init, finalize] = outline.world;
+    const std::span<const LocationIndex> locations = places.locations(outline.process);
+    const bool any = std::ranges::any_of(locations, [&](LocationIndex l) {
       const trace::LocationSkeleton& location = share.trace.locations[l];
-      any = any || !location.gaps.empty() || location.event_file_missing || location.truncated;
-      for (std::size_t e = 0; e < location.events.size(); ++e) {
-        begins = begins || location.events.kind(e) == EventKind::init_enter;
-        ends = ends || location.events.kind(e) == EventKind::finalize_enter;
-      }
-    }
-    gaps[p] = any || (begins && !ends) ? 1 : 0;
+      return !location.gaps.empty() || location.event_file_missing || location.truncated;
+    });
+    gaps[outline.process] = any || (init.enter != k_none && finalize.enter == k_none) ? 1 : 0;
   }
   share.team.reduce(Team::Reduction::max, gaps);
   return {gaps.begin(), gaps.end()};

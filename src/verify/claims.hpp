@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -11,6 +13,7 @@
 
 #include "trace/share.hpp"
 #include "trace/witness.hpp"
+#include "verify/outline.hpp"
 #include "verify/places.hpp"
 
 /// The claims of a matcher about records of which some are missing, and their verification from the
@@ -26,6 +29,30 @@ struct Claims {
   std::function<Result<trace::Witness>(const trace::Share&, bool messages_missing)> find = {};
   /// False if the claims are those of another copy of the trace with other clock records.
   bool same_clock_records = true;
+};
+
+/// Process whose owner verifies a claim.
+inline std::uint32_t verifier(const trace::ClaimedChannel& claim) { return claim.receiver; }
+inline std::uint32_t verifier(const trace::ClaimedCalls& claim) { return claim.process; }
+
+/// State of the records of a trace.
+struct Records {
+  const trace::Share& share;
+  const Places& places;
+  const trace::Witness& witness;
+  bool messages_missing = false;
+  bool any_missing = false;          ///< messages or collective calls are missing
+  bool by_clock_records = false;     ///< see ChannelFacts
+  std::vector<bool> with_gaps = {};  ///< per process, see processes_with_gaps()
+
+  /// Number of those claims that this member verifies, or that are about no process.
+  template <class Claim>
+  [[nodiscard]] std::size_t about(const std::vector<Claim>& claims) const {
+    return static_cast<std::size_t>(std::ranges::count_if(claims, [&](const Claim& claim) {
+      const std::uint32_t process = verifier(claim);
+      return process >= places.process_count() || places.owner(process) == share.team.rank();
+    }));
+  }
 };
 
 /// Properties of a message record by which claims are tested; known only where records are missing.
@@ -58,8 +85,10 @@ const char* refute(const trace::ClaimedCalls& claim, std::uint32_t calls, std::u
 tl::unexpected<Error> refuted(const std::string& path, const std::string& claim, const char* why);
 
 /// Per process: true if records may be missing in a gap: MeasurementOnOff, a file that is missing
-/// or ends early, or a process with MPI_Init and without MPI_Finalize. Collective. O(events).
-std::vector<bool> processes_with_gaps(const trace::Share& share, const Places& places);
+/// or ends early, or a process with MPI_Init and without MPI_Finalize. `outlines`: those of this
+/// member. Collective.
+std::vector<bool> processes_with_gaps(const trace::Share& share, const Places& places,
+                                      std::span<const Outline> outlines);
 
 /// True if a location of this member has a gap that ends: records follow it.
 bool any_inner_gaps(const trace::Share& share);

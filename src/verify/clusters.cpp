@@ -9,12 +9,17 @@ namespace entrain::verify {
 
 namespace {
 
-void unite(std::vector<Interval>& pieces) {
-  std::sort(pieces.begin(), pieces.end(),
-            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+/// Ticks from a piece to the next one, which begins later; exact even where int64 is not.
+std::uint64_t gap(const Interval& piece, const Interval& next) {
+  return static_cast<std::uint64_t>(next.begin) - static_cast<std::uint64_t>(piece.end);
+}
+
+/// Joins the pieces that overlap or have a gap of at most `most` ticks.
+void unite(std::vector<Interval>& pieces, std::uint64_t most = 0) {
+  std::ranges::sort(pieces, {}, &Interval::begin);
   std::size_t kept = 0;
   for (const Interval& piece : pieces) {
-    if (kept > 0 && piece.begin <= pieces[kept - 1].end) {
+    if (kept > 0 && (piece.begin <= pieces[kept - 1].end || gap(pieces[kept - 1], piece) <= most)) {
       pieces[kept - 1].end = std::max(pieces[kept - 1].end, piece.end);
     } else {
       pieces[kept++] = piece;
@@ -23,36 +28,16 @@ void unite(std::vector<Interval>& pieces) {
   pieces.resize(kept);
 }
 
-/// Closes the smallest gaps until at most `most` pieces are left.
-void close_gaps(std::vector<Interval>& pieces, std::size_t most) {
-  if (pieces.size() <= most) return;
-  const auto gap = [&](std::size_t i) {  // before piece i > 0; exact even where int64 is not
-    return static_cast<std::uint64_t>(pieces[i].begin) -
-           static_cast<std::uint64_t>(pieces[i - 1].end);
-  };
-  std::vector<std::uint64_t> gaps;
-  for (std::size_t i = 1; i < pieces.size(); ++i) gaps.push_back(gap(i));
-  const auto limit = gaps.begin() + static_cast<std::ptrdiff_t>(pieces.size() - most - 1);
-  std::nth_element(gaps.begin(), limit, gaps.end());
-  std::size_t kept = 0;
-  for (std::size_t i = 1; i < pieces.size(); ++i) {
-    // pieces[kept] ends where piece i - 1 ended.
-    const auto between =
-        static_cast<std::uint64_t>(pieces[i].begin) - static_cast<std::uint64_t>(pieces[kept].end);
-    if (between <= *limit) {
-      pieces[kept].end = pieces[i].end;
-    } else {
-      pieces[++kept] = pieces[i];
-    }
-  }
-  pieces.resize(kept + 1);
-}
-
 }  // namespace
 
 void IntervalUnion::shrink() {
   unite(pieces_);
-  close_gaps(pieces_, most_);
+  if (pieces_.size() <= most_) return;
+  std::vector<std::uint64_t> gaps;
+  for (std::size_t i = 1; i < pieces_.size(); ++i) gaps.push_back(gap(pieces_[i - 1], pieces_[i]));
+  const auto limit = gaps.begin() + static_cast<std::ptrdiff_t>(pieces_.size() - most_ - 1);
+  std::nth_element(gaps.begin(), limit, gaps.end());
+  unite(pieces_, *limit);
 }
 
 std::vector<Interval> IntervalUnion::take() && {
@@ -72,22 +57,14 @@ Clusters Clusters::merge(Team& team, IntervalUnion&& own) {
 }
 
 std::uint32_t Clusters::Finder::operator()(std::int64_t time) {
-  const auto& pieces = *pieces_;
-  const auto ends_before = [](const Interval& piece, std::int64_t t) { return piece.end < t; };
-  if (at_ > 0 && pieces[at_ - 1].end >= time) {  // went back
-    at_ = static_cast<std::size_t>(
-        std::lower_bound(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(at_), time,
-                         ends_before) -
-        pieces.begin());
-  } else {
-    for (int steps = 0; at_ < pieces.size() && pieces[at_].end < time; ++at_) {
-      if (++steps < 8) continue;
-      at_ = static_cast<std::size_t>(
-          std::lower_bound(pieces.begin() + static_cast<std::ptrdiff_t>(at_), pieces.end(), time,
-                           ends_before) -
-          pieces.begin());
-      break;
-    }
+  const std::vector<Interval>& pieces = *pieces_;
+  const auto is_first = [&](std::size_t at) {  // that does not end before
+    return at <= pieces.size() && (at == 0 || pieces[at - 1].end < time) &&
+           (at == pieces.size() || pieces[at].end >= time);
+  };
+  if (!is_first(at_) && !is_first(++at_)) {
+    const auto found = std::ranges::lower_bound(pieces, time, {}, &Interval::end);
+    at_ = static_cast<std::size_t>(found - pieces.begin());
   }
   if (at_ == pieces.size() || pieces[at_].begin > time) return k_none;
   return static_cast<std::uint32_t>(at_);

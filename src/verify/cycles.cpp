@@ -2,7 +2,9 @@
 #include "verify/cycles.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <span>
 
 #include "base/big_vector.hpp"
@@ -170,20 +172,6 @@ Result<void> search(BigVector<ClusterEdge>& edges, OrderGraph& graph, const Canc
   return {};
 }
 
-/// Numbers the components of all members consecutively. Returns the number before those of this
-/// member, and the total.
-std::pair<std::uint32_t, std::uint32_t> number_components(Team& team, std::uint32_t own) {
-  std::vector<std::int64_t> counts(team.size(), 0);
-  counts[team.rank()] = own;
-  team.reduce(Team::Reduction::sum, counts);
-  std::uint32_t before = 0, all = 0;
-  for (unsigned r = 0; r < team.size(); ++r) {
-    if (r == team.rank()) before = all;
-    all += static_cast<std::uint32_t>(counts[r]);
-  }
-  return {before, all};
-}
-
 /// True if an event between two instants of a location is more than two timer granules after the
 /// first one.
 bool is_wide(const trace::LocationSkeleton& location, std::uint32_t first, std::uint32_t last) {
@@ -226,23 +214,10 @@ void Cycles::find_wide(const trace::Share& share) {
   dropped_.assign(wide.begin(), wide.end());
 }
 
-std::uint32_t Cycles::of(EventRef event, std::size_t& hint) const {
-  const auto begins_after = [&](std::size_t i) {
-    return i == ranges_.size() || event < ranges_[i].first;
-  };
-  // The range wanted is the last one that does not begin after the event.
-  if (begins_after(hint) || !begins_after(hint + 1)) {
-    if (!begins_after(hint) && !begins_after(hint + 1) && begins_after(hint + 2)) {
-      ++hint;
-    } else {
-      const auto after =
-          std::upper_bound(ranges_.begin(), ranges_.end(), event,
-                           [](const EventRef& e, const Range& range) { return e < range.first; });
-      if (after == ranges_.begin()) return k_none;
-      hint = static_cast<std::size_t>(after - ranges_.begin()) - 1;
-    }
-  }
-  const Range& range = ranges_[hint];
+std::uint32_t Cycles::of(EventRef event) const {
+  const auto after = std::ranges::upper_bound(ranges_, event, {}, &Range::first);
+  if (after == ranges_.begin()) return k_none;
+  const Range& range = *std::prev(after);
   const bool inside = range.first.location == event.location && event.event <= range.last;
   return inside ? range.component : k_none;
 }
@@ -263,13 +238,14 @@ Result<Cycles> Cycles::find(const trace::Share& share, const Relation& relation,
     own = ranges_of(std::move(found));
     TRY(cancel.agree(team));
   }
-  const auto [before, all] = number_components(team, own.empty() ? 0 : own.back().component + 1);
-  if (all == 0) return cycles;
-  for (Range& range : own) range.component += before;
+  // The components of all members get consecutive numbers, in order of ranks.
+  const std::uint32_t count = own.empty() ? 0 : own.back().component + 1;
+  const std::vector<std::uint32_t> counts = gather_everywhere(team, std::vector{count});
+  const auto here = counts.begin() + team.rank();
+  for (Range& range : own) range.component += std::accumulate(counts.begin(), here, 0U);
   cycles.ranges_ = gather_everywhere(team, own);
-  std::sort(cycles.ranges_.begin(), cycles.ranges_.end(),
-            [](const Range& a, const Range& b) { return a.first < b.first; });
-  cycles.dropped_.assign(all, false);
+  std::ranges::sort(cycles.ranges_, {}, &Range::first);
+  cycles.dropped_.assign(std::accumulate(counts.begin(), counts.end(), 0U), false);
   cycles.find_wide(share);
   return cycles;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -38,9 +37,8 @@ class Cycles {
   static Result<Cycles> find(const trace::Share& share, const Relation& relation,
                              const Clusters& clusters, bool init_finalize, const Cancel& cancel);
 
-  /// Component of an event; k_none if it is in no cycle. `hint`: 0 at first, then the value of the
-  /// last call, which makes near events fast.
-  std::uint32_t of(EventRef event, std::size_t& hint) const;
+  /// Component of an event; k_none if it is in no cycle. O(log ranges).
+  [[nodiscard]] std::uint32_t of(EventRef event) const;
   [[nodiscard]] bool any() const { return !dropped_.empty(); }
   /// True per dropped component.
   [[nodiscard]] const std::vector<bool>& dropped() const { return dropped_; }

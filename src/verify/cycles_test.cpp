@@ -169,8 +169,7 @@ TEST(Cycles, two_components_are_two) {
   const auto cycles = Cycles::find(share, *relation, clusters, false, never);
   ASSERT_TRUE(cycles);
   ASSERT_EQ(cycles->dropped().size(), 2);
-  std::size_t hint = 0;
-  const auto of = [&](LocationIndex l, std::uint32_t e) { return cycles->of({l, e}, hint); };
+  const auto of = [&](LocationIndex l, std::uint32_t e) { return cycles->of({l, e}); };
   EXPECT_EQ(of(0, 0), of(1, 0));  // an instant goes by its first event
   EXPECT_EQ(of(0, 2), of(1, 2));
   EXPECT_NE(of(0, 0), of(0, 2));

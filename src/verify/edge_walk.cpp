@@ -2,6 +2,7 @@
 #include "verify/edge_walk.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -15,11 +16,9 @@ constexpr std::uint32_t k_poll_edges = 1 << 16, k_poll_instances = 64;
 /// Copies the moments that lie in components, one component after the other.
 void by_component(const std::vector<Moment>& side, std::vector<Moment>& inside) {
   inside.clear();
-  for (const Moment& moment : side) {
-    if (moment.component != k_none) inside.push_back(moment);
-  }
-  std::stable_sort(inside.begin(), inside.end(),
-                   [](const Moment& a, const Moment& b) { return a.component < b.component; });
+  std::ranges::copy_if(side, std::back_inserter(inside),
+                       [](const Moment& moment) { return moment.component != k_none; });
+  std::ranges::stable_sort(inside, {}, &Moment::component);
 }
 
 }  // namespace
@@ -87,10 +86,10 @@ void EdgeWalk::add_simple(const MatchedChannel& channel, std::int64_t mu, const 
 }
 
 void EdgeWalk::add(const Pair& pair) {
-  const std::uint32_t component = cycles_.any() ? cycles_.of(pair.send, near_send_) : k_none;
-  const bool inside = component != k_none && component == cycles_.of(pair.receive, near_receive_);
+  const std::uint32_t component = cycles_.any() ? cycles_.of(pair.send) : k_none;
+  const bool inside = component != k_none && component == cycles_.of(pair.receive);
   if (inside && cycles_.dropped()[component]) {
-    ++sums_.dropped_edges;
+    ++sums_.dropped;
     return;
   }
   const std::int64_t ticks = margin(pair.receive_time, pair.send_time);
@@ -115,7 +114,11 @@ void EdgeWalk::add(Instance& instance) {
   counts(instance.kind) += sum;
   if (!rules_.clock_of.empty() && in_force(instance.kind)) add_inside_clocks(instance);
   if (backward_ != nullptr && in_force(instance.kind)) add_backward(instance, *backward_);
-  if (rules_.observer != nullptr && in_force(instance.kind)) show(instance);
+  if (rules_.observer != nullptr && in_force(instance.kind)) {
+    deciding_pairs(instance.sends, instance.receives, instance.ordered, cycles_.dropped(),
+                   deciding_);
+    rules_.observer->instance(instance, deciding_);
+  }
   const auto worst = worst_pair(instance.sends, instance.receives, instance.ordered,
                                 cycles_.dropped(), sums_.worst.limit(instance.kind));
   if (!worst) return;
@@ -123,11 +126,6 @@ void EdgeWalk::add(Instance& instance) {
   order.back() = std::uint64_t{worst->receive} << 32 | worst->send;
   sums_.worst.note(instance.kind, worst->margin_ticks, order, instance.sends[worst->send].event,
                    instance.receives[worst->receive].event);
-}
-
-void EdgeWalk::show(const Instance& instance) {
-  deciding_pairs(instance.sends, instance.receives, instance.ordered, cycles_.dropped(), deciding_);
-  rules_.observer->instance(instance, deciding_);
 }
 
 void EdgeWalk::add_inside_clocks(const Instance& instance) {
@@ -146,8 +144,7 @@ void EdgeWalk::add_inside_clocks(const Instance& instance) {
 /// dropped one do not count at all.
 void EdgeWalk::treat_components(Instance& instance, PairCounts& sum) {
   for (auto* side : {&instance.sends, &instance.receives}) {
-    std::size_t near = 0;
-    for (Moment& moment : *side) moment.component = cycles_.of(moment.event, near);
+    for (Moment& moment : *side) moment.component = cycles_.of(moment.event);
   }
   by_component(instance.sends, sends_);
   by_component(instance.receives, receives_);
@@ -162,7 +159,7 @@ void EdgeWalk::treat_components(Instance& instance, PairCounts& sum) {
         count_pairs({send, send_end}, {receive, receive_end}, instance.ordered, rules_.mu);
     if (cycles_.dropped()[component]) {
       sum -= part;
-      if (in_force(instance.kind)) sums_.dropped_edges += part.count;
+      if (in_force(instance.kind)) sums_.dropped += part.count;
     } else {
       sum.below_latency -= part.below_latency - part.violations;
     }

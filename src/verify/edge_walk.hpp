@@ -20,11 +20,13 @@
 
 namespace entrain::verify {
 
-struct EdgeSums {
+struct EdgeCounts {
   std::array<PairCounts, k_edge_kinds> edges{};  ///< one per EdgeKind
   PairCounts inside_clocks;                      ///< all kinds in force
+  std::uint64_t dropped = 0;                     ///< edges inside dropped components
+};
+struct EdgeSums : EdgeCounts {
   WorstEdges worst;
-  std::uint64_t dropped_edges = 0;  ///< inside dropped components
 };
 
 /// Tests every edge of one member. Linear, but for instances with violations: O(n log n) in those.
@@ -72,7 +74,6 @@ class EdgeWalk {
   void add(const Pair& pair);
   void add(Instance& instance);
   void add_inside_clocks(const Instance& instance);
-  void show(const Instance& instance);
   void treat_components(Instance& instance, PairCounts& sum);
 
   const Relation& relation_;
@@ -80,9 +81,8 @@ class EdgeWalk {
   const Rules& rules_;
   IntervalUnion* backward_;
   EdgeSums sums_;
-  std::size_t near_send_ = 0, near_receive_ = 0;  ///< hints for Cycles::of
-  std::vector<Moment> sends_, receives_;          ///< some moments of the current instance
-  std::vector<WorstPair> deciding_;               ///< deciding pairs of the current instance
+  std::vector<Moment> sends_, receives_;  ///< some moments of the current instance
+  std::vector<WorstPair> deciding_;       ///< deciding pairs of the current instance
 };
 
 }  // namespace entrain::verify

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -53,7 +55,16 @@ struct Instance {
 };
 
 /// Puts the sides in the order that Instance demands.
-void sort_sides(Instance& instance);
+inline void sort_sides(Instance& instance) {
+  const auto before = [&](const Moment& a, const Moment& b) {
+    return instance.ordered ? a.rank < b.rank : a.event.location < b.event.location;
+  };
+  for (auto* side : {&instance.sends, &instance.receives}) {
+    if (!std::is_sorted(side->begin(), side->end(), before)) {
+      std::sort(side->begin(), side->end(), before);
+    }
+  }
+}
 
 struct Unmatched {
   std::int64_t sends = 0;                   ///< messages sent and not received
@@ -105,7 +116,26 @@ struct LeftOut {
   CoverageCounts coverage;
 };
 
-/// Adds up the counters of all members; every member gets the sums. Collective.
-void sum_over_members(Team& team, LeftOut& counters);
+/// The counters of a struct that holds nothing but counters of 64 bits.
+template <class Counters>
+auto counters_of(const Counters& counters) {
+  return std::bit_cast<std::array<std::int64_t, sizeof(Counters) / sizeof(std::int64_t)>>(counters);
+}
+
+/// Combines such structs counter by counter.
+template <class Counters, class Operation>
+Counters combined(const Counters& a, const Counters& b, Operation operation) {
+  auto values = counters_of(a);
+  std::ranges::transform(values, counters_of(b), values.begin(), operation);
+  return std::bit_cast<Counters>(values);
+}
+
+/// Adds up the counters of all members, as above; every member gets the sums. Collective.
+template <class Counters>
+void sum_over_members(Team& team, Counters& counters) {
+  auto values = counters_of(counters);
+  team.reduce(Team::Reduction::sum, values);
+  counters = std::bit_cast<Counters>(values);
+}
 
 }  // namespace entrain::verify

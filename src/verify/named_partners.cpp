@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <vector>
 
 namespace entrain::verify {
@@ -64,8 +65,8 @@ void for_each_named_instance(std::span<const NamedCall> calls, bool inter, const
   std::map<Positions, Positions> receivers;  // by their senders
   const bool regular = all_with_all(calls, inter);
   const ByRank by_rank(calls, inter);
-  Positions everybody;
-  for (std::uint32_t i = 0; regular && i < calls.size(); ++i) everybody.push_back(i);
+  Positions everybody(regular ? calls.size() : 0);
+  std::iota(everybody.begin(), everybody.end(), 0U);
   for (std::uint32_t b = 0; !regular && b < calls.size(); ++b) {
     Positions senders;
     const auto look_at = [&](std::uint32_t a) {
@@ -92,14 +93,14 @@ std::int64_t contradictions(std::span<const NamedCall> calls, bool inter) {
   for (std::uint32_t i = 0; i < calls.size(); ++i) {
     const NamedCall& call = calls[i];
     if (!says(call)) continue;
-    by_rank.for_each(*call.to, call.group, [&](std::uint32_t other) {
-      const bool doubtful = other != i && says(calls[other]);
-      if (doubtful && !calls[other].from->contains(call.rank)) ++count;
-    });
-    by_rank.for_each(*call.from, call.group, [&](std::uint32_t other) {
-      const bool doubtful = other != i && says(calls[other]);
-      if (doubtful && !calls[other].to->contains(call.rank)) ++count;
-    });
+    const auto count_doubtful = [&](const trace::RankSet& named, auto back) {
+      by_rank.for_each(named, call.group, [&](std::uint32_t other) {
+        if (other == i || !says(calls[other])) return;
+        if (!(calls[other].*back)->contains(call.rank)) ++count;
+      });
+    };
+    count_doubtful(*call.to, &NamedCall::from);
+    count_doubtful(*call.from, &NamedCall::to);
   }
   return count;
 }

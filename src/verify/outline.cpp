@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "verify/outline.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "base/flat_map.hpp"
 #include "verify/call_order.hpp"
-#include "verify/requests.hpp"
 
 namespace entrain::verify {
 
@@ -15,18 +16,11 @@ using trace::Event;
 using trace::EventKind;
 using trace::RmaGroupRole;
 
-/// Channel as named by the records of one process.
-struct LocalKey {
-  std::uint32_t peer = k_none;  ///< process
-  std::uint32_t space = k_none;
-  std::uint32_t tag = 0;
-  std::uint32_t what = 0;  ///< stage and direction
-
-  friend bool operator==(const LocalKey&, const LocalKey&) = default;
-};
-struct LocalKeyHash {
-  std::uint64_t operator()(const LocalKey& k) const {
-    return mix((std::uint64_t{k.peer} << 32 | k.space) ^ mix(std::uint64_t{k.tag} << 32 | k.what));
+/// Hash of the channels of one process.
+struct ChannelHash {
+  std::uint64_t operator()(const ChannelKey& k) const {
+    return mix((std::uint64_t{k.sender ^ k.receiver} << 32 | k.space) ^
+               mix(std::uint64_t{k.tag} << 32 | static_cast<std::uint32_t>(k.stage)));
   }
 };
 
@@ -40,9 +34,51 @@ constexpr std::uint8_t k_notify_out = 2;     // OTF2_RMA_SYNC_TYPE_NOTIFY_OUT
 constexpr std::uint32_t k_tag_open = 0;   // post -> start
 constexpr std::uint32_t k_tag_close = 1;  // complete -> wait
 
-constexpr std::uint32_t what(Stage stage, bool send) {
-  return static_cast<std::uint32_t>(stage) * 2 + (send ? 1 : 0);
-}
+/// Operations of a location that a request id stands for: the latest one. Call it in stream order.
+class Requests {
+ public:
+  struct Operation {
+    EventKind kind{};
+    std::uint32_t number = k_none;   ///< number of its event; k_none: no operation
+    std::uint32_t instant = k_none;  ///< number of its instant
+    std::size_t post = 0;            ///< isend: number of its post
+  };
+
+  /// Isends, of which a location may have millions, never complete here: they are kept only if an
+  /// operation is cancelled somewhere.
+  explicit Requests(const trace::EventList& events) {
+    for (std::size_t e = 0; e < events.size() && !keeps_isends_; ++e) {
+      keeps_isends_ = events.kind(e) == EventKind::request_cancelled;
+    }
+  }
+
+  /// Opens an isend, irecv_request or nb_request with this id.
+  void open(std::uint64_t id, const Operation& operation) {
+    if (operation.kind == EventKind::isend && !keeps_isends_) {
+      open_.erase(id);  // an operation under this id that is still open can no longer complete
+    } else {
+      *open_.insert(id, operation).first = operation;
+    }
+  }
+  /// Closes the operation with this id, and returns it.
+  Operation close(std::uint64_t id) {
+    const Operation* const found = open_.find(id);
+    if (found == nullptr) return {};
+    const Operation operation = *found;
+    open_.erase(id);
+    return operation;
+  }
+  /// Number of the irecv_request that an irecv completes; k_none: none.
+  std::uint32_t complete_receive(std::uint64_t id) {
+    const Operation* const found = open_.find(id);
+    const bool posted = found != nullptr && found->kind == EventKind::irecv_request;
+    return posted ? close(id).number : k_none;
+  }
+
+ private:
+  FlatMap<std::uint64_t, Operation, IntegerHash> open_;
+  bool keeps_isends_ = false;
+};
 
 }  // namespace
 
@@ -62,11 +98,16 @@ class Outliner::Walk {
     make_room();
     for (const LocationIndex l : places_.locations(out_.process)) walk(l);
     if (!some_posted_) out_.unposted.clear();
+    for (std::uint32_t what = 0; what < out_.world.size(); ++what) {
+      const Outline::World& call = out_.world[what];
+      if (call.complete()) {
+        add_world_call(call, what);
+      } else if (call.location != k_none) {
+        ++unmatched_.init_finalize;
+      }
+    }
     order_posts(trace_, places_, out_);
     order_calls(trace_, places_, out_);
-    for (const Outline::World& call : out_.world) {
-      if (call.location != k_none && !call.complete()) ++unmatched_.init_finalize;
-    }
     return std::move(out_);
   }
 
@@ -128,7 +169,7 @@ class Outliner::Walk {
         requests.open(event.id, {.kind = event.kind, .number = number_, .instant = instant_});
         return true;
       case EventKind::irecv: {
-        const std::uint32_t posted = requests.complete_receive(event.id).number;
+        const std::uint32_t posted = requests.complete_receive(event.id);
         message(event, false, posted == k_none ? number_ : posted);
         if (out_.posts.back().channel == k_none) return true;
         some_posted_ = some_posted_ || posted != k_none;
@@ -138,15 +179,16 @@ class Outliner::Walk {
         return true;
       }
       case EventKind::request_cancelled:
-        cancel(requests.cancel(event.id));
+        cancel(requests.close(event.id));
         return true;
       case EventKind::nb_request:  // messages may use the same id later
         unrecorded_ = false;
         requests.open(event.id, {.kind = event.kind, .number = number_, .instant = instant_});
         return true;
       case EventKind::nb_complete: {
-        const Requests::Open request = requests.complete_collective(event.id);
-        call(event.comm, {request.number, request.instant});
+        const Requests::Operation request = requests.close(event.id);
+        const bool begun = request.kind == EventKind::nb_request;
+        call(event.comm, begun ? Begin{request.number, request.instant} : Begin{});
         return true;
       }
       default:
@@ -188,27 +230,40 @@ class Outliner::Walk {
         }
         break;
       case EventKind::init_enter:
-        world(out_.world[0], true);
+      case EventKind::finalize_enter:
+        world(event.kind == EventKind::finalize_enter, true);
         break;
       case EventKind::init_leave:
-        world(out_.world[0], false);
-        break;
-      case EventKind::finalize_enter:
-        world(out_.world[1], true);
-        break;
       case EventKind::finalize_leave:
-        world(out_.world[1], false);
+        world(event.kind == EventKind::finalize_leave, false);
         break;
       default:
         out_.has_threads = true;
     }
   }
 
-  void world(Outline::World& call, bool enter) {
+  void world(bool finalize, bool enter) {
+    Outline::World& call = out_.world[finalize ? 1 : 0];
     if (call.location == k_none) call.location = location_;
     if (call.location != location_) call.several = true;
     if (enter && call.enter == k_none) call.enter = instant_;
-    if (!enter && call.enter != k_none && call.leave == k_none) call.leave = instant_;
+    if (!enter && call.enter != k_none && call.leave == k_none) {
+      call.leave = instant_;
+      call.event = number_;
+    }
+  }
+  void add_world_call(const Outline::World& world, std::uint32_t what) {
+    const Outline::Call call{.column = static_cast<std::uint32_t>(out_.columns.size()),
+                             .order = world.enter,
+                             .begin = world.enter,
+                             .end = world.leave,
+                             .event = world.event};
+    out_.columns.push_back({.space = first_world_space(trace_.definitions) + what,
+                            .seat = {0, out_.process},
+                            .location = world.location,
+                            .count = 1});
+    out_.calls.insert(std::ranges::upper_bound(out_.calls, call.event, {}, &Outline::Call::event),
+                      call);
   }
 
   void message(const Event& event, bool send, std::uint32_t order) {
@@ -231,17 +286,15 @@ class Outliner::Walk {
   /// Number of the channel with a process. Several ranks may mean the same one.
   std::uint32_t channel_of(Stage stage, bool send, std::uint32_t peer, std::uint32_t space,
                            std::uint32_t tag) {
-    const auto [channel, is_new] = by_process_.insert(
-        {peer, space, tag, what(stage, send)}, static_cast<std::uint32_t>(out_.channels.size()));
-    if (is_new) {
-      const std::uint32_t own = out_.process;
-      const ChannelKey key{.stage = stage,
-                           .sender = send ? own : peer,
-                           .receiver = send ? peer : own,
-                           .space = space,
-                           .tag = tag};
-      out_.channels.push_back({.key = key, .send = send});
-    }
+    const std::uint32_t own = out_.process;
+    const ChannelKey key{.stage = stage,
+                         .sender = send ? own : peer,
+                         .receiver = send ? peer : own,
+                         .space = space,
+                         .tag = tag};
+    const auto [channel, is_new] =
+        sides_[send ? 0 : 1].insert(key, static_cast<std::uint32_t>(out_.channels.size()));
+    if (is_new) out_.channels.push_back({.key = key, .send = send});
     return *channel;
   }
 
@@ -256,8 +309,9 @@ class Outliner::Walk {
     to.location = location_;
   }
 
-  void cancel(const Requests::Open& operation) {
-    if (operation.kind == EventKind::isend && operation.number != k_none) {
+  void cancel(const Requests::Operation& operation) {
+    if (operation.number == k_none || operation.kind == EventKind::nb_request) return;
+    if (operation.kind == EventKind::isend) {
       Outline::Post& post = out_.posts[operation.post];
       if (post.channel == k_none) {
         --unmatched_.sends;
@@ -266,7 +320,7 @@ class Outliner::Walk {
         post.channel = k_none;
       }
       ++skipped_.cancelled_sends;
-    } else if (operation.number != k_none) {
+    } else {
       ++skipped_.cancelled_receives;
     }
   }
@@ -277,12 +331,10 @@ class Outliner::Walk {
   };
 
   void call(CommIndex comm, Begin begin) {
-    if (begin.number == k_none) ++unmatched_.collective_ends_without_begin;
     add_call(comm < trace_.definitions.comms.size() ? comm : k_none, comm, begin);
   }
 
   void rma_call(std::uint32_t window, Begin begin) {
-    if (begin.number == k_none) ++unmatched_.collective_ends_without_begin;
     const auto& definitions = trace_.definitions;
     CommIndex comm =
         window < definitions.windows.size() ? definitions.windows[window].comm : k_none;
@@ -291,6 +343,7 @@ class Outliner::Walk {
   }
 
   void add_call(CommIndex comm, SpaceIndex space, Begin begin) {
+    if (begin.number == k_none) ++unmatched_.collective_ends_without_begin;
     const std::uint32_t order = begin.number == k_none ? number_ : begin.number;
     if (comm == k_none) {
       ++unmatched_.collectives_mismatched;
@@ -359,7 +412,7 @@ class Outliner::Walk {
   static constexpr std::uint32_t k_unseen = k_none - 1;
   std::vector<std::uint32_t> channel_of_form_;  ///< channels at the current location, or k_unseen
   std::uint32_t form_ = 0;                      ///< form number of the current event
-  FlatMap<LocalKey, std::uint32_t, LocalKeyHash> by_process_;
+  std::array<FlatMap<ChannelKey, std::uint32_t, ChannelHash>, 2> sides_;  ///< of sends, receives
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
   Begin begin_, rma_begin_;          ///< begin of the open blocking call
   bool some_posted_ = false;         ///< the request of a completed receive has a record

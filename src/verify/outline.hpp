@@ -36,18 +36,25 @@ inline bool is_within_location(const ChannelKey& key, const Places& places) {
   return key.sender == key.receiver && places.is_single(key.sender);
 }
 
-/// The spaces in which collective calls are counted: communicators, then windows.
+/// The spaces in which collective calls are counted: communicators, windows, and one each for
+/// MPI_Init and MPI_Finalize.
 using SpaceIndex = std::uint32_t;
 
-/// The communicator of a space.
+/// The space of MPI_Init; that of MPI_Finalize, the last one, follows.
+inline SpaceIndex first_world_space(const trace::Definitions& definitions) {
+  return static_cast<SpaceIndex>(definitions.comms.size() + definitions.windows.size());
+}
+
+/// The communicator of a space; of those of MPI_Init and MPI_Finalize, one without members.
 inline const trace::Comm& comm_of(const trace::Definitions& definitions, SpaceIndex space) {
+  static const trace::Comm all;
   const std::size_t comms = definitions.comms.size();
+  if (space >= first_world_space(definitions)) return all;
   return definitions.comms[space < comms ? space : definitions.windows[space - comms].comm];
 }
 
 /// Compact form of the events of one process: its ends of messages and synchronisations, by
-/// channel, and its collective calls, by space. It has no times: exchange_ends() and write_calls()
-/// add them.
+/// channel, and its collective calls, by space; without times.
 ///
 /// Instants are named by the number (Places) of the first event that shares their stamp.
 ///
@@ -110,6 +117,7 @@ struct Outline {
     bool several = false;             ///< several threads have records of such a call
     std::uint32_t enter = k_none;     ///< number of the instant; k_none: not in the trace
     std::uint32_t leave = k_none;
+    std::uint32_t event = k_none;  ///< number of the leave
 
     /// MPI is initialised and finalized by one thread.
     [[nodiscard]] bool complete() const { return !several && leave != k_none; }

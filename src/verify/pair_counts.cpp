@@ -138,17 +138,8 @@ std::uint64_t number_of_pairs(Side sends, Side receives, bool ordered) {
   return pairs;
 }
 
-std::int64_t latest(Side side) {
-  return std::max_element(side.begin(), side.end(),
-                          [](const Moment& a, const Moment& b) { return a.time < b.time; })
-      ->time;
-}
-
-std::int64_t earliest(Side side) {
-  return std::min_element(side.begin(), side.end(),
-                          [](const Moment& a, const Moment& b) { return a.time < b.time; })
-      ->time;
-}
+std::int64_t latest(Side side) { return std::ranges::max(side, {}, &Moment::time).time; }
+std::int64_t earliest(Side side) { return std::ranges::min(side, {}, &Moment::time).time; }
 
 /// Finds the latest of the first sends that is a partner of a given receive.
 ///
@@ -197,22 +188,6 @@ class LatestSends {
 };
 
 }  // namespace
-
-PairCounts& PairCounts::operator+=(const PairCounts& other) {
-  count += other.count;
-  violations += other.violations;
-  below_latency += other.below_latency;
-  equal += other.equal;
-  return *this;
-}
-
-PairCounts& PairCounts::operator-=(const PairCounts& other) {
-  count -= other.count;
-  violations -= other.violations;
-  below_latency -= other.below_latency;
-  equal -= other.equal;
-  return *this;
-}
 
 PairCounts count_pairs(Side sends, Side receives, bool ordered, const MuTicks& mu) {
   PairCounts counts;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -20,8 +21,12 @@ struct PairCounts {
   std::uint64_t below_latency = 0;
   std::uint64_t equal = 0;
 
-  PairCounts& operator+=(const PairCounts& other);
-  PairCounts& operator-=(const PairCounts& other);
+  PairCounts& operator+=(const PairCounts& other) {
+    return *this = combined(*this, other, std::plus<>());
+  }
+  PairCounts& operator-=(const PairCounts& other) {
+    return *this = combined(*this, other, std::minus<>());
+  }
 };
 
 /// Returns a - b, clamped.

@@ -14,13 +14,14 @@
 
 #include "base/cancel.hpp"
 #include "trace/share.hpp"
-#include "verify/call_blocks.hpp"
 #include "verify/channels.hpp"
 #include "verify/claims.hpp"
 #include "verify/edges.hpp"
+#include "verify/gathered_calls.hpp"
 #include "verify/named_edges.hpp"
 #include "verify/outline.hpp"
 #include "verify/places.hpp"
+#include "verify/spaces.hpp"
 #include "verify/threads.hpp"
 
 namespace entrain::verify {
@@ -29,11 +30,11 @@ namespace entrain::verify {
 /// every member holds a part of it.
 ///
 /// Every member makes the outlines of the processes it owns. Sends then go to the owner of the
-/// receiving process, which pairs them (Channels); calls go to the homes of their blocks
-/// (CallBlocks); edges between threads stay (ThreadRelation). Where records are missing, the claims
-/// of a witness say which belong together, and are verified. Memory: 12 bytes per end of a message
-/// and 32 per call, plus the working memory for one process; 24 more per end of a message where
-/// messages are missing (EndFacts).
+/// receiving process, which pairs them (Channels); calls go to the members that form their
+/// instances (GatheredCalls); edges between threads stay (ThreadRelation). Where records are
+/// missing, the claims of a witness say which belong together, and are verified. Memory: 12 bytes
+/// per end of a message and 32 per call, plus the working memory for one process; 24 more per end
+/// of a message where messages are missing (EndFacts).
 ///
 /// Example: location 0 (process 0) sends at 1000 and 1200, location 1 (process 1) receives at 500
 /// and 1300; both use tag 7 of the world. The two sends and the two receives name the channel
@@ -109,11 +110,8 @@ class Relation {
   std::vector<Outline> outline(const trace::Share& share, const Cancel& cancel);
   Result<void> meet(const trace::Share& share, AlltoallvRule alltoallv, const Claims& claims,
                     std::vector<Outline>&& outlines, const Cancel& cancel);
-  Result<void> number(const Records& records, SpaceIndex first, std::span<Outline> outlines,
-                      SpaceCounts& spaces);
   Result<void> meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
-                          std::vector<Outline>&& outlines, SpaceCounts& spaces, bool claimed);
-  void gather_world(Team& team, std::span<const Outline> outlines);
+                          std::vector<Outline>&& outlines, Spaces& spaces, bool claimed);
   void note_order(const trace::Share& share);
   void count_named();
   void for_each_named_pair(const std::function<void(const Pair&)>& use) const;
@@ -140,9 +138,7 @@ class Relation {
   bool decreasing_ = false;
   Channels channels_;
   ThreadRelation threads_;
-  std::optional<CallBlocks> calls_;
-  std::vector<std::uint32_t> limits_;  ///< first ordinal per space that is no instance
-  std::vector<Instance> world_;        ///< MPI_Init, MPI_Finalize
+  std::optional<GatheredCalls> calls_;
   const NamedEdges* named_ = nullptr;
   std::uint32_t rank_ = 0;  ///< rank of this member
 };

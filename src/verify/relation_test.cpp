@@ -97,18 +97,17 @@ TEST(Relation, a_message_to_oneself_is_no_edge) {
 TEST(Relation, a_lost_call_leaves_its_instance_to_the_others) {
   TraceBuilder b(3);
   std::uint64_t time = 0;
-  constexpr std::uint64_t k_calls = 3 * k_block;
+  constexpr std::uint32_t k_calls = 192, k_lost = 71;
   for (std::uint64_t k = 0; k < k_calls; ++k) {
     time += 100 + k * k % 37;
     for (LocationIndex l = 0; l < 3; ++l) {
-      if (l == 2 && k == k_block + 7) continue;
+      if (l == 2 && k == k_lost) continue;
       b.collective(l, time + l, time + 50 + l, trace::op::barrier);
     }
   }
   trace::Witness witness;
-  witness.calls = {{.space = 0,
-                    .process = 2,
-                    .instances = {{0, 0, k_block + 7}, {k_block + 8, k_block + 9, 60}}}};
+  witness.calls = {
+      {.space = 0, .process = 2, .instances = {{0, 0, k_lost}, {k_lost + 1, k_lost + 2, 60}}}};
   const Relation relation = relation_of(b.trace(), witness);
   std::uint64_t of_two = 0, of_three = 0;
   relation.for_each_instance([&](const Instance& instance) {
@@ -118,22 +117,34 @@ TEST(Relation, a_lost_call_leaves_its_instance_to_the_others) {
     }
   });
   EXPECT_EQ(of_two + of_three, k_calls);
-  EXPECT_EQ(of_three, k_block + 7 + 60);
+  EXPECT_EQ(of_three, k_lost + 60);
   EXPECT_EQ(relation.unmatched().collectives_incomplete,
-            static_cast<std::int64_t>(k_calls - 1 - (k_block + 7 + 60)));
+            static_cast<std::int64_t>(k_calls - 1 - (k_lost + 60)));
 }
 
-TEST(Relation, more_calls_than_a_block) {
+TEST(Relation, each_member_forms_a_range_of_the_instances) {
   TraceBuilder b(2);
-  std::string expected;
-  for (std::uint64_t k = 0; k < 2 * k_block + 2; ++k) {
+  std::vector<std::string> expected(3);
+  for (std::uint64_t k = 0; k < 5; ++k) {
     for (LocationIndex l = 0; l < 2; ++l) {
       b.collective(l, 100 * k + l, 100 * k + 50 + l, trace::op::barrier);
     }
-    expected +=
+    expected[k < 1   ? 0
+             : k < 3 ? 1
+                     : 2] +=
         fmt::format("0@{} 1@{} -> 0@{} 1@{}\n", 100 * k, 100 * k + 1, 100 * k + 50, 100 * k + 51);
   }
-  EXPECT_EQ(instances_of(relation_of(b.trace())), expected);
+  EXPECT_EQ(instances_of(relation_of(b.trace())), expected[0] + expected[1] + expected[2]);
+  trace::Partition partition;
+  partition.owner = {0, 2};
+  const std::vector<ClockMap> maps(2);
+  const auto result = run_team(3, [&](Team& team) -> Result<void> {
+    const auto relation = Relation::build({team, partition, b.trace()}, maps, AlltoallvRule::ignore,
+                                          {}, Cancel(nullptr));
+    EXPECT_EQ(instances_of(*relation), expected[team.rank()]);
+    return {};
+  });
+  EXPECT_TRUE(result);
 }
 
 TEST(Relation, initialisation_is_an_instance_of_all_processes) {

@@ -17,7 +17,7 @@ struct LocalEnd {
   std::uint64_t region_length = 0;  ///< bytes of the region's name
 };
 
-/// Returns the part of an EdgeEnd that every member knows.
+/// The part of an EdgeEnd that every member knows.
 EdgeEnd known(const trace::Definitions& definitions, LocationIndex l) {
   const trace::Location& location = definitions.locations[l];
   EdgeEnd end;

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "verify/spaces.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+
+namespace entrain::verify {
+
+namespace {
+
+using Reduction = Team::Reduction;
+
+/// Combines `value(column)` over the columns of each space. Collective.
+template <class Value>
+std::vector<std::int64_t> combine(Team& team, Reduction reduction, std::size_t spaces,
+                                  std::span<const Outline> outlines, Value value) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  const std::int64_t neutral = reduction == Reduction::sum   ? 0
+                               : reduction == Reduction::min ? Limits::max()
+                                                             : Limits::min();
+  std::vector<std::int64_t> result(spaces, neutral);
+  for (const Outline& outline : outlines) {
+    for (const Outline::Column& column : outline.columns) {
+      std::int64_t& to = result[column.space];
+      const auto next = static_cast<std::int64_t>(value(column));
+      to = reduction == Reduction::sum   ? to + next
+           : reduction == Reduction::min ? std::min(to, next)
+                                         : std::max(to, next);
+    }
+  }
+  team.reduce(reduction, result);
+  return result;
+}
+
+}  // namespace
+
+Spaces::Spaces(Team& team, const trace::Definitions& definitions, std::span<const Outline> outlines)
+    : sums_(first_world_space(definitions) + std::size_t{2}),
+      limits_(sums_.size(), 0),
+      aligned_(sums_.size(), false) {
+  using Column = Outline::Column;
+  const auto over_columns = [&](Reduction reduction, auto value) {
+    return combine(team, reduction, sums_.size(), outlines, value);
+  };
+  const auto count = [](const Column& column) { return column.count; };
+  const auto operations = [](const Column& column) { return column.operations; };
+  const auto seat = [](const Column& column) {
+    return std::int64_t{column.seat.group} << 32 | column.seat.rank;
+  };
+  const auto callers = over_columns(Reduction::sum, [](const Column&) { return 1; });
+  const auto calls = over_columns(Reduction::sum, count);
+  const auto shortest = over_columns(Reduction::min, count);
+  const auto longest = over_columns(Reduction::max, count);
+  const auto least = over_columns(Reduction::min, operations);
+  const auto most = over_columns(Reduction::max, operations);
+  const auto first_seat = over_columns(Reduction::min, [&](const Column& column) {
+    return column.count == longest[column.space] ? seat(column)
+                                                 : std::numeric_limits<std::int64_t>::max();
+  });
+  const auto of_reference = over_columns(Reduction::sum, [&](const Column& column) {
+    return seat(column) == first_seat[column.space] ? column.operations : 0;
+  });
+  for (SpaceIndex s = 0; s < sums_.size(); ++s) {
+    if (callers[s] == 0) continue;
+    sums_[s] = {.callers = static_cast<std::uint32_t>(callers[s]),
+                .shortest = static_cast<std::uint32_t>(shortest[s]),
+                .longest = static_cast<std::uint32_t>(longest[s]),
+                .calls = static_cast<std::uint64_t>(calls[s]),
+                .operations = static_cast<std::uint64_t>(of_reference[s]),
+                .unequal = least[s] != most[s]};
+    if (callers[s] > 1) limits_[s] = sums_[s].shortest;  // a single one has no partner
+  }
+}
+
+bool Spaces::unequal(SpaceIndex first, SpaceIndex end) const {
+  for (SpaceIndex s = first; s < end && s < sums_.size(); ++s) {
+    if (sums_[s].shortest < sums_[s].longest || sums_[s].unequal) return true;
+  }
+  return false;
+}
+
+/// Per call of a column: its number, or k_none.
+Result<std::vector<std::uint32_t>> Spaces::numbers_of(const std::string& path,
+                                                      const Outline::Column& column,
+                                                      const trace::ClaimedCalls* claim,
+                                                      std::uint32_t process) const {
+  const Sum& sum = sums_[column.space];
+  std::vector<std::uint32_t> numbers(column.count, k_none);
+  if (claim == nullptr) {
+    if (column.count == sum.longest && column.operations == sum.operations) {
+      std::iota(numbers.begin(), numbers.end(), 0U);
+    }
+    return numbers;
+  }
+  if (const char* const why = refute(*claim, column.count, sum.longest)) {
+    return refuted(path, fmt::format("calls of process {} in space {}", process, column.space),
+                   why);
+  }
+  for (const trace::ClaimedRun& run : claim->instances) {
+    const auto first = numbers.begin() + run.first;
+    std::iota(first, first + run.count, run.second);
+  }
+  return numbers;
+}
+
+Result<void> Spaces::align(const Records& records, SpaceIndex first, std::span<Outline> outlines,
+                           Unmatched& unmatched) {
+  const std::string& path = records.share.trace.path;
+  for (SpaceIndex s = first; s < sums_.size(); ++s) aligned_[s] = sums_[s].callers > 0;
+  std::vector<std::int64_t> callers(sums_.size(), 0);  // processes with numbered calls
+  std::size_t claims = 0;
+  const auto number = [&](Outline& outline) -> Result<void> {
+    std::vector<std::vector<std::uint32_t>> numbers(outline.columns.size());
+    for (std::size_t c = 0; c < numbers.size(); ++c) {
+      Outline::Column& column = outline.columns[c];
+      if (!aligned_[column.space]) continue;
+      const auto* const claim =
+          find_claim(records.witness.calls, std::tuple(column.space, outline.process));
+      TRY_ASSIGN(numbers[c], numbers_of(path, column, claim, outline.process));
+      if (claim != nullptr) {
+        ++claims;
+        unmatched.ambiguous_calls += claim->ambiguous;
+        unmatched.calls_in_gaps += claim->in_gaps;
+      }
+      const bool any = std::ranges::any_of(numbers[c], [](auto n) { return n != k_none; });
+      column.count = any ? sums_[column.space].longest : 0;
+      callers[column.space] += any ? 1 : 0;
+    }
+    for (Outline::Call& call : outline.calls) {
+      if (!aligned_[outline.columns[call.column].space]) continue;
+      call.order = numbers[call.column][call.order];
+      if (call.order == k_none) ++unmatched.collectives_incomplete;
+    }
+    return {};
+  };
+  Result<void> all;
+  for (Outline& outline : outlines) {
+    if (all) all = number(outline);
+  }
+  if (all && claims != records.about(records.witness.calls)) {
+    all = refuted(path, "calls", "of claimed calls there are none, or none is missing");
+  }
+  TRY(records.share.team.agree(std::move(all)));
+  records.share.team.reduce(Reduction::sum, callers);
+  for (SpaceIndex s = 0; s < sums_.size(); ++s) {
+    if (aligned_[s]) limits_[s] = callers[s] < 2 ? 0 : sums_[s].longest;
+  }
+  return {};
+}
+
+bool Spaces::cut(Team& team, const std::vector<Disagreement>& found, Unmatched& unmatched) {
+  const std::vector<std::uint32_t> complete = limits_;
+  const std::vector<Disagreement> all = gather_everywhere(team, found);
+  for (const Disagreement& d : all) limits_[d.space] = std::min(limits_[d.space], d.ordinal);
+  for (SpaceIndex s = 0; s < sums_.size() && team.rank() == 0; ++s) {
+    if (aligned_[s]) continue;
+    const Sum& sum = sums_[s];
+    const std::uint64_t used = limits_[s];
+    if (used < complete[s]) {
+      unmatched.collectives_mismatched += static_cast<std::int64_t>(sum.calls - used * sum.callers);
+    } else {
+      unmatched.collectives_incomplete += sum.longest - sum.shortest;
+    }
+  }
+  return !all.empty();
+}
+
+}  // namespace entrain::verify
