@@ -23,7 +23,8 @@
 ///
 /// A function that takes a *trace* takes any of these formats:
 /// * OTF2: the path of an anchor file, or of the folder that holds one;
-/// * a training run: a profiler's file of JSON (also .json.gz), or the folder of the ranks' files;
+/// * a training run: a profiler's file of JSON (also .json.gz and .json.zst), or the folder of the
+/// ranks' files;
 /// * spans of services: a file of OTLP, Jaeger or Zipkin JSON, or a folder of such files.
 /// clock_maps() and drop() take an OTF2 *archive* only. align() takes edges, of any origin.
 ///

@@ -172,7 +172,7 @@ struct CheckOptions {
   /// communication event are needed. Files other than OTF2 are refused if reading them takes more.
   /// Use it for traces larger than the machine.
   std::uint64_t memory_limit_bytes = 0;
-  /// Largest unpacked size of a packed file (.json.gz), bytes. 0: 250 times its packed size, at
+  /// Largest unpacked size of a packed file (.gz, .zst), bytes. 0: 250 times its packed size, at
   /// least 256 MiB and at most 64 GiB.
   std::uint64_t max_unpacked_bytes = 0;
 };

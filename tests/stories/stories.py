@@ -341,6 +341,10 @@ def packed(story):
         done = subprocess.run([story.tool, "correct", f"all.jsonl{ending}", "-o", "x.jsonl"],
                               cwd=story.folder, capture_output=True, text=True, check=False)
         expect(done.returncode == 2 and f"name it x.jsonl{ending}" in done.stderr, done.stderr)
+    for words in (("-o", "out"), ("-o", "x.jsonl", "--mode", "overlay")):
+        done = subprocess.run([story.tool, "correct", "-", *words], input=lines, cwd=story.folder,
+                              capture_output=True, text=True, check=False)
+        expect(done.returncode == 2 and not (story.folder / words[1]).exists(), done.stderr)
     piped = subprocess.run([story.tool, "clocks", "-", "--json"], input=lines, text=True, check=False,
                            cwd=story.folder, capture_output=True)
     expect(json.loads(piped.stdout)["archive"] == "standard input", piped.stderr)

@@ -235,6 +235,7 @@ Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint6
   if (source) {
     (*source)->clocks.name = k_shown;
     (*source)->is_one_file = true;
+    (*source)->has_overlay = false;  // nothing could be linked
     return *std::move(source);
   }
   Error error = source.error();
@@ -298,6 +299,10 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
 }
 
 Result<void> check_output(const Paths& paths, const fs::path& output, const OutputRule& rule) {
+  if (paths.size() == 1 && paths.front() == k_standard_input && !is_file_name(output)) {
+    return useless(
+        "standard input becomes a file: give it a name that ends in .json, .jsonl or .ndjson");
+  }
   return is_one_file(paths) && is_file_name(output) ? OutputFile::check(output, rule)
                                                     : OutputFolder::check(output, rule);
 }
