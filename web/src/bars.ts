@@ -65,7 +65,7 @@ export function bars(page: Page, store: Store): HTMLElement | null {
         Plot.tickX(list.filter((r) => run(r) !== 0 && r.offset_s !== null), { x: (r) => r.offset_s + run(r), y: "i", insetTop: 3, insetBottom: 3, stroke: "var(--ink)", strokeWidth: 2, className: "m-drift-end" }),
         Plot.ruleX([0], { stroke: "var(--ink)" }),
         Plot.text(list, { y: "i", text: (r: Clock) => cut(r.clock, width < 560 ? 13 : 22), frameAnchor: "left", textAnchor: "end", dx: -8, fill: "var(--ink)"}),
-        Plot.text(list, { y: "i", text: (r) => (width < 560 ? valueText(r).replace(/ ±.*/, "") : valueText(r)), frameAnchor: "right", textAnchor: "start", dx: 10, fill: (r) => (isWrong(r) ? "var(--bad)" : "var(--muted)") }),
+        Plot.text(list, { y: "i", text: (r) => (width < 560 ? valueText(r).replace(/ \u00B1.*|^wanders, /g, "") : valueText(r)), frameAnchor: "right", textAnchor: "start", dx: 10, fill: (r) => (isWrong(r) ? "var(--bad)" : "var(--muted)") }),
         Plot.text([`\u2190 fast`], { frameAnchor: "top-left", textAnchor: "start", dy: -16, fill: "var(--muted)" }),
         Plot.text([`slow \u2192`], { frameAnchor: "top-right", textAnchor: "end", dy: -16, fill: "var(--muted)" }),
       ],

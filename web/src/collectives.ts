@@ -18,10 +18,10 @@ export function collectives(page: Page, store: Store): HTMLElement | null {
   const low = 10 ** Math.floor(Math.log10(Math.min(...values, 1))), high = 10 ** Math.ceil(Math.log10(Math.max(...values, 10 * low)));
   const draw = (width: number): Element[] => {
     const axis: any = { type: "log", domain: [low, high], tickFormat: (t: number) => (Number.isInteger(Math.round(1e6 * Math.log10(t)) / 1e6) ? duration(t, 1) : ""), grid: true, labelArrow: "none" };
-    const decades = (room: number): number[] => { const ticks = [], n = Math.round(Math.log10(high / low)), each = Math.ceil((n * 52) / room); for (let d = 0; d <= n; d += each) ticks.push(low * 10 ** d); return ticks; };
+    const decades = (room: number): number[] => { const ticks = [], n = Math.round(Math.log10(high / low)), each = Math.ceil((n * 64) / room); for (let d = 0; d <= n; d += each) ticks.push(low * 10 ** d); return ticks; };
     const wide = Math.min(width, 760), plot = Plot.plot({
-      width: wide, height: Math.min(380, Math.max(270, wide * 0.55)), marginLeft: 64, marginBottom: 42, marginTop: 18, marginRight: 14, className: "chart",
-      x: { ...axis, ticks: decades(wide - 80), label: "arrival skew: last minus first to enter", labelAnchor: "center", labelOffset: 38 }, y: { ...axis, ticks: decades(260), label: null },
+      width: wide, height: Math.min(380, Math.max(270, wide * 0.55)), marginLeft: 84, marginBottom: 42, marginTop: 18, marginRight: 40, className: "chart",
+      x: { ...axis, ticks: decades(wide - 124), label: "arrival skew: last minus first to enter", labelAnchor: "center", labelOffset: 38 }, y: { ...axis, ticks: decades(260), label: null },
       marks: [Plot.areaY([[low, low], [high, high]], { x: "0", y1: "1", y2: high, fill: "var(--bad-bg)" }), Plot.text([wide < 560 ? "clocks more wrong than processes late" : "clock error: clocks are more wrong than processes are late"], { frameAnchor: "top-left", dx: 8, dy: 6, textAnchor: "start", fill: "var(--bad)" }),
         Plot.dot(shown, { x: (d: Dot) => Math.max(low, d.skew), y: (d: Dot) => Math.max(low, d.error), r: 3.2, fill: (d: Dot) => (d.side === "after" ? "var(--after)" : "var(--before)"), fillOpacity: 0.6, className: "m-operations" })],
     });
