@@ -11,11 +11,9 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "clc/fallback_forward.hpp"
+#include "clc/flow_forward.hpp"
 #include "clc/influence.hpp"
-#include "clc/ordered_forward.hpp"
 #include "clc/sweep_forward.hpp"
-#include "clc/team_forward.hpp"
 #include "match/extremes.hpp"
 #include "match/parts.hpp"
 
@@ -100,9 +98,25 @@ class KnownForward final : public Forward {
   const ForwardProblem problem_;
 };
 
+/// The first of several ways that can make a pass. A way that cannot is given up for good.
+class FirstWay final : public Forward {
+ public:
+  explicit FirstWay(std::vector<std::unique_ptr<Forward>> ways) : ways_(std::move(ways)) {}
+
+  Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override {
+    for (; !ways_.empty(); ways_.erase(ways_.begin())) {
+      TRY_ASSIGN(std::vector<ForwardTimes> passes, ways_.front()->run(gammas));
+      if (!passes.empty()) return passes;
+    }
+    return std::vector<ForwardTimes>();
+  }
+
+ private:
+  std::vector<std::unique_ptr<Forward>> ways_;
+};
+
 /// The ways that can make passes for a trace, the fastest one first.
-FallbackForward ways_for(const trace::Share& share, const ForwardProblem& problem,
-                         const Need& need) {
+FirstWay ways_for(const trace::Share& share, const ForwardProblem& problem, const Need& need) {
   std::vector<std::unique_ptr<Forward>> ways;
   if (need.nothing_moves()) {
     ways.push_back(std::make_unique<KnownForward>(problem));
@@ -111,13 +125,9 @@ FallbackForward ways_for(const trace::Share& share, const ForwardProblem& proble
     if (problem.delta.empty() && !need.much_violated) {
       ways.push_back(std::make_unique<SweepForward>(share.team, problem));
     }
-    if (share.team.size() > 1) {
-      ways.push_back(std::make_unique<TeamForward>(share, problem));
-    } else {
-      ways.push_back(std::make_unique<OrderedForward>(problem));
-    }
+    ways.push_back(std::make_unique<FlowForward>(share, problem));
   }
-  return FallbackForward(std::move(ways));
+  return FirstWay(std::move(ways));
 }
 
 }  // namespace
@@ -128,7 +138,7 @@ Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardP
   ForwardProblem problem = given;
   problem.least_gamma = least_gamma;
   const Need need = need_of(share.team, problem);
-  FallbackForward forward = ways_for(share, problem, need);
+  FirstWay forward = ways_for(share, problem, need);
   const std::int64_t violation = std::max<std::int64_t>(-need.least_slack, 0);
   const Outlook outlook{.least_error = violation + (given.separate && violation > 0 ? 1 : 0),
                         .much_violated = need.much_violated,

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "clc/components.hpp"
 #include "clc/ramp_testing.hpp"
 #include "clc/testing.hpp"
 #include "match/parts.hpp"
@@ -154,11 +155,12 @@ TEST(BuildRamps, stamps_since_the_epoch_do_not_overflow) {
 /// Latest times of all nodes, LC' being the stored stamps.
 Times limits_of(const TraceBuilder& b, const MuTicks& mu = {}) {
   match::Graph graph = match::build_graph(b.trace(), {.every_event = true});
-  const testing::Ordered ordered(graph);
+  const Cycles cycles =
+      treat_cycles(graph, std::span(graph.first_node).first(graph.location_count()));
   const Times times(graph.stamp.begin(), graph.stamp.end());
   Solo solo;
   match::HaloExchange halo(solo, graph);
-  const auto limits = send_limits(halo, ordered.cycles, times, mu);
+  const auto limits = send_limits(halo, cycles, times, mu);
   return {limits.begin(), limits.end()};
 }
 

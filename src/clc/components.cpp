@@ -225,6 +225,22 @@ std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> c
   return dropped;
 }
 
+Cycles treat_cycles(match::Graph& graph, std::span<const NodeIndex> cursor) {
+  Components components = find_components(graph, Incidence(graph), cursor);
+  Cycles cycles;
+  cycles.dropped_components = components.errors.size();
+  if (!components.errors.empty()) {
+    cycles.dropped_edges = drop_inner_edges(graph, components.errors);
+  }
+  cycles.tied = std::move(components.tied);
+  if (!cycles.tied.empty()) cycles.tied_of.assign(graph.node_count(), k_none);
+  for (std::uint32_t c = 0; c < cycles.tied.size(); ++c) {
+    for (const NodeIndex n : cycles.tied[c].nodes) cycles.tied_of[n] = c;
+    cycles.tied_nodes += cycles.tied[c].nodes.size();
+  }
+  return cycles;
+}
+
 std::size_t first_not_below(std::span<const match::Participant> side, std::uint32_t order) {
   const auto found =
       std::lower_bound(side.begin(), side.end(), order,

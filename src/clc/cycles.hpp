@@ -45,7 +45,14 @@ struct Cycles {
   }
   /// The counters of the report that are not 0: "tied_components", "tied_nodes",
   /// "dropped_components", "dropped_edges".
-  [[nodiscard]] Counters counters() const;
+  [[nodiscard]] Counters counters() const {
+    Counters result{{"tied_components", tied.size()},
+                    {"tied_nodes", tied_nodes},
+                    {"dropped_components", dropped_components},
+                    {"dropped_edges", dropped_edges}};
+    std::erase_if(result, [](const auto& counter) { return counter.second == 0; });
+    return result;
+  }
 };
 
 }  // namespace entrain::clc

@@ -5,6 +5,8 @@
 
 #include <entrain/options.hpp>
 
+#include "base/exact.hpp"
+
 namespace entrain::clc {
 
 /// How far a displacement has decayed: `top` ticks at time `since`, falling by 1 - gamma per tick.
@@ -19,7 +21,12 @@ struct Decay {
   std::int64_t since = 0;  ///< C at the last jump, ticks
 
   /// ceil(max(0, top - (1 - gamma) * (c - since))), for c >= since.
-  [[nodiscard]] std::int64_t at(std::int64_t c, Decimal9 gamma) const;
+  [[nodiscard]] std::int64_t at(std::int64_t c, Decimal9 gamma) const {
+    if (top == 0) return 0;
+    const Int128 fallen =
+        floor_div(Int128{k_billion - gamma.billionths} * (Int128{c} - since), k_billion);
+    return fallen >= top ? 0 : top - static_cast<std::int64_t>(fallen);
+  }
 
   friend bool operator==(const Decay&, const Decay&) = default;
 };

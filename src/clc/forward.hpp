@@ -10,6 +10,7 @@
 
 #include "base/big_vector.hpp"
 #include "base/cancel.hpp"
+#include "base/team.hpp"
 #include "clc/cycles.hpp"
 #include "match/graph.hpp"
 
@@ -28,6 +29,10 @@ struct ForwardTimes {
   std::vector<std::int64_t> error_of;  ///< the same per location
   bool overflow = false;               ///< a time passed k_latest_time: the result is worthless
 };
+
+/// Turns the jumps, errors and overflow of every member's own nodes into those of the team.
+/// Collective; the same at every member.
+void agree_on_counts(Team& team, ForwardTimes& pass);
 
 /// The input of forward amortization. All references must outlive every pass.
 ///
@@ -90,8 +95,7 @@ struct ForwardProblem {
 ///
 /// The ways differ in how they find an order in which to compute the times, and so in speed. They
 /// give the same result, bit by bit. SweepForward needs no order and is the fastest where little
-/// moves; else OrderedForward follows the locations through a whole graph, and TeamForward follows
-/// them in a team.
+/// moves; else FlowForward follows the locations through the graph.
 class Forward {
  public:
   Forward() = default;

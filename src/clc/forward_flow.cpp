@@ -6,12 +6,10 @@
 #include <cstddef>
 #include <utility>
 
-#include "clc/team_counts.hpp"
+#include "clc/forward.hpp"
 #include "match/halo.hpp"
 
 namespace entrain::clc {
-
-template class ForwardSteps<FlowLane>;
 
 namespace {
 
@@ -27,7 +25,7 @@ FlowLinks::FlowLinks(Team& team, const match::Graph& graph, const Incidence& inc
   std::vector<bool> sends(graph.node_count());
   for (const match::Edge& edge : graph.edges) sends[edge.send] = true;
   std::vector<std::vector<std::uint8_t>> needs(team.size());
-  for (std::uint32_t r = 0; r < team.size(); ++r) {
+  for (std::uint32_t r = 0; r < graph.halo.ghosts_of.size(); ++r) {  // none in a team of one
     for (const NodeIndex ghost : graph.halo.ghosts_of[r]) {
       const bool received = incidence.receives.has(ghost);
       const bool waited_for = received || sends[ghost] || incidence.sends.has(ghost);
@@ -43,7 +41,7 @@ FlowLinks::FlowLinks(Team& team, const match::Graph& graph, const Incidence& inc
     entries += static_cast<std::uint32_t>(nodes.size());
   }
   const auto lists_of = [&](Need need, auto body) {
-    for (std::uint32_t r = 0; r < team.size(); ++r) {
+    for (std::uint32_t r = 0; r < graph.halo.shown_to.size(); ++r) {
       const std::vector<NodeIndex>& nodes = graph.halo.shown_to[r];
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         if ((needs[r][i] & need) != 0) body(nodes[i], first_shown[r] + i);
@@ -64,45 +62,6 @@ HaloPlace FlowLinks::place_of_shown(std::uint32_t entry) const {
   const auto next = std::upper_bound(first_shown.begin(), first_shown.end(), entry);
   const auto rank = static_cast<std::uint32_t>(next - first_shown.begin() - 1);
   return {rank, entry - first_shown[rank]};
-}
-
-void FlowLane::begin(Decimal9 gamma) {
-  start(gamma);
-  demanded_.assign(links_.demanding.count(), match::k_no_demand);
-  proposed_.assign(cycles_.tied.size(), match::k_no_demand);
-}
-
-void FlowLane::hear_demand(NodeIndex node, std::int64_t time) {
-  std::int64_t& demanded = demanded_[links_.demanding.rank(node)];
-  demanded = std::max(demanded, time);
-}
-
-void FlowLane::hear_proposal(std::uint32_t component, std::int64_t time) {
-  proposed_[component] = std::max(proposed_[component], time);
-}
-
-std::int64_t FlowLane::remote_demand(NodeIndex node) const {
-  return links_.demanding.has(node) ? demanded_[links_.demanding.rank(node)] : match::k_no_demand;
-}
-
-std::int64_t FlowLane::common_time(std::uint32_t component, std::int64_t own) const {
-  return std::max(own, proposed_[component]);
-}
-
-std::int64_t FlowLane::demand_of_exchanges(NodeIndex ghost) const {
-  std::int64_t demand = match::k_no_demand;
-  for (const std::uint32_t m : incidence_.receives.of(ghost)) demand = std::max(demand, demand_[m]);
-  return demand;
-}
-
-std::int64_t FlowLane::demand_on_tied(NodeIndex ghost) {
-  return demand_from_outside(ghost, cycles_.tied_of[ghost]);
-}
-
-std::optional<TimeWindow> FlowLane::window_of(NodeIndex forced) {
-  const std::int64_t demanded = problem_.after(forced, demand_on(forced));
-  if (demanded < result_.times[forced]) return std::nullopt;
-  return TimeWindow{result_.times[forced], demanded};
 }
 
 ForwardFlow::ForwardFlow(Team& team, const ForwardProblem& problem, bool relay)
@@ -126,6 +85,9 @@ std::optional<ForwardFlow::Outcome> ForwardFlow::run(std::span<const Decimal9> g
       return std::nullopt;
     }
     stuck = any[1] != 0;
+    if (stuck && team_.size() == 1 && cycles_.tied.empty()) {
+      return Outcome{.passes = {}, .circles = true, .windows = {}, .left = scheduler_->cursor()};
+    }
     if (stuck && (relays_.any() || !cycles_.tied.empty())) return std::nullopt;
     if (stuck && !break_circles()) return std::nullopt;
   }
@@ -134,7 +96,7 @@ std::optional<ForwardFlow::Outcome> ForwardFlow::run(std::span<const Decimal9> g
     match::HaloExchange halo(team_, graph_);
     for (FlowLane& lane : lanes_) halo.publish(lane.times());
   }
-  Outcome outcome{.passes = {}, .circles = circles_ > 0, .windows = windows()};
+  Outcome outcome{.passes = {}, .circles = circles_ > 0, .windows = windows(), .left = {}};
   for (; !lanes_.empty(); lanes_.pop_front()) {
     outcome.passes.push_back(lanes_.front().finish());
     agree_on_counts(team_, outcome.passes.back());
@@ -145,11 +107,12 @@ std::optional<ForwardFlow::Outcome> ForwardFlow::run(std::span<const Decimal9> g
 void ForwardFlow::begin(std::span<const Decimal9> gammas) {
   lanes_.clear();
   for (const Decimal9 gamma : gammas) {
-    lanes_.emplace_back(problem_, incidence_, links_).begin(gamma);
+    lanes_.emplace_back(problem_, incidence_, links_.demanding).start(gamma);
   }
   // Values of lanes that there are not stay behind.
   mail_.emplace(team_, offsetof(Update, values) + lanes_.size() * sizeof(std::int64_t));
-  scheduler_.emplace(graph_, incidence_, cycles_, [this](const Step& step) { carry_out(step); });
+  scheduler_.emplace(graph_, incidence_, cycles_, static_cast<Scheduler::Others&>(*this),
+                     [this](const Step& step) { carry_out(step); });
   missing_ = links_.awaited;
   asked_.assign(links_.demanding.count(), {});
   for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
@@ -168,7 +131,7 @@ void ForwardFlow::begin(std::span<const Decimal9> gammas) {
   progress_.emplace(relays_, lanes_.size(), static_cast<RelayProgress::Out&>(*this));
   news_.assign(team_.size(), {});
   missing_ += 3 * progress_->awaited();
-  scheduler_->start(*this);
+  scheduler_->start();
   progress_->start();
 }
 
@@ -259,6 +222,7 @@ void ForwardFlow::hear_demand(NodeIndex node, const Values& times) {
 /// Evaluates a step and sends what others wait for.
 void ForwardFlow::carry_out(const Step& step) {
   for (FlowLane& lane : lanes_) lane.evaluate(step);
+  if (team_.size() == 1) return;
   switch (step.kind) {
     case Step::Kind::run:
       for (NodeIndex n = step.begin; n < step.end; ++n) tell_time(step.index, n);

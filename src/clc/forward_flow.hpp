@@ -10,8 +10,7 @@
 
 #include "base/courier.hpp"
 #include "base/team.hpp"
-#include "clc/forward_steps.hpp"
-#include "clc/ghost_places.hpp"
+#include "clc/flow_lane.hpp"
 #include "clc/relay_progress.hpp"
 #include "clc/relays.hpp"
 #include "clc/scheduler.hpp"
@@ -39,44 +38,8 @@ struct FlowLinks {
   std::uint64_t awaited = 0;               ///< times of ghosts, and demands of members, that come
 };
 
-/// A single pass of a ForwardFlow.
-class FlowLane final : public ForwardSteps<FlowLane> {
- public:
-  FlowLane(const ForwardProblem& problem, const Incidence& incidence, const FlowLinks& links)
-      : ForwardSteps(problem, incidence), links_(links) {}
-
-  void begin(Decimal9 gamma);
-  [[nodiscard]] std::int64_t time_of(NodeIndex node) const { return result_.times[node]; }
-  /// Per node, ghosts last.
-  [[nodiscard]] std::span<std::int64_t> times() { return result_.times; }
-  void set_time(NodeIndex ghost, std::int64_t time) { result_.times[ghost] = time; }
-  /// Another member demands `time` of a node of this one, or proposes it for a tied component.
-  void hear_demand(NodeIndex node, std::int64_t time);
-  void hear_proposal(std::uint32_t component, std::int64_t time);
-  /// Demand of this member's exchanges on a ghost. demand_on_tied(): the same for a tied ghost,
-  /// without demands from its own component.
-  [[nodiscard]] std::int64_t demand_of_exchanges(NodeIndex ghost) const;
-  [[nodiscard]] std::int64_t demand_on_tied(NodeIndex ghost);
-  /// The time that this member proposes for a tied component.
-  [[nodiscard]] std::int64_t proposal(std::uint32_t component) {
-    return own_time_of_tied(cycles_.tied[component], component);
-  }
-  /// From the time of a node that did not wait to the one that is demanded of it, if it is later.
-  [[nodiscard]] std::optional<TimeWindow> window_of(NodeIndex forced);
-
- private:
-  friend class ForwardSteps<FlowLane>;
-  // Hooks of ForwardSteps.
-  [[nodiscard]] std::int64_t remote_demand(NodeIndex node) const;
-  std::int64_t common_time(std::uint32_t component, std::int64_t own) const;
-
-  const FlowLinks& links_;
-  BigVector<std::int64_t> demanded_;    ///< demands of other members; index: rank of the node in
-                                        ///< FlowLinks::demanding
-  std::vector<std::int64_t> proposed_;  ///< proposals of other members, one for each tied component
-};
-
-/// Passes of a team whose members send each other what they wait for, and wait for nothing else.
+/// Passes of a team of any size, whose members send each other what they wait for, and wait for
+/// nothing else.
 ///
 /// Every member evaluates the nodes that it can (see Scheduler). It sends the time of a node to the
 /// members that have it as a ghost, and the demand of its exchanges on a ghost to the owner, once
@@ -117,9 +80,10 @@ class ForwardFlow final : private Scheduler::Others, private RelayProgress::Out 
     /// member, with the times of its ghosts.
     std::vector<ForwardTimes> passes;
     bool circles = false;  ///< members waited for each other
-    /// Then all nodes of cycles have times of the first pass in a window of this member or another
-    /// one.
+    /// Then, in a team: all nodes of cycles have times of the first pass in a window of this member
+    /// or another one. A member alone stops instead, with the first node left of each location.
     std::vector<TimeWindow> windows;
+    std::vector<NodeIndex> left;
   };
   /// Makes a pass for each of up to k_most_lanes gammas, the same at every member. Collective;
   /// nothing when the user wants to stop, or if there are more cycles than those of the problem,
@@ -208,7 +172,5 @@ class ForwardFlow final : private Scheduler::Others, private RelayProgress::Out 
   std::vector<NodeIndex> forced_;
   std::uint32_t circles_ = 0;  ///< times that members have waited for each other
 };
-
-extern template class ForwardSteps<FlowLane>;
 
 }  // namespace entrain::clc

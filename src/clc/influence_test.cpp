@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/try.hpp"
-#include "clc/team_forward.hpp"
+#include "clc/flow_forward.hpp"
 #include "clc/team_testing.hpp"
 #include "clc/testing.hpp"
 
@@ -30,7 +30,7 @@ std::vector<Influence> influences_of(const TraceBuilder& b, const MuTicks& mu) {
     const auto done = testing::in_team(
         b, owner, [&](const trace::Share& share, testing::Problem& problem) -> Result<void> {
           const ForwardProblem input = problem.with(mu);
-          TeamForward way(share, input);
+          FlowForward way(share, input);
           TRY_ASSIGN(const auto passes, way.run(std::span(&testing::k_gamma_099, 1)));
           const auto found = influences(share.team, input, passes.at(0));
           if (share.team.rank() == 0 && members == 1) first = found;

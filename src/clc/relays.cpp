@@ -3,8 +3,17 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace entrain::clc {
+
+GhostPlaces::GhostPlaces(const match::Graph& graph)
+    : own_count_(graph.own_count()), places_(graph.halo.ghosts.size()) {
+  for (std::uint32_t r = 0; r < graph.halo.ghosts_of.size(); ++r) {
+    const std::vector<NodeIndex>& ghosts = graph.halo.ghosts_of[r];
+    for (std::uint32_t i = 0; i < ghosts.size(); ++i) places_[ghosts[i] - own_count_] = {r, i};
+  }
+}
 
 namespace {
 

@@ -10,9 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "clc/ordered_forward.hpp"
+#include "clc/flow_forward.hpp"
 #include "clc/relay_progress.hpp"
-#include "clc/team_forward.hpp"
 #include "clc/team_testing.hpp"
 
 namespace entrain::clc {
@@ -184,7 +183,7 @@ std::vector<Times> times_of(const TraceBuilder& b, const Owner& owner) {
   std::mutex mutex;
   const auto done =
       in_team(b, owner, [&](const trace::Share& share, Problem& problem) -> Result<void> {
-        TeamForward way(share, problem.with(k_one_mu));
+        FlowForward way(share, problem.with(k_one_mu));
         TRY_ASSIGN(const auto passes, way.run(std::span(&k_some_gamma, 1)));
         const std::lock_guard lock(mutex);
         for (const LocationIndex l : share.own()) {
@@ -216,13 +215,13 @@ TEST(Relays, passes_of_many_members_are_those_of_one) {
     }
   }
   Problem problem(b, {.every_event = true});
-  const auto alone = OrderedForward(problem.with(k_one_mu)).run(std::span(&k_some_gamma, 1));
+  const ForwardTimes alone = testing::flow_alone(problem.with(k_one_mu), k_some_gamma);
   std::vector<Times> expected;
   for (LocationIndex l = 0; l < k_locations; ++l) {
-    expected.emplace_back(alone->at(0).times.begin() + problem.graph.first_node[l],
-                          alone->at(0).times.begin() + problem.graph.first_node[l + 1]);
+    expected.emplace_back(alone.times.begin() + problem.graph.first_node[l],
+                          alone.times.begin() + problem.graph.first_node[l + 1]);
   }
-  EXPECT_GT(alone->at(0).jumps, 100u);
+  EXPECT_GT(alone.jumps, 100u);
   for (const std::uint32_t members : {2u, 3u, 6u, 18u, 36u}) {
     EXPECT_EQ(times_of(b, blocks(members, k_locations / members)), expected) << members;
   }

@@ -14,49 +14,29 @@ constexpr NodeIndex k_most_nodes = 1 << 12;
 
 }  // namespace
 
-void Scheduler::start(Others& others) {
-  others_ = &others;
+void Scheduler::start() {
   if (!cycles_.tied_of.empty()) {
     for (auto n = static_cast<NodeIndex>(graph_.own_count()); n < graph_.node_count(); ++n) {
       if (cycles_.tied_of[n] != k_none && incidence_.receives.has(n)) tied_ghosts_.push_back(n);
     }
   }
-  start();
-  for (std::uint32_t g = 0; g < tied_ghosts_.size(); ++g) {
-    enqueue(static_cast<std::uint32_t>(graph_.location_count()) + g);
-  }
-}
-
-void Scheduler::start() {
+  const std::size_t waiters = graph_.location_count() + tied_ghosts_.size();
   done_.assign(graph_.node_count(), false);
   awaited_.assign(graph_.node_count(), false);
   cursor_.assign(graph_.first_node.begin(), graph_.first_node.end() - 1);
-  waits_next_.assign(graph_.location_count() + tied_ghosts_.size(), k_none);
-  queued_.assign(graph_.location_count() + tied_ghosts_.size(), false);
+  waits_next_.assign(waiters, k_none);
+  queued_.assign(waiters, false);
   exchanges_.assign(graph_.exchanges.size(), {});
   for (std::uint32_t x = 0; x < exchanges_.size(); ++x) {
-    for (const match::Participant& send : graph_.sends(graph_.exchanges[x])) {
-      if (!done_[send.node]) ++exchanges_[x].pending;
-    }
+    exchanges_[x].pending = graph_.exchanges[x].send_count;
     release(x);
   }
   for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
     if (cursor_[l] < graph_.first_node[l + 1]) enqueue(l);
   }
-}
-
-void Scheduler::emit(const Step& step) {
-  if (others_ == nullptr) schedule_.push_back(step);
-  if (on_step_) on_step_(step);
-}
-
-bool Scheduler::run(const Cancel& cancel) {
-  constexpr std::uint32_t k_poll = 1 << 10;  // turns of a location
-  start();
-  do {
-    if (cancel.asked()) return false;
-  } while (work(k_poll));
-  return finished();
+  for (std::size_t g = graph_.location_count(); g < waiters; ++g) {
+    enqueue(static_cast<std::uint32_t>(g));
+  }
 }
 
 bool Scheduler::work(std::uint32_t turns) {
@@ -92,7 +72,7 @@ void Scheduler::advance(LocationIndex location) {
   const NodeIndex end = begin + std::min(last - begin, k_most_nodes);
   const auto flush = [&] {
     if (begin < cursor_[location]) {
-      emit({Step::Kind::run, location, begin, cursor_[location]});
+      on_step_({Step::Kind::run, location, begin, cursor_[location]});
     }
     begin = cursor_[location];
   };
@@ -133,7 +113,7 @@ bool Scheduler::ready(NodeIndex node, std::uint32_t waiter, std::uint32_t within
     const NodeIndex missing = missing_send(x, graph_.participants[m], within);
     if (missing != k_none) return wait(missing, waiter);
   }
-  if (others_ != nullptr && !graph_.is_ghost(node) && others_->owe_demand(node)) {
+  if (!graph_.is_ghost(node) && others_.owe_demand(node)) {
     return wait(k_demand_key | node, waiter);
   }
   return true;
@@ -218,7 +198,7 @@ void Scheduler::release(std::uint32_t x) {
   if (pending > 1) return;
   if (pending == 0) {
     const std::uint32_t first = exchange.first_receive;
-    emit({Step::Kind::exchange, x, first, first + exchange.receive_count});
+    on_step_({Step::Kind::exchange, x, first, first + exchange.receive_count});
   } else {
     release_self(x);
   }
@@ -238,7 +218,7 @@ void Scheduler::release_ordered(std::uint32_t x) {
   }
   if (ready == state.released) return;
   const std::uint32_t first = exchange.first_receive;
-  emit({Step::Kind::exchange, x, first + state.released, first + ready});
+  on_step_({Step::Kind::exchange, x, first + state.released, first + ready});
   state.released = ready;
 }
 
@@ -250,7 +230,7 @@ void Scheduler::release_self(std::uint32_t x) {
     exchanges_[x].last = send.node;
     for (const std::uint32_t m : incidence_.receives.of(send.node)) {
       if (incidence_.exchange_of[m] == x) {
-        emit({Step::Kind::exchange, x, m, m + 1});
+        on_step_({Step::Kind::exchange, x, m, m + 1});
       }
     }
   }
@@ -267,8 +247,8 @@ bool Scheduler::try_tied(std::uint32_t c, LocationIndex location) {
     previous = l;
     if (!ready(n, location, c)) return false;
   }
-  if (others_ != nullptr && others_->owe_proposals(c)) return wait(k_proposal_key | c, location);
-  emit({Step::Kind::tied, c, 0, 0});
+  if (others_.owe_proposals(c)) return wait(k_proposal_key | c, location);
+  on_step_({Step::Kind::tied, c, 0, 0});
   for (const NodeIndex n : nodes) cursor_[graph_.location_of(n)] = n + 1;
   for (const NodeIndex n : nodes) complete(n);
   for (const NodeIndex n : nodes) {
@@ -281,7 +261,7 @@ bool Scheduler::try_tied(std::uint32_t c, LocationIndex location) {
 /// Informs the owner of a tied ghost once nothing outside of its component is missing.
 void Scheduler::try_tied_ghost(std::uint32_t waiter) {
   const NodeIndex ghost = tied_ghosts_[waiter - graph_.location_count()];
-  if (ready(ghost, waiter, cycles_.tied_of[ghost])) others_->answer_tied(ghost);
+  if (ready(ghost, waiter, cycles_.tied_of[ghost])) others_.answer_tied(ghost);
 }
 
 }  // namespace entrain::clc

@@ -7,23 +7,40 @@
 #include <utility>
 #include <vector>
 
-#include "base/cancel.hpp"
+#include "base/big_vector.hpp"
 #include "base/flat_map.hpp"
 #include "clc/cycles.hpp"
 #include "clc/incidence.hpp"
-#include "clc/schedule.hpp"
 #include "match/graph.hpp"
 
 namespace entrain::clc {
 
+/// A step of a forward pass.
+struct Step {
+  enum class Kind : std::uint8_t {
+    run,       ///< nodes [begin, end) of one location, in order
+    exchange,  ///< receive participants [begin, end) (indices into Graph::participants) of exchange
+               ///< `index`
+    tied,      ///< component `index` of Cycles::tied
+  };
+  Kind kind = Kind::run;
+  std::uint32_t index = 0;  ///< location, exchange or component
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+
 /// Follows the locations through the graph as a data-flow: each goes on until it comes to a node
 /// whose time depends on one that is not known yet.
 ///
-/// In a team, where nodes depend on other members too, start() and work() follow the locations as
-/// far as they go, and arrive(), demand_arrived() and proposals_arrived() report news of others.
+/// start() and work() follow the locations as far as they go. In a team, where nodes depend on
+/// other members too, arrive(), demand_arrived() and proposals_arrived() report news of these.
+///
+/// Example: location 0 has nodes 0 (send) and 1 (receive of the answer), location 1 has nodes 2
+/// (receive) and 3 (send of the answer). The steps are: run [0, 1) of location 0, run [2, 4) of
+/// location 1, run [1, 2) of location 0.
 class Scheduler {
  public:
-  /// Called with every step of the order as it is found; when it returns, the step counts as done.
+  /// Called with every step as it is found; when it returns, the step counts as done.
   using OnStep = std::function<void(const Step&)>;
 
   /// Things that nodes of this member of a team wait for in addition to nodes and ghosts, and that
@@ -42,16 +59,14 @@ class Scheduler {
 
   /// References must outlive this.
   Scheduler(const match::Graph& graph, const Incidence& incidence, const Cycles& cycles,
-            OnStep on_step = nullptr)
-      : graph_(graph), incidence_(incidence), cycles_(cycles), on_step_(std::move(on_step)) {}
+            Others& others, OnStep on_step)
+      : graph_(graph),
+        incidence_(incidence),
+        cycles_(cycles),
+        others_(others),
+        on_step_(std::move(on_step)) {}
 
-  /// Orders a whole graph. False if nodes are left that depend on themselves, or if `cancel` asks
-  /// to stop.
-  bool run(const Cancel& cancel);
-  Schedule take() { return std::move(schedule_); }
-
-  /// Begins the order of one member of a team; it is not kept. `others` must outlive it.
-  void start(Others& others);
+  void start();
   /// Follows up to `turns` locations as far as they go; false if none can go on.
   bool work(std::uint32_t turns);
   void arrive(NodeIndex ghost) { complete(ghost); }
@@ -82,8 +97,6 @@ class Scheduler {
   static constexpr std::uint64_t k_demand_key = std::uint64_t{2} << 32;
   static constexpr std::uint64_t k_proposal_key = std::uint64_t{3} << 32;
 
-  void start();
-  void emit(const Step& step);
   void enqueue(std::uint32_t waiter);
   void advance(LocationIndex location);
   void try_tied_ghost(std::uint32_t waiter);
@@ -104,9 +117,8 @@ class Scheduler {
   const match::Graph& graph_;
   const Incidence& incidence_;
   const Cycles& cycles_;
+  Others& others_;
   OnStep on_step_;
-  Others* others_ = nullptr;  ///< null: the graph is whole
-  Schedule schedule_;
   std::vector<bool> done_;
   std::vector<NodeIndex> cursor_;
   BigVector<ExchangeState> exchanges_;

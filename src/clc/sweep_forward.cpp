@@ -5,14 +5,14 @@
 #include <array>
 
 #include "base/try.hpp"
-#include "clc/team_counts.hpp"
+#include "clc/forward.hpp"
 #include "match/extremes.hpp"
 
 namespace entrain::clc {
 
 namespace {
 
-/// With these limits, sweeps that give up cost about as much as the ordered pass that follows.
+/// With these limits, sweeps that give up cost about as much as the data-flow that follows.
 constexpr int k_most_sweeps = 8;
 /// A part may find 1 / k_found_share of the nodes as demands, a sweep may move 1 / k_moved_share.
 constexpr std::size_t k_found_share = 64, k_moved_share = 4;

@@ -8,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include "clc/ordered_forward.hpp"
 #include "clc/team_testing.hpp"
 #include "clc/testing.hpp"
 
@@ -48,8 +47,7 @@ void expect_same(const TraceBuilder& b, const MuTicks& mu, std::uint64_t jumps,
   const std::optional<ForwardTimes> swept = sweep(b, mu, k_gamma_09, threads);
   ASSERT_TRUE(swept);
   Problem problem(b);
-  OrderedForward ordered(problem.with(mu));
-  EXPECT_TRUE(equal(*swept, *run(ordered)));
+  EXPECT_TRUE(equal(*swept, testing::flow_alone(problem.with(mu), k_gamma_09)));
   EXPECT_EQ(swept->jumps, jumps);
   EXPECT_FALSE(swept->overflow);
 }

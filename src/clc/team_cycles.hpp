@@ -25,7 +25,7 @@ match::GraphSize size_between(Team& team, const match::Graph& graph,
                               const std::vector<bool>& suspects);
 
 /// Finds the strongly connected components among the nodes marked in `suspects` (one per node,
-/// ghosts too), ties or cuts them like make_schedule(), and informs every member. Rank 0 gets the
+/// ghosts too), ties or cuts them like treat_cycles(), and informs every member. Rank 0 gets the
 /// part of the graph between suspects, which must be countable, and searches it. Collective; the
 /// graph loses edges if components are cut, and `incidence` follows.
 Cycles settle_cycles(const trace::Share& share, match::Graph& graph, Incidence& incidence,

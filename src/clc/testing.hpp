@@ -2,15 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <entrain/progress.hpp>
 
+#include "clc/flow_forward.hpp"
 #include "clc/forward.hpp"
-#include "clc/incidence.hpp"
-#include "clc/schedule.hpp"
 #include "match/graph.hpp"
 #include "trace/testing.hpp"
 
@@ -51,15 +51,19 @@ struct Problem {
   }
 };
 
-/// An order of a graph, and the cycles that were found.
-struct Ordered {
-  Incidence incidence;
-  Cycles cycles = {};
-  Schedule schedule;
-
-  explicit Ordered(match::Graph& graph)
-      : incidence(graph), schedule(*make_schedule(graph, incidence, cycles)) {}
-};
+/// Passes that the data-flow of a member alone makes. Its graph has no halo, as those of edge
+/// lists.
+inline Result<std::vector<ForwardTimes>> flow_alone(const ForwardProblem& problem,
+                                                    std::span<const Decimal9> gammas) {
+  problem.graph.halo = {};
+  Solo solo;
+  const trace::Trace none;
+  const trace::Partition all;
+  return FlowForward({solo, all, none}, problem).run(gammas);
+}
+inline ForwardTimes flow_alone(const ForwardProblem& problem, Decimal9 gamma) {
+  return flow_alone(problem, std::span(&gamma, 1)).value().at(0);
+}
 
 /// Passes are equal in every respect.
 inline bool equal(const ForwardTimes& a, const ForwardTimes& b) {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "clc/ordered_forward.hpp"
+#include "clc/flow_forward.hpp"
 #include "clc/sweep_forward.hpp"
 #include "property/corrected.hpp"
 
@@ -27,7 +27,9 @@ bool swept_as_flowed(const TracePlan& plan, Decimal9 gamma, const MuTicks& mu) {
   RC_ASSERT(swept.has_value());
   if (swept->empty()) return false;
   problem.threads = 1;
-  const auto flowed = clc::OrderedForward(problem).run(std::span(&gamma, 1));
+  const trace::Trace none;
+  const trace::Partition all;
+  const auto flowed = clc::FlowForward({solo, all, none}, problem).run(std::span(&gamma, 1));
   RC_ASSERT(flowed.has_value());
   RC_ASSERT(cycles.counters().empty());
   RC_ASSERT(swept->front().times == flowed->front().times);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clc/team_counts.hpp"
+#include "clc/forward.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clc/forward_pass.hpp"
+#include "clc/flow_lane.hpp"
 
-#include <span>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "clc/ordered_forward.hpp"
 #include "clc/testing.hpp"
 
 namespace entrain::clc {
 namespace {
 
-using testing::equal;
+using testing::flow_alone;
 using testing::k_gamma_09;
 using testing::k_gamma_1;
 using testing::Problem;
@@ -38,21 +36,16 @@ struct OnePass {
   }
 };
 
-/// One pass along a schedule with the stored stamps as C. Expects that a pass that finds the order
-/// on its way gives the same.
+/// A pass with the stored stamps as C.
 OnePass run(const TraceBuilder& b, Decimal9 gamma, const MuTicks& mu = {}, std::int64_t delta = 0) {
   Problem problem(b, {.every_event = true});
-  auto ordered = OrderedForward(problem.with(mu, delta)).run(std::span(&gamma, 1));
-  Incidence incidence(problem.graph);
-  const Schedule schedule = *make_schedule(problem.graph, incidence, problem.cycles);
   OnePass pass;
-  pass.forward = ForwardPass(problem.with(mu, delta), incidence).run(schedule, gamma);
-  EXPECT_TRUE(equal(ordered->at(0), pass.forward));
+  pass.forward = flow_alone(problem.with(mu, delta), gamma);
   pass.graph = std::move(problem.graph);
   return pass;
 }
 
-TEST(ForwardPass, hand_example_of_equation_3) {
+TEST(FlowLane, hand_example_of_equation_3) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::recv, 1, 60, 0);
@@ -70,7 +63,7 @@ TEST(ForwardPass, hand_example_of_equation_3) {
   EXPECT_FALSE(r.forward.jump[r.graph.first_node[1] + 1]);
 }
 
-TEST(ForwardPass, a_receive_in_a_decay_jumps_only_above_it) {
+TEST(FlowLane, a_receive_in_a_decay_jumps_only_above_it) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::send, 0, 130, 1);
@@ -85,7 +78,7 @@ TEST(ForwardPass, a_receive_in_a_decay_jumps_only_above_it) {
   EXPECT_EQ(r.forward.error, 40);
 }
 
-TEST(ForwardPass, corrections_travel_along_messages) {
+TEST(FlowLane, corrections_travel_along_messages) {
   TraceBuilder b(3);
   b.message(K::send, 0, 1000, 1);
   b.message(K::recv, 1, 10, 0);
@@ -96,7 +89,7 @@ TEST(ForwardPass, corrections_travel_along_messages) {
   EXPECT_EQ(r.times(2), (Times{1016}));
 }
 
-TEST(ForwardPass, latency_class_of_a_message_chooses_mu) {
+TEST(FlowLane, latency_class_of_a_message_chooses_mu) {
   TraceBuilder b(3, 1, 2);  // processes 0 and 1 share a node
   b.message(K::send, 0, 100, 1);
   b.message(K::send, 0, 200, 2);
@@ -107,7 +100,7 @@ TEST(ForwardPass, latency_class_of_a_message_chooses_mu) {
   EXPECT_EQ(r.times(2), (Times{300}));
 }
 
-TEST(ForwardPass, barrier_end_waits_for_the_last_of_the_others) {
+TEST(FlowLane, barrier_end_waits_for_the_last_of_the_others) {
   TraceBuilder b(3);
   b.collective(0, 100, 110, trace::op::barrier);
   b.collective(1, 300, 310, trace::op::barrier);
@@ -119,7 +112,7 @@ TEST(ForwardPass, barrier_end_waits_for_the_last_of_the_others) {
   EXPECT_EQ(r.times(2), (Times{200, 320}));
 }
 
-TEST(ForwardPass, scan_waits_for_lower_ranks_only) {
+TEST(FlowLane, scan_waits_for_lower_ranks_only) {
   for (const MuTicks& mu : {MuTicks{5, 5, 5}, MuTicks{1, 2, 5}}) {
     TraceBuilder b(3);
     b.collective(0, 300, 302, trace::op::scan);  // shorter than mu: it does not wait for itself
@@ -132,7 +125,7 @@ TEST(ForwardPass, scan_waits_for_lower_ranks_only) {
   }
 }
 
-TEST(ForwardPass, decay_over_a_million_nodes_does_not_drift) {
+TEST(FlowLane, decay_over_a_million_nodes_does_not_drift) {
   // A state that is rounded up at every node would never fall at all.
   constexpr std::int64_t k_nodes = 1'000'000;
   TraceBuilder b(2);
@@ -147,7 +140,7 @@ TEST(ForwardPass, decay_over_a_million_nodes_does_not_drift) {
   }
 }
 
-TEST(ForwardPass, delta_keeps_distance) {
+TEST(FlowLane, delta_keeps_distance) {
   TraceBuilder b(2);
   b.message(K::send, 0, 100, 1);
   b.message(K::recv, 1, 60, 0);
@@ -160,7 +153,7 @@ TEST(ForwardPass, delta_keeps_distance) {
   EXPECT_EQ(run(b, k_gamma_05, {}, 1000).times(1), (Times{100, 101, 104}));
 }
 
-TEST(ForwardPass, delta_leaves_a_clean_trace_alone) {
+TEST(FlowLane, delta_leaves_a_clean_trace_alone) {
   TraceBuilder b(2);
   b.message(K::send, 0, 10, 1);
   b.message(K::recv, 1, 10, 0);
@@ -172,7 +165,7 @@ TEST(ForwardPass, delta_leaves_a_clean_trace_alone) {
   EXPECT_EQ(r.forward.jumps, 0u);
 }
 
-TEST(ForwardPass, tied_nodes_get_one_time) {
+TEST(FlowLane, tied_nodes_get_one_time) {
   TraceBuilder b(3);
   b.message(K::send, 2, 500, 0);
   b.message(K::send, 0, 100, 1);
@@ -186,7 +179,7 @@ TEST(ForwardPass, tied_nodes_get_one_time) {
   EXPECT_EQ(r.times(1), (Times{507, 516}));  // no latency inside the component
 }
 
-TEST(ForwardPass, decay_after_tied_nodes_begins_at_the_last_one) {
+TEST(FlowLane, decay_after_tied_nodes_begins_at_the_last_one) {
   TraceBuilder b(3);
   b.message(K::send, 2, 500, 0);
   for (LocationIndex l = 0; l < 2; ++l) {
@@ -199,20 +192,6 @@ TEST(ForwardPass, decay_after_tied_nodes_begins_at_the_last_one) {
   const OnePass r = run(b, k_gamma_09);
   EXPECT_EQ(r.times(0), (Times{500, 500, 509}));
   EXPECT_EQ(r.times(1), (Times{500, 500, 509}));
-}
-
-TEST(ForwardPass, passes_do_not_depend_on_each_other) {
-  TraceBuilder b(2);
-  b.message(K::send, 0, 100, 1);
-  b.message(K::recv, 1, 60, 0);
-  internal(b, 1, 160);
-  Problem problem(b, {.every_event = true});
-  Incidence incidence(problem.graph);
-  const Schedule schedule = *make_schedule(problem.graph, incidence, problem.cycles);
-  ForwardPass pass(problem.with({}), incidence);
-  EXPECT_EQ(pass.run(schedule, k_gamma_1).times, (Times{100, 100, 200}));
-  EXPECT_EQ(pass.run(schedule, k_gamma_09).times, (Times{100, 100, 190}));
-  EXPECT_EQ(pass.run(schedule, k_gamma_1).times, (Times{100, 100, 200}));
 }
 
 }  // namespace

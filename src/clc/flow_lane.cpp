@@ -1,99 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#include "clc/flow_lane.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <span>
-#include <utility>
-#include <vector>
-
-#include "clc/decay.hpp"
-#include "clc/forward.hpp"
-#include "clc/incidence.hpp"
-#include "clc/schedule.hpp"
-#include "match/extremes.hpp"
-#include "match/graph.hpp"
 
 namespace entrain::clc {
 
-/// Equation (3') (see Forward), one step of a schedule at a time: start(), then evaluate() in an
-/// order that the graph allows, then finish(). Linear in nodes, edges and participants.
-///
-/// `Self` is the class that derives from this one. It can hide the functions named "hook" below to
-/// hear of changes and to add demands; those that it does not hide cost nothing. It has to befriend
-/// this class if its hooks are private.
-template <class Self>
-class ForwardSteps {
- public:
-  /// All references must outlive this.
-  ForwardSteps(const ForwardProblem& problem, const Incidence& incidence)
-      : problem_(problem),
-        graph_(problem.graph),
-        cycles_(problem.cycles),
-        incidence_(incidence),
-        presync_(problem.presync),
-        mu_(problem.mu),
-        extremes_(problem.graph, problem.mu) {}
-
-  /// Begins a pass. No node has a time yet.
-  void start(Decimal9 gamma);
-  void evaluate(const Step& step);
-  /// Counts jumps and the error over this member's nodes and hands the result over.
-  ForwardTimes finish();
-
- protected:
-  /// The largest send of an ordered exchange among those that come before a receive.
-  struct Prefix {
-    std::int64_t largest = match::k_no_demand;
-    std::uint32_t added = 0;  ///< send participants seen
-  };
-
-  // Hooks, with the behaviour of a plain pass.
-  /// The demand of other members of the team on a node of this one, or k_no_demand.
-  [[nodiscard]] std::int64_t remote_demand(NodeIndex /*node*/) const { return match::k_no_demand; }
-  /// The common time of a tied component, given what this member's nodes of it ask for.
-  std::int64_t common_time(std::uint32_t /*component*/, std::int64_t own) { return own; }
-
-  /// The demand of nodes outside of tied component `component` on a node of it.
-  [[nodiscard]] std::int64_t demand_from_outside(NodeIndex node, std::uint32_t component);
-  /// The demand of all nodes on a node that is not tied.
-  [[nodiscard]] std::int64_t demand_on(NodeIndex node);
-  /// The earliest common time that suits all nodes of a component that this member has.
-  [[nodiscard]] std::int64_t own_time_of_tied(const TiedNodes& component, std::uint32_t number);
-
-  const ForwardProblem problem_;
-  const match::Graph& graph_;
-  const Cycles& cycles_;
-  const Incidence& incidence_;
-  std::span<const std::int64_t> presync_;
-  MuTicks mu_;
-  match::Extremes extremes_;
-  std::vector<Decimal9> gamma_;  ///< each location's gamma
-  ForwardTimes result_;
-  std::vector<Decay> decay_;        ///< each location's decay
-  BigVector<std::int64_t> demand_;  ///< demand of each receive participant, ticks
-  BigVector<Prefix> prefix_;        ///< running maximum of each exchange
-
- private:
-  Self& self() { return static_cast<Self&>(*this); }
-
-  void run_nodes(LocationIndex location, NodeIndex begin, NodeIndex end);
-  void run_exchange(std::uint32_t exchange, std::uint32_t begin, std::uint32_t end);
-  void run_ordered(std::uint32_t exchange, std::uint32_t begin, std::uint32_t end);
-  void run_tied(const TiedNodes& component);
-  [[nodiscard]] std::int64_t undisturbed(LocationIndex location, NodeIndex node) const {
-    return presync_[node] + decay_[location].at(presync_[node], gamma_[location]);
-  }
-  void settle(LocationIndex location, NodeIndex node, std::int64_t time, std::int64_t undisturbed);
-};
-
-template <class Self>
-void ForwardSteps<Self>::start(Decimal9 gamma) {
+void FlowLane::start(Decimal9 gamma) {
   gamma_.clear();
   for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
     gamma_.push_back(problem_.gamma_of(l, gamma));
   }
   result_ = {};
+  demanded_.assign(demanding_.count(), match::k_no_demand);
+  proposed_.assign(cycles_.tied.size(), match::k_no_demand);
   result_.times.assign(graph_.node_count(), match::k_no_demand);
   result_.jump.assign(graph_.own_count(), false);
   decay_.assign(graph_.location_count(), {});
@@ -101,8 +20,7 @@ void ForwardSteps<Self>::start(Decimal9 gamma) {
   prefix_.assign(graph_.exchanges.size(), {});
 }
 
-template <class Self>
-void ForwardSteps<Self>::evaluate(const Step& step) {
+void FlowLane::evaluate(const Step& step) {
   switch (step.kind) {
     case Step::Kind::run:
       run_nodes(step.index, step.begin, step.end);
@@ -111,13 +29,12 @@ void ForwardSteps<Self>::evaluate(const Step& step) {
       run_exchange(step.index, step.begin, step.end);
       break;
     case Step::Kind::tied:
-      run_tied(cycles_.tied[step.index]);
+      run_tied(step.index);
       break;
   }
 }
 
-template <class Self>
-ForwardTimes ForwardSteps<Self>::finish() {
+ForwardTimes FlowLane::finish() {
   result_.error_of.assign(graph_.location_count(), 0);
   for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
     std::int64_t& error = result_.error_of[l];
@@ -131,8 +48,7 @@ ForwardTimes ForwardSteps<Self>::finish() {
   return std::move(result_);
 }
 
-template <class Self>
-void ForwardSteps<Self>::run_nodes(LocationIndex location, NodeIndex begin, NodeIndex end) {
+void FlowLane::run_nodes(LocationIndex location, NodeIndex begin, NodeIndex end) {
   const std::int64_t delta = problem_.delta_of(location);
   for (NodeIndex n = begin; n < end; ++n) {
     const std::int64_t own = undisturbed(location, n);
@@ -145,9 +61,8 @@ void ForwardSteps<Self>::run_nodes(LocationIndex location, NodeIndex begin, Node
   }
 }
 
-template <class Self>
-void ForwardSteps<Self>::settle(LocationIndex location, NodeIndex node, std::int64_t time,
-                                std::int64_t undisturbed) {
+void FlowLane::settle(LocationIndex location, NodeIndex node, std::int64_t time,
+                      std::int64_t undisturbed) {
   time = std::min(time, k_latest_time + 1);
   result_.times[node] = time;
   const bool jump = time > undisturbed;
@@ -155,9 +70,8 @@ void ForwardSteps<Self>::settle(LocationIndex location, NodeIndex node, std::int
   result_.jump[node] = jump;
 }
 
-template <class Self>
-std::int64_t ForwardSteps<Self>::demand_on(NodeIndex node) {
-  std::int64_t demand = self().remote_demand(node);
+std::int64_t FlowLane::demand_on(NodeIndex node) const {
+  std::int64_t demand = demanded(node);
   for (const match::Edge& edge : incidence_.in_edges.of(node)) {
     const std::int64_t mu = graph_.mu_of(edge, mu_);
     demand = std::max(demand, result_.times[edge.send] + mu);
@@ -166,8 +80,7 @@ std::int64_t ForwardSteps<Self>::demand_on(NodeIndex node) {
   return demand;
 }
 
-template <class Self>
-void ForwardSteps<Self>::run_exchange(std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+void FlowLane::run_exchange(std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
   const match::Exchange& exchange = graph_.exchanges[index];
   if (exchange.ordered) return run_ordered(index, begin, end);
   extremes_.clear();
@@ -181,8 +94,7 @@ void ForwardSteps<Self>::run_exchange(std::uint32_t index, std::uint32_t begin, 
 
 // No participant precedes itself, so nothing has to be left out. With a single mu the maximum goes
 // on where the last step of the exchange ended.
-template <class Self>
-void ForwardSteps<Self>::run_ordered(std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
+void FlowLane::run_ordered(std::uint32_t index, std::uint32_t begin, std::uint32_t end) {
   const match::Exchange& exchange = graph_.exchanges[index];
   const auto sends = graph_.sends(exchange);
   const bool uniform = extremes_.uniform();
@@ -202,11 +114,10 @@ void ForwardSteps<Self>::run_ordered(std::uint32_t index, std::uint32_t begin, s
   }
 }
 
-template <class Self>
-std::int64_t ForwardSteps<Self>::demand_from_outside(NodeIndex node, std::uint32_t component) {
+std::int64_t FlowLane::demand_from_outside(NodeIndex node, std::uint32_t component) {
   std::int64_t demand = match::k_no_demand;
   const auto outside = [&](NodeIndex n) { return cycles_.tied_of[n] != component; };
-  if (!graph_.is_ghost(node)) demand = self().remote_demand(node);
+  if (!graph_.is_ghost(node)) demand = demanded(node);
   for (const match::Edge& edge : incidence_.in_edges.of(node)) {
     if (!outside(edge.send)) continue;
     const std::int64_t mu = graph_.mu_of(edge, mu_);
@@ -225,11 +136,9 @@ std::int64_t ForwardSteps<Self>::demand_from_outside(NodeIndex node, std::uint32
   return demand;
 }
 
-template <class Self>
-std::int64_t ForwardSteps<Self>::own_time_of_tied(const TiedNodes& component,
-                                                  std::uint32_t number) {
+std::int64_t FlowLane::proposal(std::uint32_t number) {
   std::int64_t common = match::k_no_demand;
-  for (const NodeIndex n : component.nodes) {
+  for (const NodeIndex n : cycles_.tied[number].nodes) {
     const LocationIndex location = graph_.location_of(n);
     const std::int64_t demanded = problem_.after(n, demand_from_outside(n, number));
     common = std::max({common, undisturbed(location, n), demanded});
@@ -242,10 +151,9 @@ std::int64_t ForwardSteps<Self>::own_time_of_tied(const TiedNodes& component,
   return common;
 }
 
-template <class Self>
-void ForwardSteps<Self>::run_tied(const TiedNodes& component) {
-  const std::uint32_t number = cycles_.tied_of[component.nodes[0]];
-  const std::int64_t common = self().common_time(number, own_time_of_tied(component, number));
+void FlowLane::run_tied(std::uint32_t number) {
+  const TiedNodes& component = cycles_.tied[number];
+  const std::int64_t common = std::max(proposal(number), proposed_[number]);
   for (std::size_t i = 0; i < component.nodes.size(); ++i) {
     const NodeIndex n = component.nodes[i];
     const LocationIndex location = graph_.location_of(n);
@@ -257,6 +165,35 @@ void ForwardSteps<Self>::run_tied(const TiedNodes& component) {
         i + 1 == component.nodes.size() || graph_.location_of(component.nodes[i + 1]) != location;
     if (!last) decay_[location] = before;
   }
+}
+
+void FlowLane::hear_demand(NodeIndex node, std::int64_t time) {
+  std::int64_t& latest = demanded_[demanding_.rank(node)];
+  latest = std::max(latest, time);
+}
+
+void FlowLane::hear_proposal(std::uint32_t component, std::int64_t time) {
+  proposed_[component] = std::max(proposed_[component], time);
+}
+
+std::int64_t FlowLane::demanded(NodeIndex node) const {
+  return demanding_.has(node) ? demanded_[demanding_.rank(node)] : match::k_no_demand;
+}
+
+std::int64_t FlowLane::demand_of_exchanges(NodeIndex ghost) const {
+  std::int64_t demand = match::k_no_demand;
+  for (const std::uint32_t m : incidence_.receives.of(ghost)) demand = std::max(demand, demand_[m]);
+  return demand;
+}
+
+std::int64_t FlowLane::demand_on_tied(NodeIndex ghost) {
+  return demand_from_outside(ghost, cycles_.tied_of[ghost]);
+}
+
+std::optional<TimeWindow> FlowLane::window_of(NodeIndex forced) {
+  const std::int64_t demanded = problem_.after(forced, demand_on(forced));
+  if (demanded < result_.times[forced]) return std::nullopt;
+  return TimeWindow{result_.times[forced], demanded};
 }
 
 }  // namespace entrain::clc

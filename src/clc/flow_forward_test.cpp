@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clc/team_forward.hpp"
+#include "clc/flow_forward.hpp"
 
 #include <mutex>
 #include <span>
@@ -9,7 +9,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "clc/ordered_forward.hpp"
 #include "clc/team_testing.hpp"
 
 namespace entrain::clc {
@@ -43,7 +42,7 @@ Gathered run(const TraceBuilder& b, const Owner& owner, const MuTicks& mu,
   result.times.resize(owner.size());
   std::mutex mutex;
   const auto done = in_team(b, owner, [&](const trace::Share& share, Problem& problem) {
-    TeamForward way(share, problem.with(mu, delta));
+    FlowForward way(share, problem.with(mu, delta));
     const auto passes = way.run(std::span(&gamma, 1));
     if (!passes) return Result<void>(tl::unexpected<Error>(passes.error()));
     const std::lock_guard lock(mutex);
@@ -65,25 +64,25 @@ Gathered run(const TraceBuilder& b, const Owner& owner, const MuTicks& mu,
 Gathered expect_same(const TraceBuilder& b, const std::vector<Owner>& owners, const MuTicks& mu,
                      Decimal9 gamma = k_gamma_09, std::int64_t delta = 0) {
   Problem problem(b, {.every_event = true});
-  const auto passes = OrderedForward(problem.with(mu, delta)).run(std::span(&gamma, 1));
+  const ForwardTimes pass = testing::flow_alone(problem.with(mu, delta), gamma);
   Gathered whole;
   for (LocationIndex l = 0; l < problem.graph.location_count(); ++l) {
-    whole.times.emplace_back(passes->at(0).times.begin() + problem.graph.first_node[l],
-                             passes->at(0).times.begin() + problem.graph.first_node[l + 1]);
+    whole.times.emplace_back(pass.times.begin() + problem.graph.first_node[l],
+                             pass.times.begin() + problem.graph.first_node[l + 1]);
   }
   for (const Owner& owner : owners) {
     const Gathered shared = run(b, owner, mu, gamma, delta);
     EXPECT_EQ(shared.times, whole.times);
-    EXPECT_EQ(shared.jumps, passes->at(0).jumps);
-    EXPECT_EQ(shared.error, passes->at(0).error);
+    EXPECT_EQ(shared.jumps, pass.jumps);
+    EXPECT_EQ(shared.error, pass.error);
     EXPECT_EQ(shared.cycles, problem.cycles.counters());
   }
-  whole.jumps = passes->at(0).jumps;
+  whole.jumps = pass.jumps;
   whole.cycles = problem.cycles.counters();
   return whole;
 }
 
-TEST(TeamForward, example) {
+TEST(FlowForward, example) {
   const Gathered result = run(testing::worked_example(), {0, 1, 2}, k_mu_10, k_gamma_099);
   EXPECT_THAT(result.times, ElementsAre(Times{1000}, Times{1010, 1208}, Times{1218, 2208, 3000}));
   EXPECT_EQ(result.jumps, 2u);
@@ -91,7 +90,7 @@ TEST(TeamForward, example) {
   EXPECT_THAT(result.cycles, IsEmpty());
 }
 
-TEST(TeamForward, a_correction_crosses_members_to_and_fro) {
+TEST(FlowForward, a_correction_crosses_members_to_and_fro) {
   TraceBuilder b(2);
   for (std::uint64_t k = 1; k < 40; ++k) {
     const LocationIndex from = k % 2, to = 1 - from;
@@ -101,7 +100,7 @@ TEST(TeamForward, a_correction_crosses_members_to_and_fro) {
   EXPECT_EQ(expect_same(b, {{0, 1}, {1, 0}}, {}, k_gamma_1).jumps, 39u);
 }
 
-TEST(TeamForward, collectives_demand_of_ghosts) {
+TEST(FlowForward, collectives_demand_of_ghosts) {
   TraceBuilder b(4);
   for (LocationIndex l = 0; l < 4; ++l) {
     b.collective(l, 100 + 50 * l, 160 + 10 * l, trace::op::barrier);
@@ -113,7 +112,7 @@ TEST(TeamForward, collectives_demand_of_ghosts) {
   }
 }
 
-TEST(TeamForward, delta_reaches_over_steps) {
+TEST(FlowForward, delta_reaches_over_steps) {
   TraceBuilder b(2);
   b.message(K::send, 0, 500, 1);
   b.message(K::recv, 1, 100, 0);
@@ -124,7 +123,7 @@ TEST(TeamForward, delta_reaches_over_steps) {
   EXPECT_GT(expect_same(b, {{0, 1}}, k_mu_10, {500'000'000}, 1'000).jumps, 2u);
 }
 
-TEST(TeamForward, a_ring_of_equal_times_is_tied) {
+TEST(FlowForward, a_ring_of_equal_times_is_tied) {
   TraceBuilder b(3);
   b.message(K::send, 2, 500, 0);
   for (LocationIndex l = 0; l < 2; ++l) {
@@ -139,7 +138,7 @@ TEST(TeamForward, a_ring_of_equal_times_is_tied) {
               ElementsAre(std::pair("tied_components", 1), std::pair("tied_nodes", 2)));
 }
 
-TEST(TeamForward, a_wide_cycle_across_members_loses_its_edges) {
+TEST(FlowForward, a_wide_cycle_across_members_loses_its_edges) {
   TraceBuilder b(2);
   for (LocationIndex l = 0; l < 2; ++l) {
     b.message(K::recv, l, 1'000, 1 - l);
@@ -151,7 +150,7 @@ TEST(TeamForward, a_wide_cycle_across_members_loses_its_edges) {
               ElementsAre(std::pair("dropped_components", 1), std::pair("dropped_edges", 2)));
 }
 
-TEST(TeamForward, a_cycle_inside_of_a_member_is_found_too) {
+TEST(FlowForward, a_cycle_inside_of_a_member_is_found_too) {
   TraceBuilder b(3);
   for (LocationIndex l = 0; l < 2; ++l) {
     b.message(K::recv, l, 1'000, 1 - l);
@@ -162,15 +161,15 @@ TEST(TeamForward, a_cycle_inside_of_a_member_is_found_too) {
   EXPECT_EQ(expect_same(b, {{0, 0, 1}}, k_mu_10).jumps, 1u);
 }
 
-TEST(TeamForward, members_without_locations_and_empty_traces) {
+TEST(FlowForward, members_without_locations_and_empty_traces) {
   EXPECT_EQ(run(testing::worked_example(), {0, 0, 2}, k_mu_10, k_gamma_099).jumps, 2u);
   EXPECT_EQ(run(TraceBuilder(2), {0, 1}, k_mu_10).jumps, 0u);
 }
 
-TEST(TeamForward, passes_do_not_depend_on_each_other) {
+TEST(FlowForward, passes_do_not_depend_on_each_other) {
   const auto done = in_team(testing::worked_example(), {0, 1, 2},
                             [&](const trace::Share& share, Problem& problem) -> Result<void> {
-                              TeamForward way(share, problem.with(k_mu_10));
+                              FlowForward way(share, problem.with(k_mu_10));
                               TRY_ASSIGN(const auto first, way.run(std::span(&k_gamma_099, 1)));
                               TRY_ASSIGN(const auto other, way.run(std::span(&k_gamma_1, 1)));
                               TRY_ASSIGN(const auto again, way.run(std::span(&k_gamma_099, 1)));
@@ -181,7 +180,7 @@ TEST(TeamForward, passes_do_not_depend_on_each_other) {
   EXPECT_TRUE(done);
 }
 
-TEST(TeamForward, passes_that_are_made_together_are_those_made_alone) {
+TEST(FlowForward, passes_that_are_made_together_are_those_made_alone) {
   // Plain, tied, and with edges that close a wide cycle.
   TraceBuilder tied(3), wide(3);
   tied.message(K::send, 2, 500, 0);
@@ -200,7 +199,7 @@ TEST(TeamForward, passes_that_are_made_together_are_those_made_alone) {
   for (const TraceBuilder* b : {&plain, &std::as_const(tied), &std::as_const(wide)}) {
     const auto done =
         in_team(*b, {0, 1, 1}, [&](const trace::Share& share, Problem& problem) -> Result<void> {
-          TeamForward way(share, problem.with(k_mu_10));
+          FlowForward way(share, problem.with(k_mu_10));
           TRY_ASSIGN(const auto passes, way.run(gammas));
           EXPECT_EQ(passes.size(), ForwardFlow::k_most_lanes);
           for (std::size_t i = 0; i < passes.size(); ++i) {
@@ -213,7 +212,7 @@ TEST(TeamForward, passes_that_are_made_together_are_those_made_alone) {
   }
 }
 
-TEST(TeamForward, all_members_end_when_one_users_signal_arrives) {
+TEST(FlowForward, all_members_end_when_one_users_signal_arrives) {
   for (const unsigned stopped : {0u, 2u}) {
     const testing::Stop stop;
     std::mutex mutex;
@@ -222,7 +221,7 @@ TEST(TeamForward, all_members_end_when_one_users_signal_arrives) {
                               [&](const trace::Share& share, Problem& problem) -> Result<void> {
                                 ForwardProblem input = problem.with(k_mu_10);
                                 if (share.team.rank() == stopped) input.cancel = Cancel(&stop);
-                                TeamForward way(share, input);
+                                FlowForward way(share, input);
                                 const auto passes = way.run(std::span(&k_gamma_09, 1));
                                 const std::lock_guard lock(mutex);
                                 if (!passes) ++interrupted;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clc/schedule.hpp"
+#include "clc/scheduler.hpp"
 
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "clc/components.hpp"
 #include "clc/testing.hpp"
 
 namespace entrain::clc {
@@ -15,16 +16,40 @@ using ::testing::ElementsAre;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 
+/// A member alone waits for nobody.
+struct Nobody final : Scheduler::Others {
+  [[nodiscard]] bool owe_demand(NodeIndex) const override { return false; }
+  [[nodiscard]] bool owe_proposals(std::uint32_t) override { return false; }
+  void answer_tied(NodeIndex) override {}
+};
+
 struct Scheduled {
   match::Graph graph;
   Incidence incidence;
   Cycles cycles = {};
-  Schedule schedule;
+  std::vector<Step> schedule;
 
   explicit Scheduled(const TraceBuilder& b, const match::Options& options = {})
-      : graph(match::build_graph(b.trace(), options)),
-        incidence(graph),
-        schedule(*make_schedule(graph, incidence, cycles)) {}
+      : graph(match::build_graph(b.trace(), options)), incidence(graph) {
+    const std::vector<NodeIndex> left = follow();
+    if (left.empty()) return;
+    cycles = treat_cycles(graph, left);
+    incidence = Incidence(graph);
+    EXPECT_TRUE(follow().empty());
+  }
+
+ private:
+  /// Fills the schedule; returns the first nodes left, or nothing.
+  std::vector<NodeIndex> follow() {
+    schedule.clear();
+    Nobody nobody;
+    Scheduler scheduler(graph, incidence, cycles, nobody,
+                        [&](const Step& step) { schedule.push_back(step); });
+    scheduler.start();
+    while (scheduler.work(1)) {
+    }
+    return scheduler.finished() ? std::vector<NodeIndex>() : scheduler.cursor();
+  }
 };
 
 /// Follows the steps of a schedule and fails where a node comes before something it waits for.
@@ -99,7 +124,7 @@ class Follower {
   std::vector<bool> known_;  ///< per receive participant: its demand is known
 };
 
-TEST(Schedule, a_location_alone_is_one_step) {
+TEST(Scheduler, a_location_alone_is_one_step) {
   TraceBuilder b(1);
   b.request(K::irecv_request, 0, 10, 1);
   b.request(K::irecv_request, 0, 20, 2);
@@ -111,7 +136,7 @@ TEST(Schedule, a_location_alone_is_one_step) {
   EXPECT_TRUE(s.cycles.tied_of.empty());
 }
 
-TEST(Schedule, a_receive_comes_after_its_send_whatever_the_clocks_say) {
+TEST(Scheduler, a_receive_comes_after_its_send_whatever_the_clocks_say) {
   // A token goes round in a ring twice; every clock is far behind that of the rank before.
   TraceBuilder b(4);
   for (std::uint64_t round = 0; round < 2; ++round) {
@@ -127,7 +152,7 @@ TEST(Schedule, a_receive_comes_after_its_send_whatever_the_clocks_say) {
   EXPECT_EQ(s.cycles.dropped_components, 0u);
 }
 
-TEST(Schedule, example) {
+TEST(Scheduler, example) {
   TraceBuilder b(2);
   b.message(K::send, 0, 10, 1);
   b.message(K::recv, 0, 40, 1);
@@ -139,11 +164,11 @@ TEST(Schedule, example) {
   EXPECT_THAT(steps, ElementsAre(ElementsAre(0, 0, 1), ElementsAre(1, 2, 4), ElementsAre(0, 1, 2)));
 }
 
-TEST(Schedule, an_empty_graph_has_no_steps) {
+TEST(Scheduler, an_empty_graph_has_no_steps) {
   EXPECT_TRUE(Scheduled(TraceBuilder(3)).schedule.empty());
 }
 
-TEST(Schedule, a_collective_end_comes_after_all_begins) {
+TEST(Scheduler, a_collective_end_comes_after_all_begins) {
   TraceBuilder b(3);
   b.message(K::send, 0, 100, 2);
   b.message(K::recv, 2, 10, 0);
@@ -152,7 +177,7 @@ TEST(Schedule, a_collective_end_comes_after_all_begins) {
   Follower{Scheduled(b)};
 }
 
-TEST(Schedule, a_call_without_duration_is_no_cycle) {
+TEST(Scheduler, a_call_without_duration_is_no_cycle) {
   // Begin and end of every call share one node.
   TraceBuilder b(3);
   for (LocationIndex l = 0; l < 3; ++l) {
@@ -163,7 +188,7 @@ TEST(Schedule, a_call_without_duration_is_no_cycle) {
   EXPECT_TRUE(s.cycles.tied.empty());
 }
 
-TEST(Schedule, scan_ends_are_released_in_the_order_of_ranks) {
+TEST(Scheduler, scan_ends_are_released_in_the_order_of_ranks) {
   // Rank 1 sends to rank 2 after its scan, and rank 2 receives that before its own: possible only
   // if rank 1 does not wait for rank 2.
   TraceBuilder b(3);
@@ -189,18 +214,7 @@ TraceBuilder crossed(std::uint64_t ahead, std::uint64_t granule) {
   return b;
 }
 
-TEST(Schedule, ends_when_the_user_wants_to_stop) {
-  match::Graph graph = match::build_graph(crossed(0, 0).trace(), {});
-  Incidence incidence(graph);
-  Cycles cycles;
-  const testing::Stop stop;
-  const auto schedule = make_schedule(graph, incidence, cycles, Cancel(&stop));
-  ASSERT_FALSE(schedule);
-  EXPECT_EQ(schedule.error().kind, ErrorKind::interrupted);
-  EXPECT_FALSE(order_nodes(graph, incidence, cycles, Cancel(&stop)));
-}
-
-TEST(Schedule, equal_stamps_tie_nodes_together) {
+TEST(Scheduler, equal_stamps_tie_nodes_together) {
   const Scheduled s(crossed(0, 0));
   Follower{s};
   ASSERT_EQ(s.cycles.tied.size(), 1u);
@@ -210,7 +224,7 @@ TEST(Schedule, equal_stamps_tie_nodes_together) {
   EXPECT_EQ(s.graph.edges.size(), 2u);
 }
 
-TEST(Schedule, a_tie_may_span_two_granules) {
+TEST(Scheduler, a_tie_may_span_two_granules) {
   const Scheduled s(crossed(20, 10));
   Follower{s};
   ASSERT_EQ(s.cycles.tied.size(), 1u);
@@ -218,7 +232,7 @@ TEST(Schedule, a_tie_may_span_two_granules) {
   EXPECT_EQ(s.cycles.dropped_components, 0u);
 }
 
-TEST(Schedule, a_wider_cycle_is_a_matching_error_and_loses_its_edges) {
+TEST(Scheduler, a_wider_cycle_is_a_matching_error_and_loses_its_edges) {
   const Scheduled s(crossed(21, 10));
   Follower{s};
   EXPECT_TRUE(s.cycles.tied.empty());
@@ -228,7 +242,7 @@ TEST(Schedule, a_wider_cycle_is_a_matching_error_and_loses_its_edges) {
   for (NodeIndex n = 0; n < 4; ++n) EXPECT_TRUE(s.incidence.in_edges.of(n).empty());
 }
 
-TEST(Schedule, edges_outside_of_a_wide_cycle_stay) {
+TEST(Scheduler, edges_outside_of_a_wide_cycle_stay) {
   TraceBuilder b = crossed(500, 1);
   b.message(K::send, 0, 700, 1);
   b.message(K::recv, 1, 650, 0);
@@ -238,7 +252,7 @@ TEST(Schedule, edges_outside_of_a_wide_cycle_stay) {
   EXPECT_EQ(s.graph.edges.size(), 1u);
 }
 
-TEST(Schedule, a_dropped_collective_keeps_its_pairs_outside_the_cycle) {
+TEST(Scheduler, a_dropped_collective_keeps_its_pairs_outside_the_cycle) {
   // Process 1 receives at 50, before its barrier at 200, a message that process 0 sent after the
   // barrier.
   TraceBuilder b(3);
@@ -259,7 +273,7 @@ TEST(Schedule, a_dropped_collective_keeps_its_pairs_outside_the_cycle) {
   EXPECT_EQ(pairs, 5u);  // of 6
 }
 
-TEST(Schedule, a_component_waits_for_what_comes_from_outside) {
+TEST(Scheduler, a_component_waits_for_what_comes_from_outside) {
   TraceBuilder b(3);
   for (LocationIndex l = 0; l < 2; ++l) {
     b.message(K::send, l, 100, 1 - l);
@@ -277,7 +291,7 @@ TEST(Schedule, a_component_waits_for_what_comes_from_outside) {
   EXPECT_THAT(s.cycles.tied[0].nodes, ElementsAre(0, 2));
 }
 
-TEST(Schedule, a_collective_within_a_tick_may_be_tied_too) {
+TEST(Scheduler, a_collective_within_a_tick_may_be_tied_too) {
   // Both ends at 100, and a message back within the same tick.
   TraceBuilder b(2);
   b.message(K::recv, 0, 100, 1);

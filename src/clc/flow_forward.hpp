@@ -11,13 +11,13 @@
 
 namespace entrain::clc {
 
-/// Forward amortization in a team of several members, which send each other what they wait for (see
+/// Forward amortization by a data-flow: members of a team send each other what they wait for (see
 /// ForwardFlow). The first run finds the cycles, also those that cross members. Can always make
 /// passes, up to ForwardFlow::k_most_lanes together. The gammas must be the same at every member.
-class TeamForward final : public Forward {
+class FlowForward final : public Forward {
  public:
   /// All references must outlive this.
-  TeamForward(const trace::Share& share, const ForwardProblem& problem)
+  FlowForward(const trace::Share& share, const ForwardProblem& problem)
       : share_(share), problem_(problem) {}
 
   Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override;
@@ -25,7 +25,7 @@ class TeamForward final : public Forward {
  private:
   Result<ForwardFlow::Outcome> flow(std::span<const Decimal9> gammas);
   Result<std::optional<ForwardFlow::Outcome>> try_flow(std::span<const Decimal9> gammas);
-  Result<void> treat_cycles(const std::vector<bool>& suspects);
+  Result<void> settle(ForwardFlow::Outcome outcome);
 
   const trace::Share share_;
   const ForwardProblem problem_;
