@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,39 +18,11 @@
 namespace entrain::clocks {
 namespace {
 
-constexpr std::string_view k_delay_columns =
-    "child_node,parent_node,min_round_trip_ticks,min_to_parent_ticks,min_to_child_ticks";
+constexpr RecorderTable k_delay_table{
+    "child_node,parent_node,min_round_trip_ticks,min_to_parent_ticks,min_to_child_ticks",
+    "this is no pair of nodes with its shortest ways", "try --mu auto"};
 constexpr std::uint64_t k_recorder_hz = 1'000'000'000;
 constexpr std::int64_t k_share_of_round_trip = 4;
-
-/// A line of the file, as far as it is used.
-struct DelayRow {
-  std::string child, parent;
-  std::int64_t round_trip = 0;  ///< ticks, >= 0
-};
-
-std::optional<std::int64_t> number_of(std::string_view word) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<DelayRow> delay_row_of(std::string_view line) {
-  std::array<std::string_view, 5> words;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::size_t comma = line.find(',');
-    if ((comma == std::string_view::npos) != (i + 1 == words.size())) return std::nullopt;
-    words[i] = line.substr(0, comma);
-    if (comma != std::string_view::npos) line.remove_prefix(comma + 1);
-  }
-  const auto round_trip = number_of(words[2]);
-  if (words[0].empty() || words[1].empty() || !round_trip || *round_trip < 0 ||
-      !number_of(words[3]) || !number_of(words[4])) {
-    return std::nullopt;
-  }
-  return DelayRow{std::string(words[0]), std::string(words[1]), *round_trip};
-}
 
 std::set<std::string> nodes_of(const trace::Definitions& definitions) {
   std::set<std::string> nodes;
@@ -93,23 +64,27 @@ Result<DelayMu> read_delay_mu(const std::filesystem::path& folder,
   const std::map<std::string, std::uint32_t> numbers = numbers_of(definitions);
   std::array<std::optional<std::int64_t>, k_latency_classes> shortest;
   DelayMu mu;
-  TRY(read_recorder_table(
-      path, k_delay_columns, "try --mu auto", [&](const std::string& line) -> std::string_view {
-        const auto row = delay_row_of(line);
-        if (!row) return "this is no pair of nodes with its shortest ways";
-        const bool known = nodes.contains(row->child) && nodes.contains(row->parent);
-        if (!apart && (!known || definitions.clock.resolution_hz != k_recorder_hz)) {
-          return "the file belongs to another archive";
-        }
-        auto& least = shortest[static_cast<std::size_t>(
-            row->child == row->parent ? LatencyClass::same_node : LatencyClass::other)];
-        least = std::min(least.value_or(row->round_trip), row->round_trip);
-        const auto child = numbers.find(row->child), parent = numbers.find(row->parent);
-        if (child != numbers.end() && parent != numbers.end() && child->second != k_none &&
-            parent->second != k_none)
-          mu.of_pairs.add(child->second, parent->second, mu_of(row->round_trip));
-        return {};
-      }));
+  TRY(read_recorder_table(path, k_delay_table, [&](RecorderRow words) -> std::string_view {
+    const std::string child(words[0]), parent(words[1]);
+    std::int64_t round_trip = 0, to_parent = 0, to_child = 0;
+    if (child.empty() || parent.empty() ||
+        !read_numbers(words.subspan(2), round_trip, to_parent, to_child) || round_trip < 0) {
+      return k_delay_table.no_row;
+    }
+    const bool known = nodes.contains(child) && nodes.contains(parent);
+    if (!apart && (!known || definitions.clock.resolution_hz != k_recorder_hz)) {
+      return "the file belongs to another archive";
+    }
+    auto& least = shortest[static_cast<std::size_t>(child == parent ? LatencyClass::same_node
+                                                                    : LatencyClass::other)];
+    least = std::min(least.value_or(round_trip), round_trip);
+    const auto one = numbers.find(child), other = numbers.find(parent);
+    if (one != numbers.end() && other != numbers.end() && one->second != k_none &&
+        other->second != k_none) {
+      mu.of_pairs.add(one->second, other->second, mu_of(round_trip));
+    }
+    return {};
+  }));
   for (std::size_t c = 0; c < mu.by_class.size(); ++c)
     mu.by_class[c] = mu_of(shortest[c].value_or(0));
   return mu;

@@ -178,21 +178,10 @@ Estimate single_estimate(const SessionPoint& point, const Estimate& checked, dou
   return result;
 }
 
-}  // namespace
-
-const char* name_of(Method method) {
-  switch (method) {
-    case Method::linear:
-      return "linear";
-    case Method::regression:
-      return "regression";
-    case Method::spline:
-      return "spline";
-  }
-  return "";
+/// Place in CrossValidation::distance_ticks.
+std::size_t place_of(Method method) {
+  return static_cast<std::size_t>(method) - static_cast<std::size_t>(Method::linear);
 }
-
-namespace {
 
 Points without_disturbed(const Sessions& clock, const Points& points) {
   return clock.none_left_out ? points : undisturbed(points);
@@ -275,7 +264,7 @@ CrossValidation cross_validate(const Sessions& clock, Condensing rule) {
     return std::llrint(std::min(std::abs(distance), k_most));
   };
   const auto add = [&](Method method, double distance) {
-    result.distance_ticks[static_cast<std::size_t>(method)] += ticks(distance);
+    result.distance_ticks[place_of(method)] += ticks(distance);
   };
   const std::vector<bool> disturbed =
       clock.none_left_out ? std::vector<bool>(points.size(), false) : disturbed_sessions(points);
@@ -296,9 +285,7 @@ CrossValidation cross_validate(const Sessions& clock, Condensing rule) {
 
 Method choose_method(const CrossValidation& sums, std::int64_t most_sessions) {
   if (most_sessions < 3) return Method::linear;
-  const auto distance = [&](Method method) {
-    return sums.distance_ticks[static_cast<std::size_t>(method)];
-  };
+  const auto distance = [&](Method method) { return sums.distance_ticks[place_of(method)]; };
   if (most_sessions == 3) {
     return distance(Method::linear) > sums.width_ticks ? Method::spline : Method::linear;
   }

@@ -12,10 +12,9 @@
 
 namespace entrain::clocks {
 
-/// The methods that turn sessions into a clock map.
-enum class Method : std::uint8_t { linear, regression, spline };
+/// Of these, `linear`, `regression` and `spline` turn sessions into a clock map.
+using Method = PresyncMethod;
 inline constexpr std::size_t k_methods = 3;
-const char* name_of(Method method);
 
 /// A clock map with its quality.
 struct Estimate {
@@ -51,7 +50,7 @@ struct Estimate {
 /// map through the others. Rounded to ticks, so that sums over clocks do not depend on their order.
 struct CrossValidation {
   std::int64_t inner_sessions = 0;  ///< number left out, each once; no disturbed ones
-  std::array<std::int64_t, k_methods> distance_ticks{};
+  std::array<std::int64_t, k_methods> distance_ticks{};  ///< of linear, regression, spline
   /// Sum of the half-widths of the inner sessions and of the line between their neighbours: such
   /// distances say nothing.
   std::int64_t width_ticks = 0;

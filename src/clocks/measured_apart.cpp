@@ -2,7 +2,6 @@
 #include "clocks/measured_apart.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -23,10 +22,11 @@ namespace entrain::clocks {
 namespace {
 
 constexpr const char* k_remedy = "give the folder that entrain record -o named";
-constexpr std::string_view k_process_columns =
-    "rank,host,timer,ticks_per_second,begin_ticks,end_ticks,clock_of";
-constexpr std::string_view k_offset_columns =
-    "session,rank,local_ticks,offset_ticks,half_width_ticks";
+constexpr RecorderTable k_process_table{
+    "rank,host,timer,ticks_per_second,begin_ticks,end_ticks,clock_of",
+    "this is no process whose clock was measured", k_remedy};
+constexpr RecorderTable k_offset_table{"session,rank,local_ticks,offset_ticks,half_width_ticks",
+                                       "this is no clock record of a process", k_remedy};
 constexpr std::int64_t k_largest_offset = std::int64_t{1} << 61;
 
 /// A process whose clock was measured.
@@ -38,66 +38,42 @@ struct Process {
   std::vector<trace::ClockOffset> records;
 };
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (;;) {
-    const std::size_t comma = line.find(',');
-    words.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return words;
-    line.remove_prefix(comma + 1);
-  }
-}
-
-template <class Number>
-bool read(std::string_view word, Number& number) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size();
-}
-
 Result<std::vector<Process>> read_processes(const std::filesystem::path& path) {
   std::vector<Process> processes;
-  TRY(read_recorder_table(path, k_process_columns, k_remedy,
-                          [&](const std::string& line) -> std::string_view {
-                            const auto words = words_of(line);
-                            std::uint64_t rank = 0;
-                            Process process;
-                            if (words.size() != 7 || !read(words[0], rank) ||
-                                !read(words[3], process.ticks_per_second) ||
-                                !read(words[4], process.begin) || !read(words[5], process.end) ||
-                                !read(words[6], process.clock_of) || process.clock_of > rank ||
-                                process.end < process.begin || process.ticks_per_second == 0) {
-                              return "this is no process whose clock was measured";
-                            }
-                            if (rank != processes.size())
-                              return "the processes are not in the order of their ranks";
-                            process.timer = words[2];
-                            processes.push_back(std::move(process));
-                            return {};
-                          }));
+  TRY(read_recorder_table(path, k_process_table, [&](RecorderRow words) -> std::string_view {
+    std::uint64_t rank = 0;
+    Process process;
+    if (!read_numbers(words, rank) ||
+        !read_numbers(words.subspan(3), process.ticks_per_second, process.begin, process.end,
+                      process.clock_of) ||
+        process.clock_of > rank || process.end < process.begin || process.ticks_per_second == 0) {
+      return k_process_table.no_row;
+    }
+    if (rank != processes.size()) return "the processes are not in the order of their ranks";
+    process.timer = words[2];
+    processes.push_back(std::move(process));
+    return {};
+  }));
   return processes;
 }
 
 Result<void> read_records(const std::filesystem::path& path, std::vector<Process>& processes) {
-  return read_recorder_table(
-      path, k_offset_columns, k_remedy, [&](const std::string& line) -> std::string_view {
-        const auto words = words_of(line);
-        std::uint64_t session = 0, rank = 0, half_width = 0;
-        trace::ClockOffset record;
-        if (words.size() != 5 || !read(words[0], session) || !read(words[1], rank) ||
-            !read(words[2], record.time) || !read(words[3], record.offset) ||
-            !read(words[4], half_width) || rank >= processes.size() ||
-            std::max(record.offset, -record.offset) > k_largest_offset ||
-            half_width > static_cast<std::uint64_t>(k_largest_offset)) {
-          return "this is no clock record of a process";
-        }
-        auto& records = processes[rank].records;
-        if (!records.empty() && record.time <= records.back().time) {
-          return "the records of a process are not in order of time";
-        }
-        record.stddev = static_cast<double>(half_width);
-        records.push_back(record);
-        return {};
-      });
+  return read_recorder_table(path, k_offset_table, [&](RecorderRow words) -> std::string_view {
+    std::uint64_t session = 0, rank = 0, half_width = 0;
+    trace::ClockOffset record;
+    if (!read_numbers(words, session, rank, record.time, record.offset, half_width) ||
+        rank >= processes.size() || std::max(record.offset, -record.offset) > k_largest_offset ||
+        half_width > static_cast<std::uint64_t>(k_largest_offset)) {
+      return k_offset_table.no_row;
+    }
+    auto& records = processes[rank].records;
+    if (!records.empty() && record.time <= records.back().time) {
+      return "the records of a process are not in order of time";
+    }
+    record.stddev = static_cast<double>(half_width);
+    records.push_back(record);
+    return {};
+  });
 }
 
 /// A clock at one time according to measurements.

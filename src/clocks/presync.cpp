@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <optional>
 
 #include <fmt/core.h>
 
@@ -23,19 +22,6 @@ namespace entrain::clocks {
 
 namespace {
 
-PresyncMethod method_of(const std::optional<Method>& method) {
-  if (!method) return PresyncMethod::none;
-  switch (*method) {
-    case Method::linear:
-      return PresyncMethod::linear;
-    case Method::regression:
-      return PresyncMethod::regression;
-    case Method::spline:
-      return PresyncMethod::spline;
-  }
-  return PresyncMethod::none;
-}
-
 /// Runs presynchronise() once.
 class Presynchroniser {
  public:
@@ -50,12 +36,12 @@ class Presynchroniser {
     survey_records();
     prior_ = rate_prior(share_, options_.clock_prior);
     TRY(choose());
-    result_.method = method_of(method_);
+    result_.method = method_;
     result_.provenance = entrain::name_of(result_.method);
-    if (method_ && *method_ != Method::linear) {
+    if (measured() && method_ != Method::linear) {
       result_.provenance += fmt::format(" sessions={}", entrain::name_of(options_.condensing));
     }
-    if (method_ && !options_.measured_apart.empty()) {
+    if (measured() && !options_.measured_apart.empty()) {
       result_.provenance += options_.records_added ? " measured_apart=added" : " measured_apart";
     }
     if (method_ == Method::spline && all_sessions()) result_.provenance += " spline=all";
@@ -65,7 +51,7 @@ class Presynchroniser {
     avoid_negative_times(share_, result_.maps);
     if (options_.report) {
       gather_qualities();
-      if (method_ && !corrected_) {
+      if (measured() && !corrected_) {
         result_.clocks.warnings = warnings_of_records(share_, prior_);
       }
     }
@@ -73,6 +59,8 @@ class Presynchroniser {
   }
 
  private:
+  /// True if the maps come from sessions.
+  [[nodiscard]] bool measured() const { return method_ != Method::none; }
   const trace::LocationSkeleton& location(LocationIndex l) const { return trace_.locations[l]; }
 
   void survey_records() {
@@ -109,7 +97,7 @@ class Presynchroniser {
         return choose_automatically();
     }
     if (method_ == Method::linear) return {};
-    const char* const wanted = clocks::name_of(*method_);
+    const char* const wanted = entrain::name_of(method_);
     if (corrected_) {
       return fail(
           ErrorKind::input,
@@ -216,7 +204,7 @@ class Presynchroniser {
                                 "be based on that clock",
                                 name_of(l), location(l).decreasing));
       }
-      if (method_) {
+      if (measured()) {
         if (auto made = make_map(l); !made) {
           return fail(ErrorKind::input,
                       fmt::format("{}: {}; try --presync none", name_of(l), made.error().message));
@@ -228,12 +216,12 @@ class Presynchroniser {
 
   Result<void> make_map(LocationIndex l) {
     const std::size_t records = location(l).clock_offsets.size();
-    const bool exact = *method_ == Method::linear && !options_.report && records != 1;
+    const bool exact = method_ == Method::linear && !options_.report && records != 1;
     if (options_.as_reader || exact || (corrected_ && records < 2)) return make_as_reader(l);
     TRY_ASSIGN(Estimate estimate,
-               estimate(sessions_of(l), *method_, options_.condensing, prior_.mean()));
+               estimate(sessions_of(l), method_, options_.condensing, prior_.mean()));
     result_.maps[l] = std::move(estimate.map);
-    if (*method_ != Method::linear) {
+    if (method_ != Method::linear) {
       TRY_ASSIGN(result_.maps[l], straight_in_flushes(result_.maps[l], location(l)));
     }
     if (options_.report && estimate.quality.sessions >= 1) {
@@ -279,12 +267,12 @@ class Presynchroniser {
     std::sort(all.begin(), all.end(),
               [](const Numbered& a, const Numbered& b) { return a.location < b.location; });
     result_.clocks.reason = reason_;
-    if (method_) result_.clocks.sessions = source();
+    if (measured()) result_.clocks.sessions = source();
     for (const Numbered& one : all) result_.clocks.clocks.push_back(one.quality);
   }
 
   [[nodiscard]] SessionProvenance source() const {
-    const bool records = *method_ == Method::linear || !any_samples_;
+    const bool records = method_ == Method::linear || !any_samples_;
     const bool given = options_.exchanges != nullptr;
     SessionProvenance source;
     if (!records) source.condensing = options_.condensing;
@@ -314,7 +302,7 @@ class Presynchroniser {
   bool any_width_ = false;         ///< some record has a half-width
   bool any_samples_ = false;       ///< some location's exchanges are known
   RatePrior prior_;
-  std::optional<Method> method_;
+  Method method_ = Method::none;
   std::string reason_;
   std::map<LocationIndex, LocationSamples> samples_;
   std::vector<Numbered> qualities_;

@@ -58,18 +58,28 @@ class Lines {
   std::uint64_t offset_ = 0;       ///< offset of the next block in the file
 };
 
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (;;) {
+    const std::size_t comma = line.find(',');
+    words.push_back(line.substr(0, comma));
+    if (comma == std::string_view::npos) return words;
+    line.remove_prefix(comma + 1);
+  }
+}
+
 }  // namespace
 
-Result<void> read_recorder_table(const std::filesystem::path& path, std::string_view columns,
-                                 std::string_view remedy,
-                                 const std::function<std::string_view(const std::string&)>& row) {
+Result<void> read_recorder_table(const std::filesystem::path& path, const RecorderTable& table,
+                                 const std::function<std::string_view(RecorderRow)>& row) {
+  const std::size_t columns = words_of(table.columns).size();
   std::uint64_t number = 0;
   const auto refuse = [&](std::string_view why) {
     return fail(ErrorKind::input,
-                fmt::format("{}, line {}: {}; {}", path.string(), number, why, remedy));
+                fmt::format("{}, line {}: {}; {}", path.string(), number, why, table.remedy));
   };
   const auto advise = [&](const Error& error) {
-    return fail(error.kind, fmt::format("{}; {}", error.message, remedy));
+    return fail(error.kind, fmt::format("{}; {}", error.message, table.remedy));
   };
   auto file = File::open_for_reading(path, k_largest_table);
   if (!file) return advise(file.error());
@@ -82,11 +92,13 @@ Result<void> read_recorder_table(const std::filesystem::path& path, std::string_
     ++number;
     if (line.starts_with('#')) continue;
     if (!head) {
-      if (line != columns) return refuse("these are not the columns of the recorder");
+      if (line != table.columns) return refuse("these are not the columns of the recorder");
       head = true;
       continue;
     }
-    if (const std::string_view why = row(line); !why.empty()) return refuse(why);
+    const std::vector<std::string_view> words = words_of(line);
+    const std::string_view why = words.size() == columns ? row(words) : table.no_row;
+    if (!why.empty()) return refuse(why);
   }
   if (head) return {};
   return advise(

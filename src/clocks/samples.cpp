@@ -2,8 +2,6 @@
 #include "clocks/samples.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,8 +14,9 @@
 namespace entrain::clocks {
 namespace {
 
-constexpr std::string_view k_sample_columns =
-    "session,rank,parent,local_ticks,parent_ticks,master_ticks,round_trip_ticks,kept";
+constexpr RecorderTable k_sample_table{
+    "session,rank,parent,local_ticks,parent_ticks,master_ticks,round_trip_ticks,kept",
+    "this is no exchange of a clock session", "without the file the ClockOffset records count"};
 constexpr std::uint64_t k_largest_ticks = std::uint64_t{1} << 61;
 
 /// A line of the file.
@@ -31,19 +30,12 @@ using Key = std::pair<std::uint64_t, std::int64_t>;
 Key key_of(const Sample& sample) { return {sample.local, sample.offset}; }
 Key key_of(const trace::ClockOffset& record) { return {record.time, record.offset}; }
 
-std::optional<SampleRow> sample_row_of(std::string_view line) {
-  std::array<std::uint64_t, 8> words{};
-  const char* at = line.data();
-  const char* const end = at + line.size();
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto [next, error] = std::from_chars(at, end, words[i]);
-    const bool last = i + 1 == words.size();
-    if (error != std::errc() || (last ? next != end : next == end || *next != ',')) {
-      return std::nullopt;
-    }
-    at = next + (last ? 0 : 1);
+std::optional<SampleRow> sample_row_of(RecorderRow words) {
+  std::uint64_t session = 0, rank = 0, parent = 0, local = 0, parent_time = 0, master = 0,
+                round_trip = 0, kept = 0;
+  if (!read_numbers(words, session, rank, parent, local, parent_time, master, round_trip, kept)) {
+    return std::nullopt;
   }
-  const auto& [session, rank, parent, local, parent_time, master, round_trip, kept] = words;
   const auto offset = static_cast<std::int64_t>(master - local);
   const std::uint64_t size = offset < 0 ? local - master : master - local;
   if (size > k_largest_ticks || round_trip > k_largest_ticks || kept > 1) return std::nullopt;
@@ -114,17 +106,16 @@ Result<std::map<LocationIndex, LocationSamples>> read_clock_samples(
     return matcher.take_found();
   }
   std::vector<SampleRow> process;  // its lines stand together
-  TRY(read_recorder_table(path, k_sample_columns, "without the file the ClockOffset records count",
-                          [&](const std::string& line) -> std::string_view {
-                            const auto row = sample_row_of(line);
-                            if (!row) return "this is no exchange of a clock session";
-                            if (!process.empty() && process.front().rank != row->rank) {
-                              matcher.take(process);
-                              process.clear();
-                            }
-                            process.push_back(*row);
-                            return {};
-                          }));
+  TRY(read_recorder_table(path, k_sample_table, [&](RecorderRow words) -> std::string_view {
+    const auto row = sample_row_of(words);
+    if (!row) return k_sample_table.no_row;
+    if (!process.empty() && process.front().rank != row->rank) {
+      matcher.take(process);
+      process.clear();
+    }
+    process.push_back(*row);
+    return {};
+  }));
   matcher.take(process);
   return matcher.take_found();
 }
