@@ -12,8 +12,8 @@
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/definition_file.hpp"
 #include "formats/otf2/library/child.hpp"
+#include "formats/otf2/read/event_file.hpp"
 #include "formats/otf2/read/event_record.hpp"
-#include "formats/otf2/read/find_region.hpp"
 #include "formats/otf2/read/scan_events.hpp"
 
 namespace entrain::otf2 {

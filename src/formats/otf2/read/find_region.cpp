@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/read/find_region.hpp"
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -12,7 +10,6 @@
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"
 #include "formats/otf2/format/format.hpp"
-#include "formats/otf2/format/quick.hpp"
 #include "formats/otf2/read/event_file.hpp"
 
 namespace entrain::otf2 {
@@ -39,25 +36,6 @@ class RegionFinder {
     FieldReader in(chunk_ + offset, size, big_endian_);
     follow(type, in.c32());
     return true;
-  }
-  std::size_t hurry(std::size_t at, std::size_t limit) {
-    if (found_) return at;
-    const std::uint8_t* p = chunk_ + at;
-    const std::uint8_t* const end = chunk_ + limit;
-    while (p < end) {
-      if (*p == mark::stamp) {
-        if (load_u64(p + 1, false) >= wanted_) break;
-        p += 9;
-      }
-      const std::uint8_t type = p[0], length = p[1];
-      if (length >= k_plain_records[type]) break;
-      if (type == event::enter || type == event::leave) {
-        if (length > 4) break;
-        follow(type, static_cast<std::uint32_t>(load_u64(p + 2, false) & k_low_bytes[length]));
-      }
-      p += 2 + length;
-    }
-    return static_cast<std::size_t>(p - chunk_);
   }
   /// Local ids of the calls that began in the chunks walked and are still open.
   [[nodiscard]] const std::vector<std::uint32_t>& open() const { return stack_; }

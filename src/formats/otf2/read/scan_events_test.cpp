@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/otf2/format/random_chunks_testing.hpp"
-#include "formats/otf2/read/find_region.hpp"
+#include "formats/otf2/read/event_file.hpp"
 
 namespace entrain::otf2 {
 namespace {

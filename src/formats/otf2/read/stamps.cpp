@@ -2,13 +2,11 @@
 #include "formats/otf2/read/stamps.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"
 #include "formats/otf2/format/format.hpp"
-#include "formats/otf2/format/quick.hpp"
 
 namespace entrain::otf2 {
 
@@ -17,13 +15,7 @@ namespace {
 /// Operation codes from here on create and destroy handles.
 constexpr std::uint8_t k_first_handle_operation = 17;
 
-/// Records that never communicate, so that their type is all that counts.
-constexpr LengthLimits k_silent = except(
-    k_plain_records, {mark::attribute_list, event::mpi_send, event::mpi_isend, event::mpi_recv,
-                      event::mpi_irecv, event::mpi_collective_end, event::nb_collective_complete});
-
-/// Collects stamps and types, in batches: a vector that grows by one event after the other costs
-/// more than the reading.
+/// Collects stamps and types.
 class StampReader {
  public:
   explicit StampReader(EventStamps& result) : result_(result) {}
@@ -34,52 +26,13 @@ class StampReader {
     return true;
   }
   bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
-    add(time_, type, communicates(type, chunk_ + offset, size));
+    result_.stamps.push_back(time_);
+    result_.types.push_back(type);
+    result_.communication.push_back(communicates(type, chunk_ + offset, size) ? 1 : 0);
     return true;
-  }
-  std::size_t hurry(std::size_t at, std::size_t limit) {
-    const std::uint8_t* p = chunk_ + at;
-    const std::uint8_t* const end = chunk_ + limit;
-    std::uint64_t time = time_;
-    while (p < end) {
-      if (*p == mark::stamp) {
-        time = load_u64(p + 1, false);
-        p += 9;
-      }
-      const std::uint8_t type = p[0], length = p[1];
-      if (length < k_silent[type]) {
-        add(time, type, false);
-      } else if (length >= k_plain_records[type]) {
-        break;
-      } else if (type != mark::attribute_list) {
-        add(time, type, communicates(type, p + 2, length));
-      }
-      p += 2 + length;
-    }
-    time_ = time;
-    return static_cast<std::size_t>(p - chunk_);
-  }
-  /// Hands over the last batch.
-  void finish() {
-    const auto append = [&](auto& to, const auto& from) {
-      to.insert(to.end(), from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count_));
-    };
-    append(result_.stamps, stamps_);
-    append(result_.types, types_);
-    append(result_.communication, communication_);
-    count_ = 0;
   }
 
  private:
-  static constexpr std::size_t k_batch = 4096;
-
-  void add(std::uint64_t time, std::uint8_t type, bool communicates) {
-    if (count_ == k_batch) finish();
-    stamps_[count_] = time;
-    types_[count_] = type;
-    communication_[count_] = communicates ? 1 : 0;
-    ++count_;
-  }
   static bool communicates(std::uint8_t type, const std::uint8_t* payload, std::size_t size) {
     switch (type) {
       case event::mpi_send:
@@ -98,10 +51,6 @@ class StampReader {
   EventStamps& result_;
   const std::uint8_t* chunk_ = nullptr;
   std::uint64_t time_ = 0;
-  std::size_t count_ = 0;
-  std::array<std::uint64_t, k_batch> stamps_;
-  std::array<std::uint8_t, k_batch> types_;
-  std::array<std::uint8_t, k_batch> communication_;
 };
 
 }  // namespace
@@ -121,7 +70,6 @@ Result<EventStamps> read_stamps(const Archive& archive, LocationIndex location) 
   StampReader visitor(result);
   TRY_ASSIGN([[maybe_unused]] const FileEnd end,
              walk_file<Framing::events>(reader, visitor, [](auto) { return Result<void>(); }));
-  visitor.finish();
   return result;
 }
 

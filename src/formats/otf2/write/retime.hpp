@@ -46,8 +46,4 @@ struct Retiming {
 /// ErrorKind::interrupted.
 Result<void> retime_file(const Retiming& retiming, Framing framing);
 
-/// The same for an event file, by several threads (0: all cores). Each takes the next `part_chunks`
-/// chunks when it is done with its last ones. Same bytes as retime_file().
-Result<void> retime_in_parts(const Retiming& retiming, unsigned threads, std::uint64_t part_chunks);
-
 }  // namespace entrain::otf2

@@ -210,9 +210,6 @@ TEST_F(Retime, events_before_a_stop_time_that_stands_alone_are_mapped_where_they
                           .stops = StopTimes::stand_alone};
   ASSERT_TRUE(retime_file(retiming, Framing::events));
   EXPECT_EQ(contents(to), file(100, 450, 200));
-  fs::remove(to);
-  ASSERT_TRUE(retime_in_parts(retiming, 2, 1));
-  EXPECT_EQ(contents(to), file(100, 450, 200));
 }
 
 /// Retimes event by event, as the definition of the clock map says.
@@ -253,7 +250,7 @@ ClockMap random_map(testing::RandomChunks& random) {
   return map_of(std::move(knots));
 }
 
-TEST_F(Retime, in_a_hurry_or_in_parts_it_writes_the_same) {
+TEST_F(Retime, in_a_hurry_it_writes_the_same) {
   constexpr std::size_t k_large = 2048;
   testing::RandomChunks random(1);
   int refused = 0;
@@ -281,29 +278,9 @@ TEST_F(Retime, in_a_hurry_or_in_parts_it_writes_the_same) {
     if (good) {
       ASSERT_EQ(contents(to), bytes) << "round " << round;
     }
-    fs::remove(to);
-    const auto parts = retime_in_parts(retiming, 1, 1 + random.below(3));
-    ASSERT_EQ(parts.has_value(), good) << "round " << round;
-    if (good) {
-      ASSERT_EQ(contents(to), bytes) << "round " << round;
-    } else {
-      ASSERT_EQ(parts.error().message, whole.error().message);
-    }
   }
   EXPECT_GT(refused, 100);
   EXPECT_LT(refused, 1200);
-}
-
-TEST_F(Retime, a_part_without_a_stamp_has_the_time_of_the_one_before) {
-  const auto file = [](std::uint64_t a, std::uint64_t stop) {
-    return ChunkBuilder().stamp(a).next_chunk(k_retime_chunk).bytes() +
-           ChunkBuilder().flush(stop).end().bytes();
-  };
-  const fs::path from = folder_.put("from", file(100, 90)), to = folder_ / "to";
-  const ClockMap map = shifted(50);
-  ASSERT_TRUE(
-      retime_in_parts({.from = from, .to = to, .chunk_size = k_retime_chunk, .map = map}, 2, 1));
-  EXPECT_EQ(contents(to), file(150, 150));
 }
 
 TEST_F(Retime, can_be_interrupted) {

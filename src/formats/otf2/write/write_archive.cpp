@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <mutex>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -30,10 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Event files from here on are retimed by all threads together, in parts of this size.
-constexpr std::uint64_t k_large_file = std::uint64_t{256} << 20;
-constexpr std::uint64_t k_part_bytes = std::uint64_t{32} << 20;
-
 /// A run of stage_archive() in one process.
 class Writer {
  public:
@@ -52,16 +47,14 @@ class Writer {
     } else if (plan_.progress != nullptr) {
       plan_.progress->begin("write", own.size(), "locations");
     }
-    TRY(parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
+    return parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
       TRY(Cancel(plan_.progress).check());
       TRY(write_definitions(own[i]));
       TRY(write_snapshots(own[i]));
-      if (set_aside(own[i])) return {};
       TRY(write_events(own[i]));
       if (plan_.progress != nullptr && !rewrites) plan_.progress->advance(1);
       return {};
-    }));
-    return retime_large_files();
+    });
   }
 
   Result<void> create_folder() const {
@@ -148,24 +141,6 @@ class Writer {
     return {};
   }
 
-  /// True for an event file so large that all threads work on it together, after the others.
-  bool set_aside(LocationIndex location) {
-    if (plan_.mode != WriteMode::rewrite || worker_count(plan_.threads) == 1) return false;
-    if (archive_.event_bytes({&location, 1}) < k_large_file) return false;
-    const std::lock_guard lock(mutex_);
-    large_files_.push_back(location);
-    return true;
-  }
-
-  Result<void> retime_large_files() {
-    const std::uint64_t chunk_size = archive_.anchor().event_chunk_size;
-    for (const LocationIndex location : large_files_) {
-      const fs::path from = archive_.event_file(location);
-      TRY(retime_in_parts(retiming(location, from), plan_.threads, k_part_bytes / chunk_size));
-    }
-    return {};
-  }
-
   Result<void> write_definitions(LocationIndex location) {
     const fs::path from = archive_.definition_file(location);
     const fs::path to = written(location, LocationFile::definitions);
@@ -215,8 +190,6 @@ class Writer {
   std::string folder_;  ///< folder of the location files; ends with a slash
   Linker linker_;
   std::array<std::atomic<std::int64_t>, std::tuple_size_v<LinkCounts>> links_{};
-  std::mutex mutex_;
-  std::vector<LocationIndex> large_files_;  ///< event files that are still to be retimed
 };
 
 }  // namespace
