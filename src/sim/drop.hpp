@@ -67,9 +67,6 @@ bool has_stretches(const DropOptions& options);
 /// to 1333 those of messages and collectives are lost.
 void draw_stretches(DropPlan& plan, std::span<const DropSpan> spans, const DropOptions& options);
 
-/// The RecordKind of an event of a skeleton; nothing for those that are never lost by themselves.
-std::optional<RecordKind> record_kind(trace::EventKind kind);
-
 /// True if skeletons hold the records of this kind.
 constexpr bool in_skeletons(RecordKind kind) {
   return kind != RecordKind::isend_complete && kind != RecordKind::request_test;
@@ -140,20 +137,5 @@ class DropStream {
 /// must come in order of definition.
 void add_location(DropReport& report, const trace::Definitions& definitions,
                   const LocationDrop& drop, const DropStream& stream);
-
-/// A trace that lost records.
-struct DroppedTrace {
-  trace::Trace trace;
-  /// Per location and event that stayed: its index in LocationSkeleton::events before.
-  std::vector<std::vector<std::size_t>> original;
-  DropReport report;  ///< paths are not set; `events` and `lost` do not know records outside
-                      ///< skeletons
-};
-
-/// Loses records of a trace in memory: the same communication records as the files lose. Of other
-/// records a skeleton holds only the number, so event_count falls by the events that were lost, and
-/// after an early end `last` is the last tick before that end. Marks at windows are not made.
-/// Errors: as plan_drop(), and ErrorKind::usage for names of regions, which no skeleton holds.
-Result<DroppedTrace> drop(const trace::Trace& trace, const DropOptions& options);
 
 }  // namespace entrain::sim

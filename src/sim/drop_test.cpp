@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim/drop.hpp"
+#include "sim/drop_testing.hpp"
 
 #include <algorithm>
 #include <cmath>
