@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "accuracy/common_error.hpp"
+#include "accuracy/sums.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <entrain/error.hpp>
 
 #include "engine/staying.hpp"
-#include "formats/tables/list.hpp"
+#include "formats/tables/edge_graph.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::engine {

@@ -9,7 +9,7 @@
 
 #include "base/big_vector.hpp"
 #include "engine/verbs.hpp"
-#include "formats/tables/list.hpp"
+#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::engine {
 

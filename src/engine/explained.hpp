@@ -10,7 +10,7 @@
 #include <entrain/clock_map.hpp>
 
 #include "explain/explain.hpp"
-#include "formats/tables/list.hpp"
+#include "formats/tables/edge_graph.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::engine {

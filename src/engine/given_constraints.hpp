@@ -9,7 +9,7 @@
 #include <entrain/align.hpp>
 
 #include "difference/system.hpp"
-#include "formats/tables/list.hpp"
+#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::engine {
 

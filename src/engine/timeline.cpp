@@ -23,7 +23,6 @@
 #include "engine/explained.hpp"
 #include "engine/staying.hpp"
 #include "formats/given_source.hpp"
-#include "formats/tables/check_edges.hpp"
 #include "formats/tables/edge_graph.hpp"
 #include "formats/tables/trace.hpp"
 #include "lines/simultaneous_ends.hpp"

@@ -19,7 +19,7 @@
 
 #include "base/link.hpp"
 #include "formats/source.hpp"
-#include "formats/tables/list.hpp"
+#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::formats {
 

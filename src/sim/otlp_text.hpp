@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 namespace entrain::sim {
 
 /// A span to write. Times are ns since 1970.
@@ -16,9 +18,23 @@ struct OtlpSpan {
 };
 
 /// The begin of a document of OTLP JSON, up to its first span. Names need no escapes.
-std::string otlp_begin(std::string_view service, std::string_view host);
+inline std::string otlp_begin(std::string_view service, std::string_view host) {
+  return fmt::format(
+      R"({{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"service.name","value":)"
+      R"({{"stringValue":"{}"}}}},{{"key":"host.name","value":{{"stringValue":"{}"}}}}]}},)"
+      R"("scopeSpans":[{{"spans":[)",
+      service, host);
+}
+
 /// A span; a document separates spans by commas.
-std::string otlp_span(const OtlpSpan& span);
+inline std::string otlp_span(const OtlpSpan& span) {
+  const std::string parent =
+      span.parent == 0 ? "" : fmt::format(R"("parentSpanId":"{:016x}",)", span.parent);
+  return fmt::format(R"({{"traceId":"{:032x}","spanId":"{:016x}",{}"name":"{}","kind":{},)"
+                     R"("startTimeUnixNano":"{}","endTimeUnixNano":"{}"}})",
+                     span.trace, span.id, parent, span.name, span.kind, span.begin, span.end);
+}
+
 /// The end of a document, and of its line.
 inline constexpr std::string_view k_otlp_end = "]}]}]}\n";
 

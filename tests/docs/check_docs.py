@@ -60,7 +60,7 @@ NUMBERS = [
     ("src/cli/check_options.cpp", "k_most_rate_ppm", 1,
      [(OPTIONS, "parts per million, 0 to {};"), (OPTIONS, "parts per million, 0 to {}.")]),
     ("src/formats/json/text_file.hpp", "k_most_ratio", 1, [(OPTIONS, "{} times its packed size")]),
-    ("src/accuracy/common_error.hpp", "k_windows", 1,
+    ("src/accuracy/sums.hpp", "k_windows", 1,
      [("include/entrain/compare.hpp", "windows of 1/{} of the run")]),
 ]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/tables/check_edges.hpp"
+#include "formats/tables/edge_graph.hpp"
 
 #include <algorithm>
 #include <cmath>

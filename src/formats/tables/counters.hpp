@@ -7,7 +7,7 @@
 
 #include <entrain/align.hpp>
 
-#include "formats/tables/list.hpp"
+#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::tables {
 

@@ -12,8 +12,10 @@
 #include "base/executor.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
+#include "match/parts.hpp"
 
 namespace entrain::tables {
+
 namespace {
 
 /// Least number of edges per slice, the work of one thread.
@@ -301,6 +303,33 @@ class GraphBuilder {
 Result<EdgeGraph> graph_of(const trace::Definitions& definitions, const Edges& edges,
                            const MuTicks& mu, unsigned threads, const Progress* progress) {
   return GraphBuilder(definitions, edges, mu, threads, progress).run();
+}
+
+EdgeList list_of(const match::Graph& graph, const MuTicks& mu) {
+  EdgeList list;
+  const bool delays = mu != MuTicks{} || !graph.extra_mu.empty();
+  const std::span<const std::uint64_t> stamps = graph.stamp;
+  const auto add = [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
+    list.cause_clock.push_back(from);
+    list.cause_time.push_back(graph.stamp[edge.send]);
+    list.effect_clock.push_back(to);
+    list.effect_time.push_back(graph.stamp[edge.receive]);
+    list.kind.push_back(edge.kind);
+    if (delays) list.min_delay.push_back(graph.mu_of(edge, mu));
+  };
+  match::for_edges(graph, {graph.edges, {}}, stamps, add);
+  for (const match::Exchange& exchange : graph.exchanges) {
+    list.instances.push_back({.kind = exchange.kind,
+                              .first = list.members.size(),
+                              .begins = exchange.send_count,
+                              .ends = exchange.receive_count});
+    for (const auto side : {graph.sends(exchange), graph.receives(exchange)}) {
+      for (const match::Participant& one : side) {
+        list.members.push_back({one.location, one.order, graph.stamp[one.node]});
+      }
+    }
+  }
+  return list;
 }
 
 }  // namespace entrain::tables

@@ -5,10 +5,37 @@
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
+#include "base/big_vector.hpp"
 #include "match/graph.hpp"
 #include "trace/definitions.hpp"
 
 namespace entrain::tables {
+
+/// The arrays of Edges.
+struct EdgeList {
+  BigVector<std::uint32_t> cause_clock, effect_clock;
+  BigVector<std::uint64_t> cause_time, effect_time;
+  BigVector<std::int64_t> min_delay;  ///< empty: 0
+  BigVector<EdgeKind> kind;
+  BigVector<CollectiveInstance> instances;
+  BigVector<InstanceMember> members;
+
+  /// Views of the arrays, valid until these change.
+  [[nodiscard]] Edges view() const {
+    return {.cause_clock = cause_clock,
+            .cause_time = cause_time,
+            .effect_clock = effect_clock,
+            .effect_time = effect_time,
+            .min_delay = min_delay,
+            .kind = kind,
+            .instances = instances,
+            .members = members};
+  }
+};
+
+/// The edges and exchanges of a graph with all nodes in this process, in its order: graph_of() of
+/// the list is the same graph. `mu`: minimal latencies of the latency classes.
+EdgeList list_of(const match::Graph& graph, const MuTicks& mu);
 
 /// A graph made of edges, and the number of edges and instances that it ignores.
 struct EdgeGraph {
@@ -25,5 +52,11 @@ struct EdgeGraph {
 /// 65,535 different delays; ErrorKind::interrupted if `progress` (may be null) requests it.
 Result<EdgeGraph> graph_of(const trace::Definitions& definitions, const Edges& edges,
                            const MuTicks& mu, unsigned threads, const Progress* progress);
+
+/// Refuses invalid clocks and edges: arrays of different lengths, clocks that do not exist,
+/// stamps of 2^63 or more, delays below 0, ranges outside the members, two clocks of one name, two
+/// begins of one clock in an instance. Errors: ErrorKind::usage, naming the element. O(edges), on
+/// `threads` threads.
+Result<void> check(const Clocks& clocks, const Edges& edges, unsigned threads);
 
 }  // namespace entrain::tables

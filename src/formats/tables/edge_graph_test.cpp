@@ -6,8 +6,6 @@
 
 #include <vector>
 
-#include "formats/tables/check_edges.hpp"
-#include "formats/tables/list.hpp"
 #include "formats/tables/trace.hpp"
 #include "match/testing.hpp"
 

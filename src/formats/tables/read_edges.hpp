@@ -11,7 +11,7 @@
 #include <entrain/progress.hpp>
 
 #include "formats/tables/counters.hpp"
-#include "formats/tables/list.hpp"
+#include "formats/tables/edge_graph.hpp"
 #include "formats/tables/reader.hpp"
 #include "formats/tables/times.hpp"
 

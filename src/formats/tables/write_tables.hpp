@@ -12,7 +12,7 @@
 #include <entrain/error.hpp>
 
 #include "formats/tables/counters.hpp"
-#include "formats/tables/list.hpp"
+#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::tables {
 
