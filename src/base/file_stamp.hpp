@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 
@@ -24,15 +22,15 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-/// The stamp of what `name` in a folder, given by its descriptor, names or leads to by links. With
-/// AT_FDCWD the name is a path. Most files are no links: these need one call of the system.
-inline FileStamp stamp_at(int folder, const char* name) {
+/// The stamp of what `path` names or leads to by links. Most files are no links: these need one
+/// call of the system.
+inline FileStamp stamp_of(const std::filesystem::path& path) {
   struct stat status {};
   FileStamp stamp;
-  int failed = ::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW);
+  int failed = ::lstat(path.c_str(), &status);
   stamp.named = failed == 0 || (errno != ENOENT && errno != ENOTDIR);
   stamp.link = failed == 0 && S_ISLNK(status.st_mode);
-  if (stamp.link) failed = ::fstatat(folder, name, &status, 0);
+  if (stamp.link) failed = ::stat(path.c_str(), &status);
   if (failed != 0) return stamp;
   constexpr std::int64_t k_ns = 1'000'000'000;
   stamp.size = static_cast<std::int64_t>(status.st_size);
@@ -47,20 +45,6 @@ inline bool leads_to(const std::filesystem::path& path, const FileStamp& stamp) 
   struct stat status {};
   return stamp.size >= 0 && ::stat(path.c_str(), &status) == 0 && status.st_dev == stamp.device &&
          status.st_ino == stamp.inode;
-}
-
-/// The stamp of what `path` names or leads to by links.
-inline FileStamp stamp_of(const std::filesystem::path& path) {
-  return stamp_at(AT_FDCWD, path.c_str());
-}
-
-/// True if the last change is so long ago that another one would change the stamp: some systems
-/// tell times to two seconds only. False where the clocks of two machines disagree.
-inline bool is_at_rest(const FileStamp& stamp) {
-  constexpr std::int64_t k_coarse_ns = 2'000'000'000;
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const std::int64_t now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-  return stamp.size >= 0 && stamp.modified_ns < now_ns - k_coarse_ns;
 }
 
 }  // namespace entrain

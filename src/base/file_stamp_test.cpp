@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.hpp"
 #include "base/temp_folder_testing.hpp"
 
 namespace entrain {
@@ -39,14 +38,6 @@ TEST(FileStamp, tells_a_name_that_leads_nowhere_from_none) {
   EXPECT_TRUE(link.named && link.link);
   EXPECT_EQ(link.size, -1);
   EXPECT_FALSE(leads_to(folder / "link", link));
-}
-
-TEST(FileStamp, of_a_name_in_an_open_folder_is_that_of_the_path) {
-  const TempFolder folder;
-  const fs::path file = folder.put("x", Bytes{1});
-  const File opened(::open(folder.path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  EXPECT_EQ(stamp_at(opened.descriptor(), "x"), stamp_of(file));
-  EXPECT_EQ(stamp_at(opened.descriptor(), "y"), FileStamp());
 }
 
 }  // namespace

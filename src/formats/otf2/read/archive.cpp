@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/read/archive.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -146,30 +144,10 @@ std::array<fs::path, k_location_files> Archive::files_of(LocationIndex location)
   return {event_file(location), definition_file(location), snapshot_file(location)};
 }
 
-namespace {
-
-/// Names that start from an open folder are found faster than paths. Not open if that is not
-/// allowed or there is none.
-File open_folder(const std::string& path) {
-  return File(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-}
-
-}  // namespace
-
-FileStamp Archive::look_at(const File& folder, LocationIndex location, LocationFile file) const {
-  const std::string name = name_of(location, file);
-  return folder.is_open() ? stamp_at(folder.descriptor(), name.c_str())
-                          : stamp_at(AT_FDCWD, (location_folder_ + name).c_str());
-}
-
-Archive::Stamps Archive::look_at_all(const File& folder, LocationIndex location) const {
-  return {look_at(folder, location, LocationFile::events),
-          look_at(folder, location, LocationFile::definitions),
-          look_at(folder, location, LocationFile::snapshots)};
-}
-
-Archive::Note Archive::take_note(const File& folder, LocationIndex location) const {
-  Note note{location, look_at_all(folder, location), {}};
+Archive::Note Archive::take_note(LocationIndex location) const {
+  Note note{location, {}, {}};
+  const auto files = files_of(location);
+  std::transform(files.begin(), files.end(), note.stamps.begin(), stamp_of);
   const std::int64_t size = note.stamps[static_cast<std::size_t>(LocationFile::definitions)].size;
   if (size <= 0 || size > k_small_definitions) return note;
   // A later step reads files again that cannot be read now, and reports their error.
@@ -183,13 +161,8 @@ void Archive::note_files(std::span<const LocationIndex> locations, unsigned thre
   note_of_.resize(definitions_.locations.size(), k_none);
   const std::size_t first = notes_.size();
   notes_.resize(first + locations.size());
-  if (first == 0) {
-    folder_stamp_ = stamp_of(location_folder_);
-    folder_was_at_rest_ = is_at_rest(folder_stamp_);
-  }
-  const File folder = open_folder(location_folder_);
   for_each_in_parallel(threads, locations.size(), [&](std::size_t i) {
-    notes_[first + i] = take_note(folder, locations[i]);
+    notes_[first + i] = take_note(locations[i]);
     note_of_[locations[i]] = static_cast<std::uint32_t>(first + i);
   });
 }
@@ -201,7 +174,7 @@ const Archive::Note* Archive::note_of(LocationIndex location) const {
 
 FileStamp Archive::stamp(LocationIndex location, LocationFile file) const {
   const Note* const note = note_of(location);
-  return note == nullptr ? look_at(File(), location, file)
+  return note == nullptr ? stamp_of(location_file(location, file))
                          : note->stamps[static_cast<std::size_t>(file)];
 }
 
@@ -240,23 +213,13 @@ Result<void> Archive::check_unchanged() const {
   for (std::size_t i = 0; i < common_stamps_.size(); ++i) {
     TRY(check_same(common_stamps_[i], stamp_of(common[i]), common[i]));
   }
-  const File folder = open_folder(location_folder_);
-  const bool same_entries = folder_was_at_rest_ && stamp_of(location_folder_) == folder_stamp_;
-  return parallel_for(threads_, notes_.size(), [&](std::size_t note) {
-    return check_unchanged(folder, note, same_entries);
+  return parallel_for(threads_, notes_.size(), [&](std::size_t i) -> Result<void> {
+    const auto files = files_of(notes_[i].location);
+    for (std::size_t k = 0; k < k_location_files; ++k) {
+      TRY(check_same(notes_[i].stamps[k], stamp_of(files[k]), files[k]));
+    }
+    return {};
   });
-}
-
-Result<void> Archive::check_unchanged(const File& folder, std::size_t note,
-                                      bool same_entries) const {
-  const LocationIndex location = notes_[note].location;
-  for (std::size_t k = 0; k < k_location_files; ++k) {
-    const FileStamp& before = notes_[note].stamps[k];
-    if (!before.named && same_entries) continue;  // still missing
-    const FileStamp now = look_at(folder, location, static_cast<LocationFile>(k));
-    if (now != before) TRY(check_same(before, now, files_of(location)[k]));
-  }
-  return {};
 }
 
 std::uint64_t Archive::event_bytes(std::span<const LocationIndex> locations) const {

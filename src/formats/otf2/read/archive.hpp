@@ -114,24 +114,16 @@ class Archive final : public trace::EventReader {
 
  private:
   Archive() = default;
-  using Stamps = std::array<FileStamp, k_location_files>;
   [[nodiscard]] std::filesystem::path location_file(LocationIndex location,
                                                     LocationFile file) const;
   /// Noted facts about the files of a location.
   struct Note {
     LocationIndex location = k_none;
-    Stamps stamps;                          ///< one for each of files_of()
-    std::vector<std::uint8_t> definitions;  ///< bytes of a small file; empty: not kept
+    std::array<FileStamp, k_location_files> stamps;  ///< one for each of files_of()
+    std::vector<std::uint8_t> definitions;           ///< bytes of a small file; empty: not kept
   };
-  [[nodiscard]] Note take_note(const File& folder, LocationIndex location) const;
+  [[nodiscard]] Note take_note(LocationIndex location) const;
   [[nodiscard]] const Note* note_of(LocationIndex location) const;
-  /// The stamp of a file in the folder of the location files, opened; of none, by its path.
-  [[nodiscard]] FileStamp look_at(const File& folder, LocationIndex location,
-                                  LocationFile file) const;
-  [[nodiscard]] Stamps look_at_all(const File& folder, LocationIndex location) const;
-  /// `same_entries`: no entry of the folder came or went since the first note.
-  [[nodiscard]] Result<void> check_unchanged(const File& folder, std::size_t note,
-                                             bool same_entries) const;
 
   std::string anchor_path_;
   std::string location_folder_;  ///< ends with a slash
@@ -142,10 +134,6 @@ class Archive final : public trace::EventReader {
   std::vector<FileStamp> common_stamps_;  ///< one for each of common_files()
   std::vector<Note> notes_;               ///< one for each location noted
   std::vector<std::uint32_t> note_of_;    ///< each location's place in `notes_`, or k_none
-  FileStamp folder_stamp_;                ///< stamp of the folder of the location files, taken
-                                          ///< ahead of the first note
-  bool folder_was_at_rest_ = false;       ///< nothing changed in the folder when `folder_stamp_`
-                                          ///< was taken
   unsigned threads_ = 1;                  ///< threads of note_files()
 };
 
