@@ -375,7 +375,7 @@ class Prover {
           narrow_limits(problem_, limits(wander_ppb),
                         [this](const ErrorBounds& errors) { return add_violated(errors); });
       if (narrowed || !narrowed.error().is_certain || !assume_mean_) return narrowed;
-      raise_mean(wander_ppb, narrowed.error());
+      raise_mean(wander_ppb);
     }
   }
   /// Limits by what is assumed and by what is known.
@@ -418,18 +418,35 @@ class Prover {
   }
 
   /// Twice the least limit on mean rates without a contradiction; none if there is no such limit.
-  void raise_mean(std::int64_t wander_ppb, const Contradiction& shown) {
+  void raise_mean(std::int64_t wander_ppb) {
     known_rates_.clear();
-    auto found = contradiction(problem_, limits(wander_ppb));
-    if (!found) found = shown;  // only lowered limits show it
-    for (; found; found = contradiction(problem_, limits(wander_ppb))) {
+    const std::int64_t assumed = mean_ppb_;
+    while (const auto found = contradiction(problem_, limits(wander_ppb))) {
       assume_mean_ = found->missing_ppb && mean_ppb_ + *found->missing_ppb < k_most_rate_ppb;
       if (!assume_mean_) return;
       mean_ppb_ += std::max<std::int64_t>(*found->missing_ppb, 1);
     }
+    // Where only lowered limits show the contradiction: what bounds without the assumption demand.
+    if (mean_ppb_ == assumed) mean_ppb_ = std::max(demanded_mean(wander_ppb), assumed);
     least_mean_ppb_ = mean_ppb_;
     mean_ppb_ *= ProofThresholds::margin;
     assume_mean_ = mean_ppb_ < k_most_rate_ppb;
+  }
+
+  /// The largest mean rate against the reference that a clock has at least, if none is assumed.
+  std::int64_t demanded_mean(std::int64_t wander_ppb) {
+    assume_mean_ = false;
+    const auto narrowed = narrow(wander_ppb);
+    assume_mean_ = true;
+    std::int64_t demanded = 0;
+    if (!narrowed) return demanded;
+    const auto equal = ranges_by_mean(result_.lines, reference_clock_, 0);
+    for (std::uint32_t c = 0; c < clocks_; ++c) {
+      const RateRange& range = narrowed->limits.mean[c];
+      demanded = std::max(
+          {demanded, range.lower_ppb - equal[c].upper_ppb, equal[c].lower_ppb - range.upper_ppb});
+    }
+    return demanded;
   }
 
   /// Evaluates sessions without half-widths, and a session that would help.

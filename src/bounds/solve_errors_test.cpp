@@ -91,50 +91,140 @@ std::vector<difference::Edge> pairs_of(const RandomClocks& clocks, const ProvenI
   return pairs;
 }
 
+/// How proofs compare with shortest paths over all pairs.
+struct Compared {
+  std::size_t proved = 0, tied = 0, contradicted = 0;
+
+  void compare(const ProvenIntervals& proven, const std::vector<difference::Edge>& pairs) {
+    if (proven.lines.empty() || proven.width <= 1) return;
+    std::vector<difference::ClockLimits> limits(proven.lines.size(), {k_most_rate_ppb, {}});
+    const std::uint32_t reference = proven.clock_of[proven.reference];
+    if (!proven.about.reason.empty()) {
+      ++contradicted;
+      EXPECT_FALSE(difference::Oracle({.clocks = limits, .reference = reference, .edges = pairs})
+                       .feasible());
+      return;
+    }
+    ++proved;
+    for (std::uint32_t c = 0; c < limits.size(); ++c) {
+      limits[c].rate_ppb = proven.errors[c].rate_ppb();
+    }
+    const difference::Constraints constraints{
+        .clocks = limits, .reference = reference, .edges = pairs};
+    const difference::Oracle oracle(constraints);
+    ASSERT_TRUE(oracle.feasible());
+    for (const auto& [event, index] : oracle.events()) {
+      if (index != 0) compare(proven, event, -oracle.upper(event), -oracle.lower(event));
+    }
+  }
+
+ private:
+  void compare(const ProvenIntervals& proven, const difference::Event& event, Exact lower,
+               Exact upper) {
+    const auto found = proven.errors[event.clock].at(proven.begin + event.stamp);
+    ASSERT_EQ(difference::is_unbounded(upper), difference::is_unbounded(found.upper));
+    ASSERT_EQ(difference::is_unbounded(lower), difference::is_unbounded(found.lower));
+    if (difference::is_unbounded(upper) || difference::is_unbounded(lower)) return;
+    ++tied;
+    ASSERT_TRUE(found.upper >= upper && found.upper <= upper + 2 * k_tick);
+    ASSERT_TRUE(found.lower <= lower && found.lower >= lower - 2 * k_tick);
+  }
+};
+
 /// Bounds are the shortest paths over all pairs, though few of these are constraints.
 TEST(ProveIntervals, equal_the_shortest_paths_of_10000_random_traces) {
-  std::size_t proved = 0, tied = 0, contradicted = 0;
-  for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+  Compared compared;
+  for (std::uint64_t seed = 0; seed < 10'000 && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
     RandomClocks clocks(seed);
     clocks::Presynchronised presync;
     presync.method = PresyncMethod::causal;
     presync.maps = clocks.estimate();
     const auto proven = prove_intervals(clocks.context(), clocks.domains(), presync, {});
     ASSERT_TRUE(proven) << proven.error().message;
-    if (proven->lines.empty() || proven->width <= 1) continue;
-    const std::vector<difference::Edge> pairs = pairs_of(clocks, *proven);
-    std::vector<difference::ClockLimits> limits(proven->lines.size(), {k_most_rate_ppb, {}});
-    const std::uint32_t reference = proven->clock_of[proven->reference];
-    if (!proven->about.reason.empty()) {
-      ++contradicted;
-      ASSERT_FALSE(
-          difference::Oracle({.clocks = limits, .reference = reference, .edges = pairs}).feasible())
-          << seed;
-      continue;
-    }
-    ++proved;
-    for (std::uint32_t c = 0; c < limits.size(); ++c) {
-      limits[c].rate_ppb = proven->errors[c].rate_ppb();
-    }
-    const difference::Constraints constraints{
-        .clocks = limits, .reference = reference, .edges = pairs};
-    const difference::Oracle oracle(constraints);
-    ASSERT_TRUE(oracle.feasible()) << seed;
-    for (const auto& [event, index] : oracle.events()) {
-      if (index == 0) continue;
-      const auto found = proven->errors[event.clock].at(proven->begin + event.stamp);
-      const Exact upper = -oracle.lower(event), lower = -oracle.upper(event);
-      ASSERT_EQ(difference::is_unbounded(upper), difference::is_unbounded(found.upper)) << seed;
-      ASSERT_EQ(difference::is_unbounded(lower), difference::is_unbounded(found.lower)) << seed;
-      if (difference::is_unbounded(upper) || difference::is_unbounded(lower)) continue;
-      ++tied;
-      ASSERT_TRUE(found.upper >= upper && found.upper <= upper + 2 * k_tick) << seed;
-      ASSERT_TRUE(found.lower <= lower && found.lower >= lower - 2 * k_tick) << seed;
+    compared.compare(*proven, pairs_of(clocks, *proven));
+  }
+  EXPECT_GT(compared.proved, 8'000);
+  EXPECT_GT(compared.contradicted, 5);
+  EXPECT_GT(compared.tied, 50'000);
+}
+
+/// A measurement of a clock against the first one: this showed `shown`, give or take `half_width`.
+struct Measured {
+  LocationIndex location = 0;
+  std::uint64_t local = 0, shown = 0;
+  std::int64_t half_width = 0;
+};
+
+/// Random measurements of the clocks of a trace whose maps are about right.
+std::vector<Measured> measurements_of(const trace::Trace& trace, std::span<const ClockMap> maps,
+                                      RandomStream& random) {
+  std::vector<Measured> all;
+  for (LocationIndex l = 1; l < trace.locations.size(); ++l) {
+    const trace::LocationSkeleton& location = trace.locations[l];
+    if (location.event_count == 0) continue;
+    for (std::uint64_t n = random.below(3); n > 0; --n) {
+      const std::uint64_t local = location.first + random.below(location.last - location.first + 1);
+      const std::int64_t of_first = maps[0](local) - static_cast<std::int64_t>(local);
+      all.push_back({l, local, static_cast<std::uint64_t>(maps[l](local) - of_first),
+                     200 + static_cast<std::int64_t>(random.below(3'000))});
     }
   }
-  EXPECT_GT(proved, 8'000);
-  EXPECT_GT(contradicted, 5);
-  EXPECT_GT(tied, 50'000);
+  return all;
+}
+
+/// Both constraints that a measurement makes, loosened as the proof loosens them.
+void add_pairs(const ProvenIntervals& proven, const Measured& measured,
+               std::vector<difference::Edge>& pairs) {
+  const std::uint32_t first = proven.clock_of[0], other = proven.clock_of[measured.location];
+  if (first == other) return;
+  const difference::Event a{first, proven.lines[first](measured.shown) - proven.begin};
+  const difference::Event b{other, proven.lines[other](measured.local) - proven.begin};
+  const std::int64_t reach = measured.half_width + measured.half_width / 1'000 + 1 +
+                             proven.quantum[first] + proven.quantum[other];
+  pairs.push_back({a, b, -reach});
+  pairs.push_back({b, a, -reach});
+}
+
+TEST(ProveIntervals, equal_the_shortest_paths_with_sessions_and_given_limits) {
+  Compared compared;
+  std::uint64_t sessions = 0;
+  Solo solo;
+  for (std::uint64_t seed = 0; seed < 3'000 && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    RandomClocks clocks(seed);
+    RandomStream random(seed, 7);
+    clocks::Presynchronised presync;
+    presync.method = PresyncMethod::causal;
+    presync.maps = clocks.estimate();
+    trace::Trace trace = clocks.context().trace();
+    if (trace.locations[0].event_count == 0) continue;
+    trace.locations[0].clock_offsets = {{trace.locations[0].first, 0, 0}};
+    const auto measured = measurements_of(trace, presync.maps, random);
+    for (const Measured& one : measured) {
+      trace.locations[one.location].clock_offsets.push_back(
+          {one.local, static_cast<std::int64_t>(one.shown - one.local),
+           static_cast<double>(one.half_width)});
+    }
+    constraints::Context context{.share = {solo, clocks.context().share.partition, trace},
+                                 .graph = clocks.context().graph,
+                                 .mu = clocks.context().mu};
+    context.prior.mean_ppb = random.below(2) == 0 ? 500'000 : 600'000;  // wall clocks, timers
+    BoundsOption option;
+    if (random.below(2) == 0) option.max_rate_ppm = static_cast<double>(1 + random.below(300));
+    const auto proven = prove_intervals(context, clocks.domains(), presync, option);
+    if (!proven) continue;  // the given limit is too small
+    ASSERT_EQ(proven->reference, 0u);
+    sessions += proven->about.sessions;
+    if (proven->lines.empty() || proven->width <= 1) continue;
+    std::vector<difference::Edge> pairs = pairs_of(clocks, *proven);
+    for (const Measured& one : measured) add_pairs(*proven, one, pairs);
+    compared.compare(*proven, pairs);
+  }
+  EXPECT_GT(compared.proved, 1'500);
+  EXPECT_GT(compared.contradicted, 5);
+  EXPECT_GT(compared.tied, 10'000);
+  EXPECT_GT(sessions, 3'000);
 }
 
 /// Bounds do not depend on how good the lines are that errors are measured against: they are as

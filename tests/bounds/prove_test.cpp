@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <entrain/entrain.hpp>
 
+#include "base/random.hpp"
 #include "base/team.hpp"
 #include "bounds/bounds_testing.hpp"
 #include "bounds/hold_inside.hpp"
@@ -293,7 +294,8 @@ session::LoadedTrace late_messages() {
   return loaded_of(b);
 }
 
-Proof prove_with(const session::LoadedTrace& loaded, const ClockPriorOption& option) {
+Proof prove_with(const session::LoadedTrace& loaded, const ClockPriorOption& option,
+                 const BoundsOption& bounds = {}) {
   Solo solo;
   Proof proof;
   proof.presync = clocks::presynchronise(loaded.trace, Presync::linear).value();
@@ -301,9 +303,8 @@ Proof prove_with(const session::LoadedTrace& loaded, const ClockPriorOption& opt
   const constraints::Context context{.share = loaded.share(solo),
                                      .graph = proof.graph,
                                      .prior = clocks::rate_prior(loaded.share(solo), option)};
-  proof.bounds = judge(loaded.share(solo),
-                       prove_intervals(context, processes_of(loaded), proof.presync, {}).value(),
-                       proof.presync.maps, true);
+  proof.proven = prove_intervals(context, processes_of(loaded), proof.presync, bounds).value();
+  proof.bounds = judge(loaded.share(solo), proof.proven, proof.presync.maps, true);
   return proof;
 }
 
@@ -322,6 +323,104 @@ TEST(ProveIntervals, the_kind_of_clocks_limits_their_mean_rates) {
   EXPECT_NEAR(static_cast<double>(bound({.max_mean_rate_ppm = 20}, LimitOrigin::given)), 80'000,
               10'000);
   EXPECT_GT(bound({.max_mean_rate_ppm = {}, .any_mean_rate = true}, LimitOrigin::off), 1'000'000);
+}
+
+TEST(ProveIntervals, mean_rates_that_no_clock_has_are_told_though_wander_would_allow_them) {
+  // Clock 1 is fast by 1,000 ppm: bounds of 100 ppm about its line contain only such rates.
+  trace::testing::TraceBuilder b(2);
+  using K = trace::EventKind;
+  const auto fast = [](std::uint64_t t) { return t + t / 1'000; };
+  for (std::uint64_t t = 1'000'000; t < 2'000'000; t += 10'000) {
+    b.message(K::send, 0, t, 1);
+    b.message(K::recv, 1, fast(t + 10), 0);
+    b.message(K::send, 1, fast(t + 500), 0);
+    b.message(K::recv, 0, t + 510, 1);
+  }
+  const ClockBounds bounds = prove_with(loaded_of(b), {}).bounds;
+  EXPECT_EQ(bounds.mean_rate_source, LimitOrigin::trace);
+  ASSERT_TRUE(bounds.least_mean_rate_ppm);
+  EXPECT_GT(*bounds.least_mean_rate_ppm, 900);
+  EXPECT_LT(*bounds.least_mean_rate_ppm, 1'001);
+}
+
+/// A clock whose mean rate is at one end of its limit, and whose rate leaves it by as much as it
+/// may: above it in every other part of the run, below it in between.
+class ClockAtLimits {
+ public:
+  ClockAtLimits(double mean, double wander, double part, double offset)
+      : mean_(mean), wander_(wander), part_(part), offset_(offset) {}
+  [[nodiscard]] std::uint64_t operator()(std::uint64_t truth) const {
+    const auto time = static_cast<double>(truth);
+    const double within = std::fmod(time, 2 * part_);
+    const double strayed = wander_ * std::min(within, 2 * part_ - within);
+    return k_begin + static_cast<std::uint64_t>(time + mean_ * time + strayed + offset_);
+  }
+
+ private:
+  static constexpr std::uint64_t k_begin = 1'000'000'000;
+  double mean_, wander_, part_, offset_;
+};
+
+TEST(ProveIntervals, hold_for_clocks_at_their_limits) {
+  constexpr std::uint64_t k_length = 1'000'000'000;
+  constexpr double k_mean = 100e-6, k_wander = 20e-6;
+  const BoundsOption option{.max_rate_ppm = k_wander * 1e6};
+  std::size_t held = 0;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    RandomStream random(seed, 3);
+    const auto count = static_cast<std::uint32_t>(2 + random.below(5));
+    std::vector<ClockAtLimits> clocks{{0, 0, k_length, 0}};
+    while (clocks.size() < count) {
+      // Whole periods, so that the mean is that of the run.
+      const auto part = static_cast<double>(k_length) / static_cast<double>(2 << random.below(3));
+      clocks.emplace_back(random.below(2) == 0 ? k_mean : -k_mean,
+                          random.below(2) == 0 ? k_wander : -k_wander, part,
+                          static_cast<double>(random.below(1'000'000)));
+    }
+    struct Happening {
+      std::uint64_t truth = 0;
+      LocationIndex location = 0, peer = 0;
+      trace::EventKind kind = trace::EventKind::send;
+      std::uint32_t tag = 0;
+    };
+    std::vector<Happening> all;
+    std::uint32_t tag = 0;
+    // Every clock is there from the begin to the end; nobody receives that.
+    for (LocationIndex l = 0; l < count; ++l) {
+      for (const std::uint64_t t : {std::uint64_t{0}, k_length}) {
+        all.push_back({t, l, (l + 1) % count, trace::EventKind::send, tag++});
+      }
+    }
+    for (std::uint64_t n = (4 + random.below(20)) * count; n > 0; --n) {
+      const auto from = static_cast<LocationIndex>(random.below(count));
+      const auto to = static_cast<LocationIndex>((from + 1 + random.below(count - 1)) % count);
+      const std::uint64_t sent = random.below(k_length - 30'000);
+      all.push_back({sent, from, to, trace::EventKind::send, tag});
+      all.push_back({sent + random.below(30'000), to, from, trace::EventKind::recv, tag++});
+    }
+    std::ranges::stable_sort(all, {}, &Happening::truth);
+    trace::testing::TraceBuilder b(count);
+    for (const Happening& one : all) {
+      b.message(one.kind, one.location, clocks[one.location](one.truth), one.peer, one.tag);
+    }
+    const Proof proof = prove_with(loaded_of(b), {.max_mean_rate_ppm = k_mean * 1e6}, option);
+    const ProvenIntervals& proven = proof.proven;
+    ASSERT_EQ(proven.about.reason, "");
+    EXPECT_FALSE(proven.about.least_mean_rate_ppm) << "the limit is not contradicted";
+    for (const Happening& one : all) {
+      const std::uint32_t clock = proven.clock_of[one.location];
+      const std::int64_t shown = proven.lines[clock](clocks[one.location](one.truth));
+      const std::int64_t error =
+          shown - proven.lines[proven.clock_of[proven.reference]](clocks[0](one.truth));
+      const Interval interval = proven.errors[clock].interval(shown);
+      if (!interval.bounded() || clock == proven.clock_of[proven.reference]) continue;
+      ++held;
+      const std::int64_t reach = proven.quantum[clock] + 1;
+      EXPECT_GE(error, interval.lower - reach) << seed;
+      EXPECT_LE(error, interval.upper + reach) << seed;
+    }
+  }
+  EXPECT_GT(held, 10'000u);
 }
 
 TEST(ProveIntervals, a_session_that_would_help_is_told) {
