@@ -20,8 +20,8 @@
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
 #include "engine/carried_clocks.hpp"
-#include "engine/explained.hpp"
-#include "engine/staying.hpp"
+#include "explain/explained.hpp"
+#include "explain/staying.hpp"
 #include "formats/given_source.hpp"
 #include "formats/tables/check_edges.hpp"
 #include "formats/tables/edge_graph.hpp"
@@ -267,8 +267,8 @@ class Finder {
         !t_.domains.trivial()) {
       return false;
     }
-    const std::optional<Explained> found =
-        Explained::find(given_->clocks, given_->edges, momentary_limit().rate_ppb);
+    const std::optional<explain::Explained> found =
+        explain::Explained::find(given_->clocks, given_->edges, momentary_limit().rate_ppb);
     if (!found) return false;
     if (const auto& rate = found->explanation().rate_ppb) {
       t_.report.notes.push_back(fmt::format(
@@ -293,13 +293,13 @@ class Finder {
   /// Lets most clocks stay, if that leaves no violation; else aligns all of them, and lets them
   /// stay if that is no worse.
   Result<void> choose_maps() {
-    std::optional<KeptClocks> kept;
+    std::optional<explain::KeptClocks> kept;
     const std::size_t half = (t_.domains.count() - 1) / 2;
     if (may_keep()) {
-      TRY_ASSIGN(kept, keep_most_clocks(given_->clocks, given_->edges, momentary_limit().rate_ppb,
-                                        half, [&](const Clocks& group, const Edges& edges) {
-                                          return align(group, edges);
-                                        }));
+      TRY_ASSIGN(kept,
+                 explain::keep_most_clocks(
+                     given_->clocks, given_->edges, momentary_limit().rate_ppb, half,
+                     [&](const Clocks& group, const Edges& edges) { return align(group, edges); }));
     }
     if (kept && !causal::any_violation(context(), kept->maps)) {
       take_kept(*std::move(kept));
@@ -332,7 +332,7 @@ class Finder {
            given_->edges.instances.empty() && t_.mu.ticks == MuTicks{};
   }
 
-  void take_kept(KeptClocks kept) {
+  void take_kept(explain::KeptClocks kept) {
     t_.presync.clocks.reason =
         fmt::format("{} of {} clocks stay as they are; the others are aligned to them by messages",
                     kept.kept, kept.maps.size());

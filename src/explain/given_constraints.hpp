@@ -11,7 +11,7 @@
 #include "difference/system.hpp"
 #include "formats/tables/list.hpp"
 
-namespace entrain::engine {
+namespace entrain::explain {
 
 /// What given edges say of the errors of clocks, but for scans. Common time is that of a clock of
 /// its own, the last one, which has no stamps.
@@ -46,4 +46,4 @@ struct Regrouping {
 /// Without the edges that are inside one clock then.
 tables::EdgeList regroup(const Edges& edges, const Regrouping& by);
 
-}  // namespace entrain::engine
+}  // namespace entrain::explain

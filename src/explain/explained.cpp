@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/explained.hpp"
+#include "explain/explained.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "engine/given_constraints.hpp"
+#include "explain/given_constraints.hpp"
 
-namespace entrain::engine {
+namespace entrain::explain {
 
 namespace {
 
@@ -38,13 +38,13 @@ std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
   const GivenConstraints constraints(run.clocks.size(), edges, rate_ppb);
   if (!constraints.fit()) return std::nullopt;
   difference::Effort effort{.most = k_most_steps + k_sweeps * size};
-  auto explanation = explain::explain(constraints.view(), effort);
+  auto explanation = explain(constraints.view(), effort);
   if (!explanation || explanation->bits == 0) return std::nullopt;
   return Explained(run, edges, constraints.base(), *std::move(explanation));
 }
 
 Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
-                     explain::Explanation explanation)
+                     Explanation explanation)
     : run_(&run), base_(base), explanation_(std::move(explanation)) {
   divide_clocks();
   list_ =
@@ -57,7 +57,7 @@ void Explained::divide_clocks() {
   for (std::uint32_t c = 0; c < run_->clocks.size(); ++c) {
     first_.push_back(static_cast<std::uint32_t>(clocks_.clocks.size()));
     clocks_.clocks.push_back(run_->clocks[c]);
-    for (const explain::Step& step : steps_of(c)) {
+    for (const Step& step : steps_of(c)) {
       Clock after = clocks_.clocks.back();
       after.name += ", set";
       if (after.events) {
@@ -69,14 +69,14 @@ void Explained::divide_clocks() {
   }
 }
 
-std::span<const explain::Step> Explained::steps_of(std::uint32_t clock) const {
-  return std::ranges::equal_range(explanation_.steps, clock, {}, &explain::Step::clock);
+std::span<const Step> Explained::steps_of(std::uint32_t clock) const {
+  return std::ranges::equal_range(explanation_.steps, clock, {}, &Step::clock);
 }
 
 std::uint32_t Explained::part_of(std::uint32_t clock, std::uint64_t time) const {
   const auto steps = steps_of(clock);
-  const auto before = std::ranges::count_if(
-      steps, [&](const explain::Step& step) { return time_of(step.after) <= time; });
+  const auto before =
+      std::ranges::count_if(steps, [&](const Step& step) { return time_of(step.after) <= time; });
   return first_[clock] + static_cast<std::uint32_t>(before);
 }
 
@@ -90,7 +90,7 @@ std::optional<std::vector<ClockMap>> Explained::join(std::span<const ClockMap> m
     std::vector<ClockKnot> knots;
     std::uint64_t first = trace.locations[c].first;
     const std::uint64_t last = trace.locations[c].last;
-    for (const explain::Step& step : steps_of(c)) {
+    for (const Step& step : steps_of(c)) {
       add_part(maps[part++], first, time_of(step.before), knots);
       first = time_of(step.after);
     }
@@ -112,7 +112,7 @@ std::string Explained::words_for(std::uint64_t time) const {
 std::vector<std::string> Explained::sentences(std::span<const ClockMap> maps) const {
   std::vector<std::string> result;
   const double ms = static_cast<double>(run_->resolution_hz) / 1e3;
-  for (const explain::Step& step : explanation_.steps) {
+  for (const Step& step : explanation_.steps) {
     const auto offset = [&](std::int64_t stamp) {
       return maps[step.clock](time_of(stamp)) - static_cast<std::int64_t>(time_of(stamp));
     };
@@ -130,4 +130,4 @@ std::vector<std::string> Explained::sentences(std::span<const ClockMap> maps) co
   return result;
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::explain

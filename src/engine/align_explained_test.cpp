@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/explained.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,8 @@
 #include <vector>
 
 #include <entrain/entrain.hpp>
+
+#include "formats/tables/list.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -60,7 +60,7 @@ class Talk {
   tables::EdgeList list_;
 };
 
-TEST(Explained, a_timer_that_was_set_is_named_and_bends_no_other) {
+TEST(AlignExplained, a_timer_that_was_set_is_named_and_bends_no_other) {
   for (const std::int64_t step : {6 * k_ms, -6 * k_ms}) {
     const Talk talk(step);
     const Alignment aligned = talk.align();
@@ -71,7 +71,7 @@ TEST(Explained, a_timer_that_was_set_is_named_and_bends_no_other) {
   }
 }
 
-TEST(Explained, a_wrong_pair_moves_no_clock) {
+TEST(AlignExplained, a_wrong_pair_moves_no_clock) {
   Talk talk(0);
   talk.send(0, 1, 300 * k_ms, -5 * k_ms);
   const Alignment aligned = talk.align();

@@ -13,7 +13,7 @@
 #include "formats/tables/list.hpp"
 #include "trace/trace.hpp"
 
-namespace entrain::engine {
+namespace entrain::explain {
 
 /// Clocks and edges of a run without what its explanation relaxes, so that some clocks meet all of
 /// them. A clock that was set is one clock up to a step and another one after it.
@@ -24,7 +24,7 @@ class Explained {
   static std::optional<Explained> find(const Clocks& run, const Edges& edges,
                                        std::int64_t rate_ppb);
 
-  [[nodiscard]] const explain::Explanation& explanation() const { return explanation_; }
+  [[nodiscard]] const Explanation& explanation() const { return explanation_; }
   [[nodiscard]] const Clocks& clocks() const { return clocks_; }
   [[nodiscard]] Edges edges() const { return list_.view(); }
 
@@ -36,13 +36,12 @@ class Explained {
   [[nodiscard]] std::vector<std::string> sentences(std::span<const ClockMap> maps) const;
 
  private:
-  Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
-            explain::Explanation explanation);
+  Explained(const Clocks& run, const Edges& edges, std::uint64_t base, Explanation explanation);
 
   void divide_clocks();
   [[nodiscard]] std::uint32_t part_of(std::uint32_t clock, std::uint64_t time) const;
   /// Steps of a clock.
-  [[nodiscard]] std::span<const explain::Step> steps_of(std::uint32_t clock) const;
+  [[nodiscard]] std::span<const Step> steps_of(std::uint32_t clock) const;
   [[nodiscard]] std::uint64_t time_of(std::int64_t stamp) const {
     return base_ + static_cast<std::uint64_t>(stamp);
   }
@@ -50,10 +49,10 @@ class Explained {
 
   const Clocks* run_;
   std::uint64_t base_;  ///< stamp that those of the explanation count from
-  explain::Explanation explanation_;
+  Explanation explanation_;
   std::vector<std::uint32_t> first_;  ///< first part of every clock
   Clocks clocks_;
   tables::EdgeList list_;
 };
 
-}  // namespace entrain::engine
+}  // namespace entrain::explain

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/given_constraints.hpp"
+#include "explain/given_constraints.hpp"
 
 #include <algorithm>
 #include <limits>
 
-namespace entrain::engine {
+namespace entrain::explain {
 
 namespace {
 
@@ -77,4 +77,4 @@ tables::EdgeList regroup(const Edges& edges, const Regrouping& by) {
   return list;
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::explain
