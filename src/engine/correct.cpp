@@ -163,6 +163,10 @@ class Correction {
     return std::move(report_);
   }
 
+  engine::ExplainedClocks take_clocks() {
+    return {std::move(report_.clocks), std::move(t_.told), std::move(t_.wrong_pairs)};
+  }
+
   ClockMaps take_maps() {
     ClockMaps maps;
     const trace::Definitions& definitions = t_.loaded.trace.definitions;
@@ -442,15 +446,17 @@ Result<ClockTable> engine::find_clocks(const Run& run, const Paths& paths,
                                        const CorrectOptions& options) {
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, options));
-  return engine::find_clocks(run, *source, options);
+  TRY_ASSIGN(ExplainedClocks clocks, explain_clocks(run, *source, options));
+  return std::move(clocks.table);
 }
 
-Result<ClockTable> engine::find_clocks(const Run& run, const formats::Source& source,
-                                       const CorrectOptions& options) {
+Result<engine::ExplainedClocks> engine::explain_clocks(const Run& run,
+                                                       const formats::Source& source,
+                                                       const CorrectOptions& options) {
   Correction correction(run, source, options);
   TRY(correction.compute(true, Correction::Writing::no));
   TRY(correction.check_unchanged());
-  return correction.take_report().clocks;
+  return correction.take_clocks();
 }
 
 Result<ClockMaps> engine::plan_maps(const Run& run, const formats::Source& source,

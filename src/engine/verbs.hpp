@@ -16,8 +16,10 @@
 #include <entrain/report.hpp>
 
 #include "base/team.hpp"
+#include "explain/explained.hpp"
 #include "formats/registry/open.hpp"
 #include "page/data.hpp"
+#include "trace/witness.hpp"
 
 /// Verbs that the command line calls, for archives and for files that are one run. Several
 /// processes can do those with a Run together: every process of the team calls them with the same
@@ -68,9 +70,16 @@ Result<ClockMaps> plan_maps(const Run& run, const formats::Source& source,
 /// The clocks of a trace against common time, with evidence; with bounds only if the options ask
 /// for them.
 Result<ClockTable> find_clocks(const Run& run, const Paths& paths, const CorrectOptions& options);
+
+/// The clocks of a trace, and why no clocks meet all of its edges.
+struct ExplainedClocks {
+  ClockTable table;
+  explain::Told told;
+  std::vector<trace::WrongPair> wrong_pairs;  ///< see Timeline
+};
 /// The same for a source that is open.
-Result<ClockTable> find_clocks(const Run& run, const formats::Source& source,
-                               const CorrectOptions& options);
+Result<ExplainedClocks> explain_clocks(const Run& run, const formats::Source& source,
+                                       const CorrectOptions& options);
 
 /// Plans a correction without writing: `after`, `statistics` and `judgement` of the report are
 /// those of the times that correct() would write. `output` stays empty.

@@ -104,7 +104,7 @@ class Recording : public Source {
   [[nodiscard]] Result<void> check_options(const CheckOptions& options) const final;
   [[nodiscard]] Result<void> check_writable(WriteMode mode, bool mark_offsets) const final;
   [[nodiscard]] std::optional<GivenEdges> given() const final {
-    return GivenEdges{clocks, list.view(), ClockKind::wall, true};
+    return GivenEdges{clocks, list.view(), ClockKind::wall, true, weak};
   }
   [[nodiscard]] Result<session::LoadedTrace> load(session::Workers&, std::span<const std::uint32_t>,
                                                   Progress*) const final {
@@ -133,6 +133,7 @@ class Recording : public Source {
   bool has_marks = false;    ///< the format has attributes for write_marked()
   Clocks clocks;
   tables::EdgeList list;
+  std::vector<char> weak;    ///< see GivenEdges
   std::uint64_t events = 0;  ///< number of events with a time
   std::uint64_t calls = 0;   ///< number of communication calls, paired or not
   Coverage coverage;
