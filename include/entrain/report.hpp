@@ -137,6 +137,7 @@ enum class Doubt : std::uint8_t {
   low_coverage,         ///< Coverage::share() is below CheckOptions::min_coverage
   clocks_apart,         ///< calls of a common group could not be paired: clocks are not tied
   unsettled_pairs,      ///< corrected times pair operations otherwise than the correction did
+  set_aside,            ///< of the edges between two clocks more than one in twenty were set aside
 };
 /// Name used in JSON, e.g. "low_coverage".
 const char* name_of(Doubt doubt);
@@ -145,6 +146,28 @@ const char* name_of(Doubt doubt);
 struct Judgement {
   Verdict verdict = Verdict::unproven;
   Doubt doubt = Doubt::no_edges;
+};
+
+/// What is wrong where no clocks within the assumed rates meet all edges.
+enum class ExplanationKind : std::uint8_t {
+  step,         ///< a clock was set
+  fast_clocks,  ///< clocks run faster or slower than assumed
+  weak,  ///< weak evidence: a client did not wait, a pair was guessed where records are missing
+  wrong_pairs,  ///< records that do not belong together
+};
+/// Name used in JSON, e.g. "wrong_pairs".
+const char* name_of(ExplanationKind kind);
+
+/// One of the reasons that together explain all contradictions, and cost least to tell
+/// (docs/method.md, section 8).
+struct ClockExplanation {
+  ExplanationKind kind{};
+  std::vector<std::string> clocks{};          ///< the clock that was set, or both of the pairs
+  std::optional<std::uint64_t> time_ticks{};  ///< stamp of the last clock at or after which it was
+  std::optional<std::int64_t> size_ticks{};   ///< step: by how much the clock was set
+  std::uint64_t evidence = 0;                 ///< contradictions that a step explains, or pairs
+  double bits = 0;                            ///< price
+  std::string text{};                         ///< a sentence without its end
 };
 
 /// The method that made the times C of a report.
@@ -356,8 +379,9 @@ struct CheckReport {
   Counters skipped;  ///< operations that were ignored on purpose, and anomalies of the files
   Completeness completeness;
   Coverage coverage;
-  std::uint64_t checked_edges = 0;  ///< sum over the same kinds as `violations`
-  double min_coverage = 0;          ///< CheckOptions::min_coverage
+  std::uint64_t checked_edges = 0;               ///< sum over the same kinds as `violations`
+  double min_coverage = 0;                       ///< CheckOptions::min_coverage
+  std::vector<ClockExplanation> explanations{};  ///< why no clocks meet all edges; empty: some do
   Judgement judgement;
 };
 

@@ -49,7 +49,7 @@ class Search {
       }
       if (sweeps >= next_look) next_look *= 2;
       changes_before = changes_;
-      if (auto certificate = find_cycle()) return Failure{std::move(certificate)};
+      if (auto failure = find_cycles()) return failure;
     }
     if constexpr (way == Way::raise) negate();
     return std::nullopt;
@@ -125,9 +125,10 @@ class Search {
     active_[position / 64] |= std::uint64_t{1} << position % 64;
   }
 
-  /// A cycle of predecessors: then it is a negative one, and sooner or later there is one if the
+  /// All cycles of predecessors: these are negative ones, and sooner or later there is one if the
   /// system is infeasible (Cherkassky and Goldberg 1999, "Negative-cycle detection algorithms").
-  [[nodiscard]] std::optional<Certificate> find_cycle() const {
+  [[nodiscard]] std::optional<Failure> find_cycles() const {
+    std::optional<Failure> failure;
     BigVector<std::uint32_t> seen(system_.nodes(), 0);  // number of the walk; 0: not seen
     for (Node start = 0; start < system_.nodes(); ++start) {
       Node node = start;
@@ -135,9 +136,14 @@ class Search {
         seen[node] = start + 1;
         node = before_[node];
       }
-      if (node != k_nobody && seen[node] == start + 1) return certificate(node);
+      if (node == k_nobody || seen[node] != start + 1) continue;
+      if (failure) {
+        failure->more.push_back(certificate(node));
+      } else {
+        failure = Failure{.certificate = certificate(node)};
+      }
     }
-    return std::nullopt;
+    return failure;
   }
 
   /// The cycle of predecessors that a node is on.
@@ -261,16 +267,24 @@ Solved<Values> project(const System& system, const Bounds& bounds, const Values&
   return above;
 }
 
-Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t from_ppb) {
+Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t from_ppb,
+                                    const Values& start) {
   std::int64_t rate = from_ppb;
   for (;;) {
     for (std::uint32_t clock = 0; clock < system.clocks(); ++clock) system.set_rate(clock, rate);
-    auto solved = greatest_below(system, Values(system.nodes(), 0), effort);
+    auto solved = greatest_below(system, start.empty() ? Values(system.nodes(), 0) : start, effort);
     if (solved) return rate;
     const auto& certificate = solved.error().certificate;
     if (!certificate || certificate->rate_ticks == 0) return tl::unexpected(solved.error());
-    // The cycle's length is below 0, so each round raises the rate (Newton's method).
-    rate += static_cast<std::int64_t>(ceil_div(-certificate->length, certificate->rate_ticks));
+    // Cycles' lengths are below 0, so each round raises the rate (Newton's method).
+    std::int64_t more = 0;
+    const auto raise = [&](const Certificate& one) {
+      if (one.rate_ticks == 0) return;
+      more = std::max(more, static_cast<std::int64_t>(ceil_div(-one.length, one.rate_ticks)));
+    };
+    raise(*certificate);
+    std::ranges::for_each(solved.error().more, raise);
+    rate += more;
   }
 }
 

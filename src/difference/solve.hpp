@@ -43,6 +43,7 @@ struct Certificate {
 struct Failure {
   /// Empty: the search was stopped, since it took more steps than Effort allows.
   std::optional<Certificate> certificate;
+  std::vector<Certificate> more{};  ///< other cycles, which have no node in common with any
 };
 
 template <class T>
@@ -83,8 +84,9 @@ Solved<Values> project(const System& system, const Bounds& bounds, const Values&
                        Effort& effort);
 
 /// The least limit on the rates of all clocks, ppb, under which the system is feasible; it is set.
-/// Mean limits stay. `from_ppb`: a limit that is not too large. The certificate of a failure shows
-/// why no limit suffices.
-Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t from_ppb = 0);
+/// Mean limits stay. `from_ppb`: a limit that is not too large. `start`: values from which searches
+/// begin; empty: 0. The certificate of a failure shows why no limit suffices.
+Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t from_ppb = 0,
+                                    const Values& start = {});
 
 }  // namespace entrain::difference

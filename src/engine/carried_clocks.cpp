@@ -58,7 +58,7 @@ class Carrying {
     result_.inner.resize(clocks.clocks.size());
   }
 
-  Result<CarriedClocks> run(const AlignGroup& align_group) {
+  Result<CarriedClocks> run(const explain::AlignGroup& align_group) {
     for (auto& [c, inner] : inner_edges()) {
       const std::int64_t shift = inner.shift();
       if (shift == 0 && inner.least <= inner.most) continue;
@@ -74,7 +74,8 @@ class Carrying {
 
  private:
   /// No constant meets the edges: the clock drifts, or was set.
-  Result<void> follow_carrier(std::uint32_t c, Inner& inner, const AlignGroup& align_group) {
+  Result<void> follow_carrier(std::uint32_t c, Inner& inner,
+                              const explain::AlignGroup& align_group) {
     const std::int64_t shift = inner.shift();
     inner.move(shift);
     Clocks pair{.name = clocks_.name,
@@ -179,7 +180,7 @@ trace::ClockDomains domains_in_processes(const Edges& edges,
 
 Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
                                      std::span<const std::uint32_t> process_of,
-                                     const AlignGroup& align_group) {
+                                     const explain::AlignGroup& align_group) {
   return Carrying(clocks, edges, process_of).run(align_group);
 }
 

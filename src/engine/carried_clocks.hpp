@@ -10,7 +10,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 
-#include "engine/staying.hpp"
+#include "explain/staying.hpp"
 #include "formats/tables/edge_graph.hpp"
 #include "trace/clock_domains.hpp"
 
@@ -41,7 +41,7 @@ trace::ClockDomains domains_in_processes(const Edges& edges,
 /// edges with their carrier are violated. Errors: those of `align_group`.
 Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
                                      std::span<const std::uint32_t> process_of,
-                                     const AlignGroup& align_group);
+                                     const explain::AlignGroup& align_group);
 
 /// Maps of all clocks, of the maps of their carriers. Errors: those of ClockMap::from_knots().
 Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,

@@ -24,24 +24,27 @@ namespace {
 /// takes two to three times as long as the check.
 constexpr std::uint64_t k_most_events_to_estimate = 2'000'000;
 
-/// The clocks of a trace that was checked; without rows where estimating them is not wanted or
-/// takes too long.
-Result<ClockTable> clocks_of(const engine::Run& run, const formats::Source& source,
-                             const CheckOptions& options, const CheckReport& report,
-                             session::Workers& workers, const engine::Timeline& timeline) {
-  if (report.violations == 0) {
-    return engine::unmoved_clocks(workers, timeline, nullptr);
-  }
+/// The clocks of a trace that was checked, and why none meet its edges; empty where estimating them
+/// is not wanted or takes too long.
+Result<std::optional<engine::ExplainedClocks>> clocks_of(const engine::Run& run,
+                                                         const formats::Source& source,
+                                                         const CheckOptions& options,
+                                                         const CheckReport& report) {
   const bool is_estimated =
       options.presync == Presync::automatic || options.presync == Presync::causal;
-  if (!is_estimated || report.communication_events > k_most_events_to_estimate) return ClockTable();
+  if (!is_estimated || report.communication_events > k_most_events_to_estimate) return std::nullopt;
   CorrectOptions correction;
   correction.check = options;
-  Result<ClockTable> table = engine::find_clocks(
-      {.processes = run.processes, .progress = run.progress}, source, correction);
+  auto clocks = engine::explain_clocks({.processes = run.processes, .progress = run.progress},
+                                       source, correction);
+  if (clocks) return std::optional(*std::move(clocks));
   // The check itself succeeded: a trace whose clocks cannot be estimated has none.
-  if (!table && table.error().kind != ErrorKind::interrupted) return ClockTable();
-  return table;
+  if (clocks.error().kind != ErrorKind::interrupted) return std::nullopt;
+  return tl::unexpected(std::move(clocks.error()));
+}
+
+bool is_contradicted(const CheckReport& report) {
+  return report.violations > 0 || count_of(report.skipped, "dropped_edges") > 0;
 }
 
 }  // namespace
@@ -74,11 +77,25 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   CheckSetting setting = setting_of(workers, *source, timeline, options, run.progress);
   setting.survey = survey ? survey->before() : nullptr;
   TRY_ASSIGN(CheckReport report, check_times(setting, timeline.loaded, timeline.presync.maps));
+  std::optional<ExplainedClocks> clocks;
+  if (is_contradicted(report)) {
+    TRY_ASSIGN(clocks, clocks_of(run, *source, options, report));
+  } else {
+    clocks = ExplainedClocks{unmoved_clocks(workers, timeline, nullptr), timeline.told, {}};
+  }
+  if (clocks && !clocks->wrong_pairs.empty()) {
+    setting.told = &clocks->told;
+    setting.wrong_pairs = clocks->wrong_pairs;
+    TRY_ASSIGN(report, check_times(setting, timeline.loaded, timeline.presync.maps));
+  }
   TRY(session::check_unchanged(run.processes, timeline.loaded));
   take_clocks(*source, timeline.presync, report);
   for (const std::string& note : source->remarks().notes)
     report.estimation.warnings.push_back(note);
-  TRY_ASSIGN(report.clocks, clocks_of(run, *source, options, report, workers, timeline));
+  if (clocks) {
+    report.clocks = std::move(clocks->table);
+    report.explanations = std::move(clocks->told.all);
+  }
   if (survey) {
     TRY_ASSIGN(*run.page, survey->checked(bounds ? &*bounds : nullptr));
     if (bounds && !options.bounds.rows) bounds->rows.clear();

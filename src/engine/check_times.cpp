@@ -36,14 +36,26 @@ class Observed {
   std::optional<page::Survey> own_;
 };
 
+void count_set_aside(const explain::Told& told, Counters& skipped) {
+  if (told.weak > 0) skipped.emplace_back("contradicted_links", told.weak);
+  if (told.wrong > 0) skipped.emplace_back("contradicting_pairs", told.wrong);
+}
+
 /// Adds what the records or edges cannot tell.
 void complete(const CheckSetting& setting, CheckReport& report) {
   report.mu_source = setting.mu.source;
-  if (setting.given_edges == nullptr) return;
-  report.events = report.communication_events;
-  if (setting.source != nullptr) setting.source->complete(report);
-  report.judgement = verify::judge(report, setting.options.strict_latency);
-  if (report.checked_edges == 0) report.judgement = {Verdict::unproven, Doubt::no_edges};
+  if (setting.given_edges != nullptr) {
+    report.events = report.communication_events;
+    if (setting.source != nullptr) setting.source->complete(report);
+    if (setting.told != nullptr) count_set_aside(*setting.told, report.skipped);
+    report.judgement = verify::judge(report, setting.options.strict_latency);
+    if (report.checked_edges == 0) report.judgement = {Verdict::unproven, Doubt::no_edges};
+  }
+  if (setting.told == nullptr) return;
+  report.explanations = setting.told->all;
+  if (setting.told->is_much && report.judgement.verdict == Verdict::clean) {
+    report.judgement = {Verdict::unproven, Doubt::set_aside};
+  }
 }
 
 }  // namespace
@@ -58,7 +70,9 @@ CheckSetting setting_of(session::Workers& workers, const formats::Source& source
           .progress = progress,
           .witness = timeline.is_matched ? &timeline.witness : nullptr,
           .given_edges = timeline.has_given_edges ? &timeline.graph : nullptr,
-          .source = &source};
+          .source = &source,
+          .told = &timeline.told,
+          .wrong_pairs = timeline.wrong_pairs};
 }
 
 void take_clocks(const formats::Source& source, clocks::Presynchronised& presync,
@@ -94,6 +108,7 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
       .clock_of = clock_of,
       .claims = {.witness = setting.witness, .same_clock_records = setting.same_clock_records},
       .named_edges = edges ? &*edges : nullptr,
+      .wrong_pairs = setting.wrong_pairs,
       .known_acyclic = setting.known_acyclic};
   std::mutex mutex;
   Result<void> named;  // whether the regions of the worst edges could be looked up

@@ -10,6 +10,7 @@
 
 #include "engine/mu.hpp"
 #include "engine/timeline.hpp"
+#include "explain/explained.hpp"
 #include "formats/source.hpp"
 #include "match/graph.hpp"
 #include "page/survey.hpp"
@@ -37,6 +38,8 @@ struct CheckSetting {
   /// Edges that the source names; null: they follow from the records.
   const match::Graph* given_edges = nullptr;
   const formats::Source* source = nullptr;  ///< source of the trace; null: it tells nothing more
+  const explain::Told* told = nullptr;      ///< why no clocks meet all edges; null: some do
+  std::span<const trace::WrongPair> wrong_pairs{};  ///< see verify::TimesToCheck
 };
 
 /// The setting for the times of a timeline. Both must outlive it.

@@ -163,6 +163,10 @@ class Correction {
     return std::move(report_);
   }
 
+  engine::ExplainedClocks take_clocks() {
+    return {std::move(report_.clocks), std::move(t_.told), std::move(t_.wrong_pairs)};
+  }
+
   ClockMaps take_maps() {
     ClockMaps maps;
     const trace::Definitions& definitions = t_.loaded.trace.definitions;
@@ -451,12 +455,13 @@ Result<CheckReport> engine::check_clocks(const Run& run, const Paths& paths,
   return std::move(report.before);
 }
 
-Result<ClockTable> engine::find_clocks(const Run& run, const formats::Source& source,
-                                       const CorrectOptions& options) {
+Result<engine::ExplainedClocks> engine::explain_clocks(const Run& run,
+                                                       const formats::Source& source,
+                                                       const CorrectOptions& options) {
   Correction correction(run, source, options);
   TRY(correction.compute(true, Correction::Writing::no));
   TRY(correction.check_unchanged());
-  return correction.take_report().clocks;
+  return correction.take_clocks();
 }
 
 Result<ClockMaps> engine::plan_maps(const Run& run, const formats::Source& source,

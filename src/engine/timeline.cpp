@@ -7,10 +7,12 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
@@ -20,8 +22,8 @@
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
 #include "engine/carried_clocks.hpp"
-#include "engine/explained.hpp"
-#include "engine/staying.hpp"
+#include "explain/explained.hpp"
+#include "explain/staying.hpp"
 #include "formats/given_source.hpp"
 #include "formats/tables/edge_graph.hpp"
 #include "formats/tables/trace.hpp"
@@ -89,6 +91,7 @@ class Finder {
                                 given_ ? nullptr : &t_.graph));
     if (is_estimated) take_mu();
     t_.report.clock_domain = options_.clock_domain;
+    if (given_ && given_->are_kept) TRY(explain());
     if (corrects() || options_.presync == Presync::causal) {
       if (!is_estimated) TRY(build_graph());
       TRY(improve());
@@ -153,19 +156,25 @@ class Finder {
     trace::Trace& trace = t_.loaded.trace;
     trace.path = clocks.name;
     trace.definitions = tables::definitions_of(clocks);
+    t_.loaded.partition = trace::undivided(trace.definitions);
+    t_.has_given_edges = true;
+    exchanges_ = tables::exchanges_of(clocks);
+    TRY_ASSIGN(t_.left_out, make_graph());
+    return {};
+  }
+
+  /// The graph of the given edges. Returns what it ignores.
+  Result<Counters> make_graph() {
+    trace::Trace& trace = t_.loaded.trace;
     const MuTicks mu = choose_mu(trace, options_.mu).ticks;
     TRY_ASSIGN(tables::EdgeGraph made,
                tables::graph_of(trace.definitions, given_->edges, mu, options_.threads, progress_));
-    trace.locations = tables::skeletons_of(clocks, made.graph);
+    trace.locations = tables::skeletons_of(given_->clocks, made.graph);
     for (const trace::LocationSkeleton& location : trace.locations) {
       made.graph.granule.push_back(location.granule);
     }
-    t_.loaded.partition = trace::undivided(trace.definitions);
     t_.graph = std::move(made.graph);
-    t_.left_out = std::move(made.left_out);
-    t_.has_given_edges = true;
-    exchanges_ = tables::exchanges_of(clocks);
-    return {};
+    return std::move(made.left_out);
   }
 
   /// Builds the graph. Requires mu.
@@ -221,15 +230,56 @@ class Finder {
     if (!t_.domains.trivial()) {
       causal::share_maps(t_.loaded.share(processes_), t_.domains, t_.presync.maps);
     }
-    TRY_ASSIGN(const bool is_explained, carries() ? Result<bool>(false) : explain());
-    if (!is_explained) {
-      TRY(carries() ? align_carriers() : choose_maps());
-      TRY(project());
-    }
+    TRY_ASSIGN(const bool is_aligned, align_parts());
+    if (!is_aligned) TRY(estimate());
+    const bool may_fail = !is_aligned && !was_tried_ && !use_.is_explained && wants_bending();
+    if (may_fail && !carries() && !is_plausible()) TRY(explain_estimate());
     refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
     measure_shift(workers_, t_);
     return {};
+  }
+
+  Result<void> estimate() {
+    TRY(carries() ? align_carriers() : choose_maps());
+    return project();
+  }
+
+  /// True if the estimate meets all edges within rates that the user gave, or that any clock may
+  /// have: nothing has to be explained.
+  [[nodiscard]] bool is_plausible() const {
+    if (t_.projection.contradictions > 0 || causal::any_violation(context(), t_.presync.maps)) {
+      return false;
+    }
+    const causal::MomentaryLimit limit = momentary_limit();
+    const std::int64_t most_ppb =
+        limit.is_given ? limit.rate_ppb : std::max(limit.rate_ppb, explain::Prices::fastest_ppb);
+    const auto is_fast = [&](LocationIndex l) {
+      const auto knots = t_.presync.maps[l].knots();
+      for (std::size_t k = 1; k < knots.size(); ++k) {
+        const Int128 rise = std::abs(knots[k].offset - knots[k - 1].offset);
+        if (rise * k_billion > Int128{most_ppb} * (knots[k].local - knots[k - 1].local))
+          return true;
+      }
+      return false;
+    };
+    return !processes_.any(std::ranges::any_of(t_.loaded.own(processes_), is_fast));
+  }
+
+  /// Estimates the clocks anew without what contradicts the others, if that is known.
+  Result<void> explain_estimate() {
+    const clocks::Presynchronised before = t_.presync;
+    t_.presync = t_.measured;
+    if (!t_.domains.trivial()) {
+      causal::share_maps(t_.loaded.share(processes_), t_.domains, t_.presync.maps);
+    }
+    TRY(explain());
+    if (!explained_) {
+      t_.presync = before;
+      return {};
+    }
+    TRY_ASSIGN(const bool is_aligned, align_parts());
+    return is_aligned ? Result<void>() : estimate();
   }
 
   /// True if clocks of one process move together as far as the edges between them allow.
@@ -251,6 +301,7 @@ class Finder {
     t_.presync.provenance = aligned.presync.provenance;
     t_.presync.clocks.reason = std::move(aligned.presync.clocks.reason);
     for (std::string& note : aligned.report.notes) t_.report.notes.push_back(std::move(note));
+    t_.told = std::move(aligned.told);
     if (carried.apart.empty()) return {};
     t_.report.notes.push_back(fmt::format(
         "of one process {} {} from the host's clock: they are two clocks, and the "
@@ -259,46 +310,216 @@ class Finder {
     return {};
   }
 
-  /// Takes away what no clocks can meet, and aligns the rest: clocks before and after they were set
-  /// as if they were different ones. False if clocks within the assumed rates meet all edges.
-  Result<bool> explain() {
-    if (use_.is_explained || !given_ || !wants_bending() || has_sessions() ||
-        !t_.domains.trivial()) {
-      return false;
+  /// Finds out why no clocks within the assumed rates meet all edges, and takes away what is no
+  /// evidence. Errors: ErrorKind::usage if the user gave the rates, and these are all that is
+  /// wrong.
+  Result<void> explain() {
+    if (use_.is_explained || was_tried_ || !may_be_explained()) return {};
+    was_tried_ = true;
+    if (!causal::any_violation(context(), t_.measured.maps)) return {};
+    if (!given_) TRY(list_records());
+    const Edges& edges = given_ ? given_->edges : records_.view();
+    const Doubts doubts = given_ ? doubts_of_given() : doubts_of_records();
+    const std::vector<std::int64_t> offsets =
+        given_ ? std::vector<std::int64_t>() : offsets_of_domains();
+    explained_ = explain::Explained::find(given_ ? given_->clocks : run_, edges,
+                                          {.rate_ppb = momentary_limit().rate_ppb,
+                                           .trust = {.edges = doubts.edges,
+                                                     .instances = doubts.instances,
+
+                                                     .is_ordered = !given_,
+                                                     .is_weak_guessed = !given_},
+                                           .offsets = offsets,
+                                           .names = names_});
+    if (!explained_) return {};
+    if (explained_->explanation().rate_ppb) return raise_limit(*explained_->explanation().rate_ppb);
+    t_.told = explained_->told({});
+    return given_ ? take_rest() : take_wrong_pairs();
+  }
+
+  [[nodiscard]] bool may_be_explained() const {
+    if (given_) {
+      return given_->are_kept ? !has_carried(t_.loaded.trace.definitions.process_of)
+                              : t_.domains.trivial();
     }
-    const std::optional<Explained> found =
-        Explained::find(given_->clocks, given_->edges, momentary_limit().rate_ppb);
-    if (!found) return false;
-    if (const auto& rate = found->explanation().rate_ppb) {
-      t_.report.notes.push_back(fmt::format(
-          "clocks run up to {:.3g} ppm fast or slow, beyond the {:.3g} ppm assumed",
-          static_cast<double>(*rate) / 1e3, static_cast<double>(momentary_limit().rate_ppb) / 1e3));
-      return false;
+    constexpr std::size_t k_most = std::size_t{1} << 21;  // then memory for a list is not spent
+    return processes_.size() == 1 && t_.graph.edges.size() + t_.graph.participants.size() <= k_most;
+  }
+
+  /// The clocks of an archive, one per domain, and its edges.
+  Result<void> list_records() {
+    TRY_ASSIGN(const Clocks all, source_.clock_table(t_.loaded, options_.clock_samples));
+    run_ = {.name = all.name, .resolution_hz = all.resolution_hz, .corrected = all.corrected};
+    for (const auto& members : t_.domains.members) {
+      run_.clocks.push_back(all.clocks[members.front()]);
+      names_.push_back(trace::process_name(t_.loaded.trace.definitions, members.front()));
     }
-    const formats::GivenSource rest(found->clocks(), found->edges(), given_->are_kept);
+    for (std::uint32_t d = 0; d < run_.clocks.size(); ++d) run_.clocks[d].events = extent_of(d);
+    records_ = tables::list_of(t_.graph, t_.mu.ticks);
+    for (auto* clocks : {&records_.cause_clock, &records_.effect_clock}) {
+      for (std::uint32_t& clock : *clocks) clock = t_.domains.of[clock];
+    }
+    for (InstanceMember& member : records_.members) member.clock = t_.domains.of[member.clock];
+    return {};
+  }
+  /// First and last stamp of a clock domain.
+  [[nodiscard]] StampRange extent_of(std::uint32_t domain) const {
+    const auto extent = trace::extent_of(t_.loaded.trace, t_.domains.members[domain]);
+    return {extent.first, extent.last};
+  }
+  [[nodiscard]] std::vector<std::int64_t> offsets_of_domains() const {
+    std::vector<std::int64_t> offsets;
+    for (std::uint32_t d = 0; d < run_.clocks.size(); ++d) {
+      const std::uint64_t first = run_.clocks[d].events->first;
+      offsets.push_back(t_.measured.maps[t_.domains.members[d].front()](first) -
+                        static_cast<std::int64_t>(first));
+    }
+    return offsets;
+  }
+
+  /// How far edges and instances may be doubted; empty: as usual.
+  struct Doubts {
+    std::vector<explain::Evidence> edges, instances;
+  };
+  [[nodiscard]] Doubts doubts_of_given() const {
+    Doubts doubts;
+    for (const char weak : given_->weak) {
+      doubts.edges.push_back(weak != 0 ? explain::Evidence::weak : explain::Evidence::usual);
+    }
+    return doubts;
+  }
+  /// Records between processes of which some have no record were paired by guesses.
+  [[nodiscard]] Doubts doubts_of_records() const {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> guessed;
+    std::set<std::uint32_t> guessed_calls;
+    for (const trace::ClaimedChannel& claim : t_.witness.channels) {
+      guessed.emplace(claim.sender, claim.receiver);
+    }
+    for (const trace::ClaimedCalls& claim : t_.witness.calls) guessed_calls.insert(claim.process);
+    const std::vector<std::uint32_t>& process_of = t_.loaded.trace.definitions.process_of;
+    const auto process = [&](NodeIndex node) { return process_of[t_.graph.location_of(node)]; };
+    const auto evidence = [](bool is_guessed) {
+      return is_guessed ? explain::Evidence::weak : explain::Evidence::certain;
+    };
+    Doubts doubts;
+    for (const match::Edge& edge : t_.graph.edges) {
+      doubts.edges.push_back(
+          evidence(edge.kind == EdgeKind::p2p && !guessed.empty() &&
+                   guessed.contains({process(edge.send), process(edge.receive)})));
+    }
+    for (const match::Exchange& exchange : t_.graph.exchanges) {
+      doubts.instances.push_back(
+          evidence(std::ranges::any_of(t_.graph.sends(exchange), [&](const auto& one) {
+            return guessed_calls.contains(process_of[one.location]);
+          })));
+    }
+    return doubts;
+  }
+
+  /// Rates that the user gave hold, or are refused; others are raised to the least that is
+  /// possible.
+  Result<void> raise_limit(std::int64_t rate_ppb) {
+    const causal::MomentaryLimit limit = momentary_limit();
+    const auto ppm = [](std::int64_t ppb) { return static_cast<double>(ppb) / 1e3; };
+    if (limit.is_given) {
+      const bool is_momentary = options_.bounds.max_rate_ppm.has_value();
+      const char* const option = is_momentary ? "--max-rate-ppm" : "--max-mean-rate-ppm";
+      const double given = is_momentary ? *options_.bounds.max_rate_ppm : ppm(t_.prior.mean_ppb);
+      return fail(
+          ErrorKind::input,
+          fmt::format("{} {:.9g} is too small for {}: no clocks within {:.9g} ppm at any "
+                      "moment meet all edges, as these show: {}; the least that is possible "
+                      "is {} {:.9g}",
+                      option, given, t_.loaded.trace.path, ppm(limit.rate_ppb),
+                      explained_->contradiction(), option, given + ppm(rate_ppb - limit.rate_ppb)));
+    }
+    t_.told.all.push_back(
+        {.kind = ExplanationKind::fast_clocks,
+         .evidence = explained_->explanation().certificate.size(),
+         .bits = explained_->explanation().bits,
+         .text =
+             fmt::format("clocks run up to {:.9g} ppm fast or slow, beyond the {:.9g} ppm assumed",
+                         ppm(rate_ppb), ppm(limit.rate_ppb))});
+    raised_ppb_ = rate_ppb;
+    explained_.reset();
+    return {};
+  }
+
+  /// Goes on with the given edges that are evidence.
+  Result<void> take_rest() {
+    if (t_.told.weak + t_.told.wrong == 0) return {};
+    rest_ = explained_->rest();
+    given_->edges = rest_.view();
+    TRY(make_graph());
+    return {};
+  }
+
+  /// Takes pairs that contradict others out of the graph of an archive.
+  Result<void> take_wrong_pairs() {
+    const std::vector<std::uint32_t>& dropped = explained_->explanation().edges;
+    BigVector<match::Edge> left;
+    for (std::uint32_t e = 0; e < t_.graph.edges.size(); ++e) {
+      const match::Edge& edge = t_.graph.edges[e];
+      if (!std::ranges::binary_search(dropped, e)) {
+        left.push_back(edge);
+        continue;
+      }
+      t_.wrong_pairs.push_back({t_.graph.location_of(edge.send), t_.graph.location_of(edge.receive),
+                                t_.graph.stamp[edge.send], t_.graph.stamp[edge.receive]});
+    }
+    t_.graph.edges = std::move(left);
+    const std::vector<std::uint32_t>& no_instances = explained_->explanation().instances;
+    for (auto at = no_instances.rbegin(); at != no_instances.rend(); ++at) {
+      const match::Participant& first = t_.graph.sends(t_.graph.exchanges[*at]).front();
+      const std::uint64_t stamp = t_.graph.stamp[first.node];
+      t_.wrong_pairs.push_back({first.location, first.location, stamp, stamp});
+      t_.graph.exchanges.erase(t_.graph.exchanges.begin() + *at);
+    }
+    std::ranges::sort(t_.wrong_pairs);
+    return {};
+  }
+
+  /// Aligns clocks before and after they were set as if they were different ones. False if none
+  /// was.
+  Result<bool> align_parts() {
+    if (!explained_ || explained_->explanation().steps.empty() || !wants_bending()) return false;
+    const formats::GivenSource parts(explained_->clocks(), explained_->edges(),
+                                     given_ && given_->are_kept);
+    CheckOptions options = options_;
+    if (!given_) options.clock_samples.clear();
+    if (!given_) options.mu = {};
+    options.clock_domain = ClockDomain::location;
+    options.clock_prior.kind = t_.prior.kind;
     TRY_ASSIGN(Timeline aligned,
-               find_timeline(workers_, rest, options_,
+               find_timeline(workers_, parts, options,
                              {.purpose = use_.purpose, .is_explained = true}, progress_));
-    auto maps = found->join(aligned.presync.maps, t_.loaded.trace);
-    if (!maps) return false;
-    for (std::string& one : found->sentences(*maps)) t_.report.notes.push_back(std::move(one));
+    std::vector<StampRange> extents;
+    for (std::uint32_t d = 0; d < t_.domains.count(); ++d) extents.push_back(extent_of(d));
+    const auto maps = explained_->join(aligned.presync.maps, extents);
+    if (!maps) {
+      t_.told.all.clear();
+      return false;
+    }
+    t_.told = explained_->told(*maps);
     t_.presync.clocks.reason = std::move(aligned.presync.clocks.reason);
     t_.presync.provenance = std::move(aligned.presync.provenance);
     t_.presync.method = PresyncMethod::causal;
-    t_.presync.maps = *std::move(maps);
+    for (std::uint32_t d = 0; d < t_.domains.count(); ++d) {
+      for (const LocationIndex l : t_.domains.members[d]) t_.presync.maps[l] = (*maps)[d];
+    }
     return true;
   }
 
   /// Lets most clocks stay, if that leaves no violation; else aligns all of them, and lets them
   /// stay if that is no worse.
   Result<void> choose_maps() {
-    std::optional<KeptClocks> kept;
+    std::optional<explain::KeptClocks> kept;
     const std::size_t half = (t_.domains.count() - 1) / 2;
     if (may_keep()) {
-      TRY_ASSIGN(kept, keep_most_clocks(given_->clocks, given_->edges, momentary_limit().rate_ppb,
-                                        half, [&](const Clocks& group, const Edges& edges) {
-                                          return align(group, edges);
-                                        }));
+      TRY_ASSIGN(kept,
+                 explain::keep_most_clocks(
+                     given_->clocks, given_->edges, momentary_limit().rate_ppb, half,
+                     [&](const Clocks& group, const Edges& edges) { return align(group, edges); }));
     }
     if (kept && !causal::any_violation(context(), kept->maps)) {
       take_kept(*std::move(kept));
@@ -331,7 +552,7 @@ class Finder {
            given_->edges.instances.empty() && t_.mu.ticks == MuTicks{};
   }
 
-  void take_kept(KeptClocks kept) {
+  void take_kept(explain::KeptClocks kept) {
     t_.presync.clocks.reason =
         fmt::format("{} of {} clocks stay as they are; the others are aligned to them by messages",
                     kept.kept, kept.maps.size());
@@ -508,7 +729,7 @@ class Finder {
   [[nodiscard]] causal::MomentaryLimit momentary_limit() const {
     const std::optional<double>& given = options_.bounds.max_rate_ppm;
     const std::int64_t wander_ppb = given ? std::llround(*given * 1e3) : k_wander_ppb;
-    return {std::min(t_.prior.mean_ppb + wander_ppb, clocks::k_any_mean_ppb),
+    return {std::max(raised_ppb_, std::min(t_.prior.mean_ppb + wander_ppb, clocks::k_any_mean_ppb)),
             given || t_.prior.mean_given};
   }
 
@@ -536,6 +757,12 @@ class Finder {
   std::map<LocationIndex, clocks::LocationSamples> exchanges_;  ///< exchanges of given sessions
   std::optional<lines::SimultaneousEnds> common_ends_;          ///< only of given edges
   std::optional<std::vector<ClockMap>> set_aside_;  ///< maps of common ends, not taken yet
+  std::vector<std::string> names_;                  ///< of these, for reports
+  Clocks run_;                                      ///< clocks of an archive, one per domain
+  tables::EdgeList records_, rest_;  ///< edges of an archive; given ones that are evidence
+  std::optional<explain::Explained> explained_;
+  bool was_tried_ = false;       ///< explain() knows by now whether there is anything to explain
+  std::int64_t raised_ppb_ = 0;  ///< least limit on rates that is possible; 0: that assumed is
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "clocks/presync.hpp"
 #include "constraints/context.hpp"
 #include "engine/mu.hpp"
+#include "explain/explained.hpp"
 #include "formats/source.hpp"
 #include "match/graph.hpp"
 #include "session/loaded_trace.hpp"
@@ -45,6 +46,8 @@ struct Timeline {
                                      ///< caused by the clocks
   causal::Projection projection;     ///< how the presync was projected onto the edges
   TimelineReport report;
+  explain::Told told;                             ///< why no clocks meet all edges
+  std::vector<trace::WrongPair> wrong_pairs;      ///< of records, that are no edges; increasing
   Counters left_out;                              ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 };
@@ -67,7 +70,7 @@ struct TimelineUse {
   bool every_event = false;   ///< nodes for all communication events (match::Options)
   bool writing = false;       ///< refuse a trace that cannot be written anew, before long work
   bool overlay = false;       ///< the maps are for an OTF2 reader, which needs knots around flushes
-  bool is_explained = false;  ///< what contradicts given edges was taken away already
+  bool is_explained = false;  ///< what contradicts the edges was taken away already
 };
 
 /// Fills `report` with the mean and the largest distance between the times of the nodes by presync

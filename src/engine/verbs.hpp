@@ -16,8 +16,10 @@
 #include <entrain/report.hpp>
 
 #include "base/team.hpp"
+#include "explain/explained.hpp"
 #include "formats/registry/open.hpp"
 #include "page/data.hpp"
+#include "trace/witness.hpp"
 
 /// Verbs that the command line calls, for archives and for files that are one run. Several
 /// processes can do those with a Run together: every process of the team calls them with the same
@@ -65,13 +67,18 @@ Result<CorrectReport> correct(const Run& run, const Paths& archive,
 Result<ClockMaps> plan_maps(const Run& run, const formats::Source& source,
                             const CorrectOptions& options);
 
-/// The check of the times as measured, whose `clocks` are those of find_clocks().
+/// The check of the times as measured, whose `clocks` are those of explain_clocks().
 Result<CheckReport> check_clocks(const Run& run, const Paths& paths, const CorrectOptions& options);
 
-/// The clocks of a trace against common time, with evidence; with bounds only if the options ask
-/// for them.
-Result<ClockTable> find_clocks(const Run& run, const formats::Source& source,
-                               const CorrectOptions& options);
+/// The clocks of a trace against common time, with bounds only if the options ask for them, and why
+/// no clocks meet all of its edges.
+struct ExplainedClocks {
+  ClockTable table;
+  explain::Told told;
+  std::vector<trace::WrongPair> wrong_pairs;  ///< see Timeline
+};
+Result<ExplainedClocks> explain_clocks(const Run& run, const formats::Source& source,
+                                       const CorrectOptions& options);
 
 /// Plans a correction without writing: `after`, `statistics` and `judgement` of the report are
 /// those of the times that correct() would write. `output` stays empty.

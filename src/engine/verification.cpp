@@ -124,6 +124,15 @@ Result<void> Verification::check_anew(const formats::Reread& read) {
   is_paired_anew_ = true;
   CheckSetting with = setting(of_.source, survey_after());
   with.witness = nullptr;
+  std::vector<trace::WrongPair> moved(with.wrong_pairs.begin(), with.wrong_pairs.end());
+  if (read.has_own_stamps()) {
+    for (trace::WrongPair& pair : moved) {
+      pair.sent = static_cast<std::uint64_t>(of_.maps[pair.from](pair.sent));
+      pair.received = static_cast<std::uint64_t>(of_.maps[pair.to](pair.received));
+    }
+    std::ranges::sort(moved);
+    with.wrong_pairs = moved;
+  }
   TRY_ASSIGN(report_.after, check_times(with, read.loaded(), read.maps));
   report_.after.presync = read.presync;
   return {};

@@ -2,6 +2,7 @@
 #include "explain/explain.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <utility>
@@ -14,11 +15,21 @@ using difference::Constraints;
 using difference::Event;
 using difference::System;
 
-constexpr std::size_t k_cycles_at_once = 32, k_most_cycles = 1024;
+/// Most searches for further cycles before a new explanation is tried, and most cycles.
+constexpr std::size_t k_searches_at_once = 32, k_most_cycles = 8192;
+constexpr std::uint32_t k_order = 0xFFFFFFFF;  ///< number of a constraint that no run has
+
+/// Stamps between which a cycle goes along a clock.
+struct Range {
+  Step step;
+  /// Shortest gap in which a step breaks the cycle, ticks: 0, unless the clock must lose time
+  /// there, and cannot lose more than there is.
+  std::int64_t least_gap = 0;
+};
 
 /// A negative cycle.
 struct Cycle {
-  std::vector<Step> ranges;            ///< stamps between which it goes along clocks
+  std::vector<Range> ranges;
   std::vector<std::uint32_t> numbers;  ///< constraints that it has, increasing
 };
 
@@ -28,12 +39,13 @@ struct Candidate {
   std::vector<std::uint32_t> cycles;  ///< those that it breaks, increasing
 };
 
-constexpr std::size_t k_most_branches = 20'000;
+/// Cycles that branches may break, together, once an explanation is known.
+constexpr std::size_t k_most_broken = std::size_t{1} << 22;
 constexpr double k_rounding = 1e-9;  ///< of sums of prices, bits
 
 /// The cheapest candidates that together break all cycles. Branch and bound: the first cycle that
-/// is left is broken in every way, first by what breaks most for its price. Exact if 20,000 steps
-/// suffice.
+/// is left is broken in every way, first by what breaks most for its price. Exact as long as that
+/// takes no more than k_most_broken.
 class Cover {
  public:
   Cover(std::span<const Candidate> candidates, std::size_t cycles)
@@ -50,8 +62,9 @@ class Cover {
     }
   }
 
-  /// Positions of the candidates, increasing.
+  /// Positions of the candidates, increasing; none if nothing breaks some cycle.
   std::vector<std::uint32_t> run() {
+    if (std::ranges::any_of(breakers_, [](const auto& own) { return own.empty(); })) return {};
     branch(0);
     std::sort(best_.begin(), best_.end());
     return std::move(best_);
@@ -59,7 +72,7 @@ class Cover {
 
  private:
   void branch(std::size_t from) {
-    if (price_ >= least_ - k_rounding || ++branches_ > k_most_branches + times_.size()) return;
+    if (price_ >= least_ - k_rounding || (broken_ > k_most_broken && !best_.empty())) return;
     while (from < times_.size() && times_[from] > 0) ++from;
     if (from == times_.size()) {
       best_ = chosen_;
@@ -69,6 +82,7 @@ class Cover {
     for (const std::uint32_t c : breakers_[from]) {
       chosen_.push_back(c);
       price_ += candidates_[c].price;
+      broken_ += candidates_[c].cycles.size();
       for (const std::uint32_t cycle : candidates_[c].cycles) ++times_[cycle];
       branch(from + 1);
       for (const std::uint32_t cycle : candidates_[c].cycles) --times_[cycle];
@@ -82,29 +96,31 @@ class Cover {
   std::vector<std::uint32_t> times_;                  ///< how often each cycle is broken
   std::vector<std::uint32_t> chosen_, best_;
   double price_ = 0, least_ = std::numeric_limits<double>::max();  ///< of `chosen_`, of `best_`
-  std::size_t branches_ = 0;
+  std::size_t broken_ = 0;
 };
 
 /// What can be relaxed.
 struct Relaxation {
-  Step step;                 ///< of a clock, anywhere between these stamps
+  Step step;
   std::uint32_t number = 0;  ///< constraint, if it is no step
   bool is_step = false;
 };
 
 class Explainer {
  public:
-  Explainer(const Constraints& constraints, difference::Effort& effort)
-      : constraints_(constraints), effort_(effort), whole_(constraints) {}
+  Explainer(const Constraints& constraints, const Trust& trust, difference::Effort& effort)
+      : constraints_(constraints), trust_(trust), effort_(effort), whole_(constraints) {}
 
   std::optional<Explanation> run() {
     Explanation found;
     while (find_more(found)) {
       if (is_over()) return std::nullopt;
-      found = cheapest();
-      if (found.bits > Prices::rate && !rates_were_tried_) {
-        if (auto raised = raise_rates()) return raised;
+      const bool is_explained = find_cheapest(found);
+      const double bits = is_explained ? found.bits : std::numeric_limits<double>::max();
+      for (; tried_ < k_rates.size() && bits > k_rates[tried_].bits; ++tried_) {
+        if (auto raised = raise_rates(k_rates[tried_])) return raised;
       }
+      if (!is_explained) return std::nullopt;
     }
     return is_over() ? std::nullopt : std::optional(found);
   }
@@ -117,41 +133,78 @@ class Explainer {
   /// Adds cycles that an explanation leaves, which have no constraint in common. False if none is.
   bool find_more(const Explanation& found) {
     System system = relaxed(found);
-    for (std::size_t n = 0; n < k_cycles_at_once; ++n) {
-      const auto solved = greatest_below(system, difference::Values(system.nodes(), 0), effort_);
-      if (solved || !solved.error().certificate) return n > 0;
-      Cycle cycle = cycle_of(system, *solved.error().certificate);
-      system.leave_out(cycle.numbers);
-      for (std::uint32_t& number : cycle.numbers) number = number_of_[number];
-      cycles_.push_back(std::move(cycle));
+    const std::size_t before = cycles_.size();
+    for (std::size_t n = 0; n < searches_ && cycles_.size() <= k_most_cycles; ++n) {
+      const auto solved = greatest_below(system, start(system), effort_);
+      if (solved || !solved.error().certificate) break;
+      add(*solved.error().certificate, system);
+      for (const auto& one : solved.error().more) add(one, system);
+      std::sort(left_out_.begin(), left_out_.end());
+      system.leave_out(left_out_);
+      left_out_.clear();
     }
-    return true;
+    searches_ = std::min(2 * searches_, k_searches_at_once);
+    return cycles_.size() > before || is_over();
   }
 
-  [[nodiscard]] Cycle cycle_of(const System& system,
-                               const difference::Certificate& certificate) const {
+  /// Values from which a search begins: those of the clocks as they are known.
+  [[nodiscard]] difference::Values start(const System& system) const {
+    difference::Values values(system.nodes(), 0);
+    if (constraints_.offsets.empty()) return values;
+    const bool is_whole = system.clocks() == constraints_.clocks.size();  // no clock was set
+    for (difference::Node node = 0; node < system.nodes(); ++node) {
+      values[node] =
+          node < system.stamped()
+              ? difference::k_tick *
+                    constraints_
+                        .offsets[is_whole ? system.clock(node) : clock_of_[system.clock(node)]]
+              : difference::k_unbounded;
+    }
+    return values;
+  }
+
+  void add(const difference::Certificate& certificate, const System& system) {
     using Kind = difference::Certificate::Kind;
     Cycle cycle;
     for (const difference::Certificate::Step& step : certificate.steps) {
       if (step.kind != Kind::rate) {
-        cycle.numbers.push_back(step.position + (step.kind == Kind::instance ? edges_left_ : 0));
+        const std::uint32_t number =
+            step.position + (step.kind == Kind::instance ? edges_left_ : 0);
+        if (number_of_[number] != k_order) cycle.numbers.push_back(number);
         continue;
       }
-      const auto [first, last] = std::minmax({system.stamp(step.from), system.stamp(step.to)});
-      add_range({clock_of_[step.position], first, last}, cycle);
+      add_range(way_of(step, certificate, system), cycle);
     }
     std::ranges::sort(cycle.numbers);
     cycle.numbers.erase(std::unique(cycle.numbers.begin(), cycle.numbers.end()),
                         cycle.numbers.end());
-    return cycle;
+    left_out_.insert(left_out_.end(), cycle.numbers.begin(), cycle.numbers.end());
+    for (std::uint32_t& number : cycle.numbers) number = number_of_[number];
+    cycles_.push_back(std::move(cycle));
+  }
+  /// A step of a cycle along a clock.
+  [[nodiscard]] Range way_of(const difference::Certificate::Step& step,
+                             const difference::Certificate& certificate,
+                             const System& system) const {
+    const std::int64_t from = system.stamp(step.from), to = system.stamp(step.to);
+    const auto [first, last] = std::minmax(from, to);
+    const std::uint32_t clock = clock_of_[step.position];
+    std::int64_t least_gap = 0;
+    if (trust_.is_ordered && from > to) {
+      const std::int64_t gain = k_billion - constraints_.clocks[clock].rate_ppb;  // per tick
+      least_gap = static_cast<std::int64_t>(ceil_div(-certificate.length, gain));
+    }
+    return {{clock, first, last}, least_gap};
   }
   /// Extends the range that a way along a clock touches, or adds one.
-  static void add_range(const Step& way, Cycle& cycle) {
-    for (Step& range : cycle.ranges) {
-      if (range.clock != way.clock || way.before > range.after || way.after < range.before)
+  static void add_range(const Range& way, Cycle& cycle) {
+    for (Range& range : cycle.ranges) {
+      if (range.step.clock != way.step.clock || way.step.before > range.step.after ||
+          way.step.after < range.step.before)
         continue;
-      range.before = std::min(range.before, way.before);
-      range.after = std::max(range.after, way.after);
+      range.step.before = std::min(range.step.before, way.step.before);
+      range.step.after = std::max(range.step.after, way.step.after);
+      range.least_gap = std::min(range.least_gap, way.least_gap);
       return;
     }
     cycle.ranges.push_back(way);
@@ -164,11 +217,14 @@ class Explainer {
     for (const Step& step : found.steps) begins[step.clock].push_back(step.after);
     std::vector<difference::ClockLimits> limits;
     std::vector<std::uint32_t> first;
+    std::vector<std::int64_t> offsets;
     clock_of_.clear();
     for (std::uint32_t c = 0; c < begins.size(); ++c) {
       first.push_back(static_cast<std::uint32_t>(limits.size()));
       limits.insert(limits.end(), begins[c].size() + 1, constraints_.clocks[c]);
       clock_of_.insert(clock_of_.end(), begins[c].size() + 1, c);
+      if (constraints_.offsets.empty()) continue;
+      offsets.insert(offsets.end(), begins[c].size() + 1, constraints_.offsets[c]);
     }
     const auto part = [&](Event event) {
       const auto& own = begins[event.clock];
@@ -182,6 +238,11 @@ class Explainer {
       const difference::Edge& edge = constraints_.edges[e];
       edges.push_back({part(edge.cause), part(edge.effect), edge.delay});
       number_of_.push_back(e);
+    }
+    for (const Step& step : found.steps) {
+      if (!trust_.is_ordered) break;
+      edges.push_back({part({step.clock, step.before}), part({step.clock, step.after}), 0});
+      number_of_.push_back(k_order);
     }
     edges_left_ = static_cast<std::uint32_t>(edges.size());
     std::vector<std::vector<Event>> members;
@@ -200,18 +261,22 @@ class Explainer {
     return System({.clocks = limits,
                    .reference = first[constraints_.reference],
                    .edges = edges,
-                   .instances = instances});
+                   .instances = instances,
+                   .offsets = offsets});
   }
 
-  /// The cheapest relaxations that break all cycles so far.
-  Explanation cheapest() {
+  /// Finds the cheapest relaxations that break all cycles so far. False: nothing breaks one.
+  bool find_cheapest(Explanation& found) {
     find_candidates();
-    Explanation found;
-    for (const std::uint32_t c : Cover(candidates_, cycles_.size()).run()) {
+    found = {};
+    const std::vector<std::uint32_t> cheapest = Cover(candidates_, cycles_.size()).run();
+    if (cheapest.empty()) return false;
+    std::map<Step, std::uint32_t> steps;
+    for (const std::uint32_t c : cheapest) {
       const Relaxation& relaxation = relaxations_[c];
       found.bits += candidates_[c].price;
       if (relaxation.is_step) {
-        found.steps.push_back(longest_gap(relaxation.step));
+        steps[relaxation.step] = static_cast<std::uint32_t>(candidates_[c].cycles.size());
       } else if (relaxation.number < constraints_.edges.size()) {
         found.edges.push_back(relaxation.number);
       } else {
@@ -219,10 +284,13 @@ class Explainer {
                                   static_cast<std::uint32_t>(constraints_.edges.size()));
       }
     }
-    std::sort(found.steps.begin(), found.steps.end());
+    for (const auto& [step, cycles] : steps) {
+      found.steps.push_back(step);
+      found.evidence.push_back(cycles);
+    }
     std::sort(found.edges.begin(), found.edges.end());
     std::sort(found.instances.begin(), found.instances.end());
-    return found;
+    return true;
   }
 
   /// Finds all that breaks cycles.
@@ -233,25 +301,30 @@ class Explainer {
     std::map<std::uint32_t, std::vector<Part>> of_clock;
     for (std::uint32_t c = 0; c < cycles_.size(); ++c) {
       for (const std::uint32_t number : cycles_[c].numbers) of_number[number].push_back(c);
-      for (const Step& range : cycles_[c].ranges) {
-        of_clock[range.clock].push_back({range.before, range.after, c});
+      for (const Range& range : cycles_[c].ranges) {
+        of_clock[range.step.clock].push_back(
+            {range.step.before, range.step.after, range.least_gap, c});
       }
     }
     for (auto& [clock, parts] : of_clock) add_steps(clock, parts);
     for (auto& [number, cycles] : of_number) {
-      candidates_.push_back({price_of(number), std::move(cycles)});
+      const Evidence evidence = evidence_of(number);
+      if (evidence == Evidence::certain) continue;
+      const double price = evidence == Evidence::weak ? Prices::weak : Prices::pair;
+      candidates_.push_back({price, std::move(cycles)});
       relaxations_.push_back({.step = {}, .number = number});
     }
   }
-  [[nodiscard]] double price_of(std::uint32_t number) const {
+  [[nodiscard]] Evidence evidence_of(std::uint32_t number) const {
     const std::size_t edges = constraints_.edges.size();
-    const bool is_weak = number >= edges && constraints_.instances[number - edges].delay < 0;
-    return is_weak ? Prices::ends : Prices::pair;
+    if (number < edges) return trust_.edges.empty() ? Evidence::usual : trust_.edges[number];
+    if (constraints_.instances[number - edges].delay < 0) return Evidence::weak;
+    return trust_.instances.empty() ? Evidence::usual : trust_.instances[number - edges];
   }
 
   /// A part of a clock's run that a cycle goes along.
   struct Part {
-    std::int64_t first = 0, last = 0;
+    std::int64_t first = 0, last = 0, least_gap = 0;
     std::uint32_t cycle = 0;
   };
   /// Of all times at which a clock may have been set, those between a begin of a part and the next
@@ -264,18 +337,30 @@ class Explainer {
     for (std::size_t f = 0, l = 0; f < firsts.size(); ++f) {
       while (lasts[l] <= firsts[f]) ++l;
       if (f + 1 < firsts.size() && firsts[f + 1] < lasts[l]) continue;
-      const Step step{clock, firsts[f], lasts[l]};
+      const Step within{clock, firsts[f], lasts[l]}, step = longest_gap(within);
       Candidate candidate{Prices::step, {}};
       for (const Part& part : parts) {
-        if (part.first <= step.before && part.last >= step.after) {
+        if (part.first <= within.before && part.last >= within.after &&
+            part.least_gap <= step.after - step.before) {
           candidate.cycles.push_back(part.cycle);
         }
       }
       auto& cycles = candidate.cycles;
       cycles.erase(std::unique(cycles.begin(), cycles.end()), cycles.end());
+      if (!is_proof(cycles)) continue;
       candidates_.push_back(std::move(candidate));
       relaxations_.push_back({.step = step, .number = 0, .is_step = true});
     }
+  }
+
+  /// Guesses tell of wrong guesses only: a step needs a cycle without any.
+  [[nodiscard]] bool is_proof(std::span<const std::uint32_t> cycles) const {
+    return std::ranges::any_of(cycles, [&](std::uint32_t c) {
+      return !trust_.is_weak_guessed ||
+             std::ranges::none_of(cycles_[c].numbers, [&](std::uint32_t number) {
+               return evidence_of(number) == Evidence::weak;
+             });
+    });
   }
 
   /// The longest gap between neighbouring stamps within a part of a clock's run.
@@ -291,37 +376,46 @@ class Explainer {
     return longest;
   }
 
+  /// How fast clocks may be, and what that costs to tell.
+  struct Rates {
+    double bits = 0;
+    std::int64_t ppb = 0;
+  };
+  static constexpr std::array k_rates{Rates{Prices::rate, Prices::fastest_ppb},
+                                      Rates{Prices::any_rate, Prices::any_ppb}};
   /// The least limit that makes all feasible, if clocks may be so fast.
-  std::optional<Explanation> raise_rates() {
-    rates_were_tried_ = true;
-    const auto feasible = [&] {
-      return greatest_below(whole_, difference::Values(whole_.nodes(), 0), effort_).has_value();
-    };
-    for (std::uint32_t c = 0; c < whole_.clocks(); ++c) whole_.set_rate(c, Prices::fastest_ppb);
-    if (!feasible()) return std::nullopt;
-    const auto least = set_least_rate(whole_, effort_);
+  std::optional<Explanation> raise_rates(const Rates& rates) {
+    for (std::uint32_t c = 0; c < whole_.clocks(); ++c) whole_.set_rate(c, rates.ppb);
+    if (!greatest_below(whole_, start(whole_), effort_)) return std::nullopt;
+    const auto least =
+        set_least_rate(whole_, effort_, constraints_.clocks.front().rate_ppb, start(whole_));
     if (!least) return std::nullopt;
     Explanation found;
     found.rate_ppb = *least;
-    found.bits = Prices::rate;
+    found.certificate = cycles_.front().numbers;
+    found.bits = rates.bits;
     return found;
   }
 
   const Constraints& constraints_;
+  const Trust& trust_;
   difference::Effort& effort_;
   System whole_;  ///< nothing relaxed but rates
   std::vector<Cycle> cycles_;
   std::vector<std::uint32_t> clock_of_, number_of_;  ///< of parts, of constraints of relaxed()
+  std::vector<std::uint32_t> left_out_;              ///< constraints of relaxed()
   std::vector<Candidate> candidates_;
   std::vector<Relaxation> relaxations_;  ///< one per candidate
   std::uint32_t edges_left_ = 0;         ///< in relaxed()
-  bool rates_were_tried_ = false;
+  std::size_t searches_ = 2;             ///< in the next round: few where few cycles decide
+  std::size_t tried_ = 0;                ///< of k_rates
 };
 
 }  // namespace
 
-std::optional<Explanation> explain(const Constraints& constraints, difference::Effort& effort) {
-  return Explainer(constraints, effort).run();
+std::optional<Explanation> explain(const Constraints& constraints, const Trust& trust,
+                                   difference::Effort& effort) {
+  return Explainer(constraints, trust, effort).run();
 }
 
 }  // namespace entrain::explain

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "base/exact.hpp"
 #include "difference/solve.hpp"
 
 /// Why no clocks meet the constraints of a run: the explanation that costs least to tell.
@@ -17,11 +19,14 @@ struct Prices {
   /// step explains three wrong pairs or more.
   static constexpr double step = 60;
   static constexpr double pair = 20;  ///< two records do not belong together: one pair in a million
-  /// Ends that should coincide do not (an instance with a delay below 0): one in 64.
-  static constexpr double ends = 6;
+  /// Weak evidence is wrong, once in 64 cases: ends that should coincide do not (an instance with a
+  /// delay below 0), a link means no order, a pair was guessed where records are missing.
+  static constexpr double weak = 6;
   /// Clocks run faster than the limit says, but no faster than `fastest_ppb`.
   static constexpr double rate = 40;
+  static constexpr double any_rate = 200;  ///< they tick at another frequency, up to a tenth off
   static constexpr std::int64_t fastest_ppb = 1'000'000;  ///< clocks that nobody disciplines
+  static constexpr std::int64_t any_ppb = k_billion / 10;
 };
 
 /// A clock was set between two neighbouring stamps: its rate there is not limited.
@@ -31,18 +36,37 @@ struct Step {
   friend auto operator<=>(const Step&, const Step&) = default;
 };
 
+/// How far a constraint may be doubted.
+enum class Evidence : std::uint8_t {
+  usual,    ///< two records hardly ever do not belong together: Prices::pair
+  weak,     ///< Prices::weak
+  certain,  ///< no explanation drops it
+};
+
+/// What is known of constraints beside their lengths.
+struct Trust {
+  std::span<const Evidence> edges{};      ///< one per edge; empty: all are usual
+  std::span<const Evidence> instances{};  ///< the same
+  /// Events of a clock happened in the order of their stamps even where it was set: no step turns
+  /// them around.
+  bool is_ordered = false;
+  bool is_weak_guessed = false;  ///< weak evidence alone shows no step
+};
+
 /// Relaxations of constraints that make them feasible. All empty: they are feasible as they are.
 ///
-/// Other kinds (a clock that ticks coarsely, one name for several clocks, ends of calls that are no
-/// evidence, records that are no time of the run) are to be relaxations of their own: what of a
-/// cycle they break (Explainer::find_candidates), their price, and how they change the system
-/// (Explainer::relaxed).
+/// Other kinds (a clock that ticks coarsely, one name for several clocks, records that are no time
+/// of the run) are to be relaxations of their own: what of a cycle they break
+/// (Explainer::find_candidates), their price, and how they change the system (Explainer::relaxed).
 struct Explanation {
   std::vector<Step> steps;               ///< increasing
+  std::vector<std::uint32_t> evidence;   ///< cycles that each step breaks
   std::vector<std::uint32_t> edges;      ///< pairs that are dropped, increasing
   std::vector<std::uint32_t> instances;  ///< instances that are dropped, increasing
   std::optional<std::int64_t> rate_ppb;  ///< limit on all rates that has to be raised to this
-  double bits = 0;                       ///< price
+  /// Edges, then instances, of a cycle that contradicts the limits as they are; increasing.
+  std::vector<std::uint32_t> certificate;
+  double bits = 0;  ///< price
 };
 
 /// Finds the cheapest relaxations that remove all negative cycles: an implicit hitting set (R.
@@ -51,12 +75,12 @@ struct Explanation {
 /// infeasible shows further cycles, until nothing is left. Where several gaps between stamps
 /// explain the cycles equally well, the clock was set in the longest one.
 ///
-/// Instances with a delay below 0 are weak evidence. Clocks must have limits on rates only, and no
-/// sessions. Deterministic. Empty if the search takes more than `effort`, or a thousand cycles.
+/// Clocks must have limits on rates only, and no sessions. Deterministic. Empty if the search takes
+/// more than `effort` or 8,192 cycles, or if nothing that may be relaxed breaks a cycle.
 ///
 /// Example: messages both ways tie clock 1 to 0 within 10 ticks. From 1,000 on all of them say that
 /// it is 500 ahead of what it was: the cheapest explanation is one step at 1,000.
-std::optional<Explanation> explain(const difference::Constraints& constraints,
+std::optional<Explanation> explain(const difference::Constraints& constraints, const Trust& trust,
                                    difference::Effort& effort);
 
 }  // namespace entrain::explain

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/random.hpp"
@@ -28,6 +29,8 @@ struct Messages {
   std::vector<difference::ClockLimits> limits;
   std::vector<Edge> edges{};
   std::vector<std::vector<Event>> ends{};  ///< of instances whose ends coincide within 5 ticks
+  std::vector<Evidence> evidence{};        ///< of edges
+  bool is_ordered = false;
 
   explicit Messages(std::size_t clocks) : limits(clocks + 1, {.rate_ppb = 10'000'000}) {}
 
@@ -44,7 +47,7 @@ struct Messages {
                                    .reference = static_cast<std::uint32_t>(limits.size() - 1),
                                    .edges = edges,
                                    .instances = instances},
-                                  effort);
+                                  {.edges = evidence, .is_ordered = is_ordered}, effort);
     Explanation stopped;
     stopped.bits = -1;
     return found.value_or(stopped);
@@ -84,6 +87,53 @@ TEST(Explain, a_pair_that_does_not_belong_together) {
   const Explanation found = run.explain();
   EXPECT_EQ(found.bits, Prices::pair);
   EXPECT_THAT(found.edges, ElementsAre(20U));
+}
+
+/// A client that does not wait costs less to tell than a step, up to ten times.
+TEST(Explain, weak_evidence_is_wrong_before_a_clock_was_set) {
+  for (const std::int64_t late : {3, 20}) {
+    Messages run(2);
+    for (std::int64_t t = 10'000; t < 50'000; t += 1'000) run.talk(0, 1, t, 0);
+    run.evidence.assign(run.edges.size(), Evidence::usual);
+    for (std::int64_t t = 50'000 - 1'000 * late; t < 50'000; t += 1'000) {
+      run.edges.push_back({{1, t + 900}, {0, t + 20}, 0});
+      run.evidence.push_back(Evidence::weak);
+    }
+    const Explanation found = run.explain();
+    if (late == 3) {
+      EXPECT_EQ(found.bits, 3 * Prices::weak);
+      EXPECT_THAT(found.edges, ElementsAre(80U, 81U, 82U));
+    } else {
+      EXPECT_GT(found.edges.size() + found.steps.size(), 0U);
+      EXPECT_LE(found.bits, 20 * Prices::weak);
+    }
+  }
+}
+
+TEST(Explain, what_is_certain_stays) {
+  Messages run(2);
+  for (std::int64_t t = 10'000; t < 20'000; t += 1'000) run.talk(0, 1, t, 0);
+  run.edges.push_back({{0, 15'500}, {1, 14'500}, 0});
+  run.evidence.assign(run.edges.size(), Evidence::certain);
+  EXPECT_EQ(run.explain().bits, 2 * Prices::step);
+  run.is_ordered = true;
+  run.edges.push_back({{1, 14'500}, {0, 15'500}, 0});
+  run.edges.push_back({{0, 15'600}, {1, 14'400}, 0});  // before what it follows
+  run.evidence.assign(run.edges.size(), Evidence::certain);
+  EXPECT_EQ(run.explain().bits, -1);
+}
+
+/// Two wrong pairs are a circle of causes, which no step breaks where stamps are in order.
+TEST(Explain, no_step_turns_events_around) {
+  Messages run(2);
+  for (std::int64_t t = 10'000; t < 30'000; t += 1'000) run.talk(0, 1, t, 0);
+  for (const std::int64_t t : {12'000, 15'000, 18'000, 21'000, 24'000}) {
+    run.edges.push_back({{0, t + 500}, {1, t - 500}, 0});
+  }
+  run.is_ordered = true;
+  const Explanation found = run.explain();
+  EXPECT_THAT(found.edges, ElementsAre(40U, 41U, 42U, 43U, 44U));
+  EXPECT_THAT(found.steps, IsEmpty());
 }
 
 TEST(Explain, clocks_that_are_faster_than_assumed) {
@@ -135,6 +185,11 @@ bool is_explained(const Messages& run, const std::vector<Step>& steps,
       .feasible();
 }
 
+double price_of(const Messages& run, std::uint32_t edge) {
+  const bool is_weak = !run.evidence.empty() && run.evidence[edge] == Evidence::weak;
+  return is_weak ? Prices::weak : Prices::pair;
+}
+
 /// Tries all explanations that are cheaper.
 class Cheaper {
  public:
@@ -157,7 +212,7 @@ class Cheaper {
     const auto edges = static_cast<std::uint32_t>(run_.edges.size());
     for (std::uint32_t p = place; p < edges; ++p) {
       dropped_.push_back(p);
-      if (try_from(p + 1, bits + Prices::pair)) return true;
+      if (try_from(p + 1, bits + price_of(run_, p))) return true;
       dropped_.pop_back();
     }
     for (std::uint32_t p = std::max(place, edges); p < edges + gaps_.size(); ++p) {
@@ -175,7 +230,7 @@ class Cheaper {
 };
 
 TEST(Explain, is_the_cheapest_of_all) {
-  int explained = 0, stepped = 0;
+  int explained = 0, stepped = 0, weak = 0;
   for (std::uint64_t n = 0; n < 10'000; ++n) {
     SCOPED_TRACE(n);
     RandomStream random(41, n);
@@ -192,17 +247,21 @@ TEST(Explain, is_the_cheapest_of_all) {
         return Event{clock, time + (clock == 0 && time > set_at ? step : 0)};
       };
       run.edges.push_back({shown(a, sent), shown(b, sent + way), 0});
+      run.evidence.push_back(n % 2 == 0 || random.below(3) > 0 ? Evidence::usual : Evidence::weak);
     }
     const Explanation found = run.explain();
     ASSERT_TRUE(is_explained(run, found.steps, found.edges));
-    ASSERT_EQ(found.bits, Prices::step * static_cast<double>(found.steps.size()) +
-                              Prices::pair * static_cast<double>(found.edges.size()));
+    double bits = Prices::step * static_cast<double>(found.steps.size());
+    for (const std::uint32_t edge : found.edges) bits += price_of(run, edge);
+    ASSERT_EQ(found.bits, bits);
     ASSERT_FALSE(Cheaper(run, found.bits).exists());
     explained += found.bits > 0 ? 1 : 0;
     stepped += found.steps.empty() ? 0 : 1;
+    weak += std::fmod(found.bits, Prices::pair) > 0 ? 1 : 0;
   }
   EXPECT_GT(explained, 1'000);
-  EXPECT_GT(stepped, 20);
+  EXPECT_GT(stepped, 10);
+  EXPECT_GT(weak, 200);
 }
 
 }  // namespace

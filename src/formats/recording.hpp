@@ -108,7 +108,7 @@ class Recording : public Source {
   [[nodiscard]] Result<void> check_options(const CheckOptions& options) const final;
   [[nodiscard]] Result<void> check_writable(WriteMode mode, bool mark_offsets) const final;
   [[nodiscard]] std::optional<GivenEdges> given() const final {
-    return GivenEdges{clocks, list.view(), ClockKind::wall, true};
+    return GivenEdges{clocks, list.view(), ClockKind::wall, true, weak};
   }
   [[nodiscard]] Result<session::LoadedTrace> load(session::Workers&, std::span<const std::uint32_t>,
                                                   Progress*) const final {
@@ -139,6 +139,7 @@ class Recording : public Source {
   bool is_one_file = false;  ///< the user named a file, not a folder
   Clocks clocks;
   tables::EdgeList list;
+  std::vector<char> weak;    ///< see GivenEdges
   std::uint64_t events = 0;  ///< number of events with a time
   std::uint64_t calls = 0;   ///< number of communication calls, paired or not
   Coverage coverage;

@@ -39,6 +39,9 @@ struct GivenEdges {
   /// True for clocks of machines that a service keeps in time: each is a clock domain, and those
   /// that contradict no other one stay as they are.
   bool are_kept = false;
+  /// Per edge: 1 if it is weak evidence, such as a link between spans, which may mean no order.
+  /// Empty: none is.
+  std::span<const char> weak{};
 };
 
 /// Times that a new trace gets, and how it is written.

@@ -40,6 +40,13 @@ std::string verdict_of(const CheckReport& counts, bool still) {
     case Verdict::unproven:
       break;
   }
+  if (counts.judgement.doubt == Doubt::contradictory_edges) {
+    return fmt::format(
+        "Unproven: {} the others whatever clocks do; by {} none of {} is violated.",
+        format_number_of(count_of(counts.skipped, "contradicting_pairs"),
+                         "pair of records contradicts", "pairs of records contradict"),
+        by, edges);
+  }
   return "Unproven: there is no edge from one clock to another, so nothing could be checked.";
 }
 
@@ -96,6 +103,7 @@ std::string to_text(const AlignReport& report, const Style& style) {
     if (!part.empty()) text += "\n" + part;
   };
   const CheckReport& before = report.before;
+  add(explanations_text(report.before, style));
   add(wrong_clocks_text(report.clocks, report.after.violations,
                         style.verbose ? report.clocks.rows.size() : k_shown, style));
   add(worst_violation(before, style));
@@ -110,6 +118,7 @@ Json to_json(const AlignReport& report) {
                {"output", report.output.empty() ? Json(nullptr) : Json(report.output)},
                {"timeline", timeline_json(as_correction(report))},
                {"clocks", clocks_json(report.clocks)},
+               {"explanations", explanations_json(report.before)},
                {"before", to_json(report.before)},
                {"after", to_json(report.after)},
                {"notes", report.notes},

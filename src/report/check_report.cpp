@@ -108,6 +108,7 @@ std::string to_text(const CheckReport& report, const Style& style) {
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
+  add(explanations_text(report, style));
   add(whose_clocks(report, style));
   add(worst_violation(report, style));
   const Table edges = edge_table(report, style);
@@ -141,6 +142,7 @@ Json to_json(const CheckReport& report) {
                {"presync_sessions", sessions.empty() ? Json(nullptr) : Json(sessions)},
                {"clocks", clocks_json(report.clocks)},
                {"clock_quality", nullptr},
+               {"explanations", explanations_json(report)},
                {"warnings", report.estimation.warnings},
                {"edges", std::move(edges)},
                {"violations", report.violations},

@@ -438,6 +438,7 @@ std::string to_text(const CorrectReport& report, const Style& style) {
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
+  add(explanations_text(report.before, style));
   add(wrong_clocks_text(report.clocks, report.after.violations,
                         style.verbose ? report.clocks.rows.size() : k_shown, style));
   add(worst_violation(report.before, style));
@@ -459,6 +460,7 @@ Json to_json(const CorrectReport& report) {
                {"output", report.output},
                {"timeline", timeline_json(report)},
                {"clocks", clocks_json(report.clocks)},
+               {"explanations", explanations_json(report.before)},
                {"before", nullptr},
                {"after", nullptr},
                {"verified", report.verified},

@@ -103,6 +103,38 @@ void add_warnings(FieldList& fields, const CheckReport& report, const Style& sty
   }
 }
 
+std::string explanations_text(const CheckReport& report, const Style& style) {
+  constexpr std::size_t k_shown = 4;
+  const auto& all = report.explanations;
+  const std::size_t shown = style.verbose ? all.size() : std::min(all.size(), k_shown);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i)
+    text += paragraph("Explained: " + all[i].text + ".", style);
+  if (shown < all.size()) {
+    text += fmt::format("Explained: {} with -v.\n",
+                        format_number_of(all.size() - shown, "more reason", "more reasons"));
+  }
+  return text;
+}
+
+Json explanations_json(const CheckReport& report) {
+  const auto seconds = [&](const auto& ticks) {
+    return ticks ? number(seconds_of(static_cast<std::int64_t>(*ticks), report.resolution_hz))
+                 : Json(nullptr);
+  };
+  Json json = Json::array();
+  for (const ClockExplanation& one : report.explanations) {
+    json.push_back({{"kind", name_of(one.kind)},
+                    {"clocks", one.clocks},
+                    {"time_s", seconds(one.time_ticks)},
+                    {"size_s", seconds(one.size_ticks)},
+                    {"evidence", one.evidence},
+                    {"price_bits", number(one.bits)},
+                    {"text", one.text}});
+  }
+  return json;
+}
+
 std::string paragraph(const std::string& text, const Style& style) {
   std::string lines;
   for (const std::string& line : wrapped(printable(text), style.columns)) lines += line + "\n";

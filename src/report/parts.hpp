@@ -28,6 +28,13 @@ std::string short_name(const std::string& name);
 /// A paragraph on the worst violation of all kinds: who, where, when; "" if nothing is violated.
 std::string worst_violation(const CheckReport& report, const Style& style);
 
+/// A line for each reason why no clocks meet all edges; only the first ones unless `style` is
+/// verbose; "" if there is none.
+std::string explanations_text(const CheckReport& report, const Style& style);
+
+/// The same for machines: an array.
+Json explanations_json(const CheckReport& report);
+
 /// A paragraph in lines that fit, each ending with a newline.
 std::string paragraph(const std::string& text, const Style& style);
 

@@ -27,6 +27,11 @@ std::uint64_t operations(const Coverage& coverage) {
   return coverage.receives + coverage.collective_calls;
 }
 
+/// Edges that contradict others whatever clocks do.
+std::uint64_t contradicting(const Counters& skipped) {
+  return count_of(skipped, "dropped_edges") + count_of(skipped, "contradicting_pairs");
+}
+
 /// Appends an item of a list.
 void append(std::string& list, const std::string& item, std::string_view separator = "; ") {
   if (item.empty()) return;
@@ -140,7 +145,7 @@ std::string violations_text(const CheckReport& report) {
           ? edges_are(report.violations, report) + " violated: the receive is earlier than the send"
           : edges_are(report.below_latency, report) +  // they count by --strict-latency
                 " closer than the minimum latency";
-  const std::uint64_t dropped = count_of(report.skipped, "dropped_edges");
+  const std::uint64_t dropped = contradicting(report.skipped);
   if (dropped > 0) {
     text +=
         fmt::format("; {} each other in cycles and could not be checked",
@@ -178,6 +183,10 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
                                           "clock of a rank", "clocks of ranks"),
                          none_violated(report)) +
              close_text(report) + share_clause(report);
+    case Doubt::set_aside:
+      return "of the pairs of records of two clocks, more than one in twenty contradict the others "
+             "and were set aside; " +
+             none_violated(report, "other edge", "other edges") + share_clause(report);
     case Doubt::unsettled_pairs:
       return "the corrected times show other pairs of operations than those they were corrected "
              "by; " +
@@ -234,7 +243,7 @@ std::string corrected_text(const CorrectReport& report, const Judgement& judgeme
       break;
   }
   // The checker counts as a later check will; the correction may have dropped what it does not see.
-  const std::uint64_t seen = count_of(after.skipped, "dropped_edges");
+  const std::uint64_t seen = contradicting(after.skipped);
   const std::uint64_t dropped = seen > 0 ? seen : count_of(report.cycles, "dropped_edges");
   return "Unproven: " + where + unproven_text(after, judgement.doubt, dropped);
 }
@@ -299,7 +308,7 @@ void add_verdict(Json& json, const std::optional<Judgement>& judgement) {
 
 std::string verdict_text(const CheckReport& report, const Style& style) {
   const Judgement& judgement = report.judgement;
-  const std::uint64_t dropped = count_of(report.skipped, "dropped_edges");
+  const std::uint64_t dropped = contradicting(report.skipped);
   const std::string text = judgement.verdict == Verdict::violations
                                ? "Violations: " + violations_text(report)
                            : judgement.verdict == Verdict::clean

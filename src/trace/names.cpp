@@ -131,8 +131,14 @@ const char* name_of(Verdict verdict) {
 
 const char* name_of(Doubt doubt) {
   static constexpr std::array k_names{"none",         "contradictory_edges", "no_edges",
-                                      "low_coverage", "clocks_apart",        "unsettled_pairs"};
+                                      "low_coverage", "clocks_apart",        "unsettled_pairs",
+                                      "set_aside"};
   return name_in(k_names, doubt);
+}
+
+const char* name_of(ExplanationKind kind) {
+  static constexpr std::array k_names{"step", "fast_clocks", "weak_evidence", "wrong_pairs"};
+  return name_in(k_names, kind);
 }
 
 const char* name_of(LatencyClass latency_class) {

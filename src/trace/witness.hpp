@@ -77,6 +77,15 @@ struct Witness {
   }
 };
 
+/// Stamps of a send and a receive that were paired and do not belong together; or twice the same
+/// begin of a call, whose instance is wrong.
+struct WrongPair {
+  LocationIndex from = k_none, to = k_none;
+  std::uint64_t sent = 0, received = 0;  ///< stored stamps, ticks
+
+  friend auto operator<=>(const WrongPair&, const WrongPair&) = default;
+};
+
 /// Finds the claim with this name, or null. `claims` are sorted. O(log n).
 template <class Claim, class Name>
 const Claim* find_claim(const std::vector<Claim>& claims, const Name& name) {

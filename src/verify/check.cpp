@@ -144,6 +144,7 @@ class Checker {
     TRY_ASSIGN(Relation relation, Relation::build(share_, times.maps, options_.alltoallv,
                                                   times.claims, cancel_, times.named_edges));
     relation_.emplace(std::move(relation));
+    relation_->leave_out(times.wrong_pairs);
     return {};
   }
 
@@ -197,6 +198,13 @@ class Checker {
     }
     fill_counters(*relation_, cycles, counts.dropped, totals, report);
     fill_coverage(*relation_, report.coverage);
+    const std::uint64_t messages = static_cast<std::uint64_t>(std::ranges::count_if(
+        times.wrong_pairs, [](const trace::WrongPair& pair) { return pair.from != pair.to; }));
+    const std::uint64_t wrong = std::min(messages, report.coverage.paired);
+    report.coverage.paired -= wrong;
+    report.coverage.ambiguous += wrong;
+    if (!times.wrong_pairs.empty())
+      report.skipped.emplace_back("contradicting_pairs", times.wrong_pairs.size());
     report.completeness = trace::completeness_of(share_.trace.definitions);
     report.min_coverage = options_.min_coverage;
     report.judgement = judge(report, options_.strict_latency);

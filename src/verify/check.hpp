@@ -41,6 +41,8 @@ struct TimesToCheck {
   /// Edges in place of those that follow from records; null: there are none. Of one process. Cycles
   /// of such edges are not looked for: who names edges means them.
   const NamedEdges* named_edges = nullptr;
+  /// Pairs of messages that are no edges, increasing: their receives count as ambiguous.
+  std::span<const trace::WrongPair> wrong_pairs = {};
   /// True if another check of the same edges found no cycle: cycles follow from edges and local
   /// order, so these times have none either, and the search is skipped.
   bool known_acyclic = false;

@@ -42,7 +42,7 @@ EdgeSums EdgeWalk::run(const Cancel& cancel) {
 void EdgeWalk::add(const MatchedChannel& channel, const Cancel& cancel) {
   const Places& places = relation_.places();
   const ChannelKey& key = channel.key;
-  if (channel.pairs > 0 && !cycles_.any() && places.is_single(key.sender) &&
+  if (channel.pairs > 0 && !cycles_.any() && relation_.is_whole() && places.is_single(key.sender) &&
       places.is_single(key.receiver)) {
     const LocationIndex from = places.event(key.sender, 0).location;
     const LocationIndex to = places.event(key.receiver, 0).location;

@@ -120,7 +120,24 @@ bool Relation::pair(const MatchedChannel& channel, std::uint32_t k, Pair& out) c
   out.order = channel.order(k);
   out.send_time = channel.send_time(k);
   out.receive_time = channel.receive_time(k);
-  return true;
+  return wrong_pairs_.empty() || !is_left_out(out);
+}
+
+bool Relation::is_left_out(const Pair& pair) const {
+  const trace::LocationSkeleton& sender = trace_->locations[pair.send.location];
+  if (pair.send.event >= sender.events.size()) return false;  // of another process
+  return std::ranges::binary_search(
+      wrong_pairs_, trace::WrongPair{pair.send.location, pair.receive.location, stamp_of(pair.send),
+                                     stamp_of(pair.receive)});
+}
+
+bool Relation::is_left_out(const Instance& instance) const {
+  return std::ranges::any_of(instance.sends, [&](const Moment& send) {
+    const LocationIndex l = send.event.location;
+    if (send.event.event >= trace_->locations[l].events.size()) return false;  // another process's
+    const std::uint64_t stamp = stamp_of(send.event);
+    return std::ranges::binary_search(wrong_pairs_, trace::WrongPair{l, l, stamp, stamp});
+  });
 }
 
 /// All edges and members of instances count as paired.
@@ -172,7 +189,10 @@ void Relation::for_each_named_instance(const std::function<void(Instance&)>& use
   });
 }
 
-void Relation::for_each_instance(const std::function<void(Instance&)>& use) const {
+void Relation::for_each_instance(const std::function<void(Instance&)>& take) const {
+  const std::function<void(Instance&)> use = [&](Instance& instance) {
+    if (wrong_pairs_.empty() || !is_left_out(instance)) take(instance);
+  };
   if (calls_) calls_->for_each(use);
   threads_.for_each_instance([&](EventRef event) { return moment(event); }, use);
   if (named_ != nullptr) for_each_named_instance(use);

@@ -59,6 +59,10 @@ class Relation {
   /// as for build(). O(n).
   void set_maps(const trace::Share& share, std::span<const ClockMap> maps);
 
+  /// These pairs are no edges; increasing. They must outlive the relation.
+  void leave_out(std::span<const trace::WrongPair> pairs) { wrong_pairs_ = pairs; }
+  [[nodiscard]] bool is_whole() const { return wrong_pairs_.empty(); }
+
   [[nodiscard]] const Places& places() const { return *places_; }
   /// Sums over all members.
   [[nodiscard]] const Unmatched& unmatched() const { return left_out_.unmatched; }
@@ -69,7 +73,8 @@ class Relation {
   [[nodiscard]] bool decreasing() const { return decreasing_; }
 
   [[nodiscard]] std::span<const MatchedChannel> channels() const { return channels_.all(); }
-  /// The k-th pair of a channel; false if both ends are on one location, which is no edge.
+  /// The k-th pair of a channel; false if both ends are on one location, or if it was left out:
+  /// that is no edge.
   [[nodiscard]] bool pair(const MatchedChannel& channel, std::uint32_t k, Pair& out) const;
 
   /// Calls `use` with each edge of this member that belongs to no instance.
@@ -98,7 +103,7 @@ class Relation {
     if (named_ != nullptr) for_each_named_pair(use);
   }
   /// Calls `use` with each instance of this member; both its sides have at least one moment.
-  void for_each_instance(const std::function<void(Instance&)>& use) const;
+  void for_each_instance(const std::function<void(Instance&)>& take) const;
 
  private:
   Relation(const trace::Trace& trace, std::span<const ClockMap> maps, Places&& places)
@@ -126,6 +131,11 @@ class Relation {
   [[nodiscard]] std::int64_t time_of(EventRef event) const {
     return maps_[event.location](trace_->locations[event.location].events.time(event.event));
   }
+  [[nodiscard]] std::uint64_t stamp_of(EventRef event) const {
+    return trace_->locations[event.location].events.time(event.event);
+  }
+  [[nodiscard]] bool is_left_out(const Pair& pair) const;
+  [[nodiscard]] bool is_left_out(const Instance& instance) const;
   [[nodiscard]] bool owns(LocationIndex l) const {
     return places_->owner(places_->process_of(l)) == rank_;
   }
@@ -139,6 +149,7 @@ class Relation {
   Channels channels_;
   ThreadRelation threads_;
   std::optional<GatheredCalls> calls_;
+  std::span<const trace::WrongPair> wrong_pairs_;
   const NamedEdges* named_ = nullptr;
   std::uint32_t rank_ = 0;  ///< rank of this member
 };

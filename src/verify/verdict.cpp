@@ -33,7 +33,8 @@ Judgement judge(const CheckReport& report, bool strict_latency) {
   // Around a cycle that equal stamps cannot explain, some receive is before its send. But no clocks
   // could be right about all of its edges, so the fault lies in the pairs: neither clean nor a
   // violation of clocks.
-  if (count_of(report.skipped, "dropped_edges") > 0) {
+  if (count_of(report.skipped, "dropped_edges") + count_of(report.skipped, "contradicting_pairs") >
+      0) {
     return {Verdict::unproven, Doubt::contradictory_edges};
   }
   if (report.checked_edges == 0) {

@@ -34,7 +34,7 @@ class EdgeFinder {
   /// The span that called this one; k_none for a root, or if it is missing.
   [[nodiscard]] std::uint32_t parent_of(std::uint32_t position) const;
   void find_circles();
-  void add(std::uint32_t before, std::uint32_t after);
+  void add(std::uint32_t before, std::uint32_t after, bool is_link);
   /// True if the spans are of two clocks, both known.
   [[nodiscard]] bool are_apart(const Span& a, const Span& b) const {
     return a.clock != b.clock && a.clock != unknown_host_ && b.clock != unknown_host_;
@@ -101,7 +101,7 @@ void EdgeFinder::find_circles() {
   }
 }
 
-void EdgeFinder::add(std::uint32_t before, std::uint32_t after) {
+void EdgeFinder::add(std::uint32_t before, std::uint32_t after, bool is_link) {
   const Span &cause = spans_.all[before], &effect = spans_.all[after];
   if (!are_apart(cause, effect)) return;
   edges_.push_back({.cause = hosts_[cause.clock],
@@ -109,6 +109,7 @@ void EdgeFinder::add(std::uint32_t before, std::uint32_t after) {
                     .cause_time = cause.begin,
                     .effect_time = effect.polls ? effect.end : effect.begin,
                     .is_end = false,
+                    .is_link = is_link,
                     .child = after});
 }
 
@@ -130,7 +131,7 @@ std::vector<Edge> EdgeFinder::edges() {
       ++without_host;
       continue;
     }
-    add(from, i);
+    add(from, i, false);
     const bool waits = parent.role == Role::client && child.role == Role::server;
     if (!waits) continue;
     // A call of another host takes time: the client did not know its length.
@@ -150,7 +151,7 @@ std::vector<Edge> EdgeFinder::edges() {
     if (before == k_none) {
       ++missing_links;
     } else if (before != link.span && !ignored_[link.span]) {
-      add(before, static_cast<std::uint32_t>(link.span));
+      add(before, static_cast<std::uint32_t>(link.span), true);
     }
   }
   return std::move(edges_);

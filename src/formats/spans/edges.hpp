@@ -28,6 +28,7 @@ struct Edge {
   std::uint32_t cause = 0, effect = 0;            ///< positions in SpanEdges::clocks
   std::uint64_t cause_time = 0, effect_time = 0;  ///< ns
   bool is_end = false;                            ///< connects two ends, not begins
+  bool is_link = false;                           ///< the spans only name each other
   std::uint32_t child = 0;                        ///< position of the called span
   Rejection rejection = Rejection::none;          ///< others: no evidence
 };

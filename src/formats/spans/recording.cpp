@@ -78,6 +78,9 @@ class Run : public formats::Recording {
     for (const std::string& name : spans.clocks.all()) names_.number(name);
     hosts_ = std::move(edges.hosts);
     list = list_of(edges.found);
+    for (const Edge& edge : edges.found) {
+      if (edge.rejection == Rejection::none) weak.push_back(edge.is_link ? 1 : 0);
+    }
     found_ = std::move(edges.found);
     skipped = std::move(edges.counters);
     events = 2 * spans.all.size();

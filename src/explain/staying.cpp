@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/staying.hpp"
+#include "explain/staying.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -7,9 +7,9 @@
 
 #include "base/try.hpp"
 #include "difference/at_zero.hpp"
-#include "engine/given_constraints.hpp"
+#include "explain/given_constraints.hpp"
 
-namespace entrain::engine {
+namespace entrain::explain {
 
 namespace {
 
@@ -102,4 +102,4 @@ Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const E
   return result;
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::explain

@@ -11,7 +11,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 
-namespace entrain::engine {
+namespace entrain::explain {
 
 /// Aligns clocks by their edges; the first one is the reference. Returns one map for each.
 using AlignGroup =
@@ -33,4 +33,4 @@ Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const E
                                                    std::int64_t rate_ppb, std::size_t least,
                                                    const AlignGroup& align_group);
 
-}  // namespace entrain::engine
+}  // namespace entrain::explain

@@ -11,13 +11,15 @@
 #include "difference/system.hpp"
 #include "formats/tables/edge_graph.hpp"
 
-namespace entrain::engine {
+namespace entrain::explain {
 
 /// What given edges say of the errors of clocks, but for scans. Common time is that of a clock of
 /// its own, the last one, which has no stamps.
 class GivenConstraints {
  public:
-  GivenConstraints(std::size_t clocks, const Edges& edges, std::int64_t rate_ppb);
+  /// `offsets`: difference::Constraints::offsets, one per clock; may be empty.
+  GivenConstraints(std::size_t clocks, const Edges& edges, std::int64_t rate_ppb,
+                   std::span<const std::int64_t> offsets = {});
 
   /// False: the run is too long, longer than 2^60 ticks.
   [[nodiscard]] bool fit() const { return fit_; }
@@ -29,6 +31,7 @@ class GivenConstraints {
   difference::Event event(std::uint32_t clock, std::uint64_t time);
 
   std::vector<difference::ClockLimits> limits_;
+  std::vector<std::int64_t> offsets_;
   std::uint64_t base_;
   bool fit_ = true;
   std::vector<difference::Edge> edges_;
@@ -46,4 +49,4 @@ struct Regrouping {
 /// Without the edges that are inside one clock then.
 tables::EdgeList regroup(const Edges& edges, const Regrouping& by);
 
-}  // namespace entrain::engine
+}  // namespace entrain::explain

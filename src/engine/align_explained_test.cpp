@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/explained.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,10 +7,11 @@
 
 #include <entrain/entrain.hpp>
 
+#include "formats/tables/edge_graph.hpp"
+
 namespace entrain::engine {
 namespace {
 
-using ::testing::Contains;
 using ::testing::HasSubstr;
 
 constexpr std::int64_t k_us = 1000, k_ms = 1'000'000;
@@ -60,22 +59,27 @@ class Talk {
   tables::EdgeList list_;
 };
 
-TEST(Explained, a_timer_that_was_set_is_named_and_bends_no_other) {
+TEST(AlignExplained, a_timer_that_was_set_is_named_and_bends_no_other) {
   for (const std::int64_t step : {6 * k_ms, -6 * k_ms}) {
     const Talk talk(step);
     const Alignment aligned = talk.align();
-    EXPECT_THAT(aligned.report.timeline.notes,
-                Contains(HasSubstr(step > 0 ? "the clock of d was set by +6.0"
-                                            : "the clock of d was set by -6.0")));
+    ASSERT_FALSE(aligned.report.before.explanations.empty());
+    EXPECT_THAT(
+        aligned.report.before.explanations[0].text,
+        HasSubstr(step > 0 ? "the clock of d was set by +6.0" : "the clock of d was set by -6.0"));
     for (const std::uint32_t clock : {1U, 2U, 3U}) EXPECT_LT(talk.error(aligned, clock), 30 * k_us);
   }
 }
 
-TEST(Explained, a_wrong_pair_moves_no_clock) {
+TEST(AlignExplained, a_wrong_pair_moves_no_clock) {
   Talk talk(0);
   talk.send(0, 1, 300 * k_ms, -5 * k_ms);
   const Alignment aligned = talk.align();
-  EXPECT_THAT(aligned.report.timeline.notes, Contains(HasSubstr("contradict the others")));
+  ASSERT_EQ(aligned.report.before.explanations.size(), 1U);
+  EXPECT_THAT(
+      aligned.report.before.explanations[0].text,
+      HasSubstr("contradict the others whatever clocks do, and move no clock; the first is a at "
+                "0.300000 s before b"));
   for (const std::uint32_t clock : {1U, 2U, 3U}) EXPECT_LT(talk.error(aligned, clock), 30 * k_us);
 }
 

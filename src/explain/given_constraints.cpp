@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/given_constraints.hpp"
+#include "explain/given_constraints.hpp"
 
 #include <algorithm>
 #include <limits>
 
-namespace entrain::engine {
+namespace entrain::explain {
 
 namespace {
 
@@ -19,8 +19,12 @@ std::uint64_t earliest(const Edges& edges) {
 
 }  // namespace
 
-GivenConstraints::GivenConstraints(std::size_t clocks, const Edges& edges, std::int64_t rate_ppb)
-    : limits_(clocks + 1, {rate_ppb, {}}), base_(earliest(edges)) {
+GivenConstraints::GivenConstraints(std::size_t clocks, const Edges& edges, std::int64_t rate_ppb,
+                                   std::span<const std::int64_t> offsets)
+    : limits_(clocks + 1, {rate_ppb, {}}),
+      offsets_(offsets.begin(), offsets.end()),
+      base_(earliest(edges)) {
+  if (!offsets.empty()) offsets_.push_back(0);
   for (std::size_t i = 0; i < edges.cause_clock.size(); ++i) {
     edges_.push_back({event(edges.cause_clock[i], edges.cause_time[i]),
                       event(edges.effect_clock[i], edges.effect_time[i]),
@@ -46,7 +50,8 @@ difference::Constraints GivenConstraints::view() const {
   return {.clocks = limits_,
           .reference = static_cast<std::uint32_t>(limits_.size() - 1),
           .edges = edges_,
-          .instances = instances_};
+          .instances = instances_,
+          .offsets = offsets_};
 }
 
 tables::EdgeList regroup(const Edges& edges, const Regrouping& by) {
@@ -77,4 +82,4 @@ tables::EdgeList regroup(const Edges& edges, const Regrouping& by) {
   return list;
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::explain

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "explain/explained.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/exact.hpp"
+#include "explain/given_constraints.hpp"
+
+namespace entrain::explain {
+
+namespace {
+
+constexpr std::size_t k_most_constraints = std::size_t{1} << 21;
+/// Steps of the search: about a second, and about so many sweeps over all edges.
+constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 26, k_sweeps = 256;
+
+/// True if more than 3 edges of two clocks are set aside, and more than one in twenty.
+bool is_much(std::uint64_t dropped, std::uint64_t all) {
+  constexpr std::uint64_t k_few = 3, k_share = 20;
+  return dropped > k_few && dropped * k_share > all;
+}
+
+/// Adds the part of a map between two stamps.
+void add_part(const ClockMap& map, std::uint64_t first, std::uint64_t last,
+              std::vector<ClockKnot>& knots) {
+  const auto add = [&](std::uint64_t stamp) {
+    knots.push_back({stamp, map(stamp) - static_cast<std::int64_t>(stamp)});
+  };
+  add(first);
+  for (const ClockKnot& knot : map.knots()) {
+    if (knot.local > first && knot.local < last) knots.push_back(knot);
+  }
+  if (last > first) add(last);
+}
+
+}  // namespace
+
+std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
+                                         const Knowledge& known) {
+  const std::size_t size = edges.cause_clock.size() + edges.members.size();
+  if (size == 0 || size > k_most_constraints) return std::nullopt;
+  const GivenConstraints constraints(run.clocks.size(), edges, known.rate_ppb, known.offsets);
+  if (!constraints.fit()) return std::nullopt;
+  difference::Effort effort{.most = k_most_steps + k_sweeps * size};
+  auto explanation = explain(constraints.view(), known.trust, effort);
+  if (!explanation || explanation->bits == 0) return std::nullopt;
+  return Explained(run, edges, constraints.base(), known, *std::move(explanation));
+}
+
+Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
+                     const Knowledge& known, Explanation explanation)
+    : run_(&run),
+      names_(known.names.begin(), known.names.end()),
+      run_edges_(edges),
+      base_(base),
+      evidence_(known.trust.edges.begin(), known.trust.edges.end()),
+      explanation_(std::move(explanation)) {
+  if (names_.empty()) {
+    for (const Clock& clock : run.clocks) names_.push_back(clock.name);
+  }
+  divide_clocks();
+  list_ =
+      regroup(edges, {[&](std::uint32_t clock, std::uint64_t time) { return part_of(clock, time); },
+                      explanation_.edges, explanation_.instances});
+}
+
+tables::EdgeList Explained::rest() const {
+  return regroup(run_edges_, {[](std::uint32_t clock, std::uint64_t) { return clock; },
+                              explanation_.edges, explanation_.instances});
+}
+
+void Explained::divide_clocks() {
+  clocks_ = {.name = run_->name, .resolution_hz = run_->resolution_hz, .clocks = {}};
+  for (std::uint32_t c = 0; c < run_->clocks.size(); ++c) {
+    first_.push_back(static_cast<std::uint32_t>(clocks_.clocks.size()));
+    clocks_.clocks.push_back(run_->clocks[c]);
+    for (const Step& step : steps_of(c)) {
+      Clock after = clocks_.clocks.back();
+      Clock& before = clocks_.clocks.back();
+      after.name += ", set";
+      after.domain.clear();
+      if (after.events) {
+        before.events->last = time_of(step.before);
+        after.events->first = time_of(step.after);
+      }
+      std::erase_if(before.sessions, [&](const ClockSession& session) {
+        return session.time > time_of(step.before);
+      });
+      std::erase_if(after.sessions, [&](const ClockSession& session) {
+        return session.time < time_of(step.after);
+      });
+      clocks_.clocks.push_back(std::move(after));
+    }
+  }
+}
+
+std::span<const Step> Explained::steps_of(std::uint32_t clock) const {
+  return std::ranges::equal_range(explanation_.steps, clock, {}, &Step::clock);
+}
+
+std::uint32_t Explained::part_of(std::uint32_t clock, std::uint64_t time) const {
+  const auto steps = steps_of(clock);
+  const auto before =
+      std::ranges::count_if(steps, [&](const Step& step) { return time_of(step.after) <= time; });
+  return first_[clock] + static_cast<std::uint32_t>(before);
+}
+
+std::optional<std::vector<ClockMap>> Explained::join(std::span<const ClockMap> maps,
+                                                     std::span<const StampRange> extents) const {
+  std::vector<ClockMap> joined;
+  for (std::uint32_t c = 0; c < run_->clocks.size(); ++c) {
+    std::uint32_t part = first_[c];
+    joined.push_back(maps[part]);
+    if (steps_of(c).empty()) continue;
+    std::vector<ClockKnot> knots;
+    std::uint64_t first = extents[c].first;
+    for (const Step& step : steps_of(c)) {
+      add_part(maps[part++], first, time_of(step.before), knots);
+      first = time_of(step.after);
+    }
+    add_part(maps[part], first, extents[c].last, knots);
+    Result<ClockMap> map = ClockMap::from_knots(std::move(knots));
+    if (!map || !map->keeps_order(extents[c].first, extents[c].last)) return std::nullopt;
+    joined.back() = *std::move(map);
+  }
+  return joined;
+}
+
+std::string Explained::words_for(std::uint64_t time) const {
+  constexpr std::uint64_t k_year_2000 = 946'684'800, k_s_per_day = 86'400, k_us = 1'000'000;
+  const std::uint64_t second = time / run_->resolution_hz, of_day = second % k_s_per_day;
+  const auto us =
+      static_cast<std::uint64_t>(Int128{time % run_->resolution_hz} * k_us / run_->resolution_hz);
+  if (second < k_year_2000) return fmt::format("{}.{:06} s", second, us);
+  return fmt::format("{:02}:{:02}:{:02}.{:06} UTC", of_day / 3600, of_day / 60 % 60, of_day % 60,
+                     us);
+}
+
+std::string Explained::words_for_edge(std::uint32_t edge) const {
+  return fmt::format("{} at {} before {} at {}", names_[run_edges_.cause_clock[edge]],
+                     words_for(run_edges_.cause_time[edge]), names_[run_edges_.effect_clock[edge]],
+                     words_for(run_edges_.effect_time[edge]));
+}
+
+std::string Explained::contradiction() const {
+  constexpr std::size_t k_shown = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(k_shown, explanation_.certificate.size()); ++i) {
+    const std::uint32_t number = explanation_.certificate[i];
+    const std::size_t edges = run_edges_.cause_clock.size();
+    if (!text.empty()) text += "; ";
+    if (number < edges) {
+      text += words_for_edge(number);
+      continue;
+    }
+    const CollectiveInstance& one = run_edges_.instances[number - edges];
+    text +=
+        fmt::format("the {} of {} clocks at {}", name_of(one.kind), std::max(one.begins, one.ends),
+                    words_for(run_edges_.members[one.first].time));
+  }
+  return text;
+}
+
+ClockExplanation Explained::words_for_step(const Step& step, std::uint32_t evidence,
+                                           std::span<const ClockMap> maps) const {
+  ClockExplanation told{.kind = ExplanationKind::step,
+                        .clocks = {names_[step.clock]},
+                        .time_ticks = time_of(step.after),
+                        .size_ticks = {},
+                        .evidence = evidence,
+                        .bits = Prices::step};
+  std::string size;
+  if (!maps.empty()) {
+    const auto offset = [&](std::int64_t stamp) {
+      return maps[step.clock](time_of(stamp)) - static_cast<std::int64_t>(time_of(stamp));
+    };
+    told.size_ticks = offset(step.before) - offset(step.after);
+    size = fmt::format(" by {:+.3f} ms", static_cast<double>(*told.size_ticks) * 1e3 /
+                                             static_cast<double>(run_->resolution_hz));
+  }
+  told.text = fmt::format("the clock of {} was set{} at {}", told.clocks.front(), size,
+                          words_for(*told.time_ticks));
+  return told;
+}
+
+void Explained::tell_pairs(Told& told) const {
+  struct OfPair {
+    std::uint64_t dropped = 0, all = 0;
+    std::uint32_t first = 0;
+  };
+  using Key = std::tuple<bool, std::uint32_t, std::uint32_t>;
+  std::map<Key, OfPair> pairs;
+  const auto key = [&](std::uint32_t e, bool is_weak) {
+    const auto [low, high] = std::minmax(run_edges_.cause_clock[e], run_edges_.effect_clock[e]);
+    return Key(is_weak, low, high);
+  };
+  for (const std::uint32_t e : explanation_.edges) {
+    const bool is_weak = !evidence_.empty() && evidence_[e] == Evidence::weak;
+    OfPair& own = pairs[key(e, is_weak)];
+    if (own.dropped++ == 0) own.first = e;
+    ++(is_weak ? told.weak : told.wrong);
+  }
+  for (std::uint32_t e = 0; e < run_edges_.cause_clock.size() && !pairs.empty(); ++e) {
+    for (const bool is_weak : {false, true}) {
+      if (const auto own = pairs.find(key(e, is_weak)); own != pairs.end()) ++own->second.all;
+    }
+  }
+  for (const auto& [of, own] : pairs) {
+    const auto& [is_weak, low, high] = of;
+    const auto& [dropped, all, first] = own;
+    told.is_much = told.is_much || (is_weak && is_much(dropped, all));
+    const std::string &a = names_[low], &b = names_[high];
+    told.all.push_back(
+        {.kind = is_weak ? ExplanationKind::weak : ExplanationKind::wrong_pairs,
+         .clocks = {a, b},
+         .time_ticks = run_edges_.effect_time[first],
+         .evidence = dropped,
+         .bits = static_cast<double>(dropped) * (is_weak ? Prices::weak : Prices::pair),
+         .text =
+             fmt::format("{} of {} pairs of records of {} and {} contradict the others whatever "
+                         "clocks do, and move no clock; the first is {}",
+                         dropped, all, a, b, words_for_edge(first))});
+  }
+  const std::size_t instances = explanation_.instances.size();
+  if (instances == 0) return;
+  told.wrong += instances;
+  told.all.push_back(
+      {.kind = ExplanationKind::wrong_pairs,
+       .evidence = instances,
+       .bits = static_cast<double>(instances) * (evidence_.empty() ? Prices::pair : Prices::weak),
+       .text = fmt::format("{} collective{} contradict the others whatever clocks "
+                           "do, and move no clock",
+                           instances, instances == 1 ? "" : "s")});
+}
+
+Told Explained::told(std::span<const ClockMap> maps) const {
+  Told told;
+  for (std::size_t s = 0; s < explanation_.steps.size(); ++s) {
+    told.all.push_back(words_for_step(explanation_.steps[s], explanation_.evidence[s], maps));
+  }
+  tell_pairs(told);
+  return told;
+}
+
+}  // namespace entrain::explain

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/align.hpp>
+#include <entrain/clock_map.hpp>
+#include <entrain/report.hpp>
+
+#include "explain/explain.hpp"
+#include "formats/tables/edge_graph.hpp"
+
+namespace entrain::explain {
+
+/// An explanation as reports and verdicts tell it.
+struct Told {
+  std::vector<ClockExplanation> all;
+  std::uint64_t weak = 0;   ///< edges that are set aside as weak evidence
+  std::uint64_t wrong = 0;  ///< other edges and instances that are set aside
+  /// More than a twentieth of the edges of two clocks are set aside as weak, and more than 3.
+  bool is_much = false;
+};
+
+/// What is known of a run beside its clocks and edges.
+struct Knowledge {
+  std::int64_t rate_ppb = 0;                ///< limit on the rates of clocks
+  Trust trust{};                            ///< of its edges
+  std::span<const std::int64_t> offsets{};  ///< see difference::Constraints::offsets
+  std::span<const std::string> names{};     ///< of clocks, for reports; empty: their own
+};
+
+/// Clocks and edges of a run without what its explanation relaxes, so that some clocks meet all of
+/// them. A clock that was set is one clock up to a step and another one after it.
+class Explained {
+ public:
+  /// Empty if clocks within the limit on rates meet all edges, if no explanation is found, or if
+  /// there are more than 2^21 edges and members of instances. `run` and `edges` must outlive the
+  /// result.
+  static std::optional<Explained> find(const Clocks& run, const Edges& edges,
+                                       const Knowledge& known);
+
+  [[nodiscard]] const Explanation& explanation() const { return explanation_; }
+  [[nodiscard]] const Clocks& clocks() const { return clocks_; }
+  [[nodiscard]] Edges edges() const { return list_.view(); }
+  /// The edges of the run without those that are set aside.
+  [[nodiscard]] tables::EdgeList rest() const;
+
+  /// The maps of the run's clocks from those of clocks(). `extents`: first and last stamps of the
+  /// run's clocks. Empty if time would run backward.
+  [[nodiscard]] std::optional<std::vector<ClockMap>> join(
+      std::span<const ClockMap> maps, std::span<const StampRange> extents) const;
+  /// `maps`: of the run's clocks; empty: sizes of steps are not known.
+  [[nodiscard]] Told told(std::span<const ClockMap> maps) const;
+  /// Names the records of a cycle of edges that contradicts the limit on rates.
+  [[nodiscard]] std::string contradiction() const;
+
+ private:
+  Explained(const Clocks& run, const Edges& edges, std::uint64_t base, const Knowledge& known,
+            Explanation explanation);
+
+  void divide_clocks();
+  [[nodiscard]] std::uint32_t part_of(std::uint32_t clock, std::uint64_t time) const;
+  /// Steps of a clock.
+  [[nodiscard]] std::span<const Step> steps_of(std::uint32_t clock) const;
+  [[nodiscard]] std::uint64_t time_of(std::int64_t stamp) const {
+    return base_ + static_cast<std::uint64_t>(stamp);
+  }
+  [[nodiscard]] std::string words_for(std::uint64_t time) const;
+  [[nodiscard]] std::string words_for_edge(std::uint32_t edge) const;
+  [[nodiscard]] ClockExplanation words_for_step(const Step& step, std::uint32_t evidence,
+                                                std::span<const ClockMap> maps) const;
+  void tell_pairs(Told& told) const;
+
+  const Clocks* run_;
+  std::vector<std::string> names_;
+  Edges run_edges_;
+  std::uint64_t base_;              ///< stamp that those of the explanation count from
+  std::vector<Evidence> evidence_;  ///< of the edges; empty: all are usual
+  Explanation explanation_;
+  std::vector<std::uint32_t> first_;  ///< first part of every clock
+  Clocks clocks_;
+  tables::EdgeList list_;
+};
+
+}  // namespace entrain::explain

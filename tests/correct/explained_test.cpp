@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Archives whose edges no clocks can meet: why, and that nothing else moves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include <entrain/entrain.hpp>
+
+#include "cli/tool.hpp"
+#include "support/archive_builder.hpp"
+#include "support/files.hpp"
+#include "support/oracle.hpp"
+
+namespace entrain::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::int64_t k_us = 1000, k_ms = 1'000'000;
+constexpr int k_rounds = 200;
+
+/// Three ranks of which rank 0 exchanges messages with the others, in turn. The clock of rank 2 is
+/// set after half of the run; each round takes 5 ms.
+void write_stepped(const fs::path& folder, std::int64_t step) {
+  ArchiveBuilder archive(folder);
+  const auto node = archive.node("n0");
+  for (std::uint64_t r = 0; r < 3; ++r) {
+    archive.location(r, archive.process("MPI Rank " + std::to_string(r), node));
+  }
+  const auto world = archive.comm("MPI_COMM_WORLD", {0, 1, 2});
+  const auto shown = [&](std::uint32_t rank, std::int64_t time) {
+    return static_cast<std::uint64_t>(1'000 * k_ms + time +
+                                      (rank == 2 && time > k_rounds * 5 * k_ms / 2 ? step : 0));
+  };
+  for (int n = 0; n < k_rounds; ++n) {
+    const std::uint32_t other = 1 + static_cast<std::uint32_t>(n % 2);
+    const std::int64_t t = n * 5 * k_ms;
+    const std::int64_t way = 5 * k_us + n % 7 * 300;
+    archive.at(0).send(shown(0, t), other, world, 7);
+    archive.at(other).recv(shown(other, t + way), 0, world, 7);
+    archive.at(other).send(shown(other, t + 20 * k_us), 0, world, 8);
+    archive.at(0).recv(shown(0, t + 20 * k_us + way), other, world, 8);
+  }
+  archive.finish();
+}
+
+TEST(ExplainedArchives, a_clock_that_was_set_is_named_and_moves_no_other) {
+  for (const std::int64_t step : {30 * k_ms, 3 * k_ms}) {
+    const TempFolder scratch;
+    write_stepped(scratch / "in", step);
+    const auto report = correct(scratch / "in", scratch / "out", {});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->after.violations, 0U);
+    ASSERT_EQ(report->before.explanations.size(), 1U);
+    const ClockExplanation& found = report->before.explanations[0];
+    EXPECT_EQ(found.kind, ExplanationKind::step);
+    EXPECT_THAT(found.clocks, ElementsAre("MPI Rank 2"));
+    EXPECT_NEAR(static_cast<double>(*found.size_ticks), static_cast<double>(step), 20. * k_us);
+    const auto before = library_times(scratch / "in/traces.otf2");
+    const auto after = library_times(report->output);
+    for (std::size_t l = 0; l < 3; ++l) {
+      std::int64_t least = INT64_MAX, most = INT64_MIN;
+      for (std::size_t e = 0; e < before[l].times.size(); ++e) {
+        const auto stamp = static_cast<std::int64_t>(before[l].times[e]);
+        const std::int64_t truth =
+            l == 2 && stamp - 1'000 * k_ms > k_rounds * 5 * k_ms / 2 ? stamp - step : stamp;
+        const std::int64_t off = static_cast<std::int64_t>(after[l].times[e]) - truth;
+        least = std::min(least, off);
+        most = std::max(most, off);
+      }
+      EXPECT_LT(most - least, 20 * k_us) << l;
+    }
+  }
+}
+
+TEST(ExplainedArchives, limits_that_no_clocks_keep_are_refused_with_the_least_that_is_possible) {
+  const TempFolder scratch;
+  {
+    ArchiveBuilder archive(scratch / "in");
+    for (std::uint64_t r = 0; r < 2; ++r) {
+      const auto node = archive.node("n" + std::to_string(r));
+      archive.location(r, archive.process("MPI Rank " + std::to_string(r), node));
+    }
+    const auto world = archive.comm("MPI_COMM_WORLD", {0, 1});
+    for (int n = 0; n < k_rounds; ++n) {
+      const std::int64_t t = 1'000 * k_ms + n * 5 * k_ms, u = t + n * 5 * 500 * k_us / 1000;
+      archive.at(0).send(static_cast<std::uint64_t>(t), 1, world, 7);
+      archive.at(1).recv(static_cast<std::uint64_t>(u + 5 * k_us), 0, world, 7);
+      archive.at(1).send(static_cast<std::uint64_t>(u + 20 * k_us), 0, world, 8);
+      archive.at(0).recv(static_cast<std::uint64_t>(t + 25 * k_us), 1, world, 8);
+    }
+    archive.finish();
+  }
+  const fs::path output = scratch / "out";
+  const auto run = [&](const std::string& ppm) {
+    return run_tool({"correct", (scratch / "in").string(), "-o", output.string(),
+                     "--max-mean-rate-ppm", "20", "--max-rate-ppm", ppm});
+  };
+  const ChildOutcome refused = run("30");
+  EXPECT_EQ(refused.exit_code, 2) << refused.summary();
+  EXPECT_THAT(
+      refused.err,
+      testing::AllOf(HasSubstr("--max-rate-ppm 30 is too small for"), HasSubstr("MPI Rank 1 at 1."),
+                     HasSubstr("the least that is possible is --max-rate-ppm ")));
+  const std::size_t at = refused.err.rfind("--max-rate-ppm ");
+  ASSERT_NE(at, std::string::npos);
+  std::string least = refused.err.substr(at + 15);
+  least.erase(least.find_last_not_of("\n.") + 1);
+  EXPECT_NEAR(std::stod(least), 230, 10);  // half of 500 ppm each, 20 of which are given
+  const ChildOutcome taken = run(least);
+  EXPECT_NE(taken.exit_code, 2) << taken.summary();
+}
+
+/// Pairs that were guessed in a window without records contradicted each other, and took 293 right
+/// edges along.
+TEST(ExplainedArchives, wrong_guesses_take_no_right_edges_along) {
+  for (const char* seed : {"19", "51"}) {
+    const TempFolder scratch;
+    const std::string lossy = (scratch / "lossy").string();
+    const ChildOutcome dropped = run_tool(
+        {"drop", example("allops-4.truth"), "-o", lossy, "--windows", "10%", "--seed", seed});
+    ASSERT_EQ(dropped.exit_code, 0) << dropped.summary();
+    const auto report = check(lossy, {});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->violations, 0U);
+    EXPECT_LE(count_of(report->skipped, "dropped_edges"), 0U) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace entrain::test
