@@ -136,9 +136,21 @@ enum class Doubt : std::uint8_t {
   no_edges,             ///< the trace has communication, or unread files, but no edge to check
   low_coverage,         ///< Coverage::share() is below CheckOptions::min_coverage
   unsettled_pairs,      ///< corrected times pair operations otherwise than the correction did
+  set_aside,            ///< a clock's times are no evidence: CheckReport::set_aside
 };
 /// Name used in JSON, e.g. "low_coverage".
 const char* name_of(Doubt doubt);
+
+/// Times of a clock that were set aside before anything was concluded.
+struct SetAside {
+  /// "wrong_unit", "no_time", "no_times_of_this_run", "changed_times" or "several_clocks".
+  std::string kind;
+  std::string clock;          ///< its name
+  std::uint64_t records = 0;  ///< what was set aside: spans; of several_clocks: calls
+  std::uint64_t total = 0;    ///< all of this clock
+  bool is_decisive = false;   ///< too much for a verdict `clean`
+  std::string reason;         ///< a sentence without its full stop
+};
 
 /// The result of a check, with its reason.
 struct Judgement {
@@ -355,6 +367,7 @@ struct CheckReport {
   Counters skipped;  ///< operations that were ignored on purpose, and anomalies of the files
   Completeness completeness;
   Coverage coverage;
+  std::vector<SetAside> set_aside;
   std::uint64_t checked_edges = 0;  ///< sum over the same kinds as `violations`
   double min_coverage = 0;          ///< CheckOptions::min_coverage
   Judgement judgement;

@@ -43,7 +43,9 @@ void complete(const CheckSetting& setting, CheckReport& report) {
   report.events = report.communication_events;
   if (setting.source != nullptr) setting.source->complete(report);
   report.judgement = verify::judge(report, setting.options.strict_latency);
-  if (report.checked_edges == 0) report.judgement = {Verdict::unproven, Doubt::no_edges};
+  if (report.checked_edges == 0 && report.judgement.doubt != Doubt::set_aside) {
+    report.judgement = {Verdict::unproven, Doubt::no_edges};
+  }
 }
 
 }  // namespace

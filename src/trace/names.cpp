@@ -130,8 +130,8 @@ const char* name_of(Verdict verdict) {
 }
 
 const char* name_of(Doubt doubt) {
-  static constexpr std::array k_names{"none", "contradictory_edges", "no_edges", "low_coverage",
-                                      "unsettled_pairs"};
+  static constexpr std::array k_names{"none",         "contradictory_edges", "no_edges",
+                                      "low_coverage", "unsettled_pairs",     "set_aside"};
   return name_in(k_names, doubt);
 }
 
