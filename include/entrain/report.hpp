@@ -137,10 +137,21 @@ enum class Doubt : std::uint8_t {
   low_coverage,         ///< Coverage::share() is below CheckOptions::min_coverage
   clocks_apart,         ///< calls of a common group could not be paired: clocks are not tied
   unsettled_pairs,      ///< corrected times pair operations otherwise than the correction did
-  set_aside,            ///< of the edges between two clocks more than one in twenty were set aside
+  set_aside,            ///< evidence of clocks was set aside: CheckReport::set_aside, explanations
 };
 /// Name used in JSON, e.g. "low_coverage".
 const char* name_of(Doubt doubt);
+
+/// Times of a clock that were set aside before anything was concluded.
+struct SetAside {
+  /// "wrong_unit", "no_time", "no_times_of_this_run", "changed_times" or "several_clocks".
+  std::string kind;
+  std::string clock;          ///< its name
+  std::uint64_t records = 0;  ///< what was set aside: spans; of several_clocks: calls
+  std::uint64_t total = 0;    ///< all of this clock
+  bool is_decisive = false;   ///< too much for a verdict `clean`
+  std::string reason;         ///< a sentence without its full stop
+};
 
 /// The result of a check, with its reason.
 struct Judgement {
@@ -379,6 +390,7 @@ struct CheckReport {
   Counters skipped;  ///< operations that were ignored on purpose, and anomalies of the files
   Completeness completeness;
   Coverage coverage;
+  std::vector<SetAside> set_aside;
   std::uint64_t checked_edges = 0;               ///< sum over the same kinds as `violations`
   double min_coverage = 0;                       ///< CheckOptions::min_coverage
   std::vector<ClockExplanation> explanations{};  ///< why no clocks meet all edges; empty: some do

@@ -49,7 +49,9 @@ void complete(const CheckSetting& setting, CheckReport& report) {
     if (setting.source != nullptr) setting.source->complete(report);
     if (setting.told != nullptr) count_set_aside(*setting.told, report.skipped);
     report.judgement = verify::judge(report, setting.options.strict_latency);
-    if (report.checked_edges == 0) report.judgement = {Verdict::unproven, Doubt::no_edges};
+    if (report.checked_edges == 0 && report.judgement.doubt != Doubt::set_aside) {
+      report.judgement = {Verdict::unproven, Doubt::no_edges};
+    }
   }
   if (setting.told == nullptr) return;
   report.explanations = setting.told->all;

@@ -181,6 +181,7 @@ void Recording::complete(CheckReport& report) const {
   report.unmatched = unmatched;
   report.skipped = skipped;
   report.coverage = coverage;
+  report.set_aside = set_aside;
 }
 
 Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {

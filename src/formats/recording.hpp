@@ -144,6 +144,7 @@ class Recording : public Source {
   std::uint64_t calls = 0;   ///< number of communication calls, paired or not
   Coverage coverage;
   Counters unmatched, skipped;               ///< see CheckReport; no zeros
+  std::vector<SetAside> set_aside;           ///< see CheckReport
   std::vector<std::string> notes;            ///< shown in the report of a correction
   std::vector<std::string> warnings;         ///< shown in all reports; no correction removes them
   std::vector<std::filesystem::path> files;  ///< paths that were read

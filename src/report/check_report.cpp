@@ -155,6 +155,7 @@ Json to_json(const CheckReport& report) {
                {"skipped", counters(report.skipped)},
                {"completeness", completeness_json(report.completeness)},
                {"coverage", coverage_json(report.coverage)},
+               {"set_aside", set_aside_json(report)},
                {"checked_edges", report.checked_edges},
                {"min_coverage_share", number(report.min_coverage)}};
   add_verdict(json, report.judgement);

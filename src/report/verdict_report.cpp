@@ -132,6 +132,21 @@ std::string close_text(const CheckReport& report) {
                      format_number_of(report.below_latency, "edge is", "edges are"));
 }
 
+/// Why times were set aside: of up to three clocks.
+std::string set_aside_text(const CheckReport& report) {
+  constexpr std::size_t k_shown = 3;
+  std::string text;
+  std::size_t count = 0;
+  for (const SetAside& one : report.set_aside) {
+    if (one.is_decisive && ++count <= k_shown) append(text, one.reason);
+  }
+  if (count > k_shown) {
+    append(text, fmt::format("so are those of {}",
+                             format_number_of(count - k_shown, "other clock", "other clocks")));
+  }
+  return text;
+}
+
 /// "1 of 40 edges is"; `count` of the checked edges.
 std::string edges_are(std::uint64_t count, const CheckReport& report) {
   return fmt::format("{} of {} {}", format_count(count),
@@ -151,6 +166,7 @@ std::string violations_text(const CheckReport& report) {
         fmt::format("; {} each other in cycles and could not be checked",
                     format_number_of(dropped, "more edge contradicts", "more edges contradict"));
   }
+  append(text, set_aside_text(report));
   return text + share_clause(report);
 }
 
@@ -183,14 +199,18 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
                                           "clock of a rank", "clocks of ranks"),
                          none_violated(report)) +
              close_text(report) + share_clause(report);
-    case Doubt::set_aside:
-      return "of the pairs of records of two clocks, more than one in twenty contradict the others "
-             "and were set aside; " +
-             none_violated(report, "other edge", "other edges") + share_clause(report);
     case Doubt::unsettled_pairs:
       return "the corrected times show other pairs of operations than those they were corrected "
              "by; " +
              none_violated(report) + share_clause(report);
+    case Doubt::set_aside: {
+      const std::string why = set_aside_text(report);
+      return (why.empty() ? "of the pairs of records of two clocks, more than one in twenty "
+                            "contradict the others and were set aside"
+                          : why) +
+             "; " + none_violated(report, "other edge", "other edges") + close_text(report) +
+             share_clause(report);
+    }
     default:
       break;
   }
@@ -298,6 +318,19 @@ Json coverage_json(const Coverage& coverage) {
           {"alltoallv_skipped", coverage.alltoallv_skipped},
           {"neighbourhood_skipped", coverage.neighbourhood_skipped},
           {"share", share ? number(*share) : Json(nullptr)}};
+}
+
+Json set_aside_json(const CheckReport& report) {
+  Json all = Json::array();
+  for (const SetAside& one : report.set_aside) {
+    all.push_back({{"kind", one.kind},
+                   {"clock", one.clock},
+                   {"records", one.records},
+                   {"total", one.total},
+                   {"is_decisive", one.is_decisive},
+                   {"reason", one.reason}});
+  }
+  return all;
 }
 
 void add_verdict(Json& json, const std::optional<Judgement>& judgement) {

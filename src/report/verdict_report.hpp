@@ -28,6 +28,9 @@ void add_coverage(FieldList& fields, const CheckReport& report);
 /// The members of Coverage, and its share, null if nothing was recorded.
 Json coverage_json(const Coverage& coverage);
 
+/// The members of each SetAside.
+Json set_aside_json(const CheckReport& report);
+
 /// "violations", "clean" or "unproven", and the doubt, null if there is none: the members
 /// "verdict" and "verdict_reason" of a report. Both null for a report without a judgement.
 void add_verdict(Json& json, const std::optional<Judgement>& judgement);

@@ -37,6 +37,9 @@ Judgement judge(const CheckReport& report, bool strict_latency) {
       0) {
     return {Verdict::unproven, Doubt::contradictory_edges};
   }
+  const bool is_aside = std::any_of(report.set_aside.begin(), report.set_aside.end(),
+                                    [](const SetAside& one) { return one.is_decisive; });
+  if (is_aside) return {Verdict::unproven, Doubt::set_aside};
   if (report.checked_edges == 0) {
     return may_communicate(report) ? Judgement{Verdict::unproven, Doubt::no_edges}
                                    : Judgement{Verdict::clean, Doubt::none};

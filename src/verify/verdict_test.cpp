@@ -31,6 +31,16 @@ void expect_judgement(const CheckReport& report, Verdict verdict, Doubt doubt,
   EXPECT_STREQ(name_of(found.doubt), name_of(doubt));
 }
 
+TEST(Judge, clean_needs_evidence_that_was_not_set_aside) {
+  CheckReport report = some_report();
+  report.set_aside = {{.kind = "no_time", .clock = "a", .records = 1, .total = 40, .reason = "x"}};
+  expect_judgement(report, Verdict::clean, Doubt::none);
+  report.set_aside[0].is_decisive = true;
+  expect_judgement(report, Verdict::unproven, Doubt::set_aside);
+  report.violations = 1;
+  expect_judgement(report, Verdict::violations, Doubt::none);
+}
+
 TEST(Judge, clean_needs_enough_coverage) {
   CheckReport report = some_report();
   expect_judgement(report, Verdict::clean, Doubt::none);

@@ -3,8 +3,96 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace entrain::spans {
+
+namespace {
+
+using Key = std::pair<std::string_view, Sign>;
+
+std::string* member_in(std::span<const Key> keys, std::string_view key, Place& place) {
+  const auto known =
+      std::find_if(keys.begin(), keys.end(), [&](const Key& one) { return one.first == key; });
+  if (known == keys.end()) return nullptr;
+  return &place.signs[static_cast<std::size_t>(known->second)];
+}
+
+/// Names that every machine has.
+bool is_nowhere(std::string_view name) {
+  return name.empty() || name == "localhost" || name.starts_with("localhost.") ||
+         name.starts_with("127.") || name == "::1" || name == "0.0.0.0" || name == "unknown";
+}
+
+/// Libraries name services without a name "unknown_service...".
+bool is_unnamed(std::string_view service) {
+  return service.empty() || service.starts_with("unknown_service");
+}
+
+}  // namespace
+
+std::string* Place::member(std::string_view key) {
+  constexpr std::array<Key, 14> k_keys{{{"k8s.node.name", Sign::node},
+                                        {"host.id", Sign::host_id},
+                                        {"host.name", Sign::host},
+                                        {"hostname", Sign::host},
+                                        {"device.id", Sign::device},
+                                        {"k8s.pod.name", Sign::pod},
+                                        {"service.instance.id", Sign::instance},
+                                        {"container.id", Sign::container},
+                                        {"ip", Sign::address},
+                                        {"ipv4", Sign::address},
+                                        {"ipv6", Sign::address},
+                                        {"service.name", Sign::service},
+                                        {"serviceName", Sign::service},
+                                        {"session.id", Sign::session}}};
+  std::string* const member = member_in(k_keys, key, *this);
+  const bool is_second = member == &signs[static_cast<std::size_t>(Sign::address)];
+  return is_second && !member->empty() ? nullptr : member;
+}
+
+std::string* Place::member_of_span(std::string_view key) {
+  constexpr std::array<Key, 2> k_keys{{{"device.id", Sign::device}, {"session.id", Sign::session}}};
+  return member_in(k_keys, key, *this);
+}
+
+void Place::complete_with(const Place& other) {
+  for (std::size_t i = 0; i < signs.size(); ++i) {
+    if (signs[i].empty()) signs[i] = other.signs[i];
+  }
+  is_changed = is_changed || other.is_changed;
+}
+
+bool Place::is_unknown() const {
+  return std::all_of(signs.begin(), signs.end(), [](const auto& sign) { return sign.empty(); });
+}
+
+std::string Place::clock() const {
+  for (const Sign sign : {Sign::node, Sign::host_id, Sign::host, Sign::device, Sign::pod}) {
+    if (!is_nowhere(of(sign))) return of(sign);
+  }
+  const std::string& service = of(Sign::service);
+  for (const Sign sign : {Sign::instance, Sign::container, Sign::address}) {
+    if (!is_nowhere(of(sign))) return service.empty() ? of(sign) : service + "@" + of(sign);
+  }
+  return is_unnamed(service) ? std::string(k_unknown_host) : service;
+}
+
+std::string Place::part() const {
+  std::string text;
+  const std::string whole = clock();
+  for (const std::string& sign : signs) {
+    const bool is_named =
+        whole == sign || whole.starts_with(sign + '@') || whole.ends_with('@' + sign);
+    if (sign.empty() || is_named) continue;
+    text += (text.empty() ? "" : " ") + sign;
+  }
+  return text;
+}
+
+bool says_changed(std::string_view warning) {
+  return warning.find("timestamps were adjusted") != std::string_view::npos;
+}
 
 bool says_polls(std::string_view key, std::string_view text) {
   if (key != "messaging.operation" && key != "messaging.operation.type") return false;

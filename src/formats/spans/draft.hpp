@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,40 +13,54 @@
 /// A span while it is read.
 namespace entrain::spans {
 
-/// Where a service runs, by its attributes; the most reliable first.
-struct Place {
-  std::string host, pod, instance, service;
-
-  /// The member that an attribute sets; null for other attributes.
-  std::string* member(std::string_view key) {
-    if (key == "host.name" || key == "hostname") return &host;
-    if (key == "k8s.node.name") return host.empty() ? &host : nullptr;
-    if (key == "k8s.pod.name") return &pod;
-    if (key == "service.instance.id") return &instance;
-    if (key == "ip" || key == "ipv4" || key == "ipv6") {
-      return instance.empty() ? &instance : nullptr;
-    }
-    return key == "service.name" || key == "serviceName" ? &service : nullptr;
-  }
-  [[nodiscard]] bool is_unknown() const {
-    return host.empty() && pod.empty() && instance.empty() && service.empty();
-  }
-  /// Name of the clock. Addresses of containers repeat on many hosts, but seldom in one service.
-  /// Libraries name services without a name "unknown_service...".
-  [[nodiscard]] std::string clock() const {
-    if (!host.empty()) return host;
-    if (!pod.empty()) return pod;
-    if (!instance.empty()) return service.empty() ? instance : service + "@" + instance;
-    const bool is_named = !service.empty() && !service.starts_with("unknown_service");
-    return is_named ? service : std::string(k_unknown_host);
-  }
+/// Attributes that tell clocks apart, the most reliable first. Those up to `host` name a machine.
+enum class Sign : std::uint8_t {
+  node,
+  host_id,
+  host,
+  device,
+  pod,
+  instance,
+  container,
+  address,
+  service,
+  session
 };
+
+/// Where a span was stamped, by its attributes.
+struct Place {
+  std::array<std::string, 10> signs;  ///< index: Sign; empty: not named
+  bool is_changed = false;            ///< somebody else has changed the times
+
+  friend bool operator==(const Place&, const Place&) = default;
+  [[nodiscard]] const std::string& of(Sign sign) const {
+    return signs[static_cast<std::size_t>(sign)];
+  }
+  /// The member that an attribute of a process sets; null for other attributes.
+  std::string* member(std::string_view key);
+  /// The member that an attribute of a single span sets; null for other attributes.
+  std::string* member_of_span(std::string_view key);
+  /// Takes what another one names and this one does not.
+  void complete_with(const Place& other);
+  [[nodiscard]] bool is_unknown() const;
+  /// Name of the clock: that of the machine, else of a part of it. Addresses of containers repeat
+  /// on many hosts, but seldom in one service.
+  [[nodiscard]] std::string clock() const;
+  /// What tells spans of one clock() apart, should that be the name of several clocks; may be "".
+  [[nodiscard]] std::string part() const;
+};
+
+/// True if a viewer says by this warning that it has moved the times of a span.
+bool says_changed(std::string_view warning);
 
 /// True if by this attribute a span waits for messages, and receives those that it links to.
 bool says_polls(std::string_view key, std::string_view text);
 
 /// Name of the attribute with the offset that a correction added to a span.
 inline constexpr std::string_view k_mark = "entrain.offset_ns";
+
+/// Name of the attribute with the warnings of Jaeger in spans of OTLP.
+inline constexpr std::string_view k_warnings = "@jaeger@warnings";
 
 /// The significant digits of an id. Some tracers write ids of 64 bits with leading zeros.
 /// Protobuf's own JSON has base64 instead of hexadecimal digits, where the letter A is zero.
@@ -64,15 +79,22 @@ bool is_same_trace(std::string_view a, std::string_view b);
 /// Parses the kind of a span, in the words or numbers of any format.
 Role role_of(std::string_view word);
 
+/// A span that another one links to.
+struct FarSpan {
+  std::string trace, id;
+  bool is_cause = false;  ///< said to be the cause of the other one
+};
+
 /// A span while it is read; keys come in any order.
 struct Draft {
   std::string trace, id, parent, name, process;
   Role role = Role::internal;
   bool shared = false, polls = false;
-  Number begin, end;                                       ///< `end`: a time or a duration
-  Number millis;                                           ///< begin in ms, in Jaeger only
-  std::vector<Number> instants;                            ///< times of events inside
-  std::vector<std::pair<std::string, std::string>> links;  ///< trace and span
+  bool follows = false;          ///< its parent does not wait for it
+  Number begin, end;             ///< `end`: a time or a duration
+  Number millis;                 ///< begin in ms, in Jaeger only
+  std::vector<Number> instants;  ///< times of events inside
+  std::vector<FarSpan> links;
   Place place;
   Mark::Form form = Mark::Form::otlp;
   std::string_view self, attributes;  ///< text from their brackets on; empty: none

@@ -2,110 +2,55 @@
 #include "formats/spans/edges.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
 
 #include "formats/spans/unreliable_ends.hpp"
 
 namespace entrain::spans {
 namespace {
 
-/// Positions of the spans of one id, which a client's and a server's half may share.
-struct Halves {
-  std::uint32_t own = k_none;     ///< the first one that is not shared
-  std::uint32_t shared = k_none;  ///< the server's half
-};
-
+/// Adds the edges, and counts what gives none.
 class EdgeFinder {
  public:
-  EdgeFinder(const Spans& spans, std::span<const std::uint32_t> hosts)
+  EdgeFinder(const Spans& spans, const Family& family, const Identity& identity)
       : spans_(spans),
-        hosts_(hosts),
-        unknown_host_(spans.clocks.find(k_unknown_host)),
-        halves_(spans.ids.all().size()) {
-    for (std::uint32_t i = 0; i < spans.all.size(); ++i) index(i);
-  }
+        family_(family),
+        identity_(identity),
+        unknown_group_(spans.groups.find(k_unknown_host)) {}
 
   std::vector<Edge> edges();
   std::uint64_t without_host = 0;  ///< calls between a known and an unknown host
-  std::uint64_t duplicates = 0, missing = 0, uncalled = 0, in_circles = 0, missing_links = 0;
+  std::uint64_t missing = 0, uncalled = 0, missing_links = 0, related = 0;
   std::uint64_t endless = 0;  ///< clients without a length whose servers are known
+  std::uint64_t aside = 0;    ///< calls to or from times that are no evidence
+  std::uint64_t early = 0;    ///< children of the same clock that begin before their parent
 
  private:
-  void index(std::uint32_t position);
-  /// The span that called this one; k_none for a root, or if it is missing.
-  [[nodiscard]] std::uint32_t parent_of(std::uint32_t position) const;
-  void find_circles();
+  void add_call(std::uint32_t from, std::uint32_t to);
+  void add_links();
+  /// Adds an edge between begins.
   void add(std::uint32_t before, std::uint32_t after, bool is_link);
-  /// True if the spans are of two clocks, both known.
-  [[nodiscard]] bool are_apart(const Span& a, const Span& b) const {
-    return a.clock != b.clock && a.clock != unknown_host_ && b.clock != unknown_host_;
+  [[nodiscard]] bool is_unknown(const Span& span) const {
+    return spans_.facts[span.clock].group == unknown_group_;
+  }
+  [[nodiscard]] bool is_aside(const Span& a, const Span& b) const {
+    return identity_.aside[a.host] || identity_.aside[b.host] ||
+           identity_.several.contains(std::minmax(a.host, b.host));
   }
 
   const Spans& spans_;
-  std::span<const std::uint32_t> hosts_;
-  std::uint32_t unknown_host_;
-  std::vector<Halves> halves_;
-  std::vector<bool> ignored_, circular_;
+  const Family& family_;
+  const Identity& identity_;
+  std::uint32_t unknown_group_;
   std::vector<Edge> edges_;
 };
 
-void EdgeFinder::index(std::uint32_t position) {
-  const Span& span = spans_.all[position];
-  Halves& halves = halves_[span.id];
-  ignored_.push_back(false);
-  // Old tracers do not mark shared ids: the server's half is known once both halves are there.
-  bool is_shared = span.shared;
-  if (!is_shared && halves.own != k_none && halves.shared == k_none) {
-    const Role other = spans_.all[halves.own].role;
-    is_shared = other == Role::client && span.role == Role::server;
-    if (other == Role::server && span.role == Role::client) {
-      halves = {.own = k_none, .shared = halves.own};
-    }
-  }
-  std::uint32_t& place = is_shared ? halves.shared : halves.own;
-  if (place == k_none) {
-    place = position;
-  } else {
-    ++duplicates;
-    ignored_.back() = true;
-  }
-}
-
-std::uint32_t EdgeFinder::parent_of(std::uint32_t position) const {
-  const Span& span = spans_.all[position];
-  const Halves& own = halves_[span.id];
-  if (own.shared == position && own.own != k_none) return own.own;
-  if (span.parent == k_none) return k_none;
-  const Halves& parent = halves_[span.parent];
-  if (parent.shared == k_none || parent.own == k_none) return std::min(parent.shared, parent.own);
-  // A span of the client's host only is a child of the client's half, others of the server's half.
-  const bool of_client =
-      spans_.all[parent.own].clock == span.clock && spans_.all[parent.shared].clock != span.clock;
-  return of_client ? parent.own : parent.shared;
-}
-
-/// Marks the spans that are their own ancestors. Visits each at most twice.
-void EdgeFinder::find_circles() {
-  circular_.assign(spans_.all.size(), false);
-  std::vector<std::uint32_t> seen(spans_.all.size(), k_none);  // span at which the walk began
-  for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
-    std::uint32_t at = i;
-    while (at != k_none && seen[at] == k_none) {
-      seen[at] = i;
-      at = parent_of(at);
-    }
-    if (at == k_none || seen[at] != i) continue;
-    for (; !circular_[at]; at = parent_of(at)) {
-      circular_[at] = true;
-      ++in_circles;
-    }
-  }
-}
-
 void EdgeFinder::add(std::uint32_t before, std::uint32_t after, bool is_link) {
   const Span &cause = spans_.all[before], &effect = spans_.all[after];
-  if (!are_apart(cause, effect)) return;
-  edges_.push_back({.cause = hosts_[cause.clock],
-                    .effect = hosts_[effect.clock],
+  edges_.push_back({.cause = cause.host,
+                    .effect = effect.host,
                     .cause_time = cause.begin,
                     .effect_time = effect.polls ? effect.end : effect.begin,
                     .is_end = false,
@@ -113,82 +58,121 @@ void EdgeFinder::add(std::uint32_t before, std::uint32_t after, bool is_link) {
                     .child = after});
 }
 
-std::vector<Edge> EdgeFinder::edges() {
-  find_circles();
-  for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
-    const Span& child = spans_.all[i];
-    if (ignored_[i] || circular_[i]) continue;
-    const std::uint32_t from = parent_of(i);
-    if (from == k_none) {
-      if (child.parent == k_none) continue;
-      ++missing;
-      uncalled += child.role == Role::server || child.role == Role::consumer ? 1 : 0;
-      continue;
-    }
-    const Span& parent = spans_.all[from];
-    if (parent.clock == child.clock) continue;
-    if (!are_apart(parent, child)) {
-      ++without_host;
-      continue;
-    }
-    add(from, i, false);
-    const bool waits = parent.role == Role::client && child.role == Role::server;
-    if (!waits) continue;
+void EdgeFinder::add_call(std::uint32_t from, std::uint32_t to) {
+  const Span &parent = spans_.all[from], &child = spans_.all[to];
+  if (parent.host == child.host) {
+    early += child.begin < parent.begin ? 1 : 0;
+  } else if (is_unknown(parent) || is_unknown(child)) {
+    ++without_host;
+  } else if (is_aside(parent, child)) {
+    ++aside;
+  } else {
+    add(from, to, false);
+    const bool waits = parent.role == Role::client && child.role == Role::server && !child.follows;
+    if (!waits) return;
     // A call of another host takes time: the client did not know its length.
     const bool has_end = parent.end > parent.begin;
-    edges_.push_back({.cause = hosts_[child.clock],
-                      .effect = hosts_[parent.clock],
+    edges_.push_back({.cause = child.host,
+                      .effect = parent.host,
                       .cause_time = child.end,
                       .effect_time = parent.end,
                       .is_end = true,
-                      .child = i,
+                      .child = to,
                       .rejection = has_end ? Rejection::none : Rejection::no_length});
     endless += has_end ? 0 : 1;
   }
+}
+
+/// True if a link between them says which one is earlier.
+bool consumes(const Span& linked, const Span& linking) {
+  if (linking.polls || linking.role == Role::consumer) return linked.role != Role::consumer;
+  const bool is_request = linked.role == Role::producer || linked.role == Role::client;
+  return linking.role == Role::server && is_request;
+}
+
+void EdgeFinder::add_links() {
   for (const Link& link : spans_.links) {
-    const Halves& halves = halves_[link.id];
-    const std::uint32_t before = halves.own != k_none ? halves.own : halves.shared;
+    const std::uint32_t before = family_.span_of(link.id);
+    const auto after = static_cast<std::uint32_t>(link.span);
     if (before == k_none) {
       ++missing_links;
-    } else if (before != link.span && !ignored_[link.span]) {
-      add(before, static_cast<std::uint32_t>(link.span), true);
+      continue;
+    }
+    const Span &linked = spans_.all[before], &linking = spans_.all[after];
+    if (family_.is_ignored(after) || linked.host == linking.host || is_unknown(linked) ||
+        is_unknown(linking) || is_aside(linked, linking)) {
+      continue;
+    }
+    if (link.is_cause || consumes(linked, linking)) {
+      add(before, after, true);
+    } else {
+      ++related;
     }
   }
+}
+
+std::vector<Edge> EdgeFinder::edges() {
+  for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
+    if (family_.is_ignored(i)) continue;
+    const std::uint32_t from = family_.parent_of(i);
+    if (from != k_none) {
+      add_call(from, i);
+    } else if (spans_.all[i].parent != k_none) {
+      const Role role = spans_.all[i].role;
+      ++missing;
+      uncalled += role == Role::server || role == Role::consumer ? 1 : 0;
+    }
+  }
+  add_links();
   return std::move(edges_);
 }
 
-/// Resolution of the clock of each host, by its stamps: 1, 1,000 or 1,000,000 ns.
-std::vector<std::uint64_t> steps_of(const Spans& spans, std::span<const std::uint32_t> hosts) {
-  constexpr std::uint64_t k_least_stamps = 8, k_us = 1'000, k_ms = 1'000'000;
-  std::vector<std::uint64_t> count(hosts.size()), step(hosts.size(), k_ms);
-  for (const Span& span : spans.all) {
-    const std::uint32_t host = hosts[span.clock];
-    ++count[host];
-    for (const std::uint64_t time : {span.begin, span.end}) {
-      while (time % step[host] != 0) step[host] /= k_us;
-    }
+/// Drops the links between clocks that calls tie, which say more. Returns their number.
+std::uint64_t drop_links(std::vector<Edge>& edges) {
+  if (edges.empty() || !edges.back().is_link) return 0;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> called;
+  for (const Edge& edge : edges) {
+    if (!edge.is_link) called.insert(std::minmax(edge.cause, edge.effect));
   }
-  for (std::size_t host = 0; host < count.size(); ++host) {
-    if (2 * count[host] < k_least_stamps) step[host] = spans.microseconds ? k_us : 1;
-  }
-  return step;
+  return std::erase_if(edges, [&](const Edge& edge) {
+    return edge.is_link && called.contains(std::minmax(edge.cause, edge.effect));
+  });
 }
 
-void make_clocks(const Spans& spans, SpanEdges& result) {
-  result.hosts.assign(spans.clocks.all().size(), k_none);
-  std::vector<Clock>& clocks = result.clocks.clocks;
-  for (const Span& span : spans.all) {
-    std::uint32_t& host = result.hosts[span.clock];
-    if (host == k_none) {
-      host = static_cast<std::uint32_t>(clocks.size());
-      clocks.push_back({.name = spans.clocks.all()[span.clock],
-                        .kind = ClockKind::wall,
-                        .events = StampRange{span.begin, span.end},
-                        .granule = spans.microseconds ? 1000U : 0U});
-    }
-    StampRange& range = *clocks[host].events;
-    range = {std::min(range.first, span.begin), std::max(range.last, span.end)};
+/// Moves effects to the ends of coarse steps. Returns the number of edges that this explains.
+std::uint64_t take_steps(const Spans& spans, const Steps& steps, std::vector<Edge>& edges) {
+  constexpr std::uint64_t k_fine = 1000;  // us, which are the unit of times in Jaeger and Zipkin
+  std::uint64_t explained = 0;
+  for (Edge& edge : edges) {
+    const std::uint64_t begin = steps.of_begins[edge.effect], end = steps.of_ends[edge.effect];
+    const bool is_end = edge.is_end || spans.all[edge.child].polls;
+    if (begin <= k_fine && (end <= k_fine || !is_end)) continue;
+    const bool was_violated = edge.effect_time < edge.cause_time;
+    edge.effect_time += begin - 1 + (is_end ? end - 1 : 0);
+    explained += was_violated && edge.effect_time >= edge.cause_time ? 1 : 0;
   }
+  return explained;
+}
+
+/// Steps as far as the ends of calls are judged by them: those that are left out of the times.
+std::vector<std::uint64_t> fine_steps(const Steps& steps) {
+  std::vector<std::uint64_t> fine;
+  for (std::size_t c = 0; c < steps.of_begins.size(); ++c) {
+    const std::uint64_t step = std::gcd(steps.of_begins[c], steps.of_ends[c]);
+    fine.push_back(step % 1000 == 0 ? 1000 : 1);
+  }
+  return fine;
+}
+
+std::vector<std::string> notes_of(const Steps& steps, const Clocks& clocks) {
+  std::map<std::uint64_t, std::vector<std::string>> clocks_of;
+  for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
+    const std::uint64_t step = std::max(steps.of_begins[c], steps.of_ends[c]);
+    if (step > 1000) clocks_of[step].push_back(clocks.clocks[c].name);
+  }
+  std::vector<std::string> notes;
+  tables::note_steps(clocks_of, clocks.resolution_hz, notes);
+  return notes;
 }
 
 }  // namespace
@@ -205,28 +189,40 @@ tables::EdgeList list_of(std::span<const Edge> edges) {
   return list;
 }
 
-SpanEdges edges_of(const Spans& spans) {
+SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& identity,
+                   const Steps* known) {
   SpanEdges result;
-  make_clocks(spans, result);
-  EdgeFinder finder(spans, result.hosts);
+  EdgeFinder finder(spans, family, identity);
   result.found = finder.edges();
   result.without_parent = finder.uncalled;
-  const std::vector<std::uint64_t> steps = steps_of(spans, result.hosts);
-  const RejectedEnds rejected = mark_unreliable_ends(spans, steps, result.found);
+  const std::uint64_t beside_calls = drop_links(result.found);
+  result.steps = known != nullptr ? *known
+                                  : learn_steps(spans, identity.clocks.clocks.size(),
+                                                [](const Span& span) { return span.host; });
+  const std::uint64_t unresolved = take_steps(spans, result.steps, result.found);
+  if (unresolved > 0) result.notes = notes_of(result.steps, identity.clocks);
+  const RejectedEnds rejected = mark_unreliable_ends(spans, fine_steps(result.steps), result.found);
   const auto count = [&](const char* name, std::uint64_t number) {
     if (number > 0) result.counters.emplace_back(name, number);
   };
+  const auto backwards =
+      static_cast<std::uint64_t>(std::count_if(spans.untimed.begin(), spans.untimed.end(),
+                                               [](const auto& one) { return one.is_backwards; }));
   count("truncated_files", spans.cut_files);
   count("spans_without_id", spans.without_id);
-  count("spans_without_time", spans.without_time);
+  count("spans_without_time", spans.untimed.size() - backwards);
   count("times_that_stay", spans.immovable_times);
-  count("spans_that_end_before_they_begin", spans.backwards);
-  count("duplicate_spans", finder.duplicates);
+  count("spans_that_end_before_they_begin", backwards);
+  count("duplicate_spans", family.duplicates);
   count("spans_without_their_parent", finder.missing);
-  count("spans_in_circles_of_parents", finder.in_circles);
+  count("spans_in_circles_of_parents", family.in_circles);
+  count("children_before_their_parent_in_one_clock", finder.early);
   count("links_without_their_span", finder.missing_links);
+  count("links_that_say_no_order", finder.related);
+  count("links_beside_calls", beside_calls);
   count("calls_without_a_host", finder.without_host);
-  count("edges_below_the_resolution", rejected.unresolved);
+  count("calls_set_aside", finder.aside);
+  count("edges_below_the_resolution", unresolved + rejected.unresolved);
   count("calls_without_a_length", finder.endless);
   count("contradicted_ends", rejected.contradicted);
   count("ends_nobody_waits_for", rejected.asynchronous);

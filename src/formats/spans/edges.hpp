@@ -8,6 +8,9 @@
 
 #include <entrain/align.hpp>
 
+#include "formats/spans/family.hpp"
+#include "formats/spans/identity.hpp"
+#include "formats/spans/resolution.hpp"
 #include "formats/spans/spans.hpp"
 #include "formats/tables/edge_graph.hpp"
 
@@ -28,7 +31,7 @@ struct Edge {
   std::uint32_t cause = 0, effect = 0;            ///< positions in SpanEdges::clocks
   std::uint64_t cause_time = 0, effect_time = 0;  ///< ns
   bool is_end = false;                            ///< connects two ends, not begins
-  bool is_link = false;                           ///< the spans only name each other
+  bool is_link = false;                           ///< of a link, no call
   std::uint32_t child = 0;                        ///< position of the called span
   Rejection rejection = Rejection::none;          ///< others: no evidence
 };
@@ -42,18 +45,24 @@ struct DroppedEnds {
   std::uint64_t dropped = 0, total = 0;
 };
 
-/// Evidence of spans about the clocks of their hosts.
+/// Evidence of spans about their clocks.
 struct SpanEdges {
-  Clocks clocks;                     ///< one per host, in order of first spans
-  std::vector<std::uint32_t> hosts;  ///< number in Spans::clocks -> position in `clocks`, or k_none
   std::vector<Edge> found;           ///< sorted by their later spans
   std::vector<DroppedEnds> dropped;  ///< the most first
   std::uint64_t without_parent = 0;  ///< spans that a missing parent of another host called
   Counters counters;                 ///< ignored spans and edges; no zeros
+  Steps steps;                       ///< of each clock
+  std::vector<std::string> notes;    ///< what was concluded, a sentence each
 };
 
-/// Finds the happened-before edges between hosts. A child begins after its parent, and a span after
-/// those that it links to. A server's span ends before its client's.
+/// Finds the happened-before edges between clocks. A child begins after its parent. A server's span
+/// ends before its client's. A link means only "related": the linked span is the earlier one if the
+/// other one consumes (it is a consumer or polls and that one is no consumer, or it is a server and
+/// that one a client or producer), and if no call is between the same clocks.
+///
+/// Begins and ends of a clock that counts in coarse steps, as most tracers of Java do with begins,
+/// are effects at the ends of their steps; an end follows from a begin and a length, so that it has
+/// the step of begins, too. `known`: the steps if they are known; else they are learned.
 ///
 /// The latter is wrong if the client timed out or the call is asynchronous. So an end is rejected
 /// if it contradicts begins of the same two hosts, given that their clocks drift by at most 100
@@ -61,6 +70,7 @@ struct SpanEdges {
 /// ends are rejected. If it holds for any end, clients time out, perhaps just before the answer: a
 /// violated end then counts only if other edges of these hosts at about that time are violated as
 /// well. Without a contradicted end none is rejected, however wrong the clocks are. O(n log n).
-SpanEdges edges_of(const Spans& spans);
+SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& identity,
+                   const Steps* known = nullptr);
 
 }  // namespace entrain::spans

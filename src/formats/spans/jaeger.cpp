@@ -6,10 +6,6 @@
 namespace entrain::spans {
 namespace {
 
-/// Prefix of the ids of Jaeger's processes while these replace names of clocks.
-constexpr std::string_view k_before_numbers = "\1";
-const std::string k_number_of_process(k_before_numbers);
-
 /// Jaeger's reference to an earlier span.
 struct Reference {
   std::string type, trace, id;
@@ -22,6 +18,7 @@ bool jaeger_tag(value from, Draft& draft) {
     return name != "value" || read_string(inner, text);
   });
   if (key == "span.kind") draft.role = role_of(text);
+  if (std::string* const own = draft.place.member_of_span(key)) *own = text;
   draft.polls = draft.polls || says_polls(key, text);
   draft.marked = draft.marked || key == k_mark;
   return whole;
@@ -36,15 +33,21 @@ bool jaeger_reference(value from, std::vector<Reference>& references) {
   });
 }
 
-/// The first CHILD_OF in the span's own trace is the parent; others are links.
-void take_references(const std::vector<Reference>& references, Draft& draft) {
-  for (const Reference& one : references) {
-    const bool is_own = one.trace.empty() || is_same_trace(one.trace, draft.trace);
-    if (one.type == "CHILD_OF" && is_own && draft.parent.empty()) {
-      draft.parent = one.id;
-    } else {
-      draft.links.emplace_back(one.trace, one.id);
-    }
+/// The first CHILD_OF in the span's own trace is the parent, else the first FOLLOWS_FROM; others
+/// are links.
+void take_references(std::vector<Reference> references, Draft& draft) {
+  for (const std::string_view type : {"CHILD_OF", "FOLLOWS_FROM"}) {
+    const auto first =
+        std::find_if(references.begin(), references.end(), [&](const Reference& one) {
+          return one.type == type && (one.trace.empty() || is_same_trace(one.trace, draft.trace));
+        });
+    if (!draft.parent.empty() || first == references.end()) continue;
+    draft.parent = first->id;
+    draft.follows = type == "FOLLOWS_FROM";
+    references.erase(first);
+  }
+  for (Reference& one : references) {
+    draft.links.push_back({std::move(one.trace), std::move(one.id), one.type == "CHILD_OF"});
   }
 }
 
@@ -72,6 +75,14 @@ bool Reader::jaeger_span(value from) {
       note_attributes(inner, ondemand::json_type::array, draft);
       return each_element(inner, [&](value item) { return jaeger_tag(item, draft); });
     }
+    if (key == "warnings") {
+      return each_element(inner, [&](value item) {
+        std::string warning;
+        const bool good = read_string(item, warning);
+        draft.place.is_changed = draft.place.is_changed || says_changed(warning);
+        return good;
+      });
+    }
     if (key != "logs") return true;
     return each_element(inner, [&](value log) {
       return each_member(log, [&](std::string_view name, value time) {
@@ -80,10 +91,8 @@ bool Reader::jaeger_span(value from) {
       });
     });
   });
-  take_references(references, draft);
-  // Processes may follow the spans: until then the id of the process replaces the clock.
-  const std::uint32_t clock = spans_.clocks.number(
-      draft.process.empty() ? draft.place.clock() : k_number_of_process + draft.process);
+  take_references(std::move(references), draft);
+  const std::uint32_t clock = owner_of(draft);
   stamp_millis(draft.millis, draft.begin, clock);
   finish(draft, k_us, true, clock);
   return whole && has_memory();
@@ -91,41 +100,33 @@ bool Reader::jaeger_span(value from) {
 
 bool Reader::jaeger_process(value from, Place& place) {
   return each_member(from, [&](std::string_view key, value inner) {
-    if (key == "serviceName") return read_string(inner, place.service);
+    if (key == "serviceName") return read_string(inner, *place.member(key));
     if (key != "tags") return true;
     return each_element(inner, [&](value tag) { return attribute(tag, place); });
   });
 }
 
+/// Processes may follow the spans.
 bool Reader::jaeger_trace(value trace) {
-  std::unordered_map<std::string, std::string> hosts;
-  const std::size_t first_span = spans_.all.size(), first_stamp = stamps_.size();
-  const std::size_t first_mark = marks_ == nullptr ? 0 : marks_->size();
+  std::unordered_map<std::string, Place> places;
+  const Sizes before = sizes();
   const bool whole = each_member(trace, [&](std::string_view key, value inner) {
     if (key == "spans") {
       return each_element(inner, [&](value span) { return jaeger_span(span); });
     }
     if (key != "processes") return true;
     return each_member(inner, [&](std::string_view process, value about) {
-      Place place;
-      const std::string name = k_number_of_process + std::string(process);
-      const bool good = jaeger_process(about, place);
-      hosts[name] = place.clock();
-      return good;
+      return jaeger_process(about, places[std::string(process)]);
     });
   });
-  const auto resolve = [&](std::uint32_t& clock) {
-    const std::string& name = spans_.clocks.all()[clock];
-    if (!name.starts_with(k_number_of_process)) return;
-    const auto known = hosts.find(name);
-    clock =
-        spans_.clocks.number(known == hosts.end() ? std::string(k_unknown_host) : known->second);
-  };
-  for (std::size_t i = first_span; i < spans_.all.size(); ++i) resolve(spans_.all[i].clock);
-  for (std::size_t i = first_stamp; i < stamps_.size(); ++i) resolve(stamps_[i].clock);
-  for (std::size_t i = first_mark; marks_ != nullptr && i < marks_->size(); ++i) {
-    resolve((*marks_)[i].clock);
-  }
+  settle(before, [&](const std::string& process) { return places[process]; });
+  return whole;
+}
+
+bool Reader::lone_jaeger_span(value from) {
+  const Sizes before = sizes();
+  const bool whole = jaeger_span(from);
+  settle(before, [](const std::string&) { return Place(); });
   return whole;
 }
 

@@ -3,6 +3,23 @@
 #include "formats/spans/shape.hpp"
 
 namespace entrain::spans {
+namespace {
+
+/// Appends the strings of a list, as OTLP writes lists.
+bool read_strings(value list, std::string& text) {
+  return each_member(list, [&](std::string_view, value values) {
+    return each_element(values, [&](value item) {
+      return each_member(item, [&](std::string_view type, value plain) {
+        std::string one;
+        if (is_named(type, "stringValue") && !read_string(plain, one)) return false;
+        text += one + '\n';
+        return true;
+      });
+    });
+  });
+}
+
+}  // namespace
 
 bool Reader::attribute(value from, Place& place, Draft* span) {
   std::string key, text;
@@ -11,12 +28,15 @@ bool Reader::attribute(value from, Place& place, Draft* span) {
     if (name != "value") return true;
     if (is_a(inner, ondemand::json_type::string)) return read_string(inner, text);  // Jaeger
     return each_member(inner, [&](std::string_view type, value plain) {
+      if (is_named(type, "arrayValue")) return read_strings(plain, text);
       return !is_named(type, "stringValue") || read_string(plain, text);
     });
   });
   if (span != nullptr) {
     span->polls = span->polls || says_polls(key, text);
     span->marked = span->marked || key == k_mark;
+    if (std::string* const own = place.member_of_span(key)) *own = text;
+    place.is_changed = place.is_changed || (key == k_warnings && says_changed(text));
     return whole;
   }
   std::string* const member = whole ? place.member(key) : nullptr;
@@ -27,8 +47,7 @@ bool Reader::attribute(value from, Place& place, Draft* span) {
 bool Reader::otlp(value resource_spans) {
   return each_element(resource_spans, [&](value from) {
     Place place;
-    const std::size_t first_span = spans_.all.size(), first_stamp = stamps_.size();
-    const std::size_t first_mark = marks_ == nullptr ? 0 : marks_->size();
+    const Sizes before = sizes();
     const bool whole = each_member(from, [&](std::string_view key, value inner) {
       if (key == "resource") {
         return each_member(inner, [&](std::string_view name, value list) {
@@ -45,12 +64,7 @@ bool Reader::otlp(value resource_spans) {
         });
       });
     });
-    const std::uint32_t clock = spans_.clocks.number(place.clock());
-    for (std::size_t i = first_span; i < spans_.all.size(); ++i) spans_.all[i].clock = clock;
-    for (std::size_t i = first_stamp; i < stamps_.size(); ++i) stamps_[i].clock = clock;
-    for (std::size_t i = first_mark; marks_ != nullptr && i < marks_->size(); ++i) {
-      (*marks_)[i].clock = clock;
-    }
+    settle(before, [&](const std::string&) { return place; });
     return whole;
   });
 }
@@ -58,10 +72,10 @@ bool Reader::otlp(value resource_spans) {
 namespace {
 
 bool otlp_link(value from, Draft& draft) {
-  auto& link = draft.links.emplace_back();  // of trace and span
+  FarSpan& link = draft.links.emplace_back();
   return each_member(from, [&](std::string_view key, value inner) {
-    if (is_named(key, "traceId")) return read_string(inner, link.first);
-    return !is_named(key, "spanId") || read_string(inner, link.second);
+    if (is_named(key, "traceId")) return read_string(inner, link.trace);
+    return !is_named(key, "spanId") || read_string(inner, link.id);
   });
 }
 
@@ -103,7 +117,7 @@ bool Reader::otlp_span(value from) {
       });
     });
   });
-  finish(draft, k_ns, false, k_none);
+  finish(draft, k_ns, false, owner_of(draft));
   return whole && has_memory();
 }
 

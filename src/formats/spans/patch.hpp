@@ -13,12 +13,12 @@
 
 namespace entrain::spans {
 
-/// The text with its times mapped, and every other byte unchanged. `maps`: index as Spans::clocks;
-/// `stamps` and `marks`: results of read(). Times in microseconds are rounded to the nearest one,
-/// halves up, which keeps the order of times; durations are differences of rounded times. If any
-/// time of the text has decimals, all are written to the ns. A time that its map does not move
-/// keeps its digits. A span of `marks` whose begin moves gets an attribute entrain.offset_ns: the
-/// added ns. Errors: ErrorKind::input for a time that would be negative.
+/// The text with its times mapped, and every other byte unchanged. `maps`: index as the
+/// clocks of `stamps` and `marks`, results of read(). Times in microseconds are rounded to the
+/// nearest one, halves up, which keeps the order of times; durations are differences of rounded
+/// times. If any time of the text has decimals, all are written to the ns. A time that its map does
+/// not move keeps its digits. A span of `marks` whose begin moves gets an attribute
+/// entrain.offset_ns: the added ns. Errors: ErrorKind::input for a time that would be negative.
 Result<std::string> patched(std::string_view text, std::span<const Stamp> stamps,
                             std::span<const ClockMap> maps, std::span<const Mark> marks = {});
 

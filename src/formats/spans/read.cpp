@@ -25,9 +25,8 @@ class Rollback {
         all_(spans.all.size()),
         stamp_count_(stamps.size()),
         mark_count_(marks == nullptr ? 0 : marks->size()),
-        without_time_(spans.without_time),
+        untimed_(spans.untimed.size()),
         without_id_(spans.without_id),
-        backwards_(spans.backwards),
         immovable_times_(spans.immovable_times) {}
 
   void back() {
@@ -35,9 +34,8 @@ class Rollback {
     stamps_.resize(stamp_count_);
     if (marks_ != nullptr) marks_->resize(mark_count_);
     std::erase_if(spans_.links, [&](const Link& link) { return link.span >= all_; });
-    spans_.without_time = without_time_;
+    spans_.untimed.resize(untimed_);
     spans_.without_id = without_id_;
-    spans_.backwards = backwards_;
     spans_.immovable_times = immovable_times_;
   }
 
@@ -45,8 +43,8 @@ class Rollback {
   Spans& spans_;
   std::vector<Stamp>& stamps_;
   std::vector<Mark>* marks_;
-  std::size_t all_, stamp_count_, mark_count_;
-  std::uint64_t without_time_, without_id_, backwards_, immovable_times_;
+  std::size_t all_, stamp_count_, mark_count_, untimed_;
+  std::uint64_t without_id_, immovable_times_;
 };
 
 /// If any time of a file has decimals, all are written to the ns: times of two resolutions would

@@ -2,6 +2,9 @@
 #include "formats/spans/reader.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/memory_room.hpp"
 #include "formats/json/excerpt.hpp"
@@ -35,6 +38,38 @@ void Reader::mark(const Draft& draft, std::uint64_t begin, std::uint32_t clock) 
                      .form = draft.form,
                      .in_list = in_list,
                      .alone = next < text_.size() && (text_[next] == ']' || text_[next] == '}')});
+}
+
+std::uint32_t Reader::clock_at(const Place& place) {
+  const std::string group = place.clock(), part = place.part();
+  const char* const state = place.is_changed ? " (times that a viewer has moved)" : "";
+  const std::uint32_t number =
+      spans_.clocks.number(fmt::format("{}{}{}{}", group, part.empty() ? "" : " ", part, state));
+  if (number == spans_.facts.size()) {
+    spans_.facts.push_back({spans_.groups.number(group), place.is_changed});
+  }
+  return number;
+}
+
+std::uint32_t Reader::owner_of(const Draft& draft) {
+  const auto is_same = [&](const auto& owner) {
+    return owner.second == draft.process && owner.first == draft.place;
+  };
+  if (!owners_.empty() && is_same(owners_.back())) {
+    return static_cast<std::uint32_t>(owners_.size() - 1);
+  }
+  std::string key = draft.process;
+  for (const std::string& sign : draft.place.signs) key += '\n' + sign;
+  key += draft.place.is_changed ? "\nchanged" : "";
+  const auto next = static_cast<std::uint32_t>(owners_.size());
+  const auto [known, is_new] = owner_numbers_.emplace(std::move(key), next);
+  if (is_new) owners_.emplace_back(draft.place, draft.process);
+  return known->second;
+}
+
+void Reader::ignore(const Number& begin, std::uint32_t unit, std::uint32_t clock,
+                    bool is_backwards) {
+  spans_.untimed.push_back({clock, static_cast<double>(begin.value) * unit, is_backwards});
 }
 
 std::uint32_t Reader::id_of(std::string_view trace, std::string_view id) {
@@ -120,8 +155,7 @@ void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std
   const bool bad_end = draft.end.value >= most || (draft.end.digits.empty() && !has_length);
   if (!can_move(draft.begin, unit) || bad_end ||
       (has_length && draft.end.value >= most - draft.begin.value)) {
-    ++spans_.without_time;
-    return;
+    return ignore(draft.begin, unit, clock);
   }
   const std::uint64_t begin = ns_of(draft.begin, unit);
   add_span(draft, begin, ns_of(draft.end, unit) + (has_length ? begin : 0), unit, clock);
@@ -130,8 +164,7 @@ void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std
 void Reader::add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end,
                       std::uint32_t unit, std::uint32_t clock) {
   if (end < begin) {
-    ++spans_.backwards;
-    return;
+    return ignore(draft.begin, unit, clock, true);
   }
   const std::size_t position = spans_.all.size();
   const bool has_parent = !significant(draft.parent).empty();
@@ -142,10 +175,12 @@ void Reader::add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end
                         .role = draft.role,
                         .shared = draft.shared,
                         .polls = draft.polls,
+                        .follows = draft.follows,
                         .begin = begin,
                         .end = end});
-  for (const auto& [trace, id] : draft.links) {
-    if (!significant(id).empty()) spans_.links.push_back({id_of(trace, id), position});
+  for (const FarSpan& far : draft.links) {
+    if (significant(far.id).empty()) continue;
+    spans_.links.push_back({id_of(far.trace, far.id), position, far.is_cause});
   }
   if (unit == k_us && begin % k_us == 0 && end % k_us == 0) spans_.microseconds = true;
   mark(draft, begin, clock);
@@ -169,7 +204,7 @@ bool Reader::element(value from, bool& known, int depth) {
     case Shape::zipkin_span:
       return zipkin_span(from);
     case Shape::jaeger_span:
-      return jaeger_span(from);
+      return lone_jaeger_span(from);
     case Shape::jaeger_trace:
       return jaeger_trace(from);
     case Shape::wrapped:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,7 +29,7 @@ struct Annotation {
 struct ZipkinV1 {
   std::vector<Annotation> annotations;
   Place local;         ///< place of a span without halves
-  std::string owner;   ///< clock of the span's own begin and duration
+  Place owner;         ///< place of the span's own begin and duration
   bool is_v1 = false;  ///< true if the span is of version 1
 };
 
@@ -49,6 +50,23 @@ class Reader {
   bool member(std::string_view key, value inner, bool& known, int depth);
   bool element(value from, bool& known, int depth = 0);
 
+  /// Numbers of spans, stamps, marks and ignored spans.
+  struct Sizes {
+    std::size_t spans = 0, stamps = 0, marks = 0, untimed = 0;
+  };
+  [[nodiscard]] Sizes sizes() const {
+    return {spans_.all.size(), stamps_.size(), marks_ == nullptr ? 0 : marks_->size(),
+            spans_.untimed.size()};
+  }
+  /// The number of a place in Spans::clocks.
+  std::uint32_t clock_at(const Place& place);
+  /// The number that stands for a place until that of its process is known, too.
+  std::uint32_t owner_of(const Draft& draft);
+  /// Completes the places of all that was added since, by a function of the name of their process,
+  /// and sets their clocks.
+  template <class PlaceOf>
+  void settle(const Sizes& since, const PlaceOf& place_of);
+
   // otlp.cpp
   bool attribute(value from, Place& place, Draft* span = nullptr);
   bool otlp(value resource_spans);
@@ -59,6 +77,7 @@ class Reader {
   bool jaeger_trace(value trace);
   bool jaeger_process(value from, Place& place);
   bool jaeger_span(value from);
+  bool lone_jaeger_span(value from);
 
   // zipkin.cpp
   bool zipkin_span(value from);
@@ -68,7 +87,7 @@ class Reader {
   bool add_half(const Draft& draft, const ZipkinV1& v1, std::string_view begin,
                 std::string_view end);
 
-  /// Adds the span and its stamps; if `clock` is k_none, their clock is set later.
+  /// Adds the span and its stamps.
   void finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock);
   /// Adds the span without stamps; times in ns.
   void add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end, std::uint32_t unit,
@@ -92,6 +111,9 @@ class Reader {
 
   /// Must be called after every span; false if there is no memory for more.
   bool has_memory();
+  /// Notes a span whose times are none.
+  void ignore(const Number& begin, std::uint32_t unit, std::uint32_t clock,
+              bool is_backwards = false);
 
   std::string_view text_;
   std::string name_;
@@ -99,8 +121,29 @@ class Reader {
   std::vector<Stamp>& stamps_;
   std::vector<Mark>* marks_;
   std::string id_;  ///< buffer of id_of()
+  /// What the spans of a process or resource say of their places themselves, and their processes.
+  std::vector<std::pair<Place, std::string>> owners_;
+  std::map<std::string, std::uint32_t> owner_numbers_;
   std::uint64_t finished_ = 0;
   Result<void> memory_;
 };
+
+template <class PlaceOf>
+void Reader::settle(const Sizes& since, const PlaceOf& place_of) {
+  std::vector<std::uint32_t> clocks;
+  for (auto& [own, process] : owners_) {
+    own.complete_with(place_of(process));
+    clocks.push_back(clock_at(own));
+  }
+  const auto set = [&](auto& all, std::size_t first) {
+    for (std::size_t i = first; i < all.size(); ++i) all[i].clock = clocks[all[i].clock];
+  };
+  set(spans_.all, since.spans);
+  set(stamps_, since.stamps);
+  if (marks_ != nullptr) set(*marks_, since.marks);
+  set(spans_.untimed, since.untimed);
+  owners_.clear();
+  owner_numbers_.clear();
+}
 
 }  // namespace entrain::spans

@@ -54,8 +54,9 @@ Result<Spans> read_again(const SourceFile& file) {
 /// Hash of all members of a span except its times.
 std::uint64_t hash_of(const Spans& spans, const Span& span) {
   std::uint64_t hash = 0;
-  for (const std::string* part : {&spans.ids.all()[span.id], &spans.clocks.all()[span.clock],
-                                  &spans.operations.all()[span.operation]}) {
+  for (const std::string* part :
+       {&spans.ids.all()[span.id], &spans.groups.all()[spans.facts[span.clock].group],
+        &spans.operations.all()[span.operation]}) {
     hash = mix(hash + std::hash<std::string>{}(*part));
   }
   return hash;
@@ -64,19 +65,41 @@ std::uint64_t hash_of(const Spans& spans, const Span& span) {
 /// Largest number of operations with a warning of their own; the others are only counted.
 constexpr std::size_t k_most_operations = 5;
 
+/// What a run takes over from the run that it is a correction of.
+struct Known {
+  Identity identity;
+  Steps steps;
+  std::vector<std::uint32_t> hosts;  ///< of the spans, in order
+};
+
 class Run;
 Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads,
-                                      std::uint64_t max_unpacked);
+                                      std::uint64_t max_unpacked, const Known* known = nullptr);
 
 class Run : public formats::Recording {
  public:
-  Run(std::vector<SourceFile> sources, const Spans& spans, unsigned threads)
+  Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const Known* known)
       : files_(std::move(sources)), threads_(threads) {
-    SpanEdges edges = edges_of(spans);
-    clocks = std::move(edges.clocks);
+    const Family family(spans);
+    if (known != nullptr) {
+      known_ = *known;
+      for (std::size_t i = 0; i < spans.all.size(); ++i) spans.all[i].host = known->hosts[i];
+    } else {
+      known_.identity = identify(spans, family);
+      for (const Span& span : spans.all) known_.hosts.push_back(span.host);
+    }
+    SpanEdges edges =
+        edges_of(spans, family, known_.identity, known == nullptr ? nullptr : &known->steps);
+    known_.steps = std::move(edges.steps);
+    clocks = known_.identity.clocks;
     clocks.name = files_.front().path.parent_path().string();
     for (const std::string& name : spans.clocks.all()) names_.number(name);
-    hosts_ = std::move(edges.hosts);
+    set_aside = known_.identity.set_aside;
+    for (const SetAside& one : set_aside) {
+      if (!one.is_decisive) warnings.push_back(one.reason);
+    }
+    notes = known_.identity.notes;
+    notes.insert(notes.end(), edges.notes.begin(), edges.notes.end());
     list = list_of(edges.found);
     for (const Edge& edge : edges.found) {
       if (edge.rejection == Rejection::none) weak.push_back(edge.is_link ? 1 : 0);
@@ -119,7 +142,11 @@ class Run : public formats::Recording {
       return write_file(folder / files_[f].path.filename(), files_[f], maps, marked);
     });
   }
-  [[nodiscard]] std::vector<std::uint32_t> hosts_of(const Spans& spans) const;
+  /// The clock of a time of a place, as it is in spans that were read again.
+  [[nodiscard]] std::uint32_t host_of(const Spans& spans, std::uint32_t clock,
+                                      std::uint64_t time) const {
+    return known_.identity.host_of(names_.find(spans.clocks.all()[clock]), time);
+  }
   void name_worst_edges(const Spans& spans);
   void warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped);
   void warn_of_immovable_times(const Spans& spans);
@@ -129,8 +156,8 @@ class Run : public formats::Recording {
 
   std::vector<SourceFile> files_;
   unsigned threads_;
-  tables::Names names_;               ///< names of clocks, as Spans::clocks
-  std::vector<std::uint32_t> hosts_;  ///< their positions in `clocks`, or k_none
+  tables::Names names_;  ///< names of places, as Spans::clocks
+  Known known_;
   std::vector<Edge> found_;
 };
 
@@ -208,25 +235,16 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   std::vector<Stamp> stamps;
   std::vector<Mark> marks;
   TRY(read(document.text, file.path.string(), spans, stamps, marked ? &marks : nullptr));
-  std::vector<ClockMap> own;
-  for (const std::uint32_t host : hosts_of(spans)) {
-    own.push_back(host == k_none ? ClockMap() : maps[host]);
-  }
-  Result<std::string> text = patched(document.text, stamps, own, marks);
+  const auto settle = [&](auto& all) {
+    for (auto& one : all) one.clock = host_of(spans, one.clock, one.time);
+  };
+  settle(stamps);
+  settle(marks);
+  Result<std::string> text = patched(document.text, stamps, maps, marks);
   if (!text) {
     return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
   }
   return json::save(to, *text, document.packing);
-}
-
-/// Position in `clocks` of each clock of these spans, or k_none.
-std::vector<std::uint32_t> Run::hosts_of(const Spans& spans) const {
-  std::vector<std::uint32_t> hosts;
-  for (const std::string& name : spans.clocks.all()) {
-    const std::uint32_t number = names_.find(name);
-    hosts.push_back(number == k_none ? k_none : hosts_[number]);
-  }
-  return hosts;
 }
 
 /// Spans that another host called count as communication.
@@ -238,11 +256,10 @@ Result<formats::EventTimes> Run::event_times() const {
   std::size_t position = 0;
   for (const SourceFile& file : files_) {
     TRY_ASSIGN(const Spans spans, read_again(file));
-    const std::vector<std::uint32_t> hosts = hosts_of(spans);
     formats::FileFingerprint& fingerprint = times.files.emplace_back();
     for (const Span& span : spans.all) {
       fingerprint.add(hash_of(spans, span));
-      std::vector<formats::EventTime>& own = times.of_clock[hosts[span.clock]];
+      std::vector<formats::EventTime>& own = times.of_clock[known_.hosts[position]];
       own.emplace_back(span.begin, called[position]);
       own.emplace_back(span.end, called[position]);
       ++position;
@@ -260,11 +277,11 @@ Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
 
 Result<void> Run::for_each_work(
     const std::function<Result<void>(const formats::Work&)>& see) const {
+  std::size_t position = 0;
   for (const SourceFile& file : files_) {
     TRY_ASSIGN(const Spans spans, read_again(file));
-    const std::vector<std::uint32_t> hosts = hosts_of(spans);
     for (const Span& span : spans.all) {
-      TRY(see({.clock = hosts[span.clock],
+      TRY(see({.clock = known_.hosts[position++],
                .begin = span.begin,
                .end = span.end,
                .name = spans.operations.all()[span.operation],
@@ -277,7 +294,8 @@ Result<void> Run::for_each_work(
 Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
   std::vector<fs::path> paths;
   for (const SourceFile& file : files_) paths.push_back(folder / file.path.filename());
-  TRY_ASSIGN(std::unique_ptr<Run> written, read_run(paths, threads_, files_.front().max_unpacked));
+  TRY_ASSIGN(std::unique_ptr<Run> written,
+             read_run(paths, threads_, files_.front().max_unpacked, &known_));
   const auto other = [](const Edge& a, const Edge& b) {
     return a.cause != b.cause || a.effect != b.effect || a.is_end != b.is_end;
   };
@@ -293,12 +311,10 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
   return written;
 }
 
-std::uint64_t ignored_of(const Spans& spans) {
-  return spans.without_id + spans.without_time + spans.backwards;
-}
+std::uint64_t ignored_of(const Spans& spans) { return spans.without_id + spans.untimed.size(); }
 
 Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads,
-                                      std::uint64_t max_unpacked) {
+                                      std::uint64_t max_unpacked, const Known* known) {
   Spans spans;
   std::vector<SourceFile> sources;
   for (const fs::path& file : files) {
@@ -329,7 +345,12 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
             files.front().string(),
             files.size() == 1 ? " holds" : fmt::format(" and {} more hold", files.size() - 1)));
   }
-  return std::make_unique<Run>(std::move(sources), spans, threads);
+  if (known != nullptr && spans.all.size() != known->hosts.size()) {
+    return fail(ErrorKind::output,
+                "the corrected files do not hold the spans of the original; they were not kept; "
+                "write to another disk");
+  }
+  return std::make_unique<Run>(std::move(sources), spans, threads, known);
 }
 
 /// Position of the first object or list under a wrapping key.

@@ -24,11 +24,13 @@ enum class Role : std::uint8_t { internal, client, server, producer, consumer };
 struct Span {
   std::uint32_t id = k_none;         ///< number of the name TRACE/SPAN
   std::uint32_t parent = k_none;     ///< `id` of the parent; k_none: a root
-  std::uint32_t clock = k_none;      ///< number of its host
+  std::uint32_t clock = k_none;      ///< number in Spans::clocks
+  std::uint32_t host = k_none;       ///< the clock that counts; see identify()
   std::uint32_t operation = k_none;  ///< number of its name
   Role role = Role::internal;
   bool shared = false;               ///< the server's half of a span whose client's half has its id
   bool polls = false;                ///< waits for messages, which may be sent after its begin
+  bool follows = false;              ///< its parent does not wait for it
   std::uint64_t begin = 0, end = 0;  ///< ns since 1970, begin <= end < 2^62
 };
 
@@ -36,13 +38,14 @@ struct Span {
 struct Link {
   std::uint32_t id = k_none;  ///< Span::id of the earlier span
   std::size_t span = 0;       ///< the later one, position in Spans::all
+  bool is_cause = false;      ///< true: the earlier one caused it; false: they are related
 };
 
 /// A number of a text that is a time or a duration.
 struct Stamp {
   std::uint64_t at = 0;          ///< its first byte
   std::uint32_t size = 0;        ///< bytes
-  std::uint32_t clock = k_none;  ///< number of the host
+  std::uint32_t clock = k_none;  ///< number in Spans::clocks
   std::uint64_t time = 0;        ///< ns; the end of a duration
   std::uint64_t since = 0;       ///< ns; the begin of a duration; k_no_length: a time
   std::uint32_t unit = 1;        ///< ns per unit of the number: 1, 1,000 or 1,000,000
@@ -57,23 +60,38 @@ struct Mark {
   enum class Form : std::uint8_t { otlp, jaeger, zipkin, zipkin_v1 };
 
   std::uint64_t at = 0;          ///< byte before which to write
-  std::uint32_t clock = k_none;  ///< number of the host
+  std::uint32_t clock = k_none;  ///< number in Spans::clocks
   std::uint64_t time = 0;        ///< begin of the span, ns
   Form form = Form::otlp;
   bool in_list = false;  ///< inside the list of attributes, else inside the span
   bool alone = false;    ///< nothing else is between these brackets
 };
 
+/// What is known of a place beside its name.
+struct PlaceFacts {
+  std::uint32_t group = k_none;  ///< number in Spans::groups
+  bool is_changed = false;       ///< somebody else has changed its times
+};
+
+/// A span that is ignored since its times are none.
+struct Untimed {
+  std::uint32_t clock = k_none;  ///< number in Spans::clocks
+  double value = 0;              ///< its begin as it stands, ns
+  bool is_backwards = false;     ///< it ends before it begins
+};
+
 /// The spans of all files of a run.
 struct Spans {
   std::vector<Span> all;
   std::vector<Link> links;
-  tables::Names ids, clocks, operations;
-  bool microseconds = false;       ///< some times are whole microseconds
-  std::uint64_t without_time = 0;  ///< spans ignored: a time is missing or invalid
-  std::uint64_t backwards = 0;     ///< spans ignored: they end before they begin
-  std::uint64_t cut_files = 0;     ///< files that end inside a line, which is ignored
-  std::uint64_t without_id = 0;    ///< spans ignored: no id
+  std::vector<Untimed> untimed;
+  tables::Names ids, operations;
+  tables::Names clocks;           ///< places, as exactly as the spans name them
+  tables::Names groups;           ///< names of which each is taken for one clock
+  std::vector<PlaceFacts> facts;  ///< index: number in `clocks`
+  bool microseconds = false;      ///< some times are whole microseconds
+  std::uint64_t cut_files = 0;    ///< files that end inside a line, which is ignored
+  std::uint64_t without_id = 0;   ///< spans ignored: no id
   std::uint64_t immovable_times =
       0;  ///< times that are no numbers, negative or too large; they stay
   std::string first_immovable_time;  ///< the first of them, and its file
@@ -86,9 +104,9 @@ struct Spans {
 /// or arrays of these. `name`: the file's, for messages. Appends all times of the text to `stamps`,
 /// in order. After an error both may contain a part.
 ///
-/// The clock of a span is its host: the attribute `host.name` or `k8s.node.name`, else
-/// `k8s.pod.name`, else the instance or address with its service, else the service, else
-/// k_unknown_host.
+/// Places are named by all attributes that may tell clocks apart (Place); a group of places has the
+/// name of the machine, else of the device or pod, else of the instance, container or address with
+/// its service, else of the service, else k_unknown_host.
 ///
 /// If a text of several documents ends inside the last one, that is ignored and counted.
 ///

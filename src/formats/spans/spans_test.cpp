@@ -26,13 +26,13 @@ std::string error_of(std::string text) {
 }
 
 /// Edges as text, e.g. "a:1000 -> b:900".
-std::vector<std::string> lines_of(const SpanEdges& edges) {
+std::vector<std::string> lines_of(const Found& edges) {
   std::vector<std::string> lines;
   const tables::EdgeList list = list_of(edges.found);
   for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
-    lines.push_back(edges.clocks.clocks[list.cause_clock[i]].name + ":" +
+    lines.push_back(edges.identity.clocks.clocks[list.cause_clock[i]].name + ":" +
                     std::to_string(list.cause_time[i]) + " -> " +
-                    edges.clocks.clocks[list.effect_clock[i]].name + ":" +
+                    edges.identity.clocks.clocks[list.effect_clock[i]].name + ":" +
                     std::to_string(list.effect_time[i]));
   }
   return lines;
@@ -121,7 +121,7 @@ TEST(Spans, jaeger_may_have_the_process_in_the_span) {
       R"({"traceID":"a","spanID":"1","operationName":"x","startTime":1000,"duration":5,
 "process":{"serviceName":"front","tags":[{"key":"hostname","value":"h1"}]}})");
   ASSERT_EQ(read.spans.all.size(), 1U);
-  EXPECT_EQ(read.spans.clocks.all()[read.spans.all[0].clock], "h1");
+  EXPECT_EQ(read.spans.groups.all()[read.spans.facts[read.spans.all[0].clock].group], "h1");
 }
 
 TEST(Spans, services_that_keep_half_of_a_traces_name_are_joined_to_the_others) {
@@ -173,11 +173,11 @@ TEST(Spans, a_consumer_only_begins_after_its_producer) {
 }
 
 TEST(Spans, ends_of_clients_that_gave_up_are_dropped_and_counted) {
-  const SpanEdges edges = edges_of(read_all(zipkin_of({{"1", "", "CLIENT", "a", 1000, 100},
-                                                       {"2", "1", "SERVER", "b", 1010, 5000},
-                                                       {"3", "", "CLIENT", "a", 9000, 100},
-                                                       {"4", "3", "SERVER", "b", 9010, 80}}))
-                                       .spans);
+  const Found edges = edges_of(read_all(zipkin_of({{"1", "", "CLIENT", "a", 1000, 100},
+                                                   {"2", "1", "SERVER", "b", 1010, 5000},
+                                                   {"3", "", "CLIENT", "a", 9000, 100},
+                                                   {"4", "3", "SERVER", "b", 9010, 80}}))
+                                   .spans);
   EXPECT_THAT(lines_of(edges), ElementsAre("a:1000000 -> b:1010000", "a:9000000 -> b:9010000",
                                            "b:9090000 -> a:9100000"));
   ASSERT_EQ(edges.dropped.size(), 1U);
@@ -214,7 +214,7 @@ TEST(Spans, ends_of_an_operation_that_nobody_waits_for_are_dropped) {
   EXPECT_THAT(edges_of(read_all(zipkin_of(calls)).spans).counters,
               ElementsAre(Pair("contradicted_ends", 1U), Pair("ends_perhaps_given_up", 1U)));
   calls[3].length = 5000;
-  const SpanEdges edges = edges_of(read_all(zipkin_of(calls)).spans);
+  const Found edges = edges_of(read_all(zipkin_of(calls)).spans);
   EXPECT_THAT(edges.counters,
               ElementsAre(Pair("contradicted_ends", 2U), Pair("ends_nobody_waits_for", 1U)));
   EXPECT_THAT(lines_of(edges), ElementsAre("a:1003000 -> b:1017000", "a:9003000 -> b:9017000",
@@ -222,25 +222,25 @@ TEST(Spans, ends_of_an_operation_that_nobody_waits_for_are_dropped) {
 }
 
 TEST(Spans, a_wrong_clock_loses_no_end) {
-  const SpanEdges edges = edges_of(read_all(zipkin_of({{"1", "", "CLIENT", "a", 1000, 100},
-                                                       {"2", "1", "SERVER", "b", 9010, 80},
-                                                       {"3", "", "CLIENT", "a", 4000, 100},
-                                                       {"4", "3", "SERVER", "b", 12005, 90}}))
-                                       .spans);
+  const Found edges = edges_of(read_all(zipkin_of({{"1", "", "CLIENT", "a", 1000, 100},
+                                                   {"2", "1", "SERVER", "b", 9010, 80},
+                                                   {"3", "", "CLIENT", "a", 4000, 100},
+                                                   {"4", "3", "SERVER", "b", 12005, 90}}))
+                                   .spans);
   EXPECT_EQ(lines_of(edges).size(), 4U);
   EXPECT_THAT(edges.dropped, IsEmpty());
 }
 
 TEST(Spans, what_is_odd_is_counted) {
-  const SpanEdges edges = edges_of(read_all(zipkin_of({{"1", "7", "", "a", 1000, 100},
-                                                       {"1", "7", "", "b", 1000, 100},
-                                                       {"2", "3", "", "a", 1000, 100},
-                                                       {"3", "2", "", "b", 1000, 100},
-                                                       {"4", "4", "", "b", 1000, 100},
-                                                       {"", "4", "", "b", 1000, 100},
-                                                       {"5", "", "", "b", 0, 100},
-                                                       {"6", "", "", "b", ~0ULL / 2, 100}}))
-                                       .spans);
+  const Found edges = edges_of(read_all(zipkin_of({{"1", "7", "", "a", 1000, 100},
+                                                   {"1", "7", "", "b", 1000, 100},
+                                                   {"2", "3", "", "a", 1000, 100},
+                                                   {"3", "2", "", "b", 1000, 100},
+                                                   {"4", "4", "", "b", 1000, 100},
+                                                   {"", "4", "", "b", 1000, 100},
+                                                   {"5", "", "", "b", 0, 100},
+                                                   {"6", "", "", "b", ~0ULL / 2, 100}}))
+                                   .spans);
   EXPECT_THAT(lines_of(edges), IsEmpty());
   EXPECT_THAT(
       edges.counters,

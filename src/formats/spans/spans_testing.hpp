@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "formats/spans/edges.hpp"
 #include "formats/spans/spans.hpp"
 
 namespace entrain::spans {
@@ -14,6 +16,16 @@ struct Read {
   Spans spans;
   std::vector<Stamp> stamps;
 };
+
+/// The edges of spans, as a run of them finds them, and its clocks.
+struct Found : SpanEdges {
+  Identity identity;
+};
+inline Found edges_of(Spans spans) {
+  const Family family(spans);
+  Identity identity = identify(spans, family);
+  return {edges_of(spans, family, identity), std::move(identity)};
+}
 
 inline Read read_all(std::string text) {
   Read result;

@@ -110,7 +110,7 @@ void complete_places(ZipkinV1& v1) {
   for (Annotation& one : v1.annotations) {
     if (!is_of_half(one) && one.place.is_unknown()) one.place = owner;
   }
-  v1.owner = owner.clock();
+  v1.owner = owner;
 }
 
 }  // namespace
@@ -167,17 +167,17 @@ bool Reader::zipkin_span(value from) {
     return whole && has_memory();
   }
   for (const Annotation& annotation : v1.annotations) draft.instants.push_back(annotation.time);
-  finish(draft, k_us, true, spans_.clocks.number(draft.place.clock()));
+  finish(draft, k_us, true, clock_at(draft.place));
   return whole && has_memory();
 }
 
 void Reader::finish_v1(Draft& draft, const ZipkinV1& v1) {
   draft.form = Mark::Form::zipkin_v1;
-  const std::uint32_t owner = spans_.clocks.number(v1.owner);
+  const std::uint32_t owner = clock_at(v1.owner);
   stamp(draft.begin, k_us, owner);
   stamp_length(draft.end, draft.begin, k_us, owner);
   for (const Annotation& one : v1.annotations) {
-    stamp(one.time, k_us, spans_.clocks.number(one.place.clock()));
+    stamp(one.time, k_us, clock_at(one.place));
   }
   if (significant(draft.id).empty() || significant(draft.trace).empty()) {
     ++spans_.without_id;
@@ -199,8 +199,7 @@ void Reader::finish_v1(Draft& draft, const ZipkinV1& v1) {
   }
   if (any || second) return;
   if (draft.begin.value == 0 || !is_time(draft.begin, k_us) || !is_time(draft.end, k_us)) {
-    ++spans_.without_time;
-    return;
+    return ignore(draft.begin, k_us, owner);
   }
   draft.role = Role::internal;
   draft.shared = false;
@@ -213,20 +212,20 @@ bool Reader::add_half(const Draft& draft, const ZipkinV1& v1, std::string_view b
   const std::span annotations(v1.annotations);
   const Annotation* const first = find(annotations, begin);
   if (first == nullptr || first->time.value == 0 || !is_time(first->time, k_us)) return false;
-  const std::string clock = first->place.clock();
+  const std::uint32_t clock = clock_at(first->place);
   const Annotation* const last = find(annotations, end);
   const std::uint64_t since = ns_of(first->time, k_us);
   std::uint64_t until = since;
-  if (last != nullptr && last->place.clock() == clock && is_time(last->time, k_us)) {
+  if (last != nullptr && clock_at(last->place) == clock && is_time(last->time, k_us)) {
     until = ns_of(last->time, k_us);
-  } else if (clock == v1.owner && is_time(draft.begin, k_us) && ns_of(draft.begin, k_us) == since &&
-             is_time(draft.end, k_us)) {
+  } else if (clock == clock_at(v1.owner) && is_time(draft.begin, k_us) &&
+             ns_of(draft.begin, k_us) == since && is_time(draft.end, k_us)) {
     until += ns_of(draft.end, k_us);
   }
   Draft half = draft;
   // The end of the server is unknown: its span gives no edge of ends.
   if (until == since && half.role == Role::server) half.role = Role::internal;
-  add_span(half, since, until, k_us, spans_.clocks.number(clock));
+  add_span(half, since, until, k_us, clock);
   return true;
 }
 

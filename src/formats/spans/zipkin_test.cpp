@@ -35,13 +35,13 @@ Zipkin read_zipkin(std::string text) {
   return result;
 }
 
-std::vector<std::string> arrows_of(const SpanEdges& edges) {
+std::vector<std::string> arrows_of(const Found& edges) {
   std::vector<std::string> lines;
   const tables::EdgeList list = list_of(edges.found);
   for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
-    lines.push_back(edges.clocks.clocks[list.cause_clock[i]].name + ":" +
+    lines.push_back(edges.identity.clocks.clocks[list.cause_clock[i]].name + ":" +
                     std::to_string(list.cause_time[i] / 1000) + " -> " +
-                    edges.clocks.clocks[list.effect_clock[i]].name + ":" +
+                    edges.identity.clocks.clocks[list.effect_clock[i]].name + ":" +
                     std::to_string(list.effect_time[i] / 1000));
   }
   return lines;
@@ -176,12 +176,12 @@ TEST(ZipkinV1, a_span_without_halves_belongs_to_its_local_endpoint) {
 TEST(ZipkinV1, what_lacks_a_time_is_counted) {
   const Zipkin read =
       read_zipkin("[" + span_of("") + "," + span_of(annotation("cs", 0, "a")) + "]");
-  EXPECT_EQ(read.spans.without_time, 2U);
+  EXPECT_EQ(read.spans.untimed.size(), 2U);
   EXPECT_THAT(read.spans.all, IsEmpty());
 }
 
 TEST(Spans, calls_of_unknown_hosts_are_counted_and_give_no_edge) {
-  const SpanEdges edges = edges_of(
+  const Found edges = edges_of(
       read_zipkin(R"([{"traceId":"1","id":"1","kind":"CLIENT","timestamp":1000,"duration":9},)"
                   R"({"traceId":"1","id":"2","parentId":"1","kind":"SERVER","timestamp":900,)"
                   R"("duration":9,"localEndpoint":{"serviceName":"b"}}])")

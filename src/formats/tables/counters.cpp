@@ -2,11 +2,9 @@
 #include "formats/tables/counters.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -15,6 +13,7 @@
 
 #include "base/exact.hpp"
 #include "base/flat_map.hpp"
+#include "formats/tables/steps.hpp"
 
 namespace entrain::tables {
 namespace {
@@ -285,46 +284,6 @@ class Unwrapping {
   std::vector<std::vector<OtherUnit>> in_other_units_;  ///< index: clock
 };
 
-/// The step between stamps that are seen one by one.
-class Step {
- public:
-  void add(std::uint64_t time) {
-    if (count_++ > 0 && step_ != 1) {
-      const std::uint64_t distance = time > last_ ? time - last_ : last_ - time;
-      step_ = std::gcd(step_, distance);
-      for (std::size_t lag = 1; lag <= k_lags; ++lag) {
-        changes_[lag - 1] += distances_[(count_ + k_lags - lag) % k_lags] != distance ? 1 : 0;
-      }
-      distances_[count_ % k_lags] = distance;
-    }
-    last_ = time;
-  }
-  /// True if all distances are multiples of this step.
-  [[nodiscard]] bool has(std::uint64_t step) const { return count_ > 0 && step_ % step == 0; }
-  /// The step; 1 if too few stamps show it, or if their distances repeat, as those of a sampler do:
-  /// these say nothing of the clock.
-  [[nodiscard]] std::uint64_t learned() const {
-    constexpr std::uint64_t k_least_stamps = 32;  // 2^-31: the odds that all are even by chance
-    const std::uint64_t fewest = *std::min_element(changes_.begin(), changes_.end());
-    return count_ >= k_least_stamps && fewest > 2 * k_lags ? step_ : 1;
-  }
-
- private:
-  static constexpr std::size_t k_lags = 8;  ///< longest pattern of distances that counts as regular
-  std::uint64_t count_ = 0, last_ = 0, step_ = 0;
-  std::array<std::uint64_t, k_lags> distances_{};  ///< the last ones
-  std::array<std::uint64_t, k_lags> changes_{};    ///< distances that differ from that `lag` before
-};
-
-std::string seconds_text(std::uint64_t ticks, std::uint64_t ticks_per_second) {
-  double value = static_cast<double>(ticks) / static_cast<double>(ticks_per_second);
-  for (const char* const unit : {"s", "ms", "us"}) {
-    if (value >= 1) return fmt::format("{:g} {}", value, unit);
-    value *= 1000;
-  }
-  return fmt::format("{:g} ns", value);
-}
-
 }  // namespace
 
 std::vector<Wrap> count_on(EdgeList& list, Clocks& clocks, std::uint64_t unit,
@@ -348,14 +307,7 @@ void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::vector<std
     if (steps.back() > 1) clocks_of[steps.back()].push_back(clocks.clocks[c].name);
   }
   if (clocks_of.empty()) return;
-  for (const auto& [step, names] : clocks_of) {
-    const std::size_t others = names.size() - 1;
-    notes.push_back(fmt::format(
-        "clock {}{} counts in steps of {}: its effects count as at the ends of their steps",
-        names.front(),
-        others == 0 ? "" : fmt::format(", as {} other{},", others, others == 1 ? "" : "s"),
-        seconds_text(step, clocks.resolution_hz)));
-  }
+  note_steps(clocks_of, clocks.resolution_hz, notes);
   for_ends(list, [&](std::uint32_t clock, std::uint64_t& time, bool is_effect) {
     constexpr std::uint64_t k_latest = std::numeric_limits<std::int64_t>::max();
     if (is_effect) time = std::min(time + (steps[clock] - 1), k_latest);

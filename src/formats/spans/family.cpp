@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/family.hpp"
+
+#include <algorithm>
+
+namespace entrain::spans {
+
+Family::Family(const Spans& spans) : spans_(spans), halves_(spans.ids.all().size()) {
+  for (std::uint32_t i = 0; i < spans.all.size(); ++i) index(i);
+  ignore_circles();
+}
+
+void Family::index(std::uint32_t position) {
+  const Span& span = spans_.all[position];
+  Halves& halves = halves_[span.id];
+  ignored_.push_back(false);
+  // Old tracers do not mark shared ids: the server's half is known once both halves are there.
+  bool is_shared = span.shared;
+  if (!is_shared && halves.own != k_none && halves.shared == k_none) {
+    const Role other = spans_.all[halves.own].role;
+    is_shared = other == Role::client && span.role == Role::server;
+    if (other == Role::server && span.role == Role::client) {
+      halves = {.own = k_none, .shared = halves.own};
+    }
+  }
+  std::uint32_t& place = is_shared ? halves.shared : halves.own;
+  if (place == k_none) {
+    place = position;
+  } else {
+    ++duplicates;
+    ignored_.back() = true;
+  }
+}
+
+std::uint32_t Family::parent_of(std::uint32_t position) const {
+  const Span& span = spans_.all[position];
+  const Halves& own = halves_[span.id];
+  if (own.shared == position && own.own != k_none) return own.own;
+  if (span.parent == k_none) return k_none;
+  const Halves& parent = halves_[span.parent];
+  if (parent.shared == k_none || parent.own == k_none) return std::min(parent.shared, parent.own);
+  // A span of the client's host only is a child of the client's half, others of the server's half.
+  const std::uint32_t host = group_of(position);
+  const bool of_client = group_of(parent.own) == host && group_of(parent.shared) != host;
+  return of_client ? parent.own : parent.shared;
+}
+
+/// Visits each span at most twice.
+void Family::ignore_circles() {
+  std::vector<bool> circular(spans_.all.size());
+  std::vector<std::uint32_t> seen(spans_.all.size(), k_none);  // span at which the walk began
+  for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
+    std::uint32_t at = i;
+    while (at != k_none && seen[at] == k_none) {
+      seen[at] = i;
+      at = parent_of(at);
+    }
+    if (at == k_none || seen[at] != i) continue;
+    for (; !circular[at]; at = parent_of(at)) {
+      circular[at] = true;
+      ++in_circles;
+    }
+  }
+  for (std::size_t i = 0; i < circular.size(); ++i) ignored_[i] = ignored_[i] || circular[i];
+}
+
+}  // namespace entrain::spans

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "formats/spans/spans.hpp"
+
+namespace entrain::spans {
+
+/// Positions of the spans of one id, which a client's and a server's half may share.
+struct Halves {
+  std::uint32_t own = k_none;     ///< the first one that is not shared
+  std::uint32_t shared = k_none;  ///< the server's half
+};
+
+/// Which span called which.
+class Family {
+ public:
+  /// The spans must outlive it.
+  explicit Family(const Spans& spans);
+
+  /// The span that called this one; k_none for a root, or if it is missing.
+  [[nodiscard]] std::uint32_t parent_of(std::uint32_t position) const;
+  /// The span of an id: the client's half, where there are two; k_none if it is missing.
+  [[nodiscard]] std::uint32_t span_of(std::uint32_t id) const {
+    return halves_[id].own != k_none ? halves_[id].own : halves_[id].shared;
+  }
+  /// True for the second span of an id, and for one that is its own ancestor.
+  [[nodiscard]] bool is_ignored(std::uint32_t position) const { return ignored_[position]; }
+
+  std::uint64_t duplicates = 0, in_circles = 0;
+
+ private:
+  void index(std::uint32_t position);
+  void ignore_circles();
+  [[nodiscard]] std::uint32_t group_of(std::uint32_t position) const {
+    return spans_.facts[spans_.all[position].clock].group;
+  }
+
+  const Spans& spans_;
+  std::vector<Halves> halves_;  ///< index: Span::id
+  std::vector<bool> ignored_;
+};
+
+}  // namespace entrain::spans

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <entrain/align.hpp>
+#include <entrain/report.hpp>
+
+#include "formats/spans/family.hpp"
+#include "formats/spans/spans.hpp"
+
+namespace entrain::spans {
+
+/// The clock of a place from a stamp on.
+struct Period {
+  std::uint64_t first = 0;  ///< ns
+  std::uint32_t host = 0;   ///< position in Identity::clocks
+};
+
+/// Which clock stamped what.
+struct Identity {
+  Clocks clocks;                             ///< in order of their first spans
+  std::vector<std::vector<Period>> periods;  ///< index: number in Spans::clocks; in order of time
+  std::vector<bool> aside;                   ///< per clock: its times are no evidence
+  /// Pairs of clocks of which one is several, no one knows which; the first is the smaller number.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> several;
+  std::vector<SetAside> set_aside;
+  std::vector<std::string> notes;  ///< what was concluded, a sentence each
+
+  [[nodiscard]] std::uint32_t host_of(std::uint32_t clock, std::uint64_t time) const;
+};
+
+/// Finds the clocks, and sets Span::host. A group of places is one clock unless the times say
+/// otherwise:
+///
+/// * Times that a viewer has moved, and times a day or more from all that calls them or that they
+///   call, are no times of this run. If at least three calls tie them to others, they are of the
+///   same clock before it was set; else they are set aside. A factor of 1,000, 10^6 or 10^9 is
+///   named.
+/// * If more than three times in a row of calls of two groups, and at a tenth of them, successive
+///   calls show offsets that exclude each other, one of the two is several clocks. If the places
+///   of a group resolve that, each is a clock; else nothing is concluded from calls between them.
+///   A client that gives up explains offsets that differ by less than the length of its span.
+///
+/// O(n) if nothing is odd, else O(n log n).
+Identity identify(Spans& spans, const Family& family);
+
+}  // namespace entrain::spans

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/identity.hpp"
+
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "formats/spans/draft.hpp"
+#include "formats/spans/spans_testing.hpp"
+
+namespace entrain::spans {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::uint64_t k_us = 1'760'000'000'000'000;  // since 1970
+
+/// Shows the time of a call of a number, us, at a place.
+using Clock = std::function<std::uint64_t(int call, std::uint64_t time)>;
+
+std::uint64_t right(int, std::uint64_t time) { return time; }
+
+/// Calls of a client to a server, 0.1 s apart; `tags` are of the client.
+std::string calls(
+    int count, const std::string& client, const Clock& shows,
+    const std::function<std::string(int)>& tags = [](int) { return ""; }) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t begin = k_us + static_cast<std::uint64_t>(i) * 100'003;
+    text +=
+        fmt::format(R"({}{{"traceId":"a{}","id":"1","kind":"CLIENT","name":"get","timestamp":{},)"
+                    R"("duration":3000,"localEndpoint":{{"serviceName":"{}"}},"tags":{{{}}}}},)"
+                    R"({{"traceId":"a{}","id":"2","parentId":"1","kind":"SERVER","name":"get",)"
+                    R"("timestamp":{},"duration":2000,"localEndpoint":{{"serviceName":"api"}}}},)"
+                    R"({{"traceId":"a{}","id":"3","parentId":"2","kind":"CLIENT","name":"sql",)"
+                    R"("timestamp":{},"duration":900,"localEndpoint":{{"serviceName":"api"}}}},)"
+                    R"({{"traceId":"a{}","id":"4","parentId":"3","kind":"SERVER","name":"sql",)"
+                    R"("timestamp":{},"duration":400,"localEndpoint":{{"serviceName":"db"}}}})",
+                    text.empty() ? "" : ",\n", i, shows(i, begin), client, tags(i), i, begin + 500,
+                    i, begin + 700, i, begin + 900);
+  }
+  return "[" + text + "]";
+}
+
+std::vector<std::string> kinds_of(const Identity& identity) {
+  std::vector<std::string> kinds;
+  for (const SetAside& one : identity.set_aside) kinds.push_back(one.kind + " of " + one.clock);
+  return kinds;
+}
+
+TEST(Place, is_named_by_the_most_reliable_attribute) {
+  Place place;
+  EXPECT_EQ(place.clock(), k_unknown_host);
+  const auto with = [&](const char* key, const char* value) {
+    *place.member(key) = value;
+    return place.clock();
+  };
+  EXPECT_EQ(with("service.name", "unknown_service:java"), k_unknown_host);
+  EXPECT_EQ(with("service.name", "shop"), "shop");
+  EXPECT_EQ(with("ip", "127.0.0.1"), "shop");
+  EXPECT_EQ(place.member("ipv4"), nullptr);
+  EXPECT_EQ(with("container.id", "c1"), "shop@c1");
+  EXPECT_EQ(with("service.instance.id", "i1"), "shop@i1");
+  EXPECT_EQ(with("k8s.pod.name", "pod"), "pod");
+  EXPECT_EQ(with("device.id", "phone"), "phone");
+  EXPECT_EQ(with("host.name", "localhost"), "phone");
+  EXPECT_EQ(with("host.name", "h"), "h");
+  EXPECT_EQ(with("host.id", "id"), "id");
+  EXPECT_EQ(with("k8s.node.name", "node"), "node");
+  EXPECT_EQ(place.part(), "id h phone pod i1 c1 127.0.0.1 shop");
+  EXPECT_EQ(place.member_of_span("host.name"), nullptr);
+  EXPECT_NE(place.member_of_span("session.id"), nullptr);
+}
+
+TEST(Identity, a_name_of_several_clocks_is_divided_where_places_tell) {
+  const Clock phones = [](int call, std::uint64_t time) {
+    return time + static_cast<std::uint64_t>(call * 7 % 4) * 900'000'000 - 1'200'000'000;
+  };
+  const auto session = [](int call) { return fmt::format(R"("session.id":"p{}")", call * 7 % 4); };
+  const Found told = edges_of(read_all(calls(60, "app", phones, session)).spans);
+  EXPECT_EQ(told.identity.clocks.clocks.size(), 6U);
+  EXPECT_THAT(told.identity.notes,
+              ElementsAre("app is the name of 4 clocks, which other attributes "
+                          "tell apart"));
+  EXPECT_THAT(told.identity.set_aside, IsEmpty());
+  const Found untold = edges_of(read_all(calls(60, "app", phones)).spans);
+  EXPECT_EQ(untold.identity.clocks.clocks.size(), 3U);
+  EXPECT_THAT(kinds_of(untold.identity), ElementsAre("several_clocks of app"));
+  EXPECT_EQ(untold.found.size(), 120U) << "only calls from api to db";
+  const Found one = edges_of(read_all(calls(60, "app", right, session)).spans);
+  EXPECT_EQ(one.identity.clocks.clocks.size(), 3U);
+}
+
+TEST(Identity, a_clock_that_was_set_is_no_name_of_several) {
+  const Clock set = [](int call, std::uint64_t time) {
+    return time - (call < 30 ? 0 : 7'200'000'000);
+  };
+  const Found found = edges_of(read_all(calls(60, "app", set)).spans);
+  EXPECT_EQ(found.identity.clocks.clocks.size(), 3U);
+  EXPECT_THAT(found.identity.set_aside, IsEmpty());
+}
+
+TEST(Identity, clients_that_give_up_are_no_several_clocks) {
+  std::string text = calls(60, "app", right);
+  for (std::size_t at = 0; (at = text.find("\"duration\":2000", at)) != std::string::npos; at += 90)
+    text.replace(at, 15, "\"duration\":2900");
+  EXPECT_THAT(edges_of(read_all(text).spans).identity.set_aside, IsEmpty());
+}
+
+TEST(Identity, a_wrong_unit_is_set_aside_and_named) {
+  const Clock ms = [](int, std::uint64_t time) { return time / 1000; };
+  const Found small = edges_of(read_all(calls(20, "app", ms)).spans);
+  EXPECT_THAT(kinds_of(small.identity), ElementsAre("wrong_unit of app"));
+  EXPECT_THAT(small.identity.set_aside.at(0).reason, HasSubstr("app are 1,000 times too small"));
+  EXPECT_TRUE(small.identity.set_aside.at(0).is_decisive);
+  EXPECT_EQ(small.found.size(), 40U);
+  const Clock ns = [](int, std::uint64_t time) { return time * 1000; };
+  const Found large = edges_of(read_all(calls(20, "app", ns)).spans);
+  EXPECT_THAT(large.identity.set_aside.at(0).reason, HasSubstr("app are 1,000 times too large"));
+}
+
+TEST(Identity, a_clock_of_another_origin_is_a_clock) {
+  const Clock uptime = [](int, std::uint64_t time) { return time - k_us + 4'000'000'000; };
+  const Found found = edges_of(read_all(calls(20, "app", uptime)).spans);
+  EXPECT_THAT(found.identity.set_aside, IsEmpty());
+  EXPECT_EQ(found.found.size(), 80U);
+}
+
+TEST(Identity, stale_dates_are_of_the_clock_before_it_was_set_and_strays_of_none) {
+  const Clock stale = [](int call, std::uint64_t time) {
+    return time - (call < 30 ? 31'536'000'000'000 : 0);
+  };
+  const Found set = edges_of(read_all(calls(60, "app", stale)).spans);
+  ASSERT_EQ(set.identity.clocks.clocks.size(), 4U);
+  EXPECT_EQ(set.identity.clocks.clocks[0].name, "app (its clock at 2024-10-09)");
+  EXPECT_THAT(set.identity.notes, ElementsAre(HasSubstr("the clock of app was set by about")));
+  EXPECT_THAT(set.identity.set_aside, IsEmpty());
+  const Clock stray = [](int call, std::uint64_t time) { return call == 7 ? 12'345 : time; };
+  const Found few = edges_of(read_all(calls(60, "app", stray)).spans);
+  EXPECT_THAT(kinds_of(few.identity), ElementsAre("no_times_of_this_run of app"));
+  EXPECT_FALSE(few.identity.set_aside.at(0).is_decisive);
+  EXPECT_EQ(few.found.size(), 238U);
+}
+
+TEST(Identity, spans_without_a_time_count_as_evidence_that_is_missing) {
+  const Clock zero = [](int call, std::uint64_t time) { return call % 3 == 0 ? 0 : time; };
+  const Found found = edges_of(read_all(calls(60, "app", zero)).spans);
+  EXPECT_THAT(kinds_of(found.identity), ElementsAre("no_time of app"));
+  EXPECT_TRUE(found.identity.set_aside.at(0).is_decisive);
+}
+
+TEST(Identity, times_that_a_viewer_has_moved_are_no_evidence) {
+  const Found jaeger = edges_of(read_all(
+                                    R"({"data":[{"traceID":"a","spans":[
+{"traceID":"a","spanID":"1","operationName":"x","startTime":1000,"duration":500,"processID":"p1",
+"tags":[{"key":"span.kind","type":"string","value":"client"}]},
+{"traceID":"a","spanID":"2","operationName":"y","startTime":1100,"duration":300,"processID":"p2",
+"references":[{"refType":"CHILD_OF","traceID":"a","spanID":"1"}],
+"tags":[{"key":"span.kind","value":"server"}],
+"warnings":["This span's timestamps were adjusted by 20.025ms"]}],
+"processes":{"p1":{"serviceName":"s"},"p2":{"serviceName":"t"}}}]})")
+                                    .spans);
+  EXPECT_THAT(kinds_of(jaeger.identity), ElementsAre("changed_times of t"));
+  EXPECT_THAT(jaeger.found, IsEmpty());
+}
+
+TEST(Steps, of_begins_count_for_ends_that_follow_from_them) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    const std::uint64_t begin = k_us * 1000 + static_cast<std::uint64_t>(i * i) * 12'345'677 +
+                                static_cast<std::uint64_t>(i * i * i) * 30;
+    const std::uint64_t served = begin + 200'000, shown = served / 1'000'000 * 1'000'000;
+    const auto span = [&](const char* host, int id, int kind, std::uint64_t from,
+                          std::uint64_t to) {
+      return fmt::format(
+          R"({{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"host.name","value":)"
+          R"({{"stringValue":"{}"}}}}]}},"scopeSpans":[{{"spans":[{{"traceId":"{:x}",)"
+          R"("spanId":"{}","parentSpanId":"{}","kind":{},"startTimeUnixNano":{},)"
+          R"("endTimeUnixNano":{}}}]}}]}}]}})"
+          "\n",
+          host, i + 1, id, id == 1 ? "" : "1", kind, from, to);
+    };
+    text += span("js", 1, 3, begin, begin + 2'000'000);
+    text += span("java", 2, 2, shown, shown + 1'600'000);
+  }
+  const Found found = edges_of(read_all(text).spans);
+  EXPECT_EQ(found.steps.of_begins, (std::vector<std::uint64_t>{1, 1'000'000}));
+  EXPECT_THAT(found.notes, ElementsAre(HasSubstr("clock java counts in steps of 1 ms")));
+  for (const Edge& edge : found.found) EXPECT_LE(edge.cause_time, edge.effect_time);
+}
+
+std::string linked(const char* linker, const char* linked, bool has_call) {
+  const auto span = [](const char* host, const char* trace, const char* id, const char* kind,
+                       int begin, const std::string& more = "") {
+    return fmt::format(
+        R"({{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"host.name","value":)"
+        R"({{"stringValue":"{}"}}}}]}},"scopeSpans":[{{"spans":[{{"traceId":"{}","spanId":"{}",)"
+        R"("kind":"{}",{}"startTimeUnixNano":{},"endTimeUnixNano":{}}}]}}]}}]}})"
+        "\n",
+        host, trace, id, kind, more, begin, begin + 100);
+  };
+  std::string text =
+      span("a", "1", "1", linker, 1000, R"("links":[{"traceId":"2","spanId":"2"}],)");
+  text += span("b", "2", "2", linked, 2000);
+  if (!has_call) return text;
+  return text + span("a", "3", "3", "client", 5000) +
+         span("b", "3", "4", "server", 5010, R"("parentSpanId":"3",)");
+}
+
+TEST(Links, are_an_order_only_where_the_linking_span_consumes) {
+  const auto count = [](const char* from, const char* to, bool has_call) {
+    return edges_of(read_all(linked(from, to, has_call)).spans).found.size();
+  };
+  EXPECT_EQ(count("consumer", "producer", false), 1U);
+  EXPECT_EQ(count("consumer", "consumer", false), 0U);
+  EXPECT_EQ(count("server", "client", false), 1U);
+  EXPECT_EQ(count("server", "internal", false), 0U);
+  EXPECT_EQ(count("producer", "consumer", false), 0U);
+  EXPECT_EQ(count("consumer", "producer", true), 2U) << "the call alone";
+}
+
+}  // namespace
+}  // namespace entrain::spans

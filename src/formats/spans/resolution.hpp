@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "formats/spans/spans.hpp"
+#include "formats/tables/steps.hpp"
+
+namespace entrain::spans {
+
+/// Steps in which clocks count, ns; index: clock.
+struct Steps {
+  std::vector<std::uint64_t> of_begins, of_ends;
+};
+
+/// Learns the steps of begins and ends; `clock_of(span)` is below `clocks`. O(n).
+template <class ClockOf>
+Steps learn_steps(const Spans& spans, std::size_t clocks, const ClockOf& clock_of) {
+  std::vector<tables::Step> begins(clocks), ends(clocks);
+  for (const Span& span : spans.all) {
+    begins[clock_of(span)].add(span.begin);
+    ends[clock_of(span)].add(span.end);
+  }
+  constexpr std::uint64_t k_least_stamps = 4;
+  const auto steps_of = [&](const std::vector<tables::Step>& all) {
+    std::vector<std::uint64_t> steps;
+    for (const tables::Step& one : all) {
+      const std::uint64_t least = spans.microseconds && one.count() < k_least_stamps ? 1000 : 1;
+      steps.push_back(std::max({one.learned(), one.whole(), least}));
+    }
+    return steps;
+  };
+  return {steps_of(begins), steps_of(ends)};
+}
+
+}  // namespace entrain::spans

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/screen.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace entrain::spans {
+namespace {
+
+/// Chosen, not measured; tests: identity_test.cpp, tests/services/situations.py.
+struct ScreenThresholds {
+  static constexpr std::uint64_t far = 86'400'000'000'000;  ///< ns; no call waits for a day
+  static constexpr std::uint64_t far_share = 10;            ///< one tie in so many may be near
+  static constexpr std::uint64_t least_calls = 3;  ///< fewer do not tell when a clock was set
+  static constexpr double unit_error = 1e-4;       ///< of a ratio of times; of 50 years 44 hours
+};
+
+/// True if no clocks of this run explain when a span begins: a day or more before or after its
+/// parent.
+bool is_far(const Span& child, const Span& parent) {
+  return child.begin + ScreenThresholds::far < parent.begin ||
+         child.begin > parent.end + ScreenThresholds::far;
+}
+
+/// Calls visit(child, parent) for spans that are at about the same time: of one group, or a client
+/// and its server.
+template <class Visit>
+void for_ties(const Spans& spans, const Family& family, const Visit& visit) {
+  for (std::uint32_t i = 0; i < spans.all.size(); ++i) {
+    const std::uint32_t from = family.is_ignored(i) ? k_none : family.parent_of(i);
+    if (from == k_none) continue;
+    const Span &child = spans.all[i], &parent = spans.all[from];
+    const bool is_call = parent.role == Role::client && child.role == Role::server;
+    const bool is_one =
+        spans.facts[child.clock].group == spans.facts[parent.clock].group && !child.follows;
+    if (is_call || is_one) visit(child, parent);
+  }
+}
+
+/// Times of a group without a day between two of them.
+struct Segment {
+  std::uint64_t first = 0, last = 0;  ///< begins, ns
+  std::uint64_t spans = 0, ties = 0, far = 0;
+  std::uint64_t calls = 0;          ///< whole calls among the far ties
+  std::vector<double> ratios{};     ///< of the times at the other ends of far ties to these
+  std::vector<double> distances{};  ///< ns
+  double longest = 0;               ///< span of a far tie, ns
+
+  /// True if a clock that was set explains the distances: they differ by the lengths of calls.
+  [[nodiscard]] bool is_of_one_clock() const {
+    constexpr double k_drift = 1e-3;
+    const auto [least, most] = std::minmax_element(distances.begin(), distances.end());
+    return calls >= ScreenThresholds::least_calls &&
+           *most - *least <= longest + k_drift * static_cast<double>(last - first);
+  }
+  [[nodiscard]] bool is_displaced() const {
+    return far > 0 && far >= ties - ties / ScreenThresholds::far_share;
+  }
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The factor between two times if a wrong unit explains it; else empty.
+std::optional<double> unit_factor(double ratio) {
+  for (const double factor : {1e3, 1e6, 1e9}) {
+    if (std::abs(ratio / factor - 1) < ScreenThresholds::unit_error) return factor;
+  }
+  return std::nullopt;
+}
+
+std::string date_of(std::uint64_t time) {
+  const std::chrono::sys_time<std::chrono::nanoseconds> at(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(time)));
+  const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(at));
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()),
+                     static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
+}
+
+std::string number_of_spans(std::uint64_t count, std::uint64_t all, const std::string& name) {
+  return fmt::format("{} of {} {} of {}", count, all, all == 1 ? "span" : "spans", name);
+}
+
+std::string of_factor(double factor, const char* how, const std::string& name) {
+  const char* const text = factor < 1e4 ? "1,000" : factor < 1e7 ? "1,000,000" : "1,000,000,000";
+  return fmt::format(
+      "the times of {} are {} times too {}: they are in another unit than the format "
+      "says",
+      name, text, how);
+}
+
+/// The segments of a group, in order of time.
+std::vector<Segment> segments_of(std::vector<std::uint64_t> begins) {
+  std::sort(begins.begin(), begins.end());
+  std::vector<Segment> segments;
+  for (const std::uint64_t time : begins) {
+    if (segments.empty() || time - segments.back().last > ScreenThresholds::far) {
+      segments.push_back({.first = time, .last = time});
+    }
+    segments.back().last = time;
+    ++segments.back().spans;
+  }
+  return segments;
+}
+
+Segment& segment_at(std::vector<Segment>& segments, std::uint64_t time) {
+  const auto next =
+      std::upper_bound(segments.begin(), segments.end(), time,
+                       [](std::uint64_t at, const Segment& segment) { return at < segment.first; });
+  return next == segments.begin() ? *next : *std::prev(next);
+}
+
+void add_tie(Segment& segment, const Span& own, const Span& other, bool is_tie_far, bool is_whole) {
+  ++segment.ties;
+  if (!is_tie_far) return;
+  ++segment.far;
+  segment.calls += is_whole ? 1 : 0;
+  const std::uint64_t length = std::max(own.end - own.begin, other.end - other.begin);
+  segment.longest = std::max(segment.longest, static_cast<double>(length));
+  const auto from = static_cast<double>(own.begin), to = static_cast<double>(other.begin);
+  segment.ratios.push_back(to / std::max(from, 1.0));
+  segment.distances.push_back(to - from);
+}
+
+/// What becomes of the displaced segments of a group.
+struct Judged {
+  std::string name;
+  std::uint64_t total = 0;               ///< spans of the group
+  std::uint64_t lost = 0, mistaken = 0;  ///< spans without a place in the run; of a wrong unit
+  std::optional<double> factor{};        ///< of the wrong unit
+  std::string example{};                 ///< date of the first of the lost ones
+
+  void take(const Segment& own, std::size_t number, bool is_all, Screen::Part& part,
+            std::vector<std::string>& notes) {
+    constexpr std::uint64_t k_year_2000 = 946'684'800'000'000'000;
+    const auto unit = own.last < k_year_2000 ? unit_factor(median(own.ratios)) : std::nullopt;
+    if (unit) {
+      factor = unit;
+      mistaken += own.spans;
+    } else if (is_all) {
+      return;
+    } else if (!own.is_of_one_clock()) {
+      if (lost == 0) example = date_of(own.first);
+      lost += own.spans;
+    } else {
+      part.number = number + 1;
+      part.name = fmt::format(" (its clock at {})", date_of(own.first));
+      notes.push_back(
+          fmt::format("the clock of {} was set by about {:+.0f} s: what it stamped from {} on "
+                      "counts as of a clock of its own",
+                      name, median(own.distances) / 1e9, date_of(own.first)));
+      return;
+    }
+    part = {.first = part.first,
+            .number = k_aside,
+            .name = is_all ? "" : " (no times of this run)",
+            .is_aside = true};
+  }
+
+  void tell(std::vector<SetAside>& set_aside) const {
+    if (mistaken > 0) add("wrong_unit", mistaken, of_factor(*factor, "small", name), set_aside);
+    if (lost == 0) return;
+    add("no_times_of_this_run", lost,
+        fmt::format("{} are a day or more from all calls that they belong to (the first at {})",
+                    number_of_spans(lost, total, name), example),
+        set_aside);
+  }
+
+ private:
+  static constexpr std::size_t k_aside = ~std::size_t{0};
+  void add(const char* kind, std::uint64_t count, std::string reason,
+           std::vector<SetAside>& set_aside) const {
+    set_aside.push_back({.kind = kind,
+                         .clock = name,
+                         .records = count,
+                         .total = total,
+                         .is_decisive = matters(count, total),
+                         .reason = std::move(reason)});
+  }
+};
+
+}  // namespace
+
+Screen::Screen(const Spans& spans, const Family& family) : counts_(spans.groups.all().size()) {
+  for (const Span& span : spans.all) ++counts_[spans.facts[span.clock].group];
+  for (const Untimed& one : spans.untimed) ++counts_[spans.facts[one.clock].group];
+  note_changed(spans);
+  note_untimed(spans);
+  find_far(spans, family);
+}
+
+std::span<const Screen::Part> Screen::parts_of(std::uint32_t group) const {
+  const auto known = parts_.find(group);
+  return known == parts_.end() ? whole_ : known->second;
+}
+
+const Screen::Part* Screen::part_at(std::uint32_t group, std::uint64_t time) const {
+  const auto parts = parts_of(group);
+  const auto next =
+      std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.first > time; });
+  const Part& part = next == parts.begin() ? *next : *std::prev(next);
+  return part.is_aside ? nullptr : &part;
+}
+
+void Screen::note_changed(const Spans& spans) {
+  std::map<std::uint32_t, std::uint64_t> changed;
+  for (const Span& span : spans.all) {
+    const PlaceFacts& facts = spans.facts[span.clock];
+    if (facts.is_changed) ++changed[facts.group];
+  }
+  for (const auto& [group, count] : changed) {
+    const std::string& name = spans.groups.all()[group];
+    set_aside.push_back(
+        {.kind = "changed_times",
+         .clock = name,
+         .records = count,
+         .total = counts_[group],
+         .is_decisive = true,
+         .reason = fmt::format("{} were adjusted by Jaeger, as their warnings say, and are no "
+                               "readings of a clock: export them without that adjustment",
+                               number_of_spans(count, counts_[group], name))});
+  }
+}
+
+void Screen::note_untimed(const Spans& spans) {
+  struct Of {
+    std::uint64_t count = 0, backwards = 0;
+    double value = 0;
+  };
+  std::map<std::uint32_t, Of> groups;
+  for (const Untimed& one : spans.untimed) {
+    Of& of = groups[spans.facts[one.clock].group];
+    if (of.count++ == 0) of.value = one.value;
+    of.backwards += one.is_backwards ? 1 : 0;
+  }
+  if (groups.empty()) return;
+  std::vector<double> begins{0};
+  for (const Span& span : spans.all) begins.push_back(static_cast<double>(span.begin));
+  const double typical = std::max(median(std::move(begins)), 1.0);
+  for (const auto& [group, of] : groups) {
+    const std::string& name = spans.groups.all()[group];
+    constexpr double k_sign = 9.2e18;  // 2^63
+    const std::optional<double> factor = unit_factor(of.value / typical);
+    const std::string which = number_of_spans(of.count, counts_[group], name);
+    set_aside.push_back({.kind = factor ? "wrong_unit" : "no_time",
+                         .clock = name,
+                         .records = of.count,
+                         .total = counts_[group],
+                         .is_decisive = matters(of.count, counts_[group]),
+                         .reason = factor                        ? of_factor(*factor, "large", name)
+                                   : 2 * of.backwards > of.count ? which + " end before they begin"
+                                   : of.value > k_sign
+                                       ? which + " have negative times, written without their sign"
+                                       : which + " have no valid time"});
+  }
+}
+
+void Screen::find_far(const Spans& spans, const Family& family) {
+  std::vector<bool> odd(spans.groups.all().size());
+  for_ties(spans, family, [&](const Span& child, const Span& parent) {
+    if (!is_far(child, parent)) return;
+    odd[spans.facts[child.clock].group] = odd[spans.facts[parent.clock].group] = true;
+  });
+  for (std::uint32_t group = 0; group < odd.size(); ++group) {
+    if (odd[group]) judge(spans, family, group);
+  }
+}
+
+void Screen::judge(const Spans& spans, const Family& family, std::uint32_t group) {
+  const auto is_own = [&](const Span& span) { return spans.facts[span.clock].group == group; };
+  std::vector<std::uint64_t> begins;
+  for (const Span& span : spans.all) {
+    if (is_own(span)) begins.push_back(span.begin);
+  }
+  std::vector<Segment> segments = segments_of(std::move(begins));
+  for_ties(spans, family, [&](const Span& child, const Span& parent) {
+    const bool is_call = !is_own(child) || !is_own(parent), is_tie_far = is_far(child, parent);
+    const bool is_whole = is_call && child.end - child.begin <= parent.end - parent.begin;
+    if (is_own(child))
+      add_tie(segment_at(segments, child.begin), child, parent, is_tie_far, is_whole);
+    if (is_own(parent))
+      add_tie(segment_at(segments, parent.begin), parent, child, is_tie_far, is_whole);
+  });
+  Judged judged{.name = spans.groups.all()[group], .total = counts_[group]};
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const std::uint64_t before = i == 0 ? 0 : segments[i - 1].last;
+    parts.push_back({.first = before + (i == 0 ? 0 : (segments[i].first - before) / 2)});
+    if (segments[i].is_displaced()) {
+      judged.take(segments[i], i, segments.size() == 1, parts.back(), notes);
+    }
+  }
+  judged.tell(set_aside);
+  if (parts.size() > 1 || parts.front().is_aside) parts_.emplace(group, std::move(parts));
+}
+
+}  // namespace entrain::spans

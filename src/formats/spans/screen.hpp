@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/report.hpp>
+
+#include "formats/spans/family.hpp"
+#include "formats/spans/spans.hpp"
+
+namespace entrain::spans {
+
+/// What is no time of this run, before anything is concluded from times; see identify().
+class Screen {
+ public:
+  /// Times of a group that are of one clock.
+  struct Part {
+    std::uint64_t first = 0;  ///< ns; from here on
+    std::size_t number = 0;   ///< equal ones are of one clock
+    std::string name{};       ///< what the name of the clock gets
+    bool is_aside = false;    ///< no times of this run
+  };
+
+  Screen(const Spans& spans, const Family& family);
+
+  /// In order of time; at least one.
+  [[nodiscard]] std::span<const Part> parts_of(std::uint32_t group) const;
+  /// The part of a time, else null if it is no time of this run.
+  [[nodiscard]] const Part* part_at(std::uint32_t group, std::uint64_t time) const;
+
+  std::vector<SetAside> set_aside;
+  std::vector<std::string> notes;
+
+ private:
+  void note_changed(const Spans& spans);
+  void note_untimed(const Spans& spans);
+  void find_far(const Spans& spans, const Family& family);
+  void judge(const Spans& spans, const Family& family, std::uint32_t group);
+
+  std::vector<Part> whole_{Part()};
+  std::map<std::uint32_t, std::vector<Part>> parts_;  ///< of the groups with several
+  std::vector<std::uint64_t> counts_;                 ///< spans of each group, ignored ones too
+};
+
+/// True if so many of all are more than a conclusion about all may leave out: a twentieth.
+inline bool matters(std::uint64_t some, std::uint64_t all) { return 20 * some > all; }
+
+}  // namespace entrain::spans

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/tables/steps.hpp"
+
+#include <fmt/format.h>
+
+namespace entrain::tables {
+namespace {
+
+std::string seconds_text(std::uint64_t ticks, std::uint64_t ticks_per_second) {
+  double value = static_cast<double>(ticks) / static_cast<double>(ticks_per_second);
+  for (const char* const unit : {"s", "ms", "us"}) {
+    if (value >= 1) return fmt::format("{:g} {}", value, unit);
+    value *= 1000;
+  }
+  return fmt::format("{:g} ns", value);
+}
+
+}  // namespace
+
+void Step::add(std::uint64_t time) {
+  divisor_ = std::gcd(divisor_, time);
+  if (count_++ > 0 && step_ != 1) {
+    const std::uint64_t distance = time > last_ ? time - last_ : last_ - time;
+    step_ = std::gcd(step_, distance);
+    for (std::size_t lag = 1; lag <= k_lags; ++lag) {
+      changes_[lag - 1] += distances_[(count_ + k_lags - lag) % k_lags] != distance ? 1 : 0;
+    }
+    distances_[count_ % k_lags] = distance;
+  }
+  last_ = time;
+}
+
+std::uint64_t Step::learned() const {
+  constexpr std::uint64_t k_least_stamps = 32;  // 2^-31: the odds that all are even by chance
+  const std::uint64_t fewest = *std::min_element(changes_.begin(), changes_.end());
+  return count_ >= k_least_stamps && fewest > 2 * k_lags ? step_ : 1;
+}
+
+std::uint64_t Step::whole() const {
+  constexpr std::uint64_t k_least_stamps = 8;
+  if (count_ < k_least_stamps) return 1;
+  for (const std::uint64_t unit : {1'000'000'000U, 1'000'000U, 1'000U}) {
+    if (divisor_ % unit == 0) return unit;
+  }
+  return 1;
+}
+
+void note_steps(const std::map<std::uint64_t, std::vector<std::string>>& clocks_of,
+                std::uint64_t ticks_per_second, std::vector<std::string>& notes) {
+  for (const auto& [step, names] : clocks_of) {
+    const std::size_t others = names.size() - 1;
+    notes.push_back(fmt::format(
+        "clock {}{} counts in steps of {}: its effects count as at the ends of their steps",
+        names.front(),
+        others == 0 ? "" : fmt::format(", as {} other{},", others, others == 1 ? "" : "s"),
+        seconds_text(step, ticks_per_second)));
+  }
+}
+
+}  // namespace entrain::tables

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace entrain::tables {
+
+/// The step in which a clock counts, by its stamps, which are seen one by one.
+class Step {
+ public:
+  void add(std::uint64_t time);
+  /// True if all distances are multiples of this step.
+  [[nodiscard]] bool has(std::uint64_t step) const { return count_ > 0 && step_ % step == 0; }
+  /// The step; 1 if too few stamps show it, or if their distances repeat, as those of a sampler do:
+  /// these say nothing of the clock.
+  [[nodiscard]] std::uint64_t learned() const;
+  /// The largest one of 10^9, 10^6 and 10^3 that divides all stamps, at least 8; else 1.
+  [[nodiscard]] std::uint64_t whole() const;
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  static constexpr std::size_t k_lags = 8;  ///< longest pattern of distances that counts as regular
+  std::uint64_t count_ = 0, last_ = 0, step_ = 0;
+  std::uint64_t divisor_ = 0;                      ///< of all stamps
+  std::array<std::uint64_t, k_lags> distances_{};  ///< the last ones
+  std::array<std::uint64_t, k_lags> changes_{};    ///< distances that differ from that `lag` before
+};
+
+/// Notes the steps of clocks, which are given by step in ticks.
+void note_steps(const std::map<std::uint64_t, std::vector<std::string>>& clocks_of,
+                std::uint64_t ticks_per_second, std::vector<std::string>& notes);
+
+}  // namespace entrain::tables

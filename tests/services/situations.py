@@ -1,0 +1,639 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Spans of services in situations whose truth is known: kinds x sizes x seeds.
+
+    situations.py ENTRAIN [--seeds N] [--kinds a,b] [--jobs N] [--keep DIR]
+
+Runs `check` and `correct` on each input, and prints one row per kind: inputs, wrong verdicts
+"clean" (a clock is wrong, or nothing is known of it), right clocks that were moved by more than
+their resolution, inputs whose clocks came right, and inputs called unproven. Exit code 1 if any
+verdict is wrong or any right clock moved.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+EPOCH = 1_760_000_000_000_000_000  # ns since 1970
+MS, S, DAY = 1_000_000, 1_000_000_000, 86_400_000_000_000
+KINDS = {"internal": 1, "server": 2, "client": 3, "producer": 4, "consumer": 5, "none": 0}
+
+
+class Run:
+    """Spans with their true times, and what is wrong with them."""
+
+    def __init__(self, rng):
+        self.rng, self.spans, self.count = rng, [], 0
+        self.clock = {}  # host -> function of the true time, ns
+        self.resolution = collections.defaultdict(lambda: 1)  # host -> ns
+        self.places = {}  # host -> attributes
+        self.own = {}  # host -> attributes of its spans
+        self.form = "otlp"
+        self.verdicts = ("clean",)  # of check
+        self.judged = []  # hosts that have to come right
+        self.within = 3 * MS  # error that is right, ns
+        self.unjudged = set()  # hosts of which nobody can know
+        self.rename = str  # the numbers of a host as they are written
+
+    def span(self, host, kind, begin, end, trace, parent="", name="op", links=(), attributes=()):
+        self.count += 1
+        one = {"host": host, "kind": kind, "b": int(begin), "e": int(end), "trace": trace,
+               "parent": parent, "name": name, "links": links, "attributes": dict(attributes),
+               "id": f"{self.count:016x}"}
+        self.spans.append(one)
+        return one["id"]
+
+    def call(self, client, server, begin, trace, parent="", work=(2 * MS, 8 * MS), way=(2e5, 6e5),
+             name="call"):
+        go, back, length = self.rng.uniform(*way), self.rng.uniform(*way), self.rng.uniform(*work)
+        one = self.span(client, "client", begin, begin + go + length + back, trace, parent, name)
+        return one, self.span(server, "server", begin + go, begin + go + length, trace, one, name)
+
+    def shown(self, one):
+        clock = self.clock.get(one["host"], lambda t: t)
+        return int(clock(one["b"])), int(clock(one["e"]))
+
+    def place(self, host):
+        return self.places.get(host, {"service.name": host, "host.name": host})
+
+    def write(self, path):
+        text = {"otlp": self.otlp, "jaeger": self.jaeger, "zipkin": self.zipkin}[self.form]()
+        with open(path, "w") as file:
+            json.dump(text, file)
+
+    def otlp(self):
+        groups = collections.defaultdict(list)
+        for one in self.spans:
+            begin, end = self.shown(one)
+            groups[json.dumps(self.place(one["host"]))].append({
+                "traceId": f"{one['trace']:032x}", "spanId": one["id"], "name": one["name"],
+                "parentSpanId": one["parent"], "kind": KINDS[one["kind"]],
+                "startTimeUnixNano": str(begin % 2**64), "endTimeUnixNano": str(end % 2**64),
+                "attributes": listed({**self.own.get(one["host"], {}), **one["attributes"]}),
+                "links": [{"traceId": f"{t:032x}", "spanId": i} for t, i in one["links"]]})
+        return {"resourceSpans": [{"resource": {"attributes": listed(json.loads(place))},
+                                   "scopeSpans": [{"spans": spans}]}
+                                  for place, spans in groups.items()]}
+
+    def jaeger(self):
+        traces = collections.defaultdict(list)
+        for one in self.spans:
+            traces[one["trace"]].append(one)
+        data = []
+        for trace, spans in traces.items():
+            hosts = {}
+            rows = []
+            for one in spans:
+                begin, end = self.shown(one)
+                process = hosts.setdefault(one["host"], f"p{len(hosts) + 1}")
+                parent = [{"refType": "CHILD_OF", "traceID": f"{trace:x}", "spanID": one["parent"]}]
+                rows.append({"traceID": f"{trace:x}", "spanID": one["id"],
+                             "operationName": one["name"], "startTime": begin // 1000,
+                             "duration": (end - begin) // 1000, "processID": process,
+                             "references": parent if one["parent"] else [],
+                             "tags": [{"key": "span.kind", "type": "string", "value": one["kind"]}],
+                             "warnings": one.get("warnings")})
+            data.append({"traceID": f"{trace:x}", "spans": rows, "processes": {
+                process: {"serviceName": self.place(host).get("service.name", ""),
+                          "tags": [{"key": key.replace("host.name", "hostname"), "type": "string",
+                                    "value": value} for key, value in self.place(host).items()
+                                   if key != "service.name"]}
+                for host, process in hosts.items()}})
+        return {"data": data}
+
+    def zipkin(self):
+        rows = []
+        for one in self.spans:
+            begin, end = self.shown(one)
+            row = {"traceId": f"{one['trace']:032x}", "id": one["id"], "name": one["name"],
+                   "timestamp": begin // 1000, "duration": (end - begin) // 1000,
+                   "kind": one["kind"].upper(),
+                   "localEndpoint": {"serviceName": self.place(one["host"])["service.name"]},
+                   "tags": {k: v for k, v in self.place(one["host"]).items() if k != "service.name"}}
+            if one["parent"]:
+                row["parentId"] = one["parent"]
+            if one["kind"] in ("none", "internal"):
+                del row["kind"]
+            rows.append(row)
+        return rows
+
+    def read(self, path):
+        """Begins of a written file, ns, by span."""
+        with open(path) as file:
+            text = json.load(file)
+        if self.form == "otlp":
+            return {s["spanId"]: int(s["startTimeUnixNano"]) for r in text["resourceSpans"]
+                    for c in r["scopeSpans"] for s in c["spans"]}
+        if self.form == "jaeger":
+            return {s["spanID"]: s["startTime"] * 1000 for t in text["data"] for s in t["spans"]}
+        return {s["id"]: s["timestamp"] * 1000 for s in text}
+
+
+def listed(attributes):
+    return [{"key": k, "value": {"arrayValue": {"values": [{"stringValue": x} for x in v]}}
+             if isinstance(v, list) else {"stringValue": v}} for k, v in attributes.items()]
+
+
+def base(run, size, hosts=("gw", "api", "db")):
+    """Calls along a chain of hosts, which are right."""
+    t = EPOCH + run.rng.randrange(S)
+    for k in range(size):
+        t += run.rng.uniform(0.2, 1.5) * 0.2 * S
+        parent, at = "", t
+        for client, server in zip(hosts, hosts[1:]):
+            c, parent = run.call(client, server, at, k + 1, parent)
+            at = run.spans[-1]["b"] + 2e5
+            run.spans[-1]["e"] = max(run.spans[-1]["e"], int(at + 1.4e7))
+            run.spans[-2]["e"] = max(run.spans[-2]["e"], int(run.spans[-1]["e"] + 3e5))
+        for child, outer in ((run.spans[-4:-2], run.spans[-2:]),):
+            pass
+    nest(run)
+    return t
+
+
+def nest(run):
+    """Parents end after their children."""
+    by_id = {one["id"]: one for one in run.spans}
+    for one in reversed(run.spans):
+        parent = by_id.get(one["parent"])
+        if parent and one["kind"] != "consumer":
+            parent["e"] = max(parent["e"], int(one["e"] + run.rng.uniform(2e5, 4e5)))
+
+
+def stretch(run, first, last):
+    """A time within the run."""
+    return run.rng.uniform(first + (last - first) * 0.3, first + (last - first) * 0.7)
+
+
+SITUATIONS = {}
+
+
+def situation(make):
+    SITUATIONS[make.__name__] = make
+    return make
+
+
+# B: which spans share a clock
+
+
+def phones(run, size, place, own=None, most=4 * 3600 * S):
+    devices = [f"phone{i}" for i in range(run.rng.randrange(3, 9))]
+    t = base(run, size, ("api", "db"))
+    begin = EPOCH
+    for k in range(max(size, 6 * len(devices))):
+        phone = run.rng.choice(devices)
+        at = run.rng.uniform(begin, t)
+        run.call(phone, "api", at, 100_000 + k, work=(3e7, 6e7), way=(1e7, 4e7))
+    for phone in devices:
+        offset = run.rng.choice((-1, 1)) * run.rng.uniform(600 * S, most)
+        run.clock[phone] = lambda t, o=offset: t + o
+        run.places[phone] = place(phone)
+        if own:
+            run.own[phone] = own(phone)
+    return devices
+
+
+@situation
+def phones_with_device_id(run, size):
+    run.judged = phones(run, size, lambda p: {"service.name": "app", "device.id": p})
+    run.within, run.verdicts = 100 * MS, ("violations",)
+
+
+@situation
+def phones_with_one_host_name(run, size):
+    run.judged = phones(run, size, lambda p: {"service.name": "app", "host.name": "android",
+                                              "device.id": p})
+    run.within, run.verdicts = 100 * MS, ("violations",)
+
+
+@situation
+def browsers_with_sessions(run, size):
+    run.judged = phones(run, size, lambda p: {"service.name": "web"}, lambda p: {"session.id": p})
+    run.within, run.verdicts = 100 * MS, ("violations",)
+
+
+@situation
+def phones_that_nothing_tells_apart(run, size):
+    run.unjudged = set(phones(run, size, lambda p: {"service.name": "app"}))
+    run.verdicts = ("unproven", "violations")
+    run.after = ("unproven", "violations")
+
+
+@situation
+def replicas_of_one_host_name(run, size):
+    """Machines that were cloned, one of which is wrong."""
+    hosts = ["a", "b", "c"]
+    t = EPOCH
+    for k in range(size * 2):
+        t += run.rng.uniform(0.2, 1.5) * 0.1 * S
+        run.call("gw", run.rng.choice(hosts), t, k + 1)
+        run.call("gw", "other", t + 3e7, k + 1)
+    for host in hosts:
+        run.places[host] = {"service.name": "api", "host.name": "ubuntu", "service.instance.id": host}
+    offset = run.rng.choice((-1, 1)) * run.rng.uniform(0.05, 60) * S
+    run.clock["a"] = lambda t: t + offset
+    run.judged, run.verdicts = ["a"], ("violations",)
+
+
+@situation
+def containers_of_a_node(run, size):
+    """Containers share the clock of their node; instrumentation is late by up to 40 us."""
+    base(run, size, ("gw", "api", "db"))
+    for host in ("api", "db"):
+        run.places[host] = {"service.name": host, "host.name": host + "-7f9", "k8s.node.name": "n1",
+                            "k8s.pod.name": host + "-7f9"}
+    for one in run.spans:
+        if one["host"] == "db":
+            one["b"] -= int(run.rng.uniform(3e5, 6.4e5)) if run.rng.random() < 0.2 else 0
+
+
+@situation
+def containers_on_localhost(run, size):
+    """A host name that every machine has is none."""
+    base(run, size)
+    for host in ("gw", "api", "db"):
+        run.places[host] = {"service.name": host, "host.name": "localhost"}
+    offset = run.rng.choice((-1, 1)) * run.rng.uniform(0.05, 5) * S
+    run.clock["api"] = lambda t: t + offset
+    run.judged, run.verdicts = ["api"], ("violations",)
+
+
+# E: records that are no time of the run
+
+
+def wrong_unit(run, size, factor, form):
+    base(run, size, ("gw", "api"))
+    t = EPOCH
+    for k in range(size):
+        t += 0.2 * S
+        run.call("gw", "py", t, 50_000 + k)
+    run.form = form
+    run.clock["py"] = lambda t: int(t * factor) if factor > 1 else int(t) // int(round(1 / factor))
+    run.unjudged = {"py"}
+    run.verdicts = run.after = ("unproven",)
+    run.words = ("unit",)
+
+
+@situation
+def us_where_ns_belong(run, size):
+    wrong_unit(run, size, 1e-3, "otlp")
+
+
+@situation
+def ms_where_ns_belong(run, size):
+    wrong_unit(run, size, 1e-6, "otlp")
+
+
+@situation
+def seconds_where_ns_belong(run, size):
+    wrong_unit(run, size, 1e-9, "otlp")
+
+
+@situation
+def ms_where_us_belong(run, size):
+    wrong_unit(run, size, 1e-3, run.rng.choice(("jaeger", "zipkin")))
+
+
+@situation
+def ns_where_us_belong(run, size):
+    wrong_unit(run, size, 1e3, run.rng.choice(("jaeger", "zipkin")))
+
+
+@situation
+def a_few_absurd_times(run, size):
+    base(run, size)
+    rng = run.rng
+    servers = [one for one in run.spans if one["host"] == "api" and one["kind"] == "server"]
+    for one in rng.sample(servers, max(1, size // 60)):
+        wild = rng.choice((0, 1, 12_345 * S, EPOCH - 300 * DAY, EPOCH + 2000 * DAY))
+        length = one["e"] - one["b"]
+        one["wild"] = True
+        one["b"], one["e"] = wild, wild + length
+
+
+@situation
+def many_times_at_zero(run, size):
+    base(run, size)
+    for one in run.spans:
+        if one["host"] == "api" and run.rng.random() < 0.4:
+            one["b"] = one["e"] = 0
+            one["wild"] = True
+    run.verdicts = run.after = ("unproven",)
+
+
+@situation
+def negative_times(run, size):
+    base(run, size)
+    for one in run.spans:
+        if one["host"] == "api" and run.rng.random() < 0.4:
+            one["b"], one["e"] = -2 * S, -S
+            one["wild"] = True
+    run.verdicts = run.after = ("unproven",)
+
+
+@situation
+def a_board_without_a_clock(run, size):
+    """Its date is stale until NTP sets it."""
+    t = EPOCH
+    for k in range(size):
+        t += 0.2 * S
+        run.call("gw", "board", t, k + 1)
+        run.call("gw", "other", t + 0.1 * S, k + 1)
+    set_at = stretch(run, EPOCH, t)
+    stale = run.rng.choice((3 * DAY, 365 * DAY, 13_000 * DAY))
+    run.clock["board"] = lambda t: t - (stale if t < set_at else 0)
+    run.judged, run.verdicts, run.most_wrong = ["board"], ("violations",), 2
+
+
+@situation
+def uptime_beside_epoch(run, size):
+    base(run, size)
+    boot = EPOCH - run.rng.uniform(0.1, 90) * DAY
+    run.clock["api"] = lambda t: t - boot
+    run.judged, run.verdicts = ["api"], ("violations",)
+
+
+# F: resolution
+
+
+def cut(run, host, step, lengths):
+    """Begins are cut to a step, and ends too, unless lengths are measured."""
+    for one in run.spans:
+        if one["host"] == host:
+            begin = one["b"] // step * step
+            one["shown"] = (begin, begin + one["e"] - one["b"] if lengths else one["e"] // step * step)
+    clock = run.clock.get(host, lambda t: t)
+    run.resolution[host] = step
+
+
+def coarse(run, size, step, lengths, form="otlp"):
+    t = EPOCH
+    for k in range(size * 2):
+        t += run.rng.uniform(0.2, 1.5) * 0.1 * S
+        run.call("js", "java", t, k + 1, way=(1e5, 3e5))
+        run.call("java", "go", t + 3e7, k + 1, way=(1e5, 3e5))
+    run.form = form
+    cut(run, "java", step, lengths)
+
+
+@situation
+def begins_in_ms(run, size):
+    coarse(run, size, MS, True)
+
+
+@situation
+def times_in_ms(run, size):
+    coarse(run, size, MS, False, run.rng.choice(("otlp", "zipkin", "jaeger")))
+
+
+@situation
+def times_in_seconds(run, size):
+    coarse(run, size, S, False)
+
+
+@situation
+def times_in_ticks_of_windows(run, size):
+    coarse(run, size, 15_625_000, run.rng.random() < 0.5)
+
+
+@situation
+def begins_in_ms_of_a_wrong_clock(run, size):
+    coarse(run, size, MS, True)
+    offset = int(run.rng.choice((-1, 1)) * run.rng.uniform(0.02, 5) * S)
+    for one in run.spans:
+        if one["host"] == "java":
+            begin, end = one["b"] + offset, one["e"] + offset
+            one["shown"] = (begin // MS * MS, begin // MS * MS + end - begin)
+    run.judged, run.verdicts = ["java"], ("violations",)
+
+
+# G: links, missing kinds, asynchronous work
+
+
+def beside_calls(run, size):
+    t = EPOCH
+    for k in range(size):
+        t += S
+        run.call("disp", "w0", t + 5e8, 50_000 + 2 * k)
+        run.call("disp", "w1", t + 6e8, 50_001 + 2 * k)
+
+
+def forward(run, size, linker, linked):
+    t = EPOCH
+    for k in range(size):
+        t += S
+        jobs = []
+        for i in range(4):
+            b = t + 2e6 + i * 5e6 + run.rng.uniform(1e6, 4e6)
+            jobs.append((1000 + 4 * k + i, run.span(f"w{i % 2}", linked, b, b + 2e7, 1000 + 4 * k + i)))
+        run.span("disp", linker, t, t + 4e7, k + 1, links=jobs)
+
+
+@situation
+def forward_links(run, size):
+    forward(run, size, run.rng.choice(("producer", "server", "internal", "client", "consumer")),
+            "consumer")
+    if run.rng.random() < 0.5:
+        beside_calls(run, size)
+    else:
+        run.verdicts = run.after = ("unproven",)
+
+
+@situation
+def forward_links_beside_calls(run, size):
+    forward(run, size, run.rng.choice(("producer", "server", "internal", "consumer")),
+            run.rng.choice(("server", "internal", "consumer")))
+    beside_calls(run, size)
+
+
+@situation
+def polls(run, size):
+    kind, key = run.rng.choice((("consumer", "messaging.operation"), ("client", "messaging.operation.type"),
+                                ("consumer", "messaging.operation.type")))
+    t = EPOCH
+    for k in range(size):
+        t += 0.5 * S
+        sent = []
+        for i in range(3):
+            b = t + 1e8 + i * 5e7
+            r = run.span("shop", "server", b - 3e6, b + 5e6, 1000 + 3 * k + i)
+            sent.append((1000 + 3 * k + i, run.span("shop", "producer", b, b + 1e6, 1000 + 3 * k + i, r)))
+        run.span("cons", kind, t, t + 3e8, k + 1, links=sent, attributes={key: "receive"}.items())
+
+
+@situation
+def late_consumers(run, size):
+    t = EPOCH
+    for k in range(size):
+        t += S
+        root = run.span("shop", "server", t, t + 2e7, k + 1)
+        sent = run.span("shop", "producer", t + 5e6, t + 6e6, k + 1, root)
+        for host in ("sub-a", "sub-b"):
+            b = t + run.rng.uniform(1e8, 9e8)
+            run.span(host, "consumer", b, b + 3e7, k + 1, sent)
+        b = t + run.rng.uniform(1e8, 9e8)
+        run.span("worker", "none", b, b + run.rng.uniform(1e6, 5e7), k + 1, root)
+    run.form = run.rng.choice(("otlp", "jaeger", "zipkin"))
+
+
+@situation
+def fire_and_forget(run, size):
+    t = EPOCH
+    for k in range(size):
+        t += S
+        c = run.span("web", "client", t, t + 2e6, k + 1)
+        run.span("job", "server", t + 4e5, t + 4e5 + run.rng.uniform(1e9, 3e9), k + 1, c)
+    run.verdicts = run.after = ("clean", "unproven")
+
+
+@situation
+def clients_that_give_up(run, size):
+    """A tenth of the clients wait for 20 ms only."""
+    t = EPOCH
+    for k in range(size * 2):
+        t += run.rng.uniform(0.2, 1.5) * 0.1 * S
+        c, s = run.call("gw", "api", t, k + 1)
+        if run.rng.random() < 0.1:
+            run.spans[-1]["e"] = int(run.spans[-1]["b"] + run.rng.uniform(2e7, 9e7))
+            run.spans[-2]["e"] = int(t + 2e7)
+            run.spans[-1]["name"] = run.spans[-2]["name"] = "slow"
+        run.call("api", "db", run.spans[-1]["b"] + 3e5, k + 1, s, work=(2e5, 1e6))
+    run.verdicts = run.after = ("clean", "unproven")
+
+
+# H: times that somebody else has changed
+
+
+@situation
+def adjusted_by_jaeger(run, size):
+    t = EPOCH
+    run.form = run.rng.choice(("jaeger", "otlp"))
+    for k in range(size):
+        t += 0.2 * S
+        run.call("gw", "api", t, k + 1)
+        if run.rng.random() < 0.8:
+            one = run.spans[-1]
+            text = f"This span's timestamps were adjusted by {run.rng.uniform(1, 30):.3f}ms"
+            one["warnings"] = [text]
+            one["attributes"] = {"@jaeger@warnings": [text]}
+    run.verdicts = run.after = ("unproven",)
+
+
+# Controls
+
+
+@situation
+def right_clocks(run, size):
+    base(run, size)
+    run.form = run.rng.choice(("otlp", "jaeger", "zipkin"))
+
+
+@situation
+def a_wrong_clock(run, size):
+    base(run, size)
+    run.form = run.rng.choice(("otlp", "jaeger", "zipkin"))
+    offset = run.rng.choice((-1, 1)) * 10 ** run.rng.uniform(-1.6, 4) * S
+    run.clock["api"] = lambda t: t + offset
+    run.judged, run.verdicts, run.within = ["api"], ("violations",), 20 * MS
+
+
+def outcome(entrain, folder, kind, size, seed):
+    run = Run(random.Random(f"{kind} {size} {seed}"))
+    run.after, run.words, run.most_wrong = None, (), 0
+    SITUATIONS[kind](run, size)
+    shown = run.shown
+    run.shown = lambda one: one.get("shown") or ((one["b"], one["e"]) if one.get("wild") else shown(one))
+    name = f"{kind}-{size}-{seed}.json"
+    path, out = os.path.join(folder, name), os.path.join(folder, "out-" + name)
+    run.write(path)
+    check = subprocess.run([entrain, "check", "--json", path], capture_output=True, text=True)
+    right = subprocess.run([entrain, "correct", "--json", path, "-o", out], capture_output=True, text=True)
+    result = {"kind": kind, "name": name, "wrong_clean": False, "moved": False, "right": True,
+              "unproven": False, "crash": check.returncode not in (0, 1, 3) or
+              right.returncode not in (0, 1, 3)}
+    if result["crash"]:
+        result["right"], result["why"] = False, (check.stderr + right.stderr)[-300:]
+        return result
+    said, done = json.loads(check.stdout), json.loads(right.stdout)
+    after = done["verdict"]
+    written = run.read(os.path.join(out, name))
+    moves = collections.defaultdict(list)
+    for one in run.spans:
+        if not one.get("wild"):
+            moves[one["host"]].append((written[one["id"]] - one["b"], written[one["id"]] - run.shown(one)[0]))
+    us = 0 if run.form == "otlp" else 1000
+    common = sorted(error for host, own in moves.items() if host not in run.judged and
+                    host not in run.unjudged for error, _ in own)
+    common = common[len(common) // 2] if common else 0
+    moved, wrong = [], []
+    for host, own in moves.items():
+        if host in run.unjudged:
+            continue
+        if host in run.judged:
+            bad = sum(abs(error - common) > run.within + run.resolution[host] for error, _ in own)
+            if bad > run.most_wrong:
+                wrong.append(host)
+        elif max(abs(by) for _, by in own) > run.resolution[host] + us:
+            moved.append(host)
+    result["unproven"] = "unproven" in (said["verdict"], after)
+    if "clean" not in run.verdicts and said["verdict"] == "clean":
+        result["wrong_clean"] = True
+    if after == "clean" and (wrong or (run.after and "clean" not in run.after)):
+        result["wrong_clean"] = True
+    result["moved"] = bool(moved)
+    words = all(word in check.stdout + right.stdout for word in run.words)
+    result["right"] = (not wrong and not moved and words and said["verdict"] in run.verdicts and
+                       after in (run.after or ("clean",)))
+    if not result["right"]:
+        result["why"] = f"check {said['verdict']}, after {after}, moved {moved}, wrong {wrong}" + (
+            "" if words else ", not named")
+    shutil.rmtree(out, ignore_errors=True)
+    return result
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("entrain")
+    arguments.add_argument("--seeds", type=int, default=20)
+    arguments.add_argument("--sizes", default="40,150,400")
+    arguments.add_argument("--kinds", default=",".join(SITUATIONS))
+    arguments.add_argument("--jobs", type=int, default=2)
+    arguments.add_argument("--keep")
+    given = arguments.parse_args()
+    folder = given.keep or tempfile.mkdtemp()
+    os.makedirs(folder, exist_ok=True)
+    todo = [(kind, int(size), seed) for kind in given.kinds.split(",")
+            for size in given.sizes.split(",") for seed in range(given.seeds)]
+    rows = collections.defaultdict(collections.Counter)
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        for one in pool.map(lambda job: outcome(given.entrain, folder, *job), todo):
+            row = rows[one["kind"]]
+            row["inputs"] += 1
+            for key in ("wrong_clean", "moved", "right", "unproven", "crash"):
+                row[key] += one[key]
+            if not one["right"]:
+                print(one["name"], one["why"], file=sys.stderr)
+            if not given.keep:
+                os.remove(os.path.join(folder, one["name"]))
+    print("| situation | inputs | wrongly clean | right clocks moved | put right | unproven |")
+    print("|---|---:|---:|---:|---:|---:|")
+    total = collections.Counter()
+    for kind, row in rows.items():
+        total.update(row)
+        print(f"| {kind.replace('_', ' ')} | {row['inputs']} | {row['wrong_clean']} | {row['moved']} | "
+              f"{100 * row['right'] / row['inputs']:.0f} % | {row['unproven']} |")
+    print(f"| all | {total['inputs']} | {total['wrong_clean']} | {total['moved']} | "
+          f"{100 * total['right'] / total['inputs']:.1f} % | {total['unproven']} |")
+    if not given.keep:
+        shutil.rmtree(folder)
+    sys.exit(1 if total["wrong_clean"] + total["moved"] + total["crash"] else 0)
+
+
+if __name__ == "__main__":
+    main()
