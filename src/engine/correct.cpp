@@ -491,7 +491,8 @@ Result<ClockTable> clock_table(const std::filesystem::path& trace, const Correct
   const engine::Run run{.processes = solo, .progress = progress};
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, {trace}, proving));
-  return engine::find_clocks(run, *source, proving);
+  TRY_ASSIGN(engine::ExplainedClocks clocks, engine::explain_clocks(run, *source, proving));
+  return std::move(clocks.table);
 }
 
 }  // namespace entrain

@@ -21,6 +21,7 @@
 #include "causal/project.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
+#include "constraints/node_times.hpp"
 #include "engine/carried_clocks.hpp"
 #include "explain/explained.hpp"
 #include "explain/staying.hpp"
@@ -268,6 +269,7 @@ class Finder {
 
   /// Estimates the clocks anew without what contradicts the others, if that is known.
   Result<void> explain_estimate() {
+    if (processes_.size() > 1) return explain_alone();
     const clocks::Presynchronised before = t_.presync;
     t_.presync = t_.measured;
     if (!t_.domains.trivial()) {
@@ -280,6 +282,21 @@ class Finder {
     }
     TRY_ASSIGN(const bool is_aligned, align_parts());
     return is_aligned ? Result<void>() : estimate();
+  }
+
+  /// Estimates the clocks of the whole archive in this process, as one process alone would: an
+  /// explanation needs all edges.
+  Result<void> explain_alone() {
+    if (!may_be_explained()) return {};
+    session::Workers alone(workers_.threads());
+    auto whole = find_timeline(alone, source_, options_, use_, nullptr);
+    TRY(processes_.agree(whole ? Result<void>() : Result<void>(tl::unexpected(whole.error()))));
+    t_.presync = std::move(whole->presync);
+    t_.projection = whole->projection;
+    t_.told = std::move(whole->told);
+    t_.wrong_pairs = std::move(whole->wrong_pairs);
+    if (!t_.wrong_pairs.empty()) drop_wrong_pairs();
+    return {};
   }
 
   /// True if clocks of one process move together as far as the edges between them allow.
@@ -318,6 +335,7 @@ class Finder {
     was_tried_ = true;
     if (!causal::any_violation(context(), t_.measured.maps)) return {};
     if (!given_) TRY(list_records());
+    if (!given_ && has_clocks_twice()) return {};
     const Edges& edges = given_ ? given_->edges : records_.view();
     const Doubts doubts = given_ ? doubts_of_given() : doubts_of_records();
     const std::vector<std::int64_t> offsets =
@@ -342,8 +360,9 @@ class Finder {
       return given_->are_kept ? !has_carried(t_.loaded.trace.definitions.process_of)
                               : t_.domains.trivial();
     }
-    constexpr std::size_t k_most = std::size_t{1} << 21;  // then memory for a list is not spent
-    return processes_.size() == 1 && t_.graph.edges.size() + t_.graph.participants.size() <= k_most;
+    constexpr std::int64_t k_most = std::int64_t{1} << 21;  // then memory for a list is not spent
+    const std::size_t own = t_.graph.edges.size() + t_.graph.participants.size();
+    return processes_.reduce(Team::Reduction::sum, static_cast<std::int64_t>(own)) <= k_most;
   }
 
   /// The clocks of an archive, one per domain, and its edges.
@@ -361,6 +380,22 @@ class Finder {
     }
     for (InstanceMember& member : records_.members) member.clock = t_.domains.of[member.clock];
     return {};
+  }
+  /// True if a clock has two begins or two ends in an instance of an archive: tables, which
+  /// explanations work on, cannot say that.
+  [[nodiscard]] bool has_clocks_twice() const {
+    std::vector<std::uint64_t> seen(run_.clocks.size(), 0);  // number of the side, from 1
+    std::uint64_t side = 0;
+    const auto is_twice = [&](std::uint64_t first, std::uint32_t count) {
+      ++side;
+      for (std::uint64_t m = first; m < first + count; ++m) {
+        if (std::exchange(seen[records_.members[m].clock], side) == side) return true;
+      }
+      return false;
+    };
+    return std::ranges::any_of(records_.instances, [&](const CollectiveInstance& one) {
+      return is_twice(one.first, one.begins) || is_twice(one.first + one.begins, one.ends);
+    });
   }
   /// First and last stamp of a clock domain.
   [[nodiscard]] StampRange extent_of(std::uint32_t domain) const {
@@ -456,27 +491,47 @@ class Finder {
 
   /// Takes pairs that contradict others out of the graph of an archive.
   Result<void> take_wrong_pairs() {
-    const std::vector<std::uint32_t>& dropped = explained_->explanation().edges;
-    BigVector<match::Edge> left;
-    for (std::uint32_t e = 0; e < t_.graph.edges.size(); ++e) {
+    for (const std::uint32_t e : explained_->explanation().edges) {
       const match::Edge& edge = t_.graph.edges[e];
-      if (!std::ranges::binary_search(dropped, e)) {
-        left.push_back(edge);
-        continue;
-      }
       t_.wrong_pairs.push_back({t_.graph.location_of(edge.send), t_.graph.location_of(edge.receive),
                                 t_.graph.stamp[edge.send], t_.graph.stamp[edge.receive]});
     }
-    t_.graph.edges = std::move(left);
-    const std::vector<std::uint32_t>& no_instances = explained_->explanation().instances;
-    for (auto at = no_instances.rbegin(); at != no_instances.rend(); ++at) {
-      const match::Participant& first = t_.graph.sends(t_.graph.exchanges[*at]).front();
+    for (const std::uint32_t i : explained_->explanation().instances) {
+      const match::Participant& first = t_.graph.sends(t_.graph.exchanges[i]).front();
       const std::uint64_t stamp = t_.graph.stamp[first.node];
       t_.wrong_pairs.push_back({first.location, first.location, stamp, stamp});
-      t_.graph.exchanges.erase(t_.graph.exchanges.begin() + *at);
     }
     std::ranges::sort(t_.wrong_pairs);
+    drop_wrong_pairs();
     return {};
+  }
+  /// Collective.
+  void drop_wrong_pairs() {
+    BigVector<std::int64_t> stamps;
+    constraints::evaluate_nodes(context(), stamps, [](LocationIndex) {
+      return [](std::uint64_t stamp) { return static_cast<std::int64_t>(stamp); };
+    });
+    const auto is_wrong = [&](LocationIndex from, NodeIndex send, LocationIndex to,
+                              NodeIndex receive) {
+      return std::ranges::binary_search(
+          t_.wrong_pairs, trace::WrongPair{from, to, static_cast<std::uint64_t>(stamps[send]),
+                                           static_cast<std::uint64_t>(stamps[receive])});
+    };
+    const match::Graph& graph = t_.graph;
+    BigVector<match::Edge> left;
+    for (const match::Edge& edge : graph.edges) {
+      const LocationIndex from = graph.location_of(edge.send), to = graph.location_of(edge.receive);
+      if (!is_wrong(from, edge.send, to, edge.receive)) left.push_back(edge);
+    }
+    t_.graph.edges = std::move(left);
+    const auto is_wrong_instance = [&](const match::Exchange& exchange) {
+      return std::ranges::any_of(graph.sends(exchange), [&](const match::Participant& send) {
+        return is_wrong(send.location, send.node, send.location, send.node);
+      });
+    };
+    auto& exchanges = t_.graph.exchanges;
+    exchanges.erase(std::remove_if(exchanges.begin(), exchanges.end(), is_wrong_instance),
+                    exchanges.end());
   }
 
   /// Aligns clocks before and after they were set as if they were different ones. False if none

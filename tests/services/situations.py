@@ -550,7 +550,7 @@ def outcome(entrain, folder, kind, size, seed):
     shown = run.shown
     run.shown = lambda one: one.get("shown") or ((one["b"], one["e"]) if one.get("wild") else shown(one))
     name = f"{kind}-{size}-{seed}.json"
-    path, out = os.path.join(folder, name), os.path.join(folder, "out-" + name)
+    path, out = os.path.join(folder, name), os.path.join(folder, "out-" + name.removesuffix(".json"))
     run.write(path)
     check = subprocess.run([entrain, "check", "--json", path], capture_output=True, text=True)
     right = subprocess.run([entrain, "correct", "--json", path, "-o", out], capture_output=True, text=True)

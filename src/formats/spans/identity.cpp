@@ -36,6 +36,8 @@ class Naming {
       if (range.first > range.last) range = {span.begin, span.end};
       range = {std::min(range.first, span.begin), std::max(range.last, span.end)};
     }
+    // A damaged span may hold times of a place that has no span.
+    for (std::uint32_t place = 0; place < result_.periods.size(); ++place) add_periods(place);
   }
 
  private:
