@@ -346,7 +346,8 @@ class Finder {
                                                      .instances = doubts.instances,
 
                                                      .is_ordered = !given_,
-                                                     .is_weak_guessed = !given_},
+                                                     .is_weak_guessed = !given_,
+                                                     .is_limit_given = momentary_limit().is_given},
                                            .offsets = offsets,
                                            .names = names_});
     if (!explained_) return {};
@@ -463,8 +464,8 @@ class Finder {
       return fail(
           ErrorKind::input,
           fmt::format("{} {:.9g} is too small for {}: no clocks within {:.9g} ppm at any "
-                      "moment meet all edges, as these show: {}; the least that is possible "
-                      "is {} {:.9g}",
+                      "moment meet all edges, as these show: {}; the edges need at least "
+                      "{} {:.9g}",
                       option, given, t_.loaded.trace.path, ppm(limit.rate_ppb),
                       explained_->contradiction(), option, given + ppm(rate_ppb - limit.rate_ppb)));
     }

@@ -117,7 +117,10 @@ class Explainer {
       if (is_over()) return std::nullopt;
       const bool is_explained = find_cheapest(found);
       const double bits = is_explained ? found.bits : std::numeric_limits<double>::max();
-      for (; tried_ < k_rates.size() && bits > k_rates[tried_].bits; ++tried_) {
+      const auto price = [&](const Rates& rates) {
+        return trust_.is_limit_given && rates.ppb <= Prices::fastest_ppb ? 0 : rates.bits;
+      };
+      for (; tried_ < k_rates.size() && bits > price(k_rates[tried_]); ++tried_) {
         if (auto raised = raise_rates(k_rates[tried_])) return raised;
       }
       if (!is_explained) return std::nullopt;

@@ -51,6 +51,9 @@ struct Trust {
   /// them around.
   bool is_ordered = false;
   bool is_weak_guessed = false;  ///< weak evidence alone shows no step
+  /// The user gave the limit on rates: that it is too small, but below Prices::fastest_ppb, is told
+  /// before anything else is supposed.
+  bool is_limit_given = false;
 };
 
 /// Relaxations of constraints that make them feasible. All empty: they are feasible as they are.

@@ -148,7 +148,7 @@ std::string Explained::words_for_edge(std::uint32_t edge) const {
 }
 
 std::string Explained::contradiction() const {
-  constexpr std::size_t k_shown = 4;
+  constexpr std::size_t k_shown = 2;  // a sentence that is not cut
   std::string text;
   for (std::size_t i = 0; i < std::min(k_shown, explanation_.certificate.size()); ++i) {
     const std::uint32_t number = explanation_.certificate[i];

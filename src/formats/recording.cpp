@@ -263,4 +263,9 @@ Result<std::shared_ptr<const Rows>> Recording::rows(const trace::Trace& trace,
   return Rows::read(*this, trace, is_wanted);
 }
 
+void Recording::warn_of_cut(const std::filesystem::path& file) {
+  warnings.push_back(fmt::format("{} ends inside a record: what stands before the cut counts",
+                                 file.filename().string()));
+}
+
 }  // namespace entrain::formats

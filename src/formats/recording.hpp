@@ -101,6 +101,9 @@ class Recording : public Source {
       const std::function<Result<void>(const Work&)>& see) const = 0;
 
   // What follows for all of them.
+
+  /// Adds a warning of a file that ends inside a record.
+  void warn_of_cut(const std::filesystem::path& file);
   [[nodiscard]] const std::string& path() const final { return clocks.name; }
   [[nodiscard]] const std::string& format_name() const final { return format; }
   [[nodiscard]] Remarks remarks() const final { return {notes, warnings}; }

@@ -184,6 +184,7 @@ void Run::add_calls() {
     timeless += file.timeless_calls;
     mixed += file.mixed_calls;
     if (file.mixed_calls > 0) warn_of_mixed(file);
+    if (file.facts.truncated) warn_of_cut(file.path);
     endless += file.endless_calls;
   }
   for (const RankFile& rank : ranks_) calls += rank.calls.size();

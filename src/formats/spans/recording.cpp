@@ -31,6 +31,7 @@ struct SourceFile {
   std::uint64_t max_unpacked = 0;  ///< parameter of json::load()
   std::uint64_t bytes = 0;
   std::size_t hash = 0;  ///< hash of its text
+  bool is_cut = false;   ///< it ends inside a record
 };
 
 std::size_t hash_of(const std::string& text) { return std::hash<std::string>{}(text); }
@@ -94,6 +95,9 @@ class Run : public formats::Recording {
     clocks = known_.identity.clocks;
     clocks.name = files_.front().path.parent_path().string();
     for (const std::string& name : spans.clocks.all()) names_.number(name);
+    for (const SourceFile& file : files_) {
+      if (file.is_cut) warn_of_cut(file.path);
+    }
     set_aside = known_.identity.set_aside;
     for (const SetAside& one : set_aside) {
       if (!one.is_decisive) warnings.push_back(one.reason);
@@ -326,7 +330,8 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
     sources.push_back({.path = file,
                        .max_unpacked = max_unpacked,
                        .bytes = document.text.size(),
-                       .hash = hash_of(document.text)});
+                       .hash = hash_of(document.text),
+                       .is_cut = spans.cut_files > cut_before});
   }
   join_halved_traces(spans);
   const std::uint64_t ignored = ignored_of(spans);
