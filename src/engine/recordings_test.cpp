@@ -63,7 +63,7 @@ TEST(Recordings, a_rank_that_nothing_ties_to_the_others_is_named) {
   const auto report = entrain::check(folder.path(), {});
   ASSERT_TRUE(report) << report.error().message;
   const auto tells = [](const std::string& warning) {
-    return warning.find("nothing ties clock 2 to the 4 other clocks") != std::string::npos;
+    return warning.find("nothing ties rank 2 to the 4 other clocks") != std::string::npos;
   };
   EXPECT_TRUE(std::ranges::any_of(report->estimation.warnings, tells));
   const auto tied = entrain::check(k_example, {});

@@ -47,17 +47,17 @@ void warn_of_untied_clocks(Recording& recording) {
   std::vector<std::string> names;
   for (std::size_t c = 0; c < group.size(); ++c) {
     const Clock& clock = recording.clocks.clocks[c];
-    if (group[c] != largest && clock.events) names.push_back(clock.name);
+    if (group[c] == largest || !clock.events) continue;
+    // A host's clock is called by a number, its process "rank 2".
+    names.push_back(clock.process.ends_with(clock.name) ? clock.process : clock.name);
   }
   if (names.empty()) return;
   const std::size_t more = names.size() - std::min(names.size(), k_most_names);
   names.resize(names.size() - more);
-  recording.warnings.push_back(
-      fmt::format("nothing ties {} {}{} to the {} other clocks, so that the verdict says nothing "
-                  "of how far they "
-                  "are apart",
-                  names.size() == 1 ? "clock" : "clocks", fmt::join(names, ", "),
-                  more > 0 ? fmt::format(" and {} more", more) : "", size[largest]));
+  recording.warnings.push_back(fmt::format(
+      "nothing ties {}{} to the {} other clocks, so that the verdict says nothing of "
+      "how far they are apart",
+      fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "", size[largest]));
 }
 
 }  // namespace entrain::formats

@@ -56,7 +56,7 @@ std::string offsets_text(const std::vector<std::int64_t>& offsets) {
     text += fmt::format("{}{:+.6g}", k > 0 ? ", " : "", static_cast<double>(offsets[k]) / 1e9);
   }
   if (offsets.size() == 1) {
-    return fmt::format("one offset of their clocks ({} s), by too few calls or too roughly,", text);
+    return fmt::format("one offset of their clocks ({} s), by too few calls or too roughly", text);
   }
   return fmt::format("{} offsets of their clocks ({}{} s)", offsets.size(), text,
                      offsets.size() > k_most_named ? ", ..." : "");
