@@ -28,6 +28,8 @@ OTF2_ErrorCode keep_message(void* data, const char*, std::uint64_t, const char*,
   char text[400];
   std::vsnprintf(text, sizeof text, format, arguments);
   message = text;
+  const char* const reason = OTF2_Error_GetDescription(code);
+  if (reason != nullptr) message += std::string(": ") + reason;
   return code;
 }
 

@@ -89,12 +89,23 @@ Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
     archive->common_stamps_.resize(1);  // the others are files of the copy
   }
   archive->location_folder_ = (archive->folder() / archive->name()).string() + '/';
-  TRY_ASSIGN(auto globals, read_global_definitions(archive->global_definition_file(),
-                                                   archive->anchor_.definition_chunk_size));
-  archive->definitions_ = std::move(globals.definitions);
+  auto globals = read_global_definitions(archive->global_definition_file(),
+                                         archive->anchor_.definition_chunk_size);
+  if (!globals) return tl::unexpected(archive->of_the_original(std::move(globals.error())));
+  archive->definitions_ = std::move(globals->definitions);
   archive->definitions_.properties = archive->anchor_.properties;
-  archive->references_ = std::move(globals.references);
+  archive->references_ = std::move(globals->references);
   return archive;
+}
+
+Error Archive::of_the_original(Error error) const {
+  if (copy_ == nullptr) return error;
+  const std::string copied = copy_->folder().string();
+  const std::size_t at = error.message.find(copied);
+  if (at == std::string::npos) return error;
+  const fs::path parent = fs::path(anchor_path_).parent_path();
+  error.message.replace(at, copied.size(), parent.empty() ? "." : parent.string());
+  return error;
 }
 
 fs::path Archive::folder() const {

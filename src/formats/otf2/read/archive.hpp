@@ -116,6 +116,8 @@ class Archive final : public trace::EventReader {
   Archive() = default;
   [[nodiscard]] std::filesystem::path location_file(LocationIndex location,
                                                     LocationFile file) const;
+  /// The error, if it names a file of the copy, of the file that the user gave.
+  [[nodiscard]] Error of_the_original(Error error) const;
   /// Noted facts about the files of a location.
   struct Note {
     LocationIndex location = k_none;
