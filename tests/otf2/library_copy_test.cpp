@@ -156,6 +156,19 @@ TEST_F(LibraryCopies, what_the_library_does_not_know_either_is_one_clear_sentenc
   EXPECT_EQ(line_count(run.err), 1u) << run.err;
 }
 
+TEST_F(LibraryCopies, a_missing_file_is_named_with_the_reason) {
+  const fs::path anchor = foreign_twin(write_small_trace(scratch_ / "a"), scratch_ / "twin");
+  fs::path definitions = anchor;
+  definitions.replace_extension(".def");
+  ASSERT_TRUE(fs::remove(definitions));
+  const auto refused = entrain::check(anchor, CheckOptions{});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find(definitions.string()), std::string::npos)
+      << refused.error().message;
+  EXPECT_NE(refused.error().message.find("does not exist"), std::string::npos)
+      << refused.error().message;
+}
+
 TEST_F(LibraryCopies, no_archive_is_written_from_them) {
   const fs::path anchor = foreign_twin(write_small_trace(scratch_ / "a"), scratch_ / "twin");
   const std::string expected = anchor.string() + " has anchor format 4: such an archive can be";
