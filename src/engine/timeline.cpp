@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,7 +20,7 @@
 #include "causal/project.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
-#include "constraints/node_times.hpp"
+#include "engine/archive_records.hpp"
 #include "engine/carried_clocks.hpp"
 #include "explain/explained.hpp"
 #include "explain/staying.hpp"
@@ -295,7 +294,7 @@ class Finder {
     t_.projection = whole->projection;
     t_.told = std::move(whole->told);
     t_.wrong_pairs = std::move(whole->wrong_pairs);
-    if (!t_.wrong_pairs.empty()) drop_wrong_pairs();
+    if (!t_.wrong_pairs.empty()) drop_pairs(context(), t_.wrong_pairs, t_.graph);
     return {};
   }
 
@@ -334,22 +333,21 @@ class Finder {
     if (use_.is_explained || was_tried_ || !may_be_explained()) return {};
     was_tried_ = true;
     if (!causal::any_violation(context(), t_.measured.maps)) return {};
-    if (!given_) TRY(list_records());
-    if (!given_ && has_clocks_twice()) return {};
-    const Edges& edges = given_ ? given_->edges : records_.view();
-    const Doubts doubts = given_ ? doubts_of_given() : doubts_of_records();
-    const std::vector<std::int64_t> offsets =
-        given_ ? std::vector<std::int64_t>() : offsets_of_domains();
-    explained_ = explain::Explained::find(given_ ? given_->clocks : run_, edges,
+    if (!given_) {
+      TRY_ASSIGN(records_, records_of(t_, source_, options_.clock_samples));
+      if (has_clocks_twice(records_)) return {};
+    }
+    if (given_) records_.edges = doubts_of_given();
+    explained_ = explain::Explained::find(given_ ? given_->clocks : records_.run,
+                                          given_ ? given_->edges : records_.list.view(),
                                           {.rate_ppb = momentary_limit().rate_ppb,
-                                           .trust = {.edges = doubts.edges,
-                                                     .instances = doubts.instances,
-
+                                           .trust = {.edges = records_.edges,
+                                                     .instances = records_.instances,
                                                      .is_ordered = !given_,
                                                      .is_weak_guessed = !given_,
                                                      .is_limit_given = momentary_limit().is_given},
-                                           .offsets = offsets,
-                                           .names = names_});
+                                           .offsets = records_.offsets,
+                                           .names = records_.names});
     if (!explained_) return {};
     if (explained_->explanation().rate_ppb) return raise_limit(*explained_->explanation().rate_ppb);
     t_.told = explained_->told({});
@@ -366,88 +364,10 @@ class Finder {
     return processes_.reduce(Team::Reduction::sum, static_cast<std::int64_t>(own)) <= k_most;
   }
 
-  /// The clocks of an archive, one per domain, and its edges.
-  Result<void> list_records() {
-    TRY_ASSIGN(const Clocks all, source_.clock_table(t_.loaded, options_.clock_samples));
-    run_ = {.name = all.name, .resolution_hz = all.resolution_hz, .corrected = all.corrected};
-    for (const auto& members : t_.domains.members) {
-      run_.clocks.push_back(all.clocks[members.front()]);
-      names_.push_back(trace::process_name(t_.loaded.trace.definitions, members.front()));
-    }
-    for (std::uint32_t d = 0; d < run_.clocks.size(); ++d) run_.clocks[d].events = extent_of(d);
-    records_ = tables::list_of(t_.graph, t_.mu.ticks);
-    for (auto* clocks : {&records_.cause_clock, &records_.effect_clock}) {
-      for (std::uint32_t& clock : *clocks) clock = t_.domains.of[clock];
-    }
-    for (InstanceMember& member : records_.members) member.clock = t_.domains.of[member.clock];
-    return {};
-  }
-  /// True if a clock has two begins or two ends in an instance of an archive: tables, which
-  /// explanations work on, cannot say that.
-  [[nodiscard]] bool has_clocks_twice() const {
-    std::vector<std::uint64_t> seen(run_.clocks.size(), 0);  // number of the side, from 1
-    std::uint64_t side = 0;
-    const auto is_twice = [&](std::uint64_t first, std::uint32_t count) {
-      ++side;
-      for (std::uint64_t m = first; m < first + count; ++m) {
-        if (std::exchange(seen[records_.members[m].clock], side) == side) return true;
-      }
-      return false;
-    };
-    return std::ranges::any_of(records_.instances, [&](const CollectiveInstance& one) {
-      return is_twice(one.first, one.begins) || is_twice(one.first + one.begins, one.ends);
-    });
-  }
-  /// First and last stamp of a clock domain.
-  [[nodiscard]] StampRange extent_of(std::uint32_t domain) const {
-    const auto extent = trace::extent_of(t_.loaded.trace, t_.domains.members[domain]);
-    return {extent.first, extent.last};
-  }
-  [[nodiscard]] std::vector<std::int64_t> offsets_of_domains() const {
-    std::vector<std::int64_t> offsets;
-    for (std::uint32_t d = 0; d < run_.clocks.size(); ++d) {
-      const std::uint64_t first = run_.clocks[d].events->first;
-      offsets.push_back(t_.measured.maps[t_.domains.members[d].front()](first) -
-                        static_cast<std::int64_t>(first));
-    }
-    return offsets;
-  }
-
-  /// How far edges and instances may be doubted; empty: as usual.
-  struct Doubts {
-    std::vector<explain::Evidence> edges, instances;
-  };
-  [[nodiscard]] Doubts doubts_of_given() const {
-    Doubts doubts;
+  [[nodiscard]] std::vector<explain::Evidence> doubts_of_given() const {
+    std::vector<explain::Evidence> doubts;
     for (const char weak : given_->weak) {
-      doubts.edges.push_back(weak != 0 ? explain::Evidence::weak : explain::Evidence::usual);
-    }
-    return doubts;
-  }
-  /// Records between processes of which some have no record were paired by guesses.
-  [[nodiscard]] Doubts doubts_of_records() const {
-    std::set<std::pair<std::uint32_t, std::uint32_t>> guessed;
-    std::set<std::uint32_t> guessed_calls;
-    for (const trace::ClaimedChannel& claim : t_.witness.channels) {
-      guessed.emplace(claim.sender, claim.receiver);
-    }
-    for (const trace::ClaimedCalls& claim : t_.witness.calls) guessed_calls.insert(claim.process);
-    const std::vector<std::uint32_t>& process_of = t_.loaded.trace.definitions.process_of;
-    const auto process = [&](NodeIndex node) { return process_of[t_.graph.location_of(node)]; };
-    const auto evidence = [](bool is_guessed) {
-      return is_guessed ? explain::Evidence::weak : explain::Evidence::certain;
-    };
-    Doubts doubts;
-    for (const match::Edge& edge : t_.graph.edges) {
-      doubts.edges.push_back(
-          evidence(edge.kind == EdgeKind::p2p && !guessed.empty() &&
-                   guessed.contains({process(edge.send), process(edge.receive)})));
-    }
-    for (const match::Exchange& exchange : t_.graph.exchanges) {
-      doubts.instances.push_back(
-          evidence(std::ranges::any_of(t_.graph.sends(exchange), [&](const auto& one) {
-            return guessed_calls.contains(process_of[one.location]);
-          })));
+      doubts.push_back(weak != 0 ? explain::Evidence::weak : explain::Evidence::usual);
     }
     return doubts;
   }
@@ -503,36 +423,8 @@ class Finder {
       t_.wrong_pairs.push_back({first.location, first.location, stamp, stamp});
     }
     std::ranges::sort(t_.wrong_pairs);
-    drop_wrong_pairs();
+    drop_pairs(context(), t_.wrong_pairs, t_.graph);
     return {};
-  }
-  /// Collective.
-  void drop_wrong_pairs() {
-    BigVector<std::int64_t> stamps;
-    constraints::evaluate_nodes(context(), stamps, [](LocationIndex) {
-      return [](std::uint64_t stamp) { return static_cast<std::int64_t>(stamp); };
-    });
-    const auto is_wrong = [&](LocationIndex from, NodeIndex send, LocationIndex to,
-                              NodeIndex receive) {
-      return std::ranges::binary_search(
-          t_.wrong_pairs, trace::WrongPair{from, to, static_cast<std::uint64_t>(stamps[send]),
-                                           static_cast<std::uint64_t>(stamps[receive])});
-    };
-    const match::Graph& graph = t_.graph;
-    BigVector<match::Edge> left;
-    for (const match::Edge& edge : graph.edges) {
-      const LocationIndex from = graph.location_of(edge.send), to = graph.location_of(edge.receive);
-      if (!is_wrong(from, edge.send, to, edge.receive)) left.push_back(edge);
-    }
-    t_.graph.edges = std::move(left);
-    const auto is_wrong_instance = [&](const match::Exchange& exchange) {
-      return std::ranges::any_of(graph.sends(exchange), [&](const match::Participant& send) {
-        return is_wrong(send.location, send.node, send.location, send.node);
-      });
-    };
-    auto& exchanges = t_.graph.exchanges;
-    exchanges.erase(std::remove_if(exchanges.begin(), exchanges.end(), is_wrong_instance),
-                    exchanges.end());
   }
 
   /// Aligns clocks before and after they were set as if they were different ones. False if none
@@ -550,7 +442,10 @@ class Finder {
                find_timeline(workers_, parts, options,
                              {.purpose = use_.purpose, .is_explained = true}, progress_));
     std::vector<StampRange> extents;
-    for (std::uint32_t d = 0; d < t_.domains.count(); ++d) extents.push_back(extent_of(d));
+    for (const auto& members : t_.domains.members) {
+      const trace::LocationSkeleton extent = trace::extent_of(t_.loaded.trace, members);
+      extents.push_back({extent.first, extent.last});
+    }
     const auto maps = explained_->join(aligned.presync.maps, extents);
     if (!maps) {
       t_.told.all.clear();
@@ -813,9 +708,8 @@ class Finder {
   std::map<LocationIndex, clocks::LocationSamples> exchanges_;  ///< exchanges of given sessions
   std::optional<lines::SimultaneousEnds> common_ends_;          ///< only of given edges
   std::optional<std::vector<ClockMap>> set_aside_;  ///< maps of common ends, not taken yet
-  std::vector<std::string> names_;                  ///< of these, for reports
-  Clocks run_;                                      ///< clocks of an archive, one per domain
-  tables::EdgeList records_, rest_;  ///< edges of an archive; given ones that are evidence
+  ArchiveRecords records_;  ///< of an archive; of given edges, how far they may be doubted
+  tables::EdgeList rest_;   ///< given edges that are evidence
   std::optional<explain::Explained> explained_;
   bool was_tried_ = false;       ///< explain() knows by now whether there is anything to explain
   std::int64_t raised_ppb_ = 0;  ///< least limit on rates that is possible; 0: that assumed is

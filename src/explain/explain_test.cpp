@@ -30,7 +30,7 @@ struct Messages {
   std::vector<Edge> edges{};
   std::vector<std::vector<Event>> ends{};  ///< of instances whose ends coincide within 5 ticks
   std::vector<Evidence> evidence{};        ///< of edges
-  bool is_ordered = false;
+  bool is_ordered = false, is_limit_given = false;
 
   explicit Messages(std::size_t clocks) : limits(clocks + 1, {.rate_ppb = 10'000'000}) {}
 
@@ -42,12 +42,12 @@ struct Messages {
     std::vector<difference::Instance> instances;
     for (const std::vector<Event>& one : ends) instances.push_back({one, one, -5});
     difference::Effort effort{.most = most};
-    const auto found =
-        entrain::explain::explain({.clocks = limits,
-                                   .reference = static_cast<std::uint32_t>(limits.size() - 1),
-                                   .edges = edges,
-                                   .instances = instances},
-                                  {.edges = evidence, .is_ordered = is_ordered}, effort);
+    const auto found = entrain::explain::explain(
+        {.clocks = limits,
+         .reference = static_cast<std::uint32_t>(limits.size() - 1),
+         .edges = edges,
+         .instances = instances},
+        {.edges = evidence, .is_ordered = is_ordered, .is_limit_given = is_limit_given}, effort);
     Explanation stopped;
     stopped.bits = -1;
     return found.value_or(stopped);
@@ -143,6 +143,22 @@ TEST(Explain, clocks_that_are_faster_than_assumed) {
   const Explanation found = run.explain();
   ASSERT_TRUE(found.rate_ppb);
   EXPECT_NEAR(static_cast<double>(*found.rate_ppb), 250'000, 2'000);  // half of 500 ppm each
+}
+
+/// One wrong pair costs less than clocks that are faster than assumed, but a limit that the user
+/// gave is refused first.
+TEST(Explain, a_given_limit_is_raised_before_anything_else_is_supposed) {
+  Messages run(2);
+  for (difference::ClockLimits& one : run.limits) one.rate_ppb = 1'000;
+  for (std::int64_t t = 0; t < 10'000'000; t += 1'000'000) run.talk(0, 1, t, 0);
+  run.edges.push_back({{0, 5'500'100}, {1, 5'500'000}, 0});
+  EXPECT_THAT(run.explain().edges, ElementsAre(20U));
+  run.is_limit_given = true;
+  const Explanation found = run.explain();
+  EXPECT_THAT(found.edges, IsEmpty());
+  ASSERT_TRUE(found.rate_ppb);
+  EXPECT_GT(*found.rate_ppb, 1'000);
+  EXPECT_LT(*found.rate_ppb, Prices::fastest_ppb);
 }
 
 /// Ends are weak evidence, but many of them say more than a step costs.

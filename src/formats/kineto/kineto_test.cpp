@@ -21,6 +21,8 @@ TEST_F(Chrome, a_text_that_ends_too_early_is_read_to_the_last_whole_event) {
   ASSERT_TRUE(run);
   EXPECT_EQ((*run)->events, 2U);
   EXPECT_EQ(count_of((*run)->skipped, "truncated_files"), 1U);
+  ASSERT_FALSE((*run)->warnings.empty());
+  EXPECT_NE((*run)->warnings.front().find("rank0.json ends inside a record"), std::string::npos);
 }
 
 TEST_F(Chrome, a_packed_text_that_ends_too_early_is_read_like_a_plain_one) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/archive_records.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/try.hpp"
+#include "constraints/node_times.hpp"
+#include "trace/properties.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+void find_doubts(const Timeline& t, ArchiveRecords& records) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> guessed;
+  std::set<std::uint32_t> guessed_calls;
+  for (const trace::ClaimedChannel& claim : t.witness.channels) {
+    guessed.emplace(claim.sender, claim.receiver);
+  }
+  for (const trace::ClaimedCalls& claim : t.witness.calls) guessed_calls.insert(claim.process);
+  const std::vector<std::uint32_t>& process_of = t.loaded.trace.definitions.process_of;
+  const auto process = [&](NodeIndex node) { return process_of[t.graph.location_of(node)]; };
+  const auto evidence = [](bool is_guessed) {
+    return is_guessed ? explain::Evidence::weak : explain::Evidence::certain;
+  };
+  for (const match::Edge& edge : t.graph.edges) {
+    records.edges.push_back(
+        evidence(edge.kind == EdgeKind::p2p && !guessed.empty() &&
+                 guessed.contains({process(edge.send), process(edge.receive)})));
+  }
+  for (const match::Exchange& exchange : t.graph.exchanges) {
+    records.instances.push_back(
+        evidence(std::ranges::any_of(t.graph.sends(exchange), [&](const auto& one) {
+          return guessed_calls.contains(process_of[one.location]);
+        })));
+  }
+}
+
+}  // namespace
+
+Result<ArchiveRecords> records_of(const Timeline& timeline, const formats::Source& source,
+                                  const std::string& clock_samples) {
+  const trace::Trace& trace = timeline.loaded.trace;
+  const trace::ClockDomains& domains = timeline.domains;
+  TRY_ASSIGN(const Clocks all, source.clock_table(timeline.loaded, clock_samples));
+  ArchiveRecords records;
+  records.run = {.name = all.name, .resolution_hz = all.resolution_hz, .corrected = all.corrected};
+  for (const auto& members : domains.members) {
+    Clock clock = all.clocks[members.front()];
+    const trace::LocationSkeleton extent = trace::extent_of(trace, members);
+    clock.events = {extent.first, extent.last};
+    records.run.clocks.push_back(std::move(clock));
+    records.names.push_back(trace::process_name(trace.definitions, members.front()));
+    records.offsets.push_back(timeline.measured.maps[members.front()](extent.first) -
+                              static_cast<std::int64_t>(extent.first));
+  }
+  records.list = tables::list_of(timeline.graph, timeline.mu.ticks);
+  for (auto* clocks : {&records.list.cause_clock, &records.list.effect_clock}) {
+    for (std::uint32_t& clock : *clocks) clock = domains.of[clock];
+  }
+  for (InstanceMember& member : records.list.members) member.clock = domains.of[member.clock];
+  find_doubts(timeline, records);
+  return records;
+}
+
+bool has_clocks_twice(const ArchiveRecords& records) {
+  std::vector<std::uint64_t> seen(records.run.clocks.size(), 0);  // number of the side, from 1
+  std::uint64_t side = 0;
+  const auto is_twice = [&](std::uint64_t first, std::uint32_t count) {
+    ++side;
+    for (std::uint64_t m = first; m < first + count; ++m) {
+      if (std::exchange(seen[records.list.members[m].clock], side) == side) return true;
+    }
+    return false;
+  };
+  return std::ranges::any_of(records.list.instances, [&](const CollectiveInstance& one) {
+    return is_twice(one.first, one.begins) || is_twice(one.first + one.begins, one.ends);
+  });
+}
+
+void drop_pairs(const constraints::Context& context, std::span<const trace::WrongPair> wrong,
+                match::Graph& graph) {
+  BigVector<std::int64_t> stamps;
+  constraints::evaluate_nodes(context, stamps, [](LocationIndex) {
+    return [](std::uint64_t stamp) { return static_cast<std::int64_t>(stamp); };
+  });
+  const auto is_wrong = [&](LocationIndex from, NodeIndex send, LocationIndex to,
+                            NodeIndex receive) {
+    return std::ranges::binary_search(
+        wrong, trace::WrongPair{from, to, static_cast<std::uint64_t>(stamps[send]),
+                                static_cast<std::uint64_t>(stamps[receive])});
+  };
+  BigVector<match::Edge> left;
+  for (const match::Edge& edge : graph.edges) {
+    const LocationIndex from = graph.location_of(edge.send), to = graph.location_of(edge.receive);
+    if (!is_wrong(from, edge.send, to, edge.receive)) left.push_back(edge);
+  }
+  graph.edges = std::move(left);
+  const auto is_wrong_instance = [&](const match::Exchange& exchange) {
+    return std::ranges::any_of(graph.sends(exchange), [&](const match::Participant& send) {
+      return is_wrong(send.location, send.node, send.location, send.node);
+    });
+  };
+  graph.exchanges.erase(
+      std::remove_if(graph.exchanges.begin(), graph.exchanges.end(), is_wrong_instance),
+      graph.exchanges.end());
+}
+
+}  // namespace entrain::engine

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <entrain/align.hpp>
+#include <entrain/error.hpp>
+
+#include "constraints/context.hpp"
+#include "engine/timeline.hpp"
+#include "explain/explain.hpp"
+#include "formats/source.hpp"
+#include "formats/tables/edge_graph.hpp"
+
+namespace entrain::engine {
+
+/// An archive as tables of clocks and edges, which explanations work on.
+struct ArchiveRecords {
+  Clocks run;                         ///< one clock per domain
+  std::vector<std::string> names;     ///< of the clocks, for reports
+  std::vector<std::int64_t> offsets;  ///< of the clocks at their first event, as measured, ticks
+  tables::EdgeList list;              ///< in the order of the graph
+  /// How far edges and instances may be doubted: those between processes of which some have no
+  /// record were paired by guesses.
+  std::vector<explain::Evidence> edges, instances;
+};
+
+/// The records of an archive that this process holds as a whole; `clock_samples`: option of that
+/// name. Errors: those of Source::clock_table().
+Result<ArchiveRecords> records_of(const Timeline& timeline, const formats::Source& source,
+                                  const std::string& clock_samples);
+
+/// True if a clock has two begins or two ends in an instance, which tables cannot say.
+bool has_clocks_twice(const ArchiveRecords& records);
+
+/// Takes pairs and instances out of the edges of a graph. `wrong`: in order; an instance by the
+/// location and the stamp of one of its begins, twice. Collective.
+void drop_pairs(const constraints::Context& context, std::span<const trace::WrongPair> wrong,
+                match::Graph& graph);
+
+}  // namespace entrain::engine
