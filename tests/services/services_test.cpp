@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 const fs::path k_example = fs::path(ENTRAIN_EXAMPLES_DIR) / "services" / "ascend.json";
 
@@ -300,6 +301,17 @@ std::string refusal_of(const std::string& name, const std::string& text) {
   expect_refusal(run, name);
   EXPECT_THAT(entries_of(folder.path()), testing::ElementsAre(name));
   return run.err;
+}
+
+TEST(Services, a_file_whose_last_line_is_cut_off_is_named) {
+  std::string line = text_of(k_example);
+  std::erase(line, '\n');
+  const TempFolder folder;
+  const fs::path whole = put(folder, "whole.jsonl", line + "\n");
+  const fs::path cut = put(folder, "cut.jsonl", line + "\n" + line.substr(0, line.size() / 2));
+  EXPECT_THAT(run_tool({"check", whole.string()}).out, Not(HasSubstr("ends inside a record")));
+  EXPECT_THAT(run_tool({"check", cut.string()}).out,
+              HasSubstr("cut.jsonl ends inside a record: what stands before the cut counts"));
 }
 
 TEST(Services, damage_is_refused_in_a_sentence_and_nothing_is_written) {
