@@ -14,6 +14,7 @@
 #include "engine/edges.hpp"
 #include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
+#include "formats/json/document.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/registry/standard_input.hpp"
 #include "formats/tables/read_clocks.hpp"
@@ -29,11 +30,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* k_maps = "maps.csv";
-
-bool is_json_name(const fs::path& path) {
-  const fs::path extension = path.extension();
-  return extension == ".jsonl" || extension == ".ndjson" || extension == ".json";
-}
 
 Result<void> check_files(const AlignFiles& files) {
   if (files.apply.empty()) return {};
@@ -57,7 +53,7 @@ Result<void> put(const fs::path& path, std::string_view text) {
 
 /// True if the result is a table of that name, and not a folder.
 bool is_table_name(const fs::path& path) {
-  return json::without_packing(path.filename().string()).ends_with(".csv");
+  return json::has_ending(json::without_packing(path.native()), ".csv");
 }
 
 bool is_standard_input(const fs::path& path) { return path == formats::k_standard_input; }
@@ -210,7 +206,7 @@ Result<EdgesReport> engine::write_edges(const Paths& archive, const fs::path& ou
   TRY_ASSIGN(OutputFile edges_file, OutputFile::create(output, rule));
   TRY(tables::write_edges(edges.clocks, edges.list.view(),
                           {.edges = edges.edge_margins, .members = edges.member_margins},
-                          is_json_name(output),
+                          json::is_document_name(output),
                           [&](std::string_view text) { return edges_file.write(text); }));
   TRY(OutputFile::commit_both(clocks_file, edges_file));
   note_result(output);

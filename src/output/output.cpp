@@ -48,6 +48,14 @@ const char* name_of(mode_t mode) {
   }
 }
 
+/// Whether what stands at `place` is an unchanged result of this user.
+Result<void> check_own(const fs::path& place, Kind kind, uid_t owner) {
+  if (kind == Kind::folder && ::geteuid() != 0 && owner != ::geteuid()) {
+    return refuse("it is another user's");
+  }
+  return kind == Kind::file ? check_own_file(place) : check_own_folder(place);
+}
+
 /// Whether what stands at `place` may be replaced by an output that is called `target`.
 Result<void> check_existing(const fs::path& place, const fs::path& target, Kind kind,
                             const OutputRule& rule) {
@@ -62,16 +70,11 @@ Result<void> check_existing(const fs::path& place, const fs::path& target, Kind 
   }
   if (rule.inputs)
     TRY(under_final_name(rule.inputs->check_apart(place, kind == Kind::folder), place, target));
+  const auto own = under_final_name(check_own(place, kind, status.st_uid), place, target);
   if (!rule.force) {
     return refuse("{} exists already; choose another name, or {}", target.string(),
-                  rule.offers_force ? "replace it with --force" : "remove it");
+                  rule.offers_force && own ? "replace it with --force" : "remove it");
   }
-  if (kind == Kind::folder && ::geteuid() != 0 && status.st_uid != ::geteuid()) {
-    return refuse("{} is not replaced, because it is another user's; choose another folder",
-                  target.string());
-  }
-  const auto own = under_final_name(
-      kind == Kind::file ? check_own_file(place) : check_own_folder(place), place, target);
   if (own) return {};
   return refuse("{} is not replaced, because {}; remove it or choose another {}", target.string(),
                 own.error().message, wanted);
@@ -100,6 +103,12 @@ Result<fs::path> absolute_path(const fs::path& target) {
 
 Result<void> check_place(const fs::path& target, Kind kind, const OutputRule& rule) {
   TRY_ASSIGN(const fs::path place, absolute_path(target));
+  if (target == "-") {
+    return fail(ErrorKind::usage,
+                fmt::format("- names no {0}: results are not written to standard output; name a {0}, "
+                            "or ./-",
+                            kind == Kind::file ? "file" : "folder"));
+  }
   if (kind == Kind::file && !target.has_filename()) {
     return refuse("{} names no file", target.string());
   }

@@ -102,6 +102,28 @@ TEST(OutputFolder, replaces_an_unchanged_result_only_with_force) {
   EXPECT_EQ(entries(root.path()), 1);
 }
 
+TEST(Outputs, force_is_advised_only_where_it_helps) {
+  const TempFolder root;
+  ASSERT_TRUE(make_folder(root / "out", "a"));
+  const auto says = [](const Result<void>& refused, const char* part) {
+    return !refused && refused.error().message.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(says(OutputFolder::check(root / "out", {}), "--force"));
+  put(root / "out" / "mine");
+  EXPECT_FALSE(says(OutputFolder::check(root / "out", {}), "--force"));
+  EXPECT_TRUE(says(OutputFolder::check(root / "out", {}), "or remove it"));
+  put(root / "page.html");
+  EXPECT_FALSE(says(OutputFile::check(root / "page.html", {}), "--force"));
+}
+
+TEST(Outputs, a_dash_names_none) {
+  for (const auto& refused : {OutputFolder::check("-", {}), OutputFile::check("-", {})}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+    EXPECT_NE(refused.error().message.find("standard output"), std::string::npos);
+  }
+}
+
 TEST(OutputFolder, replaces_a_copy_and_what_has_lost_files) {
   const TempFolder root;
   ASSERT_TRUE(make_folder(root / "out", "a"));

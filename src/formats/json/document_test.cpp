@@ -50,6 +50,17 @@ TEST(Document, several_zstd_frames_are_one_text) {
   EXPECT_TRUE(!damaged || damaged->cut);
 }
 
+TEST(Document, names_may_be_in_capitals) {
+  for (const char* name : {"RUN.JSON", "a.json.GZ", "a.Jsonl.ZST"})
+    EXPECT_TRUE(is_document_name(name));
+  for (const char* name : {"json", "a.json.xz", "a.GZ"})
+    EXPECT_FALSE(is_document_name(name)) << name;
+  EXPECT_EQ(without_packing("a.json.GZ"), "a.json");
+  EXPECT_EQ(packed_name("a.json.GZ", Packing::gzip), "a.json.GZ");
+  EXPECT_EQ(packed_name("a.json.GZ", Packing::none), "a.json");
+  EXPECT_EQ(packed_name("a.JSON", Packing::zstd), "a.JSON.zst");
+}
+
 TEST(Document, utf_16_is_named) {
   const TempFolder folder;
   using namespace std::string_literals;

@@ -147,16 +147,23 @@ Result<Packing> packing_of(const std::filesystem::path& file) {
   return packing_of(std::span<const std::uint8_t>(mark, size));
 }
 
+bool has_ending(std::string_view name, std::string_view ending) {
+  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return name.size() >= ending.size() &&
+         std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, small, small);
+}
+
 std::string packed_name(std::string_view name, Packing packing) {
-  const char* const ending = packing == Packing::gzip   ? ".gz"
-                             : packing == Packing::zstd ? ".zst"
-                                                        : "";
-  return std::string(without_packing(name)) + ending;
+  const std::string_view ending = packing == Packing::gzip   ? ".gz"
+                                  : packing == Packing::zstd ? ".zst"
+                                                             : "";
+  if (!ending.empty() && has_ending(name, ending)) return std::string(name);
+  return std::string(without_packing(name)).append(ending);
 }
 
 std::string_view without_packing(std::string_view name) {
   for (const std::string_view ending : {".gz", ".zst"}) {
-    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
+    if (has_ending(name, ending)) return name.substr(0, name.size() - ending.size());
   }
   return name;
 }

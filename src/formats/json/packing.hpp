@@ -25,6 +25,9 @@ Packing packing_of(std::span<const std::uint8_t> begin);
 /// How a file is packed. Errors: ErrorKind::input.
 Result<Packing> packing_of(const std::filesystem::path& file);
 
+/// True if a name ends so, in small letters or capitals: "RUN.JSON" ends with ".json".
+bool has_ending(std::string_view name, std::string_view ending);
+
 /// The name of a file packed so: with that ending in place of its own.
 std::string packed_name(std::string_view name, Packing packing);
 
