@@ -28,12 +28,8 @@
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
 #include "page/html/html.hpp"
-#include "report/align_report.hpp"
-#include "report/check_report.hpp"
 #include "report/clock_report.hpp"
-#include "report/compare_report.hpp"
-#include "report/correct_report.hpp"
-#include "report/export_report.hpp"
+#include "report/report.hpp"
 
 namespace py = pybind11;
 
@@ -247,7 +243,10 @@ struct EdgeColumns {
       add({list.cause_clock[e], 0, list.cause_time[e]},
           {list.effect_clock[e], 0, list.effect_time[e]}, list.kind[e], edges.edge_margins[e], -1);
     }
-    for (std::size_t i = 0; i < list.instances.size(); ++i) add_instance(edges, i);
+    for (const engine::ArchiveEdges::Deciding& one : edges.deciding) {
+      add(list.members[one.begin], list.members[one.end], list.instances[one.instance].kind,
+          edges.member_margins[one.end], static_cast<std::int64_t>(one.instance));
+    }
   }
 
  private:
@@ -260,32 +259,6 @@ struct EdgeColumns {
     kind.push_back(static_cast<std::uint8_t>(of));
     margin.push_back(by);
     instance.push_back(number);
-  }
-
-  /// Of each end the edge from the latest begin of another clock; of a scan, of a lower rank.
-  void add_instance(const engine::ArchiveEdges& edges, std::size_t i) {
-    const CollectiveInstance& one = edges.list.instances[i];
-    const std::uint64_t none = one.first + one.begins;
-    std::uint64_t first = none, second = none, next = one.first;
-    const auto& members = edges.list.members;
-    const auto is_later = [&](std::uint64_t a, std::uint64_t b) {
-      return b == none || edges.member_times[a] > edges.member_times[b];
-    };
-    for (std::uint64_t end = none; end < none + one.ends; ++end) {
-      const bool scan = one.kind == EdgeKind::scan;
-      for (; next < none && (!scan || members[next].rank < members[end].rank); ++next) {
-        if (is_later(next, first)) {
-          second = std::exchange(first, next);
-        } else if (is_later(next, second)) {
-          second = next;
-        }
-      }
-      const bool is_own = first != none && members[first].clock == members[end].clock;
-      const std::uint64_t cause = is_own ? second : first;
-      if (cause == none) continue;
-      add(members[cause], members[end], one.kind, edges.member_margins[end],
-          static_cast<std::int64_t>(i));
-    }
   }
 };
 

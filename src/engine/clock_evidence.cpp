@@ -12,6 +12,7 @@
 #include "base/team.hpp"
 #include "constraints/node_times.hpp"
 #include "engine/clock_figures.hpp"
+#include "match/deciding_pairs.hpp"
 #include "page/layout.hpp"
 #include "trace/share.hpp"
 
@@ -38,8 +39,8 @@ class EvidenceCollector {
 
   void add_all() {
     for (const match::Edge& edge : graph_.edges) {
-      note({graph_.location_of(edge.send), times_[edge.send]},
-           {graph_.location_of(edge.receive), times_[edge.receive]});
+      note(graph_.location_of(edge.send), graph_.location_of(edge.receive), edge.send,
+           edge.receive);
     }
     for (const match::Exchange& exchange : graph_.exchanges) add(exchange);
   }
@@ -51,45 +52,13 @@ class EvidenceCollector {
   }
 
  private:
-  struct End {
-    LocationIndex location = k_none;
-    std::int64_t time = std::numeric_limits<std::int64_t>::min();
-  };
-
-  /// The two latest begins of different locations.
-  struct Latest {
-    End first, second;
-
-    void add(const End& begin) {
-      if (begin.location == first.location) {
-        first.time = std::max(first.time, begin.time);
-      } else if (first.location == k_none || begin.time > first.time) {
-        second = std::exchange(first, begin);
-      } else if (second.location == k_none || begin.time > second.time) {
-        second = begin;
-      }
-    }
-    [[nodiscard]] const End& other_than(LocationIndex l) const {
-      return first.location == l ? second : first;
-    }
-  };
-
   void add(const match::Exchange& exchange) {
-    const auto sends = graph_.sends(exchange);
     bool is_violated = false;
-    Latest latest;
-    auto next = sends.begin();
-    for (const match::Participant& receive : graph_.receives(exchange)) {
-      for (; next != sends.end() && (!exchange.ordered || next->order < receive.order); ++next) {
-        latest.add({next->location, times_[next->node]});
-      }
-      const End& cause = latest.other_than(receive.location);
-      if (cause.location == k_none) continue;
-      const End effect{receive.location, times_[receive.node]};
-      note(cause, effect);
-      is_violated = is_violated || effect.time < cause.time;
-    }
+    match::for_deciding_pairs(graph_, exchange, times_, [&](const auto& begin, const auto& end) {
+      is_violated = note(begin.location, end.location, begin.node, end.node) || is_violated;
+    });
     if (is_violated) find_wrong(exchange);
+    const auto sends = graph_.sends(exchange);
     for (const match::Participant& send : sends) sets_.join(sends.front().location, send.location);
   }
 
@@ -140,12 +109,14 @@ class EvidenceCollector {
     first_wrong_ = std::min(first_wrong_, std::max(place_[a], place_[b]));
   }
 
-  void note(const End& cause, const End& effect) {
-    sets_.join(cause.location, effect.location);
-    const std::int64_t margin = effect.time - cause.time;
-    if (margin < 0) note_wrong(cause.location, effect.location);
-    note(cause.location, effect.location, margin);
-    note(effect.location, cause.location, margin);
+  /// Notes an edge between two nodes. True if it is violated.
+  bool note(LocationIndex cause, LocationIndex effect, NodeIndex send, NodeIndex receive) {
+    sets_.join(cause, effect);
+    const std::int64_t margin = times_[receive] - times_[send];
+    if (margin < 0) note_wrong(cause, effect);
+    note(cause, effect, margin);
+    note(effect, cause, margin);
+    return margin < 0;
   }
   void note(LocationIndex own, LocationIndex other, std::int64_t margin) {
     ClockEvidence::OfLocation& of = evidence_.of[own];

@@ -9,7 +9,7 @@
 #include "engine/timeline.hpp"
 #include "formats/registry/open.hpp"
 #include "formats/tables/write_tables.hpp"
-#include "match/extremes.hpp"
+#include "match/deciding_pairs.hpp"
 #include "session/phase.hpp"
 #include "session/workers.hpp"
 #include "verify/pair_counts.hpp"
@@ -23,28 +23,17 @@ void fill_margins(const match::Graph& graph, const BigVector<std::int64_t>& time
     result.edge_margins.push_back(verify::margin(times[edge.receive], times[edge.send]));
   }
   result.member_margins.resize(result.list.members.size(), tables::Margins::k_none);
-  result.member_times.resize(result.list.members.size());
   for (std::size_t i = 0; i < graph.exchanges.size(); ++i) {
-    std::uint64_t begin = result.list.instances[i].first;
-    for (const match::Participant& send : graph.sends(graph.exchanges[i])) {
-      result.member_times[begin++] = times[send.node];
-    }
+    const match::Exchange& exchange = graph.exchanges[i];
+    const CollectiveInstance& instance = result.list.instances[i];
+    const match::Participant* const begins = graph.sends(exchange).data();
+    const match::Participant* const ends = graph.receives(exchange).data();
+    match::for_deciding_pairs(graph, exchange, times, [&](const auto& begin, const auto& end) {
+      const std::uint64_t member = instance.first + instance.begins + (&end - ends);
+      result.deciding.push_back({instance.first + (&begin - begins), member, i});
+      result.member_margins[member] = verify::margin(times[end.node], times[begin.node]);
+    });
   }
-  const match::Exchange* last = nullptr;
-  std::uint64_t member = 0;
-  match::for_demands(
-      graph, graph.exchanges, MuTicks{}, times,
-      [&](const match::Exchange& one, const match::Participant& receive, std::int64_t demand) {
-        if (&one != last) {
-          const auto& instance = result.list.instances[&one - graph.exchanges.data()];
-          member = instance.first + instance.begins;
-          last = &one;
-        }
-        if (demand != match::k_no_demand) {
-          result.member_margins[member] = verify::margin(times[receive.node], demand);
-        }
-        ++member;
-      });
 }
 
 /// The times of all nodes by the clocks as measured.

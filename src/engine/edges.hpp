@@ -24,7 +24,12 @@ struct ArchiveEdges {
   /// Effect minus cause by the clocks as measured: of edges; and per member of instances, of ends
   /// the smallest one, else tables::Margins::k_none.
   BigVector<std::int64_t> edge_margins, member_margins;
-  BigVector<std::int64_t> member_times;  ///< of begins of instances, by the clocks as measured
+  /// Positions of a begin and of the end that waits for it last, among the members, and of their
+  /// instance.
+  struct Deciding {
+    std::uint64_t begin = 0, end = 0, instance = 0;
+  };
+  BigVector<Deciding> deciding;  ///< one per end that waits for another clock, in their order
 };
 
 /// Reads an archive and matches it, in this process alone. align() makes of clocks and list the
