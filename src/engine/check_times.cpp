@@ -1,21 +1,66 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/check_times.hpp"
 
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/try.hpp"
 #include "clocks/warnings.hpp"
-#include "engine/graph_edges.hpp"
 #include "match/graph.hpp"
 #include "verify/check.hpp"
+#include "verify/named_edges.hpp"
 #include "verify/verdict.hpp"
 
 namespace entrain::engine {
 
 namespace {
+
+/// The edges of a graph that was made of given ones, in its order; its nodes are the events of the
+/// trace. The graph must outlive it.
+class GraphEdges : public verify::NamedEdges {
+ public:
+  explicit GraphEdges(const match::Graph& graph) : graph_(graph) {}
+
+  void for_each_edge(const std::function<void(const verify::NamedEdge&)>& use) const override {
+    LocationIndex receiver = 0;  // edges are sorted by receive node
+    for (const match::Edge& edge : graph_.edges) {
+      while (edge.receive >= graph_.first_node[receiver + 1]) ++receiver;
+      use({.send = event_of(edge.send, graph_.location_of(edge.send)),
+           .receive = event_of(edge.receive, receiver),
+           .kind = edge.kind,
+           .extra_mu = edge.pair == 0 ? 0 : graph_.extra_mu[edge.pair]});
+    }
+  }
+  void for_each_instance(
+      const std::function<void(const verify::NamedInstance&)>& use) const override {
+    verify::NamedInstance instance;
+    const auto fill = [&](std::span<const match::Participant> side,
+                          std::vector<verify::NamedEnd>& ends) {
+      ends.clear();
+      for (const match::Participant& one : side) {
+        ends.push_back({event_of(one.node, one.location), one.order});
+      }
+    };
+    for (const match::Exchange& exchange : graph_.exchanges) {
+      instance.kind = exchange.kind;
+      instance.ordered = exchange.ordered;
+      fill(graph_.sends(exchange), instance.begins);
+      fill(graph_.receives(exchange), instance.ends);
+      use(instance);
+    }
+  }
+
+ private:
+  [[nodiscard]] verify::EventRef event_of(NodeIndex node, LocationIndex location) const {
+    return {location, node - graph_.first_node[location]};
+  }
+
+  const match::Graph& graph_;
+};
 
 /// Edges that one worker observes, if they are wanted.
 class Observed {

@@ -24,7 +24,6 @@
 #include "engine/inputs.hpp"
 #include "engine/page_survey.hpp"
 #include "engine/proof.hpp"
-#include "engine/same_edges.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "engine/verification.hpp"
@@ -37,6 +36,22 @@
 namespace entrain {
 
 namespace {
+
+/// True if both have the same edges and instances in the same order, with the same times.
+bool same_edges(const Edges& a, const Edges& b) {
+  const auto same = [](const InstanceMember& x, const InstanceMember& y) {
+    return x.clock == y.clock && x.time == y.time;
+  };
+  const auto alike = [](const CollectiveInstance& x, const CollectiveInstance& y) {
+    return x.kind == y.kind && x.begins == y.begins && x.ends == y.ends;
+  };
+  return std::ranges::equal(a.cause_clock, b.cause_clock) &&
+         std::ranges::equal(a.effect_clock, b.effect_clock) &&
+         std::ranges::equal(a.cause_time, b.cause_time) &&
+         std::ranges::equal(a.effect_time, b.effect_time) &&
+         std::ranges::equal(a.members, b.members, same) &&
+         std::ranges::equal(a.instances, b.instances, alike);
+}
 
 bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_components") > 0; }
 
@@ -258,7 +273,7 @@ class Correction {
   Result<void> settle_pairs(bool report) {
     for (int round = 0;; ++round) {
       std::unique_ptr<formats::Source> next = source_.paired_after(maps_);
-      if (!next || engine::same_edges(paired().given()->edges, next->given()->edges)) return {};
+      if (!next || same_edges(paired().given()->edges, next->given()->edges)) return {};
       if (round == engine::k_most_pairing_rounds) break;
       if (!paired_ && report) {
         TRY_ASSIGN(before_pairing_, verification().before());

@@ -90,8 +90,4 @@ Result<page::Data> PageSurvey::corrected(std::span<const ClockMap> maps, bool se
   return page_of(timeline_.measured.maps, maps, seen ? &after_ : nullptr, bounds);
 }
 
-bool few_rows(const Timeline& timeline, std::uint64_t windows) {
-  return windows <= k_most_page_rows / std::max<std::size_t>(timeline.presync.maps.size(), 1);
-}
-
 }  // namespace entrain::engine

@@ -12,9 +12,6 @@
 
 namespace entrain::engine {
 
-/// Larger tables of intervals are not made for a page: it shows bounds without bands then.
-inline constexpr std::uint64_t k_most_page_rows = 400'000;
-
 /// Gathers what a page shows in the course of a check or correction. Its calls are collective over
 /// the processes of the run.
 class PageSurvey {
@@ -45,8 +42,5 @@ class PageSurvey {
   page::Layout layout_;
   page::Survey before_, after_;
 };
-
-/// Whether the intervals of a trace are few enough to be drawn.
-bool few_rows(const Timeline& timeline, std::uint64_t windows);
 
 }  // namespace entrain::engine

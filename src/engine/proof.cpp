@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/proof.hpp"
 
+#include <algorithm>
+
 #include "bounds/judge.hpp"
-#include "engine/page_survey.hpp"
 #include "session/phase.hpp"
 
 namespace entrain::engine {
@@ -16,7 +17,10 @@ Result<bounds::ProvenIntervals> prove(session::Workers& workers, const Timeline&
 
 bool wants_rows(const Timeline& timeline, const bounds::ProvenIntervals& proven,
                 const BoundsOption& option, bool page) {
-  return option.rows || (page && few_rows(timeline, proven.windows));
+  // Larger tables are not made for a page: it shows bounds without bands then.
+  constexpr std::uint64_t k_most_page_rows = 400'000;
+  const std::size_t clocks = std::max<std::size_t>(timeline.presync.maps.size(), 1);
+  return option.rows || (page && proven.windows <= k_most_page_rows / clocks);
 }
 
 ClockBounds judge(session::Workers& workers, const Timeline& timeline,

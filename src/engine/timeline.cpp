@@ -504,9 +504,9 @@ class Finder {
   }
 
   void take_kept(explain::KeptClocks kept) {
-    t_.presync.clocks.reason =
-        fmt::format("{} of {} clocks stay as they are; the others are aligned to them by messages",
-                    kept.kept, kept.maps.size());
+    t_.presync.clocks.reason = fmt::format(
+        "{} of {} clocks {}; the others are aligned to {} by messages", kept.kept, kept.maps.size(),
+        kept.kept == 1 ? "stays as it is" : "stay as they are", kept.kept == 1 ? "it" : "them");
     t_.presync.maps = std::move(kept.maps);
     t_.presync.method = PresyncMethod::causal;
   }
@@ -620,9 +620,10 @@ class Finder {
     const double us_per_tick =
         k_us_per_s / static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz);
     t_.presync.clocks.reason = fmt::format(
-        "ends of collectives coincide within {:.3g} us (median): {}; {} of {} clocks stay",
+        "ends of collectives coincide within {:.3g} us (median): {}; {} of {} clocks {}",
         static_cast<double>(ends.spread) * us_per_tick,
-        ends.bends.empty() ? "straight lines" : "lines with bends", kept, maps.size());
+        ends.bends.empty() ? "straight lines" : "lines with bends", kept, maps.size(),
+        kept == 1 ? "stays" : "stay");
     t_.presync.method = PresyncMethod::causal;
     t_.presync.provenance = fmt::format("causal base={} ends", t_.measured.provenance);
     t_.presync.maps = std::move(maps);
