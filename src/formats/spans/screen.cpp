@@ -223,9 +223,10 @@ void Screen::note_changed(const Spans& spans) {
          .records = count,
          .total = counts_[group],
          .is_decisive = true,
-         .reason = fmt::format("{} were adjusted by Jaeger, as their warnings say, and are no "
-                               "readings of a clock: export them without that adjustment",
-                               number_of_spans(count, counts_[group], name))});
+         .reason = fmt::format("{} {} adjusted by Jaeger, as the warnings say, and so no reading "
+                               "of a clock: export without that adjustment",
+                               number_of_spans(count, counts_[group], name),
+                               count == 1 ? "was" : "were")});
   }
 }
 
@@ -249,16 +250,20 @@ void Screen::note_untimed(const Spans& spans) {
     constexpr double k_sign = 9.2e18;  // 2^63
     const std::optional<double> factor = unit_factor(of.value / typical);
     const std::string which = number_of_spans(of.count, counts_[group], name);
-    set_aside.push_back({.kind = factor ? "wrong_unit" : "no_time",
-                         .clock = name,
-                         .records = of.count,
-                         .total = counts_[group],
-                         .is_decisive = matters(of.count, counts_[group]),
-                         .reason = factor                        ? of_factor(*factor, "large", name)
-                                   : 2 * of.backwards > of.count ? which + " end before they begin"
-                                   : of.value > k_sign
-                                       ? which + " have negative times, written without their sign"
-                                       : which + " have no valid time"});
+    const bool is_one = of.count == 1;
+    set_aside.push_back(
+        {.kind = factor ? "wrong_unit" : "no_time",
+         .clock = name,
+         .records = of.count,
+         .total = counts_[group],
+         .is_decisive = matters(of.count, counts_[group]),
+         .reason = factor ? of_factor(*factor, "large", name)
+                   : 2 * of.backwards > of.count
+                       ? which + (is_one ? " ends before it begins" : " end before they begin")
+                   : of.value > k_sign
+                       ? which + (is_one ? " has a negative time, written without its sign"
+                                         : " have negative times, written without their sign")
+                       : which + (is_one ? " has no valid time" : " have no valid time")});
   }
 }
 
