@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/align.hpp"
-
 #include <string>
 #include <utility>
 
@@ -13,19 +11,18 @@
 #include "cli/common.hpp"
 #include "cli/report_file.hpp"
 #include "cli/values.hpp"
+#include "cli/verbs.hpp"
 #include "engine/align.hpp"
 #include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
-#include "report/align_report.hpp"
 #include "report/bounds_report.hpp"
+#include "report/report.hpp"
 
 namespace entrain::cli {
 namespace {
 
-constexpr const char* k_input_group = "OPTIONS OF THE TABLES";
 constexpr const char* k_table_group = "OUTPUT OPTIONS";
-constexpr std::uint64_t k_most_hz = 1'000'000'000'000'000;
 
 class Align : public Verb {
  public:
@@ -38,12 +35,10 @@ class Align : public Verb {
          "each clock the map to a common time: the first step of correct, for programs that have "
          "no OTF2 archive.",
          "EDGES is CSV with a header line, or JSON lines. Its columns are cause_clock, cause_time, "
-         "effect_clock and effect_time: at cause_time something happened without which "
-         "effect_time could not have come. Clocks have any name; times are whole ticks, decimals "
-         "of "
-         "seconds (see --unit), or dates by ISO 8601. Optional "
-         "are min_delay, kind, and instance with role (begin or end) for collectives. The manual "
-         "has every column: docs/manual/align.md.",
+         "effect_clock and effect_time: at cause_time something happened without which effect_time "
+         "could not have come. Clocks have any name; times are whole ticks, decimals of seconds "
+         "(see --unit), or dates by ISO 8601. Optional are min_delay, kind, and instance with role "
+         "(begin or end) for collectives. The manual has every column: docs/manual/align.md.",
          "What is known of clocks, and measurements of them, come in a second table (--clocks)."},
         {{"entrain align messages.csv -o aligned",
           "Writes aligned/maps.csv: per clock the ticks and the offsets to add there."},
@@ -106,26 +101,17 @@ class Align : public Verb {
   void declare_output(OptionSet& set);
 
   static Result<void> refuse_useless_options(const OptionSet& set) {
-    for (const char* name :
-         {"--clock-samples", "--clock-records", "--alltoallv", "--init-finalize"}) {
-      if (!set.given(name)) continue;
-      return fail(ErrorKind::usage,
-                  fmt::format("{} is of no use here: it concerns records of archives", name));
-    }
-    if (set.given("--bounds-csv")) {
-      return fail(ErrorKind::usage,
-                  "--bounds-csv is of no use here: --bounds with -o DIR writes "
-                  "DIR/bounds.csv");
-    }
+    TRY(set.refuse({"--clock-samples", "--clock-records", "--alltoallv", "--init-finalize"},
+                   "is of no use here: it concerns records of archives"));
+    TRY(set.refuse({"--bounds-csv"},
+                   "is of no use here: --bounds with -o DIR writes DIR/bounds.csv"));
     for (const char* name : {"--time-column", "--clock-column"}) {
       if (set.given(name) == set.given("--apply")) continue;
       return fail(ErrorKind::usage,
                   "--apply, --time-column and --clock-column are of use together only");
     }
-    if (set.given("--apply") && !set.given("--output")) {
-      return fail(ErrorKind::usage, "--apply needs -o DIR, where the mapped table goes");
-    }
-    return {};
+    if (set.given("--output")) return {};
+    return set.refuse({"--apply"}, "needs -o DIR, where the mapped table goes");
   }
 
   std::string edges_, output_, apply_;
@@ -136,55 +122,48 @@ class Align : public Verb {
 };
 
 void Align::declare_tables(OptionSet& set) {
+  set.group("OPTIONS OF THE TABLES");
   set.values(
-         "--clocks", "FILE",
-         [this](std::string_view file) -> Result<void> {
-           files_.clocks.emplace_back(file);
-           return {};
-         },
-         "Table of clocks: column clock, and kind, domain, process, machine, resolution_hz, or of "
-         "measurements time, offset and half_width. Edges of other clocks are refused. It can be "
-         "given more than once. Use it where clocks were measured, or are known to be one. "
-         "Default: X.clocks.csv beside EDGES, which is X.csv, if it is there.")
-      ->group(k_input_group);
-  const auto parse_hz = [](std::string_view text) { return parse_count(text, 1, k_most_hz); };
-  add_value(set, "--resolution", files_.resolution_hz, parse_hz, "HZ",
+      "--clocks", "FILE",
+      [this](std::string_view file) -> Result<void> {
+        files_.clocks.emplace_back(file);
+        return {};
+      },
+      "Table of clocks: column clock, and kind, domain, process, machine, resolution_hz, or of "
+      "measurements time, offset and half_width. Edges of other clocks are refused. It can be "
+      "given more than once. Use it where clocks were measured, or are known to be one. "
+      "Default: X.clocks.csv beside EDGES, which is X.csv, if it is there.");
+  set.value("--resolution", files_.resolution_hz, count(1, 1'000'000'000'000'000), "HZ",
             "Ticks per second of all times. Use it if they are not nanoseconds: reports show "
             "seconds, and clocks are known to run right to some parts per million. Default: as the "
-            "table of clocks says, else 1000000000.")
-      ->group(k_input_group);
+            "table of clocks says, else 1000000000.");
   set.path("--unit", files_.unit, "UNIT",
            "Unit of the numbers among the times: ticks, s, ms, us or ns. Dates by ISO 8601 need "
            "none. Use it if whole numbers are no ticks. Default: as the name of the column ends "
-           "(send_us); else whole numbers are ticks, and decimals seconds.")
-      ->group(k_input_group);
+           "(send_us); else whole numbers are ticks, and decimals seconds.");
   set.path("--columns", files_.columns, "COLUMN=NAME,...",
            "Columns of EDGES by their names, or by their numbers from 1: "
            "cause_clock=src,effect_clock=3. Use it for tables of other programs. Default: their "
-           "names as in the manual, or others such as src and send_time, which the report shows.")
-      ->group(k_input_group);
+           "names as in the manual, or others such as src and send_time, which the report shows.");
 }
 
 void Align::declare_output(OptionSet& set) {
+  set.group(k_table_group);
   set.path(
-         "-o,--output", output_, "DIR",
-         "The folder to write maps.csv, report.json and, with --bounds, bounds.csv to; or, if its "
-         "name ends in .csv, the one table: that of --apply, else the maps. It appears under this "
-         "name only when it is complete, and it must not exist yet (but see --force). Default: "
-         "only the report is shown.")
-      ->group(k_table_group);
+      "-o,--output", output_, "DIR",
+      "The folder to write maps.csv, report.json and, with --bounds, bounds.csv to; or, if its "
+      "name ends in .csv, the one table: that of --apply, else the maps. It appears under this "
+      "name only when it is complete, and it must not exist yet (but see --force). Default: "
+      "only the report is shown.");
   add_force(set, files_.force, "DIR");
   set.path("--apply", apply_, "FILE",
            "Table of CSV whose times are to be mapped: DIR gets a copy with other numbers in "
            "--time-column. Use it to put events in order without a program of your own. Default: "
-           "none.")
-      ->group(k_table_group);
+           "none.");
   set.path("--time-column", files_.time_column, "NAME",
-           "Column of FILE with the times, which keep their notation. Only with --apply.")
-      ->group(k_table_group);
+           "Column of FILE with the times, which keep their notation. Only with --apply.");
   set.path("--clock-column", files_.clock_column, "NAME",
-           "Column of FILE with the names of the clocks. Only with --apply.")
-      ->group(k_table_group);
+           "Column of FILE with the names of the clocks. Only with --apply.");
 }
 
 class EdgesOfArchive : public Verb {
@@ -209,37 +188,29 @@ class EdgesOfArchive : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, "ARCHIVE", archive_,
+    add_archive(set, archive_,
                 "OTF2 anchor file, or the folder that holds one. It is never touched.");
-    set.path("-o,--output", output_, "FILE",
-             "The table of edges to write; required. JSON lines if its name ends in .jsonl, "
-             ".ndjson or .json, else CSV. It appears when it is complete, and it must not exist "
-             "yet (but see --force).")
-        ->required()
-        ->group(k_table_group);
+    set.group(k_table_group);
+    set.required_path(
+        "-o,--output", output_, "FILE",
+        "The table of edges to write; required. JSON lines if its name ends in .jsonl, "
+        ".ndjson or .json, else CSV. It appears when it is complete, and it must not exist "
+        "yet (but see --force).");
     add_force(set, force_, "each of both tables");
     check_.declare(set);
     common_.declare(set, "");
-    set.after_parsing([&set]() -> Result<void> {
-      for (const char* name : {"--bounds", "--bounds-csv", "--max-rate-ppm"}) {
-        if (!set.given(name)) continue;
-        return fail(ErrorKind::usage,
-                    fmt::format("{} is of no use here: edges have no bounds; see align", name));
-      }
-      return {};
+    set.after_parsing([&set] {
+      return set.refuse({"--bounds", "--bounds-csv", "--max-rate-ppm"},
+                        "is of no use here: edges have no bounds; see align");
     });
   }
 
   int run() override {
     CheckOptions options = check_.options;
     options.threads = common_.threads;
-    return run_and_report(
-        common_,
-        [&](Progress* progress) {
-          return engine::write_edges(engine::paths_of(archive_), output_, options, force_,
-                                     progress);
-        },
-        [](const EdgesReport&) { return k_exit_fine; });
+    return run_and_report(common_, [&](Progress* progress) {
+      return engine::write_edges(engine::paths_of(archive_), output_, options, force_, progress);
+    });
   }
 
  private:

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/check.hpp"
-
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
 #include "cli/report_file.hpp"
-#include "engine/inputs.hpp"
+#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
 
@@ -51,7 +49,7 @@ class Check : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
+    add_archive(set, archive_, "OTF2 anchor file, or the folder that holds one.");
     report_file_.declare(set);
     check_.declare(set);
     common_.declare(set,
@@ -72,10 +70,8 @@ class Check : public Verb {
   Result<CheckReport> check(Progress* progress) {
     TRY(check_distinct({{"--bounds-csv", check_.bounds_csv}, {"--report", report_file_.path}}));
     const engine::Paths paths = engine::paths_of(archive_);
-    OutputRule rule = engine::output_rule(paths, check_.options);
-    rule.offers_force = false;  // not for these files
-    TRY(report_file_.prepare(rule));
-    TRY(check_.prepare(rule));
+    TRY(report_file_.prepare(check_.rule(paths)));
+    TRY(check_.prepare(paths));
     const engine::Run run{
         .processes = processes(), .progress = progress, .page = report_file_.data()};
     TRY_ASSIGN(CheckReport report, engine::check(run, paths, check_.options));

@@ -10,6 +10,7 @@
 #include <entrain/report.hpp>
 
 #include "cli/verb.hpp"
+#include "engine/verbs.hpp"
 #include "output/output.hpp"
 
 namespace entrain::cli {
@@ -23,11 +24,13 @@ struct CheckArguments {
   void declare(OptionSet& set);
 
   /// Before the work: settles what options mean together, and refuses a file that cannot be
-  /// written by `output`. Errors: as OutputFile::check(), the same in every process.
-  Result<void> prepare(OutputRule output);
+  /// written beside these inputs. Errors: as OutputFile::check(), the same in every process.
+  Result<void> prepare(const engine::Paths& inputs);
   /// Writes the file after the work, if it is wanted. Errors as prepare().
   Result<void> write_bounds(const std::optional<ClockBounds>& bounds,
                             std::uint64_t resolution_hz) const;
+  /// The rule for files beside these inputs, for which there is no --force.
+  [[nodiscard]] OutputRule rule(const engine::Paths& inputs) const;
 
  private:
   OutputRule rule_;

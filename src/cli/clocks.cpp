@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/clocks.hpp"
-
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -12,6 +10,7 @@
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
+#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 #include "report/clock_report.hpp"
 #include "report/units.hpp"
@@ -20,16 +19,6 @@ namespace entrain::cli {
 namespace {
 
 using report::ClockOrder;
-
-constexpr const char* k_rows_group = "OPTIONS OF THE TABLE";
-constexpr std::array<std::pair<const char*, ClockOrder>, 7> k_orders{
-    {{"off", ClockOrder::off},
-     {"name", ClockOrder::name},
-     {"state", ClockOrder::state},
-     {"offset", ClockOrder::offset},
-     {"drift", ClockOrder::drift},
-     {"bound", ClockOrder::bound},
-     {"edges", ClockOrder::edges}}};
 
 class ClocksVerb : public Verb {
  public:
@@ -65,21 +54,25 @@ class ClocksVerb : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
-    add_value(
-        set, "--sort", order_, [](std::string_view text) { return parse_choice(text, k_orders); },
-        "off|name|state|offset|drift|bound|edges",
+    add_archive(set, archive_, "OTF2 anchor file, or the folder that holds one.");
+    set.group("OPTIONS OF THE TABLE");
+    set.choice(
+        "--sort", order_,
+        {{"off", ClockOrder::off},
+         {"name", ClockOrder::name},
+         {"state", ClockOrder::state},
+         {"offset", ClockOrder::offset},
+         {"drift", ClockOrder::drift},
+         {"bound", ClockOrder::bound},
+         {"edges", ClockOrder::edges}},
         "Order of the rows. off: the wrong ones first, those furthest off before others; name: "
-        "host2 before host10; others: the largest first. Default: off.")
-        ->group(k_rows_group);
-    add_value(set, "--max-offset", max_offset_s_, parse_duration, "TIME",
+        "host2 before host10; others: the largest first. Default: off.");
+    set.value("--max-offset", max_offset_s_, parse_duration, "TIME",
               "Largest offset that is tolerated, with its unit: 250us, 1ms, 0.5s. A clock that is "
               "further off at any time of the run makes the exit code 1. Use it for monitoring. "
-              "Default: any offset.")
-        ->group(k_rows_group);
+              "Default: any offset.");
     set.flag("--csv", csv_,
-             "Print the table as CSV, with the columns of --json. Use it for a spreadsheet.")
-        ->group(k_rows_group);
+             "Print the table as CSV, with the columns of --json. Use it for a spreadsheet.");
     check_.declare(set);
     common_.declare(set, "");
     set.after_parsing([this]() -> Result<void> {

@@ -6,36 +6,24 @@
 #include "cli/values.hpp"
 
 namespace entrain::cli {
-namespace {
-
-constexpr std::uint64_t k_most_threads = 4096;
-
-}  // namespace
 
 void CommonOptions::declare(OptionSet& set, const std::string& rows) {
-  const auto parse_threads = [](std::string_view text) {
-    return parse_count(text, 0, k_most_threads).map([](std::uint64_t count) {
-      return static_cast<unsigned>(count);
-    });
-  };
+  set.group(k_general);
   set.flag("--json", json,
            "Print one JSON document on standard output and nothing else there: durations in "
            "seconds (_s), ticks as integers (_ticks), shares as fractions (_share). Use it "
-           "when a program reads the report.")
-      ->group(k_general);
-  add_value(set, "--threads", threads, parse_threads, "N",
+           "when a program reads the report.");
+  set.value("--threads", threads, count(0, 4096), "N",
             "Worker threads, 0 to 4096. 0 means all cores, or one thread for each process "
             "when an MPI launcher started several. Use it when others need the machine too. "
-            "The result does not depend on it. Default: 0.")
-      ->group(k_general);
+            "The result does not depend on it. Default: 0.");
   set.flag("-q,--quiet", quiet,
            "Print no progress bar and no messages but errors, and of the report of check, clocks, "
            "correct and align the verdict alone. (The bar only ever shows on a terminal, and after "
-           "the first second.)")
-      ->group(k_general);
+           "the first second.)");
   const std::string also = rows.empty() ? "" : ", and show in the report " + rows;
   const std::string help = "Say on standard error how long each phase took" + also + ".";
-  set.flag("-v,--verbose", verbose, help.c_str())->group(k_general);
+  set.flag("-v,--verbose", verbose, help.c_str());
 }
 
 int exit_code_of(Verdict verdict) {
@@ -50,23 +38,17 @@ int exit_code_of(Verdict verdict) {
   return k_exit_unproven;
 }
 
-Option* add_archive(OptionSet& set, const std::string& name, std::string& target,
-                    const char* help) {
-  return set.argument(name, target, help);
+void add_archive(OptionSet& set, std::vector<std::string>& target, const char* help) {
+  set.arguments("ARCHIVE", target,
+                fmt::format("{} Or the JSON files of a training run or of spans of "
+                            "services, plain or packed (.gz, .zst): their folder, or one "
+                            "after the other; - is standard input.",
+                            help));
 }
 
-Option* add_archive(OptionSet& set, const std::string& name, std::vector<std::string>& target,
-                    const char* help) {
-  return set.arguments(name, target,
-                       fmt::format("{} Or the JSON files of a training run or of spans of "
-                                   "services, plain or packed (.gz, .zst): their folder, or one "
-                                   "after the other; - is standard input.",
-                                   help));
-}
-
-Option* add_max_unpacked(OptionSet& set, std::uint64_t& target) {
-  return add_value(
-      set, "--max-unpacked", target, parse_size, "BYTES",
+void add_max_unpacked(OptionSet& set, std::uint64_t& target) {
+  set.value(
+      "--max-unpacked", target, parse_size, "BYTES",
       "The most bytes that a packed file (.json.gz, .json.zst) may hold when unpacked, e.g. 20G "
       "(powers of 1024). Files that hold more are refused. Use it when a file that you "
       "trust is refused, or when files come from strangers. Default: 64G, and beyond "
@@ -74,22 +56,22 @@ Option* add_max_unpacked(OptionSet& set, std::uint64_t& target) {
 }
 
 void add_output(OptionSet& set, std::string& target, bool& force) {
-  set.path("-o,--output", target, "DIR",
-           "The folder to write the new archive to; required. A single file of JSON becomes a file "
-           "if this name ends in .json, .jsonl or .ndjson, packed as it is (.gz, .zst). It appears "
-           "under this name only when it is complete, and it must not exist yet (but see --force).")
-      ->required()
-      ->group("OUTPUT OPTIONS");
+  set.group("OUTPUT OPTIONS");
+  set.required_path(
+      "-o,--output", target, "DIR",
+      "The folder to write the new archive to; required. A single file of JSON becomes a file "
+      "if this name ends in .json, .jsonl or .ndjson, packed as it is (.gz, .zst). It appears "
+      "under this name only when it is complete, and it must not exist yet (but see --force).");
   add_force(set, force, "DIR");
 }
 
 void add_force(OptionSet& set, bool& force, const std::string& what) {
+  set.group("OUTPUT OPTIONS");
   set.flag("--force", force,
            "Replace " + what +
                " if it is any result of entrain that nobody has changed, or empty. Use it when a "
                "script writes the same result again and again. Anything else is refused. Default: "
-               "refuse.")
-      ->group("OUTPUT OPTIONS");
+               "refuse.");
 }
 
 }  // namespace entrain::cli

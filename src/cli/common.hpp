@@ -38,12 +38,8 @@ struct CommonOptions {
   void declare(OptionSet& set, const std::string& rows);
 };
 
-/// Adds a positional argument that names an archive.
-Option* add_archive(OptionSet& set, const std::string& name, std::string& target, const char* help);
-
-/// The same for verbs that also take the files of one run, one by one.
-Option* add_archive(OptionSet& set, const std::string& name, std::vector<std::string>& target,
-                    const char* help);
+/// Adds the argument ARCHIVE of the verbs that also take the files of one run, one by one.
+void add_archive(OptionSet& set, std::vector<std::string>& target, const char* help);
 
 /// Adds -o, --output and --force of the verbs that write an archive.
 void add_output(OptionSet& set, std::string& target, bool& force);
@@ -51,7 +47,7 @@ void add_output(OptionSet& set, std::string& target, bool& force);
 void add_force(OptionSet& set, bool& force, const std::string& what);
 
 /// Adds --max-unpacked of the verbs that read packed files.
-Option* add_max_unpacked(OptionSet& set, std::uint64_t& target);
+void add_max_unpacked(OptionSet& set, std::uint64_t& target);
 
 /// The exit code that tells a verdict.
 int exit_code_of(Verdict verdict);
@@ -71,6 +67,11 @@ int run_and_report(const CommonOptions& common, Work work, Verdict verdict) {
   const bool written =
       write_out(common.json ? json_text(*result) : to_text(*result, common.style()));
   return written ? verdict(*result) : k_exit_failure;
+}
+/// The same of work that is fine if it is done.
+template <class Work>
+int run_and_report(const CommonOptions& common, Work work) {
+  return run_and_report(common, work, [](const auto&) { return k_exit_fine; });
 }
 
 }  // namespace entrain::cli

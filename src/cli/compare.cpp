@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/compare.hpp"
-
 #include <map>
 #include <string>
 #include <utility>
@@ -12,26 +10,13 @@
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
+#include "cli/verbs.hpp"
 #include "engine/inputs.hpp"
 #include "formats/tables/reader.hpp"
 #include "output/output.hpp"
 
 namespace entrain::cli {
 namespace {
-
-constexpr const char* k_compare_group = "OPTIONS";
-constexpr double k_most_tolerance_s = 1e9;
-constexpr std::uint64_t k_most_points = 1'000'000;
-
-Result<std::optional<double>> parse_tolerance(std::string_view text) {
-  return parse_number(text, 0, k_most_tolerance_s, "seconds").map([](double seconds) {
-    return std::optional<double>(seconds);
-  });
-}
-
-Result<std::uint64_t> parse_points(std::string_view text) {
-  return parse_count(text, 2, k_most_points);
-}
 
 /// For plots: one line per event.
 std::string csv_of(const CompareReport& report) {
@@ -67,10 +52,9 @@ class Compare : public Verb {
         "compare the times of two archives of one trace",
         {"Compares two archives that hold the same events with different times, event for event: "
          "root mean square, 99th percentile, largest and mean difference of B from A, over all "
-         "events, "
-         "over communication (sends, receives and ends of collectives of the application between "
-         "the first and the last clock session: the figure to quote), and per location. Times are "
-         "those that an OTF2 reader sees.",
+         "events, over communication (sends, receives and ends of collectives of the application "
+         "between the first and the last clock session: the figure to quote), and per location. "
+         "Times are those that an OTF2 reader sees.",
          "A and B may also be traces of training runs, or spans of services: a file, or the folder "
          "of all files, under the same names.",
          "With --truth, a third archive of the same trace with true times, also the error of A and "
@@ -92,42 +76,35 @@ class Compare : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, "A", a_,
-                "OTF2 anchor file, or the folder that holds one. Or a JSON file of a training run "
-                "or of spans of services, or their folder.");
-    add_archive(set, "B", b_, "An archive of the same trace, in the same format.");
+    set.argument("A", a_,
+                 "OTF2 anchor file, or the folder that holds one. Or a JSON file of a training run "
+                 "or of spans of services, or their folder.");
+    set.argument("B", b_, "An archive of the same trace, in the same format.");
+    set.group("OPTIONS");
     set.path("--truth", truth_, "T",
              "An archive of the same trace with the true times. Use it with traces of synth "
              "and distort, or of a better tracer, to see whether a correction came closer to "
-             "the truth.")
-        ->group(k_compare_group);
-    add_value(set, "--tolerance", tolerance_s_, parse_tolerance, "SECONDS",
+             "the truth.");
+    set.value("--tolerance", tolerance_s_, number(0, 1e9, "seconds"), "SECONDS",
               "Largest difference of B from A that is fine for any event, in seconds, 0 to "
               "1e9; a larger one gives exit status 1. Use it when a script must notice a "
-              "change. Default: any.")
-        ->group(k_compare_group);
+              "change. Default: any.");
     set.path("--csv", csv_, "FILE",
-             "Write events, thinned to --points per location, to FILE, which must not exist: "
-             "the time since the first event, the difference of B from A and, with --truth, "
-             "the errors of both with their parts, all in seconds. Use it when you want to plot "
-             "differences "
-             "over time. Default: no file.")
-        ->group(k_compare_group);
-    add_value(set, "--points", points_, parse_points, "N",
+             "Write events, thinned to --points per location, to FILE, which must not exist: the "
+             "time since the first event, the difference of B from A and, with --truth, the errors "
+             "of both with their parts, all in seconds. Use it when you want to plot differences "
+             "over time. Default: no file.");
+    set.value("--points", points_, count(2, 1'000'000), "N",
               "How many events of each location --csv takes: the first, the last and others "
               "between them, 2 to 1000000. Use more when a plot hides short disturbances. "
-              "Default: 1000.")
-        ->group(k_compare_group);
+              "Default: 1000.");
     set.flag("--raw", options_.raw_a,
              "Take the time stamps of A as they are stored, without its ClockOffset records. "
-             "Use it when A has records that are wrong. For OTF2 archives only.")
-        ->group(k_compare_group);
-    add_max_unpacked(set, options_.max_unpacked_bytes)->group(k_compare_group);
+             "Use it when A has records that are wrong. For OTF2 archives only.");
+    add_max_unpacked(set, options_.max_unpacked_bytes);
     common_.declare(set, "all locations instead of the ten that differ most");
     set.after_parsing([this, &set]() -> Result<void> {
-      if (set.given("--points") && csv_.empty())
-        return fail(ErrorKind::usage, "--points is of no use without --csv");
-      return {};
+      return csv_.empty() ? set.refuse({"--points"}, "is of no use without --csv") : Result<void>();
     });
   }
 

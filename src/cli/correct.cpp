@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/correct.hpp"
-
 #include <fmt/format.h>
-
-#include <fmt/core.h>
 
 #include <entrain/entrain.hpp>
 
@@ -12,34 +8,19 @@
 #include "cli/common.hpp"
 #include "cli/report_file.hpp"
 #include "cli/values.hpp"
-#include "engine/inputs.hpp"
+#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
 
 namespace entrain::cli {
 namespace {
 
-constexpr const char* k_archive_group = "OUTPUT OPTIONS";
-constexpr const char* k_method_group = "OPTIONS OF THE CORRECTION";
-constexpr std::uint64_t k_most_delta_ticks = 1'000'000'000'000;
-constexpr std::int64_t k_most_slope = 1000;
-
-constexpr std::array<std::pair<const char*, WriteMode>, 2> k_modes{
-    {{"rewrite", WriteMode::rewrite}, {"overlay", WriteMode::overlay}}};
-constexpr std::array<std::pair<const char*, LinkKind>, 4> k_links{{{"auto", LinkKind::automatic},
-                                                                   {"reflink", LinkKind::reflink},
-                                                                   {"symbolic", LinkKind::symbolic},
-                                                                   {"hard", LinkKind::hard}}};
-
-constexpr std::array<std::pair<const char*, RampShape>, 2> k_ramps{
-    {{"taut", RampShape::taut}, {"paper", RampShape::paper}}};
-
 class Correct : public Verb {
  public:
   [[nodiscard]] const HelpText& help() const override;
 
   void declare(OptionSet& set) override {
-    add_archive(set, "ARCHIVE", archive_,
+    add_archive(set, archive_,
                 "OTF2 anchor file, or the folder that holds one. It is never touched.");
     declare_output(set);
     declare_method(set);
@@ -72,10 +53,8 @@ class Correct : public Verb {
     TRY(check_distinct(
         {{"--bounds-csv", check_.bounds_csv}, {"--report", report_file_.path}, {"-o", output_}}));
     const engine::Paths paths = engine::paths_of(archive_);
-    OutputRule rule = engine::output_rule(paths, check_.options);
-    rule.offers_force = false;  // not for these files
-    TRY(report_file_.prepare(rule));
-    TRY(check_.prepare(rule));
+    TRY(report_file_.prepare(check_.rule(paths)));
+    TRY(check_.prepare(paths));
     options_.check = check_.options;
     options_.check.threads = common_.own_threads();
     const engine::Run run{
@@ -112,8 +91,7 @@ const HelpText& Correct::help() const {
        "Finally, the new archive is read back and checked by independent code. The report shows, "
        "per kind of operation, violations before and after, how far events moved, and by how much "
        "local intervals changed. It begins with a verdict on the new archive: violations, clean, "
-       "or "
-       "unproven.",
+       "or unproven.",
        "Several processes (mpirun -n 4 entrain correct ...) share the work: each reads and writes "
        "the files of its own locations. The result is the same, bit for bit."},
       {{"entrain correct traces.otf2 -o corrected",
@@ -139,122 +117,99 @@ const HelpText& Correct::help() const {
 }
 
 Result<void> Correct::refuse_useless_options(const OptionSet& set) const {
-  const auto useless = [](std::string sentence) {
-    return fail(ErrorKind::usage, std::move(sentence));
-  };
-  if (set.given("--link") && options_.mode != WriteMode::overlay)
-    return useless("--link needs --mode overlay: a rewrite links nothing");
-  if (set.given("--max-slope") && !options_.backward)
-    return useless("--max-slope is of no use with --backward off: there are no ramps");
-  if (set.given("--ramp") && !options_.backward)
-    return useless("--ramp is of no use with --backward off: there are no ramps");
-  if (options_.epsilon_s && options_.gamma)
-    return useless("--epsilon is of no use with --gamma N: it decides which gamma is taken");
-  for (const char* name :
-       {"--gamma", "--epsilon", "--delta", "--max-slope", "--ramp", "--backward"}) {
-    if (!options_.amortize && set.given(name))
-      return useless(fmt::format("{} is of no use with --amortize off", name));
+  if (options_.mode != WriteMode::overlay) {
+    TRY(set.refuse({"--link"}, "needs --mode overlay: a rewrite links nothing"));
   }
-  return {};
+  if (!options_.backward) {
+    TRY(set.refuse({"--max-slope", "--ramp"},
+                   "is of no use with --backward off: there are no ramps"));
+  }
+  if (options_.epsilon_s && options_.gamma) {
+    TRY(set.refuse({"--epsilon"}, "is of no use with --gamma N: it decides which gamma is taken"));
+  }
+  if (options_.amortize) return {};
+  return set.refuse({"--gamma", "--epsilon", "--delta", "--max-slope", "--ramp", "--backward"},
+                    "is of no use with --amortize off");
 }
 
 void Correct::declare_output(OptionSet& set) {
   add_output(set, output_, options_.force);
-  const auto parse_mode = [](std::string_view text) { return parse_choice(text, k_modes); };
-  const auto parse_link = [](std::string_view text) { return parse_choice(text, k_links); };
-  add_value(set, "--mode", options_.mode, parse_mode, "rewrite|overlay",
-            "How the correction is stored. rewrite: a self-contained archive; every time "
-            "stamp is replaced and every other byte stays. overlay: the event files of "
-            "ARCHIVE are linked, and the correction is stored beside them as ClockOffset "
-            "records, which every tool built on the OTF2 library applies; of a training run, the "
-            "files are linked, and one shift per file is stored as perfetto_manifest.json, which "
-            "Perfetto applies. Use overlay when disk space or time is short and ARCHIVE stays in "
-            "its place. Default: rewrite.")
-      ->group(k_archive_group);
-  add_value(set, "--link", options_.link, parse_link, "auto|reflink|symbolic|hard",
-            "How overlay links event files; only with --mode overlay. reflink: copy on "
-            "write, if the file system can; ARCHIVE may be deleted. symbolic: relative "
-            "symbolic links; ARCHIVE must stay. hard: hard links; ARCHIVE may be deleted, "
-            "but must not be written to. auto: the first of these that works; the report "
-            "names it. Use it when ARCHIVE will be moved or deleted. Default: auto.")
-      ->group(k_archive_group);
+  set.group("OUTPUT OPTIONS");
+  set.choice("--mode", options_.mode,
+             {{"rewrite", WriteMode::rewrite}, {"overlay", WriteMode::overlay}},
+             "How the correction is stored. rewrite: a self-contained archive; every time "
+             "stamp is replaced and every other byte stays. overlay: the event files of "
+             "ARCHIVE are linked, and the correction is stored beside them as ClockOffset "
+             "records, which every tool built on the OTF2 library applies; of a training run, the "
+             "files are linked, and one shift per file is stored as perfetto_manifest.json, which "
+             "Perfetto applies. Use overlay when disk space or time is short and ARCHIVE stays in "
+             "its place. Default: rewrite.");
+  set.choice("--link", options_.link,
+             {{"auto", LinkKind::automatic},
+              {"reflink", LinkKind::reflink},
+              {"symbolic", LinkKind::symbolic},
+              {"hard", LinkKind::hard}},
+             "How overlay links event files; only with --mode overlay. reflink: copy on "
+             "write, if the file system can; ARCHIVE may be deleted. symbolic: relative "
+             "symbolic links; ARCHIVE must stay. hard: hard links; ARCHIVE may be deleted, "
+             "but must not be written to. auto: the first of these that works; the report "
+             "names it. Use it when ARCHIVE will be moved or deleted. Default: auto.");
   set.flag("--mark-offsets", options_.mark_offsets,
            "Only for spans of services: each span that moves gets an attribute "
            "entrain.offset_ns, what was added to its begin, ns. Use it to see in a viewer what "
-           "was moved. Default: only times change.")
-      ->group(k_archive_group);
+           "was moved. Default: only times change.");
   set.flag("--no-verify", no_verify_,
            "Do not read the new archive back to check it. The report then neither says "
            "what changed nor has a verdict. Use it when time is short and you run check "
-           "later. Default: check it.")
-      ->group(k_archive_group);
+           "later. Default: check it.");
   report_file_.declare(set);
 }
 
 void Correct::declare_method(OptionSet& set) {
   const auto parse_delta = [this](std::string_view text) {
     options_.measure_delta = text == "auto";
-    if (options_.measure_delta) return Result<std::int64_t>(0);
-    return parse_count(text, 0, k_most_delta_ticks).map([](std::uint64_t ticks) {
-      return static_cast<std::int64_t>(ticks);
-    });
+    if (options_.measure_delta) return Result<std::uint64_t>(0);
+    return parse_count(text, 0, 1'000'000'000'000);
   };
-  const auto parse_epsilon = [](std::string_view text) -> Result<std::optional<double>> {
-    if (text == "auto") return std::optional<double>();
-    return parse_number(text, 0, 1e6, "seconds").map([](double s) { return std::optional(s); });
-  };
-  const auto parse_slope = [](std::string_view text) { return parse_decimal9(text, k_most_slope); };
-  add_value(set, "--gamma", options_.gamma, parse_gamma, "auto|N",
-            "Control variable of forward amortization: the rate at which a clock that "
-            "jumped runs until it meets its own time again. A decimal number above 0 and "
-            "at most 1, at most 9 decimals. auto: tries 0.99999, 0.9999, 0.999, 0.99 and "
-            "0.9, and takes for every clock the largest one with which it moves by at most "
-            "--epsilon. Use a number to compare with other implementations, which "
-            "mostly take 0.99. Default: auto.")
-      ->group(k_method_group);
-  add_value(set, "--epsilon", options_.epsilon_s, parse_epsilon, "auto|SECONDS",
+  set.group("OPTIONS OF THE CORRECTION");
+  set.value("--gamma", options_.gamma, or_auto(decimal9(1)), "auto|N",
+            "Control variable of forward amortization: the rate at which a clock that jumped runs "
+            "until it meets its own time again. A decimal number above 0 and at most 1, at most 9 "
+            "decimals. auto: tries 0.99999, 0.9999, 0.999, 0.99 and 0.9, and takes for every clock "
+            "the largest one with which it moves by at most --epsilon. Use a number to compare "
+            "with other implementations, which mostly take 0.99. Default: auto.");
+  set.value("--epsilon", options_.epsilon_s, or_auto(number(0, 1e6, "seconds")), "auto|SECONDS",
             "Largest displacement of a clock that needs no smaller gamma, 0 to 1000000 seconds. "
             "auto: 1.1 times the largest one with gamma 0.9 everywhere. Not with --gamma N. Use a "
             "number when errors below it do not matter: smaller gammas remove larger displacements "
-            "and change more intervals. Default: auto.")
-      ->group(k_method_group);
-  add_value(set, "--delta", options_.delta_ticks, parse_delta, "auto|TICKS",
-            "Smallest distance of consecutive communication events of a location, in "
-            "ticks of the trace's timer, 0 to 1000000000000. Events that were closer "
-            "before stay as close as they were. auto: for every process the smallest distance of "
-            "its events in the trace, which is the step of its timer; the report names it. Use it "
-            "when a tool needs distinct times. "
-            "It costs memory for events that otherwise need none. Default: 0.")
-      ->group(k_method_group);
-  add_value(set, "--max-slope", options_.max_slope, parse_slope, "N",
-            "Slope of the ramps of backward amortization, ticks per tick: 0.01 spreads a "
-            "jump of 1 us over the 100 us before it. Sends that may not move that far "
-            "make a ramp flatter first and steeper then. Not with --backward off. A "
-            "decimal number above 0 and at most 1000, at most 9 decimals. Use a smaller "
-            "one when local intervals must change less, a larger one when corrections "
-            "must stay near the jump. Default: 0.01.")
-      ->group(k_method_group);
-  const auto parse_ramp = [](std::string_view text) { return parse_choice(text, k_ramps); };
-  add_value(set, "--ramp", options_.ramp, parse_ramp, "taut|paper",
-            "How a jump is built up. taut: by the shortest curve between the times and the limits "
-            "of sends; where ramps overlap, the higher one counts. paper: by straight pieces from "
-            "the start of an interval of jump / --max-slope, for each jump by itself, as in the "
-            "paper of 2007 that describes the method; ramps add up, and no tick is added where mu "
-            "is 0 (see "
-            "--mu). Not with --backward off. Use "
-            "paper to compare with other implementations. Default: taut.")
-      ->group(k_method_group);
-  add_value(set, "--backward", options_.backward, parse_switch, "on|off",
-            "Whether to build up jumps before they happen. off: a corrected receive "
-            "jumps, and only later events move. Use off to see forward amortization "
-            "alone. Default: on.")
-      ->group(k_method_group);
-  add_value(set, "--amortize", options_.amortize, parse_switch, "on|off",
-            "Whether the controlled logical clock removes violations. off: the times after "
-            "--presync are written as they are, with the violations that they leave. Use off to "
-            "see how good the presync alone is; not with --gamma, --epsilon, --delta, "
-            "--max-slope, --ramp or --backward. Default: on.")
-      ->group(k_method_group);
+            "and change more intervals. Default: auto.");
+  set.value("--delta", options_.delta_ticks, parse_delta, "auto|TICKS",
+            "Smallest distance of consecutive communication events of a location, in ticks of the "
+            "trace's timer, 0 to 1000000000000. Events that were closer before stay as close as "
+            "they were. auto: for every process the smallest distance of its events in the trace, "
+            "which is the step of its timer; the report names it. Use it when a tool needs "
+            "distinct times. It costs memory for events that otherwise need none. Default: 0.");
+  set.value("--max-slope", options_.max_slope, decimal9(1000), "N",
+            "Slope of the ramps of backward amortization, ticks per tick: 0.01 spreads a jump of 1 "
+            "us over the 100 us before it. Sends that may not move that far make a ramp flatter "
+            "first and steeper then. Not with --backward off. A decimal number above 0 and at most "
+            "1000, at most 9 decimals. Use a smaller one when local intervals must change less, a "
+            "larger one when corrections must stay near the jump. Default: 0.01.");
+  set.choice("--ramp", options_.ramp, {{"taut", RampShape::taut}, {"paper", RampShape::paper}},
+             "How a jump is built up. taut: by the shortest curve between the times and the limits "
+             "of sends; where ramps overlap, the higher one counts. paper: by straight pieces from "
+             "the start of an interval of jump / --max-slope, for each jump by itself, as in the "
+             "paper of 2007 that describes the method; ramps add up, and no tick is added where mu "
+             "is 0 (see --mu). Not with --backward off. Use paper to compare with other "
+             "implementations. Default: taut.");
+  set.choice("--backward", options_.backward, {{"on", true}, {"off", false}},
+             "Whether to build up jumps before they happen. off: a corrected receive jumps, and "
+             "only later events move. Use off to see forward amortization alone. Default: on.");
+  set.choice("--amortize", options_.amortize, {{"on", true}, {"off", false}},
+             "Whether the controlled logical clock removes violations. off: the times after "
+             "--presync are written as they are, with the violations that they leave. Use off to "
+             "see how good the presync alone is; not with --gamma, --epsilon, --delta, "
+             "--max-slope, --ramp or --backward. Default: on.");
 }
 
 }  // namespace

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/drop.hpp"
-
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include <entrain/entrain.hpp>
 
 #include "cli/common.hpp"
 #include "cli/values.hpp"
+#include "cli/verbs.hpp"
 
 namespace entrain::cli {
 namespace {
-
-constexpr const char* k_loss_group = "OPTIONS OF THE LOSS";
 
 /// "0.1" or "10%", alone or with ":0.5", the share of the locations.
 Result<DropStretch> parse_stretch(std::string_view text) {
@@ -51,8 +47,8 @@ class Drop : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, "ARCHIVE", archive_,
-                "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    set.argument("ARCHIVE", archive_,
+                 "OTF2 anchor file, or the folder that holds one. It is never touched.");
     add_output(set, output_, options_.force);
     declare_losses(set);
     common_.declare(set, "all locations, and kinds of records that do not occur");
@@ -61,10 +57,9 @@ class Drop : public Verb {
 
   int run() override {
     options_.threads = common_.threads;
-    return run_and_report(
-        common_,
-        [&](Progress* progress) { return entrain::drop(archive_, output_, options_, progress); },
-        [](const DropReport&) { return k_exit_fine; });
+    return run_and_report(common_, [&](Progress* progress) {
+      return entrain::drop(archive_, output_, options_, progress);
+    });
   }
 
  private:
@@ -89,45 +84,36 @@ class Drop : public Verb {
 };
 
 void Drop::declare_losses(OptionSet& set) {
-  const auto parse_seed = [](std::string_view text) {
-    return parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
-  };
-  add_value(set, "--seed", options_.seed, parse_seed, "N",
+  set.group("OPTIONS OF THE LOSS");
+  set.value("--seed", options_.seed, k_any_count, "N",
             "Where the random numbers start, 0 to 2^64-1. Use another one for another loss. "
-            "Default: 1.")
-      ->group(k_loss_group);
-  add_value(set, "--random", options_.random, parse_share, "SHARE",
+            "Default: 1.");
+  set.value("--random", options_.random, parse_share, "SHARE",
             "Each record of a message or collective is lost by itself with this probability, 0 "
             "to 1, or 0% to 100%. Use it for buffers that get lost and tracers that sample. "
-            "Default: 0.")
-      ->group(k_loss_group);
-  add_value(set, "--windows", options_.windows, parse_stretch, "SHARE[:LOCATIONS]",
+            "Default: 0.");
+  set.value("--windows", options_.windows, parse_stretch, "SHARE[:LOCATIONS]",
             "All records of messages and collectives are lost in one window per location. The "
             "window takes SHARE of the location's time and lies anywhere in it; LOCATIONS is the "
             "share of the communicating locations that get one, at least one. Use it for "
             "measurement that is switched off for a while. Default: none; if LOCATIONS is missing, "
-            "a third.")
-      ->group(k_loss_group);
+            "a third.");
   set.flag("--mark-windows", options_.mark_windows,
            "Write MeasurementOnOff records at the ends of windows, as a tracer does that is "
-           "switched off and on. Use it to test tools that read them. Default: no marks.")
-      ->group(k_loss_group);
-  add_value(set, "--tail", options_.tail, parse_stretch, "SHARE[:LOCATIONS]",
+           "switched off and on. Use it to test tools that read them. Default: no marks.");
+  set.value("--tail", options_.tail, parse_stretch, "SHARE[:LOCATIONS]",
             "The last SHARE of the time of some locations is lost, with every record of any "
             "kind. Regions that are open there are never left. Use it for full buffers and "
-            "killed processes. Default: none; if LOCATIONS is missing, a third.")
-      ->group(k_loss_group);
+            "killed processes. Default: none; if LOCATIONS is missing, a third.");
   set.values(
-         "--call", "NAME",
-         [this](std::string_view name) -> Result<void> {
-           options_.calls.emplace_back(name);
-           return {};
-         },
-         "All records of a kind of call are lost. NAME is send, isend, recv, irecv or "
-         "collective; a collective operation such as Allreduce; or a region such as "
-         "MPI_Ssend, for the records written in it. It can be given more than once. Use it "
-         "for filters. Default: no call.")
-      ->group(k_loss_group);
+      "--call", "NAME",
+      [this](std::string_view name) -> Result<void> {
+        options_.calls.emplace_back(name);
+        return {};
+      },
+      "All records of a kind of call are lost. NAME is send, isend, recv, irecv or collective; a "
+      "collective operation such as Allreduce; or a region such as MPI_Ssend, for the records "
+      "written in it. It can be given more than once. Use it for filters. Default: no call.");
 }
 
 }  // namespace

@@ -1,41 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/export.hpp"
-
-#include <array>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <entrain/entrain.hpp>
 
+#include "base/try.hpp"
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
+#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
-#include "report/export_report.hpp"
+#include "report/report.hpp"
 
 namespace entrain::cli {
 namespace {
 
 constexpr const char* k_export_group = "OUTPUT OPTIONS";
-constexpr double k_most_seconds = 1e9;
-constexpr std::uint64_t k_most_windows = 1'000'000;
-
-/// Seconds from "10ms" and the like.
-Result<double> parse_span(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, double>, 4> k_units{
-      {{"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"s", 1}}};
-  for (const auto& [unit, seconds] : k_units) {
-    if (!text.ends_with(unit)) continue;
-    const auto number =
-        parse_number(text.substr(0, text.size() - unit.size()), 0, k_most_seconds, "");
-    if (number) return *number * seconds;
-  }
-  return fail(ErrorKind::usage, "is not a number with s, ms, us or ns after it, such as 10ms");
-}
-
 class Export : public Verb {
  public:
   [[nodiscard]] const HelpText& help() const override {
@@ -61,7 +43,7 @@ class Export : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, "ARCHIVE", archive_,
+    add_archive(set, archive_,
                 "OTF2 anchor file, or the folder that holds one. It is never touched.");
     declare_output(set);
     declare_part(set);
@@ -73,12 +55,9 @@ class Export : public Verb {
   int run() override {
     options_.check = check_.options;
     options_.check.threads = common_.threads;
-    return run_and_report(
-        common_,
-        [&](Progress* progress) {
-          return engine::export_trace(engine::paths_of(archive_), output_, options_, progress);
-        },
-        [](const ExportReport&) { return k_exit_fine; });
+    return run_and_report(common_, [&](Progress* progress) {
+      return engine::export_trace(engine::paths_of(archive_), output_, options_, progress);
+    });
   }
 
  private:
@@ -86,27 +65,14 @@ class Export : public Verb {
   void declare_part(OptionSet& set);
 
   [[nodiscard]] Result<void> refuse_useless_options(const OptionSet& set) const {
-    for (const char* name : {"--bounds", "--bounds-csv", "--max-rate-ppm"}) {
-      if (!set.given(name)) continue;
-      return fail(ErrorKind::usage,
-                  fmt::format("{} is of no use here: a picture has no bounds; see check", name));
+    TRY(set.refuse({"--bounds", "--bounds-csv", "--max-rate-ppm"},
+                   "is of no use here: a picture has no bounds; see check"));
+    if (options_.format == ExportFormat::csv) {
+      TRY(set.refuse({"--window"}, "is of no use here: a table of edges is written whole"));
     }
-    if (set.given("--around") && (options_.from_s || options_.to_s)) {
-      return fail(ErrorKind::usage,
-                  "--around chooses the parts itself; leave out --from and --until");
-    }
-    if (set.given("--window") && options_.format == ExportFormat::csv) {
-      return fail(ErrorKind::usage,
-                  "--window is of no use here: a table of edges is written whole");
-    }
-    if (set.given("--window") && (options_.from_s || options_.to_s)) {
-      return fail(ErrorKind::usage,
-                  "--window is of no use beside --from and --until; see --around");
-    }
-    if (output_ == "-") {
-      return fail(ErrorKind::usage,
-                  "-o - names no file: a picture is not written to standard "
-                  "output; name a file, or ./-");
+    if (options_.from_s || options_.to_s) {
+      TRY(set.refuse({"--around"}, "chooses the parts itself; leave out --from and --until"));
+      TRY(set.refuse({"--window"}, "is of no use beside --from and --until; see --around"));
     }
     if (options_.from_s && options_.to_s && *options_.from_s > *options_.to_s) {
       return fail(ErrorKind::usage, "--from is later than --until, so nothing would be written");
@@ -122,43 +88,37 @@ class Export : public Verb {
 };
 
 void Export::declare_output(OptionSet& set) {
-  static constexpr std::array<std::pair<const char*, ExportFormat>, 3> k_formats{
+  set.group(k_export_group);
+  set.choice(
+      "--to", options_.format,
       {{"perfetto", ExportFormat::perfetto},
        {"chrome", ExportFormat::chrome},
-       {"csv", ExportFormat::csv}}};
-  add_value(
-      set, "--to", options_.format,
-      [](std::string_view text) { return parse_choice(text, k_formats); }, "FORMAT",
+       {"csv", ExportFormat::csv}},
       "perfetto: for https://ui.perfetto.dev and its query language; chrome: JSON that "
       "chrome://tracing and many other viewers read, several times as large; csv: no picture, but "
-      "a row per edge with its margin, the table that entrain edges writes. Default: perfetto.")
-      ->group(k_export_group);
-  set.path("-o,--output", output_, "FILE",
-           "The file to write; required. It appears when it is complete, and it must not exist yet "
-           "(but see --force).")
-      ->required()
-      ->group(k_export_group);
+      "a row per edge with its margin, the table that entrain edges writes. Default: perfetto.");
+  set.required_path(
+      "-o,--output", output_, "FILE",
+      "The file to write; required. It appears when it is complete, and it must not exist yet "
+      "(but see --force).");
   set.flag("--both", options_.both,
            "Show everything twice, as two groups of tracks: by the clocks as measured, and by the "
            "times that entrain correct would write. Use it to see what a correction does. ARCHIVE "
-           "is the one before the correction. Default: as measured only.")
-      ->group(k_export_group);
+           "is the one before the correction. Default: as measured only.");
   add_force(set, options_.force, "FILE");
 }
 
 void Export::declare_part(OptionSet& set) {
-  const auto parse_time = [](std::string_view text) {
-    return parse_number(text, 0, k_most_seconds, "seconds");
-  };
-  add_value(set, "--from", options_.from_s, parse_time, "SECONDS",
+  set.group(k_export_group);
+  set.value("--from", options_.from_s, number(0, 1e9, "seconds"), "SECONDS",
             "Write only what happened from this time on, counted from the first event. Calls that "
             "are open then begin there. --from 0 writes all of a large trace. Default: the "
-            "beginning.")
-      ->group(k_export_group);
-  add_value(
-      set, "--around", options_.around,
+            "beginning.");
+  set.value(
+      "--around", options_.around,
       [](std::string_view text) -> Result<std::uint32_t> {
         constexpr std::string_view k_worst = "worst:";
+        constexpr std::uint64_t k_most_windows = 1'000'000;
         if (text.starts_with(k_worst)) {
           const auto count = parse_count(text.substr(k_worst.size()), 1, k_most_windows);
           if (count) return static_cast<std::uint32_t>(*count);
@@ -169,15 +129,12 @@ void Export::declare_part(OptionSet& set) {
       "worst:N",
       "Write only what is around the N worst edges: those that come earliest, measured against the "
       "least time that they take. Default: worst:10 where the file would pass 200 MB, else "
-      "everything.")
-      ->group(k_export_group);
-  add_value(set, "--window", options_.window_s, parse_span, "TIME",
+      "everything.");
+  set.value("--window", options_.window_s, parse_duration, "TIME",
             "How much is written around each end of an edge, half of it before: a number with s, "
-            "ms, us or ns after it. Default: 10ms.")
-      ->group(k_export_group);
-  add_value(set, "--until", options_.to_s, parse_time, "SECONDS",
-            "Write only what happened up to this time. Default: the end.")
-      ->group(k_export_group);
+            "ms, us or ns after it. Default: 10ms.");
+  set.value("--until", options_.to_s, number(0, 1e9, "seconds"), "SECONDS",
+            "Write only what happened up to this time. Default: the end.");
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/info.hpp"
-
 #include <entrain/entrain.hpp>
 
 #include "cli/common.hpp"
+#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 
 namespace entrain::cli {
@@ -29,19 +28,16 @@ class Info : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
+    add_archive(set, archive_, "OTF2 anchor file, or the folder that holds one.");
     common_.declare(set, "records and operations that do not occur");
-    add_max_unpacked(set, max_unpacked_)->group("OPTIONS");
+    set.group("OPTIONS");
+    add_max_unpacked(set, max_unpacked_);
   }
 
   int run() override {
-    return run_and_report(
-        common_,
-        [&](Progress* progress) {
-          return engine::inspect(engine::paths_of(archive_), common_.threads, progress,
-                                 max_unpacked_);
-        },
-        [](const ArchiveInfo&) { return k_exit_fine; });
+    return run_and_report(common_, [&](Progress* progress) {
+      return engine::inspect(engine::paths_of(archive_), common_.threads, progress, max_unpacked_);
+    });
   }
 
  private:

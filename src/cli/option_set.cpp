@@ -2,7 +2,6 @@
 #include "cli/option_set.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <span>
 
 #include <fmt/format.h>
@@ -104,50 +103,48 @@ struct OptionSet::Parser {
   }
 
   CLI::App app;
-  std::deque<Option> options;
+  std::string group;                      ///< heading of the options that come next
   std::vector<const CLI::Option*> paths;  ///< those of the options that take paths
   bool help_wanted = false;
   bool all_wanted = false;  ///< the help on all options
 };
 
-Option* Option::group(const std::string& heading) {
-  option_.group(heading);
-  return this;
-}
-
-Option* Option::required() {
-  option_.required();
-  return this;
-}
-
 OptionSet::OptionSet(const HelpText& help) : parser_(std::make_unique<Parser>(help)) {}
 OptionSet::~OptionSet() = default;
 
-Option* OptionSet::own(CLI::Option& option) { return &parser_->options.emplace_back(option); }
+void OptionSet::group(const std::string& heading) { parser_->group = heading; }
 
-Option* OptionSet::own_path(CLI::Option& option) {
+CLI::Option& OptionSet::grouped(CLI::Option& option) { return *option.group(parser_->group); }
+
+CLI::Option& OptionSet::own_path(CLI::Option& option) {
   parser_->paths.push_back(&option);
-  return own(*option.check(reject_empty));
+  return *option.check(reject_empty);
 }
 
-Option* OptionSet::argument(const std::string& name, std::string& target, const std::string& help) {
-  return own_path(*parser_->app.add_option(name, target, help)->required()->group("ARGUMENTS"));
+void OptionSet::argument(const std::string& name, std::string& target, const std::string& help) {
+  own_path(*parser_->app.add_option(name, target, help)).required()->group("ARGUMENTS");
 }
 
-Option* OptionSet::arguments(const std::string& name, std::vector<std::string>& target,
-                             const std::string& help) {
-  return own_path(*parser_->app.add_option(name, target, help)->required()->group("ARGUMENTS"));
+void OptionSet::arguments(const std::string& name, std::vector<std::string>& target,
+                          const std::string& help) {
+  own_path(*parser_->app.add_option(name, target, help)).required()->group("ARGUMENTS");
 }
 
-Option* OptionSet::path(const std::string& names, std::string& target, const std::string& type,
-                        const std::string& help) {
-  return own_path(*parser_->app.add_option(names, target, help)
-                       ->type_name(type)
-                       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast));
+void OptionSet::path(const std::string& names, std::string& target, const std::string& type,
+                     const std::string& help) {
+  own_path(grouped(*parser_->app.add_option(names, target, help)))
+      .type_name(type)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-Option* OptionSet::flag(const std::string& names, bool& target, const std::string& help) {
-  return own(*parser_->app.add_flag(names, target, help)->disable_flag_override());
+void OptionSet::required_path(const std::string& names, std::string& target,
+                              const std::string& type, const std::string& help) {
+  path(names, target, type, help);
+  parser_->app.get_options().back()->required();
+}
+
+void OptionSet::flag(const std::string& names, bool& target, const std::string& help) {
+  grouped(*parser_->app.add_flag(names, target, help)).disable_flag_override();
 }
 
 namespace {
@@ -162,25 +159,25 @@ std::string long_name(const std::string& names) { return names.substr(names.find
 
 }  // namespace
 
-Option* OptionSet::value(const std::string& names, const std::string& type, Store store,
-                         const std::string& help) {
+void OptionSet::value(const std::string& names, const std::string& type, Store store,
+                      const std::string& help) {
   const auto parse = [store = std::move(store), name = long_name(names)](const std::string& text) {
     parse_text(store, name, text);
   };
-  return own(*parser_->app.add_option_function<std::string>(names, parse, help)
-                  ->type_name(type)
-                  ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast));
+  grouped(*parser_->app.add_option_function<std::string>(names, parse, help))
+      .type_name(type)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-Option* OptionSet::values(const std::string& names, const std::string& type, Store store,
-                          const std::string& help) {
+void OptionSet::values(const std::string& names, const std::string& type, Store store,
+                       const std::string& help) {
   const auto parse = [store = std::move(store),
                       name = long_name(names)](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) parse_text(store, name, text);
   };
-  return own(*parser_->app.add_option_function<std::vector<std::string>>(names, parse, help)
-                  ->type_name(type)
-                  ->allow_extra_args(false));
+  grouped(*parser_->app.add_option_function<std::vector<std::string>>(names, parse, help))
+      .type_name(type)
+      ->allow_extra_args(false);
 }
 
 void OptionSet::after_parsing(std::function<Result<void>()> check) {
@@ -195,6 +192,15 @@ void OptionSet::keep_rest() { parser_->app.allow_extras(); }
 void OptionSet::keep_command() { parser_->app.prefix_command(); }
 
 bool OptionSet::given(const std::string& name) const { return parser_->app.count(name) > 0; }
+
+Result<void> OptionSet::refuse(std::initializer_list<const char*> names,
+                               const std::string& why) const {
+  for (const char* const name : names) {
+    if (given(name)) return fail(ErrorKind::usage, fmt::format("{} {}", name, why));
+  }
+  return {};
+}
+
 std::vector<std::string> OptionSet::rest() const { return parser_->app.remaining(); }
 
 Result<void> OptionSet::parse(int argc, char** argv) {

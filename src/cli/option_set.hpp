@@ -2,9 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <entrain/error.hpp>
@@ -17,18 +20,21 @@ class Option;
 
 namespace entrain::cli {
 
-/// A declared option; lives as long as its OptionSet.
-class Option {
- public:
-  explicit Option(CLI::Option& option) : option_(option) {}
-  /// The heading under which the help shows it, e.g. "OUTPUT OPTIONS".
-  Option* group(const std::string& heading);
-  /// A command line without it is refused.
-  Option* required();
+/// Words of an option, and what each stands for.
+template <class T>
+using Choices = std::vector<std::pair<const char*, T>>;
 
- private:
-  CLI::Option& option_;
-};
+/// Accepts exactly one of a few words. Errors: ErrorKind::usage, the end of a sentence.
+template <class T>
+Result<T> parse_choice(std::string_view text, const Choices<T>& choices) {
+  std::string names;
+  for (const auto& choice : choices) {
+    if (text == choice.first) return choice.second;
+    const char* const gap = names.empty() ? "" : &choice == &choices.back() ? " or " : ", ";
+    names += std::string(gap) + choice.first;
+  }
+  return fail(ErrorKind::usage, "is not " + names);
+}
 
 /// The options and arguments that a verb takes. It alone knows the library that parses them, which
 /// is slow to compile. Targets must outlive it. One thread uses it.
@@ -39,26 +45,41 @@ class OptionSet {
   OptionSet(const OptionSet&) = delete;
   OptionSet& operator=(const OptionSet&) = delete;
 
+  /// The heading under which the help shows the options that are declared from now on, e.g. "OUTPUT
+  /// OPTIONS".
+  void group(const std::string& heading);
   /// A required argument without a name on the command line, such as ARCHIVE; "" is refused.
-  Option* argument(const std::string& name, std::string& target, const std::string& help);
+  void argument(const std::string& name, std::string& target, const std::string& help);
   /// The same as argument(), once or more often.
-  Option* arguments(const std::string& name, std::vector<std::string>& target,
-                    const std::string& help);
+  void arguments(const std::string& name, std::vector<std::string>& target,
+                 const std::string& help);
   /// An option "-o,--output" that takes a path of type "DIR" or "FILE"; "" is refused. The last one
   /// counts if it is given more than once.
-  Option* path(const std::string& names, std::string& target, const std::string& type,
-               const std::string& help);
+  void path(const std::string& names, std::string& target, const std::string& type,
+            const std::string& help);
+  /// The same as path(); a command line without it is refused.
+  void required_path(const std::string& names, std::string& target, const std::string& type,
+                     const std::string& help);
   /// An option without a value.
-  Option* flag(const std::string& names, bool& target, const std::string& help);
+  void flag(const std::string& names, bool& target, const std::string& help);
   /// An option whose value goes to `store`; an error's message is the end of a sentence that begins
   /// with the option and the text, e.g. "is not a whole number". The last one counts.
   using Store = std::function<Result<void>(std::string_view)>;
-  Option* value(const std::string& names, const std::string& type, Store store,
-                const std::string& help);
+  void value(const std::string& names, const std::string& type, Store store,
+             const std::string& help);
+  /// The same, with a value that goes through `take`, a function from std::string_view to Result,
+  /// into `target`.
+  template <class T, class Take>
+  void value(const std::string& names, T& target, Take take, const std::string& type,
+             const std::string& help);
+  /// The same, with a value that is one of a few words.
+  template <class T>
+  void choice(const std::string& names, T& target, Choices<std::type_identity_t<T>> choices,
+              const std::string& help);
 
   /// The same as value(), but every one counts if it is given more than once.
-  Option* values(const std::string& names, const std::string& type, Store store,
-                 const std::string& help);
+  void values(const std::string& names, const std::string& type, Store store,
+              const std::string& help);
 
   /// Called after all options were parsed, to refuse combinations. The error is a whole sentence.
   void after_parsing(std::function<Result<void>()> check);
@@ -70,6 +91,10 @@ class OptionSet {
 
   /// True if the command line has the option.
   [[nodiscard]] bool given(const std::string& name) const;
+  /// Refuses a command line with any of these options: "--bounds is of no use here: ...". Errors:
+  /// ErrorKind::usage with the name of the option and `why`.
+  [[nodiscard]] Result<void> refuse(std::initializer_list<const char*> names,
+                                    const std::string& why) const;
   /// The arguments that keep_rest() and keep_command() left over.
   [[nodiscard]] std::vector<std::string> rest() const;
 
@@ -84,25 +109,36 @@ class OptionSet {
 
  private:
   struct Parser;
-  Option* own(CLI::Option& option);
-  Option* own_path(CLI::Option& option);
+  CLI::Option& grouped(CLI::Option& option);
+  CLI::Option& own_path(CLI::Option& option);
   std::unique_ptr<Parser> parser_;
 };
 
-/// Adds an option `names` whose value goes through `parse`, a function from std::string_view to
-/// Result<T>, into `target`. See OptionSet::value().
-template <class T, class Parse>
-Option* add_value(OptionSet& set, const std::string& names, T& target, Parse parse,
-                  const char* type, const std::string& help) {
-  return set.value(
-      names, type,
-      [&target, parse](std::string_view text) -> Result<void> {
-        auto value = parse(text);
-        if (!value) return tl::unexpected<Error>(std::move(value).error());
-        target = *value;
-        return {};
-      },
-      help);
+template <class T, class Take>
+void OptionSet::value(const std::string& names, T& target, Take take, const std::string& type,
+                      const std::string& help) {
+  const auto store = [&target, take](std::string_view text) -> Result<void> {
+    auto taken = take(text);
+    if (!taken) return tl::unexpected<Error>(std::move(taken).error());
+    if constexpr (std::is_arithmetic_v<T>) {
+      target = static_cast<T>(*taken);
+    } else {
+      target = *std::move(taken);
+    }
+    return {};
+  };
+  value(names, type, Store(store), help);
+}
+
+template <class T>
+void OptionSet::choice(const std::string& names, T& target,
+                       Choices<std::type_identity_t<T>> choices, const std::string& help) {
+  std::string type;
+  for (const auto& [name, meaning] : choices) type += (type.empty() ? "" : "|") + std::string(name);
+  const auto take = [all = std::move(choices)](std::string_view text) {
+    return parse_choice<T>(text, all);
+  };
+  value(names, target, take, type, help);
 }
 
 }  // namespace entrain::cli

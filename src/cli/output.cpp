@@ -68,8 +68,7 @@ void complain_alone(std::string_view sentence) {
 void tell_of_refused_threads() {
   if (threads_were_refused()) {
     complain(
-        "the system gave fewer threads than wanted; the run took longer, the result is the "
-        "same");
+        "the system gave fewer threads than wanted; the run took longer, the result is the same");
   }
 }
 
@@ -83,10 +82,17 @@ bool is_capable_terminal(int descriptor) {
   return ::isatty(descriptor) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
+namespace {
+bool is_colourless = false;
+}
+
+void show_no_colours() { is_colourless = true; }
+
 report::Style output_style(bool verbose) {
   const char* no_color = std::getenv("NO_COLOR");
   report::Style style;
-  style.colour = is_capable_terminal(STDOUT_FILENO) && (no_color == nullptr || *no_color == '\0');
+  style.colour = !is_colourless && is_capable_terminal(STDOUT_FILENO) &&
+                 (no_color == nullptr || *no_color == '\0');
   style.verbose = verbose;
   return style;
 }

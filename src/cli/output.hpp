@@ -32,6 +32,9 @@ int exit_code_of(const Error& error);
 
 /// Colours if standard output is a terminal that has some and NO_COLOR is not set.
 report::Style output_style(bool verbose);
+/// From now on output_style() has none: some launchers give a process a terminal of its own, and
+/// pass on what it writes there to a file.
+void show_no_colours();
 
 /// True if `descriptor` is a terminal that understands escape sequences.
 bool is_capable_terminal(int descriptor);

@@ -152,6 +152,21 @@ TEST(ProgressBarDeathTest, signals_ask_to_stop_once_and_end_the_second_time) {
   EXPECT_EXIT(signal_twice(), testing::KilledBySignal(SIGINT), "");
 }
 
+TEST(OutputStyle, has_no_colours_under_a_launcher) {
+  const int saved = ::dup(STDOUT_FILENO);
+  const TerminalAsStderr terminal;
+  ASSERT_TRUE(terminal.ready());
+  ::unsetenv("NO_COLOR");
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  const bool before = output_style(false).colour;
+  show_no_colours();
+  const bool after = output_style(false).colour;
+  ::dup2(saved, STDOUT_FILENO);
+  ::close(saved);
+  EXPECT_TRUE(before);
+  EXPECT_FALSE(after);
+}
+
 TEST(ExitCode, depends_on_the_kind_of_error) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(exit_code_of({ErrorKind::interrupted, "stopped"}), 130);

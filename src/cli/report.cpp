@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/report.hpp"
-
 #include <fmt/format.h>
 
 #include <entrain/entrain.hpp>
@@ -10,6 +8,7 @@
 #include "cli/check_options.hpp"
 #include "cli/common.hpp"
 #include "cli/report_file.hpp"
+#include "cli/verbs.hpp"
 #include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
@@ -30,8 +29,7 @@ class ReportVerb : public Verb {
          "processes, margins, the clocks in a table, the worst edges with the calls around them, "
          "collectives, and what was left out. Changes nothing, and writes no archive.",
          "Of training runs and of spans of services there are no calls around edges, and spans "
-         "have "
-         "no collectives; those views say so.",
+         "have no collectives; those views say so.",
          "The page is a single file that needs no network. The data are inside, as JSON, for "
          "other programs.",
          "Bounds are always proved, as with --bounds: the page shows the interval in which each "
@@ -48,11 +46,11 @@ class ReportVerb : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, "ARCHIVE", archive_, "OTF2 anchor file, or the folder that holds one.");
+    add_archive(set, archive_, "OTF2 anchor file, or the folder that holds one.");
+    set.group("OUTPUT OPTIONS");
     set.path("-o,--output", file_.path, "FILE.html",
              "The file to write the page to; it must not exist yet (but see --force). Default: "
-             "report.html.")
-        ->group("OUTPUT OPTIONS");
+             "report.html.");
     add_force(set, force_, "FILE.html");
     check_.declare(set);
     common_.declare(set, "kinds of operation without edges, and counters at 0");
@@ -88,7 +86,7 @@ class ReportVerb : public Verb {
     TRY(check_distinct({{"--bounds-csv", check_.bounds_csv}, {"-o", file_.path}}));
     const engine::Paths paths = engine::paths_of(archive_);
     TRY(file_.prepare(engine::output_rule(paths, check_.options, force_)));
-    TRY(check_.prepare(engine::output_rule(paths, check_.options)));
+    TRY(check_.prepare(paths));
     CorrectOptions options;
     options.check = check_.options;
     options.check.bounds.wanted = true;

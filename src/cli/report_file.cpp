@@ -12,12 +12,12 @@
 namespace entrain::cli {
 
 void ReportFile::declare(OptionSet& set) {
+  set.group("OUTPUT OPTIONS");
   set.path("--report", path, "FILE.html",
            "Also write a page for a browser to FILE.html, which must not exist: verdict, clocks "
            "over time, who violates what, the worst edges with the calls around them, and what "
            "was left out. It is one file that needs no network. Intervals of clocks are in it "
-           "with --bounds. Use it to look at a result, or to show it to others. Default: no file.")
-      ->group("OUTPUT OPTIONS");
+           "with --bounds. Use it to look at a result, or to show it to others. Default: no file.");
 }
 
 Result<void> ReportFile::prepare(OutputRule output) {

@@ -1,44 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/synth.hpp"
-
-#include <limits>
-
 #include <entrain/entrain.hpp>
 
+#include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
+#include "cli/verbs.hpp"
 
 namespace entrain::cli {
 namespace {
-
-constexpr const char* k_program = "OPTIONS OF THE PROGRAM";
-constexpr const char* k_times = "OPTIONS OF ITS TIMES (NOT WITH --format otlp)";
-
-constexpr std::array<std::pair<const char*, SynthPattern>, k_synth_patterns> k_patterns{
-    {{"ring", SynthPattern::ring},
-     {"stencil2d", SynthPattern::stencil2d},
-     {"allreduce", SynthPattern::allreduce},
-     {"master-worker", SynthPattern::master_worker},
-     {"mixed", SynthPattern::mixed},
-     {"pipeline", SynthPattern::pipeline}}};
-
-constexpr std::array<std::pair<const char*, SynthFormat>, k_synth_formats> k_formats{
-    {{"otf2", SynthFormat::otf2}, {"chrome", SynthFormat::chrome}, {"otlp", SynthFormat::otlp}}};
-
-/// Options that concern OTF2 archives only, and those that do not concern services.
-constexpr const char* k_of_archives = "--pattern";
-constexpr const char* k_of_training = "--devices";
-constexpr std::array<const char*, 8> k_not_of_services{
-    "--communication-share", "--locations-per-node", "--latency-s",   "--tail-s",
-    "--back-latency-s",      "--back-tail-s",        "--iteration-s", "--imbalance"};
-
-auto count_up_to(std::uint64_t most) {
-  return [most](std::string_view text) { return parse_count(text, 1, most); };
-}
-
-auto seconds_between(double least, double most) {
-  return [=](std::string_view text) { return parse_number(text, least, most, "seconds"); };
-}
 
 auto fraction_from(double least) {
   return [=](std::string_view text) -> Result<double> {
@@ -93,8 +62,7 @@ class Synth : public Verb {
   int run() override {
     options_.threads = common_.threads;
     return run_and_report(
-        common_, [&](Progress* progress) { return entrain::synth(output_, options_, progress); },
-        [](const SynthReport&) { return k_exit_fine; });
+        common_, [&](Progress* progress) { return entrain::synth(output_, options_, progress); });
   }
 
  private:
@@ -108,91 +76,73 @@ class Synth : public Verb {
 };
 
 void Synth::declare_program(OptionSet& set) {
-  const auto parse_pattern = [](std::string_view text) { return parse_choice(text, k_patterns); };
-  const auto parse_seed = [](std::string_view text) {
-    return parse_count(text, 0, std::numeric_limits<std::uint64_t>::max());
-  };
-  const auto parse_format = [](std::string_view text) { return parse_choice(text, k_formats); };
-  add_value(set, "--format", options_.format, parse_format, "otf2|chrome|otlp",
-            "What the trace is of, and how it is written; see above. Use chrome and otlp to try "
-            "things on training runs and services. Default: otf2.")
-      ->group(k_program);
-  add_value(set, "--pattern", options_.pattern, parse_pattern,
-            "ring|stencil2d|allreduce|master-worker|mixed|pipeline",
-            "Who communicates with whom; see above. Use mixed to test with every kind of "
-            "collective. Needs --format otf2. Default: ring.")
-      ->group(k_program);
-  add_value(set, "--locations", options_.locations, count_up_to(k_most_synth_locations), "N",
-            "Processes of one location each, 1 to 1000000; ranks or hosts, 2 to 1024. Default: 8.")
-      ->group(k_program);
-  add_value(set, "--events", options_.events, count_up_to(k_most_synth_events), "N",
+  set.group("OPTIONS OF THE PROGRAM");
+  set.choice(
+      "--format", options_.format,
+      {{"otf2", SynthFormat::otf2}, {"chrome", SynthFormat::chrome}, {"otlp", SynthFormat::otlp}},
+      "What the trace is of, and how it is written; see above. Use chrome and otlp to try "
+      "things on training runs and services. Default: otf2.");
+  set.choice("--pattern", options_.pattern,
+             {{"ring", SynthPattern::ring},
+              {"stencil2d", SynthPattern::stencil2d},
+              {"allreduce", SynthPattern::allreduce},
+              {"master-worker", SynthPattern::master_worker},
+              {"mixed", SynthPattern::mixed},
+              {"pipeline", SynthPattern::pipeline}},
+             "Who communicates with whom; see above. Use mixed to test with every kind of "
+             "collective. Needs --format otf2. Default: ring.");
+  set.value("--locations", options_.locations, count(1, k_most_synth_locations), "N",
+            "Processes of one location each, 1 to 1000000; ranks or hosts, 2 to 1024. Default: 8.");
+  set.value("--events", options_.events, count(1, k_most_synth_events), "N",
             "Events of all locations together, exact to within one, 1 to 10^14. Spans "
-            "have two. A number too small for one iteration is refused. Default: 1000000.")
-      ->group(k_program);
-  add_value(set, "--communication-share", options_.communication_share, fraction_from(1e-4),
-            "SHARE",
+            "have two. A number too small for one iteration is refused. Default: 1000000.");
+  set.value("--communication-share", options_.communication_share, fraction_from(1e-4), "SHARE",
             "Share of the events that take part in communication, 0.0001 to 1. The others "
             "are Enter and Leave of functions. As every call of MPI has its own, no pattern "
             "gets beyond 0.3 to 0.35; kernels of a training run stay below 0.2. Use a large one to "
-            "test the worst case for a correction. Not with --format otlp. Default: 0.1.")
-      ->group(k_program);
-  add_value(set, "--locations-per-node", options_.locations_per_node,
-            count_up_to(k_most_synth_locations), "N",
+            "test the worst case for a correction. Not with --format otlp. Default: 0.1.");
+  set.value("--locations-per-node", options_.locations_per_node, count(1, k_most_synth_locations),
+            "N",
             "Processes on one node of the machine, 1 to 1000000. Use it with distort --per "
-            "node. Not with --format otlp. Default: 8.")
-      ->group(k_program);
-  add_value(set, k_of_training, options_.devices, count_up_to(k_most_synth_devices), "N",
+            "node. Not with --format otlp. Default: 8.");
+  set.value("--devices", options_.devices, count(1, k_most_synth_devices), "N",
             "Devices of a rank, 1 to 16: the first one communicates, the others compute, and the "
-            "rank waits for each at the end of a step. Needs --format chrome. Default: 1.")
-      ->group(k_program);
-  add_value(set, "--seed", options_.seed, parse_seed, "N",
-            "Where the random numbers start, 0 to 2^64-1. Default: 1.")
-      ->group(k_program);
+            "rank waits for each at the end of a step. Needs --format chrome. Default: 1.");
+  set.value("--seed", options_.seed, k_any_count, "N",
+            "Where the random numbers start, 0 to 2^64-1. Default: 1.");
 }
 
 void Synth::declare_times(OptionSet& set) {
-  add_value(set, "--latency-s", options_.latency_s, seconds_between(1e-9, 1), "SECONDS",
+  set.group("OPTIONS OF ITS TIMES (NOT WITH --format otlp)");
+  set.value("--latency-s", options_.latency_s, number(1e-9, 1, "seconds"), "SECONDS",
             "Least time from the send of a message, or the begin of a collective, to its "
-            "receive, or end, seconds, 1e-9 to 1. Default: 0.000001.")
-      ->group(k_times);
-  add_value(set, "--tail-s", options_.tail_s, seconds_between(0, 1), "SECONDS",
+            "receive, or end, seconds, 1e-9 to 1. Default: 0.000001.");
+  set.value("--tail-s", options_.tail_s, number(0, 1, "seconds"), "SECONDS",
             "Mean of the delay on top of the latency, with an exponential tail, seconds, 0 "
-            "to 1. Use a large one to test congested networks. Default: 0.0000003.")
-      ->group(k_times);
-  add_value(set, "--back-latency-s", options_.back_latency_s, seconds_between(1e-9, 1), "SECONDS",
+            "to 1. Use a large one to test congested networks. Default: 0.0000003.");
+  set.value("--back-latency-s", options_.back_latency_s, number(1e-9, 1, "seconds"), "SECONDS",
             "As --latency-s, of messages to a process with a lower number. Use it for networks "
-            "that are slower one way than the other. Default: as --latency-s.")
-      ->group(k_times);
-  add_value(set, "--back-tail-s", options_.back_tail_s, seconds_between(0, 1), "SECONDS",
-            "As --tail-s, of messages to a process with a lower number. Default: as --tail-s.")
-      ->group(k_times);
-  add_value(set, "--iteration-s", options_.iteration_s, seconds_between(1e-7, 1000), "SECONDS",
-            "Mean time that a process computes per iteration (master-worker: per task), "
-            "seconds, 1e-7 to 1000; more where its functions would be shorter than 16 ns. "
-            "Default: 0.001.")
-      ->group(k_times);
-  add_value(set, "--imbalance", options_.imbalance, fraction_from(0), "SHARE",
+            "that are slower one way than the other. Default: as --latency-s.");
+  set.value("--back-tail-s", options_.back_tail_s, number(0, 1, "seconds"), "SECONDS",
+            "As --tail-s, of messages to a process with a lower number. Default: as --tail-s.");
+  set.value("--iteration-s", options_.iteration_s, number(1e-7, 1000, "seconds"), "SECONDS",
+            "Mean time that a process computes per iteration (master-worker: per task), seconds, "
+            "1e-7 to 1000; more where its functions would be shorter than 16 ns. Default: 0.001.");
+  set.value("--imbalance", options_.imbalance, fraction_from(0), "SHARE",
             "How much that time varies, between processes and with an exponential tail from "
             "iteration to iteration, as a fraction of its mean, 0 to 1. Use 0 for a program "
-            "in lockstep. Default: 0.2.")
-      ->group(k_times);
+            "in lockstep. Default: 0.2.");
 }
 
 Result<void> Synth::check_use(const OptionSet& set) const {
-  const auto refuse = [](const char* option, const char* format) {
-    return fail(ErrorKind::usage,
-                fmt::format("{} does not concern --format {}; leave it out", option, format));
-  };
-  if (options_.format != SynthFormat::chrome && set.given(k_of_training)) {
-    return refuse(k_of_training, name_of(options_.format));
-  }
-  if (options_.format == SynthFormat::otf2) return {};
-  if (set.given(k_of_archives)) return refuse(k_of_archives, name_of(options_.format));
-  if (options_.format == SynthFormat::chrome) return {};
-  for (const char* const option : k_not_of_services) {
-    if (set.given(option)) return refuse(option, "otlp");
-  }
-  return {};
+  const std::string why =
+      fmt::format("does not concern --format {}; leave it out", name_of(options_.format));
+  if (options_.format != SynthFormat::chrome) TRY(set.refuse({"--devices"}, why));
+  if (options_.format != SynthFormat::otf2) TRY(set.refuse({"--pattern"}, why));
+  if (options_.format != SynthFormat::otlp) return {};
+  return set.refuse({"--communication-share", "--locations-per-node", "--latency-s", "--tail-s",
+                     "--back-latency-s", "--back-tail-s", "--iteration-s", "--imbalance"},
+                    why);
 }
 
 }  // namespace

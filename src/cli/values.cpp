@@ -2,6 +2,7 @@
 #include "cli/values.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -11,7 +12,6 @@ namespace entrain::cli {
 namespace {
 
 constexpr double k_most_mu_s = 1000;
-constexpr const char* k_decimal_form = "with at most 9 decimals and no exponent";
 
 /// The whole text as a number of type T, or nothing.
 template <class T>
@@ -70,7 +70,7 @@ Result<double> parse_number(std::string_view text, double least, double most, co
                           *unit == '\0' ? "" : fmt::format("of {} ", unit), least, most));
 }
 
-Result<std::optional<double>> parse_duration(std::string_view text) {
+Result<double> parse_duration(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 4> k_units{
       {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
   for (const auto& [unit, seconds] : k_units) {
@@ -105,16 +105,10 @@ Result<Decimal9> parse_decimal9(std::string_view text, std::int64_t most) {
   const auto billionths = billionths_of(text);
   if (billionths && *billionths > 0 && *billionths <= most * k_billion)
     return Decimal9{*billionths};
-  return fail(ErrorKind::usage, fmt::format("is not a decimal number above 0 and at most {}, {}",
-                                            most, k_decimal_form));
-}
-
-Result<std::optional<Decimal9>> parse_gamma(std::string_view text) {
-  if (text == "auto") return std::optional<Decimal9>();
-  if (const auto value = parse_decimal9(text, 1)) return std::optional<Decimal9>(*value);
   return fail(ErrorKind::usage,
-              fmt::format("is neither auto nor a decimal number above 0 and at most 1, {}",
-                          k_decimal_form));
+              fmt::format("is not a decimal number above 0 and at most {}, with at "
+                          "most 9 decimals and no exponent",
+                          most));
 }
 
 Result<MuOption> parse_mu(std::string_view text) {
@@ -128,31 +122,6 @@ Result<MuOption> parse_mu(std::string_view text) {
               fmt::format("is not auto, delays, rtt, 1tick or a number of seconds from 0 "
                           "to {:g}",
                           k_most_mu_s));
-}
-
-Result<Presync> parse_presync(std::string_view text) {
-  static constexpr std::array<std::pair<const char*, Presync>, 6> k_methods{
-      {{"auto", Presync::automatic},
-       {"none", Presync::none},
-       {"linear", Presync::linear},
-       {"regression", Presync::regression},
-       {"spline", Presync::spline},
-       {"causal", Presync::causal}}};
-  return parse_choice(text, k_methods);
-}
-
-Result<Condensing> parse_condensing(std::string_view text) {
-  static constexpr std::array<std::pair<const char*, Condensing>, 3> k_rules{
-      {{"shortest", Condensing::shortest},
-       {"mean", Condensing::mean},
-       {"weighted", Condensing::weighted}}};
-  return parse_choice(text, k_rules);
-}
-
-Result<bool> parse_switch(std::string_view text) {
-  static constexpr std::array<std::pair<const char*, bool>, 2> k_states{
-      {{"on", true}, {"off", false}}};
-  return parse_choice(text, k_states);
 }
 
 }  // namespace entrain::cli

@@ -31,20 +31,25 @@ TEST(ParseDecimal9, refuses_what_it_cannot_hold) {
 }
 
 TEST(ParseDuration, needs_a_unit) {
-  EXPECT_DOUBLE_EQ(parse_duration("250us")->value(), 250e-6);
-  EXPECT_DOUBLE_EQ(parse_duration("1 ms")->value(), 1e-3);
-  EXPECT_DOUBLE_EQ(parse_duration("0.5s")->value(), 0.5);
-  EXPECT_DOUBLE_EQ(parse_duration("7ns")->value(), 7e-9);
+  EXPECT_DOUBLE_EQ(*parse_duration("250us"), 250e-6);
+  EXPECT_DOUBLE_EQ(*parse_duration("1 ms"), 1e-3);
+  EXPECT_DOUBLE_EQ(*parse_duration("0.5s"), 0.5);
+  EXPECT_DOUBLE_EQ(*parse_duration("7ns"), 7e-9);
   for (const char* text : {"", "1", "ms", "-1ms", "1h", "nans", "1e13s"}) {
     EXPECT_FALSE(parse_duration(text).has_value()) << text;
   }
 }
 
-TEST(ParseGamma, takes_auto_and_the_unit_interval) {
-  EXPECT_FALSE(parse_gamma("auto")->has_value());
-  EXPECT_EQ(parse_gamma("1.0")->value().billionths, 1'000'000'000);
-  EXPECT_FALSE(parse_gamma("1.000000001").has_value());
-  EXPECT_EQ(parse_gamma("2").error().kind, ErrorKind::usage);
+TEST(OrAuto, takes_auto_or_what_the_parser_takes) {
+  const auto parse = or_auto(decimal9(1));
+  EXPECT_FALSE(parse("auto")->has_value());
+  EXPECT_EQ(parse("1.0")->value().billionths, 1'000'000'000);
+  EXPECT_FALSE(parse("1.000000001").has_value());
+  EXPECT_EQ(parse("2").error().kind, ErrorKind::usage);
+  EXPECT_EQ(
+      parse("2").error().message,
+      "is neither auto nor a decimal number above 0 and at most 1, with at most 9 decimals and "
+      "no exponent");
 }
 
 TEST(ParseMu, takes_words_and_seconds) {
@@ -104,19 +109,14 @@ TEST(ParsePercent, is_a_share_with_or_without_its_sign) {
   }
 }
 
-TEST(ParsePresync, names_what_is_available) {
-  EXPECT_EQ(*parse_presync("auto"), Presync::automatic);
-  EXPECT_EQ(*parse_presync("none"), Presync::none);
-  EXPECT_EQ(*parse_presync("linear"), Presync::linear);
-  EXPECT_EQ(*parse_presync("regression"), Presync::regression);
-  EXPECT_EQ(*parse_presync("spline"), Presync::spline);
-  EXPECT_EQ(*parse_presync("causal"), Presync::causal);
-  EXPECT_EQ(parse_presync("foo").error().message,
-            "is not auto, none, linear, regression, spline or causal");
-  EXPECT_EQ(*parse_condensing("shortest"), Condensing::shortest);
-  EXPECT_EQ(*parse_condensing("mean"), Condensing::mean);
-  EXPECT_EQ(*parse_condensing("weighted"), Condensing::weighted);
-  EXPECT_EQ(parse_condensing("best").error().message, "is not shortest, mean or weighted");
+TEST(ParseChoice, names_what_is_available) {
+  const Choices<Presync> choices{
+      {"auto", Presync::automatic}, {"none", Presync::none}, {"linear", Presync::linear}};
+  EXPECT_EQ(*parse_choice("auto", choices), Presync::automatic);
+  EXPECT_EQ(*parse_choice("linear", choices), Presync::linear);
+  EXPECT_EQ(parse_choice("foo", choices).error().message, "is not auto, none or linear");
+  EXPECT_EQ(parse_choice<bool>("maybe", {{"on", true}, {"off", false}}).error().message,
+            "is not on or off");
 }
 
 }  // namespace

@@ -11,25 +11,16 @@
 #include <fmt/format.h>
 #include <entrain/entrain.hpp>
 
-#include "cli/align.hpp"
-#include "cli/check.hpp"
-#include "cli/clocks.hpp"
-#include "cli/compare.hpp"
-#include "cli/correct.hpp"
-#include "cli/distort.hpp"
-#include "cli/drop.hpp"
-#include "cli/export.hpp"
-#include "cli/info.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "cli/prepared.hpp"
 #include "cli/processes.hpp"
-#include "cli/report.hpp"
 #include "cli/same_start.hpp"
 #include "cli/signals.hpp"
-#include "cli/synth.hpp"
+#include "cli/verbs.hpp"
 #include "net/cli/verbs.hpp"
 #include "record/cli/record.hpp"
+#include "session/mpi/launch.hpp"
 #include "session/mpi/processes.hpp"
 
 namespace entrain::cli {
@@ -168,6 +159,7 @@ int main(int argc, char** argv) {
   install_signal_handlers();  // before MPI starts threads
   entrain::session::MpiProcesses mpi;
   set_processes(mpi.team());
+  if (entrain::session::launched_as_mpi_process()) show_no_colours();
   if (entrain::session::MpiProcesses::launched_in_vain()) {
     complain(
         "an MPI launcher started several processes, but this entrain was built without MPI; "
@@ -181,8 +173,9 @@ int main(int argc, char** argv) {
   }
   if (mpi.rests()) return k_exit_fine;
   if (mpi.resting() > 0) {
-    complain(fmt::format("{} of {} processes rest, as their machines have no cores for them",
-                         mpi.resting(), mpi.resting() + mpi.team().size()));
+    complain(fmt::format("{} of {} processes {}", mpi.resting(), mpi.resting() + mpi.team().size(),
+                         mpi.resting() == 1 ? "rests, as its machine has no core for it"
+                                            : "rest, as their machines have no cores for them"));
   }
   if (const auto exit_code = run_guarded(argc, argv)) {
     fall_silent();

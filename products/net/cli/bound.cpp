@@ -37,39 +37,34 @@ class BoundVerb : public Verb {
 
   void declare(OptionSet& set) override {
     parameters_.declare(set);
-    const auto count = [](std::int64_t least, std::int64_t most) {
+    const auto whole = [](std::int64_t least, std::int64_t most) {
       return [=](std::string_view text) { return parse_whole(text, least, most); };
     };
-    add_value(set, "--levels", levels_, count(2, 32), "M",
+    set.group("OPTIONS OF THE SCHEDULE");
+    set.value("--levels", levels_, whole(2, 32), "M",
               "Levels of nodes, including that of the interfaces, 2 to 32; 2 is one switch. Use "
-              "it when your switches form a tree; every level adds to the skew bound. Default: 2.")
-        ->group("OPTIONS OF THE SCHEDULE");
-    add_value(set, "--ports", ports_, count(2, 1024), "K",
+              "it when your switches form a tree; every level adds to the skew bound. Default: 2.");
+    set.value("--ports", ports_, whole(2, 1024), "K",
               "Ports of a switch, 2 to 1024. Use it when your switches are larger or smaller; "
-              "more ports take more slots. Default: 8.")
-        ->group("OPTIONS OF THE SCHEDULE");
-    add_value(
-        set, "--drift", drift_ppb_,
+              "more ports take more slots. Default: 8.");
+    set.value(
+        "--drift", drift_ppb_,
         [](std::string_view text) -> Result<std::int64_t> { return parse_drift_ppb(text); },
         "DRIFT",
         "Show only this drift, as in 300ppm. Use it when you know how much your clocks "
-        "differ. Default: 100 to 500ppm.")
-        ->group("OPTIONS OF THE SCHEDULE");
+        "differ. Default: 100 to 500ppm.");
     common_.declare(set, "");
   }
 
   int run() override {
-    return run_and_report(
-        common_,
-        [&](Progress*) -> Result<BoundReport> {
-          constexpr std::int64_t k_ppm = 1000;
-          TRY_ASSIGN(const Parameters parameters, parameters_.get());
-          std::vector<std::int64_t> drifts_ppb{drift_ppb_};
-          if (drift_ppb_ < 0)
-            drifts_ppb = {100 * k_ppm, 200 * k_ppm, 300 * k_ppm, 400 * k_ppm, 500 * k_ppm};
-          return evaluate_bound(parameters, ports_, levels_, drifts_ppb);
-        },
-        [](const BoundReport&) { return k_exit_fine; });
+    return run_and_report(common_, [&](Progress*) -> Result<BoundReport> {
+      constexpr std::int64_t k_ppm = 1000;
+      TRY_ASSIGN(const Parameters parameters, parameters_.get());
+      std::vector<std::int64_t> drifts_ppb{drift_ppb_};
+      if (drift_ppb_ < 0)
+        drifts_ppb = {100 * k_ppm, 200 * k_ppm, 300 * k_ppm, 400 * k_ppm, 500 * k_ppm};
+      return evaluate_bound(parameters, ports_, levels_, drifts_ppb);
+    });
   }
 
  private:

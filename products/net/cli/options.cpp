@@ -24,7 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* k_parameters = "OPTIONS OF THE NETWORK";
 constexpr const char* k_schedule = "OPTIONS OF THE SCHEDULE";
 constexpr std::uint64_t k_most_file_bytes = std::uint64_t{64} << 20;
 
@@ -49,25 +48,23 @@ void ParameterOptions::declare(OptionSet& set) {
   for (const Preset& known : presets())
     help += fmt::format("{}: {}. ", known.name, known.description);
   help += "Default: myrinet-1280.";
-  add_value(set, "--preset", preset_, take_preset, names.c_str(), help.c_str())
-      ->group(k_parameters);
+  set.group("OPTIONS OF THE NETWORK");
+  set.value("--preset", preset_, take_preset, names, help);
   set.path("--parameters", file_, "FILE",
            "Take parameters from FILE, a JSON object with the names below, without leading "
            "dashes, and \"preset\". Use it when several runs need the same values. Default: "
-           "none.")
-      ->group(k_parameters);
+           "none.");
   for (const ParameterName& parameter : parameter_names()) {
     const std::string name = parameter.name;
     set.value(
-           "--" + name, "VALUE",
-           [this, name](std::string_view text) -> Result<void> {
-             values_[name] = text;
-             return {};
-           },
-           fmt::format("{}. Default: that of the preset.",
-                       static_cast<char>(std::toupper(parameter.help[0])) +
-                           std::string(parameter.help + 1)))
-        ->group(k_parameters);
+        "--" + name, "VALUE",
+        [this, name](std::string_view text) -> Result<void> {
+          values_[name] = text;
+          return {};
+        },
+        fmt::format(
+            "{}. Default: that of the preset.",
+            static_cast<char>(std::toupper(parameter.help[0])) + std::string(parameter.help + 1)));
   }
 }
 
@@ -100,15 +97,11 @@ void TopologyArgument::declare(OptionSet& set) {
                "A file (.json, or Graphviz .dot or .gv; docs/manual/net.md describes both), or "
                "single:N, tree:PORTSxLEVELS, fat-tree:PORTS, mesh:WxH, torus:WxH (x interfaces "
                "per switch), random:INTERFACESxSWITCHESxPORTS.");
-  static constexpr std::array<std::pair<const char*, bool>, 2> k_trees{
-      {{"spanning", false}, {"given", true}}};
-  add_value(
-      set, "--tree", given_tree_, [](std::string_view text) { return parse_choice(text, k_trees); },
-      "spanning|given",
-      "spanning: packets take a spanning tree of least depth; the other links stay "
-      "unused. given: the topology must be a tree. Use given to be sure that every link "
-      "is used: a cycle is refused. Default: spanning.")
-      ->group(k_schedule);
+  set.group(k_schedule);
+  set.choice("--tree", given_tree_, {{"spanning", false}, {"given", true}},
+             "spanning: packets take a spanning tree of least depth; the other links stay "
+             "unused. given: the topology must be a tree. Use given to be sure that every link "
+             "is used: a cycle is refused. Default: spanning.");
 }
 
 Result<Topology> TopologyArgument::get(std::uint64_t seed) const {
@@ -137,34 +130,31 @@ Result<Topology> TopologyArgument::get(std::uint64_t seed) const {
 }
 
 void add_method(OptionSet& set, std::optional<Method>& method) {
-  static constexpr std::array<std::pair<const char*, std::optional<Method>>, 6> k_choices{
+  set.group(k_schedule);
+  set.choice(
+      "--method", method,
       {{"auto", std::nullopt},
        {"sss", Method::sss},
        {"hss", Method::hss},
        {"joined", Method::joined},
        {"alternating", Method::alternating},
-       {"doubling", Method::doubling}}};
-  add_value(
-      set, "--method", method, [](std::string_view text) { return parse_choice(text, k_choices); },
-      "auto|sss|hss|joined|alternating|doubling",
+       {"doubling", Method::doubling}},
       "auto: plan with all, and take the plan that holds and has the least skew bound (of "
       "equal ones that with the fewest slots). sss: one building block pattern. Use it for "
       "one switch. hss: gather and distribute, level by level, as in the paper. joined: as "
       "hss, with steps that share slots and overlap. Use it on physical links. alternating: "
       "as joined. Use it in trees when the skew bound is too large; it takes twice the "
       "slots. doubling: as joined. Use it when the schedule must be short; its skew bound is "
-      "larger. Default: auto.")
-      ->group(k_schedule);
+      "larger. Default: auto.");
 }
 
 void add_drift(OptionSet& set, std::int64_t& drift_ppb) {
-  add_value(
-      set, "--drift", drift_ppb, [](std::string_view text) { return parse_drift_ppb(text); },
-      "DRIFT",
+  set.group(k_schedule);
+  set.value(
+      "--drift", drift_ppb, [](std::string_view text) { return parse_drift_ppb(text); }, "DRIFT",
       "How much slower the slowest clock is than the fastest, as in 300ppm, 0 to "
       "10000ppm. Use it when you know your clocks; at twice the drift the schedule runs "
-      "twice as often. Default: 300ppm.")
-      ->group(k_schedule);
+      "twice as often. Default: 300ppm.");
 }
 
 }  // namespace entrain::net

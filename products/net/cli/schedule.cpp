@@ -47,17 +47,15 @@ class ScheduleVerb : public Verb {
     topology_.declare(set);
     add_method(set, method_);
     add_drift(set, drift_ppb_);
-    add_value(
-        set, "--seed", seed_,
-        [](std::string_view text) { return parse_count(text, 0, UINT64_MAX); }, "N",
-        "Where the random numbers of random: start, 0 to 2^64-1. Use it to get another "
-        "random network. Default: 1.")
-        ->group("OPTIONS OF THE SCHEDULE");
+    set.group("OPTIONS OF THE SCHEDULE");
+    set.value("--seed", seed_, k_any_count, "N",
+              "Where the random numbers of random: start, 0 to 2^64-1. Use it to get another "
+              "random network. Default: 1.");
     parameters_.declare(set);
+    set.group("OUTPUT OPTIONS");
     set.path("-o,--output", output_, "FILE",
              "Write the plan that is taken to FILE, which must not exist: .csv or .json. Use it "
-             "when another program is to send the packets. Default: write none.")
-        ->group("OUTPUT OPTIONS");
+             "when another program is to send the packets. Default: write none.");
     common_.declare(set, "");
   }
 

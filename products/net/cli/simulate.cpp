@@ -19,12 +19,7 @@ using namespace cli;
 
 namespace {
 
-constexpr const char* k_simulation = "OPTIONS OF THE SIMULATION";
-constexpr const char* k_output = "OUTPUT OPTIONS";
 constexpr std::int64_t k_unset = -1;
-
-constexpr std::array<std::pair<const char*, LinkModel>, 2> k_models{
-    {{"switch", LinkModel::at_switch}, {"link", LinkModel::at_link}}};
 
 class SimulateVerb : public Verb {
  public:
@@ -87,58 +82,50 @@ void SimulateVerb::declare(OptionSet& set) {
   const auto whole = [](std::int64_t least, std::int64_t most) {
     return [=](std::string_view text) { return parse_whole(text, least, most); };
   };
-  add_value(
-      set, "--link-model", options_.model,
-      [](std::string_view text) { return parse_choice(text, k_models); }, "switch|link",
-      "How fast flits follow each other out of a router: one every sd (switch) or every "
-      "cp (link). Use link when your routers are no faster than your links; a slot then "
-      "ends with idle flits, which cost bandwidth. Default: switch.")
-      ->group(k_simulation);
-  add_value(set, "--guard", guard_flits_, whole(0, 1'000'000), "FLITS",
+  set.group("OPTIONS OF THE SIMULATION");
+  set.choice("--link-model", options_.model,
+             {{"switch", LinkModel::at_switch}, {"link", LinkModel::at_link}},
+             "How fast flits follow each other out of a router: one every sd (switch) or every "
+             "cp (link). Use link when your routers are no faster than your links; a slot then "
+             "ends with idle flits, which cost bandwidth. Default: switch.");
+  set.value("--guard", guard_flits_, whole(0, 1'000'000), "FLITS",
             "Idle flits at the end of a slot. Use more when interfaces fall behind the slowest "
             "one; they cost bandwidth. Default: none with the model switch; with link the "
             "larger of 1.25 rd / cp and 2 (rd + ld + fc) / cp - kg - 2, with the longest link "
-            "for ld.")
-      ->group(k_simulation);
-  add_value(set, "--interval", interval_slots_, whole(1, 1'000'000'000), "SLOTS",
+            "for ld.");
+  set.value("--interval", interval_slots_, whole(1, 1'000'000'000), "SLOTS",
             "Slots from the begin of a schedule to that of the next. Use it to try another one "
             "than that of equation (11); a longer one costs less bandwidth, but synchrony may "
-            "be lost. Default: by equation (11).")
-      ->group(k_simulation);
-  add_value(set, "--synchronisations", options_.synchronisations, whole(1, 1'000'000), "N",
+            "be lost. Default: by equation (11).");
+  set.value("--synchronisations", options_.synchronisations, whole(1, 1'000'000), "N",
             "How often the schedule runs, 1 to 1000000. Use more to see rare effects; the run "
-            "takes longer. Default: 10.")
-      ->group(k_simulation);
-  add_value(
-      set, "--phase", phase_, [](std::string_view text) { return parse_time(text); }, "TIME",
+            "takes longer. Default: 10.");
+  set.value(
+      "--phase", phase_, [](std::string_view text) { return parse_time(text); }, "TIME",
       "How far the clocks are apart at first, as in 5us, at most a slot. Use it to see "
-      "from how far they come together. Default: half a slot.")
-      ->group(k_simulation);
-  add_value(
-      set, "--load", options_.load,
-      [](std::string_view text) { return parse_number(text, 0, 1, ""); }, "SHARE",
+      "from how far they come together. Default: half a slot.");
+  set.value(
+      "--load", options_.load, [](std::string_view text) { return parse_number(text, 0, 1, ""); },
+      "SHARE",
       "Share of the slots between the schedules in which an interface sends a packet to "
       "another one of its switch, 0 to 1. Use it when other traffic shares your network; "
-      "the run takes longer. Default: 0.")
-      ->group(k_simulation);
-  add_value(
-      set, "--seed", options_.seed,
+      "the run takes longer. Default: 0.");
+  set.value(
+      "--seed", options_.seed,
       [](std::string_view text) { return parse_count(text, 0, UINT64_MAX); }, "N",
       "Where the random numbers start, 0 to 2^64-1. Use another one to see other rates, "
-      "phases and traffic. Default: 1.")
-      ->group(k_simulation);
+      "phases and traffic. Default: 1.");
   set.flag("--no-skip", no_skip_,
            "Simulate every flit, also those that nothing can block. Use it to check the "
-           "simulation; the result is the same, but the run takes much longer.")
-      ->group(k_simulation);
+           "simulation; the result is the same, but the run takes much longer.");
   set.flag("--limit", limit_,
            "Also stretch the interval, by bisection, until synchrony is lost: to 10000000 "
            "slots, 15 minutes or, with --load, 5000000 packets at most. Use it to see how "
-           "much room equation (11) leaves; it repeats the simulation many times.")
-      ->group(k_simulation);
+           "much room equation (11) leaves; it repeats the simulation many times.");
   parameters_.declare(set);
   const auto file = [&](const char* name, std::string& target, const char* help) {
-    set.path(name, target, "FILE", help)->group(k_output);
+    set.group("OUTPUT OPTIONS");
+    set.path(name, target, "FILE", help);
   };
   file("--csv", csv_,
        "Write the clocks of all interfaces at every slot of the schedules to FILE, which "
@@ -214,7 +201,7 @@ Result<void> SimulateVerb::write_files(const Topology& topology, SimulationRepor
   if (!svg_.empty()) report.written.push_back(svg_);
   if (svg_.empty())
     return csv_.empty() ? Result<void>() : write_output(csv_, skew_csv(topology, report));
-  const std::string drawing = report::to_svg(skew_plot(report));
+  const std::string drawing = to_svg(skew_plot(report));
   if (csv_.empty()) return write_output(svg_, drawing);
   TRY_ASSIGN(OutputFile table, OutputFile::create(csv_, {.offers_force = false, .inputs = {}}));
   TRY(table.write(skew_csv(topology, report)));

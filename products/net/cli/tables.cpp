@@ -35,10 +35,10 @@ class TablesVerb : public Verb {
   }
 
   void declare(OptionSet& set) override {
+    set.group("OUTPUT OPTIONS");
     set.path("--svg", folder_, "DIR",
              "Draw the figures into this folder, which must not exist. Use it to compare them "
-             "with those of the paper. Default: do not.")
-        ->group("OUTPUT OPTIONS");
+             "with those of the paper. Default: do not.");
     common_.declare(set, "the entries of tables 1 and 2 that match");
   }
 
@@ -63,7 +63,7 @@ class TablesVerb : public Verb {
                OutputFolder::create(folder_, {.offers_force = false, .inputs = {}}));
     for (const Figure& figure : tables.figures) {
       const std::string name = figure.name + ".svg";
-      const std::string text = report::to_svg(figure_plot(figure));
+      const std::string text = to_svg(figure_plot(figure));
       const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
       TRY(under_final_name(write_file(staged.path() / name, {bytes, text.size()}), staged.path(),
                            folder_));

@@ -19,9 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* k_recording = "OPTIONS OF THE RECORDING";
 constexpr const char* k_launched = "ENTRAIN_RECORD_LAUNCHED";
-constexpr const char* k_clocks = "OPTIONS OF THE CLOCK SESSIONS";
 
 /// An option that sets a variable of the recorder, which has the default itself.
 using Variable = std::optional<std::string>;
@@ -39,15 +37,6 @@ auto number_as_text(double most, const char* unit) {
     return parse_number(text, 0, most, unit).map([&](double) {
       return Variable(std::string(text));
     });
-  };
-}
-
-template <std::size_t N>
-auto word_as_text(const std::array<const char*, N>& words) {
-  return [words](std::string_view text) -> Result<Variable> {
-    std::array<std::pair<const char*, Variable>, N> choices;
-    for (std::size_t i = 0; i < N; ++i) choices[i] = {words[i], Variable(words[i])};
-    return parse_choice(text, choices);
   };
 }
 
@@ -111,21 +100,18 @@ const HelpText& Record::help() const {
 void Record::declare(OptionSet& set) {
   set.keep_command();
   set_ = &set;
+  set.group("OUTPUT OPTIONS");
   set.path("-o,--output", output_, "DIR",
            "The folder to write the archive to; it must not exist, or be empty. Default: "
-           "entrain-trace.")
-      ->group("OUTPUT OPTIONS");
+           "entrain-trace.");
   set.path("--repair", repair_, "DIR",
            "Instead of running a program, finish the archive in DIR, which its program left "
-           "unfinished. No process of the program may be running.")
-      ->group("OUTPUT OPTIONS");
+           "unfinished. No process of the program may be running.");
   declare_recording(set);
   declare_clocks(set);
 }
 
 void Record::declare_recording(OptionSet& set) {
-  static constexpr std::array k_choices{"openmpi", "mpich"};
-  static constexpr std::array k_timers{"monotonic_raw", "monotonic", "realtime", "tsc"};
   const auto parse_bytes = [](std::string_view text) -> Result<Variable> {
     const auto bytes = parse_size(text);
     if (bytes && *bytes >= std::uint64_t{1} << 20 && *bytes <= std::uint64_t{1} << 40) {
@@ -133,98 +119,87 @@ void Record::declare_recording(OptionSet& set) {
     }
     return fail(ErrorKind::usage, "is not a size such as 16M, 1M to 1T");
   };
-  add_value(
-      set, "--mpi", mpi_, word_as_text(k_choices), "openmpi|mpich",
+  set.group("OPTIONS OF THE RECORDING");
+  set.choice(
+      "--mpi", mpi_, {{"openmpi", "openmpi"}, {"mpich", "mpich"}},
       "The program's MPI. Use it when the tool takes the wrong one or finds none. Default: that "
-      "of the launcher or of the program.")
-      ->group(k_recording);
-  add_value(set, "--buffer", buffer_, parse_bytes, "SIZE",
+      "of the launcher or of the program.");
+  set.value("--buffer", buffer_, parse_bytes, "SIZE",
             "Memory for the events of one thread, 1M to 1T; older events are on disk only. Use a "
             "smaller one when the program needs the memory, a larger one when the disk is slow. "
-            "Default: 16M.")
-      ->group(k_recording);
-  add_value(set, "--max-size", most_bytes_, parse_bytes, "SIZE",
+            "Default: 16M.");
+  set.value("--max-size", most_bytes_, parse_bytes, "SIZE",
             "Limit on the events of one process, 1M to 1T. At the limit the recording of this "
             "process ends. The program goes on, and the archive is complete up to that point. Use "
-            "it when a program may run too long for the disk. Default: no limit.")
-      ->group(k_recording);
-  add_value(set, "--max-locations", most_locations_, count_as_text(1, 1'000'000), "N",
+            "it when a program may run too long for the disk. Default: no limit.");
+  set.value("--max-locations", most_locations_, count_as_text(1, 1'000'000), "N",
             "Limit on the threads of one process that are recorded at the same time, 1 to 1000000. "
             "One more thread ends the recording of this process, as with --max-size. Use it when "
             "a program may start very many threads: each one takes files and memory. Default: no "
-            "limit.")
-      ->group(k_recording);
-  add_value(
-      set, "--timer", timer_, word_as_text(k_timers), "monotonic_raw|monotonic|realtime|tsc",
+            "limit.");
+  set.choice(
+      "--timer", timer_,
+      {{"monotonic_raw", "monotonic_raw"},
+       {"monotonic", "monotonic"},
+       {"realtime", "realtime"},
+       {"tsc", "tsc"}},
       "The clock: CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC or CLOCK_REALTIME of the system, or the "
       "processor's invariant time stamp counter, converted to nanoseconds. realtime is for "
       "--clocks-only, since it may be set back; with --clocks-only, tsc gives the counter "
       "itself, as other tracers store it. Use tsc when reading the clock takes too long, its "
       "rate is less exact; use the clock of the other tracer with --clocks-only. Default: "
-      "monotonic_raw.")
-      ->group(k_recording);
+      "monotonic_raw.");
   set.flag("--clocks-only", clocks_only_,
            "Record no events: only measure the clocks, and write the measurements to DIR. Use it "
            "when another tracer records the program at the same time; then give DIR to entrain "
-           "correct --clock-samples. Default: record events too.")
-      ->group(k_recording);
+           "correct --clock-samples. Default: record events too.");
 }
 
 void Record::declare_clocks(OptionSet& set) {
-  static constexpr std::array k_choices{"auto", "yes", "no"};
-  add_value(set, "--sync-max-messages", messages_, count_as_text(1, 1'000'000), "N",
+  set.group("OPTIONS OF THE CLOCK SESSIONS");
+  set.value("--sync-max-messages", messages_, count_as_text(1, 1'000'000), "N",
             "Exchanges of a process with each of its children in one session, 1 to 1000000. Use "
             "more when the network is noisy: sessions take longer, and offsets get more exact. "
-            "Default: 100.")
-      ->group(k_clocks);
-  add_value(set, "--sync-max-duration", duration_, number_as_text(1e6, "seconds"), "SECONDS",
+            "Default: 100.");
+  set.value("--sync-max-duration", duration_, number_as_text(1e6, "seconds"), "SECONDS",
             "Time after which a process begins no exchange with its children, seconds, 0 to 1e6. A "
             "session takes up to this time per level of the tree. Use a smaller one when the "
-            "program must not stand still for long. Default: 60.")
-      ->group(k_clocks);
-  add_value(set, "--sync-drop", drop_, number_as_text(0.9, ""), "SHARE",
+            "program must not stand still for long. Default: 60.");
+  set.value("--sync-drop", drop_, number_as_text(0.9, ""), "SHARE",
             "Share of the exchanges to leave aside, those with the longest round trip, 0 to 0.9. "
-            "Use a larger one when many exchanges are disturbed. Default: 0.1.")
-      ->group(k_clocks);
-  add_value(set, "--sync-fanout", fanout_, count_as_text(1, 1'000'000), "N",
+            "Use a larger one when many exchanges are disturbed. Default: 0.1.");
+  set.value("--sync-fanout", fanout_, count_as_text(1, 1'000'000), "N",
             "Children of a process in the tree of measurements, 1 to 1000000. Use more when errors "
-            "must not add up over many levels: a session then takes longer. Default: 8.")
-      ->group(k_clocks);
-  add_value(set, "--sync-period", period_, number_as_text(1e6, "seconds"), "SECONDS",
+            "must not add up over many levels: a session then takes longer. Default: 8.");
+  set.value("--sync-period", period_, number_as_text(1e6, "seconds"), "SECONDS",
             "Hold a session about every so many seconds, 0 to 1e6, at the end of a blocking "
             "collective call of the program over all processes; where there is none for that "
             "long, two processes at a time measure each other when both have time. Use it when a "
             "program runs for minutes and does not call entrain_timesync. Each session stops the "
-            "program for a moment. Default: 0, none.")
-      ->group(k_clocks);
-  add_value(
-      set, "--sync-every", every_, count_as_text(1, 1'000'000), "N",
+            "program for a moment. Default: 0, none.");
+  set.value(
+      "--sync-every", every_, count_as_text(1, 1'000'000), "N",
       "With --sync-period: rank 0 decides at least at every N-th blocking collective call over "
       "all processes whether a "
       "session is due, 1 to 1000000. Use a smaller one when sessions come too late; each "
-      "decision is a broadcast. Default: 100.")
-      ->group(k_clocks);
-  add_value(
-      set, "--sync-budget", budget_, number_as_text(100, "percent"), "PERCENT",
+      "decision is a broadcast. Default: 100.");
+  set.value(
+      "--sync-budget", budget_, number_as_text(100, "percent"), "PERCENT",
       "With --sync-period: share of the run that periodic sessions, the decisions about "
       "them and the waiting for them may take, 0 to 100 %. Where they would take more, sessions "
       "get fewer exchanges, "
       "down to a tenth, and then come later than the period says. Use a larger one when exact "
-      "times are worth it, 100 for no limit. Default: 1.")
-      ->group(k_clocks);
-  add_value(set, "--synced-host", synced_host_, word_as_text(k_choices), "auto|yes|no",
-            "Whether the processes of a machine share one clock, so that one of them measures for "
-            "all. auto compares the clocks' identities and checks them with messages. Use yes or "
-            "no when auto decides wrongly. Default: auto.")
-      ->group(k_clocks);
+      "times are worth it, 100 for no limit. Default: 1.");
+  set.choice("--synced-host", synced_host_, {{"auto", "auto"}, {"yes", "yes"}, {"no", "no"}},
+             "Whether the processes of a machine share one clock, so that one of them measures for "
+             "all. auto compares the clocks' identities and checks them with messages. Use yes or "
+             "no when auto decides wrongly. Default: auto.");
   set.flag("--synced-cluster", synced_cluster_,
            "All nodes share one clock, so nothing is measured. Use it on a machine with a global "
            "clock. "
-           "Default: measure.")
-      ->group(k_clocks);
+           "Default: measure.");
   set.flag("--no-sync", no_sync_,
-           "Measure nothing. Use it when another tool measures the clocks. Default: measure.")
-      ->group(k_clocks);
+           "Measure nothing. Use it when another tool measures the clocks. Default: measure.");
 }
 
 Environment Record::variables(const std::string& library) const {
