@@ -17,7 +17,6 @@ namespace {
 
 using report::Align;
 using report::Cell;
-using report::Plot;
 using report::Style;
 using report::Table;
 using report::Tone;

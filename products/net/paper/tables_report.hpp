@@ -8,7 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "net/paper/published.hpp"
-#include "report/svg.hpp"
+#include "net/report/svg.hpp"
 #include "report/table.hpp"
 
 namespace entrain::net {
@@ -30,6 +30,6 @@ nlohmann::ordered_json to_json(const TablesReport& report);
 /// to_json() as text.
 std::string json_text(const TablesReport& report);
 
-report::Plot figure_plot(const Figure& figure);
+Plot figure_plot(const Figure& figure);
 
 }  // namespace entrain::net

@@ -33,7 +33,7 @@ TEST(TablesReport, matching_entries_of_the_schedules_are_shown_on_request) {
 }
 
 TEST(TablesReport, the_points_that_the_paper_names_are_marks) {
-  const report::Plot plot = figure_plot({.name = "f",
+  const Plot plot = figure_plot({.name = "f",
                                          .title = "t",
                                          .x_label = "x",
                                          .y_label = "y",

@@ -9,8 +9,6 @@
 namespace entrain::net {
 namespace {
 
-using report::Plot;
-using report::PlotSeries;
 using Json = nlohmann::ordered_json;
 
 std::string csv_field(std::string_view text) {

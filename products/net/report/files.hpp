@@ -8,8 +8,8 @@
 
 #include "net/model/topology.hpp"
 #include "net/plan/schedule.hpp"
+#include "net/report/svg.hpp"
 #include "net/simulate/simulation_report.hpp"
-#include "report/svg.hpp"
 
 namespace entrain::net {
 
@@ -25,5 +25,5 @@ nlohmann::ordered_json schedule_json(const Topology& topology, const Schedule& s
 /// and how much later each interface was. All in nanoseconds.
 std::string skew_csv(const Topology& topology, const SimulationReport& report);
 /// The skew at these boundaries over time, beside the skew bounds if the plan holds.
-report::Plot skew_plot(const SimulationReport& report);
+Plot skew_plot(const SimulationReport& report);
 }  // namespace entrain::net

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/svg.hpp"
+#include "net/report/svg.hpp"
 
 #include <gmock/gmock.h>
 
-namespace entrain::report {
+namespace entrain::net {
 namespace {
 
 using testing::EndsWith;
@@ -33,4 +33,4 @@ TEST(Svg, is_finite_whatever_the_data) {
 }
 
 }  // namespace
-}  // namespace entrain::report
+}  // namespace entrain::net

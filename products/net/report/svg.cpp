@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/svg.hpp"
+#include "net/report/svg.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "base/printable.hpp"
 
-namespace entrain::report {
+namespace entrain::net {
 namespace {
 
 constexpr double k_width = 720, k_height = 420;
@@ -150,4 +150,4 @@ std::string to_svg(const Plot& plot) {
   return text + "</svg>\n";
 }
 
-}  // namespace entrain::report
+}  // namespace entrain::net

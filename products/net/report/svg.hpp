@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace entrain::report {
+namespace entrain::net {
 
 /// A line, or marks, of a plot.
 struct PlotSeries {
@@ -24,4 +24,4 @@ struct Plot {
 /// The plot as an SVG document that stands alone.
 std::string to_svg(const Plot& plot);
 
-}  // namespace entrain::report
+}  // namespace entrain::net
