@@ -76,7 +76,7 @@ class ReportVerb : public Verb {
       return report::json_text(outcome.report);
     }
     friend std::string to_text(const Outcome& outcome, const report::Style& style) {
-      return fmt::format("As it is.\n{}\nCorrected.\n{}\nThe page: {}\n",
+      return fmt::format("As it is.\n{}Corrected.\n{}The page: {}\n",
                          report::verdict_text(outcome.report.before, style),
                          report::verdict_text(outcome.report, style), outcome.file);
     }

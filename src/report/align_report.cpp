@@ -1,30 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/align_report.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "report/bounds_report.hpp"
-#include "report/check_report.hpp"
 #include "report/clock_report.hpp"
-#include "report/correct_report.hpp"
 #include "report/parts.hpp"
-#include "report/text.hpp"
 #include "report/units.hpp"
 #include "report/verdict_report.hpp"
 
 namespace entrain::report {
 namespace {
-
-/// The parts of a correction that an alignment has too.
-CorrectReport as_correction(const AlignReport& report) {
-  CorrectReport correction;
-  correction.before = report.before;
-  correction.timeline = report.timeline;
-  correction.after = report.after;
-  correction.verified = true;
-  return correction;
-}
 
 /// `still`: the maps have been applied.
 std::string verdict_of(const CheckReport& counts, bool still) {
@@ -61,7 +48,11 @@ std::string about_text(const AlignReport& report, const Style& style) {
   const CheckReport& before = report.before;
   FieldList about;
   about.field("edges", before.archive);
-  if (!report.output.empty()) about.field("written", report.output);
+  if (!report.output.empty()) {
+    const bool is_folder = report.output.find(".csv") == std::string::npos;
+    about.field("written",
+                report.output + (is_folder ? ": maps.csv has what to add to each clock" : ""));
+  }
   for (const std::string& note : report.notes) about.field("note", note);
   add_warnings(about, before, style);
   add_counters(about, "left out", report.left_out, style);
@@ -73,7 +64,7 @@ std::string about_text(const AlignReport& report, const Style& style) {
                                    format_frequency(before.resolution_hz)))
       .field("presync", presync_text(before))
       .field("mu", mu_text(before));
-  add_timeline(about, as_correction(report));
+  add_timeline(about, before, report.timeline);
   std::string text = about.text(style);
   for (const auto& [heading, counts] :
        {std::pair("Worst edge of each kind, before", &before),
@@ -97,7 +88,7 @@ std::string stored_verdict_text(const AlignReport& report) {
 std::string to_text(const AlignReport& report, const Style& style) {
   constexpr std::size_t k_shown = 4;
   const Verdict verdict = report.after.judgement.verdict;
-  std::string text = toned(verdict_text(report), verdict_tone(verdict), style) + "\n";
+  std::string text = paragraph(verdict_text(report), style, verdict_tone(verdict));
   if (style.brief) return text;
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
@@ -107,7 +98,7 @@ std::string to_text(const AlignReport& report, const Style& style) {
   add(wrong_clocks_text(report.clocks, report.after.violations,
                         style.verbose ? report.clocks.rows.size() : k_shown, style));
   add(worst_violation(before, style));
-  add(before_and_after(as_correction(report), style).text(style) + inside_domains_text(before));
+  add(edges_text(before, &report.after, style) + inside_domains_text(before));
   if (report.bounds) add(bounds_text(*report.bounds, before.resolution_hz, style));
   add(about_text(report, style));
   return text;
@@ -115,8 +106,8 @@ std::string to_text(const AlignReport& report, const Style& style) {
 
 Json to_json(const AlignReport& report) {
   Json json = {{"schema", "entrain.align/1"},
-               {"output", report.output.empty() ? Json(nullptr) : Json(report.output)},
-               {"timeline", timeline_json(as_correction(report))},
+               {"output", text_or_null(report.output)},
+               {"timeline", timeline_json(report.before, report.timeline)},
                {"clocks", clocks_json(report.clocks)},
                {"explanations", explanations_json(report.before)},
                {"before", to_json(report.before)},
@@ -127,8 +118,6 @@ Json to_json(const AlignReport& report) {
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.before.resolution_hz);
   return json;
 }
-
-std::string json_text(const AlignReport& report) { return dump(to_json(report)); }
 
 std::string to_text(const EdgesReport& report, const Style& style) {
   FieldList about;
@@ -156,7 +145,5 @@ Json to_json(const EdgesReport& report) {
           {"members", report.members},       {"clocks", report.counts.locations},
           {"sessions", report.sessions},     {"counts", to_json(report.counts)}};
 }
-
-std::string json_text(const EdgesReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

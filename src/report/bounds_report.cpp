@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/printable.hpp"
-#include "report/text.hpp"
+#include "report/parts.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {
@@ -137,28 +136,24 @@ std::string helpful_text(const ClockBounds& bounds, std::uint64_t hz) {
 }
 
 /// Seconds with all digits that the resolution has, at most nanoseconds.
-std::string seconds(std::int64_t ticks, std::uint64_t hz) {
+std::string seconds_text(std::int64_t ticks, std::uint64_t hz) {
   std::string text = format_time(ticks, hz);
   text.erase(text.find(' '));
   return text;
 }
 
-Json optional_seconds(const std::optional<std::int64_t>& ticks, std::uint64_t hz) {
-  return ticks ? number(seconds_of(*ticks, hz)) : Json(nullptr);
-}
-
 /// The largest bound of all clocks; null if nothing is bounded.
 Json worst_json(const ClockBounds& bounds, std::uint64_t hz) {
   const LocationBounds* const worst = largest(bounds, &LocationBounds::worst_ticks);
-  return worst == nullptr ? Json(nullptr) : number(seconds_of(worst->worst_ticks, hz));
+  return worst == nullptr ? Json(nullptr) : seconds(worst->worst_ticks, hz);
 }
 
 Json helpful_json(const ClockBounds& bounds, std::uint64_t hz) {
   if (!bounds.helpful) return nullptr;
   return {{"time_ticks", bounds.helpful->time_ticks},
-          {"half_width_s", number(seconds_of(bounds.helpful->half_width_ticks, hz))},
-          {"before_s", number(seconds_of(bounds.helpful->before_ticks, hz))},
-          {"after_s", number(seconds_of(bounds.helpful->after_ticks, hz))}};
+          {"half_width_s", seconds(bounds.helpful->half_width_ticks, hz)},
+          {"before_s", seconds(bounds.helpful->before_ticks, hz)},
+          {"after_s", seconds(bounds.helpful->after_ticks, hz)}};
 }
 
 Json place_json(const LocationBounds* location, std::int64_t LocationBounds::*value,
@@ -166,7 +161,7 @@ Json place_json(const LocationBounds* location, std::int64_t LocationBounds::*va
   if (location == nullptr || location->*value == 0) return nullptr;
   return {{"location", location->location},
           {"time_ticks", location->*time},
-          {name, number(seconds_of(location->*value, hz))}};
+          {name, seconds(location->*value, hz)}};
 }
 
 }  // namespace
@@ -185,25 +180,24 @@ std::string bounds_text(const ClockBounds& bounds, std::uint64_t hz, const Style
            helpful_text(bounds, hz) + held_text(bounds, hz) + outside_text(bounds, hz) +
            unbounded_text(bounds);
   }
-  std::string lines;
-  for (const std::string& line : wrapped(printable(text), style.columns)) lines += line + "\n";
-  return lines;
+  return paragraph(text, style);
 }
 
 Json bounds_json(const ClockBounds& bounds, std::uint64_t hz) {
   if (!bounds.reason.empty()) return {{"reason", bounds.reason}};
   Json locations = Json::array();
   for (const LocationBounds& location : bounds.locations) {
-    const bool none = location.unbounded == location.windows;
-    locations.push_back(
-        {{"id", location.location},
-         {"worst_s", none ? Json(nullptr) : number(seconds_of(location.worst_ticks, hz))},
-         {"proved_s", none ? Json(nullptr) : number(seconds_of(location.worst_ticks, hz))},
-         {"assumed_s", optional_seconds(location.assumed_ticks, hz)},
-         {"median_s", none ? Json(nullptr) : number(seconds_of(location.median_ticks, hz))},
-         {"outside_s", none ? Json(nullptr) : number(seconds_of(location.outside_ticks, hz))},
-         {"windows", location.windows},
-         {"unbounded_windows", location.unbounded}});
+    const auto known = [&](std::int64_t ticks) {
+      return location.unbounded == location.windows ? Json(nullptr) : seconds(ticks, hz);
+    };
+    locations.push_back({{"id", location.location},
+                         {"worst_s", known(location.worst_ticks)},
+                         {"proved_s", known(location.worst_ticks)},
+                         {"assumed_s", seconds(location.assumed_ticks, hz)},
+                         {"median_s", known(location.median_ticks)},
+                         {"outside_s", known(location.outside_ticks)},
+                         {"windows", location.windows},
+                         {"unbounded_windows", location.unbounded}});
   }
   return {{"reference", bounds.reference},
           {"reference_process", bounds.reference_process},
@@ -213,21 +207,20 @@ Json bounds_json(const ClockBounds& bounds, std::uint64_t hz) {
           {"measured_once", bounds.measured_once},
           {"clock_kind", name_of(bounds.clock_kind)},
           {"clock_kind_source", name_of(bounds.clock_kind_source)},
-          {"mean_rate_ppm", bounds.mean_rate_ppm ? number(*bounds.mean_rate_ppm) : Json(nullptr)},
+          {"mean_rate_ppm", number(bounds.mean_rate_ppm)},
           {"mean_rate_source", name_of(bounds.mean_rate_source)},
-          {"least_mean_rate_ppm",
-           bounds.least_mean_rate_ppm ? number(*bounds.least_mean_rate_ppm) : Json(nullptr)},
+          {"least_mean_rate_ppm", number(bounds.least_mean_rate_ppm)},
           {"mu_source", text_of(bounds.mu_source)},
           {"sessions", bounds.sessions},
           {"assumed_sessions", bounds.assumed_sessions},
-          {"assumed_half_width_s", number(seconds_of(bounds.assumed_half_width_ticks, hz))},
+          {"assumed_half_width_s", seconds(bounds.assumed_half_width_ticks, hz)},
           {"proved_s", worst_json(bounds, hz)},
-          {"assumed_s", optional_seconds(assumed_worst(bounds), hz)},
+          {"assumed_s", seconds(assumed_worst(bounds), hz)},
           {"helpful_session", helpful_json(bounds, hz)},
           {"windows", bounds.windows},
-          {"window_s", number(seconds_of(bounds.window_ticks, hz))},
+          {"window_s", seconds(bounds.window_ticks, hz)},
           {"unbounded_clocks", unbounded_count(bounds)},
-          {"held_s", number(seconds_of(bounds.held_ticks, hz))},
+          {"held_s", seconds(bounds.held_ticks, hz)},
           {"worst",
            place_json(largest(bounds, &LocationBounds::worst_ticks), &LocationBounds::worst_ticks,
                       &LocationBounds::worst_time_ticks, "bound_s", hz)},
@@ -244,7 +237,7 @@ std::string bounds_csv(const ClockBounds& bounds, std::uint64_t hz) {
   for (const BoundsRow& row : bounds.rows) {
     const auto local = static_cast<std::int64_t>(row.local_ticks);
     fmt::format_to(std::back_inserter(text), "{},{},{},{},{},", row.location, row.local_ticks,
-                   row.time_ticks, seconds(row.time_ticks, hz), row.time_ticks - local);
+                   row.time_ticks, seconds_text(row.time_ticks, hz), row.time_ticks - local);
     if (row.bounded) {
       const double bound = seconds_of(row.bound_ticks, hz);
       fmt::format_to(std::back_inserter(text), "{},{},{:.6e},{:.6e},", row.earliest_ticks - local,

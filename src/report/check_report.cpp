@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/check_report.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,32 +13,9 @@
 namespace entrain::report {
 namespace {
 
-Table edge_table(const CheckReport& report, const Style& style) {
-  Table table;
-  table.column("kind", Align::left)
-      .column("edges")
-      .column("violations")
-      .column("share")
-      .column("below latency")
-      .column("worst margin");
-  for (std::size_t i = 0; i < k_edge_kinds; ++i) {
-    const EdgeStatistics& edges = report.edges[i];
-    if (edges.count == 0 && !style.verbose) continue;
-    const auto kind = static_cast<EdgeKind>(i);
-    const bool counted = is_counted(report, kind);
-    if (!counted && !style.verbose) continue;
-    const Tone tone = edges.violations > 0 && counted ? Tone::bad : Tone::plain;
-    table.row({kind_text(kind, counted), format_count(edges.count),
-               Cell(format_count(edges.violations), tone),
-               Cell(format_share(violation_share(edges)), tone), format_count(edges.below_latency),
-               margin_text(edges, report.resolution_hz)});
-  }
-  return table;
-}
-
 Json end_json(const EdgeEnd& end, std::uint64_t resolution_hz) {
   return {{"location", end.location}, {"process", end.process},
-          {"region", end.region},     {"time_s", number(seconds_of(end.ticks, resolution_hz))},
+          {"region", end.region},     {"time_s", seconds(end.ticks, resolution_hz)},
           {"ticks", end.ticks},       {"local_ticks", end.local_ticks}};
 }
 
@@ -50,21 +27,17 @@ Json edge_json(const EdgeStatistics& edges, std::uint64_t resolution_hz) {
                {"worst_s", nullptr},
                {"worst", nullptr}};
   if (edges.worst) {
-    json["worst_s"] = number(seconds_of(edges.worst->margin_ticks, resolution_hz));
+    json["worst_s"] = seconds(edges.worst->margin_ticks, resolution_hz);
     json["worst"] = {{"send", end_json(edges.worst->send, resolution_hz)},
                      {"receive", end_json(edges.worst->receive, resolution_hz)}};
   }
   return json;
 }
 
-/// Whose clock it is; where that was not worked out, how to find it.
+/// Whose clock it is, if that was worked out.
 std::string whose_clocks(const CheckReport& report, const Style& style) {
   constexpr std::size_t k_shown = 4;
   if (report.judgement.verdict == Verdict::unproven || report.checked_edges == 0) return "";
-  if (report.clocks.rows.empty() && report.violations > 0) {
-    return paragraph("entrain clocks says whose clocks are wrong, entrain correct repairs them.",
-                     style);
-  }
   return wrong_clocks_text(report.clocks, style.verbose ? report.clocks.rows.size() : k_shown,
                            style);
 }
@@ -102,22 +75,24 @@ std::string method_text(const CheckReport& report, const Style& style) {
 }  // namespace
 
 std::string to_text(const CheckReport& report, const Style& style) {
-  const std::string verdict = verdict_text(report, style) + "\n";
-  if (style.brief) return verdict;
-  std::string text = verdict;
+  std::string text = verdict_text(report, style);
+  if (style.brief) return text;
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
   add(explanations_text(report, style));
   add(whose_clocks(report, style));
   add(worst_violation(report, style));
-  const Table edges = edge_table(report, style);
-  std::string table = edges.text(style);
-  const bool is_shown = style.verbose && !is_counted(report, EdgeKind::init_finalize);
-  if (is_shown) table += uncounted_text();
-  if (!edges.empty()) add(table + equal_text(report) + inside_domains_text(report));
+  const std::string edges = edges_text(report, nullptr, style);
+  if (!edges.empty()) add(edges + equal_text(report) + inside_domains_text(report));
   if (report.bounds) add(bounds_text(*report.bounds, report.resolution_hz, style));
   add(style.verbose ? method_text(report, style) : notes_text(report, style));
+  if (report.violations > 0) {
+    add(
+        paragraph("Go on: entrain clocks shows each clock and how certain that is; entrain correct "
+                  "repairs the times.",
+                  style));
+  }
   return text;
 }
 
@@ -127,8 +102,7 @@ Json to_json(const CheckReport& report) {
     edges[name_of(static_cast<EdgeKind>(i))] = edge_json(report.edges[i], report.resolution_hz);
   Json mu = Json::object();
   for (std::size_t i = 0; i < k_latency_classes; ++i)
-    mu[name_of(static_cast<LatencyClass>(i))] =
-        number(seconds_of(report.mu_ticks[i], report.resolution_hz));
+    mu[name_of(static_cast<LatencyClass>(i))] = seconds(report.mu_ticks[i], report.resolution_hz);
   const std::string sessions = text_of(report.estimation.sessions);
   Json json = {{"schema", "entrain.check/1"},
                {"archive", report.archive},
@@ -137,9 +111,8 @@ Json to_json(const CheckReport& report) {
                {"communication_events", report.communication_events},
                {"resolution_hz", report.resolution_hz},
                {"presync", name_of(report.presync)},
-               {"presync_reason",
-                report.estimation.reason.empty() ? Json(nullptr) : Json(report.estimation.reason)},
-               {"presync_sessions", sessions.empty() ? Json(nullptr) : Json(sessions)},
+               {"presync_reason", text_or_null(report.estimation.reason)},
+               {"presync_sessions", text_or_null(sessions)},
                {"clocks", clocks_json(report.clocks)},
                {"clock_quality", nullptr},
                {"explanations", explanations_json(report)},
@@ -164,7 +137,5 @@ Json to_json(const CheckReport& report) {
   json["clock_quality"] = quality_json(report);
   return json;
 }
-
-std::string json_text(const CheckReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

@@ -13,9 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/natural_order.hpp"
-#include "base/printable.hpp"
 #include "report/parts.hpp"
-#include "report/text.hpp"
 #include "report/units.hpp"
 #include "report/verdict_report.hpp"
 
@@ -85,8 +83,10 @@ bool any_row(const ClockTable& table, Has has) {
 /// for all of them, those go first that say least, and names stay whole.
 class ClockColumns {
  public:
-  explicit ClockColumns(const ClockTable& table)
+  /// `right`: the word for clocks that nothing speaks against.
+  explicit ClockColumns(const ClockTable& table, const char* right = name_of(ClockState::right))
       : table_(table),
+        right_(right),
         bounded_(any_row(table, [](const ClockRow& r) { return r.bound_ticks.has_value(); })),
         stepped_(any_row(table, [](const ClockRow& r) { return r.since_ticks.has_value(); })),
         counted_(any_row(table, [](const ClockRow& r) { return r.edges > 0; })),
@@ -121,7 +121,8 @@ class ClockColumns {
     const std::uint64_t hz = table_.resolution_hz;
     const bool known = row.state != ClockState::untied;
     std::vector<Cell> cells{short_name(row.name),
-                            Cell(name_of(row.state), is_wrong(row) ? Tone::bad : Tone::plain),
+                            Cell(row.state == ClockState::right ? right_ : name_of(row.state),
+                                 is_wrong(row) ? Tone::bad : Tone::plain),
                             known ? signed_ticks(row.offset_ticks, hz) : "-", drift_text(row)};
     if (bounded_) cells.emplace_back(bound_text(row.bound_ticks, hz));
     if (largest_) cells.emplace_back(bound_text(row.worst_bound_ticks, hz));
@@ -135,6 +136,7 @@ class ClockColumns {
   }
 
   const ClockTable& table_;
+  const char* right_;
   bool bounded_, stepped_, counted_, violated_, largest_, worst_, with_;
 };
 
@@ -176,26 +178,22 @@ std::string wrong_sentence(const ClockTable& table, std::size_t wrong) {
   return text + ".";
 }
 
-Json seconds_or_null(const std::optional<std::int64_t>& ticks, std::uint64_t hz) {
-  return ticks ? number(seconds_of(*ticks, hz)) : Json(nullptr);
-}
-
 Json row_json(const ClockRow& row, std::uint64_t hz) {
   const bool known = row.state != ClockState::untied;
   return {{"clock", row.name},
-          {"machine", row.machine.empty() ? Json(nullptr) : Json(row.machine)},
+          {"machine", text_or_null(row.machine)},
           {"state", name_of(row.state)},
-          {"offset_s", known ? number(seconds_of(row.offset_ticks, hz)) : Json(nullptr)},
-          {"most_s", known ? number(seconds_of(row.most_ticks, hz)) : Json(nullptr)},
-          {"drift_ppm", row.drift_ppm ? number(*row.drift_ppm) : Json(nullptr)},
-          {"bound_s", seconds_or_null(row.bound_ticks, hz)},
-          {"worst_bound_s", seconds_or_null(row.worst_bound_ticks, hz)},
-          {"since_s", seconds_or_null(row.since_ticks, hz)},
+          {"offset_s", known ? seconds(row.offset_ticks, hz) : Json(nullptr)},
+          {"most_s", known ? seconds(row.most_ticks, hz) : Json(nullptr)},
+          {"drift_ppm", number(row.drift_ppm)},
+          {"bound_s", seconds(row.bound_ticks, hz)},
+          {"worst_bound_s", seconds(row.worst_bound_ticks, hz)},
+          {"since_s", seconds(row.since_ticks, hz)},
           {"edges", row.edges},
           {"violations", row.violations},
-          {"worst_s", seconds_or_null(row.worst_ticks, hz)},
-          {"worst_with", row.worst_with.empty() ? Json(nullptr) : Json(row.worst_with)},
-          {"maybe_only", row.maybe_only.empty() ? Json(nullptr) : Json(row.maybe_only)}};
+          {"worst_s", seconds(row.worst_ticks, hz)},
+          {"worst_with", text_or_null(row.worst_with)},
+          {"maybe_only", text_or_null(row.maybe_only)}};
 }
 
 std::string cell_text(const Json& value) {
@@ -223,14 +221,6 @@ double figure_of(const ClockRow& row, ClockOrder order) {
     default:
       return 0;
   }
-}
-
-std::string lines_of(const std::string& text, Tone tone, const Style& style) {
-  std::string lines;
-  for (const std::string& line : wrapped(printable(text), style.columns)) {
-    lines += toned(line, tone, style) + "\n";
-  }
-  return lines;
 }
 
 }  // namespace
@@ -272,9 +262,9 @@ std::string clocks_sentence(const ClockTable& table) {
 std::string wrong_clocks_text(const ClockTable& table, std::size_t most, const Style& style) {
   if (table.rows.empty()) return "";
   const std::size_t wrong = count_wrong(table);
-  std::string text = lines_of(clocks_sentence(table), Tone::plain, style);
+  std::string text = paragraph(clocks_sentence(table), style);
   if (wrong == 0) return text;
-  text += lines_of(convention(table), Tone::faint, style);
+  text += paragraph(convention(table), style, Tone::faint);
   const std::span<const ClockRow> rows(table.rows);  // the wrong ones first
   text += ClockColumns(table).text(rows.first(std::min(wrong, most)), style);
   if (wrong > most) {
@@ -288,28 +278,28 @@ std::string wrong_clocks_text(const ClockTable& table, std::uint64_t left, std::
   const std::string text = wrong_clocks_text(table, most, style);
   if (left == 0 || text.empty()) return text;
   const bool is_any = count_wrong(table) > 0;
-  return lines_of(is_any ? "Edges are still violated: more is wrong than the clocks show."
-                         : "Edges are still violated, and no clock was found that is wrong.",
-                  Tone::bad, style) +
+  return paragraph(is_any ? "Edges are still violated: more is wrong than the clocks show."
+                          : "Edges are still violated, and no clock was found that is wrong.",
+                   style, Tone::bad) +
          (is_any ? text : "");
 }
 
 std::string to_text(ClockTable table, const Style& style, ClockOrder order) {
   if (table.rows.empty()) return "No clock has events.\n";
   const std::size_t wrong = count_wrong(table);
-  std::string text = lines_of(clocks_sentence(table), wrong > 0 ? Tone::bad : Tone::good, style);
+  std::string text = paragraph(clocks_sentence(table), style, wrong > 0 ? Tone::bad : Tone::good);
   if (style.brief) return text;
   sort_clocks(table, order);
-  return text + lines_of(convention(table), Tone::faint, style) + "\n" +
+  return text + paragraph(convention(table), style, Tone::faint) + "\n" +
          ClockColumns(table).text(table.rows, style);
 }
 
 std::string clocks_text(CheckReport check, const Style& style, ClockOrder order) {
   if (check.judgement.verdict != Verdict::unproven) return to_text(check.clocks, style, order);
-  const std::string verdict = verdict_text(check, style) + "\n";
+  const std::string verdict = verdict_text(check, style);
   if (style.brief || check.clocks.rows.empty()) return verdict;
   sort_clocks(check.clocks, order);
-  return verdict + "\n" + ClockColumns(check.clocks).text(check.clocks.rows, style);
+  return verdict + "\n" + ClockColumns(check.clocks, "unproven").text(check.clocks.rows, style);
 }
 
 Json clocks_json(const ClockTable& table) {
@@ -324,7 +314,7 @@ Json to_json(const ClockTable& table) {
   return {{"schema", "entrain.clocks/1"},
           {"archive", table.archive},
           {"resolution_hz", table.resolution_hz},
-          {"reference", table.reference.empty() ? Json(nullptr) : Json(table.reference)},
+          {"reference", text_or_null(table.reference)},
           {"clocks", rows.is_null() ? Json::array() : std::move(rows)}};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/compare_report.hpp"
+#include "report/report.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -129,7 +129,7 @@ Json to_json(const CompareReport& report) {
   Json json = {{"schema", "entrain.compare/1"},
                {"a", report.a},
                {"b", report.b},
-               {"truth", report.truth.empty() ? Json(nullptr) : Json(report.truth)},
+               {"truth", text_or_null(report.truth)},
                {"locations", std::move(locations)},
                {"all", difference_json(report.all)},
                {"communication", difference_json(report.communication)},
@@ -139,7 +139,5 @@ Json to_json(const CompareReport& report) {
   if (!report.notes.empty()) json["notes"] = report.notes;
   return json;
 }
-
-std::string json_text(const CompareReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/correct_report.hpp"
+#include "report/report.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,12 +11,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/printable.hpp"
 #include "report/bounds_report.hpp"
-#include "report/check_report.hpp"
 #include "report/clock_report.hpp"
 #include "report/parts.hpp"
-#include "report/text.hpp"
 #include "report/units.hpp"
 #include "report/verdict_report.hpp"
 
@@ -31,10 +28,6 @@ std::uint64_t sum_of(const Array& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-double ticks_to_seconds(const CorrectReport& report, double ticks) {
-  return ticks / static_cast<double>(std::max<std::uint64_t>(report.before.resolution_hz, 1));
-}
-
 const char* mode_text(const CorrectReport& report) {
   return report.mode ? name_of(*report.mode) : "planned";
 }
@@ -47,11 +40,6 @@ std::string output_text(const CorrectReport& report) {
   const std::string links = text_of(report.links);
   if (links.empty()) return fmt::format("{} ({})", report.output, mode_text(report));
   return fmt::format("{} (overlay, event files linked: {})", report.output, links);
-}
-
-/// The same options mean the same edges, so a kind that is not counted before is not counted after.
-bool is_counted_throughout(const CorrectReport& report, EdgeKind kind) {
-  return is_counted(report.before, kind) && is_counted(report.after, kind);
 }
 
 /// Shows how far events moved. Only for a verified archive: the verification measures it.
@@ -76,7 +64,7 @@ std::string change_text(const CorrectReport& report, const Style& style) {
   fields.field(
       "displacement",
       fmt::format("mean {}, 99th percentile {}, largest {} (of the events that moved)",
-                  format_duration(ticks_to_seconds(report, statistics.mean_ticks)),
+                  format_duration(seconds_of(statistics.mean_ticks, report.before.resolution_hz)),
                   format_ticks(statistics.p99_ticks, hz), format_ticks(statistics.max_ticks, hz)));
   if (const auto& delta = report.measured_delta_ticks)
     fields.field("delta", fmt::format("{} kept between neighbours, the step of each timer",
@@ -137,10 +125,7 @@ std::string gammas_text(const CorrectReport& report, const Style& style) {
     text += fmt::format("{}{} ({:.9g})", i == 0 ? "" : ", ", clocks[i].process, clocks[i].gamma);
   }
   if (shown < clocks.size()) text += fmt::format(" and {} more", clocks.size() - shown);
-  std::string lines;
-  for (const std::string& line : wrapped(printable(text + "."), style.columns))
-    lines += line + "\n";
-  return lines;
+  return paragraph(text + ".", style);
 }
 
 Table pass_table(const CorrectReport& report) {
@@ -234,7 +219,7 @@ std::string method_text(const CorrectReport& report, const Style& style) {
       .field("mu", mu_text(report.before));
   add_completeness(about, report.before.completeness);
   add_warnings(about, report.before, style);
-  add_timeline(about, report);
+  add_timeline(about, report.before, report.timeline);
   std::string text = about.text(style);
   text += where_text("Worst edge of each kind, before", report.before, style);
   if (report.verified) text += where_text("Worst edge of each kind, after", report.after, style);
@@ -307,7 +292,7 @@ Json passes_json(const CorrectReport& report) {
     passes.push_back(
         {{"gamma", number(pass.gamma)},
          {"error", std::move(error)},
-         {"max_displacement_s", number(seconds_of(pass.error_ticks, report.before.resolution_hz))},
+         {"max_displacement_s", seconds(pass.error_ticks, report.before.resolution_hz)},
          {"violations", pass.violations},
          {"clocks", pass.clocks == 0 ? Json(nullptr) : Json(pass.clocks)},
          {"chosen", pass.chosen}});
@@ -318,11 +303,11 @@ Json passes_json(const CorrectReport& report) {
 Json clock_gammas_json(const CorrectReport& report) {
   Json clocks = Json::array();
   for (const ClockGamma& clock : report.clock_gammas) {
-    clocks.push_back({{"location", clock.location},
-                      {"process", clock.process},
-                      {"gamma", number(clock.gamma)},
-                      {"max_displacement_s",
-                       number(seconds_of(clock.error_ticks, report.before.resolution_hz))}});
+    clocks.push_back(
+        {{"location", clock.location},
+         {"process", clock.process},
+         {"gamma", number(clock.gamma)},
+         {"max_displacement_s", seconds(clock.error_ticks, report.before.resolution_hz)}});
   }
   return clocks;
 }
@@ -343,9 +328,9 @@ Json intervals_json(const CorrectReport& report) {
 Json displacement_json(const CorrectReport& report) {
   const CorrectionStatistics& statistics = report.statistics;
   const std::uint64_t hz = report.before.resolution_hz;
-  return {{"mean", number(ticks_to_seconds(report, statistics.mean_ticks))},
-          {"p99", number(seconds_of(statistics.p99_ticks, hz))},
-          {"max", number(seconds_of(statistics.max_ticks, hz))}};
+  return {{"mean", number(seconds_of(statistics.mean_ticks, report.before.resolution_hz))},
+          {"p99", seconds(statistics.p99_ticks, hz)},
+          {"max", seconds(statistics.max_ticks, hz)}};
 }
 
 Json phases_json(const CorrectReport& report) {
@@ -360,80 +345,9 @@ Json phases_json(const CorrectReport& report) {
 
 }  // namespace
 
-void add_timeline(FieldList& fields, const CorrectReport& report) {
-  const TimelineReport& timeline = report.timeline;
-  if (timeline.presync != report.before.presync) {
-    std::string text = name_of(timeline.presync);
-    if (!timeline.reason.empty()) text += ": " + timeline.reason;
-    fields.field("clock fit", text);
-  } else if (timeline.reason != report.before.estimation.reason) {
-    fields.field("clock fit", timeline.reason);
-  }
-  if (timeline.shift_max_ticks > 0) {
-    fields.field("shift",
-                 fmt::format("times of communication by {} on average, by {} at most",
-                             format_duration(ticks_to_seconds(report, timeline.shift_mean_ticks)),
-                             format_ticks(timeline.shift_max_ticks, report.before.resolution_hz)));
-  }
-  if (timeline.clocks < report.before.locations || !timeline.notes.empty()) {
-    std::string text =
-        fmt::format("{} for {}", format_number_of(timeline.clocks, "clock", "clocks"),
-                    format_number_of(report.before.locations, "location", "locations"));
-    for (const std::string& note : timeline.notes) text += "; " + note;
-    fields.field("clocks", text);
-  }
-}
-
-Table before_and_after(const CorrectReport& report, const Style& style) {
-  Table table;
-  table.column("kind", Align::left).column("edges");
-  for (const char* what : {"violations", "share", "worst margin"}) {
-    table.column(what);
-    if (report.verified) table.column("").column("after");
-  }
-  for (std::size_t i = 0; i < k_edge_kinds; ++i) {
-    const EdgeStatistics& before = report.before.edges[i];
-    const EdgeStatistics& after = report.after.edges[i];
-    if (before.count == 0 && after.count == 0 && !style.verbose) continue;
-    const auto kind = static_cast<EdgeKind>(i);
-    const bool counted = is_counted_throughout(report, kind);
-    if (!counted && !style.verbose) continue;
-    std::vector<Cell> cells{kind_text(kind, counted), format_count(before.count)};
-    const auto add = [&](std::string from, std::string to, Tone tone = Tone::plain) {
-      cells.emplace_back(std::move(from));
-      if (!report.verified) return;
-      cells.emplace_back("->", Tone::faint);
-      cells.emplace_back(std::move(to), tone);
-    };
-    const Tone tone = !counted                ? Tone::plain
-                      : after.violations > 0  ? Tone::bad
-                      : before.violations > 0 ? Tone::good
-                                              : Tone::plain;
-    add(format_count(before.violations), format_count(after.violations), tone);
-    add(format_share(violation_share(before)), format_share(violation_share(after)), tone);
-    add(margin_text(before, report.before.resolution_hz),
-        margin_text(after, report.after.resolution_hz));
-    table.row(std::move(cells));
-  }
-  return table;
-}
-
-Json timeline_json(const CorrectReport& report) {
-  const TimelineReport& timeline = report.timeline;
-  const std::uint64_t hz = report.before.resolution_hz;
-  return {{"presync", name_of(timeline.presync)},
-          {"reason", timeline.reason.empty() ? Json(nullptr) : Json(timeline.reason)},
-          {"clock_domain", name_of(timeline.clock_domain)},
-          {"clocks", timeline.clocks},
-          {"notes", timeline.notes},
-          {"shift_s",
-           {{"mean", number(ticks_to_seconds(report, timeline.shift_mean_ticks))},
-            {"max", number(seconds_of(timeline.shift_max_ticks, hz))}}}};
-}
-
 std::string to_text(const CorrectReport& report, const Style& style) {
   constexpr std::size_t k_shown = 4;
-  std::string text = verdict_text(report, style) + "\n";
+  std::string text = verdict_text(report, style);
   if (style.brief) return text;
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
@@ -442,10 +356,8 @@ std::string to_text(const CorrectReport& report, const Style& style) {
   add(wrong_clocks_text(report.clocks, report.after.violations,
                         style.verbose ? report.clocks.rows.size() : k_shown, style));
   add(worst_violation(report.before, style));
-  std::string table = before_and_after(report, style).text(style);
-  const bool is_shown = style.verbose && !is_counted_throughout(report, EdgeKind::init_finalize);
-  if (is_shown) table += uncounted_text();
-  add(table + inside_domains_text(report.before) + recount_text(report, style));
+  add(edges_text(report.before, report.verified ? &report.after : nullptr, style) +
+      inside_domains_text(report.before) + recount_text(report, style));
   if (report.bounds) add(bounds_text(*report.bounds, report.before.resolution_hz, style));
   add(style.verbose ? method_text(report, style) : notes_text(report, style));
   add(outcome_text(report, style));
@@ -458,7 +370,7 @@ Json to_json(const CorrectReport& report) {
   const std::string links = text_of(report.links);
   Json json = {{"schema", "entrain.correct/1"},
                {"output", report.output},
-               {"timeline", timeline_json(report)},
+               {"timeline", timeline_json(report.before, report.timeline)},
                {"clocks", clocks_json(report.clocks)},
                {"explanations", explanations_json(report.before)},
                {"before", nullptr},
@@ -466,11 +378,9 @@ Json to_json(const CorrectReport& report) {
                {"verified", report.verified},
                {"coverage", measured(coverage_json(report.after.coverage))},
                {"mode", mode_text(report)},
-               {"link", links.empty() ? Json(nullptr) : Json(links)},
+               {"link", text_or_null(links)},
                {"gamma", report.gamma > 0 ? number(report.gamma) : Json(nullptr)},
-               {"epsilon_s", report.epsilon_ticks ? number(seconds_of(*report.epsilon_ticks,
-                                                                      report.before.resolution_hz))
-                                                  : Json(nullptr)},
+               {"epsilon_s", seconds(report.epsilon_ticks, report.before.resolution_hz)},
                {"clock_gammas", clock_gammas_json(report)},
                {"measured_delta_ticks",
                 report.measured_delta_ticks ? Json(*report.measured_delta_ticks) : Json(nullptr)},
@@ -495,7 +405,5 @@ Json to_json(const CorrectReport& report) {
   if (report.verified) json["after"] = to_json(report.after);
   return json;
 }
-
-std::string json_text(const CorrectReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

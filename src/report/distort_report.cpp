@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/distort_report.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -40,7 +40,5 @@ Json to_json(const DistortReport& report) {
   add_leftovers(json, report.leftovers_removed);
   return json;
 }
-
-std::string json_text(const DistortReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

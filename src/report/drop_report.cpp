@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/drop_report.hpp"
+#include "report/report.hpp"
 
 #include <algorithm>
 #include <map>
@@ -197,7 +197,5 @@ Json to_json(const DropReport& report) {
   add_leftovers(json, report.leftovers_removed);
   return json;
 }
-
-std::string json_text(const DropReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

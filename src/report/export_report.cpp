@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/export_report.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "report/check_report.hpp"
 #include "report/parts.hpp"
 #include "report/text.hpp"
 #include "report/units.hpp"
@@ -39,7 +38,5 @@ Json to_json(const ExportReport& report) {
           {"backward", report.backward},  {"marked_violations", report.violations},
           {"notes", report.notes},        {"counts", to_json(report.counts)}};
 }
-
-std::string json_text(const ExportReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

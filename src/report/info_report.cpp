@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/info_report.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -136,10 +136,10 @@ Json to_json(const ArchiveInfo& info) {
           {"resolution_hz", info.resolution_hz},
           {"global_offset_ticks", info.global_offset_ticks},
           {"length_ticks", info.length_ticks},
-          {"length_s", number(seconds_of(info.length_ticks, info.resolution_hz))},
+          {"length_s", seconds(info.length_ticks, info.resolution_hz)},
           {"first_ticks", info.first_ticks},
           {"last_ticks", info.last_ticks},
-          {"span_s", number(seconds_of(span_ticks(info), info.resolution_hz))},
+          {"span_s", seconds(span_ticks(info), info.resolution_hz)},
           {"clock_offset_records", info.clock_offset_records},
           {"locations_with_clock_offsets", info.locations_with_clock_offsets},
           {"properties", std::move(properties)},
@@ -147,7 +147,5 @@ Json to_json(const ArchiveInfo& info) {
           {"anomalies", counters(info.anomalies)},
           {"notes", info.notes}};
 }
-
-std::string json_text(const ArchiveInfo& info) { return dump(to_json(info)); }
 
 }  // namespace entrain::report

@@ -6,10 +6,21 @@
 #include <cmath>
 
 #include "base/printable.hpp"
+#include "report/units.hpp"
 
 namespace entrain::report {
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
+
+Json seconds(std::int64_t ticks, std::uint64_t hz) { return seconds_of(ticks, hz); }
+Json seconds(std::uint64_t ticks, std::uint64_t hz) { return seconds_of(ticks, hz); }
+Json seconds(const std::optional<std::int64_t>& ticks, std::uint64_t resolution_hz) {
+  return ticks ? Json(seconds_of(*ticks, resolution_hz)) : Json(nullptr);
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json counters(const Counters& counts) {
   Json object = Json::object();

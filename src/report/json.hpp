@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include <entrain/report.hpp>
@@ -10,8 +12,16 @@ namespace entrain::report {
 
 using Json = nlohmann::ordered_json;
 
-/// The number, or null where it is not finite: JSON has no infinities.
-Json number(double value);
+/// The number, or null where there is none or it is not finite: JSON has no infinities.
+Json number(const std::optional<double>& value);
+
+/// Ticks as seconds, or null.
+Json seconds(std::int64_t ticks, std::uint64_t resolution_hz);
+Json seconds(std::uint64_t ticks, std::uint64_t resolution_hz);
+Json seconds(const std::optional<std::int64_t>& ticks, std::uint64_t resolution_hz);
+
+/// The text, or null where it is empty.
+Json text_or_null(const std::string& text);
 
 /// An object with one member per counter, in their order; counters of one name are added up.
 Json counters(const Counters& counts);

@@ -8,12 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "report/check_report.hpp"
-#include "report/compare_report.hpp"
-#include "report/correct_report.hpp"
-#include "report/distort_report.hpp"
-#include "report/drop_report.hpp"
-#include "report/info_report.hpp"
+#include "report/report.hpp"
 #include "report/samples_testing.hpp"
 
 namespace entrain::report {

@@ -2,6 +2,8 @@
 #include "report/parts.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -118,16 +120,13 @@ std::string explanations_text(const CheckReport& report, const Style& style) {
 }
 
 Json explanations_json(const CheckReport& report) {
-  const auto seconds = [&](const auto& ticks) {
-    return ticks ? number(seconds_of(static_cast<std::int64_t>(*ticks), report.resolution_hz))
-                 : Json(nullptr);
-  };
+  const std::uint64_t hz = report.resolution_hz;
   Json json = Json::array();
   for (const ClockExplanation& one : report.explanations) {
     json.push_back({{"kind", name_of(one.kind)},
                     {"clocks", one.clocks},
-                    {"time_s", seconds(one.time_ticks)},
-                    {"size_s", seconds(one.size_ticks)},
+                    {"time_s", seconds(one.time_ticks, hz)},
+                    {"size_s", seconds(one.size_ticks, hz)},
                     {"evidence", one.evidence},
                     {"price_bits", number(one.bits)},
                     {"text", one.text}});
@@ -135,9 +134,11 @@ Json explanations_json(const CheckReport& report) {
   return json;
 }
 
-std::string paragraph(const std::string& text, const Style& style) {
+std::string paragraph(const std::string& text, const Style& style, Tone tone) {
   std::string lines;
-  for (const std::string& line : wrapped(printable(text), style.columns)) lines += line + "\n";
+  for (const std::string& line : wrapped(printable(text), style.columns)) {
+    lines += toned(line, tone, style) + "\n";
+  }
   return lines;
 }
 
@@ -293,6 +294,82 @@ Table worst_edges(const CheckReport& report, const Style& style) {
     add_end(table, "", "", "receive", statistics.worst->receive, hz);
   }
   return table;
+}
+
+void add_timeline(FieldList& fields, const CheckReport& before, const TimelineReport& timeline) {
+  if (timeline.presync != before.presync) {
+    std::string text = name_of(timeline.presync);
+    if (!timeline.reason.empty()) text += ": " + timeline.reason;
+    fields.field("clock fit", text);
+  } else if (timeline.reason != before.estimation.reason) {
+    fields.field("clock fit", timeline.reason);
+  }
+  if (timeline.shift_max_ticks > 0) {
+    fields.field(
+        "shift",
+        fmt::format("times of communication by {} on average, by {} at most",
+                    format_duration(seconds_of(timeline.shift_mean_ticks, before.resolution_hz)),
+                    format_ticks(timeline.shift_max_ticks, before.resolution_hz)));
+  }
+  if (timeline.clocks < before.locations || !timeline.notes.empty()) {
+    std::string text =
+        fmt::format("{} for {}", format_number_of(timeline.clocks, "clock", "clocks"),
+                    format_number_of(before.locations, "location", "locations"));
+    for (const std::string& note : timeline.notes) text += "; " + note;
+    fields.field("clocks", text);
+  }
+}
+
+std::string edges_text(const CheckReport& before, const CheckReport* after, const Style& style) {
+  Table table;
+  table.column("kind", Align::left).column("edges");
+  const auto column = [&](const char* heading) {
+    table.column(heading);
+    if (after != nullptr) table.column("").column("after");
+  };
+  column("violations");
+  column("share");
+  if (after == nullptr) table.column("below latency");
+  column("worst margin");
+  bool is_any_uncounted = false;
+  for (std::size_t i = 0; i < k_edge_kinds; ++i) {
+    const EdgeStatistics& own = before.edges[i];
+    const EdgeStatistics& now = after != nullptr ? after->edges[i] : own;
+    const auto kind = static_cast<EdgeKind>(i);
+    // The same options mean the same edges: a kind that is not counted before is not counted after.
+    const bool counted = is_counted(before, kind) && (after == nullptr || is_counted(*after, kind));
+    is_any_uncounted = is_any_uncounted || !counted;
+    if (!style.verbose && (!counted || (own.count == 0 && now.count == 0))) continue;
+    const Tone tone = !counted             ? Tone::plain
+                      : now.violations > 0 ? Tone::bad
+                      : own.violations > 0 ? Tone::good
+                                           : Tone::plain;
+    std::vector<Cell> cells{kind_text(kind, counted), format_count(own.count)};
+    const auto add = [&](auto text_of, Tone shown = Tone::plain) {
+      cells.emplace_back(text_of(own), after != nullptr ? Tone::plain : shown);
+      if (after == nullptr) return;
+      cells.emplace_back("->", Tone::faint);
+      cells.emplace_back(text_of(now), shown);
+    };
+    add([](const EdgeStatistics& edges) { return format_count(edges.violations); }, tone);
+    add([](const EdgeStatistics& edges) { return format_share(violation_share(edges)); }, tone);
+    if (after == nullptr) cells.emplace_back(format_count(own.below_latency));
+    add([&](const EdgeStatistics& edges) { return margin_text(edges, before.resolution_hz); });
+    table.row(std::move(cells));
+  }
+  return table.text(style) + (style.verbose && is_any_uncounted ? uncounted_text() : "");
+}
+
+Json timeline_json(const CheckReport& before, const TimelineReport& timeline) {
+  const std::uint64_t hz = before.resolution_hz;
+  return {{"presync", name_of(timeline.presync)},
+          {"reason", text_or_null(timeline.reason)},
+          {"clock_domain", name_of(timeline.clock_domain)},
+          {"clocks", timeline.clocks},
+          {"notes", timeline.notes},
+          {"shift_s",
+           {{"mean", number(seconds_of(timeline.shift_mean_ticks, hz))},
+            {"max", seconds(timeline.shift_max_ticks, hz)}}}};
 }
 
 }  // namespace entrain::report

@@ -36,7 +36,7 @@ std::string explanations_text(const CheckReport& report, const Style& style);
 Json explanations_json(const CheckReport& report);
 
 /// A paragraph in lines that fit, each ending with a newline.
-std::string paragraph(const std::string& text, const Style& style);
+std::string paragraph(const std::string& text, const Style& style, Tone tone = Tone::plain);
 
 /// Adds a field on folders of killed runs that were removed, if there were any.
 void add_leftovers(FieldList& fields, std::uint64_t removed);
@@ -86,5 +86,15 @@ double violation_share(const EdgeStatistics& statistics);
 /// Where the worst edge of each violated kind lies; with a verbose style also where nothing is
 /// violated. Two rows per edge: its send and its receive.
 Table worst_edges(const CheckReport& report, const Style& style);
+
+/// The edges of each kind, and if `after` is not null those after a correction. Ends with a
+/// newline;
+/// "" without edges.
+std::string edges_text(const CheckReport& before, const CheckReport* after, const Style& style);
+
+/// Shows how the times that a correction started from differ from the measured ones.
+void add_timeline(FieldList& fields, const CheckReport& before, const TimelineReport& timeline);
+/// TimelineReport for machines.
+Json timeline_json(const CheckReport& before, const TimelineReport& timeline);
 
 }  // namespace entrain::report

@@ -1,15 +1,93 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
+#include <entrain/align.hpp>
+#include <entrain/compare.hpp>
+#include <entrain/distort.hpp>
+#include <entrain/drop.hpp>
+#include <entrain/export.hpp>
+#include <entrain/info.hpp>
+#include <entrain/report.hpp>
+#include <entrain/synth.hpp>
+
+#include "report/json.hpp"
+#include "report/table.hpp"
+
 /// Every report of the tool: `to_text(report, style)` for people, `json_text(report)` for programs.
-#include "report/align_report.hpp"
-#include "report/bounds_report.hpp"
-#include "report/check_report.hpp"
-#include "report/clock_report.hpp"
-#include "report/compare_report.hpp"
-#include "report/correct_report.hpp"
-#include "report/distort_report.hpp"
-#include "report/drop_report.hpp"
-#include "report/export_report.hpp"
-#include "report/info_report.hpp"
-#include "report/synth_report.hpp"
+/// A JSON object has the members of its report by name; times in
+/// seconds end in `_s`, ticks in `_ticks`. What is not known is null.
+namespace entrain::report {
+
+/// to_json() as text, of each report below.
+template <class Report>
+std::string json_text(const Report& report);
+
+/// Edges before and after the maps, bounds, and a verdict.
+std::string to_text(const AlignReport& report, const Style& style);
+/// Schema entrain.align/1: `before` and `after` are documents of `check`, of the edges by the
+/// clocks as measured and by the maps.
+Json to_json(const AlignReport& report);
+/// The sentence with which `align` begins: on the edges by the maps. On one line.
+std::string verdict_text(const AlignReport& report);
+/// The same on the edges by the clocks as they are measured.
+std::string stored_verdict_text(const AlignReport& report);
+
+/// A table of the edges per kind, the places of the worst, the operations left out, and a verdict.
+std::string to_text(const CheckReport& report, const Style& style);
+/// Schema entrain.check/1. `verdict` is "violations", "clean" or "unproven", and `verdict_reason`
+/// the doubt of an unproven one. `checked_edges` counts the kinds in force. `worst_s` and `worst`
+/// are null for a kind without edges. The times of `worst` (`time_s`, `ticks`) are after
+/// pre-synchronisation, `local_ticks` is as stored.
+Json to_json(const CheckReport& report);
+
+/// How the times of two archives differ; with many locations, only those that differ most are
+/// listed, unless the style is verbose.
+std::string to_text(const CompareReport& report, const Style& style);
+/// Schema entrain.compare/1. `truth`, `a_error` and `b_error` are null without a truth.
+Json to_json(const CompareReport& report);
+
+/// Edges before and after, how far events moved, how local intervals changed, the passes, where the
+/// archive lies and what it still needs.
+std::string to_text(const CorrectReport& report, const Style& style);
+/// Schema entrain.correct/1. `after`, `coverage`, `verdict` and `verdict_reason`, which speak of
+/// the archive as written, are null if it was not verified. Of a pass, `max_displacement_s` is its
+/// e, `error` is e relative to the span of the trace. `interval_change.histogram` has one bin per
+/// upper limit (`up_to_share`; null in the last bin: no limit) with its number of `intervals` and
+/// their total `time_s`.
+Json to_json(const CorrectReport& report);
+
+/// The clocks that `distort` gave to a trace.
+std::string to_text(const DistortReport& report, const Style& style);
+/// Schema entrain.distort/1; the input is `archive`.
+Json to_json(const DistortReport& report);
+
+/// The records that `drop` lost, by kind and by location. Of many locations only those that lost
+/// most, with a verbose style all.
+std::string to_text(const DropReport& report, const Style& style);
+/// Schema entrain.drop/1; the input is `archive`. Times are stored ticks.
+Json to_json(const DropReport& report);
+
+/// The tables that `edges` has written.
+std::string to_text(const EdgesReport& report, const Style& style);
+/// Schema entrain.edges/1.
+Json to_json(const EdgesReport& report);
+
+/// The file that `export` has written.
+std::string to_text(const ExportReport& report, const Style& style);
+/// Schema entrain.export/1.
+Json to_json(const ExportReport& report);
+
+/// The contents of an archive.
+std::string to_text(const ArchiveInfo& info, const Style& style);
+/// Schema entrain.info/1. `length_s` and `span_s` are `length_ticks` and
+/// `last_ticks - first_ticks` in seconds.
+Json to_json(const ArchiveInfo& info);
+
+/// The trace that `synth` wrote.
+std::string to_text(const SynthReport& report, const Style& style);
+/// Schema entrain.synth/1.
+Json to_json(const SynthReport& report);
+
+}  // namespace entrain::report

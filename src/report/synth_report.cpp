@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/synth_report.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -81,7 +81,5 @@ Json to_json(const SynthReport& report) {
   add_leftovers(json, report.leftovers_removed);
   return json;
 }
-
-std::string json_text(const SynthReport& report) { return dump(to_json(report)); }
 
 }  // namespace entrain::report

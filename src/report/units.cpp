@@ -41,9 +41,12 @@ std::uint64_t size_of(std::int64_t ticks) {
 
 }  // namespace
 
+double seconds_of(double ticks, std::uint64_t resolution_hz) {
+  return ticks / static_cast<double>(std::max<std::uint64_t>(resolution_hz, 1));
+}
+
 double seconds_of(std::uint64_t ticks, std::uint64_t resolution_hz) {
-  return static_cast<double>(ticks) /
-         static_cast<double>(std::max<std::uint64_t>(resolution_hz, 1));
+  return seconds_of(static_cast<double>(ticks), resolution_hz);
 }
 
 double seconds_of(std::int64_t ticks, std::uint64_t resolution_hz) {

@@ -9,6 +9,7 @@ namespace entrain::report {
 /// Ticks as seconds. Exact to a double's 53 bits. A resolution of 0 counts as 1.
 double seconds_of(std::int64_t ticks, std::uint64_t resolution_hz);
 double seconds_of(std::uint64_t ticks, std::uint64_t resolution_hz);
+double seconds_of(double ticks, std::uint64_t resolution_hz);
 
 /// A duration with three to four significant digits and the unit that suits it: s, ms, us or ns.
 /// E.g. "-92.10 us". Below half a picosecond, but not 0: "~0 s". Not finite: "n/a".

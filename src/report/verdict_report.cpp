@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/printable.hpp"
 #include "report/parts.hpp"
-#include "report/text.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {
@@ -194,10 +192,10 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
                          100 * report.min_coverage, none_violated(report)) +
              close_text(report);
     case Doubt::clocks_apart:
-      return fmt::format("nothing ties the {}, whose calls could not be paired with others; {}",
-                         format_number_of(count_of(report.unmatched, "ranks_apart"),
-                                          "clock of a rank", "clocks of ranks"),
-                         none_violated(report)) +
+      return fmt::format(
+                 "nothing ties the clocks of {}, whose calls could not be paired with others; {}",
+                 format_number_of(count_of(report.unmatched, "ranks_apart"), "rank", "ranks"),
+                 none_violated(report)) +
              close_text(report) + share_clause(report);
     case Doubt::unsettled_pairs:
       return "the corrected times show other pairs of operations than those they were corrected "
@@ -219,15 +217,6 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
       "nothing could be checked: {} no edge",
       format_number_of(operations(report.coverage), "recorded receive or collective call yields",
                        "recorded receives and collective calls yield"));
-}
-
-/// The sentence in lines that fit, without the end of the last one.
-std::string sentence(const std::string& text, Tone tone, const Style& style) {
-  std::string lines;
-  for (const std::string& line : wrapped(printable(text + "."), style.columns)) {
-    append(lines, line, "\n");
-  }
-  return toned(lines, tone, style);
 }
 
 Tone tone_of(Verdict verdict) { return verdict == Verdict::clean ? Tone::good : Tone::bad; }
@@ -317,7 +306,7 @@ Json coverage_json(const Coverage& coverage) {
           {"in_instances", coverage.in_instances},
           {"alltoallv_skipped", coverage.alltoallv_skipped},
           {"neighbourhood_skipped", coverage.neighbourhood_skipped},
-          {"share", share ? number(*share) : Json(nullptr)}};
+          {"share", number(share)}};
 }
 
 Json set_aside_json(const CheckReport& report) {
@@ -347,21 +336,21 @@ std::string verdict_text(const CheckReport& report, const Style& style) {
                            : judgement.verdict == Verdict::clean
                                ? "Clean: " + clean_text(report)
                                : "Unproven: " + unproven_text(report, judgement.doubt, dropped);
-  return sentence(text + reservations(report), tone_of(judgement.verdict), style);
+  return paragraph(text + reservations(report) + ".", style, tone_of(judgement.verdict));
 }
 
 std::string verdict_text(const CorrectReport& report, const Style& style) {
   // A file that is missing in the original is missing in the new archive, too.
   const CheckReport& said = unread_text(report.before).empty() ? report.after : report.before;
   if (!report.judgement) {
-    return sentence(
+    return paragraph(
         "No verdict: the new archive was not read back, so nothing in it was checked; entrain "
         "check can do it" +
-            reservations(report.before),
-        Tone::faint, style);
+            reservations(report.before) + ".",
+        style, Tone::faint);
   }
-  return sentence(corrected_text(report, *report.judgement) + reservations(said),
-                  tone_of(report.judgement->verdict), style);
+  return paragraph(corrected_text(report, *report.judgement) + reservations(said) + ".", style,
+                   tone_of(report.judgement->verdict));
 }
 
 }  // namespace entrain::report

@@ -35,10 +35,11 @@ Json set_aside_json(const CheckReport& report);
 /// "verdict" and "verdict_reason" of a report. Both null for a report without a judgement.
 void add_verdict(Json& json, const std::optional<Judgement>& judgement);
 
-/// The sentence with which `check` ends, in lines of at most Style::columns.
+/// The sentence with which `check` begins, in lines of at most Style::columns, each with its end.
 std::string verdict_text(const CheckReport& report, const Style& style);
 
-/// The sentence with which `correct` ends: on the archive as written, or that nobody looked at it.
+/// The sentence with which `correct` begins: on the archive as written, or that nobody looked at
+/// it.
 std::string verdict_text(const CorrectReport& report, const Style& style);
 
 }  // namespace entrain::report

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
-#include "report/align_report.hpp"
 #include "report/report.hpp"
 #include "report/units.hpp"
 #include "report/verdict_report.hpp"
@@ -34,7 +33,7 @@ std::string sentence(const Report& report) {
   report::Style style;
   style.columns = std::numeric_limits<std::int32_t>::max();
   std::string text = report::verdict_text(report, style);
-  text.erase(text.find_last_not_of('\n') + 1);
+  text.pop_back();
   return text;
 }
 
