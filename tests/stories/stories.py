@@ -73,6 +73,8 @@ class Story:
         expect(lines[0].startswith(verdict), f"the verdict comes first:\n{text}")
         expect(f"\n{clock} is " in text, f"{clock} is not named:\n{text}")
         expect("Worst: " in text, text)
+        expect(verdict != "Violations: " or "entrain correct repairs" in " ".join(text.split()),
+               f"the report says how to go on:\n{text}")
         expect(not re.search(r"\b0 of 0\b", text), f"an empty count:\n{text}")
 
 
@@ -213,11 +215,18 @@ def mistakes(story):
     refuse("lies in the input", "correct", "exp", "-o", "exp/fixed")
     refuse("there is no folder nowhere", "correct", "exp", "-o", "nowhere/fixed")
     expect(not (story.folder / "nowhere").exists(), "no folder is made")
+    # --force is advised for results of the tool, and not where it would be refused, too.
+    story.run(0, "report", "exp")
+    refuse("--force", "report", "exp")
     (story.folder / "page.html").write_text("mine")
-    refuse("--force", "report", "exp", "-o", "page.html")
-    (story.folder / "there").mkdir()
-    (story.folder / "there" / "x").write_text("mine")
+    refuse("choose another name, or remove it", "report", "exp", "-o", "page.html")
+    story.run(0, "correct", "exp", "-o", "there")
     refuse("--force", "correct", "exp", "-o", "there")
+    (story.folder / "there" / "x").write_text("mine")
+    refuse("choose another name, or remove it", "correct", "exp", "-o", "there")
+    for verb in ("correct", "distort", "export", "edges", "report"):
+        refuse("results are not written to standard output", verb, "exp", "-o", "-")
+    expect(not (story.folder / "-").exists(), "no folder is called -")
     for name, hint in (("t.csv.gz", "is a table"), ("t.html", "page for a browser"),
                        ("t.tar.xz", "packed with xz"), ("t.tar.gz", "tar xzf")):
         (story.folder / name).write_text("x")
@@ -322,6 +331,8 @@ def packed(story):
     lines = "".join(one.read_text() for one in sorted((story.folder / "wrong").glob("*.jsonl")))
     (story.folder / "all.jsonl").write_text(lines)
     story.run(0, "correct", "all.jsonl", "-o", "right.jsonl")
+    story.run(0, "correct", "all.jsonl", "-o", "RIGHT.JSONL")
+    expect((story.folder / "RIGHT.JSONL").is_file(), "a name in capitals is one of a file, too")
     right = (story.folder / "right.jsonl").read_text()
     expect(right != lines and right.count("\n") == lines.count("\n"), "the new file")
     for packer, ending in (("gzip", ".gz"), ("zstd", ".zst")):
