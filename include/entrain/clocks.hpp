@@ -11,8 +11,8 @@ namespace entrain {
 /// How a clock runs against the common time.
 enum class ClockState : std::uint8_t {
   right,    ///< it contradicts no other clock that is right; its offset counts as 0
-  slow,     ///< behind the common time, along a straight line
-  fast,     ///< ahead of it, along a straight line
+  slow,     ///< it is behind the common time, along a straight line
+  fast,     ///< it is ahead of it, along a straight line
   stepped,  ///< it was set while the trace was recorded
   bent,     ///< its distance from the common time changes, but not along a straight line
   untied,   ///< nothing ties it to most other clocks, so nobody knows
@@ -28,12 +28,12 @@ struct ClockRow {
   std::string name;     ///< process or host, e.g. "MPI Rank 3"; its machine if many share the clock
   std::string machine;  ///< "" if unknown
   ClockState state = ClockState::right;
-  /// Mean over the trace of common time minus clock, ticks; of a clock that was set, after that.
+  /// Mean over the trace of common time minus clock, ticks. If the clock was set: since then.
   std::int64_t offset_ticks = 0;
-  /// Largest size of that distance, ticks. Of a clock that is right: by how much a correction
-  /// moves it nevertheless.
+  /// Largest size of that distance, ticks. If the clock is right: how far a correction moves it
+  /// nevertheless.
   std::int64_t most_ticks = 0;
-  std::optional<double> drift_ppm;  ///< mean growth of it, ppm; empty for stepped and untied
+  std::optional<double> drift_ppm;  ///< mean growth of the offset; empty: stepped or untied
   /// Largest error that the offset can have where the clock communicates: median and maximum over
   /// slices of the trace, ticks. Empty where nothing was proved.
   std::optional<std::int64_t> bound_ticks, worst_bound_ticks;
@@ -42,8 +42,8 @@ struct ClockRow {
   std::uint64_t violations = 0;             ///< those that its clock, or the other one, contradicts
   std::optional<std::int64_t> worst_ticks;  ///< smallest margin of these, ticks; negative: violated
   std::string worst_with;                   ///< the other clock of the smallest margin
-  /// Of a clock that is wrong and that a host shares with its devices: those of them that alone may
-  /// be wrong, as nothing within the process tells. "": none of them, or not known.
+  /// If a host and its devices share the clock, and it is wrong: those of them that alone may be
+  /// wrong, as nothing within the process tells. "": none of them, or not known.
   std::string maybe_only;
 };
 

@@ -26,7 +26,7 @@
 /// * a training run: a profiler's file of JSON (also .json.gz and .json.zst), or the folder of the
 /// ranks' files;
 /// * spans of services: a file of OTLP, Jaeger or Zipkin JSON, or a folder of such files.
-/// clock_maps() and drop() take an OTF2 *archive* only. align() takes edges, of any origin.
+/// drop() takes an OTF2 *archive* only. align() takes edges, of any origin.
 ///
 /// Every function changes nothing but its output, neither prints nor exits, does not throw on bad
 /// data, and may be called from several threads at once, with different outputs. `progress` may be
@@ -54,7 +54,7 @@ Result<CorrectReport> correct(const std::filesystem::path& trace,
 /// A correction without its output: one clock map per location, in the order of `locations`.
 struct ClockMaps {
   std::vector<std::uint64_t> locations;  ///< OTF2 location ids, or numbers of clocks
-  std::vector<std::string> names;        ///< of clocks that have names instead; else empty
+  std::vector<std::string> names;        ///< names of clocks that have no number; else empty
   std::vector<ClockMap> maps;            ///< stored stamp -> corrected time, ticks
   std::uint64_t resolution_hz = 1;       ///< ticks per second
 };

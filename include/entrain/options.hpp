@@ -154,9 +154,9 @@ struct CheckOptions {
   /// except with `automatic`.
   ClockDomain clock_domain = ClockDomain::automatic;
   ClockPriorOption clock_prior;
-  /// The clock by which the others are set where none was measured, and relative to which bounds
-  /// are: an OTF2 location id, or the name of a location or process. "consensus": the time of most
-  /// clocks. Empty: "consensus" for wall clocks, else the first clock.
+  /// The clock that the others are set to where none was measured, and that bounds refer to: an
+  /// OTF2 location id, or the name of a location or process. "consensus": the time of most clocks.
+  /// Empty: "consensus" for wall clocks, else the first clock.
   std::string reference;
   MuOption mu;
   AlltoallvRule alltoallv = AlltoallvRule::ignore;

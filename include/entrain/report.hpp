@@ -174,7 +174,7 @@ const char* name_of(ExplanationKind kind);
 struct ClockExplanation {
   ExplanationKind kind{};
   std::vector<std::string> clocks{};          ///< the clock that was set, or both of the pairs
-  std::optional<std::uint64_t> time_ticks{};  ///< stamp of the last clock at or after which it was
+  std::optional<std::uint64_t> time_ticks{};  ///< stamp of the last of `clocks`, at or before it
   std::optional<std::int64_t> size_ticks{};   ///< step: by how much the clock was set
   std::uint64_t evidence = 0;                 ///< contradictions that a step explains, or pairs
   double bits = 0;                            ///< price

@@ -59,7 +59,7 @@ class BrokenEdges {
   BigVector<std::int64_t> ghost_stamps_;   ///< stamps of the ghosts of the graph
   BigVector<std::uint8_t> has_edge_;       ///< one per edge of the graph: it was taken
   BigVector<std::uint8_t> has_exchange_;   ///< one per exchange of the graph: it was taken
-  std::vector<difference::Edge> edges_;    ///< of all processes
+  std::vector<difference::Edge> edges_;    ///< those of all processes
   std::vector<Member> members_;            ///< members of all instances, of all processes
   std::vector<difference::Event> events_;  ///< their events
 };

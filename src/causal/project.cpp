@@ -38,7 +38,7 @@ struct ProjectionLimits {
   static constexpr std::int64_t move_rate_ppb = 10'000;
   /// Steps per node and constraint that a search may take: sweeps.
   static constexpr std::uint64_t sweeps = 1000;
-  static constexpr std::int64_t largest_stamp = std::int64_t{1} << 60;  ///< of difference::Event
+  static constexpr std::int64_t largest_stamp = std::int64_t{1} << 60;  ///< see difference::Event
   static constexpr double largest_half_width = 0x1p50;                  ///< ticks
   /// Distance of a straight line from a whole tick within which it is sure to be rounded to it.
   static constexpr double rounding = 0.45;
@@ -499,7 +499,7 @@ class Projector {
 
   std::vector<Facts> facts_;                   ///< one per domain
   std::vector<ClockMap> estimate_;             ///< one per domain
-  std::vector<difference::Session> sessions_;  ///< of all clocks
+  std::vector<difference::Session> sessions_;  ///< sessions of all clocks
   std::vector<difference::Edge> points_;       ///< see add_points()
   std::uint32_t reference_ = 0;                ///< domain that stays; their number: none
   std::int64_t reference_offset_ = 0;          ///< ticks

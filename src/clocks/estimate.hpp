@@ -50,7 +50,7 @@ struct Estimate {
 /// map through the others. Rounded to ticks, so that sums over clocks do not depend on their order.
 struct CrossValidation {
   std::int64_t inner_sessions = 0;  ///< number left out, each once; no disturbed ones
-  std::array<std::int64_t, k_methods> distance_ticks{};  ///< of linear, regression, spline
+  std::array<std::int64_t, k_methods> distance_ticks{};  ///< one each: linear, regression, spline
   /// Sum of the half-widths of the inner sessions and of the line between their neighbours: such
   /// distances say nothing.
   std::int64_t width_ticks = 0;

@@ -20,9 +20,9 @@ namespace entrain::engine {
 /// An archive as tables of clocks and edges, which explanations work on.
 struct ArchiveRecords {
   Clocks run;                         ///< one clock per domain
-  std::vector<std::string> names;     ///< of the clocks, for reports
-  std::vector<std::int64_t> offsets;  ///< of the clocks at their first event, as measured, ticks
-  tables::EdgeList list;              ///< in the order of the graph
+  std::vector<std::string> names;     ///< names of the clocks, for reports
+  std::vector<std::int64_t> offsets;  ///< one per clock, at its first event, as measured, ticks
+  tables::EdgeList list;              ///< order: that of the graph
   /// How far edges and instances may be doubted: those between processes of which some have no
   /// record were paired by guesses.
   std::vector<explain::Evidence> edges, instances;

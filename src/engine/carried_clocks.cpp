@@ -12,12 +12,12 @@ namespace entrain::engine {
 
 namespace {
 
-constexpr std::int64_t k_any = std::int64_t{1} << 62;  ///< beyond the difference of any two stamps
+constexpr std::int64_t k_any = std::int64_t{1} << 62;  ///< no two stamps differ so much
 
 /// Edges between a clock (1) and its carrier (0), and the constants that would meet them all.
 struct Inner {
   tables::EdgeList list;
-  std::int64_t least = -k_any, most = k_any;  ///< to add to the clock's times, ticks
+  std::int64_t least = -k_any, most = k_any;  ///< limits of what the clock's times get, ticks
 
   void add(bool from_carrier, std::uint64_t cause, std::uint64_t effect) {
     list.cause_clock.push_back(from_carrier ? 0 : 1);
@@ -149,7 +149,7 @@ class Carrying {
 
   const Clocks& clocks_;
   const Edges& edges_;
-  std::vector<std::uint32_t> first_;  ///< per carrier: its position among all clocks
+  std::vector<std::uint32_t> first_;  ///< position of each carrier among all clocks
   CarriedClocks result_;
 };
 

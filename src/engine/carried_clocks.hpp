@@ -22,7 +22,7 @@ namespace entrain::engine {
 struct CarriedClocks {
   Clocks clocks;                       ///< the carriers
   tables::EdgeList list;               ///< the edges between carriers; times are those of carriers
-  std::vector<std::uint32_t> carrier;  ///< per clock: position in `clocks`
+  std::vector<std::uint32_t> carrier;  ///< position of each clock in `clocks`
   /// Per clock: its time -> that of its carrier. The identity unless edges between the two demand
   /// another one.
   std::vector<ClockMap> inner;

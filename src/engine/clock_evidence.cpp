@@ -238,7 +238,7 @@ class ErringAlone {
   const trace::ClockDomains& clocks_;
   const Times& measured_;
   Times corrected_;
-  std::vector<bool> is_compared_;  ///< with other clocks; index: location
+  std::vector<bool> is_compared_;  ///< it has edges with other clocks; index: location
 };
 
 }  // namespace

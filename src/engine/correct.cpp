@@ -394,7 +394,7 @@ class Correction {
   bool writing_ = false;
   std::vector<ClockMap> maps_;  ///< map of each location: stored stamp -> corrected time
   Decimal9 gamma_;
-  engine::ClockEvidence evidence_;             ///< of the clocks as measured
+  engine::ClockEvidence evidence_;             ///< evidence on the clocks as measured
   std::optional<CheckReport> before_pairing_;  ///< check of the times as measured by the pairs of
                                                ///< the original, if the correction has others
   std::unique_ptr<formats::Staged> staged_;

@@ -18,7 +18,7 @@ namespace entrain::engine {
 /// The edges of an archive, its locations as clocks, and what a table of them needs.
 struct ArchiveEdges {
   Clocks clocks;
-  std::vector<std::string> names;  ///< of the clocks, as ClockMaps::names
+  std::vector<std::string> names;  ///< names of the clocks, as ClockMaps::names
   tables::EdgeList list;
   CheckReport report;  ///< counts of the edges by the clocks as measured
   /// Effect minus cause by the clocks as measured: of edges; and per member of instances, of ends

@@ -709,7 +709,7 @@ class Finder {
   std::map<LocationIndex, clocks::LocationSamples> exchanges_;  ///< exchanges of given sessions
   std::optional<lines::SimultaneousEnds> common_ends_;          ///< only of given edges
   std::optional<std::vector<ClockMap>> set_aside_;  ///< maps of common ends, not taken yet
-  ArchiveRecords records_;  ///< of an archive; of given edges, how far they may be doubted
+  ArchiveRecords records_;  ///< records of an archive; or doubts about given edges
   tables::EdgeList rest_;   ///< given edges that are evidence
   std::optional<explain::Explained> explained_;
   bool was_tried_ = false;       ///< explain() knows by now whether there is anything to explain

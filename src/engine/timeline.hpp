@@ -46,9 +46,9 @@ struct Timeline {
                                      ///< caused by the clocks
   causal::Projection projection;     ///< how the presync was projected onto the edges
   TimelineReport report;
-  explain::Told told;                             ///< why no clocks meet all edges
-  std::vector<trace::WrongPair> wrong_pairs;      ///< of records, that are no edges; increasing
-  Counters left_out;                              ///< see AlignReport::left_out
+  explain::Told told;                         ///< why no clocks meet all edges
+  std::vector<trace::WrongPair> wrong_pairs;  ///< pairs of records that are no edges; increasing
+  Counters left_out;                          ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 };
 

@@ -41,7 +41,7 @@ struct Candidate {
 
 /// Cycles that branches may break, together, once an explanation is known.
 constexpr std::size_t k_most_broken = std::size_t{1} << 22;
-constexpr double k_rounding = 1e-9;  ///< of sums of prices, bits
+constexpr double k_rounding = 1e-9;  ///< rounding of sums of prices, bits
 
 /// The cheapest candidates that together break all cycles. Branch and bound: the first cycle that
 /// is left is broken in every way, first by what breaks most for its price. Exact as long as that
@@ -95,7 +95,7 @@ class Cover {
   std::vector<std::vector<std::uint32_t>> breakers_;  ///< candidates of each cycle
   std::vector<std::uint32_t> times_;                  ///< how often each cycle is broken
   std::vector<std::uint32_t> chosen_, best_;
-  double price_ = 0, least_ = std::numeric_limits<double>::max();  ///< of `chosen_`, of `best_`
+  double price_ = 0, least_ = std::numeric_limits<double>::max();  ///< those of `chosen_`, `best_`
   std::size_t broken_ = 0;
 };
 
@@ -405,13 +405,13 @@ class Explainer {
   difference::Effort& effort_;
   System whole_;  ///< nothing relaxed but rates
   std::vector<Cycle> cycles_;
-  std::vector<std::uint32_t> clock_of_, number_of_;  ///< of parts, of constraints of relaxed()
+  std::vector<std::uint32_t> clock_of_, number_of_;  ///< index: part; constraint of relaxed()
   std::vector<std::uint32_t> left_out_;              ///< constraints of relaxed()
   std::vector<Candidate> candidates_;
   std::vector<Relaxation> relaxations_;  ///< one per candidate
-  std::uint32_t edges_left_ = 0;         ///< in relaxed()
-  std::size_t searches_ = 2;             ///< in the next round: few where few cycles decide
-  std::size_t tried_ = 0;                ///< of k_rates
+  std::uint32_t edges_left_ = 0;         ///< number of them in relaxed()
+  std::size_t searches_ = 2;             ///< number in the next round: few where few cycles decide
+  std::size_t tried_ = 0;                ///< number of rates of k_rates that were tried
 };
 
 }  // namespace

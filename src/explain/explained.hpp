@@ -28,9 +28,9 @@ struct Told {
 /// What is known of a run beside its clocks and edges.
 struct Knowledge {
   std::int64_t rate_ppb = 0;                ///< limit on the rates of clocks
-  Trust trust{};                            ///< of its edges
+  Trust trust{};                            ///< trust in its edges
   std::span<const std::int64_t> offsets{};  ///< see difference::Constraints::offsets
-  std::span<const std::string> names{};     ///< of clocks, for reports; empty: their own
+  std::span<const std::string> names{};     ///< names of clocks, for reports; empty: their own
 };
 
 /// Clocks and edges of a run without what its explanation relaxes, so that some clocks meet all of
@@ -79,7 +79,7 @@ class Explained {
   std::vector<std::string> names_;
   Edges run_edges_;
   std::uint64_t base_;              ///< stamp that those of the explanation count from
-  std::vector<Evidence> evidence_;  ///< of the edges; empty: all are usual
+  std::vector<Evidence> evidence_;  ///< evidence of each edge; empty: all are usual
   Explanation explanation_;
   std::vector<std::uint32_t> first_;  ///< first part of every clock
   Clocks clocks_;

@@ -30,7 +30,7 @@ struct CurvatureThresholds {
   static constexpr int most_iterations = 5'000;  ///< conjugate gradients
   /// Random vectors of the quadrature (the_determinant_is_estimated_well_enough_to_choose_by).
   static constexpr std::size_t probes = 8;
-  static constexpr int lanczos_steps = 40;  ///< per probe
+  static constexpr int lanczos_steps = 40;  ///< number per probe
 };
 constexpr std::uint32_t k_no_row = std::numeric_limits<std::uint32_t>::max();
 

@@ -148,7 +148,7 @@ class Curvature {
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> place_;
   /// Matrices of the clocks: main diagonal, and the subdiagonals at distance one and two.
   Vector diagonal_, sub1_, sub2_;
-  ClockFactors factors_;  ///< of these, for conjugate gradients
+  ClockFactors factors_;  ///< factors of these, for conjugate gradients
   Cancel cancel_{nullptr};
   double work_ = 0;
   bool direct_ = true;

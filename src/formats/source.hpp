@@ -174,7 +174,7 @@ using WorkFilter = std::function<bool(std::uint32_t, std::uint64_t, std::uint64_
 
 /// Facts that reports tell, a sentence each. Views of strings of the source.
 struct Remarks {
-  std::span<const std::string> notes{};     ///< of the format and of guesses
+  std::span<const std::string> notes{};     ///< notes on the format and on guesses
   std::span<const std::string> warnings{};  ///< doubts that no correction removes
 };
 

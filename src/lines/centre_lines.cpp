@@ -44,7 +44,7 @@ struct CentreThresholds {
   static constexpr double gain = 1e-4;
   static constexpr double least_step = 1e-9;   ///< share of a Newton step
   static constexpr double residual = 1e-3;     ///< relative, at which conjugate gradients end
-  static constexpr int most_iterations = 400;  ///< of conjugate gradients
+  static constexpr int most_iterations = 400;  ///< limit of conjugate gradients
   static constexpr double most_work = 3e8;     ///< multiplications; about 0.3 s
 };
 
@@ -342,11 +342,11 @@ class CentreSearch {
   std::vector<double> prior_weight_;  ///< 1 / variance about that
   std::vector<double> values_;
   double width_ = 0;      ///< what is added to all slacks, ticks
-  double sharpness_ = 1;  ///< of this stage
+  double sharpness_ = 1;  ///< that of this stage
   double log_unit_ = 0;   ///< logarithm of the unit of L
   double work_ = 0;       ///< multiplications so far
   std::vector<double> slacks_;
-  std::vector<PairModel> models_;  ///< of this step
+  std::vector<PairModel> models_;  ///< those of this step
 };
 
 }  // namespace

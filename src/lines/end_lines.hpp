@@ -24,7 +24,7 @@ struct SimultaneousEnds {
   struct Line {
     double offset = 0;            ///< ticks, at the stamp `at`
     double rate = 0;              ///< growth of the offset, ticks per tick
-    std::uint64_t at = 0;         ///< near the middle of the clock's ends
+    std::uint64_t at = 0;         ///< a stamp near the middle of the clock's ends
     StampRange events{};          ///< stamps that the line is valid for
     std::uint64_t number = 0;     ///< number of ends
     std::uint32_t component = 0;  ///< first clock that calls connect it with

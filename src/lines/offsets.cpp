@@ -13,7 +13,7 @@ using difference::Node;
 using difference::Values;
 
 constexpr std::int64_t k_farthest = std::int64_t{1} << 55;      ///< ticks; sums never overflow
-constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 27;  ///< about a second
+constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 27;  ///< takes a second or so
 
 /// What a node wants to be between its limits.
 Exact wish(Exact lower, Exact upper) {

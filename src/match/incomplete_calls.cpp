@@ -49,7 +49,7 @@ struct CallCounts {
 struct Parent {
   CallSide side;                               ///< calls, without positions
   std::vector<std::uint32_t> numbers;          ///< see Column
-  std::map<std::uint32_t, CallCounts> counts;  ///< per child
+  std::map<std::uint32_t, CallCounts> counts;  ///< counts of each child
 };
 
 /// (communicator, process)

@@ -133,7 +133,7 @@ struct Checksum {
   std::uint64_t bytes = 0;
   std::uint32_t whole = 0;  ///< CRC-32
   std::uint32_t crc = 0;    ///< the same with zeros for the digits of its mark
-  std::string digits{};     ///< of the mark; "" if it has none
+  std::string digits{};     ///< digits of the mark; "" if it has none
 };
 
 Result<Checksum> checksum_of(const fs::path& path) {

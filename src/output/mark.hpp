@@ -34,7 +34,7 @@ class FileMark {
 
  private:
   std::string head_;        ///< the first bytes
-  std::uint32_t crc_ = 0;   ///< of the bytes behind them
+  std::uint32_t crc_ = 0;   ///< checksum of the bytes behind them
   std::uint64_t rest_ = 0;  ///< number of these
 };
 

@@ -110,7 +110,7 @@ class OutputFile {
   [[nodiscard]] bool is_ours(const std::filesystem::path& path) const noexcept;
   Result<void> named(Result<void> result) const;
 
-  std::filesystem::path target_;        ///< as the user names it
+  std::filesystem::path target_;        ///< name that the user gave
   std::filesystem::path place_;         ///< the same, absolute
   std::filesystem::path made_, aside_;  ///< hidden names: of the file, and as in Move
   OutputRule rule_;

@@ -25,7 +25,7 @@ struct ClockFigures {
   std::uint32_t clock = 0;
   LocationIndex location = k_none;
   OffsetLine measured;
-  std::int64_t moved = 0, bend = 0;  ///< as in ClockCourse
+  std::int64_t moved = 0, bend = 0;  ///< see ClockCourse
   std::int64_t last = 0;             ///< final time of its last event
   std::uint64_t sessions = 0;
   bool zero = false;  ///< it was measured, and every time with offset 0

@@ -51,7 +51,7 @@ struct PageEdge {
   LocationIndex from = k_none, to = k_none;
   std::int64_t sent_before = 0, received_before = 0;
   std::int64_t sent_after = 0, received_after = 0;
-  std::uint64_t sent_stamp = 0, received_stamp = 0;  ///< as stored
+  std::uint64_t sent_stamp = 0, received_stamp = 0;  ///< stored stamps
 };
 
 /// A call begins or ends near an edge.

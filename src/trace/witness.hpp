@@ -38,7 +38,7 @@ struct ClaimedChannel {
   CommIndex comm = k_none;
   std::uint32_t sender = k_none, receiver = k_none;  ///< processes
   std::uint32_t tag = 0;
-  std::vector<ClaimedRun> pairs;  ///< in order of the sends
+  std::vector<ClaimedRun> pairs;  ///< order: that of the sends
   std::uint32_t ambiguous = 0;    ///< receives whose send is not certain
   /// Ends whose partner lies in a gap of the records of the other process.
   std::uint32_t sends_in_gaps = 0, receives_in_gaps = 0;
@@ -51,7 +51,7 @@ struct ClaimedChannel {
 struct ClaimedCalls {
   std::uint32_t space = k_none;  ///< communicator; windows follow all communicators
   std::uint32_t process = k_none;
-  std::vector<ClaimedRun> instances;  ///< in order of the calls
+  std::vector<ClaimedRun> instances;  ///< order: that of the calls
   std::uint32_t ambiguous = 0;        ///< calls whose instance is not certain
   std::uint32_t in_gaps = 0;          ///< calls whose partner lies in a gap of another process
 

@@ -43,7 +43,7 @@ struct Records {
   bool messages_missing = false;
   bool any_missing = false;          ///< messages or collective calls are missing
   bool by_clock_records = false;     ///< see ChannelFacts
-  std::vector<bool> with_gaps = {};  ///< per process, see processes_with_gaps()
+  std::vector<bool> with_gaps = {};  ///< one per process, see processes_with_gaps()
 
   /// Number of those claims that this member verifies, or that are about no process.
   template <class Claim>

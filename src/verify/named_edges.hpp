@@ -13,7 +13,7 @@
 namespace entrain::verify {
 
 struct NamedEdge {
-  EventRef send, receive;  ///< of two different locations
+  EventRef send, receive;  ///< their locations differ
   EdgeKind kind{};
   std::int64_t extra_mu = 0;  ///< least delay beyond mu of the latency class, ticks
 };
@@ -26,7 +26,7 @@ struct NamedEnd {
 struct NamedInstance {
   EdgeKind kind{};
   bool ordered = false;                ///< begins precede the ends of higher ranks only
-  std::vector<NamedEnd> begins, ends;  ///< at least one each, no location twice
+  std::vector<NamedEnd> begins, ends;  ///< one each or more, no location twice
 };
 
 /// Edges and instances in a fixed order. Const functions may be called from any thread.

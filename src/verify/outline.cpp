@@ -412,7 +412,8 @@ class Outliner::Walk {
   static constexpr std::uint32_t k_unseen = k_none - 1;
   std::vector<std::uint32_t> channel_of_form_;  ///< channels at the current location, or k_unseen
   std::uint32_t form_ = 0;                      ///< form number of the current event
-  std::array<FlatMap<ChannelKey, std::uint32_t, ChannelHash>, 2> sides_;  ///< of sends, receives
+  std::array<FlatMap<ChannelKey, std::uint32_t, ChannelHash>, 2>
+      sides_;  ///< index: sends, receives
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
   Begin begin_, rma_begin_;          ///< begin of the open blocking call
   bool some_posted_ = false;         ///< the request of a completed receive has a record

@@ -34,7 +34,7 @@ using RecordSpan = std::span<const Record>;
 struct Found {
   EventRef first, last;
   std::int64_t count = 0;
-  bool several = false;  ///< on several locations
+  bool several = false;  ///< its events are on several locations
 
   Found(RecordSpan records, EventKind kind) {
     for (const Record& record : records) {

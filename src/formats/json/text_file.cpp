@@ -144,7 +144,7 @@ struct TextReader::Source {
   bool ended = false, cut = false, is_damaged = false;
   Unpacker::State state = Unpacker::State::more;
   std::vector<std::uint8_t> piece;
-  std::span<const std::uint8_t> rest;  ///< of the piece, to be unpacked
+  std::span<const std::uint8_t> rest;  ///< rest of the piece, to be unpacked
   std::uint64_t at = 0;                ///< position in the file
   std::uint64_t given = 0;             ///< bytes that were unpacked
   std::uint64_t most = 0;              ///< limit of unpacked bytes

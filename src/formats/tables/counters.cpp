@@ -42,8 +42,8 @@ struct Sample {
 
 /// What the edges of a clock say if its counter wraps.
 struct Finding {
-  std::vector<Sample> samples{};  ///< in order of counted time
-  std::uint64_t spread = 0;       ///< of the differences, modulo the period
+  std::vector<Sample> samples{};  ///< order: counted time
+  std::uint64_t spread = 0;       ///< spread of the differences, modulo the period
   std::uint64_t silence = 0;      ///< longest counted time without a stamp across a wrap
   bool meets = false;             ///< the differences before and after each wrap meet
 };
@@ -279,7 +279,7 @@ class Unwrapping {
   Clocks& clocks_;
   std::vector<std::string>& notes_;
   std::vector<Wrap> wraps_;
-  std::vector<unsigned> bits_;                          ///< of the counters; index: clock
+  std::vector<unsigned> bits_;                          ///< width of each counter; index: clock
   std::vector<std::uint64_t> periods_;                  ///< ticks; 0: cannot wrap
   std::vector<std::vector<OtherUnit>> in_other_units_;  ///< index: clock
 };

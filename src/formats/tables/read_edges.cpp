@@ -315,7 +315,7 @@ class EdgeTableReader {
   BigVector<MemberRow> members_;
   std::uint64_t other_kinds_ = 0;
   std::string other_kind_;
-  std::uint64_t in_ticks_ = 0, in_seconds_ = 0;  ///< as in EdgeRows
+  std::uint64_t in_ticks_ = 0, in_seconds_ = 0;  ///< see EdgeRows
   EdgeTable result_;
 };
 

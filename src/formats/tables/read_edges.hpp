@@ -20,7 +20,7 @@ namespace entrain::tables {
 
 /// How a table of edges is written.
 struct Layout {
-  Unit unit = Unit::unnamed;  ///< of all times; unnamed: as the names of columns end, see Times
+  Unit unit = Unit::unnamed;  ///< unit of all times; unnamed: see Times
   /// Names or numbers of columns, as Naming::given.
   std::vector<std::pair<std::size_t, std::string>> columns{};
   std::uint64_t max_unpacked = 0;  ///< see json::TextReader

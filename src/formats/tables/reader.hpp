@@ -128,7 +128,7 @@ class Reader {
 
   File file_;
   std::filesystem::path path_;
-  std::vector<std::string> columns_;  ///< as the file names them
+  std::vector<std::string> columns_;  ///< names that the file has
   std::vector<std::string> guesses_;
   std::vector<std::size_t> column_of_field_;  ///< CSV only; k_whole_row: not requested
   std::string header_;

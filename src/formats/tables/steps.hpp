@@ -28,7 +28,7 @@ class Step {
  private:
   static constexpr std::size_t k_lags = 8;  ///< longest pattern of distances that counts as regular
   std::uint64_t count_ = 0, last_ = 0, step_ = 0;
-  std::uint64_t divisor_ = 0;                      ///< of all stamps
+  std::uint64_t divisor_ = 0;                      ///< common divisor of all stamps
   std::array<std::uint64_t, k_lags> distances_{};  ///< the last ones
   std::array<std::uint64_t, k_lags> changes_{};    ///< distances that differ from that `lag` before
 };

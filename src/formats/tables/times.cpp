@@ -77,8 +77,8 @@ struct Text {
   Notation notation = Notation::none;
   Int128 number = 0;
   int decimals = 0;
-  char point = '.', middle = 'T';  ///< before the decimals; between date and time of day
-  std::string_view zone{};         ///< as written, "" if there is none
+  char point = '.', middle = 'T';  ///< signs: decimal point; between date and time of day
+  std::string_view zone{};         ///< text of the zone, "" if there is none
   int zone_minutes = 0;            ///< east of UTC
   bool is_leap = false;            ///< a leap second
 };
