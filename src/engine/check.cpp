@@ -20,8 +20,8 @@ namespace entrain {
 
 namespace {
 
-/// Most events of communication of a trace with violations whose clocks a check estimates, which
-/// takes two to three times as long as the check.
+/// Most events of communication of a trace with violations whose clocks a check estimates. The fit
+/// takes most of the time: of 64 clocks with 5 million events 1.2 of 1.4 s.
 constexpr std::uint64_t k_most_events_to_estimate = 2'000'000;
 
 /// The clocks of a trace that was checked, and why none meet its edges; empty where estimating them

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several processes and several threads give the archive that one gives, byte by byte.
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -353,6 +354,17 @@ TEST(OtherVerbs, an_unproven_check_ends_with_its_code_in_every_process) {
     EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
     EXPECT_EQ(outcome.out, expected.out);
   }
+}
+
+TEST(OtherVerbs, reports_have_no_colours_in_a_file) {
+  // Open MPI gives processes a terminal, whatever its own output is.
+  ::setenv("TERM", "xterm", 1);
+  ::unsetenv("NO_COLOR");
+  const fs::path trace = fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / "lulesh-8";
+  const ChildOutcome outcome = run_processes(2, {"check", trace.string()});
+  ::unsetenv("TERM");
+  EXPECT_NE(outcome.out.find("Violations: "), std::string::npos) << outcome.summary();
+  EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << outcome.summary();
 }
 
 TEST(OtherVerbs, check_is_done_by_all_and_told_by_one) {
