@@ -101,6 +101,9 @@ std::string to_text(const AlignReport& report, const Style& style) {
   add(edges_text(before, &report.after, style) + inside_domains_text(before));
   if (report.bounds) add(bounds_text(*report.bounds, before.resolution_hz, style));
   add(about_text(report, style));
+  if (report.output.empty()) {
+    add(paragraph("Go on: -o DIR writes the maps, --apply FILE maps the times of a table.", style));
+  }
   return text;
 }
 
