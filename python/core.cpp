@@ -26,6 +26,7 @@
 #include "engine/edges.hpp"
 #include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
+#include "formats/tables/read_clocks.hpp"
 #include "output/output.hpp"
 #include "page/html/html.hpp"
 #include "report/clock_report.hpp"
@@ -358,47 +359,6 @@ std::string export_trace(const Names& trace, const std::string& output, const st
   }));
 }
 
-/// Clocks as Python gives them: plain lists of equal length, and sessions.
-struct PythonClocks {
-  std::vector<std::string> names, kinds, domains;
-  std::uint64_t resolution_hz = 1;
-  Numbers session_clock;
-  Times session_time, session_offset;
-  py::array_t<double, py::array::c_style> session_half_width;
-};
-
-ClockKind kind_of(const std::string& name, const std::string& clock) {
-  if (name.empty()) return ClockKind::automatic;
-  for (const ClockKind kind : {ClockKind::timer, ClockKind::wall}) {
-    if (name == name_of(kind)) return kind;
-  }
-  throw Failure{{ErrorKind::usage, "clock \"" + clock + "\" is of the kind \"" + name +
-                                       "\"; there are timer and wall"}};
-}
-
-Clocks clocks_of(const PythonClocks& given) {
-  Clocks clocks;
-  clocks.resolution_hz = given.resolution_hz;
-  for (std::size_t i = 0; i < given.names.size(); ++i) {
-    clocks.clocks.push_back({.name = given.names[i]});
-    if (i < given.kinds.size()) {
-      clocks.clocks.back().kind = kind_of(given.kinds[i], given.names[i]);
-    }
-    if (i < given.domains.size()) clocks.clocks.back().domain = given.domains[i];
-  }
-  for (py::ssize_t i = 0; i < given.session_clock.size(); ++i) {
-    const std::uint32_t clock = given.session_clock.at(i);
-    const std::int64_t time = given.session_time.at(i);
-    if (clock >= clocks.clocks.size() || time < 0) {
-      throw Failure{{ErrorKind::usage, "a session has no clock, or a negative time"}};
-    }
-    clocks.clocks[clock].sessions.push_back({static_cast<std::uint64_t>(time),
-                                             given.session_offset.at(i),
-                                             given.session_half_width.at(i)});
-  }
-  return clocks;
-}
-
 /// Single edges as Python gives them: arrays of equal length, which are not copied.
 struct PythonEdges {
   Numbers cause_clock;
@@ -418,17 +378,6 @@ struct PythonEdges {
   }
 };
 
-py::tuple align(const PythonClocks& given_clocks, const PythonEdges& given_edges,
-                const RunOptions& given) {
-  const Clocks clocks = clocks_of(given_clocks);
-  const Edges edges = given_edges.view();
-  const AlignOptions options{.check = given.check()};
-  const Alignment result =
-      run(given.progress, [&](Progress* p) { return entrain::align(clocks, edges, options, p); });
-  return py::make_tuple(result.maps, report::json_text(result.report),
-                        bounds_of(result.report.bounds));
-}
-
 /// A table as Python gives it: a file, or a name and the text of CSV.
 using PythonTable = std::pair<std::string, std::optional<std::string>>;
 
@@ -437,13 +386,35 @@ tables::Source source_of(const PythonTable& table) {
   return std::filesystem::path(table.first);
 }
 
+std::vector<tables::Source> sources_of(const std::vector<PythonTable>& given) {
+  std::vector<tables::Source> sources;
+  for (const PythonTable& one : given) sources.push_back(source_of(one));
+  return sources;
+}
+
+/// align() of arrays; the clocks have the order of the rows of their table.
+py::tuple align(const std::vector<PythonTable>& given_clocks, const PythonEdges& given_edges,
+                const RunOptions& given, std::uint64_t resolution_hz) {
+  const std::vector<tables::Source> sources = sources_of(given_clocks);
+  const Edges edges = given_edges.view();
+  const AlignOptions options{.check = given.check()};
+  const Alignment result = run(given.progress, [&](Progress* p) -> Result<Alignment> {
+    TRY_ASSIGN(const Clocks clocks, tables::read_clocks(sources, resolution_hz));
+    return entrain::align(clocks, edges, options, p);
+  });
+  return py::make_tuple(result.maps, report::json_text(result.report),
+                        bounds_of(result.report.bounds));
+}
+
 /// align() of tables; returns the names of the clocks before the rest.
 py::tuple align_tables(const PythonTable& edges, const std::vector<PythonTable>& clocks,
                        const RunOptions& given, std::uint64_t resolution_hz,
                        const std::string& unit, const std::string& columns) {
-  engine::AlignTables tables{
-      .edges = source_of(edges), .resolution_hz = resolution_hz, .unit = unit, .columns = columns};
-  for (const PythonTable& one : clocks) tables.clocks.push_back(source_of(one));
+  const engine::AlignTables tables{.edges = source_of(edges),
+                                   .clocks = sources_of(clocks),
+                                   .resolution_hz = resolution_hz,
+                                   .unit = unit,
+                                   .columns = columns};
   const AlignOptions options{.check = given.check()};
   const engine::AlignedTables result =
       run(given.progress, [&](Progress* p) { return engine::align(tables, options, nullptr, p); });
@@ -490,16 +461,6 @@ PYBIND11_MODULE(_core, module) {
       .def("apply", &apply, py::arg("stamps").noconvert())
       .def("knots", &knots)
       .def("__eq__", [](const ClockMap& a, const ClockMap& b) { return a == b; });
-  py::class_<PythonClocks>(module, "Clocks")
-      .def(py::init<>())
-      .def_readwrite("names", &PythonClocks::names)
-      .def_readwrite("kinds", &PythonClocks::kinds)
-      .def_readwrite("domains", &PythonClocks::domains)
-      .def_readwrite("resolution_hz", &PythonClocks::resolution_hz)
-      .def_readwrite("session_clock", &PythonClocks::session_clock)
-      .def_readwrite("session_time", &PythonClocks::session_time)
-      .def_readwrite("session_offset", &PythonClocks::session_offset)
-      .def_readwrite("session_half_width", &PythonClocks::session_half_width);
   py::class_<PythonEdges>(module, "Edges")
       .def(py::init<>())
       .def_readwrite("cause_clock", &PythonEdges::cause_clock)

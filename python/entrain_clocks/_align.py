@@ -116,42 +116,15 @@ def _kinds(values):
     return np.array(known, dtype=np.uint8)[inverse]
 
 
-def _core_clocks(names, table, sessions, resolution_hz):
-    clocks = _core.Clocks()
-    texts = [str(name) for name in names]
-    for text in texts:
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise ValueError(f"the name of clock {shown(text)} is no UTF-8") from None
-    clocks.names = texts
-    clocks.resolution_hz = resolution_hz
-    if table is not None:
-        place = {name: i for i, name in enumerate(names)}
-        order = [place[name] for name in names_of(column_of(table, "clock"), "clock")]
-        for column, member in (("kind", "kinds"), ("domain", "domains")):
-            values = column_of(table, column)
-            if values is None:
-                continue
-            texts = [""] * len(names)
-            for i, value in zip(order, np.asarray(values).tolist()):
-                texts[i] = "" if value is None else str(value)
-            setattr(clocks, member, texts)
+def _clock_tables(names, clocks, sessions, place):
+    """Clocks in the order of their names, and their sessions, as tables."""
+    tables = [csv_of({"clock": names} if clocks is None else clocks, PLAIN_CLOCKS, "the clocks")]
     if sessions is not None:
-        place = {name: i for i, name in enumerate(names)}
-        time = ticks(needed(sessions, "time", "the sessions"), "time")
-        order = np.argsort(time, kind="stable")
-        width = column_of(sessions, "half_width")
-        width = np.zeros(len(time)) if width is None else np.asarray(width, dtype=float)
-        clock = np.asarray(needed(sessions, "clock", "the sessions"))
-        offset = ticks(needed(sessions, "offset", "the sessions"), "offset")
-        if not len(clock) == len(time) == len(offset) == len(width):
-            raise ValueError("the columns of the sessions have different lengths")
-        clocks.session_clock = _numbers(clock, place)[order]
-        clocks.session_time = time[order]
-        clocks.session_offset = offset[order]
-        clocks.session_half_width = width[order]
-    return clocks
+        for column in ("time", "offset"):
+            ticks(needed(sessions, column, "the sessions"), column)
+        _numbers(needed(sessions, "clock", "the sessions"), place)
+        tables.append(csv_of(sessions, ("clock", "time", "offset", "half_width"), "the sessions"))
+    return tables
 
 
 def align(edges, clocks=None, sessions=None, *, resolution_hz=None, unit="", columns="", presync="auto",
@@ -191,7 +164,6 @@ def align(edges, clocks=None, sessions=None, *, resolution_hz=None, unit="", col
     names = _clock_names(clocks, causes, effects)
     place = {name: i for i, name in enumerate(names)}
     delays = column_of(edges, "min_delay")
-    core_clocks = _core_clocks(names, clocks, sessions, resolution_hz or 1_000_000_000)
     core = _core.Edges()
     core.cause_clock = _numbers(causes, place)
     core.cause_time = ticks(column_of(edges, "cause_time"), "cause_time")
@@ -200,5 +172,6 @@ def align(edges, clocks=None, sessions=None, *, resolution_hz=None, unit="", col
     if delays is not None:
         core.min_delay = ticks(delays, "min_delay")
     core.kind = _kinds(column_of(edges, "kind"))
-    maps, report, proved = call(_core.align, core_clocks, core, options)
+    maps, report, proved = call(_core.align, _clock_tables(names, clocks, sessions, place), core, options,
+                                resolution_hz)
     return Alignment(names, maps, json.loads(report), proved)

@@ -14,16 +14,6 @@ class ClockMap:
     def apply(self, stamps: _Times) -> _Times: ...
     def knots(self) -> tuple[_Times, _Times]: ...
 
-class Clocks:
-    names: list[str]
-    kinds: list[str]
-    domains: list[str]
-    resolution_hz: int
-    session_clock: _Numbers
-    session_time: _Times
-    session_offset: _Times
-    session_half_width: NDArray[np.float64]
-
 class Edges:
     cause_clock: _Numbers
     cause_time: _Times
@@ -55,8 +45,8 @@ def clocks(path: list[str], options: RunOptions) -> str: ...
 def compare(a: str, b: str, *, truth: Optional[str], raw_a: bool, options: RunOptions) -> str: ...
 def export_trace(path: list[str], output: str, *, format: str, selection: ExportOptions,
                  options: RunOptions) -> str: ...
-def align(clocks: Clocks, edges: Edges,
-          options: RunOptions) -> tuple[list[ClockMap], str, tuple[Any, ...]]: ...
+def align(clocks: list[_Table], edges: Edges, options: RunOptions,
+          resolution_hz: int) -> tuple[list[ClockMap], str, tuple[Any, ...]]: ...
 def align_tables(edges: _Table, clocks: list[_Table], options: RunOptions, *,
                  resolution_hz: int, unit: str, columns: str
                  ) -> tuple[list[str], list[ClockMap], str, tuple[Any, ...]]: ...
