@@ -190,8 +190,8 @@ TEST_F(ExportFormats, refuse_what_they_cannot_do) {
   refused({"--around", "10"}, "is not worst:N");
   refused({"--around", "worst:0"}, "is not worst:N");
   refused({"--around", "worst:3", "--from", "1"}, "leave out --from");
-  refused({"--window", "10"}, "is not a number with s, ms, us or ns");
-  refused({"--window", "-1ms"}, "is not a number with s, ms, us or ns");
+  refused({"--window", "10"}, "is not a duration with a unit");
+  refused({"--window", "-1ms"}, "is not a duration with a unit");
   refused({"--bounds"}, "of no use here");
   refused({"--to", "csv", "--window", "1ms"}, "of no use here");
   refused({"--from", "0", "--window", "1ms"}, "of no use beside");
