@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <entrain/error.hpp>
 #include <entrain/options.hpp>
 #include <entrain/report.hpp>
 
@@ -8,6 +9,10 @@
 #include "engine/timeline.hpp"
 
 namespace entrain::engine {
+
+/// ErrorKind::usage, with a sentence for the user, for an option out of its range: gamma must lie
+/// in (0, 1], delta and a fixed mu must be at least 0, the largest slope must be above 0.
+Result<void> check_options(const CorrectOptions& options);
 
 /// Returns the options of clc::amortize() for a correction of `timeline`, on `threads` threads.
 /// `split_flushes`: see clc::Options.

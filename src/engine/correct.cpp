@@ -19,7 +19,6 @@
 #include "engine/amortization.hpp"
 #include "engine/clock_table.hpp"
 #include "engine/constant_shifts.hpp"
-#include "engine/correct_options.hpp"
 #include "engine/correct_output.hpp"
 #include "engine/inputs.hpp"
 #include "engine/page_survey.hpp"

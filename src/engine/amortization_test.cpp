@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/correct_options.hpp"
+#include "engine/amortization.hpp"
 
 #include <limits>
 
