@@ -104,10 +104,11 @@ Result<fs::path> absolute_path(const fs::path& target) {
 Result<void> check_place(const fs::path& target, Kind kind, const OutputRule& rule) {
   TRY_ASSIGN(const fs::path place, absolute_path(target));
   if (target == "-") {
-    return fail(ErrorKind::usage,
-                fmt::format("- names no {0}: results are not written to standard output; name a {0}, "
-                            "or ./-",
-                            kind == Kind::file ? "file" : "folder"));
+    return fail(
+        ErrorKind::usage,
+        fmt::format("- names no {0}: results are not written to standard output; name a {0}, "
+                    "or ./-",
+                    kind == Kind::file ? "file" : "folder"));
   }
   if (kind == Kind::file && !target.has_filename()) {
     return refuse("{} names no file", target.string());

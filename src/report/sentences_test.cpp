@@ -55,5 +55,13 @@ TEST(Sentences, a_check_that_finds_violations_says_how_to_go_on) {
   EXPECT_THAT(to_text(check, {.brief = true}), Not(HasSubstr("Go on: ")));
 }
 
+TEST(Sentences, an_alignment_that_wrote_nothing_says_how_to) {
+  AlignReport report;
+  EXPECT_THAT(to_text(report, {}), HasSubstr("Go on: -o DIR"));
+  report.output = "aligned";
+  EXPECT_THAT(to_text(report, {}), Not(HasSubstr("Go on: ")));
+  EXPECT_THAT(to_text(report, {}), HasSubstr("maps.csv"));
+}
+
 }  // namespace
 }  // namespace entrain::report

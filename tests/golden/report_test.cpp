@@ -11,8 +11,8 @@
 
 #include "golden/golden.hpp"
 #include "report/bounds_report.hpp"
-#include "report/report.hpp"
 #include "report/clock_report.hpp"
+#include "report/report.hpp"
 #include "report/samples_testing.hpp"
 #include "report/verdict_report.hpp"
 

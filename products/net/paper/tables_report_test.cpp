@@ -34,10 +34,10 @@ TEST(TablesReport, matching_entries_of_the_schedules_are_shown_on_request) {
 
 TEST(TablesReport, the_points_that_the_paper_names_are_marks) {
   const Plot plot = figure_plot({.name = "f",
-                                         .title = "t",
-                                         .x_label = "x",
-                                         .y_label = "y",
-                                         .series = {{"a", {{1, 2}}}, {"named in the paper", {}}}});
+                                 .title = "t",
+                                 .x_label = "x",
+                                 .y_label = "y",
+                                 .series = {{"a", {{1, 2}}}, {"named in the paper", {}}}});
   ASSERT_EQ(plot.series.size(), 2u);
   EXPECT_FALSE(plot.series[0].marks_only);
   EXPECT_TRUE(plot.series[1].marks_only);
