@@ -239,9 +239,7 @@ void Correct::declare_method(OptionSet& set) {
             "How a jump is built up. taut: by the shortest curve between the times and the limits "
             "of sends; where ramps overlap, the higher one counts. paper: by straight pieces from "
             "the start of an interval of jump / --max-slope, for each jump by itself, as in the "
-            "paper of 2007 that describes the method; ramps add up, and no tick is added where mu "
-            "is 0 (see "
-            "--mu). Not with --backward off. Use "
+            "paper of 2007 that describes the method; ramps add up. Not with --backward off. Use "
             "paper to compare with other implementations. Default: taut.")
       ->group(k_method_group);
   add_value(set, "--backward", options_.backward, parse_switch, "on|off",
