@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "clc/incidence.hpp"
+
 namespace entrain::clc {
 
 namespace {
@@ -13,8 +15,8 @@ namespace {
 /// exchange, and one per send participant of an ordered exchange, chained in rank order.
 class Search {
  public:
-  Search(const match::Graph& graph, const Incidence& incidence, std::span<const NodeIndex> cursor)
-      : graph_(graph), incidence_(incidence), out_edges_(out_edges(graph)), cursor_(cursor) {
+  explicit Search(const match::Graph& graph)
+      : graph_(graph), incidence_(graph), out_edges_(out_edges(graph)) {
     std::uint32_t next = static_cast<std::uint32_t>(graph.node_count());
     for (const match::Exchange& exchange : graph.exchanges) {
       first_virtual_.push_back(next);
@@ -26,10 +28,8 @@ class Search {
   }
 
   std::vector<TiedNodes> run() {
-    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
-      for (NodeIndex n = cursor_[l]; n < graph_.first_node[l + 1]; ++n) {
-        if (number_[n] == 0) visit(n);
-      }
+    for (NodeIndex n = 0; n < graph_.node_count(); ++n) {
+      if (number_[n] == 0) visit(n);
     }
     std::sort(found_.begin(), found_.end(),
               [](const TiedNodes& a, const TiedNodes& b) { return a.nodes[0] < b.nodes[0]; });
@@ -89,7 +89,7 @@ class Search {
     found_.push_back(std::move(component));
   }
 
-  /// The k-th successor; k_none after the last one, k_skip for one outside the search.
+  /// The k-th successor; k_none after the last one, k_skip for one that is not there.
   [[nodiscard]] std::uint32_t child_of(std::uint32_t vertex, std::uint32_t k) const {
     return vertex < graph_.node_count() ? child_of_node(vertex, k) : child_of_virtual(vertex, k);
   }
@@ -100,7 +100,7 @@ class Search {
       return last ? k_skip : node + 1;
     }
     const auto edges = out_edges_.of(node);
-    if (k - 1 < edges.size()) return searched(graph_.edges[edges[k - 1]].receive);
+    if (k - 1 < edges.size()) return graph_.edges[edges[k - 1]].receive;
     const auto sends = incidence_.sends.of(node);
     const std::size_t i = k - 1 - edges.size();
     if (i >= sends.size()) return k_none;
@@ -114,7 +114,7 @@ class Search {
     const auto x = static_cast<std::size_t>(above - first_virtual_.begin()) - 1;
     const match::Exchange& exchange = graph_.exchanges[x];
     const auto receives = graph_.receives(exchange);
-    if (!exchange.ordered) return k < receives.size() ? searched(receives[k].node) : k_none;
+    if (!exchange.ordered) return k < receives.size() ? receives[k].node : k_none;
     const auto sends = graph_.sends(exchange);
     const std::size_t i = vertex - first_virtual_[x];
     const bool last = i + 1 == sends.size();
@@ -122,18 +122,13 @@ class Search {
     const std::size_t begin = first_not_below(receives, sends[i].order + 1);
     const std::size_t end =
         last ? receives.size() : first_not_below(receives, sends[i + 1].order + 1);
-    return begin + k - 1 < end ? searched(receives[begin + k - 1].node) : k_none;
-  }
-
-  [[nodiscard]] std::uint32_t searched(NodeIndex node) const {
-    return node < cursor_[graph_.location_of(node)] ? k_skip : node;
+    return begin + k - 1 < end ? receives[begin + k - 1].node : k_none;
   }
 
   static constexpr std::uint32_t k_skip = k_none - 1;
   const match::Graph& graph_;
-  const Incidence& incidence_;
-  NodeLists out_edges_;
-  std::span<const NodeIndex> cursor_;
+  const Incidence incidence_;
+  const NodeLists out_edges_;
   std::vector<std::uint32_t> first_virtual_;
   std::vector<std::uint32_t> number_, low_, stack_;
   std::vector<bool> on_stack_;
@@ -159,10 +154,9 @@ bool is_tie(const match::Graph& graph, const TiedNodes& component) {
 
 }  // namespace
 
-Components find_components(const match::Graph& graph, const Incidence& incidence,
-                           std::span<const NodeIndex> cursor) {
+Components find_components(const match::Graph& graph) {
   Components result;
-  for (TiedNodes& component : Search(graph, incidence, cursor).run()) {
+  for (TiedNodes& component : Search(graph).run()) {
     auto& target = is_tie(graph, component) ? result.tied : result.errors;
     target.push_back(std::move(component));
   }
@@ -223,22 +217,6 @@ std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> c
   }
   graph.exchanges.swap(exchanges);
   return dropped;
-}
-
-Cycles treat_cycles(match::Graph& graph, std::span<const NodeIndex> cursor) {
-  Components components = find_components(graph, Incidence(graph), cursor);
-  Cycles cycles;
-  cycles.dropped_components = components.errors.size();
-  if (!components.errors.empty()) {
-    cycles.dropped_edges = drop_inner_edges(graph, components.errors);
-  }
-  cycles.tied = std::move(components.tied);
-  if (!cycles.tied.empty()) cycles.tied_of.assign(graph.node_count(), k_none);
-  for (std::uint32_t c = 0; c < cycles.tied.size(); ++c) {
-    for (const NodeIndex n : cycles.tied[c].nodes) cycles.tied_of[n] = c;
-    cycles.tied_nodes += cycles.tied[c].nodes.size();
-  }
-  return cycles;
 }
 
 std::size_t first_not_below(std::span<const match::Participant> side, std::uint32_t order) {

@@ -23,14 +23,9 @@ class FlowForward final : public Forward {
   Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override;
 
  private:
-  Result<ForwardFlow::Outcome> flow(std::span<const Decimal9> gammas);
-  Result<std::optional<ForwardFlow::Outcome>> try_flow(std::span<const Decimal9> gammas);
-  Result<void> settle(ForwardFlow::Outcome outcome);
-
   const trace::Share share_;
   const ForwardProblem problem_;
   std::optional<ForwardFlow> flow_;  ///< set while the graph stays as it is
-  bool relay_ = true;                ///< relays have not been held up so far
 };
 
 }  // namespace entrain::clc

@@ -64,44 +64,34 @@ HaloPlace FlowLinks::place_of_shown(std::uint32_t entry) const {
   return {rank, entry - first_shown[rank]};
 }
 
-ForwardFlow::ForwardFlow(Team& team, const ForwardProblem& problem, bool relay)
+ForwardFlow::ForwardFlow(Team& team, const ForwardProblem& problem)
     : team_(team),
       problem_(problem),
       graph_(problem.graph),
       cycles_(problem.cycles),
       ghosts_(graph_),
-      relays_(team, graph_, cycles_, ghosts_, relay && match::Extremes::is_uniform(problem.mu)),
+      relays_(team, graph_, cycles_, ghosts_, match::Extremes::is_uniform(problem.mu)),
       incidence_(graph_, relays_.relayed()),
       links_(team, graph_, incidence_, relays_) {}
 
-std::optional<ForwardFlow::Outcome> ForwardFlow::run(std::span<const Decimal9> gammas) {
+std::optional<std::vector<ForwardTimes>> ForwardFlow::run(std::span<const Decimal9> gammas) {
   begin(gammas);
-  for (bool stuck = true; stuck;) {
-    const bool stopped = flow() == Courier::News::stopped;
-    std::array<std::int64_t, 2> any{stopped ? 1 : 0, complete() ? 0 : 1};
-    team_.reduce(Team::Reduction::max, any);
-    if (any[0] != 0) {
-      mail_->courier().close();
-      return std::nullopt;
-    }
-    stuck = any[1] != 0;
-    if (stuck && team_.size() == 1 && cycles_.tied.empty()) {
-      return Outcome{.passes = {}, .circles = true, .windows = {}, .left = scheduler_->cursor()};
-    }
-    if (stuck && (relays_.any() || !cycles_.tied.empty())) return std::nullopt;
-    if (stuck && !break_circles()) return std::nullopt;
-  }
+  const bool stopped = flow() == Courier::News::stopped;
+  std::array<std::int64_t, 2> any{stopped ? 1 : 0, complete() ? 0 : 1};
+  team_.reduce(Team::Reduction::max, any);
+  if (any[0] != 0) mail_->courier().close();
+  if (any[0] != 0 || any[1] != 0) return std::nullopt;
   if (relays_.any()) {
     // Nobody needed the times of ghosts that only relays know so far.
     match::HaloExchange halo(team_, graph_);
     for (FlowLane& lane : lanes_) halo.publish(lane.times());
   }
-  Outcome outcome{.passes = {}, .circles = circles_ > 0, .windows = windows(), .left = {}};
+  std::vector<ForwardTimes> passes;
   for (; !lanes_.empty(); lanes_.pop_front()) {
-    outcome.passes.push_back(lanes_.front().finish());
-    agree_on_counts(team_, outcome.passes.back());
+    passes.push_back(lanes_.front().finish());
+    agree_on_counts(team_, passes.back());
   }
-  return outcome;
+  return passes;
 }
 
 void ForwardFlow::begin(std::span<const Decimal9> gammas) {
@@ -126,8 +116,6 @@ void ForwardFlow::begin(std::span<const Decimal9> gammas) {
     missing_ += component.peers.size();
   }
   known_.assign(graph_.participants.size(), false);
-  forced_.clear();
-  circles_ = 0;
   progress_.emplace(relays_, lanes_.size(), static_cast<RelayProgress::Out&>(*this));
   news_.assign(team_.size(), {});
   missing_ += 3 * progress_->awaited();
@@ -288,82 +276,6 @@ bool ForwardFlow::owe_proposals(std::uint32_t component) {
     }
   }
   return asked.missing > 0;
-}
-
-/// Lets one location of every circle of locations that wait for each other go on. All members find
-/// the same circles. False if there is none.
-bool ForwardFlow::break_circles() {
-  const NodeIndex count = NodeIndex{1} << std::min(circles_++ / 2, 10u);
-  std::vector<LocationIndex> awaited(graph_.location_count(), k_none);
-  for (const Wait& wait : gather_everywhere(team_, find_waits())) {
-    if (awaited[wait.from] == k_none) awaited[wait.from] = wait.to;
-  }
-  std::vector<LocationIndex> seen_from(graph_.location_count(), k_none);
-  bool any = false;
-  for (LocationIndex first = 0; first < awaited.size(); ++first) {
-    LocationIndex l = first;
-    for (; awaited[l] != k_none && seen_from[l] == k_none; l = awaited[l]) seen_from[l] = first;
-    // A location that was met before on this way is on a circle.
-    if (awaited[l] == k_none || seen_from[l] != first) continue;
-    any = true;
-    const NodeIndex first_node = scheduler_->cursor()[l];
-    const NodeIndex left = graph_.first_node[l + 1] - first_node;  // 0: of another member
-    if (left == 0) continue;
-    for (NodeIndex i = 0; i < std::min(count, left); ++i) forced_.push_back(first_node + i);
-    scheduler_->force(l, std::min(count, left));
-  }
-  return any;
-}
-
-/// For every location of this member that cannot go on, one that it waits for.
-std::vector<ForwardFlow::Wait> ForwardFlow::find_waits() {
-  std::vector<Wait> waits;
-  std::vector<std::vector<std::uint32_t>> questions(team_.size());
-  std::vector<std::vector<LocationIndex>> askers(team_.size());
-  for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
-    const NodeIndex node = scheduler_->cursor()[l];
-    if (node == graph_.first_node[l + 1]) continue;
-    const NodeIndex blocker = scheduler_->blocker(node);
-    if (blocker != k_none) {
-      waits.push_back({l, graph_.location_of(blocker)});
-      continue;
-    }
-    // No relay is among them where circles are looked for.
-    for (const std::uint32_t entry : links_.demanding.of(node)) {
-      const HaloPlace place = links_.place_of_shown(entry);
-      questions[place.rank].push_back(place.index);
-      askers[place.rank].push_back(l);
-    }
-  }
-  questions = exchange(team_, std::move(questions));
-  std::vector<std::vector<LocationIndex>> answers(team_.size());
-  for (std::uint32_t r = 0; r < team_.size(); ++r) {
-    for (const std::uint32_t index : questions[r]) {
-      answers[r].push_back(awaited_by_ghost(graph_.halo.ghosts_of[r][index]));
-    }
-  }
-  answers = exchange(team_, std::move(answers));
-  for (std::uint32_t r = 0; r < team_.size(); ++r) {
-    for (std::size_t i = 0; i < answers[r].size(); ++i) {
-      if (answers[r][i] != k_none) waits.push_back({askers[r][i], answers[r][i]});
-    }
-  }
-  return waits;
-}
-
-/// A location that the demand of this member's exchanges on a ghost waits for, if it is not known.
-LocationIndex ForwardFlow::awaited_by_ghost(NodeIndex ghost) const {
-  if (all_known(ghost)) return k_none;
-  const NodeIndex blocker = scheduler_->blocker_of_ghost(ghost);
-  return graph_.location_of(blocker != k_none ? blocker : ghost);
-}
-
-std::vector<TimeWindow> ForwardFlow::windows() {
-  std::vector<TimeWindow> windows;
-  for (const NodeIndex n : forced_) {
-    if (const std::optional<TimeWindow> window = lanes_[0].window_of(n)) windows.push_back(*window);
-  }
-  return windows;
 }
 
 }  // namespace entrain::clc

@@ -54,41 +54,27 @@ struct FlowLinks {
 /// waits for does not depend on gamma, and a chain of corrections that crosses members many times
 /// costs waiting, not work. So further lanes cost little.
 ///
-/// Cycles are not known before the first pass. Where members wait for each other in a circle, and
-/// nothing else goes on, a node of the circle is evaluated without what it waits for; later ever
-/// more nodes at once, as a long cycle may hold the members up many times. The passes are then of
-/// no use but to show where the cycles are: times rise along all other edges, so the nodes of a
-/// cycle have times between that of such a node and the one that is demanded of it.
+/// Cycles are not known before the first pass. The nodes of a cycle wait for each other, so some
+/// nodes are left: see settle_cycles().
 ///
 /// Example, that of Forward, with A, B and C at one member each. A evaluates its send and sends
 /// 1000. B, which has waited for it, evaluates both of its nodes and sends 1208. C evaluates its
 /// three. With a second lane for gamma 1, A sends 1000 and 1000, B sends 1208 and 1210.
 class ForwardFlow final : private Scheduler::Others, private RelayProgress::Out {
  public:
-  /// All references must outlive this, and the graph must stay as it is. `relay`: exchanges are
-  /// left to relays where they can be; circles are then not broken. Collective.
-  ForwardFlow(Team& team, const ForwardProblem& problem, bool relay);
-
-  /// Some exchange of the team is left to relays.
-  [[nodiscard]] bool relays_something() const { return relays_.any(); }
+  /// All references must outlive this, and the graph must stay as it is. Collective.
+  ForwardFlow(Team& team, const ForwardProblem& problem);
 
   /// Passes that can be made together.
   static constexpr std::size_t k_most_lanes = 5;
 
-  struct Outcome {
-    /// Per gamma. Jumps, error and overflow are those of the team, times and jump flags of this
-    /// member, with the times of its ghosts.
-    std::vector<ForwardTimes> passes;
-    bool circles = false;  ///< members waited for each other
-    /// Then, in a team: all nodes of cycles have times of the first pass in a window of this member
-    /// or another one. A member alone stops instead, with the first node left of each location.
-    std::vector<TimeWindow> windows;
-    std::vector<NodeIndex> left;
-  };
-  /// Makes a pass for each of up to k_most_lanes gammas, the same at every member. Collective;
-  /// nothing when the user wants to stop, or if there are more cycles than those of the problem,
-  /// which has tied nodes.
-  std::optional<Outcome> run(std::span<const Decimal9> gammas);
+  /// Makes a pass for each of up to k_most_lanes gammas, the same at every member. Jumps, error and
+  /// overflow are those of the team, times and jump flags of this member, with the times of its
+  /// ghosts. Nothing when the user wants to stop, or if nodes are left(). Collective.
+  std::optional<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas);
+
+  /// Per location: its first node that the last run() did not come to.
+  [[nodiscard]] std::span<const NodeIndex> left() const { return scheduler_->cursor(); }
 
  private:
   enum class About : std::uint16_t { time, demand, proposal, news };
@@ -111,11 +97,6 @@ class ForwardFlow final : private Scheduler::Others, private RelayProgress::Out 
   struct Asked {
     std::uint32_t missing = 0;  ///< members that have not asked yet
     bool proposed = false;      ///< components: by this member
-  };
-  /// A location that waits for a node of another one.
-  struct Wait {
-    LocationIndex from = k_none;
-    LocationIndex to = k_none;
   };
 
   // RelayProgress::Out.
@@ -146,11 +127,6 @@ class ForwardFlow final : private Scheduler::Others, private RelayProgress::Out 
     return values;
   }
 
-  bool break_circles();
-  std::vector<Wait> find_waits();
-  [[nodiscard]] LocationIndex awaited_by_ghost(NodeIndex ghost) const;
-  [[nodiscard]] std::vector<TimeWindow> windows();
-
   Team& team_;
   const ForwardProblem problem_;
   const match::Graph& graph_;
@@ -169,8 +145,6 @@ class ForwardFlow final : private Scheduler::Others, private RelayProgress::Out 
   std::vector<Asked> proposals_;  ///< one entry for each tied component
   std::vector<bool> known_;       ///< flag of each participant: its demand on a ghost is known
   std::uint64_t missing_ = 0;     ///< updates that will come
-  std::vector<NodeIndex> forced_;
-  std::uint32_t circles_ = 0;  ///< times that members have waited for each other
 };
 
 }  // namespace entrain::clc

@@ -5,8 +5,13 @@
 #include <array>
 #include <iterator>
 
+#include <fmt/core.h>
+
 #include "base/flat_map.hpp"
+#include "base/try.hpp"
 #include "clc/components.hpp"
+#include "match/extremes.hpp"
+#include "match/halo.hpp"
 
 namespace entrain::clc {
 
@@ -59,9 +64,7 @@ class Gathering {
     team_.reduce(Team::Reduction::max, granules);
     whole_.granule.assign(granules.begin(), granules.end());
     if (team_.rank() != 0) return {};
-    const Incidence incidence(whole_);
-    const std::vector<NodeIndex> begin(whole_.first_node.begin(), whole_.first_node.end() - 1);
-    const Components components = find_components(whole_, incidence, begin);
+    const Components components = find_components(whole_);
     return {named(components.tied), named(components.errors)};
   }
 
@@ -240,23 +243,66 @@ void tie_components(const std::vector<std::vector<Name>>& components, Numbering&
   }
 }
 
+/// Times C, both included.
+struct TimeWindow {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+/// From every receive back in time to its latest send, where that is not earlier.
+std::vector<TimeWindow> backward_windows(const match::Graph& graph,
+                                         std::span<const std::int64_t> times) {
+  std::vector<TimeWindow> windows;
+  const auto add = [&](NodeIndex receive, std::int64_t sent) {
+    if (sent >= times[receive]) windows.push_back({times[receive], sent});
+  };
+  for (const match::Edge& edge : graph.edges) add(edge.receive, times[edge.send]);
+  for (const match::Exchange& exchange : graph.exchanges) {
+    const auto sends = graph.sends(exchange);
+    std::int64_t latest = match::k_no_demand;
+    std::size_t added = 0;
+    for (const match::Participant& receive : graph.receives(exchange)) {
+      for (; added < sends.size() && (!exchange.ordered || sends[added].order < receive.order);
+           ++added) {
+        latest = std::max(latest, times[sends[added].node]);
+      }
+      add(receive.node, latest);
+    }
+  }
+  return windows;
+}
+
+/// Windows that do not touch, in order, with the same times.
+std::vector<TimeWindow> united(std::vector<TimeWindow> windows) {
+  std::sort(windows.begin(), windows.end(),
+            [](const TimeWindow& a, const TimeWindow& b) { return a.first < b.first; });
+  std::vector<TimeWindow> result;
+  for (const TimeWindow& window : windows) {
+    if (result.empty() || window.first > result.back().last) {
+      result.push_back(window);
+    } else {
+      result.back().last = std::max(result.back().last, window.last);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
-                                 std::span<const std::int64_t> times,
-                                 const std::vector<TimeWindow>& windows) {
-  std::vector<TimeWindow> all = gather_everywhere(team, windows);
-  std::sort(all.begin(), all.end(),
-            [](const TimeWindow& a, const TimeWindow& b) { return a.first < b.first; });
-  for (std::size_t w = 1; w < all.size(); ++w) all[w].last = std::max(all[w].last, all[w - 1].last);
+                                 std::span<const std::int64_t> presync,
+                                 std::span<const NodeIndex> left) {
+  const std::vector<TimeWindow> windows =
+      united(gather_everywhere(team, united(backward_windows(graph, presync))));
   std::vector<bool> suspects(graph.node_count(), false);
-  for (std::size_t n = 0; n < suspects.size(); ++n) {
-    // Among the windows that begin before the node: one that ends last.
-    const auto next = std::upper_bound(
-        all.begin(), all.end(), times[n],
-        [](std::int64_t time, const TimeWindow& window) { return time < window.first; });
-    suspects[n] = next != all.begin() && std::prev(next)->last >= times[n];
+  for (LocationIndex l = 0; l < graph.location_count(); ++l) {
+    auto window = windows.begin();
+    for (NodeIndex n = left[l]; n < graph.first_node[l + 1]; ++n) {
+      while (window != windows.end() && window->last < presync[n]) ++window;
+      suspects[n] = window != windows.end() && window->first <= presync[n];
+    }
   }
+  match::HaloExchange(team, graph).share_marks(suspects);
   return suspects;
 }
 
@@ -283,8 +329,17 @@ match::GraphSize size_between(Team& team, const match::Graph& graph,
   return {.nodes = count(0), .edges = count(1), .exchanges = count(2), .participants = count(3)};
 }
 
-Cycles settle_cycles(const trace::Share& share, match::Graph& graph, Incidence& incidence,
-                     const std::vector<bool>& suspects) {
+Result<Cycles> settle_cycles(const trace::Share& share, match::Graph& graph,
+                             std::span<const std::int64_t> presync,
+                             std::span<const NodeIndex> left) {
+  const std::vector<bool> suspects = cycle_suspects(share.team, graph, presync, left);
+  // The same at every member.
+  if (!match::require_countable(size_between(share.team, graph, suspects), share.trace.path)) {
+    return fail(ErrorKind::input,
+                fmt::format("equal stamps in {} may close cycles of more events than can "
+                            "be searched at once",
+                            share.trace.path));
+  }
   Gathering::Found found = Gathering(share.team, graph, suspects).search();
   found.tied = broadcast(share.team, found.tied);
   found.errors = broadcast(share.team, found.errors);
@@ -303,7 +358,6 @@ Cycles settle_cycles(const trace::Share& share, match::Graph& graph, Incidence& 
   }
   result.dropped_edges = static_cast<std::uint64_t>(share.team.reduce(
       Team::Reduction::sum, static_cast<std::int64_t>(drop_inner_edges(graph, errors))));
-  incidence = Incidence(graph);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clc/team_cycles.hpp"
 
+#include <span>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -18,22 +19,47 @@ using testing::Problem;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 
-TEST(CycleSuspects, have_times_in_windows_of_any_member) {
+/// Per location: its first node.
+std::span<const NodeIndex> all_nodes(const match::Graph& graph) {
+  return std::span(graph.first_node).first(graph.location_count());
+}
+
+TEST(CycleSuspects, have_times_where_edges_of_any_member_go_back) {
   TraceBuilder b(2);
-  for (LocationIndex l = 0; l < 2; ++l) {
-    for (const std::uint64_t t : {100, 200, 300, 400, 500}) b.request(K::irecv_request, l, t, 1);
+  for (const std::uint64_t t : {100, 150, 200, 300, 400, 500}) {
+    if (t == 150) b.message(K::recv, 1, t, 0);
+    if (t == 300) b.message(K::send, 0, t, 1);
+    if (t == 500) b.message(K::recv, 0, t, 1);
+    if (t == 500) b.message(K::send, 1, t, 0);
+    for (LocationIndex l = 0; l < 2; ++l) b.request(K::irecv_request, l, t, 1);
   }
-  const std::vector<std::vector<TimeWindow>> windows{{{150, 300}, {160, 170}}, {{400, 499}}};
   const auto done =
       in_team(b, {0, 1}, [&](const trace::Share& share, Problem& problem) -> Result<void> {
-        EXPECT_THAT(
-            cycle_suspects(share.team, problem.graph, problem.presync, windows[share.team.rank()]),
-            ElementsAre(false, true, true, true, false));
-        EXPECT_THAT(cycle_suspects(share.team, problem.graph, problem.presync, {}),
-                    ElementsAre(false, false, false, false, false));
+        const match::Graph& graph = problem.graph;
+        std::vector<bool> marked =
+            cycle_suspects(share.team, graph, problem.presync, all_nodes(graph));
+        EXPECT_THAT(std::vector<bool>(marked.begin(), marked.begin() + 6),
+                    ElementsAre(false, true, true, true, false, true));
+        EXPECT_TRUE(marked.at(6));  // the ghost
+        std::vector<NodeIndex> left(all_nodes(graph).begin(), all_nodes(graph).end());
+        left[share.team.rank()] += 3;
+        marked = cycle_suspects(share.team, graph, problem.presync, left);
+        EXPECT_THAT(std::vector<bool>(marked.begin(), marked.begin() + 6),
+                    ElementsAre(false, false, false, true, false, true));
         return {};
       });
   EXPECT_TRUE(done);
+}
+
+TEST(CycleSuspects, have_times_between_a_late_begin_and_an_early_end) {
+  TraceBuilder b(2);
+  b.collective(0, 100, 200, trace::op::barrier);
+  b.collective(1, 300, 350, trace::op::barrier);
+  const match::Graph graph = match::build_graph(b.trace(), {});
+  const std::vector<std::int64_t> times(graph.stamp.begin(), graph.stamp.end());
+  Solo solo;
+  EXPECT_THAT(cycle_suspects(solo, graph, times, all_nodes(graph)),
+              ElementsAre(false, true, true, false));
 }
 
 /// Two rings of messages over three locations: a narrow one of 0 and 1, a wide one of all.
@@ -54,9 +80,8 @@ TEST(SettleCycles, ties_and_cuts_across_members) {
   const auto done =
       in_team(rings(), {0, 1, 2}, [&](const trace::Share& share, Problem& problem) -> Result<void> {
         match::Graph& graph = problem.graph;
-        Incidence incidence(graph);
-        const Cycles cycles =
-            settle_cycles(share, graph, incidence, std::vector<bool>(graph.node_count(), true));
+        TRY_ASSIGN(const Cycles cycles,
+                   settle_cycles(share, graph, problem.presync, all_nodes(graph)));
         EXPECT_EQ(cycles.tied.size(), 1u);
         EXPECT_EQ(cycles.tied_nodes, 2u);
         EXPECT_EQ(cycles.dropped_components, 1u);
@@ -74,20 +99,18 @@ TEST(SettleCycles, ties_and_cuts_across_members) {
         }
         // The edges of the narrow ring stay.
         EXPECT_EQ(graph.edges.size(), rank == 2 ? 0u : 1u);
-        for (NodeIndex n = 1; n < graph.own_count(); ++n) {
-          EXPECT_TRUE(incidence.in_edges.of(n).empty());
-        }
+        for (const match::Edge& edge : graph.edges) EXPECT_EQ(edge.receive, 0u);
         return {};
       });
   EXPECT_TRUE(done);
 }
 
-TEST(SettleCycles, looks_at_suspects_only) {
+TEST(SettleCycles, looks_at_nodes_that_are_left_only) {
   const auto done =
       in_team(rings(), {0, 1, 1}, [&](const trace::Share& share, Problem& problem) -> Result<void> {
-        Incidence incidence(problem.graph);
-        const std::vector<bool> none(problem.graph.node_count(), false);
-        const Cycles cycles = settle_cycles(share, problem.graph, incidence, none);
+        match::Graph& graph = problem.graph;
+        const std::span ends = std::span(graph.first_node).subspan(1);
+        TRY_ASSIGN(const Cycles cycles, settle_cycles(share, graph, problem.presync, ends));
         EXPECT_TRUE(cycles.counters().empty());
         EXPECT_TRUE(cycles.tied_of.empty());
         return {};
