@@ -178,16 +178,17 @@ void ForwardFlow::take_news(std::uint32_t rank, const Update& update) {
   progress_->hear(update.index, update.stage, std::span(known).first(lanes_.size()));
 }
 
-void ForwardFlow::pass_on(const RelayTarget& target, RelayProgress::Known known) {
+void ForwardFlow::pass_on(const RelayTarget& target, std::uint32_t stage,
+                          RelayProgress::Known known) {
   Values first{}, second{}, owner{};
   for (std::size_t i = 0; i < known.size(); ++i) {
     first[i] = known[i].first();
     second[i] = known[i].second();
     owner[i] = known[i].owner();
   }
-  const auto stage = static_cast<std::uint16_t>(target.stage);
   for (const Values& values : {first, second, owner}) {
-    mail_->send(target.rank, {About::news, stage, target.relay, values});
+    mail_->send(target.rank,
+                {About::news, static_cast<std::uint16_t>(stage), target.relay, values});
   }
 }
 

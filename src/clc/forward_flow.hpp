@@ -100,7 +100,7 @@ class ForwardFlow final : private Scheduler::Others, private RelayProgress::Out 
   };
 
   // RelayProgress::Out.
-  void pass_on(const RelayTarget& target, RelayProgress::Known known) override;
+  void pass_on(const RelayTarget& target, std::uint32_t stage, RelayProgress::Known known) override;
   void all_known(NodeIndex end, RelayProgress::Known known) override;
 
   // Scheduler::Others.
