@@ -76,7 +76,6 @@ class Corrector {
                          options_.threads);
     }
     displacement_ = std::move(forward_.times);
-    displacement_.resize(graph_.own_count());
     for_locations([&](LocationIndex l) { subtract_presync(l, displacement_); });
     curves_.assign(graph_.location_count(), {});
     if (forward_.jumps > 0) {
@@ -84,6 +83,7 @@ class Corrector {
       TRY(cancel_.agree(share_.team));
       follow_processes();
     }
+    halo_.publish(displacement_);
     TRY(refine(room));
     if (options_.keep_times) {
       result_.corrected = result_.jumps > 0 ? std::move(room) : result_.presync;
@@ -310,7 +310,7 @@ class Corrector {
   BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost; until backward()
   std::vector<std::int64_t> deltas_;       ///< one delta for each location, ticks; empty: all 0
   ForwardTimes forward_;
-  BigVector<std::int64_t> displacement_;  ///< e per node
+  BigVector<std::int64_t> displacement_;  ///< e per node, then per ghost
   std::vector<Curve> curves_;             ///< one curve for each location; empty: the location
                                           ///< keeps its times
   Amortization result_;
