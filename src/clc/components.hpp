@@ -10,15 +10,6 @@
 
 namespace entrain::clc {
 
-/// Strongly connected components of edges and local order, with more than one node.
-struct Components {
-  std::vector<TiedNodes> tied;    ///< span at most two granules on every location
-  std::vector<TiedNodes> errors;  ///< wider: no timer explains them
-};
-
-/// Finds the components of a graph without ghosts, in the order of their first nodes.
-Components find_components(const match::Graph& graph);
-
 /// Takes every pair with both ends in one of `components` out of the graph; returns the number of
 /// these pairs.
 std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> components);

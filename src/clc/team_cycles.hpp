@@ -27,11 +27,6 @@ std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
                                  std::span<const std::int64_t> presync,
                                  std::span<const NodeIndex> left);
 
-/// Size of the graph that rank 0 would get from settle_cycles(): suspected nodes and all that
-/// connects them, over the whole team. Collective.
-match::GraphSize size_between(Team& team, const match::Graph& graph,
-                              const std::vector<bool>& suspects);
-
 /// Finds the strongly connected components of edges and local order. Where one spans at most two
 /// granules on every location, the cause is equal stamps of a coarse timer, and its nodes are tied.
 /// Larger ones are matching errors: their edges are taken out of `graph`. `left` as in
