@@ -115,7 +115,7 @@ def project(k: dict[str, float], nodes: int) -> list[tuple[str, str]]:
     update = k["update"] + 8 * k["g"]
     told = sum(len(stage) for stage in flow.stages(nodes))  # per member and collective
     collectives = calls / max(1.0, LOCATIONS / nodes)
-    relays = 4 * (2 * calls + collectives * (3 + 2 * len(flow.stages(nodes)) + 3 * told))
+    relays = 4 * (2 * calls + collectives * (3 + 2 * told))
     forward_bytes = (relays + (1 + 8 * k["g"]) * ghosts +
                      update * (messages + flow.NEWS * told * collectives))
     backward_bytes = 8 * ghosts + k["refine"] * (8 + 2) * ghosts

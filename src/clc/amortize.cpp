@@ -76,7 +76,6 @@ class Corrector {
                          options_.threads);
     }
     displacement_ = std::move(forward_.times);
-    displacement_.resize(graph_.own_count());
     for_locations([&](LocationIndex l) { subtract_presync(l, displacement_); });
     curves_.assign(graph_.location_count(), {});
     if (forward_.jumps > 0) {
@@ -84,6 +83,7 @@ class Corrector {
       TRY(cancel_.agree(share_.team));
       follow_processes();
     }
+    halo_.publish(displacement_);
     TRY(refine(room));
     if (options_.keep_times) {
       result_.corrected = result_.jumps > 0 ? std::move(room) : result_.presync;
@@ -207,14 +207,29 @@ class Corrector {
     if (std::find(jump_at(begin), jump_at(end), true) == jump_at(end)) return;
     const std::vector<std::int64_t> lower(displacement_.begin() + begin,
                                           displacement_.begin() + end);
-    const std::span stamps(graph_.stamp.data() + begin, end - begin);
-    const CurveInput input{.stamps = stamps,
-                           .lower = lower,
-                           .jump = &forward_.jump,
-                           .first_node = begin,
-                           .presync_map = &presync_[l],
-                           .gamma = gamma_of(l)};
-    curves_[l] = options_.backward ? built_up(l, input, limits) : curve_of_jumps(input);
+    DisplacedLocation location{.stamps = {graph_.stamp.data() + begin, end - begin},
+                               .lower = lower,
+                               .limit = {},
+                               .jump = &forward_.jump,
+                               .first_node = begin,
+                               .presync_map = &presync_[l],
+                               .first_stamp = share_.trace.locations[l].first,
+                               .max_slope = options_.max_slope,
+                               .gamma = gamma_of(l)};
+    if (!options_.backward) {
+      curves_[l] = curve_of_jumps(location);
+      return;
+    }
+    location.limit = limits.subspan(begin, end - begin);
+    ClockMap::Cursor presync(presync_[l]);
+    for (NodeIndex n = begin; n < end; ++n) {
+      const std::int64_t c = presync(graph_.stamp[n]);
+      if (limits[n] < k_no_limit) limits[n] -= c;
+    }
+    const std::span displacement(displacement_.data() + begin, end - begin);
+    curves_[l] = options_.ramp == RampShape::paper
+                     ? curve_of_paper_ramps(location, displacement, cancel_)
+                     : curve_of_ramps(location, build_ramps(location, displacement));
   }
 
   [[nodiscard]] Decimal9 gamma_of(LocationIndex l) const {
@@ -223,27 +238,6 @@ class Corrector {
 
   [[nodiscard]] std::vector<bool>::const_iterator jump_at(NodeIndex node) const {
     return forward_.jump.begin() + node;
-  }
-
-  Curve built_up(LocationIndex l, const CurveInput& curve, std::span<std::int64_t> limits) {
-    const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
-    ClockMap::Cursor presync(presync_[l]);
-    for (NodeIndex n = begin; n < end; ++n) {
-      const std::int64_t c = presync(graph_.stamp[n]);
-      if (limits[n] < k_no_limit) limits[n] -= c;
-    }
-    const BackwardInput input{.stamps = {graph_.stamp.data() + begin, end - begin},
-                              .lower = curve.lower,
-                              .limit = limits.subspan(begin, end - begin),
-                              .jump = &forward_.jump,
-                              .first_node = begin,
-                              .first_stamp = share_.trace.locations[l].first,
-                              .max_slope = options_.max_slope,
-                              .gamma = gamma_of(l)};
-    const std::span displacement(displacement_.data() + begin, end - begin);
-    return options_.ramp == RampShape::paper
-               ? curve_of_paper_ramps(curve, input, displacement, cancel_)
-               : curve_of_ramps(curve, build_ramps(input, displacement));
   }
 
   /// Per location: it has edges or takes part in exchanges.
@@ -310,7 +304,7 @@ class Corrector {
   BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost; until backward()
   std::vector<std::int64_t> deltas_;       ///< one delta for each location, ticks; empty: all 0
   ForwardTimes forward_;
-  BigVector<std::int64_t> displacement_;  ///< e per node
+  BigVector<std::int64_t> displacement_;  ///< e per node, then per ghost
   std::vector<Curve> curves_;             ///< one curve for each location; empty: the location
                                           ///< keeps its times
   Amortization result_;

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <memory>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include <fmt/core.h>
@@ -82,11 +81,30 @@ Need need_of(Team& team, const ForwardProblem& problem) {
   return need;
 }
 
-/// The way for traces where nothing moves: C is the result.
-class KnownForward final : public Forward {
+/// Makes passes in the fastest way that can: sweeps where little moves, else the data-flow. Where
+/// nothing moves, C is the result.
+class FastestWay final : public Forward {
  public:
-  explicit KnownForward(const ForwardProblem& problem) : problem_(problem) {}
-  Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> /*gammas*/) override {
+  /// References must outlive this.
+  FastestWay(const trace::Share& share, const ForwardProblem& problem, const Need& need)
+      : problem_(problem), nothing_moves_(need.nothing_moves()), flow_(share, problem) {
+    // Where much is violated much moves, which is not for sweeps.
+    if (nothing_moves_ || !problem.delta.empty() || need.much_violated) return;
+    sweeps_.emplace(share.team, problem);
+  }
+
+  Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override {
+    if (nothing_moves_) return given();
+    if (sweeps_) {
+      TRY_ASSIGN(std::vector<ForwardTimes> passes, sweeps_->run(gammas));
+      if (!passes.empty()) return passes;
+      sweeps_.reset();  // for good
+    }
+    return flow_.run(gammas);
+  }
+
+ private:
+  [[nodiscard]] std::vector<ForwardTimes> given() const {
     std::vector<ForwardTimes> passes(1);
     passes[0].times.assign(problem_.presync.begin(), problem_.presync.end());
     passes[0].jump.assign(problem_.graph.own_count(), false);
@@ -94,41 +112,11 @@ class KnownForward final : public Forward {
     return passes;
   }
 
- private:
   const ForwardProblem problem_;
+  const bool nothing_moves_;
+  std::optional<SweepForward> sweeps_;
+  FlowForward flow_;
 };
-
-/// The first of several ways that can make a pass. A way that cannot is given up for good.
-class FirstWay final : public Forward {
- public:
-  explicit FirstWay(std::vector<std::unique_ptr<Forward>> ways) : ways_(std::move(ways)) {}
-
-  Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override {
-    for (; !ways_.empty(); ways_.erase(ways_.begin())) {
-      TRY_ASSIGN(std::vector<ForwardTimes> passes, ways_.front()->run(gammas));
-      if (!passes.empty()) return passes;
-    }
-    return std::vector<ForwardTimes>();
-  }
-
- private:
-  std::vector<std::unique_ptr<Forward>> ways_;
-};
-
-/// The ways that can make passes for a trace, the fastest one first.
-FirstWay ways_for(const trace::Share& share, const ForwardProblem& problem, const Need& need) {
-  std::vector<std::unique_ptr<Forward>> ways;
-  if (need.nothing_moves()) {
-    ways.push_back(std::make_unique<KnownForward>(problem));
-  } else {
-    // Where much is violated much moves, which is not for sweeps.
-    if (problem.delta.empty() && !need.much_violated) {
-      ways.push_back(std::make_unique<SweepForward>(share.team, problem));
-    }
-    ways.push_back(std::make_unique<FlowForward>(share, problem));
-  }
-  return FirstWay(std::move(ways));
-}
 
 }  // namespace
 
@@ -138,7 +126,7 @@ Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardP
   ForwardProblem problem = given;
   problem.least_gamma = least_gamma;
   const Need need = need_of(share.team, problem);
-  FirstWay forward = ways_for(share, problem, need);
+  FastestWay forward(share, problem, need);
   const std::int64_t violation = std::max<std::int64_t>(-need.least_slack, 0);
   const Outlook outlook{.least_error = violation + (given.separate && violation > 0 ? 1 : 0),
                         .much_violated = need.much_violated,

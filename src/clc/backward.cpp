@@ -112,7 +112,7 @@ std::int64_t on_ray(const Vertex& p, std::uint64_t stamp, Decimal9 max_slope) {
 /// the node that the free end has met, or -1 if it passed the first one.
 class RampWriter {
  public:
-  RampWriter(const BackwardInput& input, std::span<std::int64_t> displacement)
+  RampWriter(const DisplacedLocation& input, std::span<std::int64_t> displacement)
       : input_(input), displacement_(displacement) {}
 
   Ramp write(const std::vector<Vertex>& vertices, std::ptrdiff_t end) {
@@ -162,19 +162,20 @@ class RampWriter {
     return {stamp, std::max<std::int64_t>(0, on_ray(last, stamp, input_.max_slope))};
   }
 
-  const BackwardInput& input_;
+  const DisplacedLocation& input_;
   std::span<std::int64_t> displacement_;
 };
 
 }  // namespace
 
-std::vector<Ramp> build_ramps(const BackwardInput& input, std::span<std::int64_t> displacement) {
+std::vector<Ramp> build_ramps(const DisplacedLocation& input,
+                              std::span<std::int64_t> displacement) {
   std::vector<Ramp> ramps;
   RampWriter writer(input, displacement);
   const auto point = [&](std::size_t n) { return Vertex{input.stamps[n], input.lower[n], n}; };
   std::size_t n = input.stamps.size();
   while (n-- > 0) {
-    if (!(*input.jump)[input.first_node + n]) continue;
+    if (!input.jumps_at(n)) continue;
     Funnel funnel(point(n), input.max_slope);
     auto left = static_cast<std::ptrdiff_t>(n) - 1;
     for (; left >= 0; --left) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <entrain/clock_map.hpp>
 #include <entrain/options.hpp>
 
 #include "base/big_vector.hpp"
@@ -38,17 +39,21 @@ struct Bend {
 /// A ramp, left to right: it ends at the top of a jump (the last bend).
 using Ramp = std::vector<Bend>;
 
-/// The input of backward amortization in one location; all spans have one entry per node.
-struct BackwardInput {
+/// A location after forward amortization; all spans have one entry per node.
+struct DisplacedLocation {
   std::span<const std::uint64_t> stamps;    ///< local ticks, strictly increasing
   std::span<const std::int64_t> lower;      ///< d: displacement after forward amortization, >= 0
-  std::span<const std::int64_t> limit;      ///< largest displacement allowed; >= lower
+  std::span<const std::int64_t> limit;      ///< largest displacement allowed, >= lower; empty
+                                            ///< without backward amortization
   const std::vector<bool>* jump = nullptr;  ///< flags of all nodes; this location's begin at
                                             ///< first_node
   NodeIndex first_node = 0;
-  std::uint64_t first_stamp = 0;  ///< stamp of the location's first event: ramps end here
+  const ClockMap* presync_map = nullptr;  ///< stamp -> C
+  std::uint64_t first_stamp = 0;          ///< stamp of its first event: ramps end here
   Decimal9 max_slope;
   Decimal9 gamma;  ///< d decays with slope 1 - gamma
+
+  [[nodiscard]] bool jumps_at(std::size_t node) const { return (*jump)[first_node + node]; }
 };
 
 /// Builds up every jump by a ramp before it (docs/method.md, section 5) and returns the ramps from
@@ -67,6 +72,6 @@ struct BackwardInput {
 /// the nodes become 0, 20 and 40. If the node at 8,000 had a message whose receiver leaves it only
 /// 10 ticks (limit 10), the ramp would be steeper to the right of it, with bends (7,000; 0),
 /// (8,000; 10) and (10,000; 40).
-std::vector<Ramp> build_ramps(const BackwardInput& input, std::span<std::int64_t> displacement);
+std::vector<Ramp> build_ramps(const DisplacedLocation& input, std::span<std::int64_t> displacement);
 
 }  // namespace entrain::clc

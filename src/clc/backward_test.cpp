@@ -155,8 +155,7 @@ TEST(BuildRamps, stamps_since_the_epoch_do_not_overflow) {
 /// Latest times of all nodes, LC' being the stored stamps.
 Times limits_of(const TraceBuilder& b, const MuTicks& mu = {}) {
   match::Graph graph = match::build_graph(b.trace(), {.every_event = true});
-  const Cycles cycles =
-      treat_cycles(graph, std::span(graph.first_node).first(graph.location_count()));
+  const Cycles cycles = testing::settle_alone(graph);
   const Times times(graph.stamp.begin(), graph.stamp.end());
   Solo solo;
   match::HaloExchange halo(solo, graph);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -44,19 +45,17 @@ class Control {
         least_gamma_(least_gamma) {}
 
   Result<ForwardResult> run() {
-    TRY_ASSIGN(std::vector<ForwardTimes> made, forward_.run(std::span(k_order).first(at_first())));
-    assert(!made.empty());
-    take(std::move(made[0]), k_gammas.front());
-    if (made.size() > 2) keep_uniform(std::span(made).subspan(2), 1);
+    TRY_ASSIGN(ForwardTimes mildest, uniform_pass(0));
+    take(std::move(mildest), k_gammas.front());
     // Without jumps nothing decays: every gamma gives the same.
     const std::int64_t least = cycles_.tied.empty() ? outlook_.least_error : 0;
     if (result_.pass.jumps == 0) return finish();
     if (!outlook_.epsilon && result_.pass.error <= epsilon_of(least)) return finish();
     std::optional<ForwardTimes> smallest;
-    if (outlook_.epsilon) {
-      result_.epsilon = outlook_.epsilon;
-    } else {
-      TRY_ASSIGN(smallest, smallest_pass(std::move(made)));
+    result_.epsilon = outlook_.epsilon;
+    if (!result_.epsilon) {
+      TRY_ASSIGN(smallest, uniform_pass(k_smallest));
+      result_.passes.push_back(report_of(*smallest, k_gammas.back()));
       result_.epsilon = epsilon_of(smallest->error);
     }
     TRY(lower(smallest));
@@ -64,46 +63,34 @@ class Control {
   }
 
  private:
-  /// The order in which passes are probably needed, if the first does not suffice.
-  static constexpr std::array<Decimal9, k_gammas.size()> k_order{
-      k_gammas[0], k_gammas[4], k_gammas[1], k_gammas[2], k_gammas[3]};
+  static constexpr std::size_t k_smallest = k_gammas.size() - 1;
+  /// Numbers of gammas in the order in which their passes are probably needed.
+  static constexpr std::array<std::size_t, k_gammas.size()> k_order{0, k_smallest, 1, 2, 3};
 
-  /// How many of them are asked for at once.
-  [[nodiscard]] std::size_t at_first() const {
-    if (outlook_.epsilon) return 1;
-    if (outlook_.side_by_side) return k_order.size();
-    return outlook_.much_violated ? 2 : 1;
-  }
-
-  /// The pass of the smallest gamma, with which all others are compared. `made`: that of the
-  /// mildest one, already taken, and perhaps the one that is asked for.
-  Result<ForwardTimes> smallest_pass(std::vector<ForwardTimes> made) {
-    if (made.size() < 2) {
-      const std::size_t count = outlook_.side_by_side ? k_order.size() - 1 : 1;
-      TRY_ASSIGN(made, forward_.run(std::span(k_order).subspan(1, count)));
-      made.insert(made.begin(), ForwardTimes{});
-      keep_uniform(std::span(made).subspan(2), 1);
+  /// The pass of gamma number `i` everywhere. Where passes are made together, those that may follow
+  /// are made with it and kept.
+  Result<ForwardTimes> uniform_pass(std::size_t i) {
+    if (!uniform_[i]) {
+      const std::vector<std::size_t> asked = asked_with(i);
+      std::vector<Decimal9> gammas;
+      for (const std::size_t number : asked) gammas.push_back(k_gammas[number]);
+      TRY_ASSIGN(std::vector<ForwardTimes> made, forward_.run(gammas));
+      assert(!made.empty());
+      for (std::size_t m = 0; m < made.size(); ++m) uniform_[asked[m]] = std::move(made[m]);
     }
-    result_.passes.push_back(report_of(made[1], k_gammas.back()));
-    return std::move(made[1]);
+    return *std::exchange(uniform_[i], std::nullopt);
   }
 
-  /// Keeps passes of the gammas from number `first` on, all the same everywhere.
-  void keep_uniform(std::span<ForwardTimes> made, std::size_t first) {
-    for (std::size_t i = 0; i < made.size(); ++i) uniform_[first + i] = std::move(made[i]);
-  }
-
-  /// The pass of gamma number `i` everywhere but where a location keeps its own. Where none does,
-  /// and passes are made together, so are those of the gammas that may follow.
-  Result<ForwardTimes> pass_of(std::size_t i) {
-    const bool mixed = any_kept_;
-    if (!mixed && uniform_[i]) return *std::exchange(uniform_[i], std::nullopt);
-    const bool together = outlook_.side_by_side && !mixed;
-    const std::size_t end = together ? std::max(k_gammas.size() - 1, i + 1) : i + 1;
-    TRY_ASSIGN(std::vector<ForwardTimes> made,
-               forward_.run(std::span(k_gammas).subspan(i, end - i)));
-    keep_uniform(std::span(made).subspan(1), i + 1);
-    return std::move(made.front());
+  /// Numbers of the gammas that are asked for together with number `i`, which is not made yet.
+  [[nodiscard]] std::vector<std::size_t> asked_with(std::size_t i) const {
+    std::vector<std::size_t> asked{i};
+    if (outlook_.epsilon && (i == 0 || i == k_smallest)) return asked;
+    if (i == 0 && !outlook_.side_by_side && outlook_.much_violated) asked.push_back(k_smallest);
+    if (!outlook_.side_by_side) return asked;
+    const auto* const place = std::find(k_order.begin(), k_order.end(), i);
+    std::copy_if(std::next(place), k_order.end(), std::back_inserter(asked),
+                 [&](std::size_t number) { return !uniform_[number]; });
+    return asked;
   }
 
   /// Lowers the gammas of the locations that are above epsilon, pass by pass. `smallest`: the pass
@@ -112,9 +99,9 @@ class Control {
     gamma_of_.assign(least_gamma_.size(), k_gammas.front());
     for (std::size_t i = 1; i < k_gammas.size() && is_bad(); ++i) {
       const std::uint64_t lowered = choose_lowered(k_gammas[i]);
-      if (smallest && i + 1 == k_gammas.size() && !any_kept_) break;
+      if (smallest && i == k_smallest && !any_kept_) break;
       result_.pass = {};  // its memory
-      TRY_ASSIGN(ForwardTimes made, pass_of(i));
+      TRY_ASSIGN(ForwardTimes made, any_kept_ ? mixed_pass(k_gammas[i]) : uniform_pass(i));
       take(std::move(made), k_gammas[i]);
       if (any_kept_) result_.passes.back().clocks = lowered;
     }
@@ -125,6 +112,12 @@ class Control {
       chosen_ = 1;
     }
     return {};
+  }
+
+  /// The pass of `gamma` but where a location keeps its own.
+  Result<ForwardTimes> mixed_pass(Decimal9 gamma) {
+    TRY_ASSIGN(std::vector<ForwardTimes> made, forward_.run(std::span(&gamma, 1)));
+    return std::move(made.front());
   }
 
   [[nodiscard]] bool is_bad() const { return result_.pass.error > *result_.epsilon; }

@@ -19,7 +19,7 @@ constexpr std::uint64_t k_endless = ~std::uint64_t{0};
 /// Decays after jumps: down to 0 with slope 1 - gamma in presynchronised time, then flat.
 class DecayWriter {
  public:
-  explicit DecayWriter(const CurveInput& input) : input_(input) {}
+  explicit DecayWriter(const DisplacedLocation& input) : input_(input) {}
 
   /// Appends the bends of the decay that begins at `node`, strictly before `end`. A node that does
   /// not lie on it (the later ones of a tied component fall faster) begins a decay of its own;
@@ -98,10 +98,10 @@ class DecayWriter {
     return high;
   }
 
-  const CurveInput& input_;
+  const DisplacedLocation& input_;
 };
 
-std::size_t node_at(const CurveInput& input, std::uint64_t stamp) {
+std::size_t node_at(const DisplacedLocation& input, std::uint64_t stamp) {
   const auto found = std::lower_bound(input.stamps.begin(), input.stamps.end(), stamp);
   return static_cast<std::size_t>(found - input.stamps.begin());
 }
@@ -143,7 +143,7 @@ std::int64_t CurveReader::operator()(std::uint64_t stamp) {
          static_cast<std::int64_t>(floor_div(rise * (Int128{stamp} - Int128{left.stamp}), run));
 }
 
-Curve curve_of_ramps(const CurveInput& input, std::span<const Ramp> ramps) {
+Curve curve_of_ramps(const DisplacedLocation& input, std::span<const Ramp> ramps) {
   Curve curve;
   const DecayWriter decay(input);
   const std::size_t nobody = input.stamps.size();
@@ -163,13 +163,13 @@ Curve curve_of_ramps(const CurveInput& input, std::span<const Ramp> ramps) {
   return curve;
 }
 
-Curve curve_of_jumps(const CurveInput& input) {
+Curve curve_of_jumps(const DisplacedLocation& input) {
   Curve curve;
   const DecayWriter decay(input);
   const std::size_t nobody = input.stamps.size();
   std::size_t top = nobody;
   for (std::size_t n = 0; n < input.stamps.size(); ++n) {
-    if (!(*input.jump)[input.first_node + n]) continue;
+    if (!input.jumps_at(n)) continue;
     const std::uint64_t before = input.stamps[n] - 1;
     if (input.stamps[n] == 0) {
       // Nothing is before it.

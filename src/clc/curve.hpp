@@ -30,22 +30,12 @@ class CurveReader {
   std::size_t next_ = 0;
 };
 
-/// The input of a curve; spans have one entry per node of the location.
-struct CurveInput {
-  std::span<const std::uint64_t> stamps;
-  std::span<const std::int64_t> lower;  ///< d after forward amortization
-  const std::vector<bool>* jump = nullptr;
-  NodeIndex first_node = 0;
-  const ClockMap* presync_map = nullptr;  ///< stamp -> C
-  Decimal9 gamma;
-};
-
 /// The natural bends of a corrected location: its ramps (as build_ramps returns them) and the
 /// decays between them.
-Curve curve_of_ramps(const CurveInput& input, std::span<const Ramp> ramps);
+Curve curve_of_ramps(const DisplacedLocation& input, std::span<const Ramp> ramps);
 
 /// The same without backward amortization: every jump is a step of one tick's width.
-Curve curve_of_jumps(const CurveInput& input);
+Curve curve_of_jumps(const DisplacedLocation& input);
 
 /// Adds bends, replacing those with the same stamp. `bends` need not be sorted.
 void insert_bends(Curve& curve, std::vector<Bend> bends);

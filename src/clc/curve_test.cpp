@@ -141,7 +141,15 @@ struct Nodes {
   ClockMap presync_map = {};
   Decimal9 gamma{900'000'000};
 
-  CurveInput input() const { return {stamps, lower, &jump, 0, &presync_map, gamma}; }
+  DisplacedLocation input() const {
+    DisplacedLocation input;
+    input.stamps = stamps;
+    input.lower = lower;
+    input.jump = &jump;
+    input.presync_map = &presync_map;
+    input.gamma = gamma;
+    return input;
+  }
 };
 
 TEST(CurveOfRamps, ramps_and_the_decays_between_them) {

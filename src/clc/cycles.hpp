@@ -17,12 +17,6 @@ struct TiedNodes {
   std::vector<std::uint32_t> peers;  ///< ranks of other members that have nodes of it
 };
 
-/// Times of nodes, both included.
-struct TimeWindow {
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-};
-
 /// The cycles of edges and local order that were found in a graph, and their treatment.
 ///
 /// Example: processes 0 and 1 send each other a message, and a coarse timer puts all four events at

@@ -247,10 +247,6 @@ bool any_event_inside(const trace::Trace& trace, std::span<const LocationIndex> 
   });
 }
 
-bool is_inside(std::uint64_t stamp, const trace::FlushInterval& flush) {
-  return stamp > flush.begin && stamp < flush.end;
-}
-
 }  // namespace
 
 DomainView merge_domains(const trace::Share& share, match::Graph graph,
@@ -293,19 +289,6 @@ ClockMap with_flush_knots(const ClockMap& map, const trace::LocationSkeleton& ex
   }
   auto denser = ClockMap::from_knots(std::move(knots));
   return denser ? *std::move(denser) : map;
-}
-
-ClockMap straighten_flushes(const ClockMap& map, const trace::LocationSkeleton& location) {
-  if (location.flushes.empty()) return map;
-  std::vector<ClockKnot> knots;
-  auto flush = location.flushes.begin();
-  for (const ClockKnot& knot : map.knots()) {
-    while (flush != location.flushes.end() && flush->end <= knot.local) ++flush;
-    if (flush == location.flushes.end() || !is_inside(knot.local, *flush)) knots.push_back(knot);
-  }
-  if (knots.size() < 2 || knots.size() == map.knots().size()) return map;
-  auto straight = ClockMap::from_knots(std::move(knots));
-  return straight ? *std::move(straight) : map;
 }
 
 }  // namespace entrain::clc

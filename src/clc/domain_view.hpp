@@ -28,20 +28,17 @@ struct DomainView {
 ///
 /// All locations of a domain have one presync map and one owner. `split_flushes` as in Options:
 /// flushes of a domain of several locations that have communication inside are left out of the
-/// view; straighten_flushes() takes care of them. Exchanges in which a participant of a domain
-/// begins when another one has ended (clocks that are not one, a coarse timer, prefix sums over
-/// scattered ranks) are taken apart, at the cost of as many participants again per such domain.
-/// Collective.
+/// view; clocks::straight_in_flushes() takes care of them. Exchanges in which a participant of a
+/// domain begins when another one has ended (clocks that are not one, a coarse timer, prefix sums
+/// over scattered ranks) are taken apart, at the cost of as many participants again per such
+/// domain. Collective.
 DomainView merge_domains(const trace::Share& share, match::Graph graph,
                          std::vector<ClockMap> presync, const trace::ClockDomains& domains,
                          bool split_flushes);
 
 /// The map with knots at the ends of all flushes of `extent`, at the values that it has there;
-/// straighten_flushes() needs these knots. The values elsewhere may change by a tick of rounding.
+/// clocks::straight_in_flushes() needs these knots. The values elsewhere may change by a tick of
+/// rounding.
 ClockMap with_flush_knots(const ClockMap& map, const trace::LocationSkeleton& extent);
-
-/// The map of a domain for one of its locations, without the knots strictly inside the location's
-/// flushes: for a reader that sees a flush and its stop time at once.
-ClockMap straighten_flushes(const ClockMap& map, const trace::LocationSkeleton& location);
 
 }  // namespace entrain::clc

@@ -233,22 +233,19 @@ TEST(MergeDomains, flushes_with_communication_inside_are_left_to_the_reader) {
   EXPECT_EQ(extent.flushes[1].begin, 2'000u);
 }
 
-TEST(FlushKnots, make_a_map_straight_inside_without_changing_it_outside) {
+TEST(FlushKnots, stand_at_the_ends_of_flushes_and_change_no_time) {
   const ClockMap map = *ClockMap::from_knots({{0, 0}, {1'000, 100}, {1'050, 400}, {3'000, 0}});
   trace::LocationSkeleton location;
   location.first = 0;
   location.last = 3'000;
   location.flushes = {{900, 1'100}, {2'000, 2'200}};
   const ClockMap denser = with_flush_knots(map, location);
-  const ClockMap straight = straighten_flushes(denser, location);
   for (const std::uint64_t stamp : {0u, 500u, 900u, 1'100u, 1'500u, 2'000u, 2'100u, 2'999u}) {
-    EXPECT_EQ(straight(stamp), denser(stamp)) << stamp;
     EXPECT_NEAR(static_cast<double>(denser(stamp)), static_cast<double>(map(stamp)), 1) << stamp;
   }
-  for (const ClockKnot& knot : straight.knots()) {
-    EXPECT_FALSE(knot.local > 900 && knot.local < 1'100) << knot.local;
-  }
-  EXPECT_EQ(straighten_flushes(map, {}), map);
+  std::vector<std::uint64_t> stamps;
+  for (const ClockKnot& knot : denser.knots()) stamps.push_back(knot.local);
+  EXPECT_THAT(stamps, ::testing::IsSupersetOf({900u, 1'100u, 2'000u, 2'200u}));
 }
 
 }  // namespace

@@ -201,7 +201,7 @@ TEST(FlowForward, passes_that_are_made_together_are_those_made_alone) {
         in_team(*b, {0, 1, 1}, [&](const trace::Share& share, Problem& problem) -> Result<void> {
           FlowForward way(share, problem.with(k_mu_10));
           TRY_ASSIGN(const auto passes, way.run(gammas));
-          EXPECT_EQ(passes.size(), ForwardFlow::k_most_lanes);
+          EXPECT_EQ(passes.size(), FlowForward::k_most_lanes);
           for (std::size_t i = 0; i < passes.size(); ++i) {
             TRY_ASSIGN(const auto alone, way.run(std::span(gammas).subspan(i, 1)));
             EXPECT_TRUE(equal(passes[i], alone.at(0))) << i;

@@ -190,10 +190,4 @@ std::int64_t FlowLane::demand_on_tied(NodeIndex ghost) {
   return demand_from_outside(ghost, cycles_.tied_of[ghost]);
 }
 
-std::optional<TimeWindow> FlowLane::window_of(NodeIndex forced) {
-  const std::int64_t demanded = problem_.after(forced, demand_on(forced));
-  if (demanded < result_.times[forced]) return std::nullopt;
-  return TimeWindow{result_.times[forced], demanded};
-}
-
 }  // namespace entrain::clc

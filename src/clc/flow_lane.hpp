@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,7 +15,7 @@
 
 namespace entrain::clc {
 
-/// A pass of a ForwardFlow: equation (3') (see Forward), one step of the order at a time: start(),
+/// A pass of a FlowForward: equation (3') (see Forward), one step of the order at a time: start(),
 /// then evaluate() in an order that the graph allows, then finish(). Linear in nodes, edges and
 /// participants.
 class FlowLane {
@@ -54,8 +53,6 @@ class FlowLane {
   /// The time that this member proposes for a tied component: the earliest one that suits all its
   /// nodes.
   [[nodiscard]] std::int64_t proposal(std::uint32_t component);
-  /// From the time of a node that did not wait to the one that is demanded of it, if it is later.
-  [[nodiscard]] std::optional<TimeWindow> window_of(NodeIndex forced);
 
  private:
   /// The largest send of an ordered exchange among those that come before a receive.

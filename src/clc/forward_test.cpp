@@ -47,7 +47,7 @@ TEST(FlowForward, alone_ties_and_cuts_cycles_at_its_first_run) {
   Problem problem(b);
   Solo solo;
   const trace::Trace none;
-  const trace::Partition all;
+  const trace::Partition all{{0, 0}};
   FlowForward way({solo, all, none}, problem.with(k_mu_10));
   for (int time = 0; time < 2; ++time) {
     const auto passes = way.run(gammas);

@@ -14,12 +14,6 @@ InEdges::InEdges(const match::Graph& graph)
   begin_.push_back(static_cast<std::uint32_t>(graph.edges.size()));
 }
 
-NodeLists out_edges(const match::Graph& graph) {
-  return {graph.node_count(), [&](auto body) {
-            for (std::uint32_t e = 0; e < graph.edges.size(); ++e) body(graph.edges[e].send, e);
-          }};
-}
-
 Incidence::Incidence(const match::Graph& graph, const std::vector<bool>& left_out)
     : in_edges(graph), exchange_of(graph.participants.size(), k_none) {
   const std::size_t nodes = graph.node_count();

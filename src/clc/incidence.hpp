@@ -72,9 +72,6 @@ class InEdges {
   BigVector<std::uint32_t> begin_;  ///< first edge of each node in `filled_`, then the end
 };
 
-/// Indices into Graph::edges, by send node.
-NodeLists out_edges(const match::Graph& graph);
-
 /// Which edges and exchanges a node takes part in. Holds as long as the graph is neither changed
 /// nor moved from.
 struct Incidence {

@@ -60,19 +60,18 @@ class PaperRamp {
 /// Builds the ramps of a location, one jump after the other.
 class PaperRamps {
  public:
-  PaperRamps(const CurveInput& curve, const BackwardInput& input,
-             std::span<std::int64_t> displacement)
-      : curve_(curve), input_(input), displacement_(displacement) {}
+  PaperRamps(const DisplacedLocation& input, std::span<std::int64_t> displacement)
+      : input_(input), displacement_(displacement) {}
 
   void build(const Cancel& cancel) {
     std::int64_t base = 0;  // d as the jumps before have left it
     Decay decay;
     bool decays = false;
-    ClockMap::Cursor presync(*curve_.presync_map);
+    ClockMap::Cursor presync(*input_.presync_map);
     for (std::size_t n = 0; n < input_.stamps.size() && !cancel.asked(); ++n) {
       const std::int64_t c = presync(input_.stamps[n]);
       base = decays ? decay.at(c, input_.gamma) : 0;
-      if ((*input_.jump)[input_.first_node + n]) add(n, input_.lower[n] - base);
+      if (input_.jumps_at(n)) add(n, input_.lower[n] - base);
       // The later nodes of a tied component fall faster than the decay.
       if (!decays || input_.lower[n] != base) decay = {input_.lower[n], c};
       decays = true;
@@ -98,22 +97,20 @@ class PaperRamps {
     ramps_.push_back(std::move(ramp));
   }
 
-  const CurveInput& curve_;
-  const BackwardInput& input_;
+  const DisplacedLocation& input_;
   std::span<std::int64_t> displacement_;
   std::vector<PaperRamp> ramps_;
 };
 
 /// True for the bend that curve_of_jumps() puts a tick before a jump: a ramp leads on to the top.
-bool is_foot_of_step(const BackwardInput& input, std::uint64_t stamp) {
+bool is_foot_of_step(const DisplacedLocation& input, std::uint64_t stamp) {
   const auto node = std::lower_bound(input.stamps.begin(), input.stamps.end(), stamp);
   if (node == input.stamps.end() || *node != stamp + 1) return false;
-  const auto n = static_cast<NodeIndex>(node - input.stamps.begin());
-  return (*input.jump)[input.first_node + n];
+  return input.jumps_at(static_cast<std::size_t>(node - input.stamps.begin()));
 }
 
 /// The stamps at which d or a ramp bends.
-std::vector<std::uint64_t> bends_of(const BackwardInput& input, const Curve& jumps,
+std::vector<std::uint64_t> bends_of(const DisplacedLocation& input, const Curve& jumps,
                                     const std::vector<PaperRamp>& ramps) {
   std::vector<std::uint64_t> stamps;
   for (const Bend& bend : jumps)
@@ -130,11 +127,11 @@ std::vector<std::uint64_t> bends_of(const BackwardInput& input, const Curve& jum
 
 }  // namespace
 
-Curve curve_of_paper_ramps(const CurveInput& curve, const BackwardInput& input,
-                           std::span<std::int64_t> displacement, const Cancel& cancel) {
-  PaperRamps built(curve, input, displacement);
+Curve curve_of_paper_ramps(const DisplacedLocation& input, std::span<std::int64_t> displacement,
+                           const Cancel& cancel) {
+  PaperRamps built(input, displacement);
   built.build(cancel);
-  const Curve jumps = curve_of_jumps(curve);
+  const Curve jumps = curve_of_jumps(input);
   std::vector<PaperRamp> ramps = built.ramps();
   const std::vector<std::uint64_t> stamps = bends_of(input, jumps, ramps);
   std::sort(ramps.begin(), ramps.end(),

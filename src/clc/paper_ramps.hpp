@@ -20,13 +20,13 @@ namespace entrain::clc {
 /// used. The part of a ramp before the location's first event is cut off.
 ///
 /// Raises `displacement` (one per node, preset to d), rounded down for each ramp, and returns the
-/// bends. `curve` and `input` describe the same location. Time grows with the nodes under each
-/// ramp; when `cancel` is asked for, the result has no meaning.
+/// bends. Time grows with the nodes under each ramp; when `cancel` is asked for, the result has no
+/// meaning.
 ///
 /// Example with max_slope 0.01: a location begins at stamp 0 and jumps by 1,000 ticks at 100,000.
 /// Without limits the line goes from (0; 0) to (100,000; 1000). With a limit of 50 at 40,500 and of
 /// 300 at 70,500 it has bends at these two points; build_ramps() has (65,500; 0), (70,500; 300).
-Curve curve_of_paper_ramps(const CurveInput& curve, const BackwardInput& input,
-                           std::span<std::int64_t> displacement, const Cancel& cancel);
+Curve curve_of_paper_ramps(const DisplacedLocation& input, std::span<std::int64_t> displacement,
+                           const Cancel& cancel);
 
 }  // namespace entrain::clc

@@ -22,16 +22,9 @@ struct BuiltCurve {
 
 BuiltCurve build(const std::vector<testing::RampNode>& nodes, std::uint64_t first_stamp) {
   const testing::RampArrays arrays(nodes);
-  const BackwardInput input = arrays.input(first_stamp);
-  const ClockMap identity;
-  const CurveInput curve{.stamps = input.stamps,
-                         .lower = input.lower,
-                         .jump = input.jump,
-                         .first_node = input.first_node,
-                         .presync_map = &identity,
-                         .gamma = input.gamma};
   BuiltCurve result{{}, arrays.lower};
-  result.curve = curve_of_paper_ramps(curve, input, result.displacement, Cancel(nullptr));
+  result.curve =
+      curve_of_paper_ramps(arrays.input(first_stamp), result.displacement, Cancel(nullptr));
   return result;
 }
 

@@ -34,6 +34,7 @@ struct RampArrays {
   std::vector<std::uint64_t> stamps;
   std::vector<std::int64_t> lower, limit;
   std::vector<bool> jump;
+  ClockMap identity;
 
   explicit RampArrays(const std::vector<RampNode>& nodes, std::size_t others = 0)
       : jump(others, true) {
@@ -45,13 +46,14 @@ struct RampArrays {
     }
   }
   /// Slope 0.01 and gamma 0.9, times as stored. Refers to this.
-  [[nodiscard]] BackwardInput input(std::uint64_t first_stamp) const {
-    BackwardInput input;
+  [[nodiscard]] DisplacedLocation input(std::uint64_t first_stamp) const {
+    DisplacedLocation input;
     input.stamps = stamps;
     input.lower = lower;
     input.limit = limit;
     input.jump = &jump;
     input.first_node = static_cast<NodeIndex>(jump.size() - stamps.size());
+    input.presync_map = &identity;
     input.first_stamp = first_stamp;
     input.max_slope = {10'000'000};
     input.gamma = {900'000'000};

@@ -42,12 +42,10 @@ class Refiner {
       halo_.publish(times_);
       broken_.assign(graph_.node_count(), false);
       separates_ = input_.separate && round < k_separating_rounds;
-      if (separates_) equal_.assign(graph_.node_count(), false);
       look_at_locations();
       look_at_relation();
-      const bool merged = any_merged();
       settled = !any_broken();
-      if (settled && !merged) break;
+      if (settled) break;
       repair(round >= k_patient_rounds);
     }
     times_.resize(graph_.own_count());
@@ -64,22 +62,10 @@ class Refiner {
 
   [[nodiscard]] bool touched(LocationIndex location) const { return !curves_[location].empty(); }
   void mark(NodeIndex node) { broken_[node] = true; }
-
-  /// The same for nodes whose times are equal; of these only moved ones matter.
-  bool any_merged() {
-    if (!separates_) return false;
-    halo_.share_marks(equal_);
-    bool any = false;
-    for (LocationIndex l = 0; l < curves_.size() && !any; ++l) {
-      if (!touched(l)) continue;
-      for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1] && !any; ++n)
-        any = is_merged(n);
-    }
-    return input_.team.any(any);
-  }
-  /// True for a moved node that rounding may have brought to the time of another one.
-  [[nodiscard]] bool is_merged(NodeIndex node) const {
-    return separates_ && equal_[node] && input_.displacement[node] > 0;
+  [[nodiscard]] bool is_moved(NodeIndex node) const { return input_.displacement[node] > 0; }
+  /// Rounding may have made these times equal. Only a node that moved can get another one.
+  [[nodiscard]] bool is_merged(NodeIndex send, NodeIndex receive) const {
+    return separates_ && times_[receive] == times_[send];
   }
 
   /// Informs the owners of marked nodes; true if any member has one that can be repaired.
@@ -131,8 +117,7 @@ class Refiner {
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
       last_c = std::exchange(c, presync(graph_.stamp[n]));
       const std::int64_t moved = times_[n] - c;
-      const bool corrected = input_.displacement[n] > 0;
-      if (corrected ? moved < 0 : moved < -1 || moved > 1) broken.push_back(n);
+      if (is_moved(n) ? moved < 0 : moved < -1 || moved > 1) broken.push_back(n);
       if (n == graph_.first_node[l]) continue;
       const std::int64_t gap = std::min(delta, c - last_c);
       if (times_[n] - times_[n - 1] < gap) broken.insert(broken.end(), {n, n - 1});
@@ -151,7 +136,6 @@ class Refiner {
     const std::vector<match::Part> parts = match::parts_of(graph_, input_.threads);
     std::vector<std::vector<std::pair<const match::Exchange*, const match::Participant*>>> unmet(
         parts.size());
-    std::vector<std::vector<NodeIndex>> equal(parts.size());
     mark_parts(parts.size(), [&](std::size_t i, std::vector<NodeIndex>& broken) {
       constexpr std::size_t k_ahead = 24;  // sends lie apart from each other: asked for in time
       const std::span<const match::Edge> edges = parts[i].edges;
@@ -161,8 +145,10 @@ class Refiner {
         const std::int64_t least =
             times_[edge.send] + (tied(edge.send, edge.receive) ? 0 : graph_.mu_of(edge, input_.mu));
         if (times_[edge.receive] < least) broken.insert(broken.end(), {edge.receive, edge.send});
-        if (separates_ && times_[edge.receive] == times_[edge.send])
-          equal[i].insert(equal[i].end(), {edge.receive, edge.send});
+        if (!is_merged(edge.send, edge.receive)) continue;
+        for (const NodeIndex n : {edge.receive, edge.send}) {
+          if (is_moved(n)) broken.push_back(n);
+        }
       }
       match::for_demands(graph_, parts[i].exchanges, input_.mu, times_,
                          [&](const match::Exchange& exchange, const match::Participant& receive,
@@ -171,9 +157,6 @@ class Refiner {
                              unmet[i].emplace_back(&exchange, &receive);
                          });
     });
-    for (const std::vector<NodeIndex>& nodes : equal) {
-      for (const NodeIndex n : nodes) equal_[n] = true;
-    }
     for (const auto& of_part : unmet) {
       for (const auto& [exchange, receive] : of_part) look_at_pairs(*exchange, *receive);
     }
@@ -189,9 +172,9 @@ class Refiner {
         mark(send.node);
         mark(receive.node);
       }
-      if (separates_ && times_[receive.node] == times_[send.node]) {
-        equal_[send.node] = true;
-        equal_[receive.node] = true;
+      if (!is_merged(send.node, receive.node)) continue;
+      for (const NodeIndex n : {send.node, receive.node}) {
+        if (is_moved(n)) mark(n);
       }
     }
   }
@@ -208,7 +191,7 @@ class Refiner {
       bends.push_back({graph_.stamp[n], input_.displacement[n]});
     };
     for (NodeIndex n = begin; n < end; ++n) {
-      if (!broken_[n] && !is_merged(n)) continue;
+      if (!broken_[n]) continue;
       if (n > begin) add(n - 1);
       add(n);
       if (n + 1 < end) add(n + 1);
@@ -229,8 +212,7 @@ class Refiner {
   BigVector<std::int64_t>& times_;
   std::vector<ClockMap> maps_;
   std::vector<bool> broken_;
-  std::vector<bool> equal_;  ///< only in the rounds that separate
-  bool separates_ = false;
+  bool separates_ = false;  ///< this round mends equal times, too
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,8 +23,8 @@ class RelayProgress {
   class Out {
    public:
     virtual ~Out() = default;
-    /// Somebody awaits what is known.
-    virtual void pass_on(const RelayTarget& target, Known known) = 0;
+    /// Somebody awaits what is known, in this stage.
+    virtual void pass_on(const RelayTarget& target, std::uint32_t stage, Known known) = 0;
     /// All times are known; `end` is one of this member's ends.
     virtual void all_known(NodeIndex end, Known known) = 0;
   };
@@ -41,14 +42,15 @@ class RelayProgress {
   void hear(std::uint32_t relay, std::uint32_t stage, Known news);
 
  private:
+  static constexpr std::size_t k_most_stages = 16;  ///< of 2^32 members
   /// Where a relay is.
   struct State {
     std::uint32_t begins_missing = 0;
-    std::uint32_t stage = k_none;  ///< k_none: before the first one
+    std::uint32_t stages = 0;                         ///< stages that have begun
+    std::array<std::uint8_t, k_most_stages> heard{};  ///< news of each stage
   };
 
   void go_on(std::uint32_t number);
-  void enter(const Relay& relay, std::uint32_t stage, Known known);
   [[nodiscard]] std::span<match::LargestTwo> known(std::uint32_t relay) {
     return {known_.data() + relay * lanes_, lanes_};
   }
@@ -57,7 +59,6 @@ class RelayProgress {
   const std::size_t lanes_;
   Out& out_;
   std::vector<State> states_;           ///< state of each relay
-  std::vector<std::uint32_t> heard_;    ///< number of messages received by each stage
   BigVector<match::LargestTwo> known_;  ///< largest two times of each relay and lane
 };
 

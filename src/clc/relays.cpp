@@ -17,102 +17,27 @@ GhostPlaces::GhostPlaces(const match::Graph& graph)
 
 namespace {
 
-/// Members that each one sends to in a stage of an allreduce. Three need half of the stages that
-/// one needs; more cost more work than they save waiting (bench/flow.py).
-constexpr std::size_t k_fanout = 3;
-/// Children of a member in a tree.
-constexpr std::size_t k_children = 8;
-
 /// The participants of an exchange at one member.
 struct Group {
   std::uint32_t rank = 0;
   std::uint32_t relay = 0;                  ///< number of its relay, as the member has it
   std::vector<std::uint32_t> begins, ends;  ///< the node at this member, else its place in the halo
-
-  struct Stage {
-    std::uint32_t awaited = 0;
-    std::vector<RelayTarget> targets;
-  };
-  std::vector<Stage> stages;
 };
 
-/// Plans an allreduce by dissemination: everybody sends and receives in every stage.
-void dissemination_allreduce(std::span<Group> groups) {
-  const std::size_t count = groups.size();
-  for (Group& group : groups) group.stages.clear();
-  std::uint32_t stage = 0;
-  for (std::size_t stride = 1; stride < count; stride *= k_fanout + 1, ++stage) {
-    for (std::size_t i = 0; i < count; ++i) {
-      Group::Stage& here = groups[i].stages.emplace_back();
-      for (std::size_t step = stride; step < count && step <= k_fanout * stride; step += stride) {
-        const Group& other = groups[(i + step) % count];
-        here.targets.push_back({other.rank, other.relay, stage});
-        ++here.awaited;
-      }
-    }
-  }
-}
-
-/// Plans a reduction in a tree to the first group, and a broadcast to the members with ends.
-void reduce_then_broadcast(std::span<Group> groups) {
-  enum : std::uint32_t { reducing, at_root, broadcasting, stage_count };
-  const std::size_t count = groups.size();
-  std::vector<bool> begins(count), ends(count);  // in the subtree
-  for (std::size_t i = count; i-- > 0;) {
-    begins[i] = begins[i] || !groups[i].begins.empty();
-    ends[i] = ends[i] || !groups[i].ends.empty();
-    if (i == 0) break;
-    const std::size_t parent = (i - 1) / k_children;
-    begins[parent] = begins[parent] || begins[i];
-    ends[parent] = ends[parent] || ends[i];
-  }
-  for (Group& group : groups) group.stages.assign(stage_count, {});
-  for (std::size_t i = 1; i < count; ++i) {
-    Group& parent = groups[(i - 1) / k_children];
-    if (begins[i]) {
-      groups[i].stages[at_root].targets.push_back({parent.rank, parent.relay, reducing});
-      ++parent.stages[reducing].awaited;
-    }
-    if (ends[i]) {
-      parent.stages[broadcasting].targets.push_back({groups[i].rank, groups[i].relay, at_root});
-      ++groups[i].stages[at_root].awaited;
-    }
-  }
-}
-
-/// Plans the stages of all members that take part.
-void plan(std::span<Group> groups) {
-  const bool all_take_part = std::all_of(groups.begin(), groups.end(), [](const Group& group) {
-    return !group.begins.empty() && !group.ends.empty();
-  });
-  if (all_take_part) return dissemination_allreduce(groups);
-  // The only one with ends is best at the root, else the first one with begins.
-  const auto has_begins = [](const Group& group) { return !group.begins.empty(); };
-  const auto has_ends = [](const Group& group) { return !group.ends.empty(); };
-  const auto root = std::count_if(groups.begin(), groups.end(), has_ends) == 1
-                        ? std::find_if(groups.begin(), groups.end(), has_ends)
-                        : std::find_if(groups.begin(), groups.end(), has_begins);
-  std::rotate(groups.begin(), root, groups.end());
-  reduce_then_broadcast(groups);
-}
-
-/// Appends the description of the member's relay.
-void describe(const Group& group, std::vector<std::uint32_t>& description) {
-  const auto add = [&](std::size_t value) {
-    description.push_back(static_cast<std::uint32_t>(value));
-  };
+/// Appends the description of the relay of one of the groups.
+void describe(std::span<const Group> groups, std::size_t own,
+              std::vector<std::uint32_t>& description) {
   const auto add_nodes = [&](const std::vector<std::uint32_t>& nodes) {
-    add(nodes.size());
+    description.push_back(static_cast<std::uint32_t>(nodes.size()));
     description.insert(description.end(), nodes.begin(), nodes.end());
   };
-  add_nodes(group.begins);
-  add_nodes(group.ends);
-  add(group.stages.size());
-  for (const Group::Stage& stage : group.stages) {
-    add(stage.awaited);
-    add(stage.targets.size());
-    for (const RelayTarget& target : stage.targets) {
-      description.insert(description.end(), {target.rank, target.relay, target.stage});
+  add_nodes(groups[own].begins);
+  add_nodes(groups[own].ends);
+  description.push_back(static_cast<std::uint32_t>(groups.size()));
+  for (std::size_t stride = 1; stride < groups.size(); stride *= Relays::k_fanout + 1) {
+    for (std::size_t step = 1; step <= Relays::k_fanout && step * stride < groups.size(); ++step) {
+      const Group& other = groups[(own + step * stride) % groups.size()];
+      description.insert(description.end(), {other.rank, other.relay});
     }
   }
 }
@@ -145,8 +70,9 @@ class Planner {
     std::vector<std::vector<std::uint32_t>> descriptions(team_.size());
     for_relayed(relayed, [&] {
       for (Group& group : groups()) group.relay = next[group.rank]++;
-      plan(groups());
-      for (const Group& group : groups()) describe(group, descriptions[group.rank]);
+      for (std::size_t g = 0; g < group_count_; ++g) {
+        describe(groups(), g, descriptions[groups()[g].rank]);
+      }
     });
     return descriptions;
   }
@@ -275,19 +201,16 @@ void Relays::take_in(const match::Graph& graph, std::uint32_t home, bool own,
   const auto next_node = [&] { return own ? next() : graph.halo.shown_to[home][next()]; };
   while (at < description.size()) {
     const auto number = static_cast<std::uint32_t>(relays_.size());
-    Relay relay{.begins = next(),
-                .first_end = static_cast<std::uint32_t>(ends_.size()),
-                .first_stage = static_cast<std::uint32_t>(stages_.size())};
+    Relay relay{.begins = next(), .first_end = static_cast<std::uint32_t>(ends_.size())};
     for (std::uint32_t i = 0; i < relay.begins; ++i) begins_.push_back({next_node(), number});
     relay.end_count = next();
     for (std::uint32_t i = 0; i < relay.end_count; ++i) ends_.push_back(next_node());
-    relay.stage_count = next();
-    for (std::uint32_t s = 0; s < relay.stage_count; ++s) {
-      const std::uint32_t awaited = next(), targets = next();
-      stages_.push_back({awaited, static_cast<std::uint32_t>(targets_.size()), targets});
-      for (std::uint32_t t = 0; t < targets; ++t) {
-        const std::uint32_t rank = next(), relay_there = next(), stage = next();
-        targets_.push_back({rank, relay_there, stage});
+    relay.members = next();
+    relay.first_target = static_cast<std::uint32_t>(targets_.size());
+    for (std::uint32_t stride = 1; stride < relay.members; stride *= k_fanout + 1) {
+      for (std::uint32_t t = std::min(k_fanout, (relay.members - 1) / stride); t > 0; --t) {
+        const std::uint32_t rank = next(), relay_there = next();
+        targets_.push_back({rank, relay_there});
       }
     }
     relays_.push_back(relay);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -35,36 +36,28 @@ class GhostPlaces {
 };
 
 /// This member's part of an exchange that it shares with other members: it reduces the times of its
-/// own begins and sends the result to others in stages. After the last stage it knows the demands
-/// of the exchange on its own ends.
+/// own begins and spreads them in stages. After the last stage it knows the demands of the exchange
+/// on its own ends.
 struct Relay {
   std::uint32_t begins = 0;  ///< begins at this member; the first stage waits for them
-  std::uint32_t first_end = 0, end_count = 0;      ///< range of Relays::ends
-  std::uint32_t first_stage = 0, stage_count = 0;  ///< range of Relays::stages
+  std::uint32_t first_end = 0, end_count = 0;  ///< range of Relays::ends
+  std::uint32_t members = 0;                   ///< members that take part
+  std::uint32_t first_target = 0;              ///< position in Relays::targets
 };
 
-/// When a stage begins, the member sends what it knows to some others; it is over when as much news
-/// of others has arrived as it awaits. Then the next one begins.
-struct RelayStage {
-  std::uint32_t awaited = 0;
-  std::uint32_t first_target = 0, target_count = 0;  ///< range of Relays::targets
-};
-
-/// A stage of a relay at another member, as that one numbers them.
+/// A relay at another member, as that one numbers it.
 struct RelayTarget {
   std::uint32_t rank = 0;
   std::uint32_t relay = 0;
-  std::uint32_t stage = 0;
 };
 
 /// The relays of a member of a team. With them a collective of many locations costs each member a
 /// few parcels, and its home nothing: without them the home looks at the time of every participant.
 ///
-/// If all members have begins and ends, they do a dissemination allreduce: in stage s, member i of
-/// the P that take part sends to members i + 4^s, i + 2 * 4^s and i + 3 * 4^s (modulo P). After
-/// log4(P) stages each knows the maximum of all; some times arrive twice, which does not change a
-/// maximum. Otherwise a tree reduces the times of members with begins, and broadcasts the result to
-/// those with ends.
+/// They do a dissemination allreduce: in stage s, member i of the P that take part sends to members
+/// i + 4^s, i + 2 * 4^s and i + 3 * 4^s (modulo P), and waits for as many. Then the next stage
+/// begins. After log4(P) stages each knows the maximum of all; some times arrive twice, which does
+/// not change a maximum. Members without begins only pass on what they hear.
 ///
 /// Example: a barrier of 64 locations, four at each of 16 members. In stage 0 member 5 sends the
 /// two largest of its four times to members 6, 7 and 8, and waits for 4, 3 and 2. In stage 1 it
@@ -89,13 +82,15 @@ class Relays {
   [[nodiscard]] std::span<const NodeIndex> ends(const Relay& relay) const {
     return {ends_.data() + relay.first_end, relay.end_count};
   }
-  [[nodiscard]] std::span<const RelayStage> stages(const Relay& relay) const {
-    return {stages_.data() + relay.first_stage, relay.stage_count};
+  /// Members that each one sends to in a stage, and waits for. Three need half of the stages that
+  /// one needs; more cost more work than they save waiting (bench/flow.py).
+  static constexpr std::uint32_t k_fanout = 3;
+  /// Relays that a relay sends to in a stage; none after the last one.
+  [[nodiscard]] std::span<const RelayTarget> targets(const Relay& relay,
+                                                     std::uint32_t stage) const {
+    const std::uint32_t count = std::min(k_fanout, (relay.members - 1) >> 2 * stage);
+    return {targets_.data() + relay.first_target + k_fanout * stage, count};
   }
-  [[nodiscard]] std::span<const RelayTarget> targets(const RelayStage& stage) const {
-    return {targets_.data() + stage.first_target, stage.target_count};
-  }
-  [[nodiscard]] std::size_t stage_count() const { return stages_.size(); }
   /// The relays that a node of this member is a begin of.
   [[nodiscard]] std::span<const std::uint32_t> begun_by(NodeIndex node) const {
     if (relays_.empty()) return {};
@@ -110,7 +105,6 @@ class Relays {
   std::vector<bool> relayed_;
   BigVector<Relay> relays_;
   BigVector<NodeIndex> ends_;
-  BigVector<RelayStage> stages_;
   BigVector<RelayTarget> targets_;
   BigVector<std::pair<NodeIndex, std::uint32_t>> begins_;  ///< while it is built: node, relay
   NodeLists begun_by_;

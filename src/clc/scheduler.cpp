@@ -85,7 +85,7 @@ void Scheduler::advance(LocationIndex location) {
       begin = cursor_[location];
       continue;
     }
-    if (node >= forced_end_ && !ready(node, location)) break;
+    if (!ready(node, location)) break;
     ++cursor_[location];
     // Steps that this node releases must come after it.
     if (incidence_.sends.has(node)) flush();
@@ -117,34 +117,6 @@ bool Scheduler::ready(NodeIndex node, std::uint32_t waiter, std::uint32_t within
     return wait(k_demand_key | node, waiter);
   }
   return true;
-}
-
-NodeIndex Scheduler::blocker(NodeIndex node) const {
-  for (const match::Edge& edge : incidence_.in_edges.of(node)) {
-    if (!done_[edge.send]) return edge.send;
-  }
-  return blocker_of_ghost(node);
-}
-
-NodeIndex Scheduler::blocker_of_ghost(NodeIndex ghost) const {
-  for (const std::uint32_t m : incidence_.receives.of(ghost)) {
-    const NodeIndex missing =
-        missing_send(incidence_.exchange_of[m], graph_.participants[m], k_none);
-    if (missing != k_none) return missing;
-  }
-  return k_none;
-}
-
-void Scheduler::force(LocationIndex location, NodeIndex count) {
-  // It waits no longer, so everybody has to wait anew.
-  waiters_ = {};
-  std::fill(waits_next_.begin(), waits_next_.end(), k_none);
-  for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
-    if (l != location && cursor_[l] < graph_.first_node[l + 1]) enqueue(l);
-  }
-  forced_end_ = cursor_[location] + count;
-  advance(location);
-  forced_end_ = 0;
 }
 
 /// A send that `receive` still waits for; the last one in rank order, or k_none.

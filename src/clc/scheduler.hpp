@@ -74,14 +74,6 @@ class Scheduler {
   void proposals_arrived(std::uint32_t component) { wake(k_proposal_key | component); }
   /// All nodes are done.
   [[nodiscard]] bool finished() const;
-  /// Up to `count` nodes of a location, from the first one that is left on, go on without what they
-  /// wait for. To be called when no location can go on.
-  void force(LocationIndex location, NodeIndex count);
-  /// A node that `node`, the first one left of its location, waits for; k_none if it waits for
-  /// other members' demands only.
-  [[nodiscard]] NodeIndex blocker(NodeIndex node) const;
-  /// A node that the demand on a ghost waits for; k_none if there is none.
-  [[nodiscard]] NodeIndex blocker_of_ghost(NodeIndex ghost) const;
   /// Per location: its first node that is left.
   [[nodiscard]] const std::vector<NodeIndex>& cursor() const { return cursor_; }
 
@@ -129,7 +121,6 @@ class Scheduler {
   std::vector<bool> awaited_;  ///< nodes that somebody has waited for
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> waiters_;  ///< the first one
   std::vector<std::uint32_t> waits_next_;
-  NodeIndex forced_end_ = 0;  ///< nodes of the location in work before it do not wait
 };
 
 }  // namespace entrain::clc

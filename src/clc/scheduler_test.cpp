@@ -31,16 +31,15 @@ struct Scheduled {
 
   explicit Scheduled(const TraceBuilder& b, const match::Options& options = {})
       : graph(match::build_graph(b.trace(), options)), incidence(graph) {
-    const std::vector<NodeIndex> left = follow();
-    if (left.empty()) return;
-    cycles = treat_cycles(graph, left);
+    if (follow()) return;
+    cycles = testing::settle_alone(graph);
     incidence = Incidence(graph);
-    EXPECT_TRUE(follow().empty());
+    EXPECT_TRUE(follow());
   }
 
  private:
-  /// Fills the schedule; returns the first nodes left, or nothing.
-  std::vector<NodeIndex> follow() {
+  /// Fills the schedule; false if nodes are left.
+  bool follow() {
     schedule.clear();
     Nobody nobody;
     Scheduler scheduler(graph, incidence, cycles, nobody,
@@ -48,7 +47,7 @@ struct Scheduled {
     scheduler.start();
     while (scheduler.work(1)) {
     }
-    return scheduler.finished() ? std::vector<NodeIndex>() : scheduler.cursor();
+    return scheduler.finished();
   }
 };
 

@@ -93,28 +93,14 @@ void SweepForward::keep_largest() {
 
 /// Gives demands on ghosts to the owners. Collective.
 void SweepForward::hand_over_demands() {
-  const auto own_end = std::find_if(demands_.begin(), demands_.end(),
-                                    [&](const Demand& d) { return graph_.is_ghost(d.node); });
-  BigVector<std::int64_t> of_ghost(graph_.halo.ghosts.size(), match::k_no_demand);
-  for (auto d = own_end; d != demands_.end(); ++d) {
-    of_ghost[d->node - graph_.own_count()] = d->time;
+  constexpr std::int64_t k_none_negated = -match::k_no_demand;
+  BigVector<std::int64_t> negated(graph_.node_count(), k_none_negated);
+  for (const Demand& d : demands_) negated[d.node] = -d.time;
+  halo_.collect_smallest(negated);
+  demands_.clear();
+  for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
+    if (negated[n] != k_none_negated) demands_.push_back({n, -negated[n]});
   }
-  demands_.erase(own_end, demands_.end());
-  std::vector<std::vector<Demand>> outgoing(team_.size());  // `node` is a position in the list
-  for (std::uint32_t r = 0; r < team_.size(); ++r) {
-    const std::vector<NodeIndex>& ghosts = graph_.halo.ghosts_of[r];
-    for (std::uint32_t i = 0; i < ghosts.size(); ++i) {
-      const std::int64_t time = of_ghost[ghosts[i] - graph_.own_count()];
-      if (time != match::k_no_demand) outgoing[r].push_back({i, time});
-    }
-  }
-  const std::vector<std::vector<Demand>> incoming = exchange(team_, std::move(outgoing));
-  for (std::uint32_t r = 0; r < team_.size(); ++r) {
-    for (const Demand& d : incoming[r]) {
-      demands_.push_back({graph_.halo.shown_to[r][d.node], d.time});
-    }
-  }
-  keep_largest();
 }
 
 void SweepForward::look_at_edges(const match::Part& part, Found& found) const {
@@ -221,44 +207,25 @@ NodeIndex SweepForward::let_decay(const Decay& decay, NodeIndex begin, NodeIndex
 }
 
 /// All times on a cycle are equal, so every send in it is a receive too, or its location has an
-/// equal time just before it. True at some member if this holds for some send. Collective.
+/// equal time just before it. True if this holds for some send of this member, whoever found it.
+/// Collective.
 bool SweepForward::may_close_cycle() {
-  std::vector<NodeIndex> sends, receives;
+  if (!ties_matter_) return false;
+  std::vector<bool> sends(graph_.node_count(), false), receives(graph_.node_count(), false);
   for (const Found& found : found_) {
-    sends.insert(sends.end(), found.tied_sends.begin(), found.tied_sends.end());
-    receives.insert(receives.end(), found.tied_receives.begin(), found.tied_receives.end());
+    for (const NodeIndex n : found.tied_sends) sends[n] = true;
+    for (const NodeIndex n : found.tied_receives) receives[n] = true;
   }
-  sends = with_those_of_others(std::move(sends));
-  receives = with_those_of_others(std::move(receives));
-  std::sort(receives.begin(), receives.end());
-  return std::any_of(sends.begin(), sends.end(), [&](NodeIndex send) {
-    const bool first = send == graph_.first_node[graph_.location_of(send)];
-    return (!first && times_[send - 1] == times_[send]) ||
-           std::binary_search(receives.begin(), receives.end(), send);
-  });
-}
-
-/// The nodes of this member among those that any member has found. Collective.
-std::vector<NodeIndex> SweepForward::with_those_of_others(std::vector<NodeIndex> nodes) {
-  if (team_.size() == 1) return nodes;
-  std::vector<bool> found(graph_.halo.ghosts.size(), false);
-  for (const NodeIndex n : nodes) {
-    if (graph_.is_ghost(n)) found[n - graph_.own_count()] = true;
-  }
-  std::vector<std::vector<std::uint32_t>> outgoing(team_.size());  // positions in the list
-  for (std::uint32_t r = 0; r < team_.size(); ++r) {
-    const std::vector<NodeIndex>& ghosts = graph_.halo.ghosts_of[r];
-    for (std::uint32_t i = 0; i < ghosts.size(); ++i) {
-      if (found[ghosts[i] - graph_.own_count()]) outgoing[r].push_back(i);
+  halo_.share_marks(sends);
+  halo_.share_marks(receives);
+  for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
+    const NodeIndex first = graph_.first_node[l];
+    for (NodeIndex n = first; n < graph_.first_node[l + 1]; ++n) {
+      if (!sends[n]) continue;
+      if (receives[n] || (n > first && times_[n - 1] == times_[n])) return true;
     }
   }
-  const std::vector<std::vector<std::uint32_t>> incoming = exchange(team_, std::move(outgoing));
-  const auto is_ghost = [&](NodeIndex n) { return graph_.is_ghost(n); };
-  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), is_ghost), nodes.end());
-  for (std::uint32_t r = 0; r < team_.size(); ++r) {
-    for (const std::uint32_t i : incoming[r]) nodes.push_back(graph_.halo.shown_to[r][i]);
-  }
-  return nodes;
+  return false;
 }
 
 ForwardTimes SweepForward::take_result() {

@@ -79,7 +79,6 @@ class SweepForward final : public Forward {
   [[nodiscard]] NodeIndex let_decay(const Decay& decay, NodeIndex begin, NodeIndex end,
                                     Decimal9 gamma);
   [[nodiscard]] bool may_close_cycle();
-  [[nodiscard]] std::vector<NodeIndex> with_those_of_others(std::vector<NodeIndex> nodes);
   [[nodiscard]] ForwardTimes take_result();
 
   Team& team_;

@@ -5,8 +5,14 @@
 #include <array>
 #include <iterator>
 
+#include <fmt/core.h>
+
 #include "base/flat_map.hpp"
+#include "base/strong_components.hpp"
+#include "base/try.hpp"
 #include "clc/components.hpp"
+#include "match/extremes.hpp"
+#include "match/halo.hpp"
 
 namespace entrain::clc {
 
@@ -24,8 +30,9 @@ struct StampedName {
   Name name;
   std::uint64_t stamp = 0;
 };
-struct NamedEdge {
-  Name send, receive;
+/// An arc of the relation; its ends are nodes or, with location k_none, further vertices.
+struct NamedArc {
+  Name from, to;
 };
 
 Name name_of(const match::Graph& graph, NodeIndex node) {
@@ -41,135 +48,169 @@ std::vector<std::vector<T>> at_root(Team& team, std::vector<T> values) {
   return exchange(team, std::move(parcels));
 }
 
-/// The part of the graph between suspects, put together at rank 0.
+/// The relation between suspects, put together at rank 0.
 class Gathering {
  public:
-  Gathering(Team& team, const match::Graph& graph, const std::vector<bool>& suspects)
-      : team_(team), graph_(graph), suspects_(suspects) {}
+  Gathering(const trace::Share& share, const match::Graph& graph, const std::vector<bool>& suspects)
+      : team_(share.team), graph_(graph), suspects_(suspects), path_(share.trace.path) {}
 
-  /// Components by the names of their nodes; empty but at rank 0.
+  /// Components of more than one node by the names of their nodes, in the order of their first
+  /// ones; empty but at rank 0.
   struct Found {
-    std::vector<std::vector<Name>> tied, errors;
+    std::vector<std::vector<Name>> tied;    ///< span at most two granules on every location
+    std::vector<std::vector<Name>> errors;  ///< wider: no timer explains them
   };
-  Found search() {
+  /// Errors, the same at every member: ErrorKind::input if the relation is too large.
+  Result<Found> search() {
+    list_nodes();
+    list_arcs();
+    TRY(require_countable());
     gather_nodes();
-    gather_edges();
-    gather_exchanges();
-    std::vector<std::int64_t> granules(graph_.granule.begin(), graph_.granule.end());
-    team_.reduce(Team::Reduction::max, granules);
-    whole_.granule.assign(granules.begin(), granules.end());
-    if (team_.rank() != 0) return {};
-    const Incidence incidence(whole_);
-    const std::vector<NodeIndex> begin(whole_.first_node.begin(), whole_.first_node.end() - 1);
-    const Components components = find_components(whole_, incidence, begin);
-    return {named(components.tied), named(components.errors)};
+    const std::vector<Arc> arcs = gather_arcs();
+    granules_.assign(graph_.granule.begin(), graph_.granule.end());
+    team_.reduce(Team::Reduction::max, granules_);
+    if (team_.rank() != 0) return Found{};
+    StrongComponents components(vertices_);
+    components.find(arcs, [](const Arc& arc) { return arc; });
+    return named(components);
   }
 
  private:
   [[nodiscard]] Name name(NodeIndex node) const { return name_of(graph_, node); }
 
-  void gather_nodes() {
-    std::vector<StampedName> own;
+  void list_nodes() {
     for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
-      if (suspects_[n]) own.push_back({name(n), graph_.stamp[n]});
-    }
-    std::vector<StampedName> all;
-    for (const auto& part : at_root(team_, std::move(own))) {
-      all.insert(all.end(), part.begin(), part.end());
-    }
-    std::sort(all.begin(), all.end(),
-              [](const StampedName& a, const StampedName& b) { return a.name < b.name; });
-    whole_.first_node.assign(graph_.location_count() + 1, 0);
-    for (const StampedName& node : all) {
-      numbers_.insert(node.name.key(), static_cast<NodeIndex>(names_.size()));
-      names_.push_back(node.name);
-      whole_.stamp.push_back(node.stamp);
-      ++whole_.first_node[node.name.location + 1];
-    }
-    for (std::size_t l = 0; l < graph_.location_count(); ++l) {
-      whole_.first_node[l + 1] += whole_.first_node[l];
+      if (suspects_[n]) nodes_.push_back({name(n), graph_.stamp[n]});
     }
   }
 
-  void gather_edges() {
-    std::vector<NamedEdge> own;
+  void list_arcs() {
     for (const match::Edge& edge : graph_.edges) {
       if (suspects_[edge.send] && suspects_[edge.receive]) {
-        own.push_back({name(edge.send), name(edge.receive)});
+        arcs_.push_back({name(edge.send), name(edge.receive)});
       }
     }
-    for (const auto& part : at_root(team_, std::move(own))) {
-      for (const NamedEdge& edge : part) {
-        whole_.edges.push_back({number(edge.send), number(edge.receive)});
-      }
-    }
+    for (const match::Exchange& exchange : graph_.exchanges) list_exchange(exchange);
   }
 
-  /// An exchange travels as: ordered, number of sends, of receives, then their members.
-  void gather_exchanges() {
-    std::vector<std::uint32_t> words;
-    for (const match::Exchange& exchange : graph_.exchanges) {
-      const std::vector<match::Participant> sends = suspected(graph_.sends(exchange));
-      const std::vector<match::Participant> receives = suspected(graph_.receives(exchange));
-      if (sends.empty() || receives.empty()) continue;
-      words.insert(words.end(),
-                   {exchange.ordered ? 1u : 0u, static_cast<std::uint32_t>(sends.size()),
-                    static_cast<std::uint32_t>(receives.size())});
-      for (const auto& side : {sends, receives}) {
-        for (const match::Participant& m : side) {
-          const Name n = name(m.node);
-          words.insert(words.end(), {n.location, n.node, m.order});
+  /// A vertex behind the sends leads to the receives. In an ordered exchange each send has one,
+  /// which leads to that of the next send and to the receives between both.
+  void list_exchange(const match::Exchange& exchange) {
+    const auto sends = graph_.sends(exchange);
+    std::size_t added = 0;
+    Name behind;
+    for (const match::Participant& receive : graph_.receives(exchange)) {
+      for (; added < sends.size() && (!exchange.ordered || sends[added].order < receive.order);
+           ++added) {
+        if (!suspects_[sends[added].node]) continue;
+        if (exchange.ordered || behind.node == k_none) {
+          const Name next{k_none, vertices_++};
+          if (behind.node != k_none) arcs_.push_back({behind, next});
+          behind = next;
         }
+        arcs_.push_back({name(sends[added].node), behind});
+      }
+      if (behind.node != k_none && suspects_[receive.node]) {
+        arcs_.push_back({behind, name(receive.node)});
       }
     }
-    for (const std::vector<std::uint32_t>& part : at_root(team_, std::move(words))) {
-      std::span<const std::uint32_t> rest(part);
-      while (!rest.empty()) rest = take_exchange(rest);
-    }
   }
 
-  [[nodiscard]] std::vector<match::Participant> suspected(
-      std::span<const match::Participant> side) const {
-    std::vector<match::Participant> result;
-    std::copy_if(side.begin(), side.end(), std::back_inserter(result),
-                 [&](const match::Participant& m) { return suspects_[m.node]; });
+  [[nodiscard]] Result<void> require_countable() const {
+    std::array<std::int64_t, 2> sums{static_cast<std::int64_t>(nodes_.size()) + vertices_,
+                                     static_cast<std::int64_t>(arcs_.size())};
+    team_.reduce(Team::Reduction::sum, sums);
+    const match::GraphSize size{.nodes = static_cast<std::uint64_t>(sums[0]),
+                                .edges = static_cast<std::uint64_t>(sums[0] + sums[1])};
+    if (match::require_countable(size, path_)) return {};
+    return fail(ErrorKind::input,
+                fmt::format("equal stamps in {} may close cycles of more events than can "
+                            "be searched at once",
+                            path_));
+  }
+
+  void gather_nodes() {
+    std::vector<StampedName> all;
+    for (const auto& part : at_root(team_, std::move(nodes_))) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    std::sort(all.begin(), all.end(), by_name);
+    nodes_ = std::move(all);
+  }
+
+  /// The arcs of all members, and local order.
+  std::vector<Arc> gather_arcs() {
+    std::vector<Arc> arcs;
+    vertices_ = static_cast<std::uint32_t>(nodes_.size());
+    for (const std::vector<NamedArc>& part : at_root(team_, std::move(arcs_))) {
+      std::uint32_t further = 0;  // vertices of this member
+      const auto vertex = [&](Name n) {
+        if (n.location != k_none) return number(n);
+        further = std::max(further, n.node + 1);
+        return vertices_ + n.node;
+      };
+      for (const NamedArc& arc : part) arcs.push_back({vertex(arc.from), vertex(arc.to)});
+      vertices_ += further;
+    }
+    for (std::uint32_t n = 1; n < nodes_.size(); ++n) {
+      if (nodes_[n].name.location == nodes_[n - 1].name.location) arcs.push_back({n - 1, n});
+    }
+    return arcs;
+  }
+
+  static bool by_name(const StampedName& a, const StampedName& b) { return a.name < b.name; }
+  [[nodiscard]] std::uint32_t number(Name name) const {
+    const auto found =
+        std::lower_bound(nodes_.begin(), nodes_.end(), StampedName{name, 0}, by_name);
+    return static_cast<std::uint32_t>(found - nodes_.begin());
+  }
+
+  [[nodiscard]] Found named(const StrongComponents& components) const {
+    std::vector<std::uint32_t> size(vertices_, 0), place(vertices_, k_none);
+    const auto count = static_cast<std::uint32_t>(nodes_.size());
+    for (std::uint32_t n = 0; n < count; ++n) {
+      if (components.of(n) != k_none) ++size[components.of(n)];
+    }
+    std::vector<std::vector<std::uint32_t>> found;
+    for (std::uint32_t n = 0; n < count; ++n) {
+      const std::uint32_t component = components.of(n);
+      if (component == k_none || size[component] < 2) continue;
+      if (place[component] == k_none) {
+        place[component] = static_cast<std::uint32_t>(found.size());
+        found.emplace_back();
+      }
+      found[place[component]].push_back(n);
+    }
+    Found result;
+    for (const std::vector<std::uint32_t>& component : found) {
+      std::vector<Name>& names = (is_tie(component) ? result.tied : result.errors).emplace_back();
+      for (const std::uint32_t n : component) names.push_back(nodes_[n].name);
+    }
     return result;
   }
 
-  std::span<const std::uint32_t> take_exchange(std::span<const std::uint32_t> words) {
-    match::Exchange exchange{EdgeKind::n_to_n, words[0] != 0};
-    exchange.first_send = static_cast<std::uint32_t>(whole_.participants.size());
-    exchange.send_count = words[1];
-    exchange.first_receive = exchange.first_send + exchange.send_count;
-    exchange.receive_count = words[2];
-    const std::size_t members = std::size_t{words[1]} + words[2];
-    words = words.subspan(3);
-    for (std::size_t i = 0; i < members; ++i) {
-      whole_.participants.push_back(
-          {number({words[3 * i], words[3 * i + 1]}), words[3 * i], words[3 * i + 2]});
+  [[nodiscard]] bool is_tie(std::span<const std::uint32_t> component) const {
+    std::size_t first = 0;  // of the location
+    for (std::size_t i = 0; i < component.size(); ++i) {
+      const StampedName &begin = nodes_[component[first]], &end = nodes_[component[i]];
+      if (begin.name.location != end.name.location) {
+        first = i;
+        continue;
+      }
+      const std::int64_t granule = std::max<std::int64_t>(granules_[begin.name.location], 1);
+      if (end.stamp - begin.stamp > 2 * static_cast<std::uint64_t>(granule)) return false;
     }
-    whole_.exchanges.push_back(exchange);
-    return words.subspan(3 * members);
-  }
-
-  NodeIndex number(Name name) { return *numbers_.find(name.key()); }
-
-  [[nodiscard]] std::vector<std::vector<Name>> named(
-      const std::vector<TiedNodes>& components) const {
-    std::vector<std::vector<Name>> result;
-    for (const TiedNodes& component : components) {
-      std::vector<Name>& nodes = result.emplace_back();
-      for (const NodeIndex n : component.nodes) nodes.push_back(names_[n]);
-    }
-    return result;
+    return true;
   }
 
   Team& team_;
   const match::Graph& graph_;
   const std::vector<bool>& suspects_;
-  match::Graph whole_;
-  std::vector<Name> names_;  ///< name of each node in whole_
-  FlatMap<std::uint64_t, NodeIndex, IntegerHash> numbers_;
+  const std::string& path_;
+  std::vector<StampedName> nodes_;  ///< of this member; then at rank 0 those of all, by name
+  std::vector<NamedArc> arcs_;
+  std::uint32_t vertices_ = 0;  ///< further vertices of this member; then all of the relation
+  std::vector<std::int64_t> granules_;
 };
 
 /// Lists of components go to everybody: number of nodes, then the nodes.
@@ -240,52 +281,74 @@ void tie_components(const std::vector<std::vector<Name>>& components, Numbering&
   }
 }
 
+/// Times C, both included.
+struct TimeWindow {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+/// From every receive back in time to its latest send, where that is not earlier.
+std::vector<TimeWindow> backward_windows(const match::Graph& graph,
+                                         std::span<const std::int64_t> times) {
+  std::vector<TimeWindow> windows;
+  const auto add = [&](NodeIndex receive, std::int64_t sent) {
+    if (sent >= times[receive]) windows.push_back({times[receive], sent});
+  };
+  for (const match::Edge& edge : graph.edges) add(edge.receive, times[edge.send]);
+  for (const match::Exchange& exchange : graph.exchanges) {
+    const auto sends = graph.sends(exchange);
+    std::int64_t latest = match::k_no_demand;
+    std::size_t added = 0;
+    for (const match::Participant& receive : graph.receives(exchange)) {
+      for (; added < sends.size() && (!exchange.ordered || sends[added].order < receive.order);
+           ++added) {
+        latest = std::max(latest, times[sends[added].node]);
+      }
+      add(receive.node, latest);
+    }
+  }
+  return windows;
+}
+
+/// Windows that do not touch, in order, with the same times.
+std::vector<TimeWindow> united(std::vector<TimeWindow> windows) {
+  std::sort(windows.begin(), windows.end(),
+            [](const TimeWindow& a, const TimeWindow& b) { return a.first < b.first; });
+  std::vector<TimeWindow> result;
+  for (const TimeWindow& window : windows) {
+    if (result.empty() || window.first > result.back().last) {
+      result.push_back(window);
+    } else {
+      result.back().last = std::max(result.back().last, window.last);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<bool> cycle_suspects(Team& team, const match::Graph& graph,
-                                 std::span<const std::int64_t> times,
-                                 const std::vector<TimeWindow>& windows) {
-  std::vector<TimeWindow> all = gather_everywhere(team, windows);
-  std::sort(all.begin(), all.end(),
-            [](const TimeWindow& a, const TimeWindow& b) { return a.first < b.first; });
-  for (std::size_t w = 1; w < all.size(); ++w) all[w].last = std::max(all[w].last, all[w - 1].last);
+                                 std::span<const std::int64_t> presync,
+                                 std::span<const NodeIndex> left) {
+  const std::vector<TimeWindow> windows =
+      united(gather_everywhere(team, united(backward_windows(graph, presync))));
   std::vector<bool> suspects(graph.node_count(), false);
-  for (std::size_t n = 0; n < suspects.size(); ++n) {
-    // Among the windows that begin before the node: one that ends last.
-    const auto next = std::upper_bound(
-        all.begin(), all.end(), times[n],
-        [](std::int64_t time, const TimeWindow& window) { return time < window.first; });
-    suspects[n] = next != all.begin() && std::prev(next)->last >= times[n];
+  for (LocationIndex l = 0; l < graph.location_count(); ++l) {
+    auto window = windows.begin();
+    for (NodeIndex n = left[l]; n < graph.first_node[l + 1]; ++n) {
+      while (window != windows.end() && window->last < presync[n]) ++window;
+      suspects[n] = window != windows.end() && window->first <= presync[n];
+    }
   }
+  match::HaloExchange(team, graph).share_marks(suspects);
   return suspects;
 }
 
-match::GraphSize size_between(Team& team, const match::Graph& graph,
-                              const std::vector<bool>& suspects) {
-  const auto suspected = [&](std::span<const match::Participant> side) {
-    return std::count_if(side.begin(), side.end(),
-                         [&](const match::Participant& m) { return suspects[m.node]; });
-  };
-  const auto own_end = suspects.begin() + static_cast<std::ptrdiff_t>(graph.own_count());
-  std::array<std::int64_t, 4> sum{std::count(suspects.begin(), own_end, true)};
-  for (const match::Edge& edge : graph.edges) {
-    sum[1] += suspects[edge.send] && suspects[edge.receive] ? 1 : 0;
-  }
-  for (const match::Exchange& exchange : graph.exchanges) {
-    const std::int64_t sends = suspected(graph.sends(exchange));
-    const std::int64_t receives = suspected(graph.receives(exchange));
-    if (sends == 0 || receives == 0) continue;
-    ++sum[2];
-    sum[3] += sends + receives;
-  }
-  team.reduce(Team::Reduction::sum, sum);
-  const auto count = [&](std::size_t i) { return static_cast<std::uint64_t>(sum[i]); };
-  return {.nodes = count(0), .edges = count(1), .exchanges = count(2), .participants = count(3)};
-}
-
-Cycles settle_cycles(const trace::Share& share, match::Graph& graph, Incidence& incidence,
-                     const std::vector<bool>& suspects) {
-  Gathering::Found found = Gathering(share.team, graph, suspects).search();
+Result<Cycles> settle_cycles(const trace::Share& share, match::Graph& graph,
+                             std::span<const std::int64_t> presync,
+                             std::span<const NodeIndex> left) {
+  const std::vector<bool> suspects = cycle_suspects(share.team, graph, presync, left);
+  TRY_ASSIGN(Gathering::Found found, Gathering(share, graph, suspects).search());
   found.tied = broadcast(share.team, found.tied);
   found.errors = broadcast(share.team, found.errors);
   Cycles result;
@@ -303,7 +366,6 @@ Cycles settle_cycles(const trace::Share& share, match::Graph& graph, Incidence& 
   }
   result.dropped_edges = static_cast<std::uint64_t>(share.team.reduce(
       Team::Reduction::sum, static_cast<std::int64_t>(drop_inner_edges(graph, errors))));
-  incidence = Incidence(graph);
   return result;
 }
 

@@ -11,6 +11,7 @@
 
 #include "clc/flow_forward.hpp"
 #include "clc/forward.hpp"
+#include "clc/team_cycles.hpp"
 #include "match/graph.hpp"
 #include "trace/testing.hpp"
 
@@ -51,6 +52,17 @@ struct Problem {
   }
 };
 
+/// Ties or cuts the cycles of a whole graph whose times are its stamps.
+inline Cycles settle_alone(match::Graph& graph) {
+  const Times times(graph.stamp.begin(), graph.stamp.end());
+  const trace::Partition all{std::vector<std::uint32_t>(graph.location_count(), 0)};
+  const trace::Trace none;
+  Solo solo;
+  return settle_cycles({solo, all, none}, graph, times,
+                       std::span(graph.first_node).first(graph.location_count()))
+      .value();
+}
+
 /// Passes that the data-flow of a member alone makes. Its graph has no halo, as those of edge
 /// lists.
 inline Result<std::vector<ForwardTimes>> flow_alone(const ForwardProblem& problem,
@@ -58,7 +70,7 @@ inline Result<std::vector<ForwardTimes>> flow_alone(const ForwardProblem& proble
   problem.graph.halo = {};
   Solo solo;
   const trace::Trace none;
-  const trace::Partition all;
+  const trace::Partition all{std::vector<std::uint32_t>(problem.graph.location_count(), 0)};
   return FlowForward({solo, all, none}, problem).run(gammas);
 }
 inline ForwardTimes flow_alone(const ForwardProblem& problem, Decimal9 gamma) {

@@ -314,12 +314,10 @@ class Presynchroniser {
 Result<ClockMap> straight_in_flushes(const ClockMap& map, const trace::LocationSkeleton& location) {
   if (location.flushes.empty()) return map;
   std::vector<ClockKnot> knots;
+  auto flush = location.flushes.begin();  // in order of their beginning
   for (const ClockKnot& knot : map.knots()) {
-    const bool inside = std::any_of(location.flushes.begin(), location.flushes.end(),
-                                    [&](const trace::FlushInterval& flush) {
-                                      return knot.local > flush.begin && knot.local < flush.end;
-                                    });
-    if (!inside) knots.push_back(knot);
+    while (flush != location.flushes.end() && flush->end <= knot.local) ++flush;
+    if (flush == location.flushes.end() || knot.local <= flush->begin) knots.push_back(knot);
   }
   return knots.size() < 2 ? map : ClockMap::from_knots(std::move(knots));
 }

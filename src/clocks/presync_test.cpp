@@ -210,6 +210,16 @@ TEST(Presynchronise, without_records_there_is_nothing_to_fit) {
   }
 }
 
+TEST(StraightInFlushes, takes_out_the_knots_strictly_inside) {
+  const ClockMap map =
+      *ClockMap::from_knots({{0, 0}, {900, 1}, {1'000, 100}, {1'100, 90}, {2'100, 50}, {3'000, 0}});
+  trace::LocationSkeleton location;
+  location.flushes = {{900, 1'100}, {950, 1'000}, {2'000, 2'200}};
+  const ClockMap straight = *straight_in_flushes(map, location);
+  EXPECT_EQ(straight, *ClockMap::from_knots({{0, 0}, {900, 1}, {1'100, 90}, {3'000, 0}}));
+  EXPECT_EQ(*straight_in_flushes(map, {}), map);
+}
+
 TEST(Presynchronise, a_spline_is_straight_inside_of_flushes) {
   TraceBuilder b = two_locations();
   let_wander(b, 0);

@@ -69,10 +69,9 @@ Result<void> check_options(const CorrectOptions& options) {
 
 clc::Options amortization_options(const CorrectOptions& options, const Timeline& timeline,
                                   unsigned threads, bool split_flushes) {
-  // Nobody knows a latency: at least no receive that moves gets the time of its send. Ramps as the
-  // paper has them reach its limits to the tick.
-  const bool separate = options.check.mu.source == MuSource::automatic &&
-                        timeline.mu.ticks == MuTicks{} && options.ramp == RampShape::taut;
+  // Nobody knows a latency: at least no receive that moves gets the time of its send.
+  const bool separate =
+      options.check.mu.source == MuSource::automatic && timeline.mu.ticks == MuTicks{};
   const std::uint64_t hz = timeline.loaded.trace.definitions.clock.resolution_hz;
   return {.gamma = options.gamma,
           .epsilon_ticks = epsilon_ticks(options, hz),

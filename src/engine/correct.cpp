@@ -16,6 +16,7 @@
 #include "bounds/hold_inside.hpp"
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
+#include "clocks/presync.hpp"
 #include "engine/amortization.hpp"
 #include "engine/clock_table.hpp"
 #include "engine/constant_shifts.hpp"
@@ -346,8 +347,9 @@ class Correction {
       }
       for (const LocationIndex l : share.own()) {
         const ClockMap& map = result.maps[t_.domains.of[l]];
-        const bool straighten = is_overlay() && map != t_.presync.maps[l];
-        maps_[l] = straighten ? clc::straighten_flushes(map, share.trace.locations[l]) : map;
+        maps_[l] = map;
+        if (!is_overlay() || map == t_.presync.maps[l]) continue;
+        TRY_ASSIGN(maps_[l], clocks::straight_in_flushes(map, share.trace.locations[l]));
       }
     }
     gamma_ = result.gamma;

@@ -15,10 +15,11 @@ namespace entrain::page {
 namespace {
 
 constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t k_most_sessions = 200;                        ///< dots per clock
-constexpr std::size_t k_all_points = 120'000;                       ///< limit for all curves
-                                                                    ///< together
-constexpr std::size_t k_least_points = 400, k_most_points = 2'000;  ///< limits for one curve
+constexpr std::size_t k_most_sessions = 200;   ///< dots per clock
+constexpr std::size_t k_all_points = 120'000;  ///< limit for all curves
+                                               ///< together
+constexpr std::size_t k_least_points = 400,
+                      k_most_points = 2'000;  ///< limits for one curve
 
 /// Figures of a clock that its owner sends.
 struct ClockFigures {
@@ -43,8 +44,9 @@ OffsetLine chord(const ClockMap& map, const trace::LocationSkeleton& location, s
   return line;
 }
 
-/// Distance of the time that a stamp gets from a line, which begins at the location's first stamp.
-/// Offsets of damaged records are cut to 2^60 ticks, so that sums of some of them fit.
+/// Distance of the time that a stamp gets from a line, which begins at the
+/// location's first stamp. Offsets of damaged records are cut to 2^60 ticks, so
+/// that sums of some of them fit.
 std::int64_t distance(Int128 time, std::uint64_t local, const OffsetLine& line,
                       std::uint64_t first) {
   constexpr Int128 k_most_distance = Int128{1} << 60;
@@ -53,7 +55,8 @@ std::int64_t distance(Int128 time, std::uint64_t local, const OffsetLine& line,
   return static_cast<std::int64_t>(std::clamp(result, -k_most_distance, k_most_distance));
 }
 
-/// Calls `use` with the stamps between which a map is straight, from the first event to the last.
+/// Calls `use` with the stamps between which a map is straight, from the first
+/// event to the last.
 template <class Use>
 void for_each_knot(const ClockMap& map, const trace::LocationSkeleton& location, Use use) {
   use(location.first);
@@ -119,6 +122,13 @@ std::uint32_t reference_of(const std::vector<ClockCourse>& clocks) {
   return best;
 }
 
+/// A value of a curve on its way to all processes.
+struct Stroke {
+  enum class Part : std::uint8_t { before, after, session } part{};
+  std::uint32_t clock = 0;
+  std::int64_t x = 0, y = 0, half_width = 0;
+};
+
 /// The curves of one location, as it stands for its clock.
 class Drawing {
  public:
@@ -132,26 +142,23 @@ class Drawing {
         line_(data.clocks[clock_].measured),
         most_(most) {}
 
-  Curve draw() const {
-    Curve curve;
-    curve.clock = clock_;
-    curve.before = reduced(before_);
-    if (data_.corrected) curve.after = reduced(after_);
-    add_sessions(curve);
-    return curve;
+  void draw(std::vector<Stroke>& strokes) const {
+    add(Stroke::Part::before, before_, strokes);
+    if (data_.corrected) add(Stroke::Part::after, after_, strokes);
+    add_sessions(strokes);
   }
 
  private:
-  [[nodiscard]] std::vector<Point> reduced(const ClockMap& map) const {
+  void add(Stroke::Part part, const ClockMap& map, std::vector<Stroke>& strokes) const {
     CurveReducer reducer(data_.begin, data_.end, most_);
     ClockMap::Cursor own(map), after(after_);
     for_each_knot(map, location_, [&](std::uint64_t local) {
       reducer.add({after(local), distance(own(local), local, line_, location_.first)});
     });
-    return reducer.take();
+    for (const Point& p : reducer.take()) strokes.push_back({part, clock_, p.x, p.y, 0});
   }
 
-  void add_sessions(Curve& curve) const {
+  void add_sessions(std::vector<Stroke>& strokes) const {
     // All times may have been moved by one amount, so that none is negative.
     const ClockCourse& reference = data_.clocks[data_.reference];
     const std::int64_t shift = reference.sessions > 0 ? reference.measured.offset : 0;
@@ -161,9 +168,8 @@ class Drawing {
       const trace::ClockOffset& o = offsets[i];
       const Int128 time = Int128{o.time} + o.offset + shift;
       const double half = std::isfinite(o.stddev) ? std::clamp(o.stddev, 0.0, 1e15) : 0;
-      curve.sessions.push_back({.x = after_(o.time),
-                                .y = distance(time, o.time, line_, location_.first),
-                                .half_width = std::llround(half)});
+      strokes.push_back({Stroke::Part::session, clock_, after_(o.time),
+                         distance(time, o.time, line_, location_.first), std::llround(half)});
     }
   }
 
@@ -176,26 +182,8 @@ class Drawing {
   std::size_t most_;
 };
 
-/// A value of a curve on its way to rank 0.
-struct Stroke {
-  enum class Part : std::uint8_t { before, after, session } part{};
-  std::uint32_t clock = 0;
-  std::int64_t x = 0, y = 0, half_width = 0;
-};
-
-void append(const Curve& curve, std::vector<Stroke>& strokes) {
-  for (const Point& p : curve.before) {
-    strokes.push_back({Stroke::Part::before, curve.clock, p.x, p.y, 0});
-  }
-  for (const Point& p : curve.after) {
-    strokes.push_back({Stroke::Part::after, curve.clock, p.x, p.y, 0});
-  }
-  for (const SessionDot& s : curve.sessions) {
-    strokes.push_back({Stroke::Part::session, curve.clock, s.x, s.y, s.half_width});
-  }
-}
-
-/// Puts strokes into the curves of their clocks, which are in the order of `chosen`.
+/// Puts strokes into the curves of their clocks, which are in the order of
+/// `chosen`.
 void put(const std::vector<Stroke>& strokes, const std::vector<std::uint32_t>& position,
          std::vector<Curve>& curves) {
   for (const Stroke& s : strokes) {
@@ -276,7 +264,7 @@ void add_curves(const trace::Share& share, const PageMaps& maps, const ClockBoun
     const std::uint32_t clock = data.layout.clock_of[l];
     if (data.layout.clocks[clock].location != l || position[clock] == k_none) continue;
     const trace::LocationSkeleton& location = share.trace.locations[l];
-    append(Drawing(location, maps, l, data, most).draw(), own);
+    Drawing(location, maps, l, data, most).draw(own);
     first[clock] = location.first;
   }
   std::vector<std::int64_t> stamps(first.begin(), first.end());

@@ -141,7 +141,8 @@ Result<std::vector<NearbyRecord>> own_calls(const Material& from, const trace::E
   return own;
 }
 
-/// Replaces positions of regions by those in a table of the names that are needed.
+/// Replaces positions of regions by those in a table of the names that are
+/// needed.
 void name_regions(const trace::Definitions& definitions, Data& data) {
   std::map<std::uint32_t, std::uint32_t> regions;
   for (NearbyRecord& record : data.nearby) {
@@ -184,19 +185,6 @@ void join_samples(const Survey& before, const Survey* after, Data& data) {
   }
 }
 
-void take_counts(const Survey& before, const Survey* after, Data& data) {
-  data.cells_before = before.cells();
-  data.margins_before = before.margins();
-  data.arrivals_before = before.arrivals();
-  data.ends_before = before.ends();
-  data.instances = before.instances();
-  if (after == nullptr) return;
-  data.cells_after = after->cells();
-  data.margins_after = after->margins();
-  data.arrivals_after = after->arrivals();
-  data.ends_after = after->ends();
-}
-
 }  // namespace
 
 Data collect(const Material& from, Layout layout) {
@@ -217,7 +205,9 @@ Data collect(const Material& from, Layout layout) {
   data.time_lines = static_cast<std::uint32_t>(std::min(k_time_lines, edges.size()));
   if (team.rank() != 0) return data;
   name_locations(definitions, data);
-  take_counts(from.edges_before, from.edges_after, data);
+  data.before = from.edges_before.counts();
+  if (from.edges_after != nullptr) data.after = from.edges_after->counts();
+  data.instances = from.edges_before.instances();
   join_samples(from.edges_before, from.edges_after, data);
   return data;
 }

@@ -29,7 +29,8 @@ struct ClockCourse {
   std::uint64_t sessions = 0;    ///< measurements of the clock
 };
 
-/// A measurement of a clock, or the interval that is proved, against the clock's measured line.
+/// A measurement of a clock, or the interval that is proved, against the
+/// clock's measured line.
 struct SessionDot {
   std::int64_t x = 0, y = 0, half_width = 0;  ///< ticks
 };
@@ -37,11 +38,13 @@ struct BandPoint {
   std::int64_t x = 0, least = 0, most = 0;  ///< ticks
 };
 
-/// The curves of a clock: distances from its measured line, ticks, over final times.
+/// The curves of a clock: distances from its measured line, ticks, over final
+/// times.
 struct Curve {
   std::uint32_t clock = 0;
-  std::vector<Point> before, after;  ///< the map; `after` empty without a correction
-  std::vector<BandPoint> band;       ///< only where proved
+  std::vector<Point> before,
+      after;                    ///< the map; `after` empty without a correction
+  std::vector<BandPoint> band;  ///< only where proved
   std::vector<SessionDot> sessions;
 };
 
@@ -69,7 +72,8 @@ struct PageInstance {
   std::optional<SampledInstance> after;
 };
 
-/// Everything that a page shows beside the report, reduced to what a reader can see.
+/// Everything that a page shows beside the report, reduced to what a reader can
+/// see.
 struct Data {
   Layout layout;
   std::uint64_t resolution_hz = 1;
@@ -82,9 +86,7 @@ struct Data {
   std::vector<PageEdge> edges;      ///< the first `time_lines` are the worst pairs' worst ones
   std::uint32_t time_lines = 0;
   std::vector<NearbyRecord> nearby;  ///< records near these edges, in order of edge, end and time
-  std::vector<MatrixCell> cells_before, cells_after;
-  std::array<Bins, k_edge_kinds> margins_before, margins_after;
-  Bins arrivals_before, arrivals_after, ends_before, ends_after;
+  EdgeCounts before, after;          ///< counts of all edges
   std::uint64_t instances = 0;
   std::vector<PageInstance> sample;
   std::vector<std::string> region_names;    ///< names for `nearby`

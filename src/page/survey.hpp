@@ -50,6 +50,15 @@ struct MatrixCell {
   Cell cell;
 };
 
+/// Counts of edges under some times.
+struct EdgeCounts {
+  std::vector<MatrixCell> cells;  ///< in order of family, from, to
+  std::array<Bins, k_edge_kinds> margins;
+  /// Arrival skew and spread of the ends of all collectives in which all wait
+  /// for all.
+  Bins arrivals, ends;
+};
+
 /// A collective in which all wait for all, from the sample of them.
 struct SampledInstance {
   static constexpr std::uint32_t k_shown = 32;
@@ -71,13 +80,15 @@ struct SurveyScope {
   std::uint32_t clocks = 0;
   std::int64_t begin = 0, end = 0;  ///< range of the times looked at, ticks
 
-  /// Slices of time per clock, each with its tightest edges: fewer where there are many clocks.
+  /// Slices of time per clock, each with its tightest edges: fewer where there
+  /// are many clocks.
   [[nodiscard]] std::uint32_t slices() const;
 };
 
-/// Summary of the edges that a check tests: counts by pair of rows, histograms by kind, the worst
-/// edges of each pair and clock, and a sample of the collectives. The size is fixed except for the
-/// pairs that communicate, at most k_most_rows squared.
+/// Summary of the edges that a check tests: counts by pair of rows, histograms
+/// by kind, the worst edges of each pair and clock, and a sample of the
+/// collectives. The size is fixed except for the pairs that communicate, at
+/// most k_most_rows squared.
 class Survey final : public verify::EdgeObserver {
  public:
   static constexpr std::size_t k_sample = 1000;
@@ -91,20 +102,19 @@ class Survey final : public verify::EdgeObserver {
   void instance(const verify::Instance& instance,
                 std::span<const verify::WorstPair> deciding) override;
 
-  /// Brings the surveys of all members together at rank 0; the others keep theirs. Collective.
+  /// Brings the surveys of all members together at rank 0; the others keep
+  /// theirs. Collective.
   void gather(Team& team);
 
   [[nodiscard]] const SurveyScope& scope() const { return scope_; }
+  [[nodiscard]] EdgeCounts counts() const { return {cells(), margins_, arrivals_, ends_}; }
   /// In order of family, from, to.
   [[nodiscard]] std::vector<MatrixCell> cells() const;
-  [[nodiscard]] const std::array<Bins, k_edge_kinds>& margins() const { return margins_; }
-  /// Arrival skew and spread of the ends of all collectives in which all wait for all.
-  [[nodiscard]] const Bins& arrivals() const { return arrivals_; }
-  [[nodiscard]] const Bins& ends() const { return ends_; }
   [[nodiscard]] std::uint64_t instances() const { return instances_; }
   /// In order of time.
   [[nodiscard]] std::vector<SampledInstance> sample() const;
-  /// The tightest edges to (`receiving`) or from a clock, one per slice of time that has any.
+  /// The tightest edges to (`receiving`) or from a clock, one per slice of time
+  /// that has any.
   [[nodiscard]] std::vector<KeptEdge> tightest(std::uint32_t clock, bool receiving) const;
 
  private:
@@ -128,7 +138,8 @@ class Survey final : public verify::EdgeObserver {
   std::array<Bins, k_edge_kinds> margins_;
   Bins arrivals_, ends_;
   std::uint64_t instances_ = 0;
-  std::vector<KeptEdge> into_, out_of_;  ///< one for each clock and slice; kind k_no_edge: none
+  std::vector<KeptEdge> into_,
+      out_of_;                           ///< one for each clock and slice; kind k_no_edge: none
   std::vector<SampledInstance> sample_;  ///< a heap, the largest hash first
 };
 

@@ -17,7 +17,8 @@ namespace {
 
 using trace::testing::TraceBuilder;
 
-/// Three processes; the clock of the second one is late, so what it receives comes too early.
+/// Three processes; the clock of the second one is late, so what it receives
+/// comes too early.
 TraceBuilder three_processes() {
   TraceBuilder builder(3);
   for (std::uint64_t i = 0; i < 20; ++i) {
@@ -72,7 +73,7 @@ TEST(Survey, counts_by_pair_and_keeps_the_worst) {
   EXPECT_EQ(cells[0].cell.worst[2].margin_ticks, -598);
   EXPECT_EQ(cells[1].cell.violations, 0u);
   EXPECT_EQ(cells[1].cell.worst[0].margin_ticks, 1'000);
-  const Bins& bins = survey.margins()[static_cast<std::size_t>(EdgeKind::p2p)];
+  const Bins bins = survey.counts().margins[static_cast<std::size_t>(EdgeKind::p2p)];
   EXPECT_EQ(bins.counts()[Bins::bin_of(1'000)], 20);
   const std::vector<KeptEdge> tight = survey.tightest(1, true);
   ASSERT_FALSE(tight.empty());
@@ -93,7 +94,7 @@ TEST(Survey, is_the_same_by_every_team) {
       EXPECT_EQ(a[i].cell.worst, b[i].cell.worst);
     }
     for (std::size_t k = 0; k < k_edge_kinds; ++k) {
-      EXPECT_EQ(alone.margins()[k].counts(), shared.margins()[k].counts());
+      EXPECT_EQ(alone.counts().margins[k].counts(), shared.counts().margins[k].counts());
     }
     for (std::uint32_t clock = 0; clock < 3; ++clock) {
       EXPECT_EQ(alone.tightest(clock, true), shared.tightest(clock, true));

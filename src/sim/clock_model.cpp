@@ -27,40 +27,25 @@ constexpr std::uint64_t k_min_distance = 16;
 /// Ticks by which the first and the last segment reach beyond the outermost knot that matters.
 constexpr std::uint64_t k_margin = std::uint64_t{1} << 20;
 
-/// Smallest t in [low, high] with map(t) >= value; high if there is none.
-std::uint64_t preimage(const ClockMap& map, std::uint64_t value, std::uint64_t low,
-                       std::uint64_t high) {
-  const auto target = static_cast<std::int64_t>(value);
+/// The smallest stamp from `low` on that `map` takes to `value` or above: by doubling steps, then
+/// by halving them. 2^62 if there is none before.
+std::uint64_t preimage(const ClockMap& map, std::uint64_t value, std::uint64_t low) {
+  constexpr std::uint64_t k_end = std::uint64_t{1} << 62;
+  const auto reached = [&](std::uint64_t t) { return map(t) >= static_cast<std::int64_t>(value); };
+  std::uint64_t high = low;
+  for (std::uint64_t step = k_margin; high < k_end && !reached(high); step *= 2) {
+    low = high + 1;
+    high = std::min(high + step, k_end);
+  }
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
-    if (map(middle) >= target) {
+    if (reached(middle)) {
       high = middle;
     } else {
       low = middle + 1;
     }
   }
   return low;
-}
-
-/// A stamp no later than any that `map` takes to `value` or above, found by doubling steps.
-std::uint64_t below(const ClockMap& map, std::uint64_t value) {
-  std::uint64_t t = value;
-  for (std::uint64_t step = k_margin; map(t) >= static_cast<std::int64_t>(value); step *= 2) {
-    if (t <= step) return 0;
-    t -= step;
-  }
-  return t;
-}
-
-/// A stamp that `map` takes to `value` or above.
-std::uint64_t above(const ClockMap& map, std::uint64_t value) {
-  constexpr std::uint64_t k_end = std::uint64_t{1} << 62;
-  std::uint64_t t = value;
-  for (std::uint64_t step = k_margin; map(t) < static_cast<std::int64_t>(value); step *= 2) {
-    if (step > k_end || t > k_end) return k_end;
-    t += step;
-  }
-  return t;
 }
 
 /// The stamps at which the composition bends: the knots of `inner`, and the stamps that it takes to
@@ -70,11 +55,10 @@ std::vector<std::uint64_t> bends(const ClockMap& inner, const ClockMap& outer) {
   if (inner.knots().size() >= 2) {
     for (const ClockKnot& knot : inner.knots()) own.push_back(knot.local);
   }
-  std::uint64_t low = below(inner, outer.knots().front().local);
-  const std::uint64_t high = above(inner, outer.knots().back().local);
+  std::uint64_t low = 0;
   std::vector<std::uint64_t> result = own;
   for (const ClockKnot& knot : outer.knots()) {
-    const std::uint64_t t = own.empty() ? knot.local : preimage(inner, knot.local, low, high);
+    const std::uint64_t t = own.empty() ? knot.local : preimage(inner, knot.local, low);
     low = t;
     const auto next = std::lower_bound(own.begin(), own.end(), t);
     const bool close = (next != own.end() && *next - t < k_min_distance) ||

@@ -2,18 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <mutex>
-#include <numeric>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "base/cancel.hpp"
-#include "base/executor.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "sim/synth_json.hpp"
 #include "sim/training.hpp"
+#include "sim/write_blocks.hpp"
 
 namespace entrain::sim {
 namespace {
@@ -22,8 +20,6 @@ constexpr std::int64_t k_base = 1'700'000'000'000'000'000;  ///< ns since 1970
 /// When the run begins after that, ns: times before it, as of clocks that are late, are positive.
 constexpr std::uint64_t k_begin = 3'600'000'000'000;
 constexpr std::uint64_t k_ns_per_us = 1000;
-/// Events of a worker between two looks at progress and errors.
-constexpr std::uint64_t k_events_between_looks = 100'000;
 
 /// Names that the profiler gives an operation, indexed by TrainingOperation.
 struct Names {
@@ -147,9 +143,9 @@ class RankFile final : public TrainingSink {
     file_.text() += "\n]}\n";
     return file_.close();
   }
-  [[nodiscard]] const PieceWriter& file() const { return file_; }
-  /// Events since the last call.
-  std::uint64_t take_events() { return std::exchange(since_, 0); }
+  [[nodiscard]] bool ok() const { return file_.ok(); }
+  [[nodiscard]] std::uint64_t size() const { return file_.size(); }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
 
  private:
   static constexpr std::uint64_t k_first_process = 59'000;
@@ -159,7 +155,6 @@ class RankFile final : public TrainingSink {
   static Us at(std::uint64_t time) { return {k_begin + time}; }
   void done(std::uint64_t events) {
     events_ += events;
-    since_ += events;
     file_.written();
   }
 
@@ -240,72 +235,7 @@ class RankFile final : public TrainingSink {
   PieceWriter file_;
   std::uint64_t process_, device_, devices_;
   std::uint64_t seed_;
-  std::uint64_t events_ = 0, calls_ = 0, others_ = 0, since_ = 0;
-};
-
-/// Writes the files of all ranks: a block of neighbours per thread, each with a run of its own.
-class TrainingWriter {
- public:
-  TrainingWriter(const Training& training, const std::filesystem::path& folder,
-                 const SynthOptions& options, Progress* progress)
-      : training_(training), folder_(folder), options_(options), progress_(progress) {}
-
-  Result<void> write(SynthReport& report) {
-    const std::size_t blocks =
-        std::min<std::size_t>(worker_count(options_.threads), options_.locations);
-    TRY(parallel_for(options_.threads, blocks, [&](std::size_t block) {
-      return write_block(options_.locations * block / blocks,
-                         options_.locations * (block + 1) / blocks);
-    }));
-    report.event_bytes = bytes_;
-    report.span_s = static_cast<double>(span_.last - span_.first) * 1e-9;
-    return {};
-  }
-
- private:
-  Result<void> write_block(std::uint64_t first, std::uint64_t last) {
-    std::vector<std::unique_ptr<RankFile>> files;
-    std::vector<TrainingSink*> sinks;
-    for (std::uint64_t r = first; r < last; ++r) {
-      files.push_back(std::make_unique<RankFile>(folder_, r, options_));
-      sinks.push_back(files.back().get());
-    }
-    std::uint64_t since = 0;
-    const auto look = [&]() -> Result<void> {
-      for (const auto& file : files) since += file->take_events();
-      return since < k_events_between_looks ? Result<void>() : advance(files, since);
-    };
-    TRY_ASSIGN(const WorkloadSpan span,
-               training_.run(static_cast<std::uint32_t>(first), sinks, look));
-    TRY(advance(files, since));
-    std::uint64_t bytes = 0;
-    for (const auto& file : files) {
-      TRY(file->close());
-      bytes += file->file().size();
-    }
-    const std::lock_guard lock(mutex_);
-    span_ = span;  // the same for every block
-    bytes_ += bytes;
-    return {};
-  }
-
-  Result<void> advance(const std::vector<std::unique_ptr<RankFile>>& files, std::uint64_t& events) {
-    if (progress_ != nullptr) progress_->advance(events);
-    events = 0;
-    TRY(Cancel(progress_).check());
-    for (const auto& file : files) {
-      if (!file->file().ok()) return file->close();
-    }
-    return {};
-  }
-
-  const Training& training_;
-  const std::filesystem::path& folder_;
-  const SynthOptions& options_;
-  Progress* progress_;
-  std::mutex mutex_;
-  WorkloadSpan span_;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t events_ = 0, calls_ = 0, others_ = 0;
 };
 
 }  // namespace
@@ -313,8 +243,17 @@ class TrainingWriter {
 Result<void> synth_training(const std::filesystem::path& folder, const SynthOptions& options,
                             Progress* progress, SynthReport& report) {
   TRY_ASSIGN(const Training training, Training::plan(options));
-  TrainingWriter writer(training, folder, options, progress);
-  TRY(writer.write(report));
+  TRY_ASSIGN(
+      const WrittenFiles written,
+      write_in_blocks<TrainingSink>(
+          {options.locations, options.threads, progress},
+          [&](std::uint64_t rank) { return std::make_unique<RankFile>(folder, rank, options); },
+          [&](std::uint32_t first, std::span<TrainingSink* const> sinks, const auto& look) {
+            return training.run(first, sinks, look);
+          },
+          [](std::uint32_t, RankFile&) { return Result<void>(); }));
+  report.event_bytes = written.bytes;
+  report.span_s = static_cast<double>(written.span.last - written.span.first) * 1e-9;
   const TrainingCounts& counts = training.counts();
   report.events = options.events;
   report.iterations = counts.steps;

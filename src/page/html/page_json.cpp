@@ -37,8 +37,8 @@ std::string sentence(const Report& report) {
   return text;
 }
 
-/// Names of clocks, and how far each leaves its straight line; the page finds all else in its
-/// table.
+/// Names of clocks, and how far each leaves its straight line; the page finds
+/// all else in its table.
 Json clocks_json(const Data& data) {
   Json names = Json::array(), bends = Json::array();
   for (std::size_t c = 0; c < data.clocks.size(); ++c) {
@@ -131,8 +131,8 @@ Json matrix_json(const Data& data) {
           {"names", std::move(names)},
           {"nodes", std::move(nodes)},
           {"processes", std::move(processes)},
-          {"before", cells_json(data.cells_before)},
-          {"after", data.corrected ? cells_json(data.cells_after) : Json(nullptr)}};
+          {"before", cells_json(data.before.cells)},
+          {"after", data.corrected ? cells_json(data.after.cells) : Json(nullptr)}};
 }
 
 /// [[distance of the bin from that of 0, count]...], without empty bins.
@@ -199,7 +199,8 @@ Json time_lines_json(const Data& data) {
   return {{"regions", std::move(regions)}, {"lines", std::move(lines)}};
 }
 
-/// How far the clocks of a collective's processes were apart: by how differently its begins moved.
+/// How far the clocks of a collective's processes were apart: by how
+/// differently its begins moved.
 std::int64_t clock_error(const SampledInstance& before, const SampledInstance& after) {
   std::int64_t least = 0, most = 0;
   for (std::uint32_t i = 0; i < std::min(before.shown, after.shown); ++i) {
@@ -210,7 +211,8 @@ std::int64_t clock_error(const SampledInstance& before, const SampledInstance& a
   return most - least;
 }
 
-/// [time, processes, arrival, ends, worst margin, and after: arrival, ends, worst, clock error].
+/// [time, processes, arrival, ends, worst margin, and after: arrival, ends,
+/// worst, clock error].
 Json collectives_json(const Data& data) {
   Json sample = Json::array();
   for (const PageInstance& instance : data.sample) {
@@ -230,8 +232,8 @@ Json collectives_json(const Data& data) {
   };
   return {{"count", data.instances},
           {"sample", std::move(sample)},
-          {"arrivals", both(data.arrivals_before, data.arrivals_after)},
-          {"ends", both(data.ends_before, data.ends_after)}};
+          {"arrivals", both(data.before.arrivals, data.after.arrivals)},
+          {"ends", both(data.before.ends, data.after.ends)}};
 }
 
 Json bin_edges_json() {
@@ -259,23 +261,24 @@ Json common_json(const Data& data, const Origin& origin) {
                {"matrix", matrix_json(data)},
                {"bin_edges_ticks", bin_edges_json()},
                {"margins",
-                {{"before", margins_json(data.margins_before)},
-                 {"after", data.corrected ? margins_json(data.margins_after) : Json(nullptr)}}},
+                {{"before", margins_json(data.before.margins)},
+                 {"after", data.corrected ? margins_json(data.after.margins) : Json(nullptr)}}},
                {"time_lines", time_lines_json(data)},
                {"collectives", collectives_json(data)}};
   add_edges(data, json);
   return json;
 }
 
-/// Makes all texts printable: names that stand in a report as they are in the trace.
+/// Makes all texts printable: names that stand in a report as they are in the
+/// trace.
 void make_printable(Json& json) {
   if (json.is_string()) json = printable(json.get_ref<const std::string&>());
   if (!json.is_structured()) return;
   for (Json& part : json) make_printable(part);
 }
 
-/// Leaves out the lists with an entry per clock, as the page has a table of its own, and what
-/// differs from run to run.
+/// Leaves out the lists with an entry per clock, as the page has a table of its
+/// own, and what differs from run to run.
 Json without_lists(Json report) {
   for (const char* name :
        {"clocks", "clock_quality", "phases_s", "peak_memory_bytes", "spilled_bytes"}) {
