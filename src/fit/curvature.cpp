@@ -189,12 +189,29 @@ std::optional<bool> Curvature::factorise_whole(bool is_limited) {
   return factor_.factorise(matrix_);
 }
 
+/// Numbers the unknowns knot by knot: neighbouring columns do not depend on each other then, and
+/// factors of single clocks need no other order.
 bool Curvature::factorise_clocks() {
   way_ = Way::clocks;
-  FitMatrix own = matrix_;
+  const auto clocks = static_cast<Eigen::Index>(clocks_);
   const auto knots = static_cast<Eigen::Index>(knots_);
-  own.prune(
-      [&](Eigen::Index row, Eigen::Index column, double) { return row / knots == column / knots; });
+  const auto by_knot = [&](Eigen::Index i) {
+    return static_cast<int>(i % knots * clocks + i / knots);
+  };
+  FitEntries entries;
+  entries.reserve(static_cast<std::size_t>(matrix_.nonZeros()));
+  for (Eigen::Index column = 0; column < matrix_.outerSize(); ++column) {
+    for (FitMatrix::InnerIterator entry(matrix_, column); entry; ++entry) {
+      const auto [low, high] = std::minmax({by_knot(entry.row()), by_knot(column)});
+      entries.emplace_back(high, low, entry.value());
+    }
+  }
+  by_knots_.resize(matrix_.rows(), matrix_.cols());
+  by_knots_.setFromTriplets(entries.begin(), entries.end());
+  FitMatrix own = by_knots_;
+  own.prune([&](Eigen::Index row, Eigen::Index column, double) {
+    return row % clocks == column % clocks;
+  });
   clock_factors_.analyse(own);
   return clock_factors_.factorise(own);
 }
@@ -202,12 +219,13 @@ bool Curvature::factorise_clocks() {
 std::vector<double> Curvature::solve(std::span<const double> right, double tolerance) {
   const auto rows = static_cast<Eigen::Index>(clocks_), knots = static_cast<Eigen::Index>(knots_);
   Eigen::VectorXd v = Eigen::Map<const Eigen::VectorXd>(right.data(), rows * knots);
-  if (way_ == Way::band) {
-    v = v.reshaped(knots, rows).transpose().reshaped().eval();
-    band_.solve({v.data(), right.size()});
-    v = v.reshaped(rows, knots).transpose().reshaped().eval();
+  if (way_ == Way::whole) {
+    v = factor_.solve(v);
   } else {
-    v = way_ == Way::whole ? factor_.solve(v) : solve_iteratively(v, tolerance);
+    v = v.reshaped(knots, rows).transpose().reshaped().eval();
+    if (way_ == Way::clocks) v = solve_iteratively(v, tolerance);
+    if (way_ == Way::band) band_.solve({v.data(), right.size()});
+    v = v.reshaped(rows, knots).transpose().reshaped().eval();
   }
   return {v.data(), v.data() + v.size()};
 }
@@ -220,7 +238,7 @@ Eigen::VectorXd Curvature::solve_iteratively(const Eigen::VectorXd& right, doubl
   const double enough = tolerance * tolerance * product;
   for (int i = 0; i < CurvatureThresholds::most_iterations && product > enough && !cancel_.asked();
        ++i) {
-    const Eigen::VectorXd image = matrix_.selfadjointView<Eigen::Lower>() * direction;
+    const Eigen::VectorXd image = by_knots_.selfadjointView<Eigen::Lower>() * direction;
     const double length = product / direction.dot(image);
     solution += length * direction;
     residual -= length * image;

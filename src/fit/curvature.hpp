@@ -101,6 +101,7 @@ class Curvature {
   /// Entries of a matrix known to cost too much.
   Eigen::Index costly_ = std::numeric_limits<Eigen::Index>::max();
   SparseFactor<Eigen::AMDOrdering<int>> factor_;
+  FitMatrix by_knots_;  ///< `matrix_` for conjugate gradients, with unknowns knot by knot
   /// Factors of the matrices of single clocks, five diagonals each.
   SparseFactor<Eigen::NaturalOrdering<int>> clock_factors_;
   BlockBand band_;

@@ -103,39 +103,34 @@ struct Derivatives {
   double first = 0, second = 0;
 };
 
-/// Sums in four lanes, for the vector unit: the order is the same everywhere.
 Derivatives derivatives_at(double length, std::span<const double> over,
                            std::span<const double> change) {
-  constexpr std::size_t k_lanes = 4;
-  std::array<double, k_lanes> first{}, second{};
-  for (std::size_t i = 0; i < over.size(); i += k_lanes) {
-    for (std::size_t lane = 0; lane < k_lanes; ++lane) {
-      const double there = over[i + lane] + length * change[i + lane];
-      const double moved = there > 0 ? change[i + lane] : 0.0;
-      first[lane] += moved * there;
-      second[lane] += moved * moved;
-    }
+  Derivatives sum;
+  for (std::size_t i = 0; i < over.size(); ++i) {
+    const double there = over[i] + length * change[i];
+    const double moved = there > 0 ? change[i] : 0.0;
+    sum.first += moved * there;
+    sum.second += moved * moved;
   }
-  return {(first[0] + first[1]) + (first[2] + first[3]),
-          (second[0] + second[1]) + (second[2] + second[3])};
+  return sum;
 }
 
 }  // namespace
 
-double FitCost::best_length(std::span<const double> v, std::span<const double> step, double slope) {
-  over_.assign((constraints_.size() + 3) / 4 * 4, -1.0);
-  change_.assign(over_.size(), 0.0);
+double FitCost::best_length(std::span<const double> v, std::span<const double> step,
+                            double slope) const {
+  std::vector<double> over(constraints_.size()), change(constraints_.size());
   for (std::size_t n = 0; n < constraints_.size(); ++n) {
-    over_[n] = constraints_[n].excess(v);
-    change_[n] = constraints_[n].excess(step) + constraints_[n].bound;
+    over[n] = constraints_[n].excess(v);
+    change[n] = constraints_[n].excess(step) + constraints_[n].bound;
   }
   const double weight = scale() * scale();
   const std::vector<double> force = fixed_gradient(step);
   const double bend = as_vector(step).dot(as_vector(force));
   // Initial slope without the constraints.
-  const double rest = slope - weight * derivatives_at(0, over_, change_).first;
+  const double rest = slope - weight * derivatives_at(0, over, change).first;
   const auto at = [&](double length) -> Derivatives {
-    const auto [first, second] = derivatives_at(length, over_, change_);
+    const auto [first, second] = derivatives_at(length, over, change);
     return {rest + length * bend + weight * first, bend + weight * second};
   };
   // The slope is increasing and piecewise linear: Newton's method within a bracket.

@@ -32,7 +32,7 @@ class FitCost {
   /// Step length, at most 1, of the least value. `slope`: derivative of the value at `v` along the
   /// step, below 0.
   [[nodiscard]] double best_length(std::span<const double> v, std::span<const double> step,
-                                   double slope);
+                                   double slope) const;
   /// Active set: numbers of the constraints that `v` violates, ascending.
   [[nodiscard]] std::vector<std::uint32_t> active(std::span<const double> v) const;
 
@@ -60,8 +60,6 @@ class FitCost {
   std::vector<FitConstraint> constraints_;  ///< those added so far
   FitEntries terms_;                        ///< sessions and the prior
   FitMatrix fixed_;
-  /// Excess near a step, and its change along it: see best_length().
-  std::vector<double> over_, change_;
 };
 
 }  // namespace entrain::fit
