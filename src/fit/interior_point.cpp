@@ -27,6 +27,10 @@ struct InteriorPointThresholds {
   static constexpr double stay_inside = 0.995;  ///< share of the step to the boundary
   /// Sum of all products, in units of the cost, at which the active set is that of the minimum.
   static constexpr double least_complementarity = 1e-9;
+  static constexpr int most_correctors = 2;  ///< correctors per step (Gondzio 1996)
+  static constexpr double long_step = 0.9;   ///< longer steps get no corrector
+  static constexpr double apart = 10;        ///< correctors pull products within this factor
+  static constexpr double least_gain = 0.1;  ///< share of the hoped gain a corrector must bring
   static constexpr double short_step = 0.3;  ///< shorter steps start all constraints again
   static constexpr double widen = 30;        ///< multiple of the central slack they then get
 };
@@ -124,7 +128,7 @@ double InteriorPoint::cost_of_duals() const {
   return squares / (2 * weight_);
 }
 
-/// Predictor and corrector towards smaller products; `sum`: of all present products.
+/// Predictor and correctors towards smaller products; `sum`: of all present products.
 InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum) {
   // The predictor aims at products of 0. Its length determines the target of the corrector.
   for (State& state : states_) state.target = 0;
@@ -132,9 +136,37 @@ InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum)
   const double ratio = complementarity(std::min(1.0, longest_step())) / sum;
   const double aimed = ratio * ratio * ratio * sum / static_cast<double>(states_.size());
   for (State& state : states_) state.target = aimed - state.dual_step * state.slack_step;
-  Vector step = find_step(gradient);
-  const double length = std::min(1.0, InteriorPointThresholds::stay_inside * longest_step());
-  return {std::move(step), length};
+  Step step{find_step(gradient),
+            std::min(1.0, InteriorPointThresholds::stay_inside * longest_step())};
+  for (int n = 0; n < InteriorPointThresholds::most_correctors &&
+                  step.length < InteriorPointThresholds::long_step;
+       ++n) {
+    if (!correct(gradient, aimed, step)) break;
+  }
+  return step;
+}
+
+/// Lengthens a step by pulling outlying products together. False, with all as before, if that gains
+/// little.
+bool InteriorPoint::correct(const Vector& gradient, double aimed, Step& step) {
+  const double wanted = std::min(1.0, 1.08 * step.length + 0.08);
+  std::vector<State> before = states_;
+  for (State& state : states_) {
+    const double there =
+        (state.dual + wanted * state.dual_step) * (state.slack + wanted * state.slack_step);
+    const double change = std::clamp(there, aimed / InteriorPointThresholds::apart,
+                                     aimed * InteriorPointThresholds::apart) -
+                          there;
+    state.target += std::max(change, -aimed * InteriorPointThresholds::apart);
+  }
+  Step other{find_step(gradient),
+             std::min(1.0, InteriorPointThresholds::stay_inside * longest_step())};
+  if (other.length < step.length + InteriorPointThresholds::least_gain * (wanted - step.length)) {
+    states_.swap(before);
+    return false;
+  }
+  step = std::move(other);
+  return true;
 }
 
 void InteriorPoint::advance(Vector& v, const Step& step) {

@@ -15,7 +15,8 @@
 namespace entrain::fit {
 
 /// Primal-dual interior-point method for the cost of a fit, from any start, with Mehrotra's
-/// predictor-corrector (On the implementation of a primal-dual interior point method, 1992).
+/// predictor-corrector (On the implementation of a primal-dual interior point method, 1992) and
+/// Gondzio's further correctors (Multiple centrality corrections, 1996).
 ///
 /// A constraint that is exceeded by r has the dual variable z = w r (w = 1 / sigma^2), any other
 /// one has z = 0. With the slack t = z / w - r >= 0 this is z t = 0: complementarity. The method
@@ -68,6 +69,7 @@ class InteriorPoint {
   bool factorize();
   [[nodiscard]] Vector find_step(Vector gradient);
   [[nodiscard]] Step best_step(const Vector& gradient, double sum);
+  bool correct(const Vector& gradient, double aimed, Step& step);
   void advance(Vector& v, const Step& step);
   [[nodiscard]] double longest_step() const;
   [[nodiscard]] double complementarity(double length) const;
