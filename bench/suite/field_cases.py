@@ -145,7 +145,7 @@ def rms(values: list[float]) -> float:
 def sst(field: Field, trace: Path) -> list[Row]:
     return [Row("sst-10", "largest bound", largest_bound(field, trace), "us", 1000),
             Row("sst-10", "the same with --max-mean-rate-ppm 20",
-                largest_bound(field, trace, "--max-mean-rate-ppm", "20"), "us", 150)]
+                largest_bound(field, trace, "--max-mean-rate-ppm", "20"), "us", 100)]
 
 
 def ping_pong(field: Field, trace: Path) -> list[Row]:

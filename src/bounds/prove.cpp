@@ -278,6 +278,7 @@ class Prover {
     problem_.reference = reference_clock_;
     problem_.begin = begin_;
     problem_.lives = lives();
+    problem_.is_mean_given = context_.prior.mean_given;
     problem_.edges.clear();
     loosen(sessions_);
     for (const ClockConstraint& session : sessions_) {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace entrain::bounds {
 
@@ -33,11 +35,33 @@ void set_rates(System& system, const RateLimits& limits) {
   }
 }
 
-System system_of(const ErrorProblem& problem, const RateLimits& limits) {
+System system_of(const ErrorProblem& problem, const RateLimits& limits,
+                 std::span<const difference::Change> changes = {}) {
   const std::vector<difference::ClockLimits> of_clocks(problem.clocks);
-  System system({.clocks = of_clocks, .reference = problem.reference, .edges = problem.edges});
+  System system({.clocks = of_clocks,
+                 .reference = problem.reference,
+                 .edges = problem.edges,
+                 .changes = changes});
   set_rates(system, limits);
   return system;
+}
+
+/// The same, and over the life of every clock its error changes by its mean rate, if that is known.
+/// Rates that are `limits.of` all the time would allow more, but wander averages out.
+System system_of_lives(const ErrorProblem& problem, const RateLimits& limits) {
+  std::vector<difference::Change> changes;
+  for (std::uint32_t c = 0; problem.is_mean_given && c < limits.mean.size(); ++c) {
+    const Lifetime& life = problem.lives[c];
+    if (c == problem.reference || life.first >= life.last) continue;
+    const auto over_life = [&](std::int64_t ppb) { return Exact{ppb} * (life.last - life.first); };
+    // A tick for the rounding of each of the two stamps, as in OpenRates.
+    changes.push_back({.clock = c,
+                       .from = life.first - problem.begin,
+                       .to = life.last - problem.begin,
+                       .lower = difference::floor_ticks(over_life(-limits.mean[c].upper_ppb)) - 2,
+                       .upper = difference::ceil_ticks(over_life(-limits.mean[c].lower_ppb)) + 2});
+  }
+  return system_of(problem, limits, changes);
 }
 
 Effort effort_of(const ErrorProblem& problem, const System& system) {
@@ -211,7 +235,7 @@ std::optional<Contradiction> contradiction(const ErrorProblem& problem, const Ra
 }
 
 Proved<ErrorBounds> find_error_bounds(const ErrorProblem& problem, const RateLimits& limits) {
-  return solve(problem, system_of(problem, limits), {});
+  return solve(problem, system_of_lives(problem, limits), {});
 }
 
 Proved<LeastRate> find_least_rate(const ErrorProblem& problem, std::int64_t from_ppb) {
@@ -236,7 +260,7 @@ Proved<Narrowed> narrow_limits(const ErrorProblem& problem, RateLimits start,
   Narrowed narrowed{std::move(start), {}};
   int narrowings = 0;
   do {
-    System system = system_of(problem, narrowed.limits);
+    System system = system_of_lives(problem, narrowed.limits);
     // Limits are lowered first: fewer edges are violated then.
     for (;;) {
       auto errors = solve(problem, system, narrowed.errors);

@@ -27,6 +27,9 @@ struct ErrorProblem {
   std::int64_t begin = 0;  ///< time that the stamps of edges count from
   std::vector<difference::Edge> edges;
   std::vector<Lifetime> lives;  ///< one per clock
+  /// The user gave the limit on mean rates, so that errors change by these over lives. A limit that
+  /// is only usual for the kind of clock may be wrong at the ends of a short run.
+  bool is_mean_given = false;
 };
 
 /// Constraints that cannot all hold.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "bounds/prove.hpp"
@@ -78,6 +79,21 @@ TEST(NarrowLimits, find_the_mean_rate_from_bounds) {
   EXPECT_LT(narrowed->errors[1].interval(0).upper, 12);
 }
 
+TEST(NarrowLimits, wander_averages_out_over_a_life) {
+  // 100 ppm of wander, and mean rates up to 20 ppm. An exchange at the end of a life of a million.
+  ErrorProblem problem{.clocks = 2, .reference = 0, .begin = 0, .edges = {}, .lives = {}};
+  problem.edges = {{{0, 999'990}, {1, 1'000'000}, 0}, {{1, 999'990}, {0, 1'000'000}, 0}};
+  problem.lives = {{0, 1'000'000}, {0, 1'000'000}};
+  problem.is_mean_given = true;
+  const auto narrowed = narrow_limits(problem, {100'000, {{0, 0}, {-20'000, 20'000}}},
+                                      [](const ErrorBounds&) { return false; });
+  ASSERT_TRUE(narrowed);
+  // 10 by the exchange, 20 by the mean rate; the rate alone would allow 120 of wander.
+  EXPECT_LE(narrowed->errors[1].interval(0).upper, 10 + 20 + 4);
+  EXPECT_GE(narrowed->errors[1].interval(0).upper, 10 + 20);
+  EXPECT_GE(narrowed->errors[1].interval(0).lower, -10 - 20 - 4);
+}
+
 /// All pairs of a trace as constraints on errors, loosened as the proof loosens them.
 std::vector<difference::Edge> pairs_of(const RandomClocks& clocks, const ProvenIntervals& proven) {
   std::vector<difference::Edge> pairs = clocks.pairs();
@@ -95,7 +111,9 @@ std::vector<difference::Edge> pairs_of(const RandomClocks& clocks, const ProvenI
 struct Compared {
   std::size_t proved = 0, tied = 0, contradicted = 0;
 
-  void compare(const ProvenIntervals& proven, const std::vector<difference::Edge>& pairs) {
+  /// `lives`: the trace if its limit on mean rates is given, else null.
+  void compare(const ProvenIntervals& proven, const std::vector<difference::Edge>& pairs,
+               const trace::Trace* lives) {
     if (proven.lines.empty() || proven.width <= 1) return;
     std::vector<difference::ClockLimits> limits(proven.lines.size(), {k_most_rate_ppb, {}});
     const std::uint32_t reference = proven.clock_of[proven.reference];
@@ -113,21 +131,59 @@ struct Compared {
         .clocks = limits, .reference = reference, .edges = pairs};
     const difference::Oracle oracle(constraints);
     ASSERT_TRUE(oracle.feasible());
+    const std::vector<difference::Change> changes =
+        lives == nullptr ? std::vector<difference::Change>() : changes_of(proven, *lives);
+    difference::Constraints tighter = constraints;
+    tighter.changes = changes;
+    const difference::Oracle over_lives(tighter);
+    ASSERT_TRUE(over_lives.feasible());
     for (const auto& [event, index] : oracle.events()) {
-      if (index != 0) compare(proven, event, -oracle.upper(event), -oracle.lower(event));
+      if (index == 0) continue;
+      compare(proven, event, {-oracle.upper(event), -oracle.lower(event)},
+              {-over_lives.upper(event), -over_lives.lower(event)});
     }
   }
 
  private:
-  void compare(const ProvenIntervals& proven, const difference::Event& event, Exact lower,
-               Exact upper) {
+  struct Range {
+    Exact lower = 0, upper = 0;
+  };
+
+  /// Changes over lives by the mean rates that the proof leaves in the end. It used larger ones.
+  static std::vector<difference::Change> changes_of(const ProvenIntervals& proven,
+                                                    const trace::Trace& trace) {
+    std::map<std::uint32_t, Lifetime> lives;
+    for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
+      const std::uint32_t c = proven.clock_of[l];
+      const trace::LocationSkeleton& stamps = trace.locations[l];
+      if (c == proven.clock_of[proven.reference] || stamps.event_count == 0) continue;
+      const std::int64_t first = proven.lines[c](stamps.first) - proven.begin;
+      const std::int64_t last = proven.lines[c](stamps.last) - proven.begin;
+      Lifetime& life = lives.try_emplace(c, Lifetime{first, last}).first->second;
+      life = {std::min(life.first, first), std::max(life.last, last)};
+    }
+    std::vector<difference::Change> changes;
+    for (const auto& [c, life] : lives) {
+      if (proven.limits.mean.empty()) continue;
+      const RateRange& mean = proven.limits.mean[c];
+      const std::int64_t length = life.last - life.first;
+      changes.push_back({c, life.first, life.last,
+                         difference::floor_ticks(Exact{-mean.upper_ppb} * length) - 2,
+                         difference::ceil_ticks(Exact{-mean.lower_ppb} * length) + 2});
+    }
+    return changes;
+  }
+
+  /// `rates`: by limits on rates alone; `all`: also by changes over lives.
+  void compare(const ProvenIntervals& proven, const difference::Event& event, const Range& rates,
+               const Range& all) {
     const auto found = proven.errors[event.clock].at(proven.begin + event.stamp);
-    ASSERT_EQ(difference::is_unbounded(upper), difference::is_unbounded(found.upper));
-    ASSERT_EQ(difference::is_unbounded(lower), difference::is_unbounded(found.lower));
-    if (difference::is_unbounded(upper) || difference::is_unbounded(lower)) return;
+    ASSERT_EQ(difference::is_unbounded(rates.upper), difference::is_unbounded(found.upper));
+    ASSERT_EQ(difference::is_unbounded(rates.lower), difference::is_unbounded(found.lower));
+    if (difference::is_unbounded(rates.upper) || difference::is_unbounded(rates.lower)) return;
     ++tied;
-    ASSERT_TRUE(found.upper >= upper && found.upper <= upper + 2 * k_tick);
-    ASSERT_TRUE(found.lower <= lower && found.lower >= lower - 2 * k_tick);
+    ASSERT_TRUE(found.upper >= all.upper && found.upper <= rates.upper + 2 * k_tick);
+    ASSERT_TRUE(found.lower <= all.lower && found.lower >= rates.lower - 2 * k_tick);
   }
 };
 
@@ -142,7 +198,7 @@ TEST(ProveIntervals, equal_the_shortest_paths_of_10000_random_traces) {
     presync.maps = clocks.estimate();
     const auto proven = prove_intervals(clocks.context(), clocks.domains(), presync, {});
     ASSERT_TRUE(proven) << proven.error().message;
-    compared.compare(*proven, pairs_of(clocks, *proven));
+    compared.compare(*proven, pairs_of(clocks, *proven), nullptr);
   }
   EXPECT_GT(compared.proved, 8'000);
   EXPECT_GT(compared.contradicted, 5);
@@ -210,6 +266,7 @@ TEST(ProveIntervals, equal_the_shortest_paths_with_sessions_and_given_limits) {
                                  .graph = clocks.context().graph,
                                  .mu = clocks.context().mu};
     context.prior.mean_ppb = random.below(2) == 0 ? 500'000 : 600'000;  // wall clocks, timers
+    context.prior.mean_given = random.below(2) == 0;
     BoundsOption option;
     if (random.below(2) == 0) option.max_rate_ppm = static_cast<double>(1 + random.below(300));
     const auto proven = prove_intervals(context, clocks.domains(), presync, option);
@@ -219,7 +276,7 @@ TEST(ProveIntervals, equal_the_shortest_paths_with_sessions_and_given_limits) {
     if (proven->lines.empty() || proven->width <= 1) continue;
     std::vector<difference::Edge> pairs = pairs_of(clocks, *proven);
     for (const Measured& one : measured) add_pairs(*proven, one, pairs);
-    compared.compare(*proven, pairs);
+    compared.compare(*proven, pairs, context.prior.mean_given ? &trace : nullptr);
   }
   EXPECT_GT(compared.proved, 1'500);
   EXPECT_GT(compared.contradicted, 5);

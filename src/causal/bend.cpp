@@ -207,8 +207,8 @@ class Bender {
       keep_two_sided(measured, errors);
       const std::uint32_t windows =
           round == 0 ? constraints::ConstrainedClocks::k_windows : BendThresholds::wide_windows;
-      const double latency = fit::latency_scale(
-          constraints, clocks_.begin(), clocks_.width_of(windows), errors, context_.threads);
+      const double latency =
+          fit::latency_scale(constraints, clocks_.begin(), clocks_.width_of(windows), errors);
       // Few messages, or latencies with long tails, show no short round trip. A scale coarser than
       // the violations is no latency, and must not soften the sessions.
       const double fine = std::max(clocks_.worst_violation() / 4, 1.0);
@@ -242,9 +242,10 @@ class Bender {
       if (round + 1 == BendThresholds::rounds) {
         fit::CausalFit of_joined = found;
         of_joined.errors = joined.errors(found.errors);
-        const fit::HeldOut held =
-            fit::hold_out(context_.team(), joined.problem(), of_joined,
-                          clocks_.width_of(constraints::ConstrainedClocks::k_windows));
+        const fit::HeldOut held = fit::at_root(context_.team(), [&] {
+          return fit::hold_out(joined.problem(), of_joined,
+                               clocks_.width_of(constraints::ConstrainedClocks::k_windows));
+        });
         TRY(clocks_.check_cancelled());
         predicted_ = held.supports_bends(measured || by_ends_);
       }

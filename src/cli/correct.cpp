@@ -200,7 +200,7 @@ void Correct::declare_method(OptionSet& set) {
              "of sends; where ramps overlap, the higher one counts. paper: by straight pieces from "
              "the start of an interval of jump / --max-slope, for each jump by itself, as in the "
              "paper of 2007 that describes the method; ramps add up. Not with "
-              "--backward off. Use paper to compare with other implementations. Default: taut.");
+             "--backward off. Use paper to compare with other implementations. Default: taut.");
   set.choice("--backward", options_.backward, {{"on", true}, {"off", false}},
              "Whether to build up jumps before they happen. off: a corrected receive jumps, and "
              "only later events move. Use off to see forward amortization alone. Default: on.");

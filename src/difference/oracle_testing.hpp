@@ -23,6 +23,10 @@ class Oracle {
       for (const Event& event : instance.begins) see(event);
       for (const Event& event : instance.ends) see(event);
     }
+    for (const Change& one : constraints.changes) {
+      see({one.clock, one.from});
+      see({one.clock, one.to});
+    }
     std::size_t count = 1;
     for (auto& [event, index] : index_) {
       index = event.clock == constraints.reference ? 0 : count++;
@@ -85,6 +89,10 @@ class Oracle {
       const std::size_t at = index_.at(session.at);
       length_[0][at] = std::min(length_[0][at], Exact{session.upper} * k_tick);
       length_[at][0] = std::min(length_[at][0], -Exact{session.lower} * k_tick);
+    }
+    for (const Change& one : constraints_.changes) {
+      limit({one.clock, one.from}, {one.clock, one.to}, Exact{one.upper} * k_tick);
+      limit({one.clock, one.to}, {one.clock, one.from}, -Exact{one.lower} * k_tick);
     }
     for (const auto& [a, at] : index_) {
       for (const auto& [b, other] : index_) {

@@ -175,7 +175,7 @@ class Search {
     }
     const System::Named named = system_.name(number);
     constexpr std::array kinds{Certificate::Kind::edge, Certificate::Kind::session,
-                               Certificate::Kind::instance};
+                               Certificate::Kind::instance, Certificate::Kind::change};
     step.kind = kinds[static_cast<std::size_t>(named.kind)];
     step.position = named.position;
     step.length = k_unbounded;

@@ -23,6 +23,12 @@ class System::Builder {
       add_arc({.from = node, .to = 0, .number = number++, .length = -session.lower});
     }
     for (const Instance& instance : constraints_.instances) add(instance, number++);
+    for (const Change& change : constraints_.changes) {
+      const Node from = node_of({change.clock, change.from}),
+                 to = node_of({change.clock, change.to});
+      add_arc({.from = from, .to = to, .number = number, .length = change.upper});
+      add_arc({.from = to, .to = from, .number = number++, .length = -change.lower});
+    }
     system_.from_ =
         sorted([](const Row& row) { return row.from; }, [](const Row& row) { return row.to; });
     system_.to_ =
@@ -44,6 +50,10 @@ class System::Builder {
     for (const Instance& instance : constraints_.instances) {
       for (const Event& event : instance.begins) use(event);
       for (const Event& event : instance.ends) use(event);
+    }
+    for (const Change& one : constraints_.changes) {
+      use(Event{one.clock, one.from});
+      use(Event{one.clock, one.to});
     }
   }
 
@@ -220,6 +230,7 @@ System::System(const Constraints& constraints)
     : reference_(constraints.reference),
       edges_(static_cast<std::uint32_t>(constraints.edges.size())),
       sessions_(static_cast<std::uint32_t>(constraints.sessions.size())),
+      instances_(static_cast<std::uint32_t>(constraints.instances.size())),
       limits_(constraints.clocks.begin(), constraints.clocks.end()) {
   Builder(*this, constraints).run();
 }
@@ -265,7 +276,9 @@ void System::leave_out(std::span<const std::uint32_t> numbers) {
 System::Named System::name(std::uint32_t number) const {
   if (number < edges_) return {Kind::edge, number};
   if (number < edges_ + sessions_) return {Kind::session, number - edges_};
-  return {Kind::instance, number - edges_ - sessions_};
+  number -= edges_ + sessions_;
+  return number < instances_ ? Named{Kind::instance, number}
+                             : Named{Kind::change, number - instances_};
 }
 
 }  // namespace entrain::difference

@@ -18,6 +18,7 @@
 ///     momentary rate of clock i:                |u_i(s) - u_i(t)| <= R_i |s - t|
 ///     mean rate of clock i:                     |u_i(s) - u_i(t)| <= M_i |s - t| + W_i
 ///     session at t:                             lower <= u_i(t) <= upper
+///     change from s to t:                       lower <= u_i(t) - u_i(s) <= upper
 ///     reference:                                u = 0
 ///
 /// So it is a graph: a node per stamp that occurs, an arc per constraint. A solution exists exactly
@@ -74,6 +75,13 @@ struct Session {
   std::int64_t lower = 0, upper = 0;  ///< ticks, -2^60 to 2^60; lower <= upper
 };
 
+/// Between two stamps of a clock other than the reference, u changes by `lower` to `upper`.
+struct Change {
+  std::uint32_t clock = 0;
+  std::int64_t from = 0, to = 0;      ///< stamps, ticks
+  std::int64_t lower = 0, upper = 0;  ///< of u(to) - u(from), ticks, -2^60 to 2^60; lower <= upper
+};
+
 /// An instance of a collective: each begin happened at least `delay` before each end of another
 /// clock.
 struct Instance {
@@ -88,6 +96,7 @@ struct Constraints {
   std::span<const Edge> edges{};
   std::span<const Session> sessions{};
   std::span<const Instance> instances{};
+  std::span<const Change> changes{};
   /// Per clock: about how much later the common time is than its stamps, ticks. Nodes are looked at
   /// in order of the times that follow; the result does not depend on it, only the time to find it.
   /// Empty: 0.
@@ -136,10 +145,10 @@ class System {
   /// Lets constraints limit nothing any longer; by their numbers, increasing. O(arcs).
   void leave_out(std::span<const std::uint32_t> numbers);
 
-  /// An arc of an edge, session or instance.
+  /// An arc of an edge, session, instance or change.
   struct Arc {
     Node other = 0;            ///< node at the other end
-    std::uint32_t number = 0;  ///< constraint: edges first, then sessions, then instances
+    std::uint32_t number = 0;  ///< constraint: edges, sessions, instances, then changes
     std::int64_t length = 0;   ///< ticks
   };
   [[nodiscard]] std::span<const Arc> arcs_from(Node node) const { return from_.of(node); }
@@ -159,10 +168,10 @@ class System {
   [[nodiscard]] std::span<const std::uint32_t> positions() const { return position_; }
 
   /// A constraint, by its number.
-  enum class Kind : std::uint8_t { edge, session, instance };
+  enum class Kind : std::uint8_t { edge, session, instance, change };
   struct Named {
     Kind kind = Kind::edge;
-    std::uint32_t position = 0;  ///< place in Constraints::edges, sessions or instances
+    std::uint32_t position = 0;  ///< place in Constraints::edges, sessions, ...
   };
   [[nodiscard]] Named name(std::uint32_t number) const;
 
@@ -179,7 +188,7 @@ class System {
       0xFFFFFFFF;  ///< clock of the reference and of instances
 
   std::uint32_t reference_ = 0;
-  std::uint32_t edges_ = 0, sessions_ = 0;  ///< numbers of constraints
+  std::uint32_t edges_ = 0, sessions_ = 0, instances_ = 0;  ///< numbers of constraints
   std::vector<ClockLimits> limits_;
   std::vector<Node> first_;         ///< first node of every clock, and the end
   std::vector<Node> first_mean_;    ///< first node v of every clock; 0: none

@@ -39,21 +39,15 @@ CausalFit no_error(const CausalProblem& problem) {
 /// Interpolates errors at the knots of a problem; empty if there are none.
 ClockErrors on_knots(const ClockErrors& errors, const CausalProblem& problem) {
   if (errors.knots() == 0 || errors.knots() == problem.knots) return errors;
-  const std::size_t knots = problem.knots;
-  const double spacing = errors.distance(errors.knots() - 1) / static_cast<double>(knots - 1);
-  const double step = spacing / errors.spacing();
+  const double spacing =
+      errors.distance(errors.knots() - 1) / static_cast<double>(problem.knots - 1);
   std::vector<double> values;
-  values.reserve(problem.clocks * knots);
+  values.reserve(problem.clocks * problem.knots);
   for (std::uint32_t c = 0; c < problem.clocks; ++c) {
-    const auto known = errors.of(c);
-    for (std::size_t k = 0; k < knots; ++k) {
-      const double x = static_cast<double>(k) * step;
-      const std::size_t low = std::min(static_cast<std::size_t>(x), errors.knots() - 2);
-      const double share = x - static_cast<double>(low);
-      values.push_back((1 - share) * known[low] + share * known[low + 1]);
-    }
+    for (std::size_t k = 0; k < problem.knots; ++k)
+      values.push_back(errors(c, errors.begin() + std::llround(static_cast<double>(k) * spacing)));
   }
-  return {errors.begin(), spacing, knots, std::move(values)};
+  return {errors.begin(), spacing, problem.knots, std::move(values)};
 }
 
 /// Searches the amplitude of greatest evidence among 10^(n/4) times the worst violation, by hill
@@ -103,24 +97,21 @@ class AmplitudeSearch {
     for_each_in_parallel(problem_.threads, 2, [&](std::size_t side) {
       if (in_range(at[side])) fits[side] = solver(side).run(amplitude(at[side]), best_.errors);
     });
-    const bool is_above = take(at[0], std::move(fits[0]));
-    return take(at[1], std::move(fits[1])) ? -1 : is_above ? 1 : 0;
+    const bool is_above = take(std::move(fits[0]));
+    return take(std::move(fits[1])) ? -1 : is_above ? 1 : 0;
   }
 
   /// Fits with the amplitude of number `at`, or a lower one if that does not converge. True if the
   /// evidence is the greatest so far.
-  bool attempt(int at) { return take(at, solver(0).run(amplitude(at), start_)); }
+  bool attempt(int at) { return take(solver(0).run(amplitude(at), start_)); }
 
-  bool take(int at, CausalFit fit) {
+  bool take(CausalFit fit) {
     if (!fit.converged) return false;
-    at += steps_between(amplitude(at), fit.amplitude);
     start_ = fit.errors;
-    const bool better = !best_.converged || fit.log_evidence > best_.log_evidence;
-    if (better) {
-      best_ = std::move(fit);
-      best_at_ = at;
-    }
-    return better;
+    if (best_.converged && fit.log_evidence <= best_.log_evidence) return false;
+    best_ = std::move(fit);
+    best_at_ = number_of(best_.amplitude);
+    return true;
   }
 
   [[nodiscard]] int number_of(double amplitude) const {
@@ -129,9 +120,6 @@ class AmplitudeSearch {
     return static_cast<int>(std::lround(exponent));
   }
   [[nodiscard]] double amplitude(int at) const { return worst_ * std::pow(10.0, at / 4.0); }
-  [[nodiscard]] static int steps_between(double from, double to) {
-    return static_cast<int>(std::lround(std::clamp(std::log10(to / from) * 4, -40.0, 40.0)));
-  }
   FitSolver& solver(std::size_t side) {
     std::optional<FitSolver>& solver = solvers_[side];
     if (!solver) solver.emplace(problem_);

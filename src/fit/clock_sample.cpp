@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/flat_map.hpp"
+#include <Eigen/SparseCore>
 
 namespace entrain::fit {
 
@@ -18,46 +18,21 @@ struct SampleThresholds {
   static constexpr double nearly_complete = 0.8;  ///< coupled pairs as a share of all in the sample
 };
 
-/// Number of constraints per pair of clocks, from every k-th constraint.
-class PairCounts {
- public:
-  explicit PairCounts(const CausalProblem& problem) : of_(problem.clocks), total_(problem.clocks) {
-    FlatMap<std::uint64_t, std::uint32_t, IntegerHash> place;
-    struct Pair {
-      std::uint32_t low = 0, high = 0, count = 0;
-    };
-    std::vector<Pair> pairs;
-    const std::size_t stride = problem.constraints.size() / SampleThresholds::most_constraints + 1;
-    for (std::size_t i = 0; i < problem.constraints.size(); i += stride) {
-      const ClockConstraint& constraint = problem.constraints[i];
-      const auto [low, high] = std::minmax(constraint.from, constraint.to);
-      const auto [number, is_new] = place.insert(std::uint64_t{low} * problem.clocks + high,
-                                                 static_cast<std::uint32_t>(pairs.size()));
-      if (is_new) pairs.push_back({low, high, 0});
-      ++pairs[*number].count;
-    }
-    for (const Pair& pair : pairs) {
-      of_[pair.low].push_back({pair.high, pair.count});
-      of_[pair.high].push_back({pair.low, pair.count});
-      total_[pair.low] += pair.count;
-      total_[pair.high] += pair.count;
-    }
+/// Number of constraints per ordered pair of clocks, in both orders, from every k-th constraint.
+Eigen::SparseMatrix<std::int64_t> pair_counts(const CausalProblem& problem) {
+  std::vector<Eigen::Triplet<std::int64_t>> entries;
+  const std::size_t stride = problem.constraints.size() / SampleThresholds::most_constraints + 1;
+  for (std::size_t i = 0; i < problem.constraints.size(); i += stride) {
+    const auto from = static_cast<int>(problem.constraints[i].from);
+    const auto to = static_cast<int>(problem.constraints[i].to);
+    entries.emplace_back(from, to, 1);
+    entries.emplace_back(to, from, 1);
   }
-
-  struct Neighbour {
-    std::uint32_t clock = 0, count = 0;
-  };
-  [[nodiscard]] const std::vector<Neighbour>& of(std::uint32_t clock) const { return of_[clock]; }
-  /// The clock with most constraints; the first of several.
-  [[nodiscard]] std::uint32_t busiest() const {
-    return static_cast<std::uint32_t>(std::max_element(total_.begin(), total_.end()) -
-                                      total_.begin());
-  }
-
- private:
-  std::vector<std::vector<Neighbour>> of_;
-  std::vector<std::uint64_t> total_;
-};
+  const auto clocks = static_cast<Eigen::Index>(problem.clocks);
+  Eigen::SparseMatrix<std::int64_t> counts(clocks, clocks);
+  counts.setFromTriplets(entries.begin(), entries.end());
+  return counts;
+}
 
 }  // namespace
 
@@ -67,24 +42,24 @@ ClockSample::ClockSample(const CausalProblem& problem, std::size_t pairs)
 std::vector<std::uint32_t> ClockSample::choose() {
   std::vector<std::uint32_t> clocks;
   if (whole_.clocks == 0) return clocks;
-  const PairCounts counts(whole_);
-  std::vector<std::uint64_t> shared(whole_.clocks, 0);
+  using Counts = Eigen::Matrix<std::int64_t, Eigen::Dynamic, 1>;
+  const Eigen::SparseMatrix<std::int64_t> counts = pair_counts(whole_);
+  Counts shared = Counts::Zero(counts.rows());
   std::vector<std::uint8_t> in_sample(whole_.clocks, 0);
-  std::uint32_t next = counts.busiest();
+  Eigen::Index next = 0;
+  (counts * Counts::Ones(counts.rows())).maxCoeff(&next);  // the first one with most constraints
   while (pairs_ < enough_) {
-    in_sample[next] = 1;
-    clocks.push_back(next);
-    for (const PairCounts::Neighbour& with : counts.of(next)) {
-      if (in_sample[with.clock] != 0) {
+    in_sample[static_cast<std::size_t>(next)] = 1;
+    clocks.push_back(static_cast<std::uint32_t>(next));
+    for (decltype(counts)::InnerIterator with(counts, next); with; ++with) {
+      if (in_sample[static_cast<std::size_t>(with.row())] != 0) {
         ++pairs_;
       } else {
-        shared[with.clock] += with.count;
+        shared[with.row()] += with.value();
       }
     }
     shared[next] = 0;
-    next =
-        static_cast<std::uint32_t>(std::max_element(shared.begin(), shared.end()) - shared.begin());
-    if (shared[next] == 0) break;
+    if (shared.maxCoeff(&next) == 0) break;
   }
   std::sort(clocks.begin(), clocks.end());
   return clocks;

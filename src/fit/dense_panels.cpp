@@ -37,34 +37,13 @@ template <int Fours>
   }
 }
 
-/// The same for any number of rows and columns up to four.
-void subtract_rest(double* c, std::ptrdiff_t ldc, std::ptrdiff_t rows, std::ptrdiff_t columns,
-                   const double* a, const double* b, std::ptrdiff_t ld, std::ptrdiff_t depth) {
-  for (std::ptrdiff_t j = 0; j < columns; ++j) {
-    for (std::ptrdiff_t i = 0; i < rows; ++i) {
-      double sum = 0;
-      for (std::ptrdiff_t k = 0; k < depth; ++k) sum += a[k * ld + i] * b[k * ld + j];
-      c[j * ldc + i] -= sum;
-    }
-  }
-}
-
 [[gnu::always_inline]] inline void subtract_all(double* c, std::ptrdiff_t ldc, std::ptrdiff_t rows,
                                                 std::ptrdiff_t columns, const double* a,
                                                 std::ptrdiff_t ld, std::ptrdiff_t depth) {
   for (std::ptrdiff_t j = 0; j < columns; j += 4) {
-    const std::ptrdiff_t wide = std::min<std::ptrdiff_t>(4, columns - j);
     std::ptrdiff_t i = j;
-    if (wide == 4) {
-      for (; i + 8 <= rows; i += 8)
-        subtract_block<2>(c + j * ldc + i, ldc, a + i, a + j, ld, depth);
-      for (; i + 4 <= rows; i += 4)
-        subtract_block<1>(c + j * ldc + i, ldc, a + i, a + j, ld, depth);
-    }
-    for (; i < rows; i += 4) {
-      subtract_rest(c + j * ldc + i, ldc, std::min<std::ptrdiff_t>(4, rows - i), wide, a + i, a + j,
-                    ld, depth);
-    }
+    for (; i + 8 <= rows; i += 8) subtract_block<2>(c + j * ldc + i, ldc, a + i, a + j, ld, depth);
+    for (; i < rows; i += 4) subtract_block<1>(c + j * ldc + i, ldc, a + i, a + j, ld, depth);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <atomic>
 #include <limits>
-#include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "base/disjoint_sets.hpp"
@@ -32,46 +32,6 @@ double violation(const ClockConstraint& constraint, const ClockErrors* errors) {
   return over > 0 ? over * over : 0;
 }
 
-}  // namespace
-
-namespace {
-
-/// Numbers of constraints by windows, one window after the other.
-class ByWindow {
- public:
-  ByWindow(std::span<const ClockConstraint> constraints, std::int64_t begin, std::int64_t width) {
-    const auto window_of = [&](const ClockConstraint& constraint) {
-      return static_cast<std::size_t>(std::max<std::int64_t>(constraint.to_time - begin, 0) /
-                                      width);
-    };
-    std::vector<std::uint32_t> window;
-    window.reserve(constraints.size());
-    std::size_t count = 0;
-    for (const ClockConstraint& constraint : constraints) {
-      window.push_back(static_cast<std::uint32_t>(window_of(constraint)));
-      count = std::max<std::size_t>(count, window.back() + std::size_t{1});
-    }
-    first_.assign(count + 1, 0);
-    for (const std::uint32_t w : window) ++first_[w + std::size_t{1}];
-    std::partial_sum(first_.begin(), first_.end(), first_.begin());
-    numbers_.resize(constraints.size());
-    std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
-    for (std::size_t n = 0; n < window.size(); ++n)
-      numbers_[next[window[n]]++] = static_cast<std::uint32_t>(n);
-  }
-
-  [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
-  /// Constraints of a window and the next one.
-  [[nodiscard]] std::span<const std::uint32_t> of_two(std::size_t window) const {
-    const std::size_t end = std::min(window + 2, size());
-    return std::span(numbers_).subspan(first_[window], first_[end] - first_[window]);
-  }
-
- private:
-  std::vector<std::size_t> first_;
-  std::vector<std::uint32_t> numbers_;
-};
-
 constexpr std::size_t k_windows_at_once = 4;  ///< windows per task of a thread
 
 }  // namespace
@@ -79,18 +39,26 @@ constexpr std::size_t k_windows_at_once = 4;  ///< windows per task of a thread
 std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> constraints,
                                                    std::size_t clocks, std::int64_t begin,
                                                    std::int64_t width, const TwoSidedOptions& by) {
-  const ByWindow windows(constraints, begin, width);
+  std::vector<std::vector<std::uint32_t>> windows;  // numbers of their constraints
+  for (std::uint32_t n = 0; n < constraints.size(); ++n) {
+    const std::int64_t since = std::max<std::int64_t>(constraints[n].to_time - begin, 0);
+    const auto window = static_cast<std::size_t>(since / width);
+    if (windows.size() <= window) windows.resize(window + 1);
+    windows[window].push_back(n);
+  }
   const bool any_slack = by.most_slack == std::numeric_limits<double>::infinity();
   std::vector<std::uint8_t> held(constraints.size(), 0);
   const auto look_at = [&](std::size_t window, constraints::StrongComponents& components,
                            std::vector<const ClockConstraint*>& seen) {
     seen.clear();
-    for (const std::uint32_t n : windows.of_two(window)) {
+    const auto both =
+        std::span(windows).subspan(window, std::min<std::size_t>(2, windows.size() - window));
+    for (const std::uint32_t n : both | std::views::join) {
       if (any_slack || -overshoot(constraints[n], by.errors) <= by.most_slack)
         seen.push_back(&constraints[n]);
     }
     components.find(seen);
-    for (const std::uint32_t n : windows.of_two(window)) {
+    for (const std::uint32_t n : both | std::views::join) {
       // Two threads may mark the same constraint.
       if (components.contains(constraints[n]))
         std::atomic_ref(held[n]).store(1, std::memory_order_relaxed);
@@ -148,80 +116,36 @@ struct HoldOutThresholds {
 /// Fits to one half of the windows and measures the other.
 HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t width,
                       std::int64_t fold) {
-  const std::span<const ClockConstraint> all = problem.constraints;
-  std::vector<std::uint8_t> is_seen;
-  is_seen.reserve(all.size());
-  for (const ClockConstraint& constraint : all)
-    is_seen.push_back((constraint.to_time - problem.begin) / width % 2 == fold ? 0 : 1);
-  std::vector<ClockConstraint> seen;
-  seen.reserve(static_cast<std::size_t>(std::count(is_seen.begin(), is_seen.end(), 1)));
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (is_seen[i] != 0) seen.push_back(all[i]);
-  }
+  std::vector<ClockConstraint> seen, unseen;
+  for (const ClockConstraint& one : problem.constraints)
+    ((one.to_time - problem.begin) / width % 2 == fold ? unseen : seen).push_back(one);
   problem.constraints = seen;
   problem.tolerance = HoldOutThresholds::tolerance;
   problem.knots = fit.errors.knots();
   // A good start only: the minimum is unique.
   const CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
   HeldOut result;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (is_seen[i] != 0) continue;
-    const double unbent = violation(all[i], nullptr);
-    result.unbent += unbent;
-    result.bent += found.converged ? violation(all[i], &found.errors) : unbent;
+  for (const ClockConstraint& one : unseen) {
+    result.unbent += violation(one, nullptr);
+    result.bent += violation(one, found.converged ? &found.errors : nullptr);
   }
   return result;
-}
-
-/// Problem of the hold-out: a sample of the clocks if it is nearly complete, else all.
-class HoldOutSample {
- public:
-  HoldOutSample(const CausalProblem& problem, const CausalFit& fit)
-      : problem_(problem), some_(problem, HoldOutThresholds::sample_pairs), fit_(fit) {
-    if (are_some()) fit_.errors = some_.errors(fit.errors);
-  }
-  [[nodiscard]] HeldOut half(std::int64_t width, std::int64_t fold, unsigned threads) const {
-    CausalProblem problem = are_some() ? some_.problem() : problem_;
-    problem.threads = threads;
-    return hold_out_half(problem, fit_, width, fold);
-  }
-
- private:
-  [[nodiscard]] bool are_some() const { return some_.is_useful() && some_.is_nearly_complete(); }
-
-  const CausalProblem& problem_;
-  ClockSample some_;
-  CausalFit fit_;
-};
-
-HeldOut sum_of(std::span<const HeldOut> halves) {
-  HeldOut sum;
-  for (const HeldOut& half : halves) {
-    sum.unbent += half.unbent;
-    sum.bent += half.bent;
-  }
-  return sum;
 }
 
 }  // namespace
 
 HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
-  const HoldOutSample judged(problem, fit);
+  const ClockSample some(problem, HoldOutThresholds::sample_pairs);
+  const bool are_some = some.is_useful() && some.is_nearly_complete();
+  CausalProblem judged = are_some ? some.problem() : problem;
+  CausalFit start = fit;
+  if (are_some) start.errors = some.errors(fit.errors);
+  judged.threads = std::max(worker_count(problem.threads) / 2, 1u);  // of each half
   std::array<HeldOut, 2> halves;
-  const unsigned threads = std::max(worker_count(problem.threads) / 2, 1u);  // of each
   for_each_in_parallel(problem.threads, halves.size(), [&](std::size_t fold) {
-    halves[fold] = judged.half(width, static_cast<std::int64_t>(fold), threads);
+    halves[fold] = hold_out_half(judged, start, width, static_cast<std::int64_t>(fold));
   });
-  return sum_of(halves);
-}
-
-HeldOut hold_out(Team& team, const CausalProblem& problem, const CausalFit& fit,
-                 std::int64_t width) {
-  if (team.size() == 1) return hold_out(problem, fit, width);
-  std::vector<HeldOut> own;
-  if (team.rank() < 2)
-    own.push_back(HoldOutSample(problem, fit).half(width, team.rank(), problem.threads));
-  return sum_of(gather_everywhere(team, own));
+  return {halves[0].unbent + halves[1].unbent, halves[0].bent + halves[1].bent};
 }
 
 }  // namespace entrain::fit

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "base/team.hpp"
 #include "fit/problem.hpp"
 
 /// Which part of a fit the data support.
@@ -52,11 +51,6 @@ struct HeldOut {
 /// fit does not converge, a stiffer one is used; if there is none, nothing is predicted. A sample
 /// represents many clocks (ClockSample).
 [[nodiscard]] HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit,
-                               std::int64_t width);
-
-/// Hold-out of a team whose members all have the problem and the fit: the first two members take a
-/// half each. The same result at every member, for any number of them. Collective.
-[[nodiscard]] HeldOut hold_out(Team& team, const CausalProblem& problem, const CausalFit& fit,
                                std::int64_t width);
 
 }  // namespace entrain::fit

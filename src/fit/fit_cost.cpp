@@ -15,8 +15,8 @@ namespace {
 constexpr double k_flat = 1e-3;
 constexpr int k_most_lengths = 50;  ///< line search steps
 
-double second_difference(std::span<const double> v, std::size_t i) {
-  return v[i - 1] - 2 * v[i] + v[i + 1];
+Eigen::Map<const Eigen::VectorXd> as_vector(std::span<const double> v) {
+  return {v.data(), static_cast<Eigen::Index>(v.size())};
 }
 
 }  // namespace
@@ -26,13 +26,24 @@ FitCost::FitCost(const CausalProblem& problem)
       span_(static_cast<double>(problem.end - problem.begin)),
       spacing_(span_ / static_cast<double>(problem.knots - 1)),
       places_(problem) {
-  add_sessions();
-  add_prior();
+  for (const SessionConstraint& session : problem_.sessions)
+    add_term(session.clock, session.time, session.half_width);
+  double worst = problem_.sigma;
+  for (const ClockConstraint& constraint : problem_.constraints)
+    worst = std::max(worst, -static_cast<double>(constraint.slack));
+  // A prior on offset and rate makes the fit well-posed where nothing is known of a clock.
+  constexpr double k_vague = 1e4;  // its half-width in units of the worst violation
+  for (std::uint32_t c = 0; c < problem_.clocks; ++c) {
+    for (const std::int64_t end : {problem_.begin, problem_.end}) add_term(c, end, k_vague * worst);
+  }
 }
 
-FitTerm FitCost::term(std::uint32_t clock, std::int64_t time, double scale) const {
+/// Adds the term (e(time) / half_width)^2.
+void FitCost::add_term(std::uint32_t clock, std::int64_t time, double half_width) {
   const KnotPlace place = places_(clock, time);
-  return {.at = place.at, .share = place.share, .scale = scale};
+  const std::array row{FitConstraint::Weight{place.at, 1 - place.share},
+                       FitConstraint::Weight{place.at + 1, place.share}};
+  add_square(row, 1 / (half_width * half_width), terms_);
 }
 
 void FitCost::begin() { constraints_.clear(); }
@@ -41,49 +52,25 @@ void FitCost::add(std::span<const FitConstraint> constraints) {
   constraints_.insert(constraints_.end(), constraints.begin(), constraints.end());
 }
 
-void FitCost::add_sessions() {
-  for (const SessionConstraint& session : problem_.sessions)
-    fixed_.push_back(term(session.clock, session.time, 1 / session.half_width));
-}
-
-/// Adds a prior on offset and rate that makes the fit well-posed where nothing is known of a clock.
-/// Its half-width is 10^4 times the worst violation.
-void FitCost::add_prior() {
-  double worst = problem_.sigma;
-  for (const ClockConstraint& constraint : problem_.constraints) {
-    worst = std::max(worst, -static_cast<double>(constraint.slack));
-  }
-  for (std::uint32_t c = 0; c < problem_.clocks; ++c) {
-    for (const std::int64_t end : {problem_.begin, problem_.end}) {
-      fixed_.push_back(term(c, end, 1 / (1e4 * worst)));
-    }
-  }
-}
-
 void FitCost::set_amplitude(double amplitude) {
   // lambda int e''^2 = lambda / spacing^3 sum (second differences)^2
   const double lambda = span_ * span_ * span_ / (12 * amplitude * amplitude);
   stiffness_ = std::sqrt(lambda / (spacing_ * spacing_ * spacing_));
-}
-
-/// Calls `body` with every unknown that is not the first or last of its clock.
-template <class Body>
-void FitCost::for_inner_knots(Body body) const {
-  for (std::size_t c = 0; c < problem_.clocks; ++c) {
-    const std::size_t first = c * problem_.knots;
-    for (std::size_t k = 1; k + 1 < problem_.knots; ++k) body(first + k);
+  FitEntries entries = terms_;
+  for (std::size_t i = 0; i + 2 < size(); ++i) {
+    if (i % problem_.knots + 2 >= problem_.knots) continue;
+    const auto at = static_cast<std::uint32_t>(i);
+    const std::array<FitConstraint::Weight, 3> row{{{at, 1}, {at + 1, -2}, {at + 2, 1}}};
+    add_square(row, stiffness_ * stiffness_, entries);
   }
+  const auto unknowns = static_cast<Eigen::Index>(size());
+  fixed_.resize(unknowns, unknowns);
+  fixed_.setFromTriplets(entries.begin(), entries.end());
 }
 
 double FitCost::value(std::span<const double> v) const {
-  double cost = 0;
-  for_inner_knots([&](std::size_t i) {
-    cost += stiffness_ * stiffness_ * second_difference(v, i) * second_difference(v, i);
-  });
-  for (const FitTerm& term : fixed_) {
-    const double r = term.scale * term.value(v);
-    cost += r * r;
-  }
+  const std::vector<double> force = fixed_gradient(v);
+  double cost = as_vector(v).dot(as_vector(force));
   for (const FitConstraint& constraint : constraints_) {
     const double r = scale() * std::max(0.0, constraint.excess(v));
     cost += r * r;
@@ -92,18 +79,9 @@ double FitCost::value(std::span<const double> v) const {
 }
 
 std::vector<double> FitCost::fixed_gradient(std::span<const double> v) const {
-  std::vector<double> gradient(size(), 0.0);
-  for_inner_knots([&](std::size_t i) {
-    const double r = stiffness_ * stiffness_ * second_difference(v, i);
-    gradient[i - 1] += r;
-    gradient[i] -= 2 * r;
-    gradient[i + 1] += r;
-  });
-  for (const FitTerm& term : fixed_) {
-    const double r = term.scale * term.scale * term.value(v);
-    gradient[term.at] += r * (1 - term.share);
-    gradient[term.at + 1] += r * term.share;
-  }
+  std::vector<double> gradient(size());
+  Eigen::Map<Eigen::VectorXd>(gradient.data(), fixed_.rows()) =
+      fixed_.selfadjointView<Eigen::Lower>() * as_vector(v);
   return gradient;
 }
 
@@ -118,20 +96,6 @@ std::vector<double> FitCost::gradient(std::span<const double> v) const {
   return gradient;
 }
 
-/// Second derivative of the fixed terms and bends along a step.
-double FitCost::fixed_bend(std::span<const double> step) const {
-  double sum = 0;
-  for_inner_knots([&](std::size_t i) {
-    const double r = stiffness_ * second_difference(step, i);
-    sum += r * r;
-  });
-  for (const FitTerm& term : fixed_) {
-    const double r = term.scale * term.value(step);
-    sum += r * r;
-  }
-  return sum;
-}
-
 namespace {
 
 /// Derivatives along a step of the sum of max(0, over + length * change)^2 / 2.
@@ -139,37 +103,34 @@ struct Derivatives {
   double first = 0, second = 0;
 };
 
-/// Sums in four lanes, for the vector unit: the order is the same everywhere.
 Derivatives derivatives_at(double length, std::span<const double> over,
                            std::span<const double> change) {
-  constexpr std::size_t k_lanes = 4;
-  std::array<double, k_lanes> first{}, second{};
-  for (std::size_t i = 0; i < over.size(); i += k_lanes) {
-    for (std::size_t lane = 0; lane < k_lanes; ++lane) {
-      const double there = over[i + lane] + length * change[i + lane];
-      const double moved = there > 0 ? change[i + lane] : 0.0;
-      first[lane] += moved * there;
-      second[lane] += moved * moved;
-    }
+  Derivatives sum;
+  for (std::size_t i = 0; i < over.size(); ++i) {
+    const double there = over[i] + length * change[i];
+    const double moved = there > 0 ? change[i] : 0.0;
+    sum.first += moved * there;
+    sum.second += moved * moved;
   }
-  return {(first[0] + first[1]) + (first[2] + first[3]),
-          (second[0] + second[1]) + (second[2] + second[3])};
+  return sum;
 }
 
 }  // namespace
 
-double FitCost::best_length(std::span<const double> v, std::span<const double> step, double slope) {
-  over_.assign((constraints_.size() + 3) / 4 * 4, -1.0);
-  change_.assign(over_.size(), 0.0);
+double FitCost::best_length(std::span<const double> v, std::span<const double> step,
+                            double slope) const {
+  std::vector<double> over(constraints_.size()), change(constraints_.size());
   for (std::size_t n = 0; n < constraints_.size(); ++n) {
-    over_[n] = constraints_[n].excess(v);
-    change_[n] = constraints_[n].excess(step) + constraints_[n].bound;
+    over[n] = constraints_[n].excess(v);
+    change[n] = constraints_[n].excess(step) + constraints_[n].bound;
   }
-  const double weight = scale() * scale(), bend = fixed_bend(step);
+  const double weight = scale() * scale();
+  const std::vector<double> force = fixed_gradient(step);
+  const double bend = as_vector(step).dot(as_vector(force));
   // Initial slope without the constraints.
-  const double rest = slope - weight * derivatives_at(0, over_, change_).first;
+  const double rest = slope - weight * derivatives_at(0, over, change).first;
   const auto at = [&](double length) -> Derivatives {
-    const auto [first, second] = derivatives_at(length, over_, change_);
+    const auto [first, second] = derivatives_at(length, over, change);
     return {rest + length * bend + weight * first, bend + weight * second};
   };
   // The slope is increasing and piecewise linear: Newton's method within a bracket.

@@ -32,29 +32,25 @@ class FitCost {
   /// Step length, at most 1, of the least value. `slope`: derivative of the value at `v` along the
   /// step, below 0.
   [[nodiscard]] double best_length(std::span<const double> v, std::span<const double> step,
-                                   double slope);
+                                   double slope) const;
   /// Active set: numbers of the constraints that `v` violates, ascending.
   [[nodiscard]] std::vector<std::uint32_t> active(std::span<const double> v) const;
 
   /// Weight of a second difference; its square is the factor in the cost.
   [[nodiscard]] double stiffness() const { return stiffness_; }
+  /// Hessian of all terms except the constraints: bends, sessions, and a prior that only keeps the
+  /// fit well-posed.
+  [[nodiscard]] const FitMatrix& fixed() const { return fixed_; }
   [[nodiscard]] double spacing() const { return spacing_; }  ///< ticks between knots
   [[nodiscard]] std::size_t size() const { return problem_.clocks * problem_.knots; }
   [[nodiscard]] const std::vector<FitConstraint>& constraints() const { return constraints_; }
-  /// Fixed terms: sessions, and a prior that only keeps the fit well-posed.
-  [[nodiscard]] const std::vector<FitTerm>& fixed() const { return fixed_; }
   /// Weight of a violation, 1 / ticks.
   [[nodiscard]] double scale() const { return 1 / problem_.sigma; }
   /// Largest excess of `v` over a constraint, ticks, at least 0.
   [[nodiscard]] double worst(std::span<const double> v) const;
 
  private:
-  [[nodiscard]] FitTerm term(std::uint32_t clock, std::int64_t time, double scale) const;
-  void add_sessions();
-  void add_prior();
-  [[nodiscard]] double fixed_bend(std::span<const double> step) const;
-  template <class Body>
-  void for_inner_knots(Body body) const;
+  void add_term(std::uint32_t clock, std::int64_t time, double half_width);
 
   const CausalProblem& problem_;
   double span_;
@@ -62,9 +58,8 @@ class FitCost {
   double stiffness_ = 1;
   KnotPlaces places_;
   std::vector<FitConstraint> constraints_;  ///< those added so far
-  std::vector<FitTerm> fixed_;
-  /// Excess near a step, and its change along it: see best_length().
-  std::vector<double> over_, change_;
+  FitEntries terms_;                        ///< sessions and the prior
+  FitMatrix fixed_;
 };
 
 }  // namespace entrain::fit

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -51,7 +52,7 @@ FitSolver::FitSolver(const CausalProblem& problem)
     : problem_(problem),
       cost_(problem),
       table_(problem),
-      curvature_(problem.clocks, problem.knots, cost_.fixed(), cost_.constraints(), cost_.scale()),
+      curvature_(problem.clocks, problem.knots, cost_.scale()),
       selector_(table_),
       interior_point_(cost_, curvature_,
                       [this](const Vector& v, double margin) { activate(v, margin); }) {
@@ -62,7 +63,6 @@ CausalFit FitSolver::run(double amplitude, const ClockErrors& start) {
   CausalFit fit;
   fit.amplitude = amplitude;
   if (Cancel(problem_.progress).asked()) return fit;
-  curvature_.begin();
   Vector v = values_of(start);
   if (descend(v, fit)) describe(v, fit);
   return fit;
@@ -81,7 +81,7 @@ FitSolver::Vector FitSolver::values_of(const ClockErrors& start) const {
 bool FitSolver::descend(Vector& v, CausalFit& fit) {
   cost_.begin();
   selector_.begin();
-  curvature_.set_constraints({});
+  curvature_.begin();
   activate(v, NewtonThresholds::initial_margin * selector_.worst(v) +
                   NewtonThresholds::initial_margin_sigmas / cost_.scale());
   for (;;) {
@@ -174,7 +174,7 @@ FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, Cau
     const Vector gradient = cost_.gradient(v);
     Vector step = curvature_.solve(gradient, NewtonThresholds::residual);
     for (double& x : step) x = -x;
-    const double slope = inner_product(gradient, step);
+    const double slope = std::inner_product(step.begin(), step.end(), gradient.begin(), 0.0);
     const double share =
         curvature_.is_iterative()
             ? std::max(enough, NewtonThresholds::residual * NewtonThresholds::residual)
@@ -212,7 +212,7 @@ void FitSolver::describe(const Vector& v, CausalFit& fit) {
   fit.active = active_.size();
   fit.worst_violation = cost_.worst(v);
   fit.errors = ClockErrors(problem_.begin, cost_.spacing(), problem_.knots, v);
-  if (is_too_steep(fit.errors) || !std::isfinite(fit.log_evidence)) fit.converged = false;
+  if (is_too_steep(fit.errors) || std::isnan(fit.log_evidence)) fit.converged = false;
 }
 
 bool FitSolver::settles_in_band(std::size_t clocks, std::size_t knots) {
@@ -233,7 +233,7 @@ bool FitSolver::is_too_steep(const ClockErrors& errors) const {
 
 bool FitSolver::factorize(const Vector& v) {
   active_ = cost_.active(v);
-  return curvature_.compute(cost_.stiffness() * cost_.stiffness(), active_);
+  return curvature_.compute(cost_.fixed(), active_);
 }
 
 }  // namespace entrain::fit

@@ -74,8 +74,7 @@ bool InteriorPoint::factorize() {
     active_.push_back(i);
     shares_.push_back(share);
   }
-  return curvature_.compute(cost_.stiffness() * cost_.stiffness(), active_, SolveMethod::automatic,
-                            shares_) &&
+  return curvature_.compute(cost_.fixed(), active_, SolveMethod::automatic, shares_) &&
          !curvature_.is_iterative();
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -63,9 +64,7 @@ struct Swings {
 /// Cost of a fit, and its interior-point solver.
 struct Solver {
   Solver(const CausalProblem& problem, double amplitude)
-      : cost(problem),
-        curvature(problem.clocks, problem.knots, cost.fixed(), cost.constraints(), cost.scale()),
-        v(cost.size(), 0.0) {
+      : cost(problem), curvature(problem.clocks, problem.knots, cost.scale()), v(cost.size(), 0.0) {
     const ConstraintTable table(problem);
     std::vector<FitConstraint> all;
     for (std::size_t i = 0; i < table.rows().size(); ++i) all.push_back(table.constraint_at(i));
@@ -89,10 +88,10 @@ struct Solver {
 /// would lower the cost from `v`, as a share of it.
 double left_to_gain(Solver& solver) {
   const std::vector<std::uint32_t> active = solver.cost.active(solver.v);
-  const double stiffness = solver.cost.stiffness();
-  if (!solver.curvature.compute(stiffness * stiffness, active)) return k_unlimited;
+  if (!solver.curvature.compute(solver.cost.fixed(), active)) return k_unlimited;
   const std::vector<double> gradient = solver.cost.gradient(solver.v);
-  return inner_product(gradient, solver.curvature.solve(gradient)) / 2 /
+  const std::vector<double> step = solver.curvature.solve(gradient);
+  return std::inner_product(gradient.begin(), gradient.end(), step.begin(), 0.0) / 2 /
          (1 + solver.cost.value(solver.v));
 }
 

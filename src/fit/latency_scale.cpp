@@ -5,15 +5,11 @@
 #include <limits>
 #include <vector>
 
-#include "base/executor.hpp"
 #include "base/flat_map.hpp"
 
 namespace entrain::fit {
 
 namespace {
-
-/// Parts that run in parallel. Each scans all constraints for its own pairs of clocks.
-constexpr unsigned k_most_parts = 4;
 
 /// Key of two clocks and a window.
 std::uint64_t key_of(std::uint64_t low, std::uint64_t high, std::uint64_t window) {
@@ -22,10 +18,10 @@ std::uint64_t key_of(std::uint64_t low, std::uint64_t high, std::uint64_t window
 
 constexpr double k_no_trip = std::numeric_limits<double>::infinity();
 
-/// Shortest round trip of the pairs of clocks whose sum modulo `parts` is `rest`.
-double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t begin,
-                     std::int64_t width, const ClockErrors* errors, std::size_t parts,
-                     std::size_t rest) {
+}  // namespace
+
+double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t begin,
+                     std::int64_t width, const ClockErrors* errors) {
   /// The tightest constraint of each direction between two clocks in a window.
   struct Trip {
     double up = k_no_trip, down = k_no_trip;
@@ -34,7 +30,6 @@ double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t 
   std::vector<Trip> trips;
   for (const ClockConstraint& constraint : constraints) {
     const auto [low, high] = std::minmax(constraint.from, constraint.to);
-    if ((std::size_t{low} + high) % parts != rest) continue;
     double slack = static_cast<double>(constraint.slack);
     if (errors != nullptr) {
       slack += (*errors)(constraint.from, constraint.from_time) -
@@ -53,19 +48,7 @@ double shortest_trip(std::span<const ClockConstraint> constraints, std::int64_t 
     // Below 4 ticks the clocks bend within the window, and the sum means nothing.
     if (trip.up + trip.down >= 4) shortest = std::min(shortest, trip.up + trip.down);
   }
-  return shortest;
-}
-
-}  // namespace
-
-double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t begin,
-                     std::int64_t width, const ClockErrors* errors, unsigned threads) {
-  std::vector<double> shortest(std::min(worker_count(threads), k_most_parts), k_no_trip);
-  for_each_in_parallel(threads, shortest.size(), [&](std::size_t part) {
-    shortest[part] = shortest_trip(constraints, begin, width, errors, shortest.size(), part);
-  });
-  const double least = *std::min_element(shortest.begin(), shortest.end());
-  return least == k_no_trip ? 1 : least / 4;
+  return shortest == k_no_trip ? 1 : shortest / 4;
 }
 
 }  // namespace entrain::fit

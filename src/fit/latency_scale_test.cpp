@@ -28,7 +28,6 @@ TEST(LatencyScale, known_errors_are_subtracted) {
   const ClockErrors errors(0, 1'000, 3, {0, 0, 0, 1'000, 1'000, 1'070});
   const double there = 1'300 - 1'021, back = -500 + 1'070;
   EXPECT_DOUBLE_EQ(latency_scale(constraints, 0, 5'000, &errors), (there + back) / 4);
-  EXPECT_DOUBLE_EQ(latency_scale(constraints, 0, 5'000, &errors, 3), (there + back) / 4);
 }
 
 }  // namespace

@@ -37,18 +37,13 @@ double between(std::span<const Bend> bends, std::size_t next, std::uint64_t time
   return a.offset + (b.offset - a.offset) * stamp_distance(a.at, time) / stamp_distance(a.at, b.at);
 }
 
-/// Ends are visited in two orders: by call for the middle of each call, and by clock and time for
-/// the medians of a clock. Residuals are stored by clock and time.
 class FitBends {
  public:
   FitBends(const constraints::CallEnds& calls, std::span<const SimultaneousEnds::Line> lines,
            const FitControl& control)
       : calls_(calls),
         control_(control),
-        order_(calls.ends.size()),
-        place_(calls.ends.size()),
-        residual_(calls.ends.size()),
-        scratch_(calls.ends.size()),
+        table_(calls, lines.size(), control),
         used_(lines.size()),
         bends_(lines.size()) {
     for (const constraints::CallEnds::End& end : calls.ends) {
@@ -56,11 +51,10 @@ class FitBends {
       lined_.push_back(static_cast<std::int64_t>(end.time - lines.front().at) +
                        std::llround(line.offset + line.rate * stamp_distance(line.at, end.time)));
     }
-    sort_by_clock();
     is_even_.resize(calls.ends.size());
     for (std::size_t i = 0; i + 1 < calls.first.size(); ++i) {
       for (std::size_t e = calls.first[i]; e < calls.first[i + 1]; ++e) {
-        is_even_[place_[e]] = i % 2 == 0 ? 1 : 0;
+        is_even_[table_.place(e)] = i % 2 == 0 ? 1 : 0;
       }
     }
   }
@@ -87,42 +81,15 @@ class FitBends {
     bends_.assign(bends_.size(), {});
     use(false);
     for (std::size_t points = 2; points <= best_points; points *= 2) TRY(fit(points));
-    for (std::int64_t& residual : residual_) residual = std::abs(residual);
-    const std::int64_t spread = lower_median(residual_);
-    return BendsFromEnds{.of_clock = std::move(bends_), .spread = spread};
+    return BendsFromEnds{.of_clock = std::move(bends_), .spread = table_.spread()};
   }
 
  private:
   [[nodiscard]] std::size_t clocks() const { return bends_.size(); }
-  [[nodiscard]] std::uint64_t time_at(std::size_t place) const {
-    return calls_.ends[order_[place]].time;
-  }
-
-  void sort_by_clock() {
-    first_.assign(clocks() + 1, 0);
-    for (const constraints::CallEnds::End& end : calls_.ends) ++first_[end.clock + 1];
-    for (std::size_t c = 0; c < clocks(); ++c) first_[c + 1] += first_[c];
-    std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
-    for (std::size_t e = 0; e < calls_.ends.size(); ++e) order_[next[calls_.ends[e].clock]++] = e;
-    for_each_clock([&](std::size_t c) {
-      const std::span<std::size_t> own = std::span(order_).subspan(first_[c], size_of(c));
-      std::stable_sort(own.begin(), own.end(), [&](std::size_t a, std::size_t b) {
-        return calls_.ends[a].time < calls_.ends[b].time;
-      });
-      for (std::size_t k = first_[c]; k < first_[c + 1]; ++k) place_[order_[k]] = k;
-    });
-  }
   /// Clocks with few ends keep their lines, and do not limit the others.
   [[nodiscard]] bool may_bend(std::size_t c) const {
-    return size_of(c) >= 4 * WanderThresholds::ends_per_point;
+    return table_.size_of(c) >= 4 * WanderThresholds::ends_per_point;
   }
-  [[nodiscard]] std::size_t size_of(std::size_t c) const { return first_[c + 1] - first_[c]; }
-
-  template <class Body>
-  void for_each_clock(const Body& body) const {
-    for_each_in_parallel(threads_for(control_, calls_.ends.size()), clocks(), body);
-  }
-
   /// Bend at an end, mostly after the previous end of its clock. `next`: first knot after that.
   [[nodiscard]] double bend_of(const constraints::CallEnds::End& end, std::size_t& next) const {
     const std::vector<Bend>& bends = bends_[end.clock];
@@ -133,30 +100,21 @@ class FitBends {
 
   /// Computes the distances of all ends from the middle of their calls, with the present bends.
   void measure() {
-    for_each_block(control_, calls_.first, [&](std::size_t first_call, std::size_t last_call) {
-      std::vector<std::size_t> next(clocks(), 0);
-      std::vector<std::int64_t> times, copy;
-      for (std::size_t i = first_call; i < last_call; ++i) {
-        times.clear();
-        for (std::size_t e = calls_.first[i]; e < calls_.first[i + 1]; ++e) {
-          const constraints::CallEnds::End& end = calls_.ends[e];
-          times.push_back(lined_[e] + std::llround(bend_of(end, next[end.clock])));
-        }
-        copy = times;
-        const std::int64_t middle = middle_median(copy);  // also of two ends
-        for (std::size_t k = 0; k < times.size(); ++k) {
-          residual_[place_[calls_.first[i] + k]] = times[k] - middle;
-        }
-      }
-    });
+    const auto times_of = [&] {
+      return [this, next = std::vector<std::size_t>(clocks(), 0)](std::size_t e) mutable {
+        const constraints::CallEnds::End& end = calls_.ends[e];
+        return lined_[e] + std::llround(bend_of(end, next[end.clock]));
+      };
+    };
+    table_.measure(times_of, middle_median);  // also of two ends
   }
 
   /// Sign test: residuals of pure noise have equal signs with probability 1/2.
   [[nodiscard]] bool wanders() const {
     std::size_t same = 0, all = 0;
     for (std::size_t c = 0; c < clocks(); ++c) {
-      for (std::size_t k = first_[c] + 1; k < first_[c + 1]; ++k) {
-        const std::int64_t a = residual_[k - 1], b = residual_[k];
+      for (std::size_t k = table_.first(c) + 1; k < table_.last(c); ++k) {
+        const std::int64_t a = table_.residuals()[k - 1], b = table_.residuals()[k];
         if (a == 0 || b == 0) continue;
         same += (a > 0) == (b > 0) ? 1 : 0;
         ++all;
@@ -170,11 +128,11 @@ class FitBends {
   /// that one wandering clock counts among many that do not.
   [[nodiscard]] double score() {
     std::vector<double> medians(clocks());
-    for_each_clock([&](std::size_t c) {
+    table_.for_each_clock([&](std::size_t c) {
       std::size_t count = 0;
-      const std::span<std::int64_t> scratch = std::span(scratch_).subspan(first_[c], size_of(c));
-      for (std::size_t k = first_[c]; k < first_[c + 1]; ++k) {
-        if (is_even_[k] == 0) scratch[count++] = std::abs(residual_[k]);
+      const std::span<std::int64_t> scratch = table_.scratch(c);
+      for (std::size_t k = table_.first(c); k < table_.last(c); ++k) {
+        if (is_even_[k] == 0) scratch[count++] = std::abs(table_.residuals()[k]);
       }
       medians[c] = count == 0 ? 0 : static_cast<double>(lower_median(scratch.first(count)));
     });
@@ -187,12 +145,12 @@ class FitBends {
   [[nodiscard]] double noise() {
     std::size_t count = 0;
     for (std::size_t c = 0; c < clocks(); ++c) {
-      for (std::size_t k = first_[c] + 1; k < first_[c + 1]; ++k) {
-        scratch_[count++] = std::abs(residual_[k] - residual_[k - 1]);
+      for (std::size_t k = table_.first(c) + 1; k < table_.last(c); ++k) {
+        table_.scratch()[count++] = std::abs(table_.residuals()[k] - table_.residuals()[k - 1]);
       }
     }
     if (count == 0) return 1;
-    return std::max(1.0, static_cast<double>(lower_median(std::span(scratch_).first(count))));
+    return std::max(1.0, static_cast<double>(lower_median(table_.scratch().first(count))));
   }
 
   [[nodiscard]] std::size_t most_points() {
@@ -200,10 +158,11 @@ class FitBends {
     std::size_t most = WanderThresholds::most_points;
     for (std::size_t c = 0; c < clocks(); ++c) {
       if (!may_bend(c)) continue;
-      const double span = stamp_distance(time_at(first_[c]), time_at(first_[c + 1] - 1));
+      const double span =
+          stamp_distance(table_.time_at(table_.first(c)), table_.time_at(table_.last(c) - 1));
       const auto apart =
           static_cast<std::size_t>(span * WanderThresholds::rate_of_noise / noise_of_ends);
-      most = std::min({most, size_of(c) / 2 / WanderThresholds::ends_per_point, apart});
+      most = std::min({most, table_.size_of(c) / 2 / WanderThresholds::ends_per_point, apart});
     }
     return most;
   }
@@ -212,7 +171,7 @@ class FitBends {
   void use(bool even_only) {
     for (std::size_t c = 0; c < clocks(); ++c) {
       used_[c].clear();
-      for (std::size_t k = first_[c]; k < first_[c + 1]; ++k) {
+      for (std::size_t k = table_.first(c); k < table_.last(c); ++k) {
         if (is_even_[k] != 0 || !even_only) used_[c].push_back(k);
       }
     }
@@ -235,7 +194,7 @@ class FitBends {
   /// Subtracts the median residual at each knot. Returns the largest one.
   std::int64_t draw_nearer() {
     std::vector<std::int64_t> largest(clocks());
-    for_each_clock([&](std::size_t c) {
+    table_.for_each_clock([&](std::size_t c) {
       for (std::size_t k = 0; k < bends_[c].size(); ++k) {
         const std::int64_t residual = median_in(c, share(c, k, bends_[c].size()));
         bends_[c][k].offset -= static_cast<double>(residual);
@@ -257,7 +216,7 @@ class FitBends {
     for (std::size_t k = 0; k < points; ++k) {
       const std::span<const std::size_t> part = share(c, k, points);
       if (part.empty()) continue;
-      const std::uint64_t at = time_at(part[part.size() / 2]);
+      const std::uint64_t at = table_.time_at(part[part.size() / 2]);
       if (!placed.empty() && placed.back().at >= at) continue;
       placed.push_back({at, bend_at(bends_[c], at)});
     }
@@ -265,19 +224,16 @@ class FitBends {
   }
 
   std::int64_t median_in(std::size_t c, std::span<const std::size_t> part) {
-    const std::span<std::int64_t> scratch = std::span(scratch_).subspan(first_[c], part.size());
-    for (std::size_t k = 0; k < part.size(); ++k) scratch[k] = residual_[part[k]];
+    const std::span<std::int64_t> scratch = table_.scratch(c).first(part.size());
+    for (std::size_t k = 0; k < part.size(); ++k) scratch[k] = table_.residuals()[part[k]];
     return part.empty() ? 0 : lower_median(scratch);
   }
 
   const constraints::CallEnds& calls_;
   const FitControl& control_;
-  std::vector<std::int64_t> lined_;         ///< time by its line, one per end
-  std::vector<std::size_t> first_;          ///< offset of each clock in `order_`
-  std::vector<std::size_t> order_, place_;  ///< ends by clock and time, and the inverse
-  std::vector<std::uint8_t> is_even_;   ///< 1 if its call is fitted, 0 if held out; one per place
-  std::vector<std::int64_t> residual_;  ///< distance from the middle of the call, one per place
-  std::vector<std::int64_t> scratch_;   ///< one per place
+  EndTable table_;
+  std::vector<std::int64_t> lined_;    ///< time by its line, one per end
+  std::vector<std::uint8_t> is_even_;  ///< 1 if its call is fitted, 0 if held out; one per place
   std::vector<std::vector<std::size_t>> used_;  ///< places fitted, one list per clock
   BendsOfClocks bends_;
 };

@@ -10,6 +10,9 @@
 #include <tuple>
 #include <utility>
 
+#include <Eigen/IterativeLinearSolvers>
+#include <Eigen/SparseCore>
+
 #include "constraints/strong_components.hpp"
 
 namespace entrain::lines {
@@ -72,10 +75,6 @@ struct PairModel {
   std::array<double, 4> gradient{};
   std::array<std::array<double, 4>, 4> curvature{};
 };
-
-double inner_product(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 double slack_of(const BoundedPair& pair, const Bound& bound, std::span<const double> v) {
   const auto [low, low_rate, high, high_rate] = pair.places();
@@ -276,7 +275,7 @@ class CentreSearch {
     }
     work_ += 60 * static_cast<double>(known_.bounds.size());
     const std::vector<double> step = solve(gradient);
-    const double slope = inner_product(gradient, step);
+    const double slope = std::inner_product(gradient.begin(), gradient.end(), step.begin(), 0.0);
     return slope < -CentreThresholds::enough && search_line(step, slope, before);
   }
 
@@ -295,46 +294,28 @@ class CentreSearch {
 
   /// Newton step, by conjugate gradients.
   std::vector<double> solve(std::span<const double> gradient) {
-    std::vector<double> x(gradient.size(), 0.0), r(gradient.size()), diagonal = prior_weight_;
-    for (std::size_t i = 0; i < r.size(); ++i) r[i] = -gradient[i];
-    for (std::size_t n = 0; n < models_.size(); ++n) {
-      const auto at = known_.pairs[n].places();
-      for (std::size_t a = 0; a < 4; ++a) diagonal[at[a]] += models_[n].curvature[a][a];
-    }
-    const auto preconditioned = [&] {
-      std::vector<double> z = r;
-      for (std::size_t i = 0; i < z.size(); ++i) z[i] /= diagonal[i];
-      return z;
-    };
-    std::vector<double> z = preconditioned(), p = z;
-    double rho = inner_product(r, z);
-    const double enough = rho * CentreThresholds::residual * CentreThresholds::residual;
-    for (int n = 0; n < CentreThresholds::most_iterations && rho > enough; ++n) {
-      const std::vector<double> q = curvature_times(p);
-      const double length = rho / inner_product(p, q);
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        x[i] += length * p[i];
-        r[i] -= length * q[i];
-      }
-      z = preconditioned();
-      const double next = inner_product(r, z);
-      for (std::size_t i = 0; i < p.size(); ++i) p[i] = z[i] + next / rho * p[i];
-      rho = next;
-    }
-    return x;
-  }
-
-  [[nodiscard]] std::vector<double> curvature_times(std::span<const double> v) {
-    std::vector<double> product(v.size());
-    for (std::size_t i = 0; i < v.size(); ++i) product[i] = prior_weight_[i] * v[i];
+    std::vector<Eigen::Triplet<double>> entries;
+    for (std::size_t i = 0; i < gradient.size(); ++i)
+      entries.emplace_back(static_cast<int>(i), static_cast<int>(i), prior_weight_[i]);
     for (std::size_t p = 0; p < models_.size(); ++p) {
       const auto at = known_.pairs[p].places();
       for (std::size_t a = 0; a < 4; ++a) {
-        for (std::size_t b = 0; b < 4; ++b) product[at[a]] += models_[p].curvature[a][b] * v[at[b]];
+        for (std::size_t b = 0; b < 4; ++b)
+          entries.emplace_back(static_cast<int>(at[a]), static_cast<int>(at[b]),
+                               models_[p].curvature[a][b]);
       }
     }
-    work_ += 20 * static_cast<double>(models_.size());
-    return product;
+    const auto size = static_cast<Eigen::Index>(gradient.size());
+    Eigen::SparseMatrix<double> curvature(size, size);
+    curvature.setFromTriplets(entries.begin(), entries.end());
+    Eigen::ConjugateGradient<Eigen::SparseMatrix<double>, Eigen::Lower | Eigen::Upper> solver;
+    solver.setMaxIterations(CentreThresholds::most_iterations);
+    solver.setTolerance(CentreThresholds::residual);
+    solver.compute(curvature);
+    const Eigen::VectorXd step =
+        -solver.solve(Eigen::Map<const Eigen::VectorXd>(gradient.data(), size));
+    work_ += static_cast<double>(solver.iterations()) * static_cast<double>(curvature.nonZeros());
+    return {step.data(), step.data() + size};
   }
 
   const PairBounds& known_;

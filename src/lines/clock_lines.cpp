@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/disjoint_sets.hpp"
-#include "base/exact.hpp"
+#include "lines/offsets.hpp"
 
 namespace entrain::lines {
 
@@ -73,7 +73,6 @@ struct CorridorThresholds {
   static constexpr double at_the_limit = 0.999;  ///< share of a limit that counts as reached
   /// Least gain in looseness of a hull edge over the middle line: half the distances.
   static constexpr double closer = std::numbers::ln2;
-  static constexpr std::size_t most_passes = 100;  ///< passes over the slacks between components
 };
 
 /// Middle of the widest gap. Its width is concave in the rate: ternary search finds the maximum.
@@ -180,39 +179,23 @@ std::vector<Corridor> corridors_of(std::span<const constraints::ClockConstraint>
   return corridors;
 }
 
-std::int64_t aligned(const ClockLine& line, std::int64_t t) {
-  return t + line.offset + std::llround(line.rate * static_cast<double>(t - line.base));
-}
-
-/// Moves whole components later until nothing between them arrives before it was sent. If moves do
-/// not end, all components stay.
+/// Moves whole components later, as little as possible, until nothing between them arrives before
+/// it was sent. If that is impossible, all components stay.
 void order_components(std::vector<ClockLine>& lines,
                       std::span<const constraints::ClockConstraint> constraints) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> slacks;  // smallest
-  for (const constraints::ClockConstraint& constraint : constraints) {
-    const std::pair between{lines[constraint.from].component, lines[constraint.to].component};
-    if (between.first == between.second) continue;
-    const std::int64_t moved =
-        (aligned(lines[constraint.to], constraint.to_time) - constraint.to_time) -
-        (aligned(lines[constraint.from], constraint.from_time) - constraint.from_time);
-    const auto [found, is_new] = slacks.try_emplace(between, constraint.slack + moved);
-    if (!is_new) found->second = std::min(found->second, constraint.slack + moved);
+  Offsets offsets(std::vector<char>(lines.size(), 0));
+  std::vector<constraints::ClockConstraint> between;
+  for (constraints::ClockConstraint one : constraints) {
+    one.slack += lines[one.to].shift(one.to_time) - lines[one.from].shift(one.from_time);
+    one.from = lines[one.from].component;
+    one.to = lines[one.to].component;
+    if (one.from != one.to) between.push_back(one);
   }
-  constexpr std::int64_t k_latest = std::int64_t{1} << 61;  // no time is later
-  std::vector<std::int64_t> shift(lines.size(), 0);         // per component
-  bool changed = !slacks.empty();
-  for (std::size_t step = 0; changed && step < CorridorThresholds::most_passes; ++step) {
-    changed = false;
-    for (const auto& [between, slack] : slacks) {
-      const Int128 least = Int128{shift[between.first]} - slack;
-      if (shift[between.second] >= least) continue;
-      if (least > k_latest) return;
-      shift[between.second] = static_cast<std::int64_t>(least);
-      changed = true;
-    }
-  }
-  if (changed) return;
-  for (ClockLine& line : lines) line.offset += shift[line.component];
+  if (between.empty()) return;
+  offsets.add(between, std::vector<std::int64_t>(lines.size(), 0));
+  const auto shift = offsets.find_least();
+  if (!shift) return;
+  for (ClockLine& line : lines) line.offset += (*shift)[line.component];
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,6 +20,14 @@ struct ClockLine {
   std::int64_t offset = 0;
   double rate = 0;              ///< relative
   std::uint32_t component = 0;  ///< clocks of one component are aligned with each other
+
+  /// aligned(t) - t, clamped to 2^61 ticks on either side of `offset`: lines through contradicting
+  /// edges may lead further than offsets can be added; such offsets are refused later.
+  [[nodiscard]] std::int64_t shift(std::int64_t t) const {
+    constexpr double k_largest = 0x1p61;
+    const double drift = rate * static_cast<double>(t - base);
+    return offset + std::llround(std::clamp(drift, -k_largest, k_largest));
+  }
 };
 
 /// Finds lines that align clocks without sessions, from the constraints of their edges.

@@ -41,13 +41,6 @@ struct AlignmentThresholds {
   static constexpr std::size_t least_ends = 4;
 };
 
-/// Rounds to ticks, clamped to 2^61. Lines through contradicting edges may lead further than
-/// offsets can be added; such offsets are refused later.
-std::int64_t ticks_of(double distance) {
-  constexpr double k_largest = 0x1p61;
-  return std::llround(std::clamp(distance, -k_largest, k_largest));
-}
-
 /// Rates of the clocks by their present maps, and the prior. Collective.
 struct CurrentRates {
   explicit CurrentRates(const constraints::ConstrainedClocks& clocks) : rates(clocks.clocks(), 0) {
@@ -84,8 +77,7 @@ bool follow(constraints::ConstrainedClocks& clocks, const std::vector<ClockLine>
     const std::uint64_t last = std::max(stamps.last, first + 1);
     const auto knot = [&](std::uint64_t local) -> ClockKnot {
       const std::int64_t time = map(local);
-      const std::int64_t drift = ticks_of(line.rate * static_cast<double>(time - line.base));
-      return {local, time - static_cast<std::int64_t>(local) + line.offset + drift};
+      return {local, time - static_cast<std::int64_t>(local) + line.shift(time)};
     };
     const auto straight = ClockMap::from_knots({knot(first), knot(last)});
     good = good && straight;
@@ -119,11 +111,8 @@ Result<void> align_groups(constraints::ConstrainedClocks& clocks,
 /// Converts a constraint to times after clocks moved along their lines.
 constraints::ClockConstraint moved_along(constraints::ClockConstraint one,
                                          const std::vector<ClockLine>& lines) {
-  const auto shift = [&](std::uint32_t c, std::int64_t time) {
-    const ClockLine& line = lines[c];
-    return line.offset + ticks_of(line.rate * static_cast<double>(time - line.base));
-  };
-  const std::int64_t from = shift(one.from, one.from_time), to = shift(one.to, one.to_time);
+  const std::int64_t from = lines[one.from].shift(one.from_time);
+  const std::int64_t to = lines[one.to].shift(one.to_time);
   one.from_time += from;
   one.to_time += to;
   one.slack += to - from;
@@ -250,24 +239,13 @@ Result<bool> align_by_ends(constraints::ConstrainedClocks& clocks,
   return false;
 }
 
-/// Shift of a clock by an alignment: time as shown minus time as aligned, linear in aligned time.
-/// Ticks.
-struct ClockShift {
-  std::int64_t base = 0;  ///< aligned time
-  double offset = 0;      ///< shift at `base`
-  double rate = 0;
-
-  [[nodiscard]] double at(std::int64_t time) const {
-    return offset + rate * static_cast<double>(time - base);
-  }
-};
-
-/// Shift of every clock by the alignment. `before`: the initial maps.
-std::vector<ClockShift> moves_since(const constraints::ConstrainedClocks& clocks,
-                                    const std::vector<ClockMap>& before) {
+/// By how much every clock showed more before the alignment, along its aligned time. `before`: the
+/// initial maps.
+std::vector<ClockLine> moves_since(const constraints::ConstrainedClocks& clocks,
+                                   const std::vector<ClockMap>& before) {
   struct Own {
     std::uint32_t clock = 0;
-    ClockShift moved;
+    ClockLine moved;
   };
   std::vector<Own> own;
   for (const std::uint32_t c : clocks.own_clocks()) {
@@ -275,15 +253,13 @@ std::vector<ClockShift> moves_since(const constraints::ConstrainedClocks& clocks
     if (stamps.event_count == 0) continue;
     const ClockMap &now = clocks.map_of(c), &then = clocks.map_of(c, before);
     const std::uint64_t last = std::max(stamps.last, stamps.first + 1);
-    const auto by = [&](std::uint64_t local) {
-      return static_cast<double>(then(local) - now(local));
-    };
-    ClockShift moved{now(stamps.first), by(stamps.first), 0};
-    moved.rate =
-        (by(last) - moved.offset) / std::max(static_cast<double>(now(last) - moved.base), 1.0);
+    const auto by = [&](std::uint64_t local) { return then(local) - now(local); };
+    ClockLine moved{now(stamps.first), by(stamps.first)};
+    moved.rate = static_cast<double>(by(last) - moved.offset) /
+                 std::max(static_cast<double>(now(last) - moved.base), 1.0);
     own.push_back({c, moved});
   }
-  std::vector<ClockShift> moves(clocks.clocks());
+  std::vector<ClockLine> moves(clocks.clocks());
   for (const Own& one : gather_everywhere(clocks.team(), own)) moves[one.clock] = one.moved;
   return moves;
 }
@@ -291,7 +267,7 @@ std::vector<ClockShift> moves_since(const constraints::ConstrainedClocks& clocks
 /// Moves all aligned clocks along with a reference, so that it shows what it did before, but lets
 /// those that stay show what they did. With all maps as before, if an offset becomes too large.
 void move_along(constraints::ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
-                const ClockShift& reference, const std::vector<char>& stays) {
+                const ClockLine& reference, const std::vector<char>& stays) {
   std::vector<ClockMap> maps = clocks.maps();
   bool good = true;
   for (const std::uint32_t c : clocks.own_clocks()) {
@@ -304,7 +280,7 @@ void move_along(constraints::ConstrainedClocks& clocks, const std::vector<ClockM
     const ClockMap& map = clocks.map_of(c);
     const auto knot = [&](std::uint64_t local) -> ClockKnot {
       const std::int64_t time = map(local);
-      return {local, time - static_cast<std::int64_t>(local) + ticks_of(reference.at(time))};
+      return {local, time - static_cast<std::int64_t>(local) + reference.shift(time)};
     };
     const auto moved =
         ClockMap::from_knots({knot(stamps.first), knot(std::max(stamps.last, stamps.first + 1))});
@@ -315,18 +291,18 @@ void move_along(constraints::ConstrainedClocks& clocks, const std::vector<ClockM
 }
 
 /// Clocks in order of their distance from the one with the median move.
-std::vector<std::uint32_t> by_distance(const std::vector<ClockShift>& moves, std::int64_t middle) {
+std::vector<std::uint32_t> by_distance(const std::vector<ClockLine>& moves, std::int64_t middle) {
   std::vector<std::uint32_t> order(moves.size());
   std::iota(order.begin(), order.end(), 0U);
   const auto sort_by = [&](const auto& key) {
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   };
-  sort_by([&](std::uint32_t c) { return moves[c].at(middle); });
+  sort_by([&](std::uint32_t c) { return moves[c].shift(middle); });
   const std::uint32_t median = order[(order.size() - 1) / 2];
   std::iota(order.begin(), order.end(), 0U);
   sort_by([&](std::uint32_t c) {
-    return std::pair(c != median, std::abs(moves[c].at(middle) - moves[median].at(middle)));
+    return std::pair(c != median, std::abs(moves[c].shift(middle) - moves[median].shift(middle)));
   });
   return order;
 }
@@ -362,7 +338,7 @@ difference::AtZero find_staying(constraints::ConstrainedClocks& clocks,
 /// distance from these, if that violates no more than the alignment; else they are moved as wholes.
 Result<difference::AtZero> place_by_consensus(constraints::ConstrainedClocks& clocks,
                                               const std::vector<ClockMap>& before) {
-  const std::vector<ClockShift> moves = moves_since(clocks, before);
+  const std::vector<ClockLine> moves = moves_since(clocks, before);
   clocks.collect_all();
   const double allowed = clocks.worst_violation() + AlignmentThresholds::rounding;
   const std::vector<ClockMap> aligned = clocks.maps();

@@ -64,10 +64,22 @@ std::optional<std::vector<std::int64_t>> Offsets::find() const {
     solution = project(system, *bounds, Values(system.nodes(), 0), effort);
   }
   if (!solution) return std::nullopt;
+  return ticks_of(system, *solution);
+}
+
+std::optional<std::vector<std::int64_t>> Offsets::find_least() const {
+  const difference::System system = this->system();
+  difference::Effort effort{.most = k_most_steps};
+  const auto least = least_above(system, Values(system.nodes(), 0), effort);
+  if (!least) return std::nullopt;
+  return ticks_of(system, *least);
+}
+
+std::vector<std::int64_t> Offsets::ticks_of(const difference::System& system,
+                                            const Values& values) const {
   std::vector<std::int64_t> offsets(fixed_.size(), 0);
-  for (Node node = 1; node < system.stamped(); ++node) {
-    offsets[system.clock(node)] = difference::floor_ticks((*solution)[node]);
-  }
+  for (Node node = 1; node < system.stamped(); ++node)
+    offsets[system.clock(node)] = difference::floor_ticks(values[node]);
   return offsets;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "constraints/constraint.hpp"
+#include "difference/solve.hpp"
 #include "difference/system.hpp"
 
 namespace entrain::lines {
@@ -32,9 +33,13 @@ class Offsets {
   /// to 30. Moving later adds 10 to clock 1, moving earlier takes 10 from clock 0; the result is -5
   /// and 5.
   [[nodiscard]] std::optional<std::vector<std::int64_t>> find() const;
+  /// The least offsets of at least 0 that meet all constraints. Empty as for find().
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> find_least() const;
 
  private:
   [[nodiscard]] difference::System system() const;
+  [[nodiscard]] std::vector<std::int64_t> ticks_of(const difference::System& system,
+                                                   const difference::Values& values) const;
 
   std::vector<char> fixed_;
   /// Tightest slack from one clock to another, ticks.

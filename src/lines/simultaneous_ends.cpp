@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -31,12 +32,6 @@ struct EndLineThresholds {
   static constexpr double significant = 4;  ///< standard errors
 };
 
-struct End {
-  std::uint32_t clock = 0;
-  std::int64_t time = 0;      ///< ticks since the first end of all
-  std::int64_t residual = 0;  ///< distance from the middle of its instance
-};
-
 struct EndLine {
   std::int64_t offset = 0;  ///< ticks at `anchor`
   double rate = 0;
@@ -50,15 +45,15 @@ struct EndLine {
 class FitEnds {
  public:
   FitEnds(std::size_t clocks, const constraints::CallEnds& calls, const FitControl& control)
-      : first_of_instance_(calls.first), control_(control), lines_(clocks) {
-    take_ends(calls);
+      : calls_(calls), control_(control), table_(calls, clocks, control), lines_(clocks) {
+    for (const constraints::CallEnds::End& end : calls.ends) origin_ = std::min(origin_, end.time);
   }
 
   Result<std::optional<SimultaneousEnds>> run() {
     std::size_t rich = 0;
     for (std::size_t c = 0; c < lines_.size(); ++c) {
-      if (of_clock(c).size() < control_.least_ends) return std::nullopt;
-      rich += of_clock(c).size() >= EndLineThresholds::ends_of_offset ? 1 : 0;
+      if (table_.size_of(c) < control_.least_ends) return std::nullopt;
+      rich += table_.size_of(c) >= EndLineThresholds::ends_of_offset ? 1 : 0;
     }
     if (rich < 2) return std::nullopt;
     TRY_ASSIGN(bool settled, set_offsets());
@@ -74,31 +69,9 @@ class FitEnds {
   }
 
  private:
-  void take_ends(const constraints::CallEnds& calls) {
-    const auto by_time = [](const constraints::CallEnds::End& a,
-                            const constraints::CallEnds::End& b) { return a.time < b.time; };
-    if (!calls.ends.empty()) {
-      origin_ = std::min_element(calls.ends.begin(), calls.ends.end(), by_time)->time;
-    }
-    for (const constraints::CallEnds::End& end : calls.ends) {
-      ends_.push_back({end.clock, static_cast<std::int64_t>(end.time - origin_), 0});
-    }
-    first_of_clock_.assign(lines_.size() + 1, 0);
-    for (const End& end : ends_) ++first_of_clock_[end.clock + 1];
-    for (std::size_t c = 0; c < lines_.size(); ++c) first_of_clock_[c + 1] += first_of_clock_[c];
-    std::vector<std::size_t> next(first_of_clock_.begin(), first_of_clock_.end() - 1);
-    by_clock_.resize(ends_.size());
-    place_.resize(ends_.size());
-    for (std::size_t e = 0; e < ends_.size(); ++e) {
-      place_[e] = next[ends_[e].clock]++;
-      by_clock_[place_[e]] = e;
-    }
-    scratch_.resize(ends_.size());
-  }
-
-  [[nodiscard]] std::span<const std::size_t> of_clock(std::size_t c) const {
-    return std::span(by_clock_).subspan(first_of_clock_[c],
-                                        first_of_clock_[c + 1] - first_of_clock_[c]);
+  /// Ticks since the first end of all.
+  [[nodiscard]] std::int64_t since_first(std::uint64_t time) const {
+    return static_cast<std::int64_t>(time - origin_);
   }
 
   /// Finds offsets under which the median end of each clock is in the middle of its instance; false
@@ -126,55 +99,48 @@ class FitEnds {
   }
 
   std::vector<std::int64_t> median_residuals() {
-    std::vector<std::int64_t> residuals(lines_.size());
-    for_each_in_parallel(threads_for(control_, ends_.size()), lines_.size(), [&](std::size_t c) {
-      const std::size_t size = of_clock(c).size();
-      if (size > 0)
-        residuals[c] = lower_median(std::span(scratch_).subspan(first_of_clock_[c], size));
+    std::vector<std::int64_t> medians(lines_.size());
+    table_.for_each_clock([&](std::size_t c) {
+      if (table_.size_of(c) == 0) return;
+      const std::span<std::int64_t> own = table_.scratch(c);
+      std::ranges::copy(table_.residuals().subspan(table_.first(c), own.size()), own.begin());
+      medians[c] = lower_median(own);
     });
-    return residuals;
+    return medians;
   }
 
-  /// Computes the residuals, also in scratch_, where clocks find them.
   void measure() {
-    for_each_block(control_, first_of_instance_, [&](std::size_t first_call, std::size_t last) {
-      std::vector<std::int64_t> times;
-      for (std::size_t i = first_call; i < last; ++i) {
-        const auto own = std::span(ends_).subspan(
-            first_of_instance_[i], first_of_instance_[i + 1] - first_of_instance_[i]);
-        times.clear();
-        for (End& end : own) {
-          end.residual = end.time + lines_[end.clock].at(end.time);
-          times.push_back(end.residual);
-        }
-        const std::int64_t middle = lower_median(times);
-        for (std::size_t k = 0; k < own.size(); ++k) {
-          own[k].residual -= middle;
-          scratch_[place_[first_of_instance_[i] + k]] = own[k].residual;
-        }
-      }
-    });
+    const auto times_of = [&] {
+      return [this](std::size_t e) {
+        const constraints::CallEnds::End& end = calls_.ends[e];
+        const std::int64_t time = since_first(end.time);
+        return time + lines_[end.clock].at(time);
+      };
+    };
+    table_.measure(times_of, lower_median);
   }
 
   void find_noise() {
-    for (std::size_t e = 0; e < ends_.size(); ++e) scratch_[e] = std::abs(ends_[e].residual);
-    spread_ = lower_median(scratch_);
+    spread_ = table_.spread();
     noise_ = std::max(1.0, EndLineThresholds::sigma_per_mad * static_cast<double>(spread_));
   }
 
   /// Slope of the residuals over time, with a prior of 0 (ridge regression).
   void set_rate(std::size_t c) {
-    const std::span<const std::size_t> own = of_clock(c);
-    if (own.empty()) return;
+    const auto count = static_cast<double>(table_.size_of(c));
+    if (count == 0) return;
     double mean = 0, square = 0, product = 0;
-    for (const std::size_t e : own) mean += static_cast<double>(ends_[e].time);
-    mean /= static_cast<double>(own.size());
+    const auto time_at = [&](std::size_t place) {
+      return static_cast<double>(since_first(table_.time_at(place)));
+    };
+    for (std::size_t k = table_.first(c); k < table_.last(c); ++k) mean += time_at(k);
+    mean /= count;
     lines_[c].anchor = static_cast<std::int64_t>(mean);
-    if (own.size() < EndLineThresholds::ends_of_rate) return;
-    for (const std::size_t e : own) {
-      const double x = static_cast<double>(ends_[e].time) - mean;
+    if (table_.size_of(c) < EndLineThresholds::ends_of_rate) return;
+    for (std::size_t k = table_.first(c); k < table_.last(c); ++k) {
+      const double x = time_at(k) - mean;
       square += x * x;
-      product += x * static_cast<double>(ends_[e].residual);
+      product += x * static_cast<double>(table_.residuals()[k]);
     }
     const double prior =
         noise_ * noise_ / (EndLineThresholds::usual_rate * EndLineThresholds::usual_rate);
@@ -184,10 +150,9 @@ class FitEnds {
   /// First clock that calls connect each clock with.
   [[nodiscard]] std::vector<std::uint32_t> components() const {
     DisjointSets sets(lines_.size());
-    for (std::size_t i = 0; i + 1 < first_of_instance_.size(); ++i) {
-      for (std::size_t e = first_of_instance_[i]; e < first_of_instance_[i + 1]; ++e) {
-        sets.join(ends_[first_of_instance_[i]].clock, ends_[e].clock);
-      }
+    for (std::size_t i = 0; i + 1 < calls_.first.size(); ++i) {
+      for (std::size_t e = calls_.first[i]; e < calls_.first[i + 1]; ++e)
+        sets.join(calls_.ends[calls_.first[i]].clock, calls_.ends[e].clock);
     }
     std::vector<std::uint32_t> component(lines_.size());
     for (std::uint32_t c = 0; c < component.size(); ++c) component[c] = sets.find(c);
@@ -199,40 +164,28 @@ class FitEnds {
     result.spread = spread_;
     const std::vector<std::uint32_t> component = components();
     for (std::size_t c = 0; c < lines_.size(); ++c) {
-      const auto stamp = [&](std::size_t e) {
-        return origin_ + static_cast<std::uint64_t>(ends_[e].time);
-      };
-      const std::span<const std::size_t> own = of_clock(c);
-      const auto earlier = [&](std::size_t a, std::size_t b) {
-        return ends_[a].time < ends_[b].time;
-      };
-      if (own.empty()) {
+      if (table_.size_of(c) == 0) {
         result.lines.push_back({.at = origin_,
                                 .events = {origin_, origin_},
                                 .component = static_cast<std::uint32_t>(c)});
         continue;
       }
-      const auto [first, last] = std::minmax_element(own.begin(), own.end(), earlier);
-      result.lines.push_back({.offset = static_cast<double>(lines_[c].offset),
-                              .rate = lines_[c].rate,
-                              .at = origin_ + static_cast<std::uint64_t>(lines_[c].anchor),
-                              .events = {stamp(*first), stamp(*last)},
-                              .number = own.size(),
-                              .component = component[c]});
+      result.lines.push_back(
+          {.offset = static_cast<double>(lines_[c].offset),
+           .rate = lines_[c].rate,
+           .at = origin_ + static_cast<std::uint64_t>(lines_[c].anchor),
+           .events = {table_.time_at(table_.first(c)), table_.time_at(table_.last(c) - 1)},
+           .number = table_.size_of(c),
+           .component = component[c]});
     }
     return result;
   }
 
-  /// Offset in ends_ of each instance, and the end.
-  const std::vector<std::size_t>& first_of_instance_;
+  const constraints::CallEnds& calls_;
   const FitControl& control_;
+  EndTable table_;
   std::vector<EndLine> lines_;
-  std::vector<End> ends_;                    ///< grouped by instance
-  std::vector<std::size_t> by_clock_;        ///< numbers of ends
-  std::vector<std::size_t> place_;           ///< place in by_clock_, one per end
-  std::vector<std::size_t> first_of_clock_;  ///< offset in by_clock_ of each clock, and the end
-  std::vector<std::int64_t> scratch_;
-  std::uint64_t origin_ = 0;
+  std::uint64_t origin_ = std::numeric_limits<std::uint64_t>::max();  ///< first end of all
   std::int64_t spread_ = 0;
   double noise_ = 1;
 };
