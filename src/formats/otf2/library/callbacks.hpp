@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -8,10 +9,21 @@
 
 #include "formats/otf2/format/definition_file.hpp"
 #include "formats/otf2/format/event_writer.hpp"
+#include "formats/otf2/format/format.hpp"
 
 /// Callbacks for the OTF2 library that write the records they get into a copy. Only for builds with
 /// the library.
 namespace entrain::otf2 {
+
+/// Adds a field of a record as the format stores values of its type.
+inline void put(Fields& fields, std::uint8_t value) { fields.u8(value); }
+inline void put(Fields& fields, std::uint32_t value) { fields.c32(value); }
+inline void put(Fields& fields, std::uint64_t value) { fields.c64(value); }
+inline void put(Fields& fields, std::int64_t value) { fields.s64(value); }
+inline void put(Fields& fields, double value) {
+  fields.fixed64(std::bit_cast<std::uint64_t>(value));
+}
+inline void put(Fields& fields, const char* text) { fields.text(text); }
 
 /// The definitions of the trace, or of a location.
 struct DefinitionSink {

@@ -83,7 +83,7 @@ class Child {
     for (std::uint32_t i = 0; i < count; ++i) {
       char* value = nullptr;
       if (OTF2_Reader_GetProperty(reader_, names[i], &value) != OTF2_SUCCESS) return refused();
-      file.records.push_back({def::string, 0, Fields().text(names[i]).text(value).take()});
+      file.records.push_back({def::string, Fields().text(names[i]).text(value).take()});
       std::free(value);
     }
     return write_definitions(file, folder_ / k_properties_file);

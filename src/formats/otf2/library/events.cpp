@@ -39,36 +39,17 @@ OTF2_CallbackCode bare_type(HEAD, Rest...) {
   return add(data, time, type, is_bare(type) ? Fields().c32(0) : Fields());
 }
 
-OTF2_CallbackCode measurement(HEAD, OTF2_MeasurementMode mode) {
-  return add(data, time, event::measurement_on_off, Fields().u8(mode));
-}
-
-template <U8 type>
-OTF2_CallbackCode id32(HEAD, U32 id) {
-  return add(data, time, type, Fields().c32(id));
-}
-
-template <U8 type>
-OTF2_CallbackCode id64(HEAD, U64 id) {
-  return add(data, time, type, Fields().c64(id));
+/// A record with these fields, which are all that it holds, in this order.
+template <U8 type, class... Values>
+OTF2_CallbackCode record(HEAD, Values... values) {
+  Fields fields;
+  (put(fields, values), ...);
+  return add(data, time, type, fields);
 }
 
 OTF2_CallbackCode flush(HEAD, U64 stop) {
   return add(data, time, event::buffer_flush, Fields().fixed64(stop));
 }
-
-template <U8 type>
-OTF2_CallbackCode message(HEAD, U32 peer, U32 comm, U32 tag, U64 length) {
-  return add(data, time, type, Fields().c32(peer).c32(comm).c32(tag).c64(length));
-}
-
-template <U8 type>
-OTF2_CallbackCode message_with_request(HEAD, U32 peer, U32 comm, U32 tag, U64 length, U64 request) {
-  return add(data, time, type, Fields().c32(peer).c32(comm).c32(tag).c64(length).c64(request));
-}
-
-#define HEAD_AND_LIST \
-  OTF2_LocationRef, OTF2_TimeStamp time, U64, void *data, OTF2_AttributeList *list
 
 /// The strings of a list, one of which may name partners, as many as a short list holds.
 Fields strings_of(const OTF2_AttributeList* list) {
@@ -89,51 +70,13 @@ Fields strings_of(const OTF2_AttributeList* list) {
   return count == 0 ? Fields() : Fields().c32(count).append(strings.bytes());
 }
 
-OTF2_CallbackCode collective_end(HEAD_AND_LIST, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
-                                 U64 received) {
-  return add(data, time, event::mpi_collective_end,
-             Fields().u8(op).c32(comm).c32(root).c64(sent).c64(received), strings_of(list));
-}
-
-OTF2_CallbackCode nb_complete(HEAD_AND_LIST, OTF2_CollectiveOp op, U32 comm, U32 root, U64 sent,
-                              U64 received, U64 request) {
-  return add(data, time, event::nb_collective_complete,
-             Fields().u8(op).c32(comm).c32(root).c64(sent).c64(received).c64(request),
-             strings_of(list));
-}
-
-template <U8 type>
-OTF2_CallbackCode created_thread(HEAD, U32 contingent, U64 sequence) {
-  return add(data, time, type, Fields().c32(contingent).c64(sequence));
-}
-
-template <U8 type>
-OTF2_CallbackCode task(HEAD, U32 team, U32 creator, U32 generation) {
-  return add(data, time, type, Fields().c32(team).c32(creator).c32(generation));
-}
-
-template <U8 type>
-OTF2_CallbackCode thread_lock(HEAD, OTF2_Paradigm model, U32 lock, U32 order) {
-  return add(data, time, type, Fields().u8(model).c32(lock).c32(order));
-}
-
-template <U8 type>
-OTF2_CallbackCode omp_lock(HEAD, U32 lock, U32 order) {
-  return add(data, time, type, Fields().c32(lock).c32(order));
-}
-
-OTF2_CallbackCode rma_collective_end(HEAD, OTF2_CollectiveOp op, OTF2_RmaSyncLevel level,
-                                     U32 window, U32 root, U64 sent, U64 received) {
-  return add(data, time, event::rma_collective_end,
-             Fields().u8(op).c32(level).c32(window).c32(root).c64(sent).c64(received));
-}
-
-OTF2_CallbackCode group_sync(HEAD, OTF2_RmaSyncLevel level, U32 window, U32 group) {
-  return add(data, time, event::rma_group_sync, Fields().c32(level).c32(window).c32(group));
-}
-
-OTF2_CallbackCode rma_sync(HEAD, U32 window, U32 remote, OTF2_RmaSyncType type) {
-  return add(data, time, event::rma_sync, Fields().c32(window).c32(remote).u8(type));
+/// The same as record(), with the strings of its attribute list.
+template <U8 type, class... Values>
+OTF2_CallbackCode named_record(OTF2_LocationRef, OTF2_TimeStamp time, U64, void* data,
+                               OTF2_AttributeList* list, Values... values) {
+  Fields fields;
+  (put(fields, values), ...);
+  return add(data, time, type, fields, strings_of(list));
 }
 
 /// Any type that neither the library nor the scanner knows.
@@ -144,7 +87,7 @@ OTF2_CallbackCode unknown(HEAD) { return add(data, time, 0xFE, Fields()); }
 /// Records that the scanner passes over or counts.
 void set_type_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
   SET(Unknown, unknown);
-  SET(MeasurementOnOff, measurement);
+  SET(MeasurementOnOff, record<event::measurement_on_off>);
   SET(MpiIsendComplete, bare_type<16>);
   SET(MpiRequestTest, bare_type<20>);
   SET(OmpFork, bare_type<24>);
@@ -197,31 +140,31 @@ void set_type_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
 }
 
 void set_mpi_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
-  SET(MpiSend, message<event::mpi_send>);
-  SET(MpiIsend, message_with_request<event::mpi_isend>);
-  SET(MpiRecv, message<event::mpi_recv>);
-  SET(MpiIrecv, message_with_request<event::mpi_irecv>);
-  SET(MpiIrecvRequest, id64<event::mpi_irecv_request>);
-  SET(MpiRequestCancelled, id64<event::mpi_request_cancelled>);
+  SET(MpiSend, record<event::mpi_send>);
+  SET(MpiIsend, record<event::mpi_isend>);
+  SET(MpiRecv, record<event::mpi_recv>);
+  SET(MpiIrecv, record<event::mpi_irecv>);
+  SET(MpiIrecvRequest, record<event::mpi_irecv_request>);
+  SET(MpiRequestCancelled, record<event::mpi_request_cancelled>);
   SET(MpiCollectiveBegin, bare_type<event::mpi_collective_begin>);
-  SET(MpiCollectiveEnd, collective_end);
-  SET(NonBlockingCollectiveRequest, id64<event::nb_collective_request>);
-  SET(NonBlockingCollectiveComplete, nb_complete);
+  SET(MpiCollectiveEnd, named_record<event::mpi_collective_end>);
+  SET(NonBlockingCollectiveRequest, record<event::nb_collective_request>);
+  SET(NonBlockingCollectiveComplete, named_record<event::nb_collective_complete>);
 }
 
 void set_thread_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
-  SET(ThreadTeamBegin, id32<event::thread_team_begin>);
-  SET(ThreadTeamEnd, id32<event::thread_team_end>);
-  SET(ThreadAcquireLock, thread_lock<event::thread_acquire_lock>);
-  SET(ThreadReleaseLock, thread_lock<event::thread_release_lock>);
-  SET(ThreadTaskCreate, task<event::thread_task_create>);
-  SET(ThreadTaskSwitch, task<event::thread_task_switch>);
-  SET(ThreadCreate, created_thread<event::thread_create>);
-  SET(ThreadBegin, created_thread<event::thread_begin>);
-  SET(ThreadWait, created_thread<event::thread_wait>);
-  SET(ThreadEnd, created_thread<event::thread_end>);
-  SET(OmpAcquireLock, omp_lock<event::omp_acquire_lock>);
-  SET(OmpReleaseLock, omp_lock<event::omp_release_lock>);
+  SET(ThreadTeamBegin, record<event::thread_team_begin>);
+  SET(ThreadTeamEnd, record<event::thread_team_end>);
+  SET(ThreadAcquireLock, record<event::thread_acquire_lock>);
+  SET(ThreadReleaseLock, record<event::thread_release_lock>);
+  SET(ThreadTaskCreate, record<event::thread_task_create>);
+  SET(ThreadTaskSwitch, record<event::thread_task_switch>);
+  SET(ThreadCreate, record<event::thread_create>);
+  SET(ThreadBegin, record<event::thread_begin>);
+  SET(ThreadWait, record<event::thread_wait>);
+  SET(ThreadEnd, record<event::thread_end>);
+  SET(OmpAcquireLock, record<event::omp_acquire_lock>);
+  SET(OmpReleaseLock, record<event::omp_release_lock>);
 }
 
 }  // namespace
@@ -231,16 +174,15 @@ void set_event_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
   set_mpi_callbacks(callbacks);
   set_thread_callbacks(callbacks);
   SET(BufferFlush, flush);
-  SET(Enter, id32<event::enter>);
-  SET(Leave, id32<event::leave>);
+  SET(Enter, record<event::enter>);
+  SET(Leave, record<event::leave>);
   SET(RmaCollectiveBegin, bare_type<event::rma_collective_begin>);
-  SET(RmaCollectiveEnd, rma_collective_end);
-  SET(RmaGroupSync, group_sync);
-  SET(RmaSync, rma_sync);
+  SET(RmaCollectiveEnd, record<event::rma_collective_end>);
+  SET(RmaGroupSync, record<event::rma_group_sync>);
+  SET(RmaSync, record<event::rma_sync>);
 }
 
 #undef SET
-#undef HEAD_AND_LIST
 #undef HEAD
 
 }  // namespace entrain::otf2

@@ -2,9 +2,12 @@
 #include "formats/otf2/read/archive.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include <fmt/core.h>
 
+#include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/anchor.hpp"
@@ -242,14 +245,33 @@ std::uint64_t Archive::event_bytes(std::span<const LocationIndex> locations) con
   return bytes;
 }
 
-Result<trace::LocationSkeleton> Archive::scan(LocationIndex location) const {
-  return scan(location, nullptr);
+/// The largest files come first, so that all threads end at about the same time.
+Result<std::vector<trace::LocationSkeleton>> Archive::scan_all(
+    std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const {
+  if (progress != nullptr) progress->begin("scan", event_bytes(locations), "B");
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;  // bytes, position in `locations`
+  for (const LocationIndex& location : locations) {
+    order.emplace_back(event_bytes({&location, 1}), order.size());
+  }
+  std::ranges::stable_sort(order, std::greater(), [](const auto& one) { return one.first; });
+  std::vector<trace::LocationSkeleton> skeletons(locations.size());
+  TRY(parallel_for(threads, order.size(), [&](std::size_t i) -> Result<void> {
+    TRY(Cancel(progress).check());
+    const std::size_t at = order[i].second;
+    TRY_ASSIGN(skeletons[at], scan(locations[at], progress));
+    return {};
+  }));
+  return skeletons;
 }
 
 Result<trace::LocationSkeleton> Archive::scan(LocationIndex location, Progress* progress) const {
   TRY_ASSIGN(LocalDefinitions local, local_definitions(location));
   TRY_ASSIGN(trace::LocationSkeleton skeleton, scan_events(events_of(location, local), progress));
-  complete(skeleton, location, local);
+  skeleton.definition_file_missing = local.missing;
+  skeleton.clock_offsets = std::move(local.clock_offsets);
+  if (skeleton.event_file_missing && definitions_.locations[location].event_count == 0) {
+    skeleton.event_file_missing = false;  // nothing is lost
+  }
   return skeleton;
 }
 
@@ -267,15 +289,6 @@ Result<LocalDefinitions> Archive::local_definitions(LocationIndex location) cons
 
 EventFile Archive::events_of(LocationIndex location, const LocalDefinitions& local) const {
   return {event_file(location), anchor_.event_chunk_size, local, references_};
-}
-
-void Archive::complete(trace::LocationSkeleton& skeleton, LocationIndex location,
-                       LocalDefinitions& local) const {
-  skeleton.definition_file_missing = local.missing;
-  skeleton.clock_offsets = std::move(local.clock_offsets);
-  if (skeleton.event_file_missing && definitions_.locations[location].event_count == 0) {
-    skeleton.event_file_missing = false;  // nothing is lost
-  }
 }
 
 Result<std::string> Archive::region_at(LocationIndex location, std::uint64_t time) const {

@@ -39,13 +39,11 @@ class Archive final : public trace::EventReader {
 
   const std::string& path() const override { return anchor_path_; }
   const trace::Definitions& definitions() const override { return definitions_; }
-  Result<trace::LocationSkeleton> scan(LocationIndex location) const;
-  /// The same, but gives up with ErrorKind::interrupted when `progress`, which may be null, says
-  /// so.
-  Result<trace::LocationSkeleton> scan(LocationIndex location, Progress* progress) const;
+  /// Gives up with ErrorKind::interrupted when `progress`, which may be null, says so.
+  Result<trace::LocationSkeleton> scan(LocationIndex location, Progress* progress = nullptr) const;
   /// Scans these locations on `threads` threads (0: all cores) and counts their bytes in
-  /// `progress`, which may be null; large event files are shared among the threads. One skeleton
-  /// per location named, in that order. Errors: as of scan(), and ErrorKind::interrupted.
+  /// `progress`, which may be null. One skeleton per location named, in that order. Errors: as of
+  /// scan().
   Result<std::vector<trace::LocationSkeleton>> scan_all(std::span<const LocationIndex> locations,
                                                         unsigned threads,
                                                         Progress* progress) const override;
@@ -78,14 +76,10 @@ class Archive final : public trace::EventReader {
   [[nodiscard]] Result<void> copy_definitions(LocationIndex location,
                                               const std::filesystem::path& to) const;
 
-  // The steps of scan(), for a scan of several locations or of parts of their files.
   /// Errors: ErrorKind::input for a damaged file.
   [[nodiscard]] Result<LocalDefinitions> local_definitions(LocationIndex location) const;
   /// The event file with its definitions; `local` must outlive the result.
   [[nodiscard]] EventFile events_of(LocationIndex location, const LocalDefinitions& local) const;
-  /// Adds to a scanned skeleton what is not in the event file; moves clock offsets out of `local`.
-  void complete(trace::LocationSkeleton& skeleton, LocationIndex location,
-                LocalDefinitions& local) const;
 
   [[nodiscard]] const Anchor& anchor() const { return anchor_; }
   /// True if the OTF2 library made a copy, which is read instead. The copy lacks all that the

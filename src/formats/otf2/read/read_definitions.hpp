@@ -46,8 +46,14 @@ struct GlobalDefinitions {
   References references;
 };
 
-/// Reads and resolves the global definitions. Undefined references inside are tolerated (k_none);
-/// errors: ErrorKind::input for an unreadable or damaged file and for contradictory locations.
+/// The global definitions in a file's records: names, members of communicators, processes and
+/// machines of locations are looked up; undefined references are tolerated (k_none). `path` is for
+/// messages. Errors: ErrorKind::input for a record that is too short, a location that is defined
+/// twice, and a clock resolution of 0.
+Result<GlobalDefinitions> global_definitions_of(const DefinitionFile& file,
+                                                const std::filesystem::path& path);
+
+/// The same of a file. Errors: ErrorKind::input for an unreadable or damaged file, too.
 Result<GlobalDefinitions> read_global_definitions(const std::filesystem::path& path,
                                                   std::uint64_t chunk_size);
 
@@ -79,16 +85,10 @@ struct LocalDefinitions {
 /// records name partners.
 enum class LocalStrings : std::uint8_t { ignore, read };
 
-/// The local definitions of one location, of what its file holds. `path` is for messages. Errors as
-/// below.
+/// The local definitions of one location, of what its file holds. `path` is for messages. Errors:
+/// ErrorKind::input for a record that is too short.
 Result<LocalDefinitions> local_definitions_of(const DefinitionFile& file,
                                               const std::filesystem::path& path,
                                               LocalStrings strings = LocalStrings::ignore);
-
-/// Reads the local definitions of one location. A missing file is no error. Errors:
-/// ErrorKind::input for a damaged one.
-Result<LocalDefinitions> read_local_definitions(const std::filesystem::path& path,
-                                                std::uint64_t chunk_size,
-                                                LocalStrings strings = LocalStrings::ignore);
 
 }  // namespace entrain::otf2

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/core.h>
@@ -21,35 +22,23 @@ namespace fs = std::filesystem;
 using session::LoadedTrace;
 using session::Workers;
 
-/// The original with the maps, which say all about what was written.
-class AsMapped : public formats::Reread {
+/// What was written: as an overlay, as a trace of its own, or as the original with the maps, which
+/// say all about it. `Held`: Overlay, LoadedTrace, or a reference to the original.
+template <class Held>
+class ReadArchive : public formats::Reread {
  public:
-  explicit AsMapped(const LoadedTrace& original) : original_(original) {}
-  [[nodiscard]] const LoadedTrace& loaded() const override { return original_; }
-  [[nodiscard]] bool has_own_stamps() const override { return false; }
+  explicit ReadArchive(Held held) : held_(std::forward<Held>(held)) {}
+  [[nodiscard]] const LoadedTrace& loaded() const override {
+    if constexpr (std::is_same_v<Held, Overlay>) {
+      return held_.written();
+    } else {
+      return held_;
+    }
+  }
+  [[nodiscard]] bool has_own_stamps() const override { return std::is_same_v<Held, LoadedTrace>; }
 
  private:
-  const LoadedTrace& original_;
-};
-
-class AsOverlay : public formats::Reread {
- public:
-  explicit AsOverlay(Overlay overlay) : overlay_(std::move(overlay)) {}
-  [[nodiscard]] const LoadedTrace& loaded() const override { return overlay_.written(); }
-  [[nodiscard]] bool has_own_stamps() const override { return false; }
-
- private:
-  Overlay overlay_;
-};
-
-class AsScanned : public formats::Reread {
- public:
-  explicit AsScanned(LoadedTrace written) : written_(std::move(written)) {}
-  [[nodiscard]] const LoadedTrace& loaded() const override { return written_; }
-  [[nodiscard]] bool has_own_stamps() const override { return true; }
-
- private:
-  LoadedTrace written_;
+  Held held_;
 };
 
 /// An overlay has all local definitions, of which the original may lack some.
@@ -85,7 +74,7 @@ class Written : public formats::Staged {
   Read overlay(Workers& workers, LoadedTrace& original) const {
     const bool has_new_records = lacks_definitions(workers.processes(), original);
     TRY_ASSIGN(Overlay opened, readable(Overlay::open(workers, staged_.anchor(), original)));
-    auto read = std::make_unique<AsOverlay>(std::move(opened));
+    auto read = std::make_unique<ReadArchive<Overlay>>(std::move(opened));
     TRY(apply_clocks(workers, *read));
     read->has_new_records = has_new_records;
     return read;
@@ -104,7 +93,7 @@ class Written : public formats::Staged {
                                                    .maps = maps_},
                                                   {workers.threads(), progress})));
     if (processes.any(!result.as_mapped)) return scanned(workers, progress);
-    auto read = std::make_unique<AsMapped>(original);
+    auto read = std::make_unique<ReadArchive<const LoadedTrace&>>(original);
     read->maps = maps_;
     const bool has_offsets = processes.any(result.has_clock_offsets);
     read->presync = has_offsets ? PresyncMethod::linear : PresyncMethod::none;
@@ -113,7 +102,7 @@ class Written : public formats::Staged {
 
   Read scanned(Workers& workers, Progress* progress) const {
     TRY_ASSIGN(LoadedTrace written, readable(load(workers, staged_.anchor(), progress)));
-    auto read = std::make_unique<AsScanned>(std::move(written));
+    auto read = std::make_unique<ReadArchive<LoadedTrace>>(std::move(written));
     TRY(apply_clocks(workers, *read));
     return read;
   }
