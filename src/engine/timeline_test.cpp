@@ -17,7 +17,7 @@ Result<Timeline> timeline_of(const std::filesystem::path& archive, const Timelin
   session::Workers workers(2);
   CheckOptions options;
   options.presync = presync;
-  return find_timeline(workers, *otf2::source_of(archive), options, use, nullptr);
+  return find_timeline(workers, *otf2::source_of({archive}), options, use, nullptr);
 }
 
 TEST(Timeline, a_check_needs_no_graph) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -68,7 +70,8 @@ Result<void> read_copy_properties(const fs::path& folder, Anchor& anchor) {
 
 }  // namespace
 
-Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
+Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path,
+                                               std::shared_ptr<trace::Definitions> all) {
   std::error_code error;
   fs::path anchor_path = path;
   if (fs::is_directory(path, error)) {
@@ -92,13 +95,46 @@ Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
     archive->common_stamps_.resize(1);  // the others are files of the copy
   }
   archive->location_folder_ = (archive->folder() / archive->name()).string() + '/';
+  archive->first_location_ = static_cast<LocationIndex>(all->locations.size());
+  archive->first_group_ = all->location_groups.size();
   auto globals = read_global_definitions(archive->global_definition_file(),
-                                         archive->anchor_.definition_chunk_size);
+                                         archive->anchor_.definition_chunk_size, std::move(*all));
   if (!globals) return tl::unexpected(archive->of_the_original(std::move(globals.error())));
-  archive->definitions_ = std::move(globals->definitions);
-  archive->definitions_.properties = archive->anchor_.properties;
+  *all = std::move(globals->definitions);
+  all->properties.insert(all->properties.end(), archive->anchor_.properties.begin(),
+                         archive->anchor_.properties.end());
   archive->references_ = std::move(globals->references);
+  archive->end_of_groups_ = all->location_groups.size();
+  archive->take_ids(*all);
+  archive->definitions_ = std::move(all);
   return archive;
+}
+
+/// Ids that earlier archives have become those after the largest of all.
+void Archive::take_ids(trace::Definitions& all) {
+  std::set<std::uint64_t> taken;
+  std::uint64_t largest = 0;
+  for (LocationIndex l = 0; l < all.locations.size(); ++l) {
+    if (l < first_location_) taken.insert(all.locations[l].id);
+    largest = std::max(largest, all.locations[l].id);
+  }
+  for (LocationIndex l = first_location_; l < all.locations.size(); ++l) {
+    ids_.push_back(all.locations[l].id);
+    if (taken.contains(ids_.back())) all.locations[l].id = ++largest;
+  }
+}
+
+void Archive::label_processes(const std::string& label, trace::Definitions& all) const {
+  for (std::size_t g = first_group_; g < end_of_groups_; ++g) {
+    std::string& name = all.location_groups[g].name;
+    name = name.empty() ? label : fmt::format("{}: {}", label, name);
+  }
+}
+
+std::vector<LocationIndex> Archive::locations() const {
+  std::vector<LocationIndex> own(ids_.size());
+  std::iota(own.begin(), own.end(), first_location_);
+  return own;
 }
 
 Error Archive::of_the_original(Error error) const {
@@ -122,8 +158,7 @@ std::string Archive::name() const { return fs::path(anchor_path_).stem().string(
 std::string Archive::name_of(LocationIndex location, LocationFile file) const {
   constexpr std::array<const char*, k_location_files> k_endings{ending::events, ending::definitions,
                                                                 ending::snapshots};
-  return fmt::format("{}{}", definitions_.locations[location].id,
-                     k_endings[static_cast<std::size_t>(file)]);
+  return fmt::format("{}{}", id_of(location), k_endings[static_cast<std::size_t>(file)]);
 }
 
 fs::path Archive::location_file(LocationIndex location, LocationFile file) const {
@@ -172,7 +207,7 @@ Archive::Note Archive::take_note(LocationIndex location) const {
 
 void Archive::note_files(std::span<const LocationIndex> locations, unsigned threads) {
   threads_ = threads;
-  note_of_.resize(definitions_.locations.size(), k_none);
+  note_of_.resize(definitions_->locations.size(), k_none);
   const std::size_t first = notes_.size();
   notes_.resize(first + locations.size());
   for_each_in_parallel(threads, locations.size(), [&](std::size_t i) {
@@ -269,7 +304,7 @@ Result<trace::LocationSkeleton> Archive::scan(LocationIndex location, Progress* 
   TRY_ASSIGN(trace::LocationSkeleton skeleton, scan_events(events_of(location, local), progress));
   skeleton.definition_file_missing = local.missing;
   skeleton.clock_offsets = std::move(local.clock_offsets);
-  if (skeleton.event_file_missing && definitions_.locations[location].event_count == 0) {
+  if (skeleton.event_file_missing && definitions_->locations[location].event_count == 0) {
     skeleton.event_file_missing = false;  // nothing is lost
   }
   return skeleton;
@@ -294,7 +329,7 @@ EventFile Archive::events_of(LocationIndex location, const LocalDefinitions& loc
 Result<std::string> Archive::region_at(LocationIndex location, std::uint64_t time) const {
   TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
   TRY_ASSIGN(const std::uint32_t region, find_region(events_of(location, local), time));
-  return region == k_none ? std::string() : definitions_.regions[region].name;
+  return region == k_none ? std::string() : definitions_->regions[region].name;
 }
 
 Result<std::vector<trace::RegionRecord>> Archive::regions_around(LocationIndex location,

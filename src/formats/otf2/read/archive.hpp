@@ -35,10 +35,27 @@ class Archive final : public trace::EventReader {
  public:
   /// `path` is an anchor file or the folder that holds exactly one. Reads anchor and global
   /// definitions. Errors: ErrorKind::input with a sentence that names the file.
-  static Result<std::unique_ptr<Archive>> open(const std::filesystem::path& path);
+  /// `all`: the definitions of the archives of a run, to which those of this one are added; its
+  /// locations, regions and so on have the positions behind the others.
+  static Result<std::unique_ptr<Archive>> open(
+      const std::filesystem::path& path,
+      std::shared_ptr<trace::Definitions> all = std::make_shared<trace::Definitions>());
 
   const std::string& path() const override { return anchor_path_; }
-  const trace::Definitions& definitions() const override { return definitions_; }
+  const trace::Definitions& definitions() const override { return *definitions_; }
+  /// True for a location of this archive, and not of another one of the run.
+  [[nodiscard]] bool owns(LocationIndex location) const {
+    return location >= first_location_ && location - first_location_ < ids_.size();
+  }
+  /// The locations of this archive.
+  [[nodiscard]] std::vector<LocationIndex> locations() const;
+  /// OTF2 id of a location in the files; that of the definitions differs where another archive of
+  /// the run has a location of this id.
+  [[nodiscard]] std::uint64_t id_of(LocationIndex location) const {
+    return ids_[location - first_location_];
+  }
+  /// Puts the name of the archive before those of its processes in `all`, which open() got.
+  void label_processes(const std::string& label, trace::Definitions& all) const;
   /// Gives up with ErrorKind::interrupted when `progress`, which may be null, says so.
   Result<trace::LocationSkeleton> scan(LocationIndex location, Progress* progress = nullptr) const;
   /// Scans these locations on `threads` threads (0: all cores) and counts their bytes in
@@ -120,12 +137,16 @@ class Archive final : public trace::EventReader {
   };
   [[nodiscard]] Note take_note(LocationIndex location) const;
   [[nodiscard]] const Note* note_of(LocationIndex location) const;
+  void take_ids(trace::Definitions& all);
 
   std::string anchor_path_;
   std::string location_folder_;  ///< ends with a slash
   std::unique_ptr<LibraryCopy> copy_;
   Anchor anchor_;
-  trace::Definitions definitions_;
+  std::shared_ptr<trace::Definitions> definitions_;
+  LocationIndex first_location_ = 0;  ///< position of the first location of this archive
+  std::size_t first_group_ = 0, end_of_groups_ = 0;  ///< positions of its location groups
+  std::vector<std::uint64_t> ids_;                   ///< OTF2 ids of its locations
   References references_;
   std::vector<FileStamp> common_stamps_;  ///< one for each of common_files()
   std::vector<Note> notes_;               ///< one for each location noted

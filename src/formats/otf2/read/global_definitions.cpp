@@ -29,7 +29,11 @@ constexpr std::uint32_t k_flag_global_members = 1;
 class GlobalReader {
  public:
   GlobalReader(const DefinitionFile& file, std::string path, GlobalDefinitions& out)
-      : file_(file), path_(std::move(path)), out_(out), definitions_(out.definitions) {}
+      : file_(file),
+        path_(std::move(path)),
+        out_(out),
+        definitions_(out.definitions),
+        first_location_(out.definitions.locations.size()) {}
 
   Result<void> run() {
     clock();
@@ -47,10 +51,11 @@ class GlobalReader {
                               "the file or record the trace again",
                               path_, *damaged_ + 1, file_.records[*damaged_].type));
     }
-    if (!has_clock_ || definitions_.clock.resolution_hz == 0) {
+    if (clock_.resolution_hz == 0) {
       return fail(ErrorKind::input,
                   fmt::format("{} defines no clock resolution; the archive is incomplete", path_));
     }
+    TRY(join_clocks());
     if (twice_) {
       return fail(ErrorKind::input, fmt::format("{} defines location {} twice", path_, *twice_));
     }
@@ -79,14 +84,33 @@ class GlobalReader {
   }
 
   void clock() {
+    clock_.resolution_hz = 0;
     each({def::clock_properties}, [&](FieldReader& in, std::uint8_t) {
-      trace::ClockProperties& clock = definitions_.clock;
-      clock.resolution_hz = in.c64();
-      clock.global_offset = in.c64();
-      clock.length = in.c64();
-      if (in.left() > 0) clock.realtime_ns = in.c64();
-      has_clock_ = true;
+      clock_.resolution_hz = in.c64();
+      clock_.global_offset = in.c64();
+      clock_.length = in.c64();
+      if (in.left() > 0) clock_.realtime_ns = in.c64();
     });
+  }
+
+  /// The span of several archives is that of all of them.
+  Result<void> join_clocks() {
+    trace::ClockProperties& all = definitions_.clock;
+    if (first_location_ == 0) {
+      all = clock_;
+      return {};
+    }
+    if (all.resolution_hz != clock_.resolution_hz) {
+      return fail(
+          ErrorKind::input,
+          fmt::format("{} has {} ticks per second, and the archives before it have {}: such "
+                      "archives cannot be read as one run",
+                      path_, clock_.resolution_hz, all.resolution_hz));
+    }
+    const auto end = std::max(all.global_offset + all.length, clock_.global_offset + clock_.length);
+    if (clock_.global_offset < all.global_offset) all = clock_;
+    all.length = end - all.global_offset;
+    return {};
   }
 
   /// A text without an end is damage: readers that trust the end mark read on after it.
@@ -99,6 +123,7 @@ class GlobalReader {
 
   void system_tree() {
     std::vector<trace::SystemTreeNode>& nodes = definitions_.tree_nodes;
+    const std::size_t first = nodes.size();
     each({def::system_tree_node}, [&](FieldReader& in, std::uint8_t) {
       trace::SystemTreeNode& node = nodes.emplace_back();
       node.id = in.c32();
@@ -113,7 +138,7 @@ class GlobalReader {
       const std::uint32_t node = in.c32();
       if (in.u8() == k_shared_memory) shared.insert(node);
     });
-    for (trace::SystemTreeNode& node : nodes) {
+    for (trace::SystemTreeNode& node : std::span(nodes).subspan(first)) {
       node.parent = find(tree_nodes_, node.parent);
       node.shared_memory = shared.contains(node.id);
     }
@@ -121,6 +146,7 @@ class GlobalReader {
 
   void locations() {
     std::vector<trace::LocationGroup>& groups = definitions_.location_groups;
+    const std::size_t first = groups.size();
     each({def::location_group}, [&](FieldReader& in, std::uint8_t) {
       trace::LocationGroup& group = groups.emplace_back();
       group.id = in.c32();
@@ -130,7 +156,7 @@ class GlobalReader {
       if (in.left() > 0) group.creating_group = in.c32();
       location_groups_[group.id] = last_of(groups);
     });
-    for (trace::LocationGroup& group : groups) {
+    for (trace::LocationGroup& group : std::span(groups).subspan(first)) {
       group.creating_group = find(location_groups_, group.creating_group);
     }
     each({def::location}, [&](FieldReader& in, std::uint8_t) {
@@ -167,6 +193,7 @@ class GlobalReader {
 
   void regions() {
     References& references = out_.references;
+    references.region_roles.resize(definitions_.regions.size(), RegionRole::other);
     each({def::region}, [&](FieldReader& in, std::uint8_t) {
       trace::Region& region = definitions_.regions.emplace_back();
       region.id = in.c32();
@@ -236,18 +263,24 @@ class GlobalReader {
 
   void processes_and_nodes() {
     References::Map process_numbers, node_numbers;
+    const auto next = [](const std::vector<std::uint32_t>& numbers) {
+      return numbers.empty() ? 0 : *std::ranges::max_element(numbers) + 1;
+    };
+    const std::uint32_t first_process = next(definitions_.process_of),
+                        first_node = next(definitions_.node_of);
     const auto dense = [](References::Map& numbers, std::uint32_t key) {
       return numbers.emplace(key, static_cast<std::uint32_t>(numbers.size())).first->second;
     };
     std::uint32_t lone = k_none - 1;  // stands for locations without a group
-    for (const trace::Location& location : definitions_.locations) {
+    for (const trace::Location& location :
+         std::span(definitions_.locations).subspan(first_location_)) {
       const std::uint32_t group = creator_of(location.group);
       const std::uint32_t process = group == k_none ? lone-- : group;
-      definitions_.process_of.push_back(dense(process_numbers, process));
+      definitions_.process_of.push_back(first_process + dense(process_numbers, process));
       const std::uint32_t node = group == k_none ? k_none : machine_node(group);
       // Without a system tree every process counts as a node of its own.
       const std::uint32_t key = node == k_none ? k_lone_node + process : node;
-      definitions_.node_of.push_back(dense(node_numbers, key));
+      definitions_.node_of.push_back(first_node + dense(node_numbers, key));
     }
   }
 
@@ -331,6 +364,7 @@ class GlobalReader {
   std::string path_;  ///< for messages
   GlobalDefinitions& out_;
   trace::Definitions& definitions_;
+  std::size_t first_location_;  ///< position of the first location of this archive
   std::unordered_map<std::uint32_t, std::string> strings_;
   std::unordered_map<std::uint64_t, LocationIndex> locations_;
   References::Map location_groups_, tree_nodes_;
@@ -338,7 +372,7 @@ class GlobalReader {
   std::vector<Group> groups_;
   std::unordered_map<std::uint8_t, const Group*> all_of_paradigm_;
   std::unordered_set<std::uint32_t> selves_;  ///< ids of groups of communicators of one process
-  bool has_clock_ = false;
+  trace::ClockProperties clock_;
   std::optional<std::size_t> damaged_;  ///< position of a record that is too short
   std::optional<std::uint64_t> twice_;  ///< id of a location that is defined twice
 };
@@ -346,8 +380,9 @@ class GlobalReader {
 }  // namespace
 
 Result<GlobalDefinitions> global_definitions_of(const DefinitionFile& file,
-                                                const std::filesystem::path& path) {
-  GlobalDefinitions out;
+                                                const std::filesystem::path& path,
+                                                trace::Definitions before) {
+  GlobalDefinitions out{std::move(before), {}};
   TRY(GlobalReader(file, path.string(), out).run());
   return out;
 }

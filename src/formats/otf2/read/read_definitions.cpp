@@ -41,9 +41,10 @@ bool read_mapping_table(FieldReader& in, LocalStrings strings, LocalDefinitions&
 }  // namespace
 
 Result<GlobalDefinitions> read_global_definitions(const std::filesystem::path& path,
-                                                  std::uint64_t chunk_size) {
+                                                  std::uint64_t chunk_size,
+                                                  trace::Definitions before) {
   TRY_ASSIGN(const DefinitionFile file, read_definition_file(path, chunk_size));
-  return global_definitions_of(file, path);
+  return global_definitions_of(file, path, std::move(before));
 }
 
 Result<LocalDefinitions> local_definitions_of(const DefinitionFile& file,

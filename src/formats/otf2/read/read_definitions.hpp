@@ -48,14 +48,17 @@ struct GlobalDefinitions {
 
 /// The global definitions in a file's records: names, members of communicators, processes and
 /// machines of locations are looked up; undefined references are tolerated (k_none). `path` is for
-/// messages. Errors: ErrorKind::input for a record that is too short, a location that is defined
-/// twice, and a clock resolution of 0.
+/// messages. `before`: definitions of other archives of the run, which stay in front. Errors:
+/// ErrorKind::input for a record that is too short, a location that is defined twice, a clock
+/// resolution of 0, and one that the archives before have not.
 Result<GlobalDefinitions> global_definitions_of(const DefinitionFile& file,
-                                                const std::filesystem::path& path);
+                                                const std::filesystem::path& path,
+                                                trace::Definitions before = {});
 
 /// The same of a file. Errors: ErrorKind::input for an unreadable or damaged file, too.
 Result<GlobalDefinitions> read_global_definitions(const std::filesystem::path& path,
-                                                  std::uint64_t chunk_size);
+                                                  std::uint64_t chunk_size,
+                                                  trace::Definitions before = {});
 
 /// A mapping table of local definitions: local id -> global id.
 class IdMapping {

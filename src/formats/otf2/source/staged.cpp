@@ -2,6 +2,7 @@
 #include "formats/otf2/source/source.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -54,7 +55,9 @@ class Written : public formats::Staged {
   Written(StagedArchive staged, std::vector<ClockMap> maps, WriteMode mode)
       : staged_(std::move(staged)), maps_(std::move(maps)), mode_(mode) {}
 
-  [[nodiscard]] fs::path path() const override { return staged_.final_anchor(); }
+  [[nodiscard]] fs::path path() const override {
+    return staged_.anchors().size() == 1 ? staged_.final_anchor() : staged_.final_folder();
+  }
   [[nodiscard]] LinkCounts links() const override { return staged_.links(); }
   [[nodiscard]] std::uint64_t leftovers_removed() const override {
     return staged_.leftovers_removed();
@@ -71,9 +74,16 @@ class Written : public formats::Staged {
  private:
   using Read = Result<std::unique_ptr<formats::Reread>>;
 
+  /// Paths of the anchors now.
+  [[nodiscard]] std::vector<fs::path> anchors() const {
+    std::vector<fs::path> paths;
+    for (const fs::path& anchor : staged_.anchors()) paths.push_back(staged_.folder() / anchor);
+    return paths;
+  }
+
   Read overlay(Workers& workers, LoadedTrace& original) const {
     const bool has_new_records = lacks_definitions(workers.processes(), original);
-    TRY_ASSIGN(Overlay opened, readable(Overlay::open(workers, staged_.anchor(), original)));
+    TRY_ASSIGN(Overlay opened, readable(Overlay::open(workers, anchors(), original)));
     auto read = std::make_unique<ReadArchive<Overlay>>(std::move(opened));
     TRY(apply_clocks(workers, *read));
     read->has_new_records = has_new_records;
@@ -83,15 +93,23 @@ class Written : public formats::Staged {
   /// The file holds the values of the maps, so these tell what a reader sees.
   Read rewritten(Workers& workers, const LoadedTrace& original, Progress* progress) const {
     Team& processes = workers.processes();
-    TRY_ASSIGN(const std::unique_ptr<Archive> written,
-               agree(processes, Archive::open(staged_.anchor())));
-    const std::vector<LocationIndex> own = original.own(processes);
-    TRY_ASSIGN(const Rewritten result,
-               agree(processes, compare_rewritten({.original = archive_of(original),
-                                                   .written = *written,
-                                                   .locations = own,
-                                                   .maps = maps_},
-                                                  {workers.threads(), progress})));
+    TRY_ASSIGN(const std::unique_ptr<Archives> written,
+               agree(processes, Archives::open(anchors())));
+    const std::vector<LocationIndex> all = original.own(processes);
+    Rewritten result;
+    for (std::size_t k = 0; k < written->all().size(); ++k) {
+      std::vector<LocationIndex> own;
+      std::ranges::copy_if(all, std::back_inserter(own),
+                           [&](LocationIndex l) { return written->all()[k]->owns(l); });
+      TRY_ASSIGN(const Rewritten one,
+                 agree(processes, compare_rewritten({.original = *archives_of(original).all()[k],
+                                                     .written = *written->all()[k],
+                                                     .locations = own,
+                                                     .maps = maps_},
+                                                    {workers.threads(), progress})));
+      result.as_mapped &= one.as_mapped;
+      result.has_clock_offsets |= one.has_clock_offsets;
+    }
     if (processes.any(!result.as_mapped)) return scanned(workers, progress);
     auto read = std::make_unique<ReadArchive<const LoadedTrace&>>(original);
     read->maps = maps_;
@@ -101,7 +119,7 @@ class Written : public formats::Staged {
   }
 
   Read scanned(Workers& workers, Progress* progress) const {
-    TRY_ASSIGN(LoadedTrace written, readable(load(workers, staged_.anchor(), progress)));
+    TRY_ASSIGN(LoadedTrace written, readable(load(workers, anchors(), progress)));
     auto read = std::make_unique<ReadArchive<LoadedTrace>>(std::move(written));
     TRY(apply_clocks(workers, *read));
     return read;
@@ -122,8 +140,7 @@ class Written : public formats::Staged {
   template <class T>
   Result<T> readable(Result<T> result) const {
     if (result || result.error().kind != ErrorKind::input) return result;
-    const std::string staged = staged_.anchor().parent_path().string();
-    const std::string named = staged_.final_anchor().parent_path().string();
+    const std::string staged = staged_.folder().string(), named = staged_.final_folder().string();
     std::string why = std::move(result).error().message;
     for (std::size_t at = 0; (at = why.find(staged, at)) != std::string::npos; at += named.size()) {
       why.replace(at, staged.size(), named);

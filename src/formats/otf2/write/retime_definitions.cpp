@@ -169,9 +169,7 @@ struct Marker {
 class MarkerReader {
  public:
   explicit MarkerReader(const Archive& archive) : path_(archive.marker_file()) {
-    for (const trace::Location& location : archive.definitions().locations) {
-      locations_.emplace(location.id, static_cast<LocationIndex>(locations_.size()));
-    }
+    for (const LocationIndex l : archive.locations()) locations_.emplace(archive.id_of(l), l);
   }
 
   Result<Marker> operator()(const DefinitionRecord& record, bool big_endian) const {

@@ -34,27 +34,26 @@ namespace fs = std::filesystem;
 /// A run of stage_archive() in one process.
 class Writer {
  public:
-  Writer(const Archive& archive, const WritePlan& plan, const OutputFolder& staged)
-      : archive_(archive),
+  Writer(const PlacedArchive& archive, const WritePlan& plan, const OutputFolder& staged)
+      : archive_(archive.archive),
         plan_(plan),
-        staged_(staged),
-        folder_((staged.path() / archive.name()).string() + '/'),
-        linker_(staged.target() / archive.name(), plan.link),
+        place_(staged.path() / archive.place),
+        folder_((place_ / archive_.name()).string() + '/'),
+        linker_(staged.target() / archive.place / archive_.name(), plan.link),
+        own_(archive_.locations()),
         filtered_(plan.filters.size()) {
     if (plan.share != nullptr) {
-      own_ = plan.share->own();
-    } else {
-      own_.resize(archive.definitions().locations.size());
-      std::iota(own_.begin(), own_.end(), LocationIndex{0});
+      std::erase_if(own_, [&](LocationIndex l) { return !plan.share->owns(l); });
     }
   }
 
   Result<void> create_folder() const {
     std::error_code error;
-    fs::create_directory(folder_, error);
+    const fs::path folder = place_ / archive_.name();
+    fs::create_directories(folder, error);
     if (!error) return {};
     return fail(ErrorKind::output,
-                fmt::format("cannot create folder {}: {}", folder_, error.message()));
+                fmt::format("cannot create folder {}: {}", folder.string(), error.message()));
   }
 
   Result<void> write_locations() {
@@ -74,11 +73,11 @@ class Writer {
     });
   }
 
-  Result<void> write_globals() {
+  Result<void> write_globals(std::span<const std::int64_t> marker_times) {
     TRY(write_global_definitions(definitions(archive_.global_definition_file()),
                                  written(archive_.global_definition_file()),
                                  {plan_.first_time, plan_.last_time, event_counts()}));
-    TRY(write_markers(archive_, written(archive_.marker_file()), plan_.marker_times));
+    TRY(write_markers(archive_, written(archive_.marker_file()), marker_times));
     for (std::uint32_t i = 0; i < archive_.anchor().thumbnail_count; ++i) {
       const fs::path thumbnail = archive_.thumbnail_file(i);  // it holds no times
       if (!file_exists(thumbnail)) break;
@@ -118,9 +117,7 @@ class Writer {
     return folder_ + archive_.name_of(location, file);
   }
   /// Where a file of the whole archive is written.
-  [[nodiscard]] fs::path written(const fs::path& file) const {
-    return staged_.path() / file.filename();
-  }
+  [[nodiscard]] fs::path written(const fs::path& file) const { return place_ / file.filename(); }
   [[nodiscard]] ChunkedPath definitions(fs::path file) const {
     return {std::move(file), archive_.anchor().definition_chunk_size};
   }
@@ -214,16 +211,16 @@ class Writer {
   /// New numbers of events by location id, where records were left out.
   [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t> event_counts() const {
     std::unordered_map<std::uint64_t, std::uint64_t> counts;
-    for (LocationIndex l = 0; l < filtered_.size(); ++l) {
-      if (!archive_.has(l, LocationFile::events)) continue;
-      counts[archive_.definitions().locations[l].id] = filtered_[l].events;
+    for (const LocationIndex l : own_) {
+      if (filtered_.empty() || !archive_.has(l, LocationFile::events)) continue;
+      counts[archive_.id_of(l)] = filtered_[l].events;
     }
     return counts;
   }
 
   const Archive& archive_;
   const WritePlan& plan_;
-  const OutputFolder& staged_;
+  fs::path place_;      ///< folder of the anchor
   std::string folder_;  ///< folder of the location files; ends with a slash
   Linker linker_;
   std::vector<LocationIndex> own_;  ///< locations of this process
@@ -268,21 +265,43 @@ Result<void> check_writable(const Archive& archive) {
 
 Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
                                     const fs::path& directory) {
-  TRY(check_writable(archive));
+  const PlacedArchive alone{archive};
+  return stage_archives({&alone, 1}, plan, directory);
+}
+
+Result<StagedArchive> stage_archives(std::span<const PlacedArchive> archives, const WritePlan& plan,
+                                     const fs::path& directory) {
+  for (const PlacedArchive& one : archives) TRY(check_writable(one.archive));
   Solo solo;
   Team& team = plan.share == nullptr ? solo : plan.share->team;
+  const bool first = team.rank() == 0;
   TRY_ASSIGN(OutputFolder staged, create_in_common(team, directory, plan.rule));
-  Writer writer(archive, plan, staged);
-  TRY(team.agree(team.rank() == 0 ? writer.create_folder() : Result<void>()));
-  TRY(team.agree(writer.write_locations()));
-  TRY(team.agree(team.rank() == 0 ? writer.write_globals() : Result<void>()));
-  if (team.size() > 1) TRY(team.agree(writer.make_files_durable()));
-  LinkCounts links = writer.links();
+  std::vector<fs::path> anchors;
+  LinkCounts links{};
+  std::vector<FilteredEvents> filtered;
+  std::span<const std::int64_t> markers = plan.marker_times;
+  for (const PlacedArchive& one : archives) {
+    Writer writer(one, plan, staged);
+    TRY(team.agree(first ? writer.create_folder() : Result<void>()));
+    TRY(team.agree(writer.write_locations()));
+    std::size_t own = markers.size();
+    if (archives.size() > 1 && own > 0) {
+      TRY_ASSIGN(const auto times, agree(team, read_marker_times(one.archive)));
+      own = times.size();
+    }
+    TRY(team.agree(first ? writer.write_globals(markers.first(own)) : Result<void>()));
+    markers = markers.subspan(own);
+    if (team.size() > 1) TRY(team.agree(writer.make_files_durable()));
+    anchors.push_back(one.place / fs::path(one.archive.path()).filename());
+    const LinkCounts made = writer.links();
+    for (std::size_t kind = 0; kind < links.size(); ++kind) links[kind] += made[kind];
+    filtered = writer.take_filtered();
+  }
   team.reduce(Team::Reduction::sum, links);
   const auto leftovers = static_cast<std::uint64_t>(
       team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(staged.leftovers_removed())));
-  return StagedArchive(std::move(staged), fs::path(archive.path()).filename(), links, leftovers,
-                       writer.take_filtered());
+  return StagedArchive(std::move(staged), std::move(anchors), links, leftovers,
+                       std::move(filtered));
 }
 
 Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,

@@ -53,15 +53,27 @@ struct WritePlan {
   const trace::Share* share = nullptr;
 };
 
-/// A complete archive that has not got its final name yet. Destroyed without commit() it vanishes.
+/// An archive of a run, and the folder for its copy in the folder for all of them.
+struct PlacedArchive {
+  const Archive& archive;
+  std::filesystem::path place{};  ///< empty: in that folder itself
+};
+
+/// A complete archive, or several of one run, without the final name yet. Destroyed without
+/// commit() it vanishes.
 class StagedArchive {
  public:
-  /// Path of the anchor now, in the folder beside the final one.
-  [[nodiscard]] std::filesystem::path anchor() const { return directory_.path() / anchor_name_; }
-  /// Path of the anchor after commit().
+  /// Path of the (first) anchor now, in the folder beside the final one.
+  [[nodiscard]] std::filesystem::path anchor() const { return folder() / anchors_.front(); }
+  /// Path of the (first) anchor after commit().
   [[nodiscard]] std::filesystem::path final_anchor() const {
-    return directory_.target() / anchor_name_;
+    return directory_.target() / anchors_.front();
   }
+  /// Paths of all anchors in the folder, one for each archive that was written.
+  [[nodiscard]] const std::vector<std::filesystem::path>& anchors() const { return anchors_; }
+  /// The folder now, and after commit().
+  [[nodiscard]] const std::filesystem::path& folder() const { return directory_.path(); }
+  [[nodiscard]] const std::filesystem::path& final_folder() const { return directory_.target(); }
   /// Numbers of links to event files, of all processes; zeros for a rewrite.
   [[nodiscard]] const LinkCounts& links() const { return links_; }
   /// Folders that killed runs had left and that were removed. The same at every process.
@@ -74,18 +86,20 @@ class StagedArchive {
   Result<void> commit() { return directory_.commit(); }
 
  private:
-  friend Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
-                                             const std::filesystem::path& directory);
-  StagedArchive(OutputFolder directory, std::filesystem::path anchor_name, const LinkCounts& links,
-                std::uint64_t leftovers_removed, std::vector<FilteredEvents> filtered)
+  friend Result<StagedArchive> stage_archives(std::span<const PlacedArchive> archives,
+                                              const WritePlan& plan,
+                                              const std::filesystem::path& directory);
+  StagedArchive(OutputFolder directory, std::vector<std::filesystem::path> anchors,
+                const LinkCounts& links, std::uint64_t leftovers_removed,
+                std::vector<FilteredEvents> filtered)
       : directory_(std::move(directory)),
-        anchor_name_(std::move(anchor_name)),
+        anchors_(std::move(anchors)),
         links_(links),
         leftovers_removed_(leftovers_removed),
         filtered_(std::move(filtered)) {}
 
   OutputFolder directory_;
-  std::filesystem::path anchor_name_;
+  std::vector<std::filesystem::path> anchors_;
   LinkCounts links_;
   std::uint64_t leftovers_removed_;
   std::vector<FilteredEvents> filtered_;
@@ -102,6 +116,11 @@ Result<void> check_writable(const Archive& archive);
 /// permission), ErrorKind::input (damaged file), ErrorKind::interrupted.
 Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
                                     const std::filesystem::path& directory);
+
+/// The same for all archives of a run, into one folder. Maps and so on are those of all locations,
+/// marker times follow each other.
+Result<StagedArchive> stage_archives(std::span<const PlacedArchive> archives, const WritePlan& plan,
+                                     const std::filesystem::path& directory);
 
 /// stage_archive() and commit() by one process; returns the path of the new anchor file.
 Result<std::filesystem::path> write_archive(const Archive& archive, const WritePlan& plan,
