@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint8_t k_posix_substrate = 1, k_sion_substrate = 2;
 constexpr std::uint8_t k_no_compression = 1;
-constexpr std::uint8_t k_oldest_trace_format = 2, k_newest_format = 3;
+constexpr std::uint8_t k_newest_format = 3;  ///< of anchors, and of traces
 /// Version of OTF2 that wrote the archive: the release whose records are written here.
 constexpr std::array<std::uint8_t, 3> k_otf2_version{3, 0, 0};
 
@@ -42,9 +42,7 @@ std::string foreign(std::uint8_t format, std::uint8_t trace_format, std::uint8_t
   if (substrate == k_sion_substrate) return "uses the SIONlib substrate";
   if (substrate != k_posix_substrate) return fmt::format("uses substrate {}", substrate);
   if (format > k_newest_format) return fmt::format("has anchor format {}", format);
-  if (trace_format < k_oldest_trace_format || trace_format > k_newest_format) {
-    return fmt::format("has trace format {}", trace_format);
-  }
+  if (trace_format > k_newest_format) return fmt::format("has trace format {}", trace_format);
   return {};
 }
 
@@ -81,8 +79,12 @@ Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes,
   if (compression != k_no_compression) {
     return problem("the archive is compressed, which no version of OTF2 can read back");
   }
-  anchor.foreign = foreign(format, anchor.trace_format, substrate);
-  if (!anchor.foreign.empty()) return anchor;
+  if (const std::string why = foreign(format, anchor.trace_format, substrate); !why.empty()) {
+    return problem(
+        fmt::format("the archive {}, which is not read; convert it to the POSIX substrate "
+                    "and trace format 2 or 3",
+                    why));
+  }
   if (!is_chunk_size(anchor.event_chunk_size) || !is_chunk_size(anchor.definition_chunk_size)) {
     return problem("the anchor file is damaged: impossible chunk sizes; restore it");
   }

@@ -14,7 +14,6 @@
 #include "base/try.hpp"
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/definition_file.hpp"
-#include "formats/otf2/library/child.hpp"
 #include "formats/otf2/read/event_file.hpp"
 #include "formats/otf2/read/event_record.hpp"
 #include "formats/otf2/read/scan_events.hpp"
@@ -53,21 +52,6 @@ Result<fs::path> anchor_in(const fs::path& folder) {
                   folder.string()));
 }
 
-/// Reads from the copy the fields that stand in the anchor of an ordinary archive.
-Result<void> read_copy_properties(const fs::path& folder, Anchor& anchor) {
-  anchor.event_chunk_size = k_copy_event_chunk_size;
-  anchor.definition_chunk_size = k_copy_definition_chunk_size;
-  TRY_ASSIGN(const DefinitionFile file,
-             read_definition_file(folder / k_properties_file, k_copy_definition_chunk_size));
-  for (const DefinitionRecord& record : file.records) {
-    const auto name_end = std::find(record.payload.begin(), record.payload.end(), 0);
-    if (name_end == record.payload.end()) continue;
-    const auto value_end = std::find(name_end + 1, record.payload.end(), 0);
-    anchor.properties.push_back({{record.payload.begin(), name_end}, {name_end + 1, value_end}});
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path,
@@ -89,21 +73,16 @@ Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path,
   }
   TRY_ASSIGN(const auto bytes, read_file(anchor_path, k_largest_anchor));
   TRY_ASSIGN(archive->anchor_, parse_anchor(bytes, anchor_path));
-  if (!archive->anchor_.foreign.empty()) {
-    TRY_ASSIGN(archive->copy_, LibraryCopy::make(anchor_path, archive->anchor_.foreign));
-    TRY(read_copy_properties(archive->copy_->folder(), archive->anchor_));
-    archive->common_stamps_.resize(1);  // the others are files of the copy
-  }
   archive->location_folder_ = (archive->folder() / archive->name()).string() + '/';
   archive->first_location_ = static_cast<LocationIndex>(all->locations.size());
   archive->first_group_ = all->location_groups.size();
-  auto globals = read_global_definitions(archive->global_definition_file(),
-                                         archive->anchor_.definition_chunk_size, std::move(*all));
-  if (!globals) return tl::unexpected(archive->of_the_original(std::move(globals.error())));
-  *all = std::move(globals->definitions);
+  TRY_ASSIGN(GlobalDefinitions globals,
+             read_global_definitions(archive->global_definition_file(),
+                                     archive->anchor_.definition_chunk_size, std::move(*all)));
+  *all = std::move(globals.definitions);
   all->properties.insert(all->properties.end(), archive->anchor_.properties.begin(),
                          archive->anchor_.properties.end());
-  archive->references_ = std::move(globals->references);
+  archive->references_ = std::move(globals.references);
   archive->end_of_groups_ = all->location_groups.size();
   archive->take_ids(*all);
   archive->definitions_ = std::move(all);
@@ -137,18 +116,7 @@ std::vector<LocationIndex> Archive::locations() const {
   return own;
 }
 
-Error Archive::of_the_original(Error error) const {
-  if (copy_ == nullptr) return error;
-  const std::string copied = copy_->folder().string();
-  const std::size_t at = error.message.find(copied);
-  if (at == std::string::npos) return error;
-  const fs::path parent = fs::path(anchor_path_).parent_path();
-  error.message.replace(at, copied.size(), parent.empty() ? "." : parent.string());
-  return error;
-}
-
 fs::path Archive::folder() const {
-  if (copy_ != nullptr) return copy_->folder();
   const fs::path parent = fs::path(anchor_path_).parent_path();
   return parent.empty() ? fs::path(".") : parent;
 }

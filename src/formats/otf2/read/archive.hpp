@@ -16,7 +16,6 @@
 #include "base/file_stamp.hpp"
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/definition_file.hpp"
-#include "formats/otf2/library/library_copy.hpp"
 #include "formats/otf2/read/event_file.hpp"
 #include "formats/otf2/read/read_definitions.hpp"
 #include "trace/trace.hpp"
@@ -27,10 +26,8 @@ namespace entrain::otf2 {
 enum class LocationFile : std::uint8_t { events, definitions, snapshots };
 inline constexpr std::size_t k_location_files = 3;
 
-/// An OTF2 archive on disk, opened for reading by our own scanner, which trusts nothing in it. An
-/// archive that the scanner does not know is first copied by the OTF2 library in a process of its
-/// own (LibraryCopy); the files named below are then those of the copy. Const functions may be
-/// called from any thread.
+/// An OTF2 archive on disk, opened for reading by our own scanner, which trusts nothing in it.
+/// Const functions may be called from any thread.
 class Archive final : public trace::EventReader {
  public:
   /// `path` is an anchor file or the folder that holds exactly one. Reads anchor and global
@@ -99,9 +96,6 @@ class Archive final : public trace::EventReader {
   [[nodiscard]] EventFile events_of(LocationIndex location, const LocalDefinitions& local) const;
 
   [[nodiscard]] const Anchor& anchor() const { return anchor_; }
-  /// True if the OTF2 library made a copy, which is read instead. The copy lacks all that the
-  /// correction does not need, so no corrected archive can be written from it.
-  [[nodiscard]] bool is_copy() const { return copy_ != nullptr; }
   /// Folder that holds the anchor, and the archive's name ("traces" for traces.otf2).
   [[nodiscard]] std::filesystem::path folder() const;
   [[nodiscard]] std::string name() const;
@@ -127,8 +121,6 @@ class Archive final : public trace::EventReader {
   Archive() = default;
   [[nodiscard]] std::filesystem::path location_file(LocationIndex location,
                                                     LocationFile file) const;
-  /// The error, if it names a file of the copy, of the file that the user gave.
-  [[nodiscard]] Error of_the_original(Error error) const;
   /// Noted facts about the files of a location.
   struct Note {
     LocationIndex location = k_none;
@@ -141,7 +133,6 @@ class Archive final : public trace::EventReader {
 
   std::string anchor_path_;
   std::string location_folder_;  ///< ends with a slash
-  std::unique_ptr<LibraryCopy> copy_;
   Anchor anchor_;
   std::shared_ptr<trace::Definitions> definitions_;
   LocationIndex first_location_ = 0;  ///< position of the first location of this archive

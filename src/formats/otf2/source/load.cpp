@@ -44,7 +44,7 @@ struct SeenFile {
 }  // namespace
 
 Result<void> check_same_common_files(Team& processes, const Archive& archive) {
-  if (processes.size() == 1 || archive.is_copy()) return {};
+  if (processes.size() == 1) return {};
   const std::vector<std::filesystem::path> files = archive.common_files();
   std::vector<std::int64_t> seen;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -71,7 +71,6 @@ Result<void> check_same_files(Team& processes, const session::LoadedTrace& loade
   std::vector<SeenFile>& next = told[(processes.rank() + 1) % processes.size()];
   for (const LocationIndex l : loaded.own(processes)) {
     const Archive& archive = archive_of(loaded, l);
-    if (archive.is_copy()) continue;
     const auto files = archive.files_of(l);
     for (std::uint32_t i = 0; i < files.size(); ++i) {
       const FileStamp stamp = stamp_of(files[i]);

@@ -45,7 +45,7 @@ tl::unexpected<Error> no_event_files(const std::string& path);
 
 // Processes of a run may see different files under one name: folders that are local to machines,
 // copies of different age. Each would then correct a part of another trace. Nothing is checked for
-// a process alone, and for archives that the OTF2 library reads.
+// a process alone.
 
 /// Refuses an archive of whose common files (Archive::common_files()) the processes see different
 /// ones. Collective. Errors: ErrorKind::input, naming the file, the same at every process.

@@ -205,10 +205,6 @@ class ArchiveSource : public formats::Source {
     if (!mark_offsets) return {};
     return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
   }
-  [[nodiscard]] Result<void> check_loaded(const session::LoadedTrace& loaded) const override {
-    for (const auto& archive : archives_of(loaded).all()) TRY(otf2::check_writable(*archive));
-    return {};
-  }
   [[nodiscard]] Result<session::LoadedTrace> load(session::Workers& workers,
                                                   std::span<const std::uint32_t> together,
                                                   Progress* progress) const override {

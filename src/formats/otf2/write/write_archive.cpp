@@ -255,14 +255,6 @@ Result<OutputFolder> create_in_common(Team& team, const fs::path& directory,
 
 }  // namespace
 
-Result<void> check_writable(const Archive& archive) {
-  if (!archive.is_copy()) return {};
-  return fail(ErrorKind::input,
-              fmt::format("{} {}: such an archive can be checked, but no other one be written from "
-                          "it; convert it to the POSIX substrate and trace format 2 or 3",
-                          archive.path(), archive.anchor().foreign));
-}
-
 Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
                                     const fs::path& directory) {
   const PlacedArchive alone{archive};
@@ -271,7 +263,6 @@ Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& pla
 
 Result<StagedArchive> stage_archives(std::span<const PlacedArchive> archives, const WritePlan& plan,
                                      const fs::path& directory) {
-  for (const PlacedArchive& one : archives) TRY(check_writable(one.archive));
   Solo solo;
   Team& team = plan.share == nullptr ? solo : plan.share->team;
   const bool first = team.rank() == 0;

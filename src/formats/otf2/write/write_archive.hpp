@@ -105,10 +105,6 @@ class StagedArchive {
   std::vector<FilteredEvents> filtered_;
 };
 
-/// Refuses an archive from which no other one can be written: a copy that the OTF2 library made.
-/// Errors: ErrorKind::input with a sentence that says what the user can do.
-Result<void> check_writable(const Archive& archive);
-
 /// Writes the archive into a folder beside `directory`; commit() gives it that name. A failure
 /// leaves neither a half archive nor a changed input. It keeps to plan.rule.
 /// The processes of plan.share write together (collective): rank 0 writes the files of the whole
