@@ -58,9 +58,10 @@ Option* add_archive(OptionSet& set, const std::string& name, std::string& target
 Option* add_archive(OptionSet& set, const std::string& name, std::vector<std::string>& target,
                     const char* help) {
   return set.arguments(name, target,
-                       fmt::format("{} Or the JSON files of a training run or of spans of "
-                                   "services, plain or packed (.gz, .zst): their folder, or one "
-                                   "after the other; - is standard input.",
+                       fmt::format("{} Several archives are one run. Or the JSON files of a "
+                                   "training run or of spans of services, plain or packed (.gz, "
+                                   ".zst): their folder, or one after the other; - is standard "
+                                   "input.",
                                    help));
 }
 
