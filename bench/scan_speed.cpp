@@ -14,7 +14,6 @@
 
 #include "base/file.hpp"
 #include "formats/otf2/read/archive.hpp"
-#include "formats/otf2/read/parallel_scan.hpp"
 #include "otf2_support.hpp"
 
 namespace {

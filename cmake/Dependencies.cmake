@@ -43,8 +43,7 @@ if(ENTRAIN_BUILD_TESTS)
   entrain_require(rapidcheck librapidcheck-dev CONFIG)
 endif()
 
-# Optional: without MPI the tool is one process; without the OTF2 library there is no recorder, and
-# archives of other substrates than POSIX files are not read.
+# Optional: without MPI the tool is one process; without the OTF2 library there is no recorder.
 if(ENTRAIN_MPI STREQUAL "AUTO")
   find_package(MPI 3.1 COMPONENTS C QUIET)
 elseif(ENTRAIN_MPI)

@@ -83,9 +83,6 @@ function(entrain_sources_of result room)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp
        ${PROJECT_SOURCE_DIR}/products/${room}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
-  if(NOT ENTRAIN_HAS_OTF2_LIBRARY) # what these need is not there; library_copy.cpp says so
-    list(FILTER sources EXCLUDE REGEX "/otf2/library/(child|definitions|events)\\.cpp$")
-  endif()
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 

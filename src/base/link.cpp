@@ -53,71 +53,56 @@ std::string_view folder_of(const fs::path& file) {
 
 }  // namespace
 
-Linker::Folder Linker::known(const Wanted& wanted) {
-  const std::lock_guard lock(mutex_);
-  const auto found = folders_.find(folder_of(wanted.from));
-  return wanted.plain && found != folders_.end() ? found->second : Folder();
-}
-
-void Linker::note(const Wanted& wanted, const std::function<void(Folder&)>& change) {
-  if (!wanted.plain) return;
-  const std::lock_guard lock(mutex_);
-  change(folders_[std::string(folder_of(wanted.from))]);
-}
-
-Result<void> Linker::reflink(const Wanted& wanted) {
-  TRY_ASSIGN(const File source, File::open_for_reading(wanted.from));
-  TRY_ASSIGN(File target, File::create(wanted.to));
+Result<void> Linker::reflink(const Path& from, const Path& to, bool plain) {
+  TRY_ASSIGN(const File source, File::open_for_reading(from));
+  TRY_ASSIGN(File target, File::create(to));
   if (::ioctl(target.descriptor(), FICLONE, source.descriptor()) == 0) return target.close();
   const int error_number = errno;
   std::error_code ignored;
-  fs::remove(wanted.to, ignored);
-  if (error_number == EOPNOTSUPP || error_number == EXDEV) {
-    note(wanted, [](Folder& folder) { folder.no_reflinks = true; });
-  }
-  return fail(ErrorKind::output, fmt::format("cannot make a reflink of {}: {}",
-                                             wanted.from.string(), reason(error_number)));
+  fs::remove(to, ignored);
+  if (plain && (error_number == EOPNOTSUPP || error_number == EXDEV)) no_reflinks_ = true;
+  return fail(ErrorKind::output,
+              fmt::format("cannot make a reflink of {}: {}", from.string(), reason(error_number)));
 }
 
-Result<void> Linker::symbolic_link(const Wanted& wanted) {
+Result<void> Linker::symbolic_link(const Path& from, const Path& to, bool plain) {
   std::error_code error;
-  const std::string_view name = wanted.from.native();
-  std::string way = known(wanted).way;
-  if (!way.empty()) {
-    way += name.substr(folder_of(wanted.from).size());
-  } else {
-    const fs::path found = way_to(wanted.from, final_folder_, error);
-    way = found.string();
-    if (!error) note(wanted, [&](Folder& folder) { folder.way = folder_of(found); });
+  const std::string_view folder = folder_of(from);
+  std::string way;
+  {
+    const std::lock_guard lock(mutex_);
+    if (plain && folder == folder_) way = way_ + from.native().substr(folder.size());
   }
-  if (!error && ::symlink(way.c_str(), wanted.to.c_str()) != 0) {
+  if (way.empty()) {
+    const fs::path found = way_to(from, final_folder_, error);
+    way = found.string();
+    if (!error && plain) {
+      const std::lock_guard lock(mutex_);
+      folder_ = folder;
+      way_ = folder_of(found);
+    }
+  }
+  if (!error && ::symlink(way.c_str(), to.c_str()) != 0) {
     error.assign(errno, std::generic_category());
   }
   if (!error) return {};
-  return fail(ErrorKind::output, fmt::format("cannot make a symbolic link to {}: {}",
-                                             wanted.from.string(), error.message()));
+  return fail(ErrorKind::output,
+              fmt::format("cannot make a symbolic link to {}: {}", from.string(), error.message()));
 }
 
-Result<void> Linker::make(LinkKind kind, const Wanted& wanted) {
-  switch (kind) {
-    case LinkKind::reflink:
-      return reflink(wanted);
-    case LinkKind::symbolic:
-      return symbolic_link(wanted);
-    default:
-      return hard_link(wanted.from, wanted.to);
-  }
+Result<void> Linker::make(LinkKind kind, const Path& from, const Path& to, bool plain) {
+  if (kind == LinkKind::reflink) return reflink(from, to, plain);
+  return kind == LinkKind::symbolic ? symbolic_link(from, to, plain) : hard_link(from, to);
 }
 
-Result<LinkKind> Linker::link(const fs::path& from, const fs::path& to, Origin origin) {
+Result<LinkKind> Linker::link(const Path& from, const Path& to, Origin origin) {
   const bool plain = origin == Origin::plain || is_plain(from);
-  const Wanted wanted{from, to, plain};
   if (kind_ != LinkKind::automatic) {
-    TRY(make(kind_, wanted));
+    TRY(make(kind_, from, to, plain));
     return kind_;
   }
-  if (!known(wanted).no_reflinks && reflink(wanted)) return LinkKind::reflink;
-  if (symbolic_link(wanted)) return LinkKind::symbolic;
+  if (!(plain && no_reflinks_) && reflink(from, to, plain)) return LinkKind::reflink;
+  if (symbolic_link(from, to, plain)) return LinkKind::symbolic;
   TRY(hard_link(from, to));
   return LinkKind::hard;
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -14,8 +13,8 @@
 
 namespace entrain {
 
-/// Makes links to many files. It remembers of each folder where it really is and whether reflinks
-/// work there: of 4,096 files that saves some 25 system calls each. Threads may share it.
+/// Makes links to many files. It remembers of a folder where it really is, and whether reflinks
+/// work: of 4,096 files that saves some 25 system calls each. Threads may share it.
 class Linker {
  public:
   /// Arguments: see link_file().
@@ -28,29 +27,17 @@ class Linker {
                         Origin origin = Origin::unknown);
 
  private:
-  /// Facts about the files of a folder that are no symbolic links themselves.
-  struct Folder {
-    bool no_reflinks = false;
-    /// Path from the final folder to it, or its absolute path; empty: not known.
-    std::string way;
-  };
-  /// A link to be made. Of an origin that is no symbolic link its folder is remembered.
-  struct Wanted {
-    const std::filesystem::path& from;
-    const std::filesystem::path& to;
-    bool plain;
-  };
-  Result<void> make(LinkKind kind, const Wanted& wanted);
-  Folder known(const Wanted& wanted);
-  /// Changes what is known.
-  void note(const Wanted& wanted, const std::function<void(Folder&)>& change);
-  Result<void> reflink(const Wanted& wanted);
-  Result<void> symbolic_link(const Wanted& wanted);
+  using Path = std::filesystem::path;
+  Result<void> make(LinkKind kind, const Path& from, const Path& to, bool plain);
+  Result<void> reflink(const Path& from, const Path& to, bool plain);
+  Result<void> symbolic_link(const Path& from, const Path& to, bool plain);
 
-  std::filesystem::path final_folder_;
+  Path final_folder_;
   LinkKind kind_;
+  std::atomic<bool> no_reflinks_{false};  ///< of files that are no symbolic links themselves
   std::mutex mutex_;
-  std::map<std::string, Folder, std::less<>> folders_;
+  /// The folder of such a file, and the path to it from the final folder, or its absolute path.
+  std::string folder_, way_;
 };
 
 /// Makes `to` a link to `from`. LinkKind::automatic tries reflink, relative symbolic link and hard

@@ -315,7 +315,6 @@ class Correction {
   [[nodiscard]] engine::TimelineUse use() const {
     return {.purpose = engine::Purpose::correction,
             .every_event = options_.delta_ticks > 0 || options_.measure_delta,
-            .writing = writing_,
             .overlay = is_overlay() && !shifts_as_a_whole()};
   }
 

@@ -48,8 +48,7 @@ Result<DistortReport> engine::distort(const Paths& paths, const std::filesystem:
   session::Workers workers(options.threads);
   CheckOptions check;
   check.threads = options.threads;
-  TRY_ASSIGN(const Timeline timeline,
-             find_timeline(workers, *source, check, {.writing = true}, progress));
+  TRY_ASSIGN(const Timeline timeline, find_timeline(workers, *source, check, {}, progress));
   const session::LoadedTrace& loaded = timeline.loaded;
   TRY_ASSIGN(const clocks::Presynchronised presync,
              clocks::presynchronise(loaded.trace, clocks::PresyncOptions::of_reader()));

@@ -15,7 +15,6 @@
 #include "engine/inputs.hpp"
 #include "formats/otf2/read/event_record.hpp"
 #include "formats/otf2/source/load.hpp"
-#include "formats/otf2/write/filter_archive.hpp"
 #include "formats/otf2/write/write_archive.hpp"
 #include "formats/registry/open.hpp"
 #include "output/output.hpp"
@@ -116,9 +115,17 @@ class Drop {
           std::make_unique<DropFilter>(plan_, l, std::move(beginnings[l]), options_.mark_windows));
       interfaces.push_back(filters.back().get());
     }
-    const otf2::FilterPlan plan{
-        .filters = interfaces, .rule = rule, .threads = options_.threads, .progress = progress_};
-    TRY_ASSIGN(const otf2::FilteredArchive written, otf2::filter_archive(archive_, plan, output));
+    const auto begin = static_cast<std::int64_t>(archive_.definitions().clock.global_offset);
+    const otf2::WritePlan plan{.maps = std::vector<ClockMap>(locations_.size()),
+                               .filters = interfaces,
+                               .first_time = begin,
+                               .last_time = begin,
+                               .rule = rule,
+                               .threads = options_.threads,
+                               .progress = progress_};
+    TRY_ASSIGN(otf2::StagedArchive written, otf2::stage_archive(archive_, plan, output));
+    TRY(archive_.check_unchanged());
+    TRY(written.commit());
     return report(filters, written);
   }
 
@@ -149,16 +156,16 @@ class Drop {
   }
 
   [[nodiscard]] DropReport report(const std::vector<std::unique_ptr<DropFilter>>& filters,
-                                  const otf2::FilteredArchive& written) const {
+                                  const otf2::StagedArchive& written) const {
     DropReport report;
     report.input = archive_.path();
-    report.output = written.anchor.string();
-    report.leftovers_removed = written.leftovers_removed;
+    report.output = written.final_anchor().string();
+    report.leftovers_removed = written.leftovers_removed();
     report.seed = options_.seed;
     report.resolution_hz = archive_.definitions().clock.resolution_hz;
     for (const LocationIndex l : locations_) {
       report.events += filters[l]->records();
-      report.marks += written.locations[l].marks;
+      report.marks += written.filtered()[l].marks;
       sim::add_location(report, archive_.definitions(), plan_.locations[l], filters[l]->stream());
     }
     return report;
@@ -179,7 +186,6 @@ Result<DropReport> drop(const std::filesystem::path& archive, const std::filesys
   TRY(OutputFolder::check(output, rule));
   TRY(formats::require_archive(archive));
   TRY_ASSIGN(const std::unique_ptr<otf2::Archive> original, otf2::Archive::open(archive));
-  TRY(otf2::check_writable(*original));
   std::vector<LocationIndex> all(original->definitions().locations.size());
   std::iota(all.begin(), all.end(), LocationIndex{0});
   original->note_files(all, 0);

@@ -143,7 +143,7 @@ class Finder {
       TRY(clocks::use_measurements({options_.clock_samples, options_.clock_records}, processes_,
                                    t_.loaded.partition, t_.loaded.trace));
     }
-    return use_.writing ? source_.check_loaded(t_.loaded) : Result<void>();
+    return {};
   }
 
   /// Makes a trace of the clocks, and the graph of the edges.

@@ -68,7 +68,6 @@ enum class Purpose {
 struct TimelineUse {
   Purpose purpose = Purpose::check;
   bool every_event = false;   ///< nodes for all communication events (match::Options)
-  bool writing = false;       ///< refuse a trace that cannot be written anew, before long work
   bool overlay = false;       ///< the maps are for an OTF2 reader, which needs knots around flushes
   bool is_explained = false;  ///< what contradicts the edges was taken away already
 };

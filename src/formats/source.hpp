@@ -204,12 +204,6 @@ class Source {
   /// ErrorKind::input.
   [[nodiscard]] virtual Result<void> check_writable(WriteMode mode, bool mark_offsets) const = 0;
 
-  /// Refuses a loaded trace from which no other one can be written. Errors: ErrorKind::input.
-  [[nodiscard]] virtual Result<void> check_loaded(const session::LoadedTrace& loaded) const {
-    static_cast<void>(loaded);
-    return {};
-  }
-
   /// The clocks and edges, in a format that names them; else null: they follow from the records
   /// that load() reads. Valid as long as the source.
   [[nodiscard]] virtual std::optional<GivenEdges> given() const { return std::nullopt; }

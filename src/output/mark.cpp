@@ -134,6 +134,7 @@ struct Checksum {
   std::uint32_t whole = 0;  ///< CRC-32
   std::uint32_t crc = 0;    ///< the same with zeros for the digits of its mark
   std::string digits{};     ///< digits of the mark; "" if it has none
+  std::size_t digits_at = 0;
 };
 
 Result<Checksum> checksum_of(const fs::path& path) {
@@ -151,6 +152,7 @@ Result<Checksum> checksum_of(const fs::path& path) {
       const std::string_view head = text_of(block, std::min(*size, k_mark_reach));
       if (const std::size_t digits = digits_in(head); digits != head.npos) {
         sum.digits = head.substr(digits, k_digits);
+        sum.digits_at = digits;
         std::copy(k_zeros.begin(), k_zeros.end(),
                   block.begin() + static_cast<std::ptrdiff_t>(digits));
       }
@@ -185,23 +187,15 @@ std::string file_mark() {
   return fmt::format("{}{}{}{}", k_begin, version(), k_middle, open_digits());
 }
 
-void FileMark::add(std::string_view bytes) {
-  const std::size_t head = std::min(k_mark_reach - head_.size(), bytes.size());
-  head_ += bytes.substr(0, head);
-  crc_ = add_to_crc(crc_, bytes.substr(head));
-  rest_ += bytes.size() - head;
-}
-
-std::size_t FileMark::position() const {
-  const std::size_t mark = head_.find(file_mark());
-  return mark == head_.npos ? mark : mark + file_mark().size() - k_digits;
-}
-
-std::string FileMark::digits() const {
-  std::string head = head_;
-  if (position() != head.npos) head.replace(position(), k_digits, k_zeros);
-  const auto crc = ::crc32_combine(add_to_crc(0, head), crc_, static_cast<z_off_t>(rest_));
-  return fmt::format("{:08x}", crc);
+Result<void> complete_mark(const fs::path& path) {
+  const Result<Checksum> sum = checksum_of(path);
+  if (!sum) return refused(fmt::format("cannot write {}: it cannot be read back", path.string()));
+  if (sum->digits != open_digits()) return {};
+  const std::string digits = fmt::format("{:08x}", sum->crc);
+  TRY_ASSIGN(File file, File::open_for_writing(path));
+  TRY(file.write_at(sum->digits_at,
+                    {reinterpret_cast<const std::uint8_t*>(digits.data()), k_digits}));
+  return file.close();
 }
 
 Result<void> mark_unfinished(const fs::path& folder) {

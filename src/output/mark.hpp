@@ -17,26 +17,14 @@ namespace entrain {
 
 /// The mark of a file, to be written within its first `k_mark_reach` bytes, in front of anything
 /// foreign: "written by entrain 0.1.0 crc32 89abcdef". It has no character that CSV, JSON or HTML
-/// would escape. FileMark puts the checksum of the file in place of the digits, which nobody can
-/// foresee: foreign text that looks like a mark stays as it is.
+/// would escape. complete_mark() puts the checksum of the file in place of the digits, which nobody
+/// can foresee: foreign text that looks like a mark stays as it is.
 std::string file_mark();
 inline constexpr std::size_t k_mark_reach = 4096;  ///< bytes
 
-/// The checksum of a file while it is written.
-class FileMark {
- public:
-  /// Adds what is written next.
-  void add(std::string_view bytes);
-  /// Position of the digits of the checksum in the file; npos: the file has no mark.
-  [[nodiscard]] std::size_t position() const;
-  /// The eight digits: CRC-32 of the file with zeros in their place.
-  [[nodiscard]] std::string digits() const;
-
- private:
-  std::string head_;        ///< the first bytes
-  std::uint32_t crc_ = 0;   ///< checksum of the bytes behind them
-  std::uint64_t rest_ = 0;  ///< number of these
-};
+/// Puts the checksum of a complete file in place of the digits of its file_mark(): CRC-32 of the
+/// file with zeros there. A file without such a mark stays as it is. Errors: ErrorKind::output.
+Result<void> complete_mark(const std::filesystem::path& path);
 
 /// Marks a complete file whose text has no place for a mark, by an attribute that the file system
 /// keeps with it; copies do not have it. Without effect where it keeps none.

@@ -324,7 +324,6 @@ Result<void> OutputFile::named(Result<void> result) const {
 }
 
 Result<void> OutputFile::write(std::string_view text) {
-  mark_.add(text);
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   return named(file_.write({bytes, text.size()}));
 }
@@ -336,16 +335,11 @@ Result<void> OutputFile::take(const fs::path& file) {
 }
 
 Result<void> OutputFile::finish() {
-  if (const std::size_t at = mark_.position(); at != std::string_view::npos) {
-    const std::string digits = mark_.digits();
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(digits.data());
-    TRY(named(file_.write_at(at, {bytes, digits.size()})));
-  }
-  const bool is_taken = !file_.is_open();
-  if (is_taken) {
-    mark_file(made_);
-  } else {
+  if (file_.is_open()) {
     TRY(named(file_.close()));
+    TRY(named(complete_mark(made_)));
+  } else {
+    mark_file(made_);
   }
   struct stat status {};
   if (::lstat(made_.c_str(), &status) != 0) return named(cannot_name(target_, errno));

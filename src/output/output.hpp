@@ -116,7 +116,6 @@ class OutputFile {
   OutputRule rule_;
   Staging staging_;
   File file_;
-  FileMark mark_;
   std::pair<dev_t, ino_t> identity_;  ///< device and inode of the file
 };
 

@@ -7,7 +7,6 @@
 #include <entrain/clock_map.hpp>
 
 #include "formats/otf2/read/archive.hpp"
-#include "formats/otf2/read/parallel_scan.hpp"
 #include "support/all_records.hpp"
 #include "support/compare_traces.hpp"
 #include "support/files.hpp"
@@ -55,20 +54,18 @@ TEST_P(Scan, skeletons_are_those_of_the_library) {
   }
 }
 
-TEST_P(Scan, large_files_may_be_scanned_in_parts) {
+TEST_P(Scan, together_is_as_alone) {
   std::vector<LocationIndex> backwards;
   for (auto l = static_cast<LocationIndex>(location_count()); l-- > 0;) backwards.push_back(l);
-  for (const std::uint64_t part_bytes : {std::uint64_t{1}, ~std::uint64_t{0}}) {
-    const auto together = otf2::ParallelScan(*archive_, backwards, 3, nullptr, part_bytes).run();
-    ASSERT_TRUE(together) << together.error().message;
-    ASSERT_EQ(together->size(), location_count());
-    for (std::size_t i = 0; i < backwards.size(); ++i) {
-      const auto alone = archive_->scan(backwards[i]);
-      ASSERT_TRUE(alone) << alone.error().message;
-      EXPECT_EQ(difference((*together)[i], *alone), "") << "location " << i;
-      EXPECT_EQ((*together)[i].definition_file_missing, alone->definition_file_missing);
-      EXPECT_EQ((*together)[i].event_file_missing, alone->event_file_missing);
-    }
+  const auto together = archive_->scan_all(backwards, 3, nullptr);
+  ASSERT_TRUE(together) << together.error().message;
+  ASSERT_EQ(together->size(), location_count());
+  for (std::size_t i = 0; i < backwards.size(); ++i) {
+    const auto alone = archive_->scan(backwards[i]);
+    ASSERT_TRUE(alone) << alone.error().message;
+    EXPECT_EQ(difference((*together)[i], *alone), "") << "location " << i;
+    EXPECT_EQ((*together)[i].definition_file_missing, alone->definition_file_missing);
+    EXPECT_EQ((*together)[i].event_file_missing, alone->event_file_missing);
   }
 }
 

@@ -262,15 +262,17 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
     if (own.empty()) other_kind = &path;
     files.insert(files.end(), own.begin(), own.end());
   }
-  if (other_kind != nullptr && paths.size() == 1) {
-    if (const std::string hint = hint_of(paths.front()); !hint.empty()) return useless(hint);
-    return otf2::source_of(paths.front());
+  if (other_kind != nullptr && files.empty()) {
+    for (const fs::path& path : paths) {
+      if (const std::string hint = hint_of(path); !hint.empty()) return useless(hint);
+    }
+    return otf2::source_of(paths);
   }
   if (other_kind != nullptr) {
-    return useless(fmt::format(
-        "{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), and only such files "
-        "are given together; give one archive",
-        other_kind->string()));
+    return useless(
+        fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), and "
+                    "others are: they are no files of one run; give them separately",
+                    other_kind->string()));
   }
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
              open_documents(std::move(files), std::move(notes), threads, max_unpacked));

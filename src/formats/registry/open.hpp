@@ -19,11 +19,12 @@
 /// runs.
 namespace entrain::formats {
 
-/// The path of an archive, or the paths of several files that are one run; "-" is standard input.
+/// The path of a trace, or the paths of several files or archives that are one run; "-" is standard
+/// input.
 using Paths = std::vector<std::filesystem::path>;
 
 /// Opens a trace. `max_unpacked`: as CheckOptions::max_unpacked_bytes. Errors: those of reading;
-/// ErrorKind::usage for several paths of which one is no file of JSON.
+/// ErrorKind::usage for several paths of which one is a file of JSON and one is not.
 Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
                                      std::uint64_t max_unpacked = 0);
 

@@ -44,15 +44,13 @@ struct Anchor {
   std::uint32_t snapshot_count = 0;
   std::uint32_t thumbnail_count = 0;
   bool big_endian = false;
-  /// Why only the OTF2 library may be able to read the archive, as the end of a sentence ("has
-  /// trace format 4"); properties, trace id and counts are then not filled. Empty: no reason.
-  std::string foreign;
   std::size_t properties_begin = 0;  ///< position of the property count in the file
   std::size_t properties_end = 0;    ///< position after the last property
 };
 
 /// Decodes the bytes of an anchor file and refuses archives that cannot be read (compression,
-/// impossible chunk sizes). Errors: ErrorKind::input, naming `path`.
+/// impossible chunk sizes, other substrates, newer formats). Errors: ErrorKind::input, naming
+/// `path`.
 Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes, const std::filesystem::path& path);
 
 /// The bytes of a little-endian anchor file with these fields, in the newest format. Errors:

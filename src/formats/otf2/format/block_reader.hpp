@@ -122,4 +122,17 @@ Result<FileEnd> walk_file(BlockReader& reader, Visitor& visitor, OnBlock&& on_bl
   }
 }
 
+/// Shows a visitor the records of an event file: a missing one has none, a truncated one those
+/// before its end. `progress`, which may be null, counts bytes and may cancel. Errors:
+/// ErrorKind::input for a damaged file, ErrorKind::interrupted.
+template <class Visitor>
+Result<void> visit_events(const std::filesystem::path& path, std::uint64_t chunk_size,
+                          Progress* progress, Visitor& visitor) {
+  if (!file_exists(path)) return {};
+  TRY_ASSIGN(BlockReader reader, BlockReader::open(path, chunk_size));
+  TRY(walk_file<Framing::events>(reader, visitor,
+                                 [&](auto block) { return count_block(progress, block); }));
+  return {};
+}
+
 }  // namespace entrain::otf2

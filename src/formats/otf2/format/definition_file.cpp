@@ -2,6 +2,7 @@
 #include "formats/otf2/format/definition_file.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -16,9 +17,8 @@ namespace entrain::otf2 {
 namespace {
 
 /// Collects the records of one file.
-struct Collector {
+struct DefinitionCollector {
   DefinitionFile& file;
-  std::uint64_t block_offset = 0;  ///< position of the current block in the file
   const std::uint8_t* block = nullptr;
 
   void chunk(const std::uint8_t* bytes, bool big_endian) {
@@ -29,70 +29,12 @@ struct Collector {
   }
   static bool stamp(std::size_t, std::uint64_t) { return true; }
   bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
-    file.records.push_back({type, block_offset + offset, {block + offset, block + offset + size}});
+    file.records.push_back({type, {block + offset, block + offset + size}});
     return true;
   }
 };
 
-/// Bytes in memory, block by block.
-class BytesReader {
- public:
-  BytesReader(std::span<const std::uint8_t> bytes, std::uint64_t chunk_size)
-      : bytes_(bytes.begin(), bytes.end()), chunk_size_(chunk_size) {}
-  Result<std::span<std::uint8_t>> next() {
-    offset_ = next_offset_;
-    const auto size = std::min<std::uint64_t>(chunk_size_, bytes_.size() - offset_);
-    next_offset_ += size;
-    return std::span(bytes_).subspan(offset_, size);
-  }
-  [[nodiscard]] std::uint64_t offset() const { return offset_; }
-
- private:
-  std::vector<std::uint8_t> bytes_;
-  std::uint64_t chunk_size_, offset_ = 0, next_offset_ = 0;
-};
-
-/// All records that `reader`, a BlockReader or BytesReader, gives.
-template <class Reader>
-Result<DefinitionFile> read_all(Reader& reader, const std::filesystem::path& path) {
-  DefinitionFile file;
-  Collector collector{file};
-  while (true) {
-    TRY_ASSIGN(const std::span<std::uint8_t> block, reader.next());
-    collector.block_offset = reader.offset();
-    const ChunkWalk walk = walk_chunk<Framing::plain>(block.data(), block.size(), collector);
-    if (walk.end == ChunkEnd::end_of_file) return file;
-    if (walk.end == ChunkEnd::ran_out) {
-      return damaged(path, reader.offset() + walk.offset, "the file ends too early");
-    }
-    if (walk.end == ChunkEnd::damaged) {
-      return damaged(path, reader.offset() + walk.offset, walk.problem);
-    }
-  }
-}
-
-Result<BlockReader> open_definitions(const std::filesystem::path& path, std::uint64_t chunk_size) {
-  return BlockReader::open(path, chunk_size, {}, k_largest_definition_file);
-}
-
-}  // namespace
-
-Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
-                                            std::uint64_t chunk_size) {
-  TRY_ASSIGN(BlockReader reader, open_definitions(path, chunk_size));
-  return read_all(reader, path);
-}
-
-/// Opens first and asks later: nearly all of these files are there.
-Result<std::optional<DefinitionFile>> read_definition_file_if_any(const std::filesystem::path& path,
-                                                                  std::uint64_t chunk_size) {
-  auto reader = open_definitions(path, chunk_size);
-  if (!reader && !file_exists(path)) return std::optional<DefinitionFile>();
-  TRY_ASSIGN(BlockReader opened, std::move(reader));
-  TRY_ASSIGN(DefinitionFile file, read_all(opened, path));
-  return std::optional(std::move(file));
-}
-
+/// Bytes that append_record() adds for a payload of this size.
 std::size_t framed_size(std::size_t payload_size) {
   return 1 + (payload_size < k_long_length ? 1 : 9) + payload_size;
 }
@@ -108,6 +50,24 @@ void append_record(std::vector<std::uint8_t>& bytes, std::uint8_t type,
     store_u64(bytes.data() + bytes.size() - 8, payload.size(), big_endian);
   }
   bytes.insert(bytes.end(), payload.begin(), payload.end());
+}
+
+}  // namespace
+
+Result<DefinitionFile> read_definition_file(const std::filesystem::path& path,
+                                            std::uint64_t chunk_size) {
+  TRY_ASSIGN(std::vector<std::uint8_t> bytes, read_file(path, k_largest_definition_file));
+  return parse_definitions(std::move(bytes), chunk_size, path);
+}
+
+/// Opens first and asks later: nearly all of these files are there.
+Result<std::optional<DefinitionFile>> read_definition_file_if_any(const std::filesystem::path& path,
+                                                                  std::uint64_t chunk_size) {
+  auto bytes = read_file(path, k_largest_definition_file);
+  if (!bytes && !file_exists(path)) return std::optional<DefinitionFile>();
+  TRY_ASSIGN(std::vector<std::uint8_t> all, std::move(bytes));
+  TRY_ASSIGN(DefinitionFile file, parse_definitions(std::move(all), chunk_size, path));
+  return std::optional(std::move(file));
 }
 
 Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& file,
@@ -144,11 +104,20 @@ Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& fil
   return bytes;
 }
 
-Result<DefinitionFile> parse_definitions(std::span<const std::uint8_t> bytes,
-                                         std::uint64_t chunk_size,
+Result<DefinitionFile> parse_definitions(std::vector<std::uint8_t> bytes, std::uint64_t chunk_size,
                                          const std::filesystem::path& path) {
-  BytesReader reader(bytes, chunk_size);
-  return read_all(reader, path);
+  DefinitionFile file;
+  DefinitionCollector collector{file};
+  for (std::uint64_t at = 0;; at += chunk_size) {
+    const std::uint64_t size = at < bytes.size() ? std::min(chunk_size, bytes.size() - at) : 0;
+    const std::uint64_t begin = std::min<std::uint64_t>(at, bytes.size());
+    const ChunkWalk walk = walk_chunk<Framing::plain>(bytes.data() + begin, size, collector);
+    if (walk.end == ChunkEnd::end_of_file) return file;
+    if (walk.end == ChunkEnd::ran_out) {
+      return damaged(path, begin + walk.offset, "the file ends too early");
+    }
+    if (walk.end == ChunkEnd::damaged) return damaged(path, begin + walk.offset, walk.problem);
+  }
 }
 
 bool same_records(const DefinitionFile& a, const DefinitionFile& b, std::uint8_t except) {
@@ -166,12 +135,6 @@ bool same_records(const DefinitionFile& a, const DefinitionFile& b, std::uint8_t
   return std::ranges::equal(x, y, [](const DefinitionRecord* r, const DefinitionRecord* s) {
     return r->type == s->type && r->payload == s->payload;
   });
-}
-
-Result<bool> same_definitions(const ChunkedPath& a, const ChunkedPath& b, std::uint8_t except) {
-  TRY_ASSIGN(const auto x, read_definition_file_if_any(a.path, a.chunk_size));
-  TRY_ASSIGN(const auto y, read_definition_file_if_any(b.path, b.chunk_size));
-  return same_records(x.value_or(DefinitionFile{}), y.value_or(DefinitionFile{}), except);
 }
 
 }  // namespace entrain::otf2

@@ -15,13 +15,13 @@ namespace entrain::otf2 {
 /// A definition record in memory.
 struct DefinitionRecord {
   std::uint8_t type = 0;
-  std::uint64_t file_offset = 0;  ///< position of the payload in the file it was read from
   std::vector<std::uint8_t> payload;
+  friend bool operator==(const DefinitionRecord&, const DefinitionRecord&) = default;
 };
 
 /// All records of a definition or marker file, in order.
 struct DefinitionFile {
-  std::vector<DefinitionRecord> records;
+  std::vector<DefinitionRecord> records{};
   bool big_endian = false;
   bool mixed_endian = false;  ///< chunks of both byte orders: cannot be written again
 };
@@ -38,31 +38,14 @@ Result<std::optional<DefinitionFile>> read_definition_file_if_any(const std::fil
                                                                   std::uint64_t chunk_size);
 
 /// The records of a file whose bytes are in memory; `path` is for messages. Errors as above.
-Result<DefinitionFile> parse_definitions(std::span<const std::uint8_t> bytes,
-                                         std::uint64_t chunk_size,
+Result<DefinitionFile> parse_definitions(std::vector<std::uint8_t> bytes, std::uint64_t chunk_size,
                                          const std::filesystem::path& path);
 
 /// True if both hold the same records, but for those of type `except`, in the same byte order.
 bool same_records(const DefinitionFile& a, const DefinitionFile& b, std::uint8_t except);
 
-/// A definition file, and the chunk size of its archive.
-struct ChunkedPath {
-  std::filesystem::path path;
-  std::uint64_t chunk_size = 0;
-};
-
-/// same_records() of two files. A file that does not exist holds none. Errors: ErrorKind::input.
-Result<bool> same_definitions(const ChunkedPath& a, const ChunkedPath& b, std::uint8_t except);
-
-/// Bytes that append_record() adds for a payload of this size.
-std::size_t framed_size(std::size_t payload_size);
-
-/// Appends one definition record: type, length, payload. Lengths up to 254 take one byte; longer
-/// ones a byte 0xFF and 8 bytes.
-void append_record(std::vector<std::uint8_t>& bytes, std::uint8_t type,
-                   std::span<const std::uint8_t> payload, bool big_endian);
-
-/// Packs records into chunks exactly as the OTF2 library does; `path` is for messages. Errors:
+/// Packs records into chunks exactly as the OTF2 library does: type, length, payload; lengths up to
+/// 254 take one byte, longer ones a byte 0xFF and 8 bytes. `path` is for messages. Errors:
 /// ErrorKind::output for a record that does not fit into a chunk, ErrorKind::input for a file of
 /// mixed byte orders.
 Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& file,

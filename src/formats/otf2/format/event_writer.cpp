@@ -114,34 +114,4 @@ bool EventWriter::raw(std::uint64_t time, std::span<const std::uint8_t> record) 
   return true;
 }
 
-void EventWriter::put_message(std::uint8_t type, std::uint64_t time, const trace::Message& message,
-                              const std::uint64_t* request) {
-  std::uint8_t* const record = begin(time);
-  std::uint8_t* out = put(put(record + 2, message.peer), message.comm);
-  out = put(put(out, message.tag), message.length);
-  if (request != nullptr) out = put(out, *request);
-  end(record, type, out);
-}
-
-void EventWriter::put_collective(std::uint8_t type, std::uint64_t time,
-                                 const trace::Collective& collective,
-                                 const std::uint64_t* request) {
-  std::uint8_t* const record = begin(time);
-  record[2] = collective.op;
-  std::uint8_t* out = put_reference(put(record + 3, collective.comm), collective.root);
-  out = put(put(out, collective.sent), collective.received);
-  if (request != nullptr) out = put(out, *request);
-  end(record, type, out);
-}
-
-void EventWriter::mpi_collective_begin(std::uint64_t time) {
-  std::uint8_t* const record = begin(time);
-  end(record, event::mpi_collective_begin, record + 2);
-}
-
-void EventWriter::nb_collective_request(std::uint64_t time, std::uint64_t request) {
-  std::uint8_t* const record = begin(time);
-  end(record, event::nb_collective_request, put(record + 2, request));
-}
-
 }  // namespace entrain::otf2

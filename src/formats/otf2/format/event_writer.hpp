@@ -33,17 +33,17 @@ class EventWriter {
   // Records in little-endian chunks.
   void enter(std::uint64_t time, std::uint32_t region) { bare(event::enter, time, region); }
   void leave(std::uint64_t time, std::uint32_t region) { bare(event::leave, time, region); }
-  void mpi_send(std::uint64_t time, const trace::Message& message) {
-    put_message(event::mpi_send, time, message);
+  void mpi_send(std::uint64_t time, const trace::Message& m) {
+    record(event::mpi_send, time, m.peer, m.comm, m.tag, m.length);
   }
-  void mpi_recv(std::uint64_t time, const trace::Message& message) {
-    put_message(event::mpi_recv, time, message);
+  void mpi_recv(std::uint64_t time, const trace::Message& m) {
+    record(event::mpi_recv, time, m.peer, m.comm, m.tag, m.length);
   }
-  void mpi_isend(std::uint64_t time, const trace::Message& message, std::uint64_t request) {
-    put_message(event::mpi_isend, time, message, &request);
+  void mpi_isend(std::uint64_t time, const trace::Message& m, std::uint64_t request) {
+    record(event::mpi_isend, time, m.peer, m.comm, m.tag, m.length, request);
   }
-  void mpi_irecv(std::uint64_t time, const trace::Message& message, std::uint64_t request) {
-    put_message(event::mpi_irecv, time, message, &request);
+  void mpi_irecv(std::uint64_t time, const trace::Message& m, std::uint64_t request) {
+    record(event::mpi_irecv, time, m.peer, m.comm, m.tag, m.length, request);
   }
   void mpi_isend_complete(std::uint64_t time, std::uint64_t request) {
     bare(event::mpi_isend_complete, time, request);
@@ -51,14 +51,16 @@ class EventWriter {
   void mpi_irecv_request(std::uint64_t time, std::uint64_t request) {
     bare(event::mpi_irecv_request, time, request);
   }
-  void mpi_collective_begin(std::uint64_t time);
-  void mpi_collective_end(std::uint64_t time, const trace::Collective& collective) {
-    put_collective(event::mpi_collective_end, time, collective);
+  void mpi_collective_begin(std::uint64_t time) { record(event::mpi_collective_begin, time); }
+  void mpi_collective_end(std::uint64_t time, const trace::Collective& c) {
+    record(event::mpi_collective_end, time, c.op, c.comm, c.root, c.sent, c.received);
   }
-  void nb_collective_request(std::uint64_t time, std::uint64_t request);
-  void nb_collective_complete(std::uint64_t time, const trace::Collective& collective,
+  void nb_collective_request(std::uint64_t time, std::uint64_t request) {
+    record(event::nb_collective_request, time, request);
+  }
+  void nb_collective_complete(std::uint64_t time, const trace::Collective& c,
                               std::uint64_t request) {
-    put_collective(event::nb_collective_complete, time, collective, &request);
+    record(event::nb_collective_complete, time, c.op, c.comm, c.root, c.sent, c.received, request);
   }
 
   /// Byte order of the records that raw() adds from here on; a chunk has one.
@@ -101,30 +103,33 @@ class EventWriter {
     at_ = out;
     ++events_;
   }
-  /// Ends a record whose payload begins two bytes after `record` and ends at `out`.
-  void end(std::uint8_t* record, std::uint8_t type, std::uint8_t* out) {
-    record[0] = type;
-    record[1] = static_cast<std::uint8_t>(out - record - 2);
-    end(out);
+  static std::uint8_t* put(std::uint8_t* out, std::uint8_t value) {
+    *out = value;
+    return out + 1;
   }
   static std::uint8_t* put(std::uint8_t* out, std::uint64_t value) {
     return out + store_compressed(out, value, false);
   }
   /// A 32-bit reference, which may be undefined.
-  static std::uint8_t* put_reference(std::uint8_t* out, std::uint32_t value) {
-    if (value != 0xFFFFFFFFu) return put(out, value);
-    *out = 0xFF;
-    return out + 1;
+  static std::uint8_t* put(std::uint8_t* out, std::uint32_t value) {
+    if (value != 0xFFFFFFFFu) return put(out, std::uint64_t{value});
+    return put(out, std::uint8_t{0xFF});
   }
   void bare(std::uint8_t type, std::uint64_t time, std::uint64_t value) {
     std::uint8_t* const out = begin(time);
     *out = type;
     end(put(out + 1, value));
   }
-  void put_message(std::uint8_t type, std::uint64_t time, const trace::Message& message,
-                   const std::uint64_t* request = nullptr);
-  void put_collective(std::uint8_t type, std::uint64_t time, const trace::Collective& collective,
-                      const std::uint64_t* request = nullptr);
+  /// A record with these fields.
+  template <class... Values>
+  void record(std::uint8_t type, std::uint64_t time, Values... values) {
+    std::uint8_t* const record = begin(time);
+    std::uint8_t* out = record + 2;
+    ((out = put(out, values)), ...);
+    record[0] = type;
+    record[1] = static_cast<std::uint8_t>(out - record - 2);
+    end(out);
+  }
 
   [[nodiscard]] std::uint64_t offset_of(const std::uint8_t* position) const {
     return flushed_ + static_cast<std::uint64_t>(position - buffer_.get());

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -181,19 +183,26 @@ class FieldReader {
   /// A signed compressed integer.
   std::int64_t s64() { return static_cast<std::int64_t>(compressed(8)); }
   /// A fixed 8-byte value (stamps, doubles).
-  std::uint64_t fixed64() {
-    if (left() < 8) return stop(), std::uint64_t{0};
-    const std::uint64_t value = load_u64(at_, big_endian_);
-    at_ += 8;
-    return value;
+  std::uint64_t fixed64() { return number(8); }
+  /// A fixed 4-byte value.
+  std::uint32_t fixed32() { return static_cast<std::uint32_t>(number(4)); }
+  /// A text with its end mark; one without is not ok().
+  std::string text() {
+    const std::uint8_t* const begin = at_;
+    const std::uint8_t* const end = std::find(at_, end_, std::uint8_t{0});
+    if (end == end_) return stop(), std::string();
+    at_ = end + 1;
+    return {begin, end};
   }
 
  private:
   std::uint64_t compressed(unsigned widest) {
-    if (at_ == end_) return stop(), std::uint64_t{0};
-    const unsigned size = *at_++;
+    const unsigned size = u8();
     if (size == 0xFF) return ~std::uint64_t{0};
-    if (size > widest || size > left()) return stop(), std::uint64_t{0};
+    return size <= widest ? number(size) : (stop(), 0);
+  }
+  std::uint64_t number(unsigned size) {
+    if (size > left()) return stop(), std::uint64_t{0};
     std::uint64_t value = 0;
     if (big_endian_) {
       for (unsigned i = 0; i < size; ++i) value = value << 8 | at_[i];
@@ -240,9 +249,15 @@ class Fields {
   Fields& s64(std::int64_t value) { return number(static_cast<std::uint64_t>(value)); }
   /// A fixed 8-byte value (stamps, doubles).
   Fields& fixed64(std::uint64_t value) {
-    bytes_.resize(bytes_.size() + 8);
-    store_u64(bytes_.data() + bytes_.size() - 8, value, big_endian_);
-    return *this;
+    std::array<std::uint8_t, 8> encoded{};
+    store_u64(encoded.data(), value, big_endian_);
+    return append(encoded);
+  }
+  /// A fixed 4-byte value.
+  Fields& fixed32(std::uint32_t value) {
+    std::array<std::uint8_t, 8> encoded{};
+    store_u64(encoded.data(), big_endian_ ? std::uint64_t{value} << 32 : value, big_endian_);
+    return append(std::span(encoded).first(4));
   }
   Fields& text(std::string_view value) {
     bytes_.insert(bytes_.end(), value.begin(), value.end());

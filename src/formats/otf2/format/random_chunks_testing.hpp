@@ -5,6 +5,7 @@
 #include <random>
 
 #include "formats/otf2/format/testing.hpp"
+#include "formats/otf2/format/walk.hpp"
 
 /// Event files of random records, for the tests of this folder.
 namespace entrain::otf2::testing {

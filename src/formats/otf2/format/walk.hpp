@@ -59,6 +59,25 @@ struct ChunkWalk {
 /// hold an integer that goes beyond its end.
 inline constexpr std::size_t k_hurry_margin = 9 + 2 + 254 + 16;
 
+/// Base of visitors that look into the records of a chunk.
+class ChunkVisitor {
+ public:
+  void chunk(std::uint8_t* bytes, bool big_endian) {
+    chunk_ = bytes;
+    big_endian_ = big_endian;
+  }
+  [[nodiscard]] bool big_endian() const { return big_endian_; }
+
+ protected:
+  /// The fields of a payload.
+  [[nodiscard]] FieldReader fields(std::size_t offset, std::size_t size) const {
+    return {chunk_ + offset, size, big_endian_};
+  }
+
+  std::uint8_t* chunk_ = nullptr;
+  bool big_endian_ = false;
+};
+
 /// A visitor that can pass over ordinary events by itself, with
 ///   std::size_t hurry(std::size_t at, std::size_t limit);
 /// It handles the stamps and records of a little-endian chunk of events from offset `at` on, as its

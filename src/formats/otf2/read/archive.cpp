@@ -2,14 +2,18 @@
 #include "formats/otf2/read/archive.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include <fmt/core.h>
 
+#include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/definition_file.hpp"
-#include "formats/otf2/library/child.hpp"
 #include "formats/otf2/read/event_file.hpp"
 #include "formats/otf2/read/event_record.hpp"
 #include "formats/otf2/read/scan_events.hpp"
@@ -48,24 +52,10 @@ Result<fs::path> anchor_in(const fs::path& folder) {
                   folder.string()));
 }
 
-/// Reads from the copy the fields that stand in the anchor of an ordinary archive.
-Result<void> read_copy_properties(const fs::path& folder, Anchor& anchor) {
-  anchor.event_chunk_size = k_copy_event_chunk_size;
-  anchor.definition_chunk_size = k_copy_definition_chunk_size;
-  TRY_ASSIGN(const DefinitionFile file,
-             read_definition_file(folder / k_properties_file, k_copy_definition_chunk_size));
-  for (const DefinitionRecord& record : file.records) {
-    const auto name_end = std::find(record.payload.begin(), record.payload.end(), 0);
-    if (name_end == record.payload.end()) continue;
-    const auto value_end = std::find(name_end + 1, record.payload.end(), 0);
-    anchor.properties.push_back({{record.payload.begin(), name_end}, {name_end + 1, value_end}});
-  }
-  return {};
-}
-
 }  // namespace
 
-Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
+Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path,
+                                               std::shared_ptr<trace::Definitions> all) {
   std::error_code error;
   fs::path anchor_path = path;
   if (fs::is_directory(path, error)) {
@@ -83,33 +73,50 @@ Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path) {
   }
   TRY_ASSIGN(const auto bytes, read_file(anchor_path, k_largest_anchor));
   TRY_ASSIGN(archive->anchor_, parse_anchor(bytes, anchor_path));
-  if (!archive->anchor_.foreign.empty()) {
-    TRY_ASSIGN(archive->copy_, LibraryCopy::make(anchor_path, archive->anchor_.foreign));
-    TRY(read_copy_properties(archive->copy_->folder(), archive->anchor_));
-    archive->common_stamps_.resize(1);  // the others are files of the copy
-  }
   archive->location_folder_ = (archive->folder() / archive->name()).string() + '/';
-  auto globals = read_global_definitions(archive->global_definition_file(),
-                                         archive->anchor_.definition_chunk_size);
-  if (!globals) return tl::unexpected(archive->of_the_original(std::move(globals.error())));
-  archive->definitions_ = std::move(globals->definitions);
-  archive->definitions_.properties = archive->anchor_.properties;
-  archive->references_ = std::move(globals->references);
+  archive->first_location_ = static_cast<LocationIndex>(all->locations.size());
+  archive->first_group_ = all->location_groups.size();
+  TRY_ASSIGN(GlobalDefinitions globals,
+             read_global_definitions(archive->global_definition_file(),
+                                     archive->anchor_.definition_chunk_size, std::move(*all)));
+  *all = std::move(globals.definitions);
+  all->properties.insert(all->properties.end(), archive->anchor_.properties.begin(),
+                         archive->anchor_.properties.end());
+  archive->references_ = std::move(globals.references);
+  archive->end_of_groups_ = all->location_groups.size();
+  archive->take_ids(*all);
+  archive->definitions_ = std::move(all);
   return archive;
 }
 
-Error Archive::of_the_original(Error error) const {
-  if (copy_ == nullptr) return error;
-  const std::string copied = copy_->folder().string();
-  const std::size_t at = error.message.find(copied);
-  if (at == std::string::npos) return error;
-  const fs::path parent = fs::path(anchor_path_).parent_path();
-  error.message.replace(at, copied.size(), parent.empty() ? "." : parent.string());
-  return error;
+/// Ids that earlier archives have become those after the largest of all.
+void Archive::take_ids(trace::Definitions& all) {
+  std::set<std::uint64_t> taken;
+  std::uint64_t largest = 0;
+  for (LocationIndex l = 0; l < all.locations.size(); ++l) {
+    if (l < first_location_) taken.insert(all.locations[l].id);
+    largest = std::max(largest, all.locations[l].id);
+  }
+  for (LocationIndex l = first_location_; l < all.locations.size(); ++l) {
+    ids_.push_back(all.locations[l].id);
+    if (taken.contains(ids_.back())) all.locations[l].id = ++largest;
+  }
+}
+
+void Archive::label_processes(const std::string& label, trace::Definitions& all) const {
+  for (std::size_t g = first_group_; g < end_of_groups_; ++g) {
+    std::string& name = all.location_groups[g].name;
+    name = name.empty() ? label : fmt::format("{}: {}", label, name);
+  }
+}
+
+std::vector<LocationIndex> Archive::locations() const {
+  std::vector<LocationIndex> own(ids_.size());
+  std::iota(own.begin(), own.end(), first_location_);
+  return own;
 }
 
 fs::path Archive::folder() const {
-  if (copy_ != nullptr) return copy_->folder();
   const fs::path parent = fs::path(anchor_path_).parent_path();
   return parent.empty() ? fs::path(".") : parent;
 }
@@ -119,8 +126,7 @@ std::string Archive::name() const { return fs::path(anchor_path_).stem().string(
 std::string Archive::name_of(LocationIndex location, LocationFile file) const {
   constexpr std::array<const char*, k_location_files> k_endings{ending::events, ending::definitions,
                                                                 ending::snapshots};
-  return fmt::format("{}{}", definitions_.locations[location].id,
-                     k_endings[static_cast<std::size_t>(file)]);
+  return fmt::format("{}{}", id_of(location), k_endings[static_cast<std::size_t>(file)]);
 }
 
 fs::path Archive::location_file(LocationIndex location, LocationFile file) const {
@@ -169,7 +175,7 @@ Archive::Note Archive::take_note(LocationIndex location) const {
 
 void Archive::note_files(std::span<const LocationIndex> locations, unsigned threads) {
   threads_ = threads;
-  note_of_.resize(definitions_.locations.size(), k_none);
+  note_of_.resize(definitions_->locations.size(), k_none);
   const std::size_t first = notes_.size();
   notes_.resize(first + locations.size());
   for_each_in_parallel(threads, locations.size(), [&](std::size_t i) {
@@ -242,14 +248,33 @@ std::uint64_t Archive::event_bytes(std::span<const LocationIndex> locations) con
   return bytes;
 }
 
-Result<trace::LocationSkeleton> Archive::scan(LocationIndex location) const {
-  return scan(location, nullptr);
+/// The largest files come first, so that all threads end at about the same time.
+Result<std::vector<trace::LocationSkeleton>> Archive::scan_all(
+    std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const {
+  if (progress != nullptr) progress->begin("scan", event_bytes(locations), "B");
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;  // bytes, position in `locations`
+  for (const LocationIndex& location : locations) {
+    order.emplace_back(event_bytes({&location, 1}), order.size());
+  }
+  std::ranges::stable_sort(order, std::greater(), [](const auto& one) { return one.first; });
+  std::vector<trace::LocationSkeleton> skeletons(locations.size());
+  TRY(parallel_for(threads, order.size(), [&](std::size_t i) -> Result<void> {
+    TRY(Cancel(progress).check());
+    const std::size_t at = order[i].second;
+    TRY_ASSIGN(skeletons[at], scan(locations[at], progress));
+    return {};
+  }));
+  return skeletons;
 }
 
 Result<trace::LocationSkeleton> Archive::scan(LocationIndex location, Progress* progress) const {
   TRY_ASSIGN(LocalDefinitions local, local_definitions(location));
   TRY_ASSIGN(trace::LocationSkeleton skeleton, scan_events(events_of(location, local), progress));
-  complete(skeleton, location, local);
+  skeleton.definition_file_missing = local.missing;
+  skeleton.clock_offsets = std::move(local.clock_offsets);
+  if (skeleton.event_file_missing && definitions_->locations[location].event_count == 0) {
+    skeleton.event_file_missing = false;  // nothing is lost
+  }
   return skeleton;
 }
 
@@ -269,19 +294,10 @@ EventFile Archive::events_of(LocationIndex location, const LocalDefinitions& loc
   return {event_file(location), anchor_.event_chunk_size, local, references_};
 }
 
-void Archive::complete(trace::LocationSkeleton& skeleton, LocationIndex location,
-                       LocalDefinitions& local) const {
-  skeleton.definition_file_missing = local.missing;
-  skeleton.clock_offsets = std::move(local.clock_offsets);
-  if (skeleton.event_file_missing && definitions_.locations[location].event_count == 0) {
-    skeleton.event_file_missing = false;  // nothing is lost
-  }
-}
-
 Result<std::string> Archive::region_at(LocationIndex location, std::uint64_t time) const {
   TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
   TRY_ASSIGN(const std::uint32_t region, find_region(events_of(location, local), time));
-  return region == k_none ? std::string() : definitions_.regions[region].name;
+  return region == k_none ? std::string() : definitions_->regions[region].name;
 }
 
 Result<std::vector<trace::RegionRecord>> Archive::regions_around(LocationIndex location,

@@ -16,7 +16,6 @@
 #include "base/file_stamp.hpp"
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/definition_file.hpp"
-#include "formats/otf2/library/library_copy.hpp"
 #include "formats/otf2/read/event_file.hpp"
 #include "formats/otf2/read/read_definitions.hpp"
 #include "trace/trace.hpp"
@@ -27,25 +26,38 @@ namespace entrain::otf2 {
 enum class LocationFile : std::uint8_t { events, definitions, snapshots };
 inline constexpr std::size_t k_location_files = 3;
 
-/// An OTF2 archive on disk, opened for reading by our own scanner, which trusts nothing in it. An
-/// archive that the scanner does not know is first copied by the OTF2 library in a process of its
-/// own (LibraryCopy); the files named below are then those of the copy. Const functions may be
-/// called from any thread.
+/// An OTF2 archive on disk, opened for reading by our own scanner, which trusts nothing in it.
+/// Const functions may be called from any thread.
 class Archive final : public trace::EventReader {
  public:
   /// `path` is an anchor file or the folder that holds exactly one. Reads anchor and global
   /// definitions. Errors: ErrorKind::input with a sentence that names the file.
-  static Result<std::unique_ptr<Archive>> open(const std::filesystem::path& path);
+  /// `all`: the definitions of the archives of a run, to which those of this one are added; its
+  /// locations, regions and so on have the positions behind the others.
+  static Result<std::unique_ptr<Archive>> open(
+      const std::filesystem::path& path,
+      std::shared_ptr<trace::Definitions> all = std::make_shared<trace::Definitions>());
 
   const std::string& path() const override { return anchor_path_; }
-  const trace::Definitions& definitions() const override { return definitions_; }
-  Result<trace::LocationSkeleton> scan(LocationIndex location) const;
-  /// The same, but gives up with ErrorKind::interrupted when `progress`, which may be null, says
-  /// so.
-  Result<trace::LocationSkeleton> scan(LocationIndex location, Progress* progress) const;
+  const trace::Definitions& definitions() const override { return *definitions_; }
+  /// True for a location of this archive, and not of another one of the run.
+  [[nodiscard]] bool owns(LocationIndex location) const {
+    return location >= first_location_ && location - first_location_ < ids_.size();
+  }
+  /// The locations of this archive.
+  [[nodiscard]] std::vector<LocationIndex> locations() const;
+  /// OTF2 id of a location in the files; that of the definitions differs where another archive of
+  /// the run has a location of this id.
+  [[nodiscard]] std::uint64_t id_of(LocationIndex location) const {
+    return ids_[location - first_location_];
+  }
+  /// Puts the name of the archive before those of its processes in `all`, which open() got.
+  void label_processes(const std::string& label, trace::Definitions& all) const;
+  /// Gives up with ErrorKind::interrupted when `progress`, which may be null, says so.
+  Result<trace::LocationSkeleton> scan(LocationIndex location, Progress* progress = nullptr) const;
   /// Scans these locations on `threads` threads (0: all cores) and counts their bytes in
-  /// `progress`, which may be null; large event files are shared among the threads. One skeleton
-  /// per location named, in that order. Errors: as of scan(), and ErrorKind::interrupted.
+  /// `progress`, which may be null. One skeleton per location named, in that order. Errors: as of
+  /// scan().
   Result<std::vector<trace::LocationSkeleton>> scan_all(std::span<const LocationIndex> locations,
                                                         unsigned threads,
                                                         Progress* progress) const override;
@@ -78,19 +90,12 @@ class Archive final : public trace::EventReader {
   [[nodiscard]] Result<void> copy_definitions(LocationIndex location,
                                               const std::filesystem::path& to) const;
 
-  // The steps of scan(), for a scan of several locations or of parts of their files.
   /// Errors: ErrorKind::input for a damaged file.
   [[nodiscard]] Result<LocalDefinitions> local_definitions(LocationIndex location) const;
   /// The event file with its definitions; `local` must outlive the result.
   [[nodiscard]] EventFile events_of(LocationIndex location, const LocalDefinitions& local) const;
-  /// Adds to a scanned skeleton what is not in the event file; moves clock offsets out of `local`.
-  void complete(trace::LocationSkeleton& skeleton, LocationIndex location,
-                LocalDefinitions& local) const;
 
   [[nodiscard]] const Anchor& anchor() const { return anchor_; }
-  /// True if the OTF2 library made a copy, which is read instead. The copy lacks all that the
-  /// correction does not need, so no corrected archive can be written from it.
-  [[nodiscard]] bool is_copy() const { return copy_ != nullptr; }
   /// Folder that holds the anchor, and the archive's name ("traces" for traces.otf2).
   [[nodiscard]] std::filesystem::path folder() const;
   [[nodiscard]] std::string name() const;
@@ -116,8 +121,6 @@ class Archive final : public trace::EventReader {
   Archive() = default;
   [[nodiscard]] std::filesystem::path location_file(LocationIndex location,
                                                     LocationFile file) const;
-  /// The error, if it names a file of the copy, of the file that the user gave.
-  [[nodiscard]] Error of_the_original(Error error) const;
   /// Noted facts about the files of a location.
   struct Note {
     LocationIndex location = k_none;
@@ -126,12 +129,15 @@ class Archive final : public trace::EventReader {
   };
   [[nodiscard]] Note take_note(LocationIndex location) const;
   [[nodiscard]] const Note* note_of(LocationIndex location) const;
+  void take_ids(trace::Definitions& all);
 
   std::string anchor_path_;
   std::string location_folder_;  ///< ends with a slash
-  std::unique_ptr<LibraryCopy> copy_;
   Anchor anchor_;
-  trace::Definitions definitions_;
+  std::shared_ptr<trace::Definitions> definitions_;
+  LocationIndex first_location_ = 0;  ///< position of the first location of this archive
+  std::size_t first_group_ = 0, end_of_groups_ = 0;  ///< positions of its location groups
+  std::vector<std::uint64_t> ids_;                   ///< OTF2 ids of its locations
   References references_;
   std::vector<FileStamp> common_stamps_;  ///< one for each of common_files()
   std::vector<Note> notes_;               ///< one for each location noted

@@ -57,7 +57,7 @@ TEST_F(NotedArchive, knows_its_files_as_one_that_asks_each_time) {
 TEST_F(NotedArchive, keeps_small_definitions_and_reads_large_ones) {
   const std::uint64_t chunk_size = archive_->anchor().definition_chunk_size;
   auto large = *read_definition_file(archive_->definition_file(1), chunk_size);
-  large.records.push_back({200, 0, std::vector<std::uint8_t>(5000)});
+  large.records.push_back({200, std::vector<std::uint8_t>(5000)});
   fs::remove(archive_->definition_file(1));
   ASSERT_TRUE(
       write_file(archive_->definition_file(1), *pack_definition_file(large, chunk_size, "1.def")));

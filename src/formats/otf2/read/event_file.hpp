@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <vector>
 
+#include <entrain/progress.hpp>
+
 #include "base/ids.hpp"
 #include "formats/otf2/read/read_definitions.hpp"
 #include "trace/trace.hpp"
@@ -57,5 +59,11 @@ Result<std::uint32_t> find_region(const EventFile& file, std::uint64_t time);
 /// or the one before it.
 Result<std::vector<trace::RegionRecord>> find_regions_around(const EventFile& file,
                                                              std::uint64_t time, std::size_t most);
+
+/// Calls `visit` for every Enter and Leave of an event file, in order. A missing file has none, a
+/// truncated one those before its end. `progress`, which may be null, counts bytes and may cancel.
+/// Errors: ErrorKind::input for a damaged file, ErrorKind::interrupted.
+Result<void> read_regions(const EventFile& file, Progress* progress,
+                          const trace::RegionVisitor& visit);
 
 }  // namespace entrain::otf2

@@ -3,8 +3,6 @@
 
 #include <array>
 
-#include "base/file.hpp"
-#include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"
 #include "formats/otf2/format/format.hpp"
 
@@ -35,11 +33,6 @@ constexpr auto k_kinds = [] {
 RecordDecoder::RecordDecoder(const EventFile& file, bool with_regions)
     : regions_(file.local.regions, file.references.regions), with_regions_(with_regions) {}
 
-void RecordDecoder::chunk(const std::uint8_t* bytes, bool big_endian) {
-  chunk_ = bytes;
-  big_endian_ = big_endian;
-}
-
 bool RecordDecoder::stamp(std::uint64_t time) {
   time_ = time;
   has_time_ = true;
@@ -53,7 +46,7 @@ std::optional<EventRecord> RecordDecoder::record(std::uint8_t type, std::size_t 
   result.kind = k_kinds[type];
   result.time = time_;
   result.region = innermost();
-  FieldReader in(chunk_ + offset, size, big_endian_);
+  FieldReader in = fields(offset, size);
   switch (type) {
     case event::enter:
     case event::leave:
@@ -99,23 +92,13 @@ std::uint32_t RecordDecoder::innermost() { return open_.empty() ? k_none : regio
 
 namespace {
 
-/// Shows a visitor the records of an event file; a missing file has none.
-template <class Visitor>
-Result<void> walk(const EventFile& file, Progress* progress, Visitor visitor) {
-  if (!file_exists(file.path)) return {};
-  TRY_ASSIGN(BlockReader reader, BlockReader::open(file.path, file.chunk_size));
-  TRY(walk_file<Framing::events>(reader, visitor,
-                                 [&](auto block) { return count_block(progress, block); }));
-  return {};
-}
-
 /// Hands every record of a file on.
 class RecordVisitor {
  public:
   RecordVisitor(const EventFile& file, const std::function<void(const EventRecord&)>& visit)
       : decoder_(file, false), visit_(visit) {}
 
-  void chunk(const std::uint8_t* bytes, bool big_endian) { decoder_.chunk(bytes, big_endian); }
+  void chunk(std::uint8_t* bytes, bool big_endian) { decoder_.chunk(bytes, big_endian); }
   bool stamp(std::size_t, std::uint64_t time) { return decoder_.stamp(time); }
   bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
     const auto record = decoder_.record(type, offset, size);
@@ -128,50 +111,12 @@ class RecordVisitor {
   const std::function<void(const EventRecord&)>& visit_;
 };
 
-/// Hands every Enter and Leave on.
-class RegionWalker {
- public:
-  RegionWalker(const EventFile& file, const trace::RegionVisitor& visit)
-      : resolve_(file.local.regions, file.references.regions), visit_(visit) {}
-
-  void chunk(const std::uint8_t* bytes, bool big_endian) {
-    chunk_ = bytes;
-    big_endian_ = big_endian;
-  }
-  bool stamp(std::size_t, std::uint64_t time) {
-    now_ = time;
-    has_time_ = true;
-    return time <= k_last_time;
-  }
-  bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
-    if (!has_time_) return false;
-    if (type != event::enter && type != event::leave) return true;
-    FieldReader in(chunk_ + offset, size, big_endian_);
-    const std::uint32_t local = in.c32();
-    if (!in.ok()) return false;
-    visit_({.time = now_, .region = resolve_(local), .enter = type == event::enter});
-    return true;
-  }
-
- private:
-  Resolver resolve_;
-  const trace::RegionVisitor& visit_;
-  const std::uint8_t* chunk_ = nullptr;
-  bool big_endian_ = false;
-  bool has_time_ = false;
-  std::uint64_t now_ = 0;
-};
-
 }  // namespace
 
 Result<void> read_records(const EventFile& file, Progress* progress,
                           const std::function<void(const EventRecord&)>& visit) {
-  return walk(file, progress, RecordVisitor(file, visit));
-}
-
-Result<void> read_regions(const EventFile& file, Progress* progress,
-                          const trace::RegionVisitor& visit) {
-  return walk(file, progress, RegionWalker(file, visit));
+  RecordVisitor visitor(file, visit);
+  return visit_events(file.path, file.chunk_size, progress, visitor);
 }
 
 }  // namespace entrain::otf2

@@ -12,6 +12,7 @@
 #include <entrain/progress.hpp>
 
 #include "base/ids.hpp"
+#include "formats/otf2/format/walk.hpp"
 #include "formats/otf2/read/event_file.hpp"
 #include "trace/trace.hpp"
 
@@ -28,20 +29,16 @@ struct EventRecord {
 };
 
 /// Turns what walk_chunk() visits into EventRecords. Regions are followed only if asked for.
-class RecordDecoder {
+class RecordDecoder : public ChunkVisitor {
  public:
   /// `file` must outlive this.
   RecordDecoder(const EventFile& file, bool with_regions);
 
-  void chunk(const std::uint8_t* bytes, bool big_endian);
   /// False for a time that is damage.
   bool stamp(std::uint64_t time);
   /// Nothing for a record that is damaged, or stands before the first stamp. A region counts as
   /// open after its Enter and up to its Leave.
   std::optional<EventRecord> record(std::uint8_t type, std::size_t offset, std::size_t size);
-
-  [[nodiscard]] std::uint64_t time() const { return time_; }
-  [[nodiscard]] bool big_endian() const { return big_endian_; }
 
  private:
   void follow(std::uint8_t type, std::uint32_t local_region);
@@ -50,8 +47,6 @@ class RecordDecoder {
   Resolver regions_;
   bool with_regions_;
   std::vector<std::uint32_t> open_;  ///< local ids of the regions that are open
-  const std::uint8_t* chunk_ = nullptr;
-  bool big_endian_ = false;
   bool has_time_ = false;
   std::uint64_t time_ = 0;
 };
@@ -61,11 +56,5 @@ class RecordDecoder {
 /// ErrorKind::input for a damaged file, ErrorKind::interrupted.
 Result<void> read_records(const EventFile& file, Progress* progress,
                           const std::function<void(const EventRecord&)>& visit);
-
-/// Calls `visit` for every Enter and Leave of an event file, in order. A missing file has none, a
-/// truncated one those before its end. `progress`, which may be null, counts bytes and may cancel.
-/// Errors: ErrorKind::input for a damaged file, ErrorKind::interrupted.
-Result<void> read_regions(const EventFile& file, Progress* progress,
-                          const trace::RegionVisitor& visit);
 
 }  // namespace entrain::otf2

@@ -46,10 +46,19 @@ struct GlobalDefinitions {
   References references;
 };
 
-/// Reads and resolves the global definitions. Undefined references inside are tolerated (k_none);
-/// errors: ErrorKind::input for an unreadable or damaged file and for contradictory locations.
+/// The global definitions in a file's records: names, members of communicators, processes and
+/// machines of locations are looked up; undefined references are tolerated (k_none). `path` is for
+/// messages. `before`: definitions of other archives of the run, which stay in front. Errors:
+/// ErrorKind::input for a record that is too short, a location that is defined twice, a clock
+/// resolution of 0, and one that the archives before have not.
+Result<GlobalDefinitions> global_definitions_of(const DefinitionFile& file,
+                                                const std::filesystem::path& path,
+                                                trace::Definitions before = {});
+
+/// The same of a file. Errors: ErrorKind::input for an unreadable or damaged file, too.
 Result<GlobalDefinitions> read_global_definitions(const std::filesystem::path& path,
-                                                  std::uint64_t chunk_size);
+                                                  std::uint64_t chunk_size,
+                                                  trace::Definitions before = {});
 
 /// A mapping table of local definitions: local id -> global id.
 class IdMapping {
@@ -79,16 +88,10 @@ struct LocalDefinitions {
 /// records name partners.
 enum class LocalStrings : std::uint8_t { ignore, read };
 
-/// The local definitions of one location, of what its file holds. `path` is for messages. Errors as
-/// below.
+/// The local definitions of one location, of what its file holds. `path` is for messages. Errors:
+/// ErrorKind::input for a record that is too short.
 Result<LocalDefinitions> local_definitions_of(const DefinitionFile& file,
                                               const std::filesystem::path& path,
                                               LocalStrings strings = LocalStrings::ignore);
-
-/// Reads the local definitions of one location. A missing file is no error. Errors:
-/// ErrorKind::input for a damaged one.
-Result<LocalDefinitions> read_local_definitions(const std::filesystem::path& path,
-                                                std::uint64_t chunk_size,
-                                                LocalStrings strings = LocalStrings::ignore);
 
 }  // namespace entrain::otf2

@@ -1,53 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/read/scanner.hpp"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/core.h>
+
 namespace entrain::otf2 {
 
 namespace {
 
 using trace::RmaGroupRole;
 
+/// Record types that decode() looks at, and those that nobody knows: first and last ones.
+constexpr std::array<std::pair<std::uint8_t, std::uint8_t>, 10> k_interesting{
+    {{mark::attribute_list, mark::attribute_list},
+     {event::buffer_flush, event::mpi_isend},
+     {event::mpi_irecv_request, event::mpi_irecv},
+     {event::mpi_request_cancelled, event::mpi_collective_end},
+     {event::omp_acquire_lock, event::omp_release_lock},
+     {event::rma_collective_begin, event::rma_sync},
+     {event::thread_fork, event::thread_task_switch},
+     {event::thread_create, event::thread_end},
+     {event::nb_collective_request, event::nb_collective_complete},
+     {event::last_known + 1, 0xFF}}};
+
 /// Record types of which only the number counts. Enter and Leave are not among them, because their
 /// region decides, nor attribute lists, which are no events.
 constexpr LengthLimits k_uninteresting = [] {
-  LengthLimits limits = except(k_plain_records, {mark::attribute_list,
-                                                 event::buffer_flush,
-                                                 event::measurement_on_off,
-                                                 event::enter,
-                                                 event::leave,
-                                                 event::mpi_send,
-                                                 event::mpi_isend,
-                                                 event::mpi_recv,
-                                                 event::mpi_irecv,
-                                                 event::mpi_irecv_request,
-                                                 event::mpi_request_cancelled,
-                                                 event::mpi_collective_begin,
-                                                 event::mpi_collective_end,
-                                                 event::nb_collective_request,
-                                                 event::nb_collective_complete,
-                                                 event::thread_fork,
-                                                 event::thread_join,
-                                                 event::thread_team_begin,
-                                                 event::thread_team_end,
-                                                 event::thread_create,
-                                                 event::thread_begin,
-                                                 event::thread_wait,
-                                                 event::thread_end,
-                                                 event::thread_acquire_lock,
-                                                 event::thread_release_lock,
-                                                 event::omp_acquire_lock,
-                                                 event::omp_release_lock,
-                                                 event::thread_task_create,
-                                                 event::thread_task_switch,
-                                                 event::rma_collective_begin,
-                                                 event::rma_collective_end,
-                                                 event::rma_group_sync,
-                                                 event::rma_sync,
-                                                 event::rma_request_lock,
-                                                 event::rma_acquire_lock,
-                                                 event::rma_try_lock,
-                                                 event::rma_release_lock});
-  for (unsigned type = event::last_known + 1; type < limits.size(); ++type) limits[type] = 0;
+  LengthLimits limits = k_plain_records;
+  for (const auto& [first, last] : k_interesting) {
+    std::fill(limits.begin() + first, limits.begin() + last + 1, std::uint16_t{0});
+  }
   return limits;
 }();
 
@@ -79,27 +64,24 @@ static_assert(event::leave == event::enter + 1 && event::enter % 2 == 0);
 
 bool Scanner::stamp(std::size_t, std::uint64_t time) {
   if (time > k_last_time) return false;
-  if (!part_.has_stamp) {
-    part_.has_stamp = has_time_ = true;
-    part_.first_stamp = time;
-    part_.records_before_stamp = skeleton_.event_count;
+  if (!has_time_) {
+    has_time_ = true;
+    skeleton_.first = time;
   } else if (time > time_) {
     const std::uint64_t step = time - time_;
     if (skeleton_.granule == 0 || step < skeleton_.granule) skeleton_.granule = step;
-  } else if (time < time_ && !part_.decrease) {
-    part_.decrease = {skeleton_.event_count, time, time_};
+  } else if (time < time_ && skeleton_.decreasing.empty()) {
+    skeleton_.decreasing =
+        fmt::format("event {} at {} after {}", skeleton_.event_count + 1, time, time_);
   }
-  part_.last_stamp = time_ = time;
+  time_ = time;
   return true;
 }
 
 /// Refuses a record before the first stamp, and one whose fields run past its end.
 bool Scanner::record(std::uint8_t type, std::size_t offset, std::size_t size) {
-  if (!has_time_) {
-    part_.needs_time = true;
-    return false;
-  }
-  FieldReader in(chunk_ + offset, size, big_endian_);
+  if (!has_time_) return false;
+  FieldReader in = fields(offset, size);
   decode(type, in);
   ++skeleton_.event_count;
   skeleton_.last = std::max(skeleton_.last, time_);
@@ -110,7 +92,7 @@ bool Scanner::record(std::uint8_t type, std::size_t offset, std::size_t size) {
 /// good as none.
 void Scanner::attributes(std::size_t offset, std::size_t size) {
   if (references_.partners_attribute == k_none) return;
-  FieldReader in(chunk_ + offset, size, big_endian_);
+  FieldReader in = fields(offset, size);
   const std::uint32_t count = in.c32();
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
     const std::uint64_t attribute = attributes_(in.c32());
@@ -127,7 +109,7 @@ void Scanner::attributes(std::size_t offset, std::size_t size) {
 /// Alternates between skipping and decoding. Both use the same decode() as record(), here with the
 /// unchecked QuickFields; a record that they find wrong is left to record(), which refuses it.
 std::size_t Scanner::hurry(std::size_t at, std::size_t limit) {
-  if (!part_.has_stamp) return at;
+  if (!has_time_) return at;
   const std::uint8_t* p = chunk_ + at;
   const std::uint8_t* const end = chunk_ + limit;
   while ((p = pass_over(p, end)) < end) {
@@ -145,7 +127,6 @@ std::size_t Scanner::hurry(std::size_t at, std::size_t limit) {
     }
     p += 2 + length;
   }
-  part_.last_stamp = time_;
   return static_cast<std::size_t>(p - chunk_);
 }
 
@@ -189,9 +170,11 @@ const std::uint8_t* Scanner::pass_over(const std::uint8_t* p, const std::uint8_t
 
 template <class Fields>
 void Scanner::decode(std::uint8_t type, Fields& in) {
+  using enum Field;
   switch (type) {
     case event::buffer_flush:
-      return flush(in);
+      skeleton_.flushes.push_back({time_, std::max(in.fixed64(), time_)});
+      return;
     case event::measurement_on_off:
       return measurement(in.u8() == k_measurement_on);
     case event::enter:
@@ -199,82 +182,101 @@ void Scanner::decode(std::uint8_t type, Fields& in) {
       if (references_.any_region_role) region(in.c32(), type == event::enter);
       return;
     case event::mpi_send:
-      return message(EventKind::send, in, false);
+      return add(read_as<peer, comm, tag, length>(EventKind::send, in));
     case event::mpi_isend:
-      return message(EventKind::isend, in, true);
+      return add(read_as<peer, comm, tag, length, id>(EventKind::isend, in));
     case event::mpi_recv:
-      return message(EventKind::recv, in, false);
+      return add(read_as<peer, comm, tag, length>(EventKind::recv, in));
     case event::mpi_irecv:
-      return message(EventKind::irecv, in, true);
+      return add(read_as<peer, comm, tag, length, id>(EventKind::irecv, in));
     case event::mpi_irecv_request:
-      return request(EventKind::irecv_request, in.c64());
+      return add(read_as<id>(EventKind::irecv_request, in));
     case event::mpi_request_cancelled:
-      return request(EventKind::request_cancelled, in.c64());
+      return add(read_as<id>(EventKind::request_cancelled, in));
     case event::mpi_collective_begin:
-      return add(begun(EventKind::collective_begin));
+      return add(read_as<>(EventKind::collective_begin, in));
     case event::mpi_collective_end:
-      return collective(EventKind::collective_end, in, false);
+      return collective(read_as<operation, comm, peer, sizes>(EventKind::collective_end, in));
     case event::nb_collective_request:
-      return request(EventKind::nb_request, in.c64());
+      return add(read_as<id>(EventKind::nb_request, in));
     case event::nb_collective_complete:
-      return collective(EventKind::nb_complete, in, true);
+      return collective(read_as<operation, comm, peer, sizes, id>(EventKind::nb_complete, in));
     case event::thread_fork:
-      return add(begun(EventKind::thread_fork));
+      return add(read_as<>(EventKind::thread_fork, in));
     case event::thread_join:
-      return add(begun(EventKind::thread_join));
+      return add(read_as<>(EventKind::thread_join, in));
     case event::thread_team_begin:
-      return team(EventKind::team_begin, in);
+      return add(read_as<comm>(EventKind::team_begin, in));
     case event::thread_team_end:
-      return team(EventKind::team_end, in);
+      return add(read_as<comm>(EventKind::team_end, in));
     case event::thread_create:
-      return contingent(EventKind::thread_create, in);
+      return add(read_as<comm, id>(EventKind::thread_create, in));
     case event::thread_begin:
-      return contingent(EventKind::thread_begin, in);
+      return add(read_as<comm, id>(EventKind::thread_begin, in));
     case event::thread_wait:
-      return contingent(EventKind::thread_wait, in);
+      return add(read_as<comm, id>(EventKind::thread_wait, in));
     case event::thread_end:
-      return contingent(EventKind::thread_end, in);
+      return add(read_as<comm, id>(EventKind::thread_end, in));
     case event::thread_acquire_lock:
-      return lock(EventKind::lock_acquire, in, in.u8());
+      return add(read_as<operation, peer, tag>(EventKind::lock_acquire, in));
     case event::thread_release_lock:
-      return lock(EventKind::lock_release, in, in.u8());
+      return add(read_as<operation, peer, tag>(EventKind::lock_release, in));
     case event::omp_acquire_lock:
-      return lock(EventKind::lock_acquire, in, k_openmp);
-    case event::omp_release_lock:
-      return lock(EventKind::lock_release, in, k_openmp);
+    case event::omp_release_lock: {
+      const bool acquires = type == event::omp_acquire_lock;
+      Event lock =
+          read_as<peer, tag>(acquires ? EventKind::lock_acquire : EventKind::lock_release, in);
+      lock.op = k_openmp;
+      return add(lock);
+    }
     case event::thread_task_create:
-      return task(EventKind::task_create, in);
+      return add(read_as<comm, peer, tag>(EventKind::task_create, in));
     case event::thread_task_switch:
-      return task(EventKind::task_switch, in);
+      return add(read_as<comm, peer, tag>(EventKind::task_switch, in));
     case event::rma_collective_begin:
-      return add(begun(EventKind::rma_collective_begin));
+      return add(read_as<>(EventKind::rma_collective_begin, in));
     case event::rma_collective_end:
-      return rma_collective(in);
+      return add(read_as<operation, tag, window, peer, volume>(EventKind::rma_collective_end, in));
     case event::rma_group_sync:
-      return group_sync(in);
+      return group_sync(read_as<tag, window, group>(EventKind::rma_group_sync, in));
     case event::rma_sync:
-      return rma_sync(in);
+      return add(read_as<window, peer, operation>(EventKind::rma_notify, in));
     case event::rma_request_lock:
     case event::rma_acquire_lock:
     case event::rma_try_lock:
     case event::rma_release_lock:
-      return add(begun(EventKind::rma_lock));
+      return add(read_as<>(EventKind::rma_lock, in));
     default:
       if (type > event::last_known) ++skeleton_.unknown_records;
   }
 }
 
-trace::Event Scanner::begun(EventKind kind) const {
+template <Scanner::Field field, class Fields>
+void Scanner::put(Event& event, Fields& in) {
+  using enum Field;
+  if constexpr (field == peer) event.peer = in.c32();
+  if constexpr (field == tag) event.tag = in.c32();
+  if constexpr (field == comm) event.comm = position(comms_, in.c32());
+  if constexpr (field == window) event.comm = position(windows_, in.c32());
+  if constexpr (field == group) event.peer = position(groups_, in.c32());
+  if constexpr (field == operation) event.op = in.u8();
+  if constexpr (field == length) trace::set_length(event, in.c64());
+  if constexpr (field == id) event.id = in.c64();
+  if constexpr (field == volume || field == sizes) {
+    const std::uint64_t sent = in.c64();
+    if (sent > 0) event.flags |= trace::k_sent;
+    if (in.c64() > 0) event.flags |= trace::k_received;
+    if (field == sizes) event.tag = trace::size_code(sent);
+  }
+}
+
+template <Scanner::Field... fields, class Fields>
+trace::Event Scanner::read_as(EventKind kind, [[maybe_unused]] Fields& in) {
   Event event;
   event.time = time_;
   event.kind = kind;
+  (put<fields>(event, in), ...);
   return event;
-}
-
-void Scanner::request(EventKind kind, std::uint64_t id) {
-  Event event = begun(kind);
-  event.id = id;
-  add(event);
 }
 
 /// Position of a definition; an undefined one is counted.
@@ -282,12 +284,6 @@ std::uint32_t Scanner::position(Resolver& resolver, std::uint32_t local) {
   const std::uint32_t result = resolver(local);
   if (result == k_none) ++skeleton_.undefined_references;
   return result;
-}
-
-template <class Fields>
-void Scanner::flush(Fields& in) {
-  const std::uint64_t stop = in.fixed64();
-  skeleton_.flushes.push_back({time_, std::max(stop, time_)});
 }
 
 /// Off begins a gap, on ends it.
@@ -298,29 +294,28 @@ void Scanner::measurement(bool on) {
     if (!open) gaps.push_back({.begin = time_});
   } else if (open) {
     gaps.back().end = time_;
-  } else if (gaps.empty() && !part_.switched_on_first) {
-    part_.switched_on_first = true;
-    part_.first_on = time_;
   }
 }
 
 void Scanner::region(std::uint32_t local, bool enter) {
   const std::uint32_t at = regions_(local);
+  const auto call = [&](EventKind begin, EventKind end) {
+    Event event;
+    event.time = time_;
+    event.kind = enter ? begin : end;
+    add(event);
+  };
   switch (at == k_none ? RegionRole::other : references_.region_roles[at]) {
     case RegionRole::other:
       return remember_dull(local);
     case RegionRole::mpi_init:
-      add(begun(enter ? EventKind::init_enter : EventKind::init_leave));
-      return;
+      return call(EventKind::init_enter, EventKind::init_leave);
     case RegionRole::mpi_finalize:
-      add(begun(enter ? EventKind::finalize_enter : EventKind::finalize_leave));
-      return;
+      return call(EventKind::finalize_enter, EventKind::finalize_leave);
     case RegionRole::neighbours:
-      add(begun(enter ? EventKind::neighbours_enter : EventKind::neighbours_leave));
-      return;
+      return call(EventKind::neighbours_enter, EventKind::neighbours_leave);
     case RegionRole::thread_barrier:
-      add(begun(enter ? EventKind::barrier_enter : EventKind::barrier_leave));
-      return;
+      return call(EventKind::barrier_enter, EventKind::barrier_leave);
     case RegionRole::win_post:
       return window_call(RmaGroupRole::post, enter);
     case RegionRole::win_start:
@@ -339,122 +334,37 @@ void Scanner::remember_dull(std::uint32_t local) {
   dull_regions_[local] = 1;
 }
 
-void Scanner::window_call(RmaGroupRole role, bool enter) {
-  if (!part_.first_window_call) part_.first_window_call = {skeleton_.events.size(), time_};
-  part_.role = enter ? role : RmaGroupRole::unknown;
-  append_syncs(skeleton_.events, part_.waiting_syncs, time_);
+void Scanner::window_call(trace::RmaGroupRole role, bool enter) {
+  role_ = enter ? role : RmaGroupRole::unknown;
+  for (Event& sync : waiting_syncs_) {
+    sync.time = time_;
+    add(sync);
+  }
+  waiting_syncs_.clear();
 }
 
-template <class Fields>
-void Scanner::message(EventKind kind, Fields& in, bool with_request) {
-  Event event = begun(kind);
-  event.peer = in.c32();
-  event.comm = position(comms_, in.c32());
-  event.tag = in.c32();
-  trace::set_length(event, in.c64());
-  if (with_request) event.id = in.c64();
+/// The partners that a list of attributes names take the place of the root, which these operations
+/// have not.
+void Scanner::collective(Event event) {
+  const bool is_named = named_after_ == skeleton_.event_count &&
+                        (event.op == trace::op::alltoallv || event.op == trace::op::alltoallw);
+  const std::uint32_t list = is_named ? position(partners_, named_) : k_none;
+  if (list != k_none) {
+    event.flags |= trace::k_partners;
+    event.peer = list;
+  }
   add(event);
 }
 
-template <class Fields>
-void Scanner::collective(EventKind kind, Fields& in, bool with_request) {
-  Event event = begun(kind);
-  event.op = in.u8();
-  event.comm = position(comms_, in.c32());
-  event.peer = in.c32();
-  event.tag = trace::size_code(volume(event, in));
-  if (with_request) event.id = in.c64();
-  if (named_after_ == skeleton_.event_count) [[unlikely]]
-    name_partners(event);
-  add(event);
-}
-
-/// These operations have no root: the partners take its place.
-void Scanner::name_partners(Event& event) {
-  if (event.op != trace::op::alltoallv && event.op != trace::op::alltoallw) return;
-  const std::uint32_t list = position(partners_, named_);
-  if (list == k_none) return;
-  event.flags |= trace::k_partners;
-  event.peer = list;
-}
-
-/// Returns the bytes sent.
-template <class Fields>
-std::uint64_t Scanner::volume(Event& event, Fields& in) {
-  const std::uint64_t sent = in.c64();
-  if (sent > 0) event.flags |= trace::k_sent;
-  if (in.c64() > 0) event.flags |= trace::k_received;
-  return sent;
-}
-
-template <class Fields>
-void Scanner::team(EventKind kind, Fields& in) {
-  Event event = begun(kind);
-  event.comm = position(comms_, in.c32());
-  add(event);
-}
-
-template <class Fields>
-void Scanner::contingent(EventKind kind, Fields& in) {
-  Event event = begun(kind);
-  event.comm = position(comms_, in.c32());
-  event.id = in.c64();
-  add(event);
-}
-
-template <class Fields>
-void Scanner::lock(EventKind kind, Fields& in, std::uint8_t paradigm) {
-  Event event = begun(kind);
-  event.op = paradigm;
-  event.peer = in.c32();
-  event.tag = in.c32();
-  add(event);
-}
-
-template <class Fields>
-void Scanner::task(EventKind kind, Fields& in) {
-  Event event = begun(kind);
-  event.comm = position(comms_, in.c32());
-  event.peer = in.c32();
-  event.tag = in.c32();
-  add(event);
-}
-
-template <class Fields>
-void Scanner::rma_collective(Fields& in) {
-  Event event = begun(EventKind::rma_collective_end);
-  event.op = in.u8();
-  event.tag = in.c32();
-  event.comm = position(windows_, in.c32());
-  event.peer = in.c32();
-  volume(event, in);
-  add(event);
-}
-
-template <class Fields>
-void Scanner::group_sync(Fields& in) {
-  // Tracers stamp the record with the begin of its call. But MPI_Win_start and MPI_Win_wait have
-  // waited for the others only at their end, so their syncs are kept until the Leave.
-  if (!part_.first_window_call) part_.early_syncs.push_back(skeleton_.events.size());
-  Event event = begun(EventKind::rma_group_sync);
-  event.op = static_cast<std::uint8_t>(part_.role);
-  event.tag = in.c32();
-  event.comm = position(windows_, in.c32());
-  event.peer = position(groups_, in.c32());
-  if (waits(part_.role)) {
-    part_.waiting_syncs.push_back(event);
+/// Tracers stamp the record with the begin of its call. But MPI_Win_start and MPI_Win_wait have
+/// waited for the others only at their end, so their syncs are kept until the Leave.
+void Scanner::group_sync(Event event) {
+  event.op = static_cast<std::uint8_t>(role_);
+  if (role_ == RmaGroupRole::start || role_ == RmaGroupRole::wait) {
+    waiting_syncs_.push_back(event);
   } else {
     add(event);
   }
-}
-
-template <class Fields>
-void Scanner::rma_sync(Fields& in) {
-  Event event = begun(EventKind::rma_notify);
-  event.comm = position(windows_, in.c32());
-  event.peer = in.c32();
-  event.op = in.u8();
-  add(event);
 }
 
 }  // namespace entrain::otf2

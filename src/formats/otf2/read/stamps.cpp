@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"
 #include "formats/otf2/format/format.hpp"
@@ -16,11 +15,10 @@ namespace {
 constexpr std::uint8_t k_first_handle_operation = 17;
 
 /// Collects stamps and types.
-class StampReader {
+class StampReader : public ChunkVisitor {
  public:
   explicit StampReader(EventStamps& result) : result_(result) {}
 
-  void chunk(const std::uint8_t* bytes, bool) { chunk_ = bytes; }
   bool stamp(std::size_t, std::uint64_t time) {
     time_ = time;
     return true;
@@ -49,7 +47,6 @@ class StampReader {
   }
 
   EventStamps& result_;
-  const std::uint8_t* chunk_ = nullptr;
   std::uint64_t time_ = 0;
 };
 
@@ -57,19 +54,16 @@ class StampReader {
 
 Result<EventStamps> read_stamps(const Archive& archive, LocationIndex location) {
   EventStamps result;
-  const std::filesystem::path path = archive.event_file(location);
-  if (!file_exists(path)) return result;
-  TRY_ASSIGN(BlockReader reader, BlockReader::open(path, archive.anchor().event_chunk_size));
   // Room for as many events as the definition says, if the file can hold them: no event has fewer
   // than 2 bytes.
-  const std::size_t expected =
-      std::min(archive.definitions().locations[location].event_count, reader.file_size() / 2);
+  const std::size_t expected = std::min(archive.definitions().locations[location].event_count,
+                                        archive.event_bytes({&location, 1}) / 2);
   result.stamps.reserve(expected);
   result.types.reserve(expected);
   result.communication.reserve(expected);
   StampReader visitor(result);
-  TRY_ASSIGN([[maybe_unused]] const FileEnd end,
-             walk_file<Framing::events>(reader, visitor, [](auto) { return Result<void>(); }));
+  TRY(visit_events(archive.event_file(location), archive.anchor().event_chunk_size, nullptr,
+                   visitor));
   return result;
 }
 

@@ -75,9 +75,9 @@ TEST_F(Adopt, refuses_a_copy_of_the_events) {
 }
 
 TEST_F(Adopt, other_clock_offsets_do_not_matter_but_other_definitions_do) {
-  add_definition({def::local_clock_offset, 0, std::vector<std::uint8_t>(24)});
+  add_definition({def::local_clock_offset, std::vector<std::uint8_t>(24)});
   EXPECT_TRUE(adopt());
-  add_definition({def::local_mapping_table, 0, {mapping::region, 0, 0}});
+  add_definition({def::local_mapping_table, {mapping::region, 0, 0}});
   EXPECT_FALSE(adopt());
 }
 

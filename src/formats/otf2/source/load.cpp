@@ -44,7 +44,7 @@ struct SeenFile {
 }  // namespace
 
 Result<void> check_same_common_files(Team& processes, const Archive& archive) {
-  if (processes.size() == 1 || archive.is_copy()) return {};
+  if (processes.size() == 1) return {};
   const std::vector<std::filesystem::path> files = archive.common_files();
   std::vector<std::int64_t> seen;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -66,11 +66,11 @@ Result<void> check_same_common_files(Team& processes, const Archive& archive) {
 }
 
 Result<void> check_same_files(Team& processes, const session::LoadedTrace& loaded) {
-  const Archive& archive = archive_of(loaded);
-  if (processes.size() == 1 || archive.is_copy()) return {};
+  if (processes.size() == 1) return {};
   std::vector<std::vector<SeenFile>> told(processes.size());
   std::vector<SeenFile>& next = told[(processes.rank() + 1) % processes.size()];
   for (const LocationIndex l : loaded.own(processes)) {
+    const Archive& archive = archive_of(loaded, l);
     const auto files = archive.files_of(l);
     for (std::uint32_t i = 0; i < files.size(); ++i) {
       const FileStamp stamp = stamp_of(files[i]);
@@ -80,7 +80,8 @@ Result<void> check_same_files(Team& processes, const session::LoadedTrace& loade
   Result<void> same;
   for (const std::vector<SeenFile>& from : exchange(processes, std::move(told))) {
     for (const SeenFile& file : from) {
-      const std::filesystem::path path = archive.files_of(file.location)[file.file];
+      const std::filesystem::path path =
+          archive_of(loaded, file.location).files_of(file.location)[file.file];
       const FileStamp stamp = stamp_of(path);
       const bool equal = stamp.size == file.size && stamp.modified_ns == file.modified_ns;
       if (!equal && same) same = not_the_same(path);
@@ -109,7 +110,7 @@ Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
 /// Reads these locations, which belong to this process. Collective.
 Result<void> scan(Workers& workers, LoadedTrace& loaded,
                   const std::vector<LocationIndex>& locations, Progress* progress) {
-  static_cast<Archive&>(*loaded.reader).note_files(locations, workers.threads());
+  static_cast<Archives&>(*loaded.reader).note_files(locations, workers.threads());
   TRY_ASSIGN(
       std::vector<trace::LocationSkeleton> skeletons,
       agree(workers.processes(), loaded.reader->scan_all(locations, workers.threads(), progress)));
@@ -135,10 +136,17 @@ Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Pr
 
 Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress,
                          std::span<const std::uint32_t> together) {
+  return load(workers, {&path, 1}, progress, together);
+}
+
+Result<LoadedTrace> load(Workers& workers, std::span<const std::filesystem::path> paths,
+                         Progress* progress, std::span<const std::uint32_t> together) {
   LoadedTrace loaded;
   Team& processes = workers.processes();
-  TRY_ASSIGN(loaded.reader, agree(processes, Archive::open(path)));
-  TRY(check_same_common_files(processes, archive_of(loaded)));
+  TRY_ASSIGN(loaded.reader, agree(processes, Archives::open(paths)));
+  for (const auto& archive : archives_of(loaded).all()) {
+    TRY(check_same_common_files(processes, *archive));
+  }
   loaded.trace.path = loaded.reader->path();
   loaded.trace.definitions = loaded.reader->definitions();
   const std::vector<std::uint64_t> weight =

@@ -27,12 +27,13 @@ Overlay::~Overlay() {
   }
 }
 
-Result<Overlay> Overlay::open(session::Workers& workers, const std::filesystem::path& path,
+Result<Overlay> Overlay::open(session::Workers& workers,
+                              std::span<const std::filesystem::path> paths,
                               session::LoadedTrace& original) {
   Team& processes = workers.processes();
   Overlay overlay(original);
   session::LoadedTrace& written = overlay.written_;
-  TRY_ASSIGN(written.reader, agree(processes, Archive::open(path)));
+  TRY_ASSIGN(written.reader, agree(processes, Archives::open(paths)));
   written.trace.path = written.reader->path();
   written.trace.definitions = written.reader->definitions();
   written.partition = original.partition;
@@ -45,8 +46,8 @@ Result<Overlay> Overlay::open(session::Workers& workers, const std::filesystem::
 }
 
 Result<void> Overlay::borrow(LocationIndex l) {
-  const Archive& from = archive_of(*original_);
-  const Archive& to = archive_of(written_);
+  const Archive& from = archive_of(*original_, l);
+  const Archive& to = archive_of(written_, l);
   trace::LocationSkeleton& skeleton = written_.trace.locations[l];
   skeleton = std::move(original_->trace.locations[l]);
   kept_[l] = {.clock_offsets = skeleton.clock_offsets,

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "formats/otf2/read/archive.hpp"
@@ -19,11 +20,13 @@ namespace entrain::otf2 {
 /// 1000 events and its 2 clock offsets again.
 class Overlay {
  public:
-  /// Opens an overlay of `original`, which must outlive the result. An event file that both do not
-  /// share (a copy, or a reflink) is scanned, and its skeleton replaces that of the original, which
-  /// is the same. Collective; errors: those of load(). After an error the original has its
-  /// skeletons again, but for a location whose file in the overlay could not be scanned.
-  static Result<Overlay> open(session::Workers& workers, const std::filesystem::path& path,
+  /// Opens an overlay of `original`, of each of its archives, which must outlive the result. An
+  /// event file that both do not share (a copy, or a reflink) is scanned, and its skeleton replaces
+  /// that of the original, which is the same. Collective; errors: those of load(). After an error
+  /// the original has its skeletons again, but for a location whose file in the overlay could not
+  /// be scanned.
+  static Result<Overlay> open(session::Workers& workers,
+                              std::span<const std::filesystem::path> paths,
                               session::LoadedTrace& original);
 
   Overlay(Overlay&& other) noexcept;

@@ -54,7 +54,7 @@ class OverlayOfExample : public ::testing::Test {
 TEST_F(OverlayOfExample, borrows_the_skeletons_and_gives_them_back) {
   const std::size_t events = original_.trace.locations[0].events.size();
   {
-    auto overlay = Overlay::open(workers_, folder_.path(), original_);
+    auto overlay = Overlay::open(workers_, std::vector<fs::path>{folder_.path()}, original_);
     ASSERT_TRUE(overlay) << overlay.error().message;
     const Overlay moved = *std::move(overlay);
     EXPECT_EQ(moved.written().trace.locations[0].events.size(), events);
@@ -67,7 +67,7 @@ TEST_F(OverlayOfExample, clock_offsets_are_those_of_the_overlay) {
   ASSERT_GE(original_.trace.locations[1].clock_offsets.size(), 1u);
   fs::remove(folder_ / "traces/1.def");
   {
-    const auto overlay = Overlay::open(workers_, folder_.path(), original_);
+    const auto overlay = Overlay::open(workers_, std::vector<fs::path>{folder_.path()}, original_);
     ASSERT_TRUE(overlay) << overlay.error().message;
     EXPECT_TRUE(overlay->written().trace.locations[1].clock_offsets.empty());
   }
@@ -78,7 +78,7 @@ TEST_F(OverlayOfExample, a_copy_of_an_event_file_is_read) {
   fs::remove(folder_ / "traces/2.evt");
   fs::copy_file(k_original / "traces/2.evt", folder_ / "traces/2.evt");
   {
-    const auto overlay = Overlay::open(workers_, folder_.path(), original_);
+    const auto overlay = Overlay::open(workers_, std::vector<fs::path>{folder_.path()}, original_);
     ASSERT_TRUE(overlay) << overlay.error().message;
     EXPECT_FALSE(overlay->written().trace.locations[2].events.empty());
   }
@@ -86,12 +86,13 @@ TEST_F(OverlayOfExample, a_copy_of_an_event_file_is_read) {
 }
 
 TEST_F(OverlayOfExample, an_error_gives_the_skeletons_back) {
-  const auto missing = Overlay::open(workers_, folder_ / "no.otf2", original_);
+  const auto missing =
+      Overlay::open(workers_, std::vector<fs::path>{folder_ / "no.otf2"}, original_);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().kind, ErrorKind::input);
   expect_unchanged();
   std::ofstream(folder_ / "traces/3.def", std::ios::binary | std::ios::trunc) << "no definitions";
-  const auto damaged = Overlay::open(workers_, folder_.path(), original_);
+  const auto damaged = Overlay::open(workers_, std::vector<fs::path>{folder_.path()}, original_);
   ASSERT_FALSE(damaged);
   EXPECT_EQ(damaged.error().kind, ErrorKind::input);
   expect_unchanged();

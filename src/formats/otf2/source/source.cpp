@@ -13,6 +13,7 @@
 
 #include <fmt/core.h>
 
+#include "base/file.hpp"
 #include "base/try.hpp"
 #include "clocks/samples.hpp"
 #include "formats/otf2/source/load.hpp"
@@ -158,12 +159,7 @@ bool stays_behind(const std::string& name, const std::string& archive) {
 }
 
 Result<void> copy_to(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  if (fs::exists(to, error)) return {};
-  fs::copy_file(from, to, error);
-  if (!error) return {};
-  return fail(ErrorKind::output, fmt::format("cannot copy {}, which stands beside the archive: {}",
-                                             from.string(), error.message()));
+  return file_exists(to) ? Result<void>() : duplicate_file(from, to);
 }
 
 /// Copies into a new archive's folder the files that stand beside the archive with this anchor,
@@ -184,7 +180,18 @@ Result<void> keep_beside(const fs::path& anchor, const fs::path& folder) {
 
 class ArchiveSource : public formats::Source {
  public:
-  explicit ArchiveSource(const fs::path& path) : path_(path.string()) {}
+  explicit ArchiveSource(std::vector<fs::path> paths)
+      : paths_(std::move(paths)),
+        path_(paths_.size() == 1
+                  ? paths_.front().string()
+                  : fmt::format("{} and {} more", paths_.front().string(), paths_.size() - 1)) {
+    const std::size_t archives = anchors_of(paths_).size();
+    if (archives < 2) return;
+    warnings_.push_back(
+        fmt::format("nothing ties the clocks of the {} archives to each other, so that the verdict "
+                    "says nothing of how far they are apart",
+                    archives));
+  }
 
   [[nodiscard]] const std::string& path() const override { return path_; }
   [[nodiscard]] const std::string& format_name() const override {
@@ -192,17 +199,16 @@ class ArchiveSource : public formats::Source {
     return name;
   }
 
+  [[nodiscard]] formats::Remarks remarks() const override { return {{}, warnings_}; }
+
   [[nodiscard]] Result<void> check_writable(WriteMode, bool mark_offsets) const override {
     if (!mark_offsets) return {};
     return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
   }
-  [[nodiscard]] Result<void> check_loaded(const session::LoadedTrace& loaded) const override {
-    return otf2::check_writable(archive_of(loaded));
-  }
   [[nodiscard]] Result<session::LoadedTrace> load(session::Workers& workers,
                                                   std::span<const std::uint32_t> together,
                                                   Progress* progress) const override {
-    TRY_ASSIGN(session::LoadedTrace loaded, otf2::load(workers, path_, progress, together));
+    TRY_ASSIGN(session::LoadedTrace loaded, otf2::load(workers, paths_, progress, together));
     TRY(check_same_files(workers.processes(), loaded));
     return loaded;
   }
@@ -216,7 +222,8 @@ class ArchiveSource : public formats::Source {
     return tables::clocks_of(loaded.trace, exchanges);
   }
   [[nodiscard]] Result<ArchiveInfo> describe(unsigned threads, Progress* progress) const override {
-    TRY_ASSIGN(const session::LoadedTrace loaded, otf2::load(path_, threads, progress));
+    session::Workers workers(threads);
+    TRY_ASSIGN(const session::LoadedTrace loaded, otf2::load(workers, paths_, progress));
     ArchiveInfo info = otf2::describe(loaded);
     std::vector<LocationIndex> all(info.locations);
     std::iota(all.begin(), all.end(), LocationIndex{0});
@@ -229,11 +236,13 @@ class ArchiveSource : public formats::Source {
       const formats::WritePlan& plan, const fs::path& output) const override;
   [[nodiscard]] Result<std::unique_ptr<formats::TimedEvents>> timed_events(
       bool raw, unsigned threads, Progress* progress) const override {
-    return otf2::timed_events(path_, raw, threads, progress);
+    return otf2::timed_events(paths_, raw, threads, progress);
   }
 
  private:
-  std::string path_;
+  std::vector<fs::path> paths_;
+  std::string path_;  ///< for messages
+  std::vector<std::string> warnings_;
 };
 
 /// Markers and the span of sessions move with the clocks.
@@ -244,8 +253,11 @@ Result<void> move_along(const formats::WritePlan& plan, const trace::Share& shar
     result.split_flushes.push_back(plan.maps[l] != plan.measured[l]);
   }
   const CorrectedTimes times{.share = share, .measured = plan.measured, .corrected = plan.maps};
-  TRY_ASSIGN(const std::vector<MarkerTime> markers,
-             agree(share.team, read_marker_times(archive_of(plan.loaded))));
+  std::vector<MarkerTime> markers;
+  for (const auto& archive : archives_of(plan.loaded).all()) {
+    TRY_ASSIGN(const auto own, agree(share.team, read_marker_times(*archive)));
+    markers.insert(markers.end(), own.begin(), own.end());
+  }
   result.marker_times = move_markers(times, markers);
   if (const auto span = corrected_session_span(times)) {
     result.properties.push_back({trace::k_property_session_span, trace::to_property(*span)});
@@ -270,19 +282,27 @@ Result<std::unique_ptr<formats::Staged>> ArchiveSource::stage(const formats::Wri
   result.progress = plan.progress;
   result.share = &share;
   if (!plan.measured.empty()) TRY(move_along(plan, share, result));
-  TRY_ASSIGN(StagedArchive staged, stage_archive(archive_of(plan.loaded), result, output));
-  if (std::error_code none; fs::is_directory(path_, none)) {
-    const fs::path anchor = plan.loaded.trace.path;
-    TRY(share.team.agree(share.team.rank() == 0 ? keep_beside(anchor, staged.anchor().parent_path())
-                                                : Result<void>()));
+  const Archives& archives = archives_of(plan.loaded);
+  std::vector<PlacedArchive> placed;
+  for (std::size_t k = 0; k < archives.all().size(); ++k) {
+    placed.push_back({*archives.all()[k], archives.place_of(k)});
+  }
+  TRY_ASSIGN(StagedArchive staged, stage_archives(placed, result, output));
+  std::error_code none;
+  if (std::ranges::all_of(paths_, [&](const fs::path& p) { return fs::is_directory(p, none); })) {
+    for (const PlacedArchive& one : placed) {
+      TRY(share.team.agree(share.team.rank() == 0
+                               ? keep_beside(one.archive.path(), staged.folder() / one.place)
+                               : Result<void>()));
+    }
   }
   return make_staged(std::move(staged), std::move(result.maps), plan.mode);
 }
 
 }  // namespace
 
-std::unique_ptr<formats::Source> source_of(const fs::path& path) {
-  return std::make_unique<ArchiveSource>(path);
+std::unique_ptr<formats::Source> source_of(std::vector<fs::path> paths) {
+  return std::make_unique<ArchiveSource>(std::move(paths));
 }
 
 }  // namespace entrain::otf2

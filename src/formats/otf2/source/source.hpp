@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <entrain/clock_map.hpp>
@@ -15,9 +16,10 @@
 
 namespace entrain::otf2 {
 
-/// An OTF2 archive as a source. `path`: an anchor file or the folder that holds exactly one; it is
-/// opened by load() and what needs it. Several processes may load, write and read back together.
-std::unique_ptr<formats::Source> source_of(const std::filesystem::path& path);
+/// The OTF2 archives of one run as a source. `paths`: anchor files, and folders of anchors; they
+/// are opened by load() and what needs it. Several processes may load, write and read back
+/// together.
+std::unique_ptr<formats::Source> source_of(std::vector<std::filesystem::path> paths);
 
 /// An archive as written, with the maps that it was written with. An overlay is read beside its
 /// original, of which it borrows the skeletons; a rewritten archive is compared with its original
@@ -28,8 +30,7 @@ std::unique_ptr<formats::Staged> make_staged(StagedArchive staged, std::vector<C
 /// The times of an archive. `raw`: its ClockOffset records are ignored. Communication counts within
 /// the span of clock sessions: between the first and the last ClockOffset record of a location, or
 /// in the span that a correction noted. Errors: those of load().
-Result<std::unique_ptr<formats::TimedEvents>> timed_events(const std::filesystem::path& path,
-                                                           bool raw, unsigned threads,
-                                                           Progress* progress);
+Result<std::unique_ptr<formats::TimedEvents>> timed_events(
+    std::span<const std::filesystem::path> paths, bool raw, unsigned threads, Progress* progress);
 
 }  // namespace entrain::otf2

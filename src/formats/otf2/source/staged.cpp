@@ -2,7 +2,9 @@
 #include "formats/otf2/source/source.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/core.h>
@@ -21,35 +23,23 @@ namespace fs = std::filesystem;
 using session::LoadedTrace;
 using session::Workers;
 
-/// The original with the maps, which say all about what was written.
-class AsMapped : public formats::Reread {
+/// What was written: as an overlay, as a trace of its own, or as the original with the maps, which
+/// say all about it. `Held`: Overlay, LoadedTrace, or a reference to the original.
+template <class Held>
+class ReadArchive : public formats::Reread {
  public:
-  explicit AsMapped(const LoadedTrace& original) : original_(original) {}
-  [[nodiscard]] const LoadedTrace& loaded() const override { return original_; }
-  [[nodiscard]] bool has_own_stamps() const override { return false; }
+  explicit ReadArchive(Held held) : held_(std::forward<Held>(held)) {}
+  [[nodiscard]] const LoadedTrace& loaded() const override {
+    if constexpr (std::is_same_v<Held, Overlay>) {
+      return held_.written();
+    } else {
+      return held_;
+    }
+  }
+  [[nodiscard]] bool has_own_stamps() const override { return std::is_same_v<Held, LoadedTrace>; }
 
  private:
-  const LoadedTrace& original_;
-};
-
-class AsOverlay : public formats::Reread {
- public:
-  explicit AsOverlay(Overlay overlay) : overlay_(std::move(overlay)) {}
-  [[nodiscard]] const LoadedTrace& loaded() const override { return overlay_.written(); }
-  [[nodiscard]] bool has_own_stamps() const override { return false; }
-
- private:
-  Overlay overlay_;
-};
-
-class AsScanned : public formats::Reread {
- public:
-  explicit AsScanned(LoadedTrace written) : written_(std::move(written)) {}
-  [[nodiscard]] const LoadedTrace& loaded() const override { return written_; }
-  [[nodiscard]] bool has_own_stamps() const override { return true; }
-
- private:
-  LoadedTrace written_;
+  Held held_;
 };
 
 /// An overlay has all local definitions, of which the original may lack some.
@@ -65,7 +55,9 @@ class Written : public formats::Staged {
   Written(StagedArchive staged, std::vector<ClockMap> maps, WriteMode mode)
       : staged_(std::move(staged)), maps_(std::move(maps)), mode_(mode) {}
 
-  [[nodiscard]] fs::path path() const override { return staged_.final_anchor(); }
+  [[nodiscard]] fs::path path() const override {
+    return staged_.anchors().size() == 1 ? staged_.final_anchor() : staged_.final_folder();
+  }
   [[nodiscard]] LinkCounts links() const override { return staged_.links(); }
   [[nodiscard]] std::uint64_t leftovers_removed() const override {
     return staged_.leftovers_removed();
@@ -82,10 +74,17 @@ class Written : public formats::Staged {
  private:
   using Read = Result<std::unique_ptr<formats::Reread>>;
 
+  /// Paths of the anchors now.
+  [[nodiscard]] std::vector<fs::path> anchors() const {
+    std::vector<fs::path> paths;
+    for (const fs::path& anchor : staged_.anchors()) paths.push_back(staged_.folder() / anchor);
+    return paths;
+  }
+
   Read overlay(Workers& workers, LoadedTrace& original) const {
     const bool has_new_records = lacks_definitions(workers.processes(), original);
-    TRY_ASSIGN(Overlay opened, readable(Overlay::open(workers, staged_.anchor(), original)));
-    auto read = std::make_unique<AsOverlay>(std::move(opened));
+    TRY_ASSIGN(Overlay opened, readable(Overlay::open(workers, anchors(), original)));
+    auto read = std::make_unique<ReadArchive<Overlay>>(std::move(opened));
     TRY(apply_clocks(workers, *read));
     read->has_new_records = has_new_records;
     return read;
@@ -94,17 +93,25 @@ class Written : public formats::Staged {
   /// The file holds the values of the maps, so these tell what a reader sees.
   Read rewritten(Workers& workers, const LoadedTrace& original, Progress* progress) const {
     Team& processes = workers.processes();
-    TRY_ASSIGN(const std::unique_ptr<Archive> written,
-               agree(processes, Archive::open(staged_.anchor())));
-    const std::vector<LocationIndex> own = original.own(processes);
-    TRY_ASSIGN(const Rewritten result,
-               agree(processes, compare_rewritten({.original = archive_of(original),
-                                                   .written = *written,
-                                                   .locations = own,
-                                                   .maps = maps_},
-                                                  {workers.threads(), progress})));
+    TRY_ASSIGN(const std::unique_ptr<Archives> written,
+               agree(processes, Archives::open(anchors())));
+    const std::vector<LocationIndex> all = original.own(processes);
+    Rewritten result;
+    for (std::size_t k = 0; k < written->all().size(); ++k) {
+      std::vector<LocationIndex> own;
+      std::ranges::copy_if(all, std::back_inserter(own),
+                           [&](LocationIndex l) { return written->all()[k]->owns(l); });
+      TRY_ASSIGN(const Rewritten one,
+                 agree(processes, compare_rewritten({.original = *archives_of(original).all()[k],
+                                                     .written = *written->all()[k],
+                                                     .locations = own,
+                                                     .maps = maps_},
+                                                    {workers.threads(), progress})));
+      result.as_mapped &= one.as_mapped;
+      result.has_clock_offsets |= one.has_clock_offsets;
+    }
     if (processes.any(!result.as_mapped)) return scanned(workers, progress);
-    auto read = std::make_unique<AsMapped>(original);
+    auto read = std::make_unique<ReadArchive<const LoadedTrace&>>(original);
     read->maps = maps_;
     const bool has_offsets = processes.any(result.has_clock_offsets);
     read->presync = has_offsets ? PresyncMethod::linear : PresyncMethod::none;
@@ -112,8 +119,8 @@ class Written : public formats::Staged {
   }
 
   Read scanned(Workers& workers, Progress* progress) const {
-    TRY_ASSIGN(LoadedTrace written, readable(load(workers, staged_.anchor(), progress)));
-    auto read = std::make_unique<AsScanned>(std::move(written));
+    TRY_ASSIGN(LoadedTrace written, readable(load(workers, anchors(), progress)));
+    auto read = std::make_unique<ReadArchive<LoadedTrace>>(std::move(written));
     TRY(apply_clocks(workers, *read));
     return read;
   }
@@ -133,8 +140,7 @@ class Written : public formats::Staged {
   template <class T>
   Result<T> readable(Result<T> result) const {
     if (result || result.error().kind != ErrorKind::input) return result;
-    const std::string staged = staged_.anchor().parent_path().string();
-    const std::string named = staged_.final_anchor().parent_path().string();
+    const std::string staged = staged_.folder().string(), named = staged_.final_folder().string();
     std::string why = std::move(result).error().message;
     for (std::size_t at = 0; (at = why.find(staged, at)) != std::string::npos; at += named.size()) {
       why.replace(at, staged.size(), named);

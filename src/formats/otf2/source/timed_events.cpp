@@ -32,7 +32,7 @@ class ArchiveTimes : public formats::TimedEvents {
   }
 
   [[nodiscard]] Result<formats::LocationTimes> times(LocationIndex l) const override {
-    TRY_ASSIGN(EventStamps events, read_stamps(archive_of(loaded_), l));
+    TRY_ASSIGN(EventStamps events, read_stamps(archive_of(loaded_, l), l));
     formats::LocationTimes result;
     result.times.reserve(events.stamps.size());
     ClockMap::Cursor cursor(maps_[l]);
@@ -91,10 +91,10 @@ class ArchiveTimes : public formats::TimedEvents {
 
 }  // namespace
 
-Result<std::unique_ptr<formats::TimedEvents>> timed_events(const std::filesystem::path& path,
-                                                           bool raw, unsigned threads,
-                                                           Progress* progress) {
-  TRY_ASSIGN(session::LoadedTrace loaded, load(path, threads, progress));
+Result<std::unique_ptr<formats::TimedEvents>> timed_events(
+    std::span<const std::filesystem::path> paths, bool raw, unsigned threads, Progress* progress) {
+  session::Workers workers(threads);
+  TRY_ASSIGN(session::LoadedTrace loaded, load(workers, paths, progress));
   TRY_ASSIGN(clocks::Presynchronised presync,
              clocks::presynchronise(loaded.trace, raw ? clocks::PresyncOptions(Presync::none)
                                                       : clocks::PresyncOptions::of_reader()));

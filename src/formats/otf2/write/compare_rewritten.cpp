@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <utility>
-#include <vector>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -27,25 +26,17 @@ namespace fs = std::filesystem;
 /// Visits a block of the original beside the same block of the written file. Compares the stamps
 /// of the second one with the mapped stamps of the first, then copies the original's times into the
 /// second block: if the two blocks differ afterwards, they differ in more than times.
-class TimeComparer {
+class TimeComparer : public ChunkVisitor {
  public:
   explicit TimeComparer(const ClockMap& map) : cursor_(map) {}
 
   /// `other` is as large as the block visited next.
   void compare_with(std::uint8_t* other) { other_ = other; }
   [[nodiscard]] bool as_mapped() const { return as_mapped_; }
-  /// Smallest and largest stamp so far; smallest above largest: there was none.
-  [[nodiscard]] std::uint64_t first() const { return first_; }
-  [[nodiscard]] std::uint64_t last() const { return last_; }
 
-  void chunk(const std::uint8_t* bytes, bool big_endian) {
-    chunk_ = bytes;
-    big_endian_ = big_endian;
-  }
   bool stamp(std::size_t offset, std::uint64_t time) {
     const std::uint64_t written = load_u64(other_ + offset, big_endian_);
     as_mapped_ &= written == mapped(time) && written >= last_;
-    if (first_ > last_) first_ = written;
     last_ = written;
     copy(offset);
     return true;
@@ -55,7 +46,6 @@ class TimeComparer {
     return true;
   }
   std::size_t hurry(std::size_t at, std::size_t limit) {
-    if (first_ > last_) return at;  // the walk takes the first stamp
     bool same = true;
     std::uint64_t last = last_;
     while (at < limit) {
@@ -80,11 +70,9 @@ class TimeComparer {
   void copy(std::size_t offset) { std::memcpy(other_ + offset, chunk_ + offset, 8); }
 
   ClockMap::Cursor cursor_;
-  const std::uint8_t* chunk_ = nullptr;
   std::uint8_t* other_ = nullptr;
-  bool big_endian_ = false;
   bool as_mapped_ = true;
-  std::uint64_t first_ = 1, last_ = 0;
+  std::uint64_t last_ = 0;
 };
 
 tl::unexpected<Error> different(const fs::path& written, const fs::path& original,
@@ -103,44 +91,41 @@ class Comparison {
         locations_(archive.locations),
         maps_(archive.maps),
         threads_(options.threads),
-        progress_(options.progress),
-        part_bytes_(options.part_bytes) {}
+        progress_(options.progress) {}
 
   Result<Rewritten> run() {
-    TRY(compare_definitions(original_.global_definition_file(), written_.global_definition_file(),
-                            def::clock_properties));
+    TRY_ASSIGN(const DefinitionFile from,
+               read_definition_file(original_.global_definition_file(),
+                                    original_.anchor().definition_chunk_size));
+    TRY_ASSIGN(const DefinitionFile to,
+               read_definition_file(written_.global_definition_file(),
+                                    written_.anchor().definition_chunk_size));
+    compare_definitions(from, to, def::clock_properties);
     TRY(parallel_for(threads_, locations_.size(),
                      [&](std::size_t i) { return compare_local_definitions(locations_[i]); }));
-    std::vector<Part> parts = split_files();
     if (progress_ != nullptr) {
       progress_->begin("read back", original_.event_bytes(locations_), "B");
     }
-    TRY(parallel_for(threads_, parts.size(), [&](std::size_t i) { return compare(parts[i]); }));
-    compare_order_of(parts);
+    TRY(parallel_for(threads_, locations_.size(),
+                     [&](std::size_t i) { return compare(locations_[i]); }));
     return Rewritten{as_mapped_, has_clock_offsets_};
   }
 
  private:
-  struct Part {
-    LocationIndex location = k_none;
-    ChunkRange range;
-    std::uint64_t first = 1, last = 0;  ///< stamps of the written file; first > last: none
-  };
-
-  Result<void> compare_definitions(const fs::path& from, const fs::path& to, std::uint8_t except) {
-    TRY_ASSIGN(const bool same,
-               same_definitions({from, original_.anchor().definition_chunk_size},
-                                {to, written_.anchor().definition_chunk_size}, except));
-    if (!same) as_mapped_ = false;
-    return {};
+  void compare_definitions(const DefinitionFile& from, const DefinitionFile& to,
+                           std::uint8_t except) {
+    if (!same_records(from, to, except)) as_mapped_ = false;
   }
 
   Result<void> compare_local_definitions(LocationIndex location) {
     TRY(Cancel(progress_).check());
-    const fs::path to = written_.definition_file(location);
-    TRY(compare_definitions(original_.definition_file(location), to, def::local_clock_offset));
-    TRY_ASSIGN(const LocalDefinitions local,
-               read_local_definitions(to, written_.anchor().definition_chunk_size));
+    TRY_ASSIGN(const auto from, original_.local_file(location));
+    TRY_ASSIGN(const auto to, written_.local_file(location));
+    compare_definitions(from.value_or(DefinitionFile{}), to.value_or(DefinitionFile{}),
+                        def::local_clock_offset);
+    TRY_ASSIGN(
+        const LocalDefinitions local,
+        local_definitions_of(to.value_or(DefinitionFile{}), written_.definition_file(location)));
     if (local.clock_offsets.empty()) return {};
     has_clock_offsets_ = true;
     if (!trace::in_order(local.clock_offsets)) as_mapped_ = false;
@@ -152,43 +137,13 @@ class Comparison {
     return {};
   }
 
-  [[nodiscard]] std::vector<Part> split_files() const {
-    const std::uint64_t step =
-        std::max<std::uint64_t>(part_bytes_ / original_.anchor().event_chunk_size, 1);
-    std::vector<Part> parts;
-    for (const LocationIndex l : locations_) {
-      std::error_code missing;
-      const std::uint64_t bytes = fs::file_size(original_.event_file(l), missing);
-      const std::uint64_t chunks = missing ? 0 : bytes / original_.anchor().event_chunk_size;
-      for (std::uint64_t first = 0; first <= chunks; first += step) {
-        parts.push_back({l, {first, step}});
-      }
-      parts.back().range.count = ChunkRange::k_all;
-    }
-    return parts;
-  }
-
-  /// Each part was looked at by itself.
-  void compare_order_of(std::span<const Part> parts) {
-    LocationIndex location = k_none;
-    std::uint64_t last = 0;
-    for (const Part& part : parts) {
-      if (std::exchange(location, part.location) != part.location) last = 0;
-      if (part.first > part.last) continue;
-      if (part.first < last) as_mapped_ = false;
-      last = part.last;
-    }
-  }
-
-  Result<void> compare(Part& part) {
-    const fs::path from = original_.event_file(part.location);
-    const fs::path to = written_.event_file(part.location);
+  Result<void> compare(LocationIndex location) {
+    const fs::path from = original_.event_file(location);
+    const fs::path to = written_.event_file(location);
     if (!file_exists(from) && !file_exists(to)) return {};
-    TRY_ASSIGN(BlockReader a,
-               BlockReader::open(from, original_.anchor().event_chunk_size, part.range));
-    TRY_ASSIGN(BlockReader b,
-               BlockReader::open(to, written_.anchor().event_chunk_size, part.range));
-    TimeComparer comparer(maps_[part.location]);
+    TRY_ASSIGN(BlockReader a, BlockReader::open(from, original_.anchor().event_chunk_size));
+    TRY_ASSIGN(BlockReader b, BlockReader::open(to, written_.anchor().event_chunk_size));
+    TimeComparer comparer(maps_[location]);
     bool in_records = true;
     while (true) {
       TRY_ASSIGN(const std::span<std::uint8_t> left, a.next());
@@ -206,8 +161,6 @@ class Comparison {
       }
     }
     if (!comparer.as_mapped()) as_mapped_ = false;
-    part.first = comparer.first();
-    part.last = comparer.last();
     return {};
   }
 
@@ -217,7 +170,6 @@ class Comparison {
   std::span<const ClockMap> maps_;
   unsigned threads_;
   Progress* progress_;
-  std::uint64_t part_bytes_;
   std::atomic<bool> as_mapped_{true}, has_clock_offsets_{false};
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 #include <entrain/clock_map.hpp>
@@ -29,12 +28,11 @@ struct Rewritten {
   bool has_clock_offsets = false;  ///< there are ClockOffset records, whatever their effect
 };
 
-/// How to compare: large files are shared among `threads` threads (0: all cores), in parts of about
-/// `part_bytes`. `progress`, which may be null, counts bytes and may cancel.
+/// How to compare: files are shared among `threads` threads (0: all cores). `progress`, which may
+/// be null, counts bytes and may cancel.
 struct ReadBackOptions {
   unsigned threads = 0;
   Progress* progress = nullptr;
-  std::uint64_t part_bytes = std::uint64_t{64} << 20;
 };
 
 /// Compares definitions, and the event files byte by byte except for times. Errors:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/write/filter_archive.hpp"
+#include "formats/otf2/write/retime_definitions.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,8 +27,8 @@ DefinitionFile file_of(const Bytes& count) {
   location.insert(location.end(), count.begin(), count.end());
   location.insert(location.end(), {1, 9});
   DefinitionFile file;
-  file.records.push_back({def::string, 0, {1, 1, 'a', 0}});
-  file.records.push_back({def::location, 0, location});
+  file.records.push_back({def::string, {1, 1, 'a', 0}});
+  file.records.push_back({def::location, location});
   return file;
 }
 
@@ -36,7 +36,8 @@ class EventCounts : public ::testing::Test {
  protected:
   Result<void> write(const Bytes& before,
                      const std::unordered_map<std::uint64_t, std::uint64_t>& counts) {
-    return write_event_counts(folder_.put("from", before), folder_ / "to", k_chunk, counts);
+    return write_global_definitions({folder_.put("from", before), k_chunk}, folder_ / "to",
+                                    {0, 0, counts});
   }
   TempFolder folder_;
 };
@@ -59,7 +60,7 @@ TEST_F(EventCounts, of_other_locations_stay) {
 
 TEST_F(EventCounts, of_a_location_that_is_too_short_are_damage) {
   DefinitionFile file;
-  file.records.push_back({def::location, 0, {1, 5, 1}});
+  file.records.push_back({def::location, {1, 5, 1}});
   const auto refused = write(packed(file), {{5, 7}});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("location"));

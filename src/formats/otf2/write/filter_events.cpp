@@ -27,7 +27,7 @@ class FilteringVisitor {
         writer_(writer),
         marks_(filter.marks()) {}
 
-  void chunk(const std::uint8_t* bytes, bool big_endian) {
+  void chunk(std::uint8_t* bytes, bool big_endian) {
     decoder_.chunk(bytes, big_endian);
     chunk_ = bytes;
     begin_ = k_chunk_header_size;

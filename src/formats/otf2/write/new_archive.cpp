@@ -44,9 +44,7 @@ class Builder {
   }
 
  private:
-  void add(std::uint8_t type, Fields& payload) {
-    file_.records.push_back({type, 0, payload.take()});
-  }
+  void add(std::uint8_t type, Fields& payload) { file_.records.push_back({type, payload.take()}); }
 
   /// Id of a text, which is defined when it is first needed.
   std::uint32_t string(const std::string& text) {

@@ -17,14 +17,10 @@ namespace {
 constexpr std::uint8_t k_first_snapshot_event = 12, k_last_snapshot_event = 29;
 
 /// Maps the times of event records in place.
-class EventRetimer {
+class EventRetimer : public ChunkVisitor {
  public:
   EventRetimer(const ClockMap& map, StopTimes stops) : map_(map), stops_(stops), clock_(map) {}
 
-  void chunk(std::uint8_t* bytes, bool big_endian) {
-    chunk_ = bytes;
-    big_endian_ = big_endian;
-  }
   bool stamp(std::size_t offset, std::uint64_t time) {
     time_ = clock_(time);
     store_u64(chunk_ + offset, static_cast<std::uint64_t>(time_), big_endian_);
@@ -64,21 +60,15 @@ class EventRetimer {
   const ClockMap& map_;
   StopTimes stops_;
   ClockMap::Cursor clock_;
-  std::uint8_t* chunk_ = nullptr;
-  bool big_endian_ = false;
   std::int64_t time_ = 0;  ///< new time of the last stamp
 };
 
 /// Maps the times of snapshot records in place: their stamps, and the times of the earlier events
 /// that they repeat. As those go back, every time is looked up by itself.
-class SnapshotRetimer {
+class SnapshotRetimer : public ChunkVisitor {
  public:
   explicit SnapshotRetimer(const ClockMap& map) : map_(map) {}
 
-  void chunk(std::uint8_t* bytes, bool big_endian) {
-    chunk_ = bytes;
-    big_endian_ = big_endian;
-  }
   bool stamp(std::size_t offset, std::uint64_t) { return move(offset); }
   bool record(std::uint8_t type, std::size_t offset, std::size_t size) {
     if (type < k_first_snapshot_event || type > k_last_snapshot_event) return true;
@@ -93,15 +83,7 @@ class SnapshotRetimer {
   }
 
   const ClockMap& map_;
-  std::uint8_t* chunk_ = nullptr;
-  bool big_endian_ = false;
 };
-
-Result<void> write_block(const BlockReader& reader, const File& target,
-                         std::span<const std::uint8_t> block, Progress* progress) {
-  TRY(count_block(progress, block));
-  return target.write_at(reader.offset(), block);
-}
 
 /// Copies a file whose times stay.
 Result<void> duplicate(const Retiming& retiming) {
@@ -112,21 +94,21 @@ Result<void> duplicate(const Retiming& retiming) {
   return {};
 }
 
-/// Copies the blocks of a file with the times that `retimer` gives them.
+/// Copies the blocks of a file with the times that `retimer` gives them, and those after the end
+/// mark unchanged.
 template <Framing framing, class Retimer>
-Result<FileEnd> retime(BlockReader& reader, const File& target, Retimer& retimer,
-                       Progress* progress) {
-  return walk_file<framing>(reader, retimer, [&](std::span<const std::uint8_t> block) {
-    return write_block(reader, target, block, progress);
-  });
-}
-
-/// Copies the blocks after the end mark unchanged.
-Result<void> copy_rest(BlockReader& reader, const File& target, Progress* progress) {
+Result<void> retime(const Retiming& retiming, Retimer retimer) {
+  TRY_ASSIGN(BlockReader reader, BlockReader::open(retiming.from, retiming.chunk_size));
+  TRY_ASSIGN(File target, File::create(retiming.to));
+  const auto write = [&](std::span<const std::uint8_t> block) -> Result<void> {
+    TRY(count_block(retiming.progress, block));
+    return target.write_at(reader.offset(), block);
+  };
+  TRY(walk_file<framing>(reader, retimer, write));
   while (true) {
     TRY_ASSIGN(const std::span<const std::uint8_t> rest, reader.next());
-    if (rest.empty()) return {};
-    TRY(write_block(reader, target, rest, progress));
+    if (rest.empty()) return target.close();
+    TRY(write(rest));
   }
 }
 
@@ -134,17 +116,9 @@ Result<void> copy_rest(BlockReader& reader, const File& target, Progress* progre
 
 Result<void> retime_file(const Retiming& retiming, Framing framing) {
   if (retiming.map.is_identity()) return duplicate(retiming);
-  TRY_ASSIGN(BlockReader reader, BlockReader::open(retiming.from, retiming.chunk_size));
-  TRY_ASSIGN(File target, File::create(retiming.to));
-  if (framing == Framing::events) {
-    EventRetimer retimer(retiming.map, retiming.stops);
-    TRY(retime<Framing::events>(reader, target, retimer, retiming.progress));
-  } else {
-    SnapshotRetimer retimer(retiming.map);
-    TRY(retime<Framing::snapshots>(reader, target, retimer, retiming.progress));
-  }
-  TRY(copy_rest(reader, target, retiming.progress));
-  return target.close();
+  return framing == Framing::events
+             ? retime<Framing::events>(retiming, EventRetimer(retiming.map, retiming.stops))
+             : retime<Framing::snapshots>(retiming, SnapshotRetimer(retiming.map));
 }
 
 }  // namespace entrain::otf2

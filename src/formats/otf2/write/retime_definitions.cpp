@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
 
@@ -25,42 +26,22 @@ constexpr std::uint64_t k_undefined = ~std::uint64_t{0};
 constexpr std::uint8_t k_marker_record = 6;
 constexpr std::uint8_t k_scope_location = 1;
 
-/// `value` in exactly `width` value bytes, zero padded; nothing if it does not fit.
-std::optional<std::vector<std::uint8_t>> padded(std::uint64_t value, std::size_t width,
-                                                bool big_endian) {
-  if (width > 8 || (width < 8 && value >> (8 * width) != 0)) return std::nullopt;
-  std::vector<std::uint8_t> bytes{static_cast<std::uint8_t>(width)};
-  for (std::size_t i = 0; i < width; ++i) {
-    bytes.push_back(static_cast<std::uint8_t>(value >> (8 * (big_endian ? width - 1 - i : i))));
-  }
-  return bytes;
-}
+using Payload = std::optional<std::vector<std::uint8_t>>;
 
-/// The numbers of a ClockProperties record and the widths in which they are stored.
-struct ClockRecord {
+/// A ClockProperties record whose range holds the times; nothing if the old one does.
+Payload widened(const DefinitionRecord& record, bool big_endian, const NewNumbers& numbers) {
   std::array<std::uint64_t, 4> values{0, 0, 0, k_undefined};
-  std::array<std::size_t, 4> widths{};
-  std::size_t fields = 0;  ///< 3 before OTF2 3.0
-};
-
-ClockRecord decode_clock(const DefinitionRecord& record, bool big_endian) {
-  ClockRecord clock;
+  std::size_t fields = 0;  // 3 before OTF2 3.0
   FieldReader in(record.payload.data(), record.payload.size(), big_endian);
-  while (clock.fields < 4 && in.left() > 0) {
-    const std::size_t size = *in.position();
-    clock.widths[clock.fields] = size == 0xFF ? 0 : size;
-    clock.values[clock.fields++] = in.c64();
-  }
-  return clock;
-}
-
-/// Widens the range to hold [first, last]; true if anything changed.
-bool widen(ClockRecord& clock, std::int64_t first, std::int64_t last) {
-  auto& [resolution, offset, length, realtime] = clock.values;
-  const auto begin = std::min(offset, static_cast<std::uint64_t>(std::max<std::int64_t>(first, 0)));
+  while (fields < values.size() && in.left() > 0) values[fields++] = in.c64();
+  auto& [resolution, offset, length, realtime] = values;
+  const auto time = [](std::int64_t t) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(t, 0));
+  };
+  const std::uint64_t begin = std::min(offset, time(numbers.first));
   const std::uint64_t old_end = length > k_undefined - offset ? k_undefined : offset + length;
-  const auto end = std::max(old_end, static_cast<std::uint64_t>(std::max<std::int64_t>(last, 0)));
-  if (begin == offset && end - begin == length) return false;
+  const std::uint64_t end = std::max(old_end, time(numbers.last));
+  if (begin == offset && end - begin == length) return std::nullopt;
   if (realtime != k_undefined && begin != offset) {
     const double moved_ns =
         static_cast<double>(offset - begin) * 1e9 / static_cast<double>(resolution);
@@ -68,46 +49,33 @@ bool widen(ClockRecord& clock, std::int64_t first, std::int64_t last) {
   }
   offset = begin;
   length = end - begin;
-  return true;
+  Fields out(big_endian);
+  for (std::size_t i = 0; i < fields; ++i) out.c64(values[i]);
+  return out.take();
 }
 
-/// The payload in the old widths; if only the length field outgrew its bytes by one and the real
-/// time is undefined, that field's byte is spent on it. Nothing if neither fits.
-std::optional<std::vector<std::uint8_t>> encode_in_place(const ClockRecord& clock,
-                                                         bool big_endian) {
-  std::vector<std::uint8_t> bytes;
-  const bool spare = clock.fields == 4 && clock.values[3] == k_undefined;
-  const bool spend = spare && !padded(clock.values[2], clock.widths[2], big_endian);
-  for (std::size_t i = 0; i < clock.fields; ++i) {
-    if (i == 3 && clock.values[3] == k_undefined) {
-      if (!spend) bytes.push_back(0xFF);
-      continue;
-    }
-    const auto field =
-        padded(clock.values[i], clock.widths[i] + (i == 2 && spend ? 1 : 0), big_endian);
-    if (!field) return std::nullopt;
-    bytes.insert(bytes.end(), field->begin(), field->end());
+/// A Location record with the new number of its events; nothing if it has none.
+Result<Payload> with_events(const DefinitionRecord& record, bool big_endian, const fs::path& file,
+                            const NewNumbers& numbers) {
+  FieldReader in(record.payload.data(), record.payload.size(), big_endian);
+  Fields out(big_endian);
+  const std::uint64_t id = in.c64();
+  out.c64(id).c32(in.c32()).u8(in.u8());  // name, type
+  in.c64();
+  if (!in.ok()) {
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} is damaged: a location is too short; restore the file", file.string()));
   }
-  return bytes;
-}
-
-std::vector<std::uint8_t> encode_anew(const ClockRecord& clock, bool big_endian) {
-  Fields fields(big_endian);
-  for (std::size_t i = 0; i < clock.fields; ++i) fields.c64(clock.values[i]);
-  return fields.take();
+  const auto count = numbers.events.find(id);
+  if (count == numbers.events.end()) return Payload();
+  return Payload(out.c64(count->second).append({in.position(), in.left()}).take());
 }
 
 std::vector<std::uint8_t> encode(const trace::ClockOffset& offset, bool big_endian) {
   Fields fields(big_endian);
   fields.fixed64(offset.time).s64(offset.offset);
   return fields.fixed64(std::bit_cast<std::uint64_t>(offset.stddev)).take();
-}
-
-/// Replaces the payload bytes of record `index` inside the bytes of the file it came from.
-void patch(std::vector<std::uint8_t>& bytes, const DefinitionFile& file, std::size_t index,
-           std::span<const std::uint8_t> payload) {
-  std::copy(payload.begin(), payload.end(),
-            bytes.begin() + static_cast<std::ptrdiff_t>(file.records[index].file_offset));
 }
 
 /// True if no reader refuses the ClockOffset records of the file for their order.
@@ -121,63 +89,54 @@ bool offsets_in_order(const DefinitionFile& file) {
   return trace::in_order(offsets);
 }
 
-Result<std::vector<std::uint8_t>> whole_file(const fs::path& path) {
-  return read_file(path, k_largest_definition_file);
+Result<void> write_definitions(const DefinitionFile& file, const ChunkedPath& from,
+                               const fs::path& to) {
+  TRY_ASSIGN(const auto bytes, pack_definition_file(file, from.chunk_size, from.path));
+  return write_file(to, bytes);
+}
+
+bool is_clock_offset(const DefinitionRecord& record) {
+  return record.type == def::local_clock_offset;
 }
 
 }  // namespace
 
-Result<void> write_global_definitions(const fs::path& from, const fs::path& to,
-                                      std::uint64_t chunk_size, std::int64_t first,
-                                      std::int64_t last) {
-  TRY_ASSIGN(DefinitionFile file, read_definition_file(from, chunk_size));
-  TRY_ASSIGN(auto bytes, whole_file(from));
-  bool pack = false;
-  for (std::size_t i = 0; i < file.records.size(); ++i) {
-    DefinitionRecord& record = file.records[i];
-    if (record.type != def::clock_properties) continue;
-    ClockRecord clock = decode_clock(record, file.big_endian);
-    if (!widen(clock, first, last)) continue;
-    if (const auto payload = encode_in_place(clock, file.big_endian)) {
-      patch(bytes, file, i, *payload);
-      record.payload = *payload;
-    } else {
-      record.payload = encode_anew(clock, file.big_endian);
-      pack = true;
+Result<void> write_global_definitions(const ChunkedPath& from, const fs::path& to,
+                                      const NewNumbers& numbers) {
+  TRY_ASSIGN(DefinitionFile file, read_definition_file(from.path, from.chunk_size));
+  bool changed = false;
+  for (DefinitionRecord& record : file.records) {
+    std::optional<std::vector<std::uint8_t>> payload;
+    if (record.type == def::clock_properties) {
+      payload = widened(record, file.big_endian, numbers);
+    } else if (record.type == def::location && !numbers.events.empty()) {
+      TRY_ASSIGN(payload, with_events(record, file.big_endian, from.path, numbers));
     }
+    if (!payload) continue;
+    record.payload = *std::move(payload);
+    changed = true;
   }
-  if (pack) {
-    TRY_ASSIGN(bytes, pack_definition_file(file, chunk_size, from));
-  }
-  return write_file(to, bytes);
+  return changed ? write_definitions(file, from, to) : duplicate_file(from.path, to);
 }
 
-Result<void> write_neutral_definitions(const fs::path& from, const fs::path& to,
-                                       std::uint64_t chunk_size) {
-  if (!file_exists(from)) return {};
-  TRY_ASSIGN(const DefinitionFile file, read_definition_file(from, chunk_size));
-  if (!offsets_in_order(file)) {
-    return write_local_definitions(from, to, chunk_size, file.big_endian, {});
+Result<void> write_neutral_definitions(std::optional<DefinitionFile> file, const ChunkedPath& from,
+                                       const fs::path& to) {
+  if (!file) return {};
+  if (std::ranges::none_of(file->records, is_clock_offset)) return duplicate_file(from.path, to);
+  if (!offsets_in_order(*file)) {
+    return write_local_definitions(std::move(file), from, to, false, {});
   }
-  TRY_ASSIGN(auto bytes, whole_file(from));
-  for (const DefinitionRecord& record : file.records) {
-    if (record.type != def::local_clock_offset || record.payload.size() < 9) continue;
-    auto* const size = bytes.data() + record.file_offset + 8;
-    if (*size == 0xFF) {
-      *size = 0;
+  for (DefinitionRecord& record : file->records) {
+    if (!is_clock_offset(record) || record.payload.size() < 9) continue;
+    std::uint8_t& size = record.payload[8];
+    if (size == 0xFF) {
+      size = 0;
     } else {
-      std::fill_n(size + 1, std::min<std::size_t>(*size, record.payload.size() - 9),
-                  std::uint8_t{0});
+      std::fill_n(record.payload.begin() + 9,
+                  std::min<std::size_t>(size, record.payload.size() - 9), std::uint8_t{0});
     }
   }
-  return write_file(to, bytes);
-}
-
-Result<void> write_local_definitions(const fs::path& from, const fs::path& to,
-                                     std::uint64_t chunk_size, bool big_endian,
-                                     std::span<const trace::ClockOffset> offsets) {
-  TRY_ASSIGN(auto file, read_definition_file_if_any(from, chunk_size));
-  return write_local_definitions(std::move(file), {from, chunk_size}, to, big_endian, offsets);
+  return write_definitions(*file, from, to);
 }
 
 Result<void> write_local_definitions(std::optional<DefinitionFile> file, const ChunkedPath& from,
@@ -185,26 +144,17 @@ Result<void> write_local_definitions(std::optional<DefinitionFile> file, const C
                                      std::span<const trace::ClockOffset> offsets) {
   const bool exists = file.has_value();
   if (!exists && offsets.empty()) return {};
-  DefinitionFile definitions;
-  definitions.big_endian = big_endian;
-  if (exists) definitions = *std::move(file);
-  std::vector<std::vector<std::uint8_t>> encoded;
-  for (const trace::ClockOffset& offset : offsets)
-    encoded.push_back(encode(offset, definitions.big_endian));
-  const auto is_offset = [](const DefinitionRecord& r) {
-    return r.type == def::local_clock_offset;
-  };
-  std::vector<std::vector<std::uint8_t>> old;
-  for (const DefinitionRecord& record : definitions.records) {
-    if (is_offset(record)) old.push_back(record.payload);
+  DefinitionFile definitions = std::move(file).value_or(DefinitionFile{.big_endian = big_endian});
+  std::vector<DefinitionRecord> records;
+  for (const trace::ClockOffset& offset : offsets) {
+    records.push_back({def::local_clock_offset, encode(offset, definitions.big_endian)});
   }
-  if (old == encoded && exists) return duplicate_file(from.path, to);
-  std::erase_if(definitions.records, is_offset);
-  for (auto& payload : encoded) {
-    definitions.records.push_back({def::local_clock_offset, 0, std::move(payload)});
-  }
-  TRY_ASSIGN(const auto bytes, pack_definition_file(definitions, from.chunk_size, from.path));
-  return write_file(to, bytes);
+  std::vector<DefinitionRecord> old;
+  std::ranges::copy_if(definitions.records, std::back_inserter(old), is_clock_offset);
+  if (old == records && exists) return duplicate_file(from.path, to);
+  std::erase_if(definitions.records, is_clock_offset);
+  definitions.records.insert(definitions.records.end(), records.begin(), records.end());
+  return write_definitions(definitions, from, to);
 }
 
 namespace {
@@ -219,9 +169,7 @@ struct Marker {
 class MarkerReader {
  public:
   explicit MarkerReader(const Archive& archive) : path_(archive.marker_file()) {
-    for (const trace::Location& location : archive.definitions().locations) {
-      locations_.emplace(location.id, static_cast<LocationIndex>(locations_.size()));
-    }
+    for (const LocationIndex l : archive.locations()) locations_.emplace(archive.id_of(l), l);
   }
 
   Result<Marker> operator()(const DefinitionRecord& record, bool big_endian) const {
@@ -284,9 +232,7 @@ Result<void> write_markers(const Archive& archive, const fs::path& to,
     record.payload = Fields(file.big_endian).c64(begin).c64(duration).append(marker.rest).take();
     changed = true;
   }
-  if (!changed) return duplicate_file(from, to);
-  TRY_ASSIGN(const auto bytes, pack_definition_file(file, chunk_size, from));
-  return write_file(to, bytes);
+  return changed ? write_definitions(file, {from, chunk_size}, to) : duplicate_file(from, to);
 }
 
 }  // namespace entrain::otf2

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include <entrain/error.hpp>
@@ -14,25 +15,33 @@
 
 namespace entrain::otf2 {
 
-/// Copies the global definitions with the range of ClockProperties widened to hold [first, last].
-/// If the new numbers fit into the old bytes, only those change; otherwise the file is packed
-/// again.
-Result<void> write_global_definitions(const std::filesystem::path& from,
-                                      const std::filesystem::path& to, std::uint64_t chunk_size,
-                                      std::int64_t first, std::int64_t last);
+/// A definition file, and the chunk size of its archive.
+struct ChunkedPath {
+  std::filesystem::path path;
+  std::uint64_t chunk_size = 0;
+};
 
-/// Copies local definitions with every ClockOffset set to 0, in place; without them if they are out
-/// of order, so that no reader could take the copy. A missing file stays missing.
-Result<void> write_neutral_definitions(const std::filesystem::path& from,
-                                       const std::filesystem::path& to, std::uint64_t chunk_size);
+/// Numbers of the global definitions that follow from the events of a new archive.
+struct NewNumbers {
+  std::int64_t first = 0, last = 0;  ///< times, ticks
+  /// Numbers of events, by id of the location; others keep theirs.
+  std::unordered_map<std::uint64_t, std::uint64_t> events{};
+};
 
-/// Copies local definitions with `offsets` instead of their ClockOffset records; a missing file is
-/// made. A file that holds exactly these records already is copied as it is.
-Result<void> write_local_definitions(const std::filesystem::path& from,
-                                     const std::filesystem::path& to, std::uint64_t chunk_size,
-                                     bool big_endian, std::span<const trace::ClockOffset> offsets);
+/// Copies the global definitions with the range of ClockProperties widened to hold the times, and
+/// with other numbers of events. Errors: ErrorKind::input for a damaged file, ErrorKind::output.
+Result<void> write_global_definitions(const ChunkedPath& from, const std::filesystem::path& to,
+                                      const NewNumbers& numbers);
 
-/// The same of a file that was read already; without `file` there is none.
+/// Copies local definitions, the contents of `from`, with every ClockOffset set to 0, in place;
+/// without them if they are out of order, so that no reader could take the copy. Without `file`
+/// there is none, and none is made.
+Result<void> write_neutral_definitions(std::optional<DefinitionFile> file, const ChunkedPath& from,
+                                       const std::filesystem::path& to);
+
+/// Copies local definitions, the contents of `from`, with `offsets` instead of their ClockOffset
+/// records. Without `file` there is none, and one is made in this byte order. A file that holds
+/// exactly these records already is copied as it is.
 Result<void> write_local_definitions(std::optional<DefinitionFile> file, const ChunkedPath& from,
                                      const std::filesystem::path& to, bool big_endian,
                                      std::span<const trace::ClockOffset> offsets);

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -32,48 +34,59 @@ namespace fs = std::filesystem;
 /// A run of stage_archive() in one process.
 class Writer {
  public:
-  Writer(const Archive& archive, const WritePlan& plan, const OutputFolder& staged)
-      : archive_(archive),
+  Writer(const PlacedArchive& archive, const WritePlan& plan, const OutputFolder& staged)
+      : archive_(archive.archive),
         plan_(plan),
-        staged_(staged),
-        folder_((staged.path() / archive.name()).string() + '/'),
-        linker_(staged.target() / archive.name(), plan.link) {}
+        place_(staged.path() / archive.place),
+        folder_((place_ / archive_.name()).string() + '/'),
+        linker_(staged.target() / archive.place / archive_.name(), plan.link),
+        own_(archive_.locations()),
+        filtered_(plan.filters.size()) {
+    if (plan.share != nullptr) {
+      std::erase_if(own_, [&](LocationIndex l) { return !plan.share->owns(l); });
+    }
+  }
+
+  Result<void> create_folder() const {
+    std::error_code error;
+    const fs::path folder = place_ / archive_.name();
+    fs::create_directories(folder, error);
+    if (!error) return {};
+    return fail(ErrorKind::output,
+                fmt::format("cannot create folder {}: {}", folder.string(), error.message()));
+  }
 
   Result<void> write_locations() {
-    const std::vector<LocationIndex> own = own_locations();
     const bool rewrites = plan_.mode == WriteMode::rewrite;
     if (plan_.progress != nullptr && rewrites) {
-      plan_.progress->begin("write", archive_.event_bytes(own), "B");
+      plan_.progress->begin("write", archive_.event_bytes(own_), "B");
     } else if (plan_.progress != nullptr) {
-      plan_.progress->begin("write", own.size(), "locations");
+      plan_.progress->begin("write", own_.size(), "locations");
     }
-    return parallel_for(plan_.threads, own.size(), [&](std::size_t i) -> Result<void> {
+    return parallel_for(plan_.threads, own_.size(), [&](std::size_t i) -> Result<void> {
       TRY(Cancel(plan_.progress).check());
-      TRY(write_definitions(own[i]));
-      TRY(write_snapshots(own[i]));
-      TRY(write_events(own[i]));
+      TRY(write_definitions(own_[i]));
+      TRY(write_snapshots(own_[i]));
+      TRY(write_events(own_[i]));
       if (plan_.progress != nullptr && !rewrites) plan_.progress->advance(1);
       return {};
     });
   }
 
-  Result<void> create_folder() const {
-    TRY(create_location_folder(archive_, staged_.path()));
-    return {};
-  }
-
-  Result<void> write_globals() {
-    TRY(write_global_definitions(archive_.global_definition_file(),
-                                 staged_.path() / archive_.global_definition_file().filename(),
-                                 archive_.anchor().definition_chunk_size, plan_.first_time,
-                                 plan_.last_time));
-    TRY(write_markers(archive_, staged_.path() / archive_.marker_file().filename(),
-                      plan_.marker_times));
-    TRY(copy_thumbnails(archive_, staged_.path()));
+  Result<void> write_globals(std::span<const std::int64_t> marker_times) {
+    TRY(write_global_definitions(definitions(archive_.global_definition_file()),
+                                 written(archive_.global_definition_file()),
+                                 {plan_.first_time, plan_.last_time, event_counts()}));
+    TRY(write_markers(archive_, written(archive_.marker_file()), marker_times));
+    for (std::uint32_t i = 0; i < archive_.anchor().thumbnail_count; ++i) {
+      const fs::path thumbnail = archive_.thumbnail_file(i);  // it holds no times
+      if (!file_exists(thumbnail)) break;
+      TRY(duplicate_file(thumbnail, written(thumbnail)));
+    }
     // The anchor comes last: without it nothing here looks like an archive.
     TRY_ASSIGN(const auto anchor, read_file(archive_.path(), k_largest_anchor));
     return write_file(
-        staged_.path() / fs::path(archive_.path()).filename(),
+        written(archive_.path()),
         with_properties(anchor, archive_.anchor(), plan_.properties, plan_.removed_properties));
   }
 
@@ -83,13 +96,13 @@ class Writer {
     std::copy(links_.begin(), links_.end(), counts.begin());
     return counts;
   }
+  std::vector<FilteredEvents> take_filtered() { return std::move(filtered_); }
+
   /// Waits until the files of this process are on the disk. One process does it at its commit; of
   /// several each must, as no other one knows what its machine has still in memory.
   Result<void> make_files_durable() const {
-    for (const LocationIndex location : own_locations()) {
-      for (const fs::path& file :
-           {archive_.event_file(location), archive_.definition_file(location),
-            archive_.snapshot_file(location)}) {
+    for (const LocationIndex location : own_) {
+      for (const fs::path& file : archive_.files_of(location)) {
         const fs::path written = folder_ + file.filename().string();
         std::error_code error;
         if (fs::is_regular_file(fs::symlink_status(written, error))) TRY(make_durable(written));
@@ -103,65 +116,76 @@ class Writer {
   [[nodiscard]] fs::path written(LocationIndex location, LocationFile file) const {
     return folder_ + archive_.name_of(location, file);
   }
-
-  [[nodiscard]] std::vector<LocationIndex> own_locations() const {
-    if (plan_.share != nullptr) return plan_.share->own();
-    std::vector<LocationIndex> all(archive_.definitions().locations.size());
-    std::iota(all.begin(), all.end(), LocationIndex{0});
-    return all;
+  /// Where a file of the whole archive is written.
+  [[nodiscard]] fs::path written(const fs::path& file) const { return place_ / file.filename(); }
+  [[nodiscard]] ChunkedPath definitions(fs::path file) const {
+    return {std::move(file), archive_.anchor().definition_chunk_size};
   }
 
-  [[nodiscard]] Retiming retiming(LocationIndex location, const fs::path& from) const {
-    return {.from = from,
-            .to = folder_ + from.filename().string(),
-            .chunk_size = archive_.anchor().event_chunk_size,
-            .map = plan_.maps[location],
-            .stops = stop_times(location),
-            .progress = plan_.progress};
-  }
-
-  [[nodiscard]] StopTimes stop_times(LocationIndex location) const {
+  /// Copies an event or snapshot file with other times.
+  Result<void> retime(LocationIndex location, const fs::path& from, Framing framing) {
     const bool split = !plan_.split_flushes.empty() && plan_.split_flushes[location];
-    return split ? StopTimes::stand_alone : StopTimes::move_segment;
+    return retime_file({.from = from,
+                        .to = folder_ + from.filename().string(),
+                        .chunk_size = archive_.anchor().event_chunk_size,
+                        .map = plan_.maps[location],
+                        .stops = split ? StopTimes::stand_alone : StopTimes::move_segment,
+                        .progress = plan_.progress},
+                       framing);
   }
-
-  static bool is_plain(const FileStamp& stamp) { return stamp.size >= 0 && !stamp.link; }
 
   Result<void> write_events(LocationIndex location) {
     const FileStamp stamp = archive_.stamp(location, LocationFile::events);
     if (!stamp.named) return {};
     const fs::path from = archive_.event_file(location);
-    if (plan_.mode == WriteMode::rewrite) {
-      return retime_file(retiming(location, from), Framing::events);
+    const fs::path to = written(location, LocationFile::events);
+    if (!plan_.filters.empty()) {
+      TRY_ASSIGN(const LocalDefinitions local, archive_.local_definitions(location));
+      TRY_ASSIGN(filtered_[location], filter_events(archive_.events_of(location, local), to,
+                                                    *plan_.filters[location], plan_.progress));
+      return {};
     }
+    if (plan_.mode == WriteMode::rewrite) return retime(location, from, Framing::events);
+    const bool is_plain = stamp.size >= 0 && !stamp.link;
     TRY_ASSIGN(const LinkKind made,
-               linker_.link(from, written(location, LocationFile::events),
-                            is_plain(stamp) ? Linker::Origin::plain : Linker::Origin::unknown));
+               linker_.link(from, to, is_plain ? Linker::Origin::plain : Linker::Origin::unknown));
     ++links_[static_cast<std::size_t>(made)];
     return {};
   }
 
   Result<void> write_definitions(LocationIndex location) {
-    const fs::path from = archive_.definition_file(location);
+    const ChunkedPath from = definitions(archive_.definition_file(location));
     const fs::path to = written(location, LocationFile::definitions);
-    const std::uint64_t chunk_size = archive_.anchor().definition_chunk_size;
-    if (plan_.mode == WriteMode::rewrite && plan_.clock_offsets.empty()) {
-      return write_neutral_definitions(from, to, chunk_size);
+    TRY_ASSIGN(auto file, archive_.local_file(location));
+    if (!plan_.filters.empty()) return keep_definitions(location, std::move(file), to);
+    if (plan_.mode == WriteMode::overlay) {
+      return write_overlay_definitions(location, std::move(file), to);
     }
-    if (plan_.mode == WriteMode::rewrite) {
-      return write_local_definitions(from, to, chunk_size, archive_.anchor().big_endian,
-                                     plan_.clock_offsets[location]);
-    }
-    return write_overlay_definitions(location, from, to);
+    if (plan_.clock_offsets.empty()) return write_neutral_definitions(std::move(file), from, to);
+    return write_local_definitions(std::move(file), from, to, archive_.anchor().big_endian,
+                                   plan_.clock_offsets[location]);
   }
 
-  Result<void> write_overlay_definitions(LocationIndex location, const fs::path& from,
+  Result<void> keep_definitions(LocationIndex location, std::optional<DefinitionFile> file,
+                                const fs::path& to) {
+    if (!file) return {};
+    TRY_ASSIGN(const LocalDefinitions local,
+               local_definitions_of(*file, archive_.definition_file(location)));
+    if (trace::in_order(local.clock_offsets)) return archive_.copy_definitions(location, to);
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} is damaged: its ClockOffset records are not in order of time, and no "
+                    "reader would take a copy; write one without them by entrain correct "
+                    "--presync none",
+                    archive_.definition_file(location).string()));
+  }
+
+  Result<void> write_overlay_definitions(LocationIndex location, std::optional<DefinitionFile> file,
                                          const fs::path& to) {
-    const std::uint64_t chunk_size = archive_.anchor().definition_chunk_size;
+    const ChunkedPath from = definitions(archive_.definition_file(location));
     const auto knots = plan_.maps[location].knots();
-    TRY_ASSIGN(auto file, archive_.local_file(location));
     TRY_ASSIGN(const LocalDefinitions old,
-               local_definitions_of(file ? *file : DefinitionFile{}, from));
+               local_definitions_of(file ? *file : DefinitionFile{}, from.path));
     const bool same = std::equal(knots.begin(), knots.end(), old.clock_offsets.begin(),
                                  old.clock_offsets.end(), [](const ClockKnot& k, const auto& o) {
                                    return k.local == o.time && k.offset == o.offset;
@@ -175,26 +199,34 @@ class Writer {
     }
     std::vector<trace::ClockOffset> offsets;
     for (const ClockKnot& knot : knots) offsets.push_back({knot.local, knot.offset, stddev});
-    return write_local_definitions(std::move(file), {from, chunk_size}, to,
-                                   archive_.anchor().big_endian, offsets);
+    return write_local_definitions(std::move(file), from, to, archive_.anchor().big_endian,
+                                   offsets);
   }
 
   Result<void> write_snapshots(LocationIndex location) {
     if (!archive_.has(location, LocationFile::snapshots)) return {};
-    return retime_file(retiming(location, archive_.snapshot_file(location)), Framing::snapshots);
+    return retime(location, archive_.snapshot_file(location), Framing::snapshots);
+  }
+
+  /// New numbers of events by location id, where records were left out.
+  [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t> event_counts() const {
+    std::unordered_map<std::uint64_t, std::uint64_t> counts;
+    for (const LocationIndex l : own_) {
+      if (filtered_.empty() || !archive_.has(l, LocationFile::events)) continue;
+      counts[archive_.id_of(l)] = filtered_[l].events;
+    }
+    return counts;
   }
 
   const Archive& archive_;
   const WritePlan& plan_;
-  const OutputFolder& staged_;
+  fs::path place_;      ///< folder of the anchor
   std::string folder_;  ///< folder of the location files; ends with a slash
   Linker linker_;
+  std::vector<LocationIndex> own_;  ///< locations of this process
   std::array<std::atomic<std::int64_t>, std::tuple_size_v<LinkCounts>> links_{};
+  std::vector<FilteredEvents> filtered_;  ///< one per location, or none
 };
-
-}  // namespace
-
-namespace {
 
 /// Rank 0 creates the folder, the others learn where it is.
 Result<OutputFolder> create_in_common(Team& team, const fs::path& directory,
@@ -223,30 +255,44 @@ Result<OutputFolder> create_in_common(Team& team, const fs::path& directory,
 
 }  // namespace
 
-Result<void> check_writable(const Archive& archive) {
-  if (!archive.is_copy()) return {};
-  return fail(ErrorKind::input,
-              fmt::format("{} {}: such an archive can be checked, but no other one be written from "
-                          "it; convert it to the POSIX substrate and trace format 2 or 3",
-                          archive.path(), archive.anchor().foreign));
-}
-
 Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& plan,
                                     const fs::path& directory) {
-  TRY(check_writable(archive));
+  const PlacedArchive alone{archive};
+  return stage_archives({&alone, 1}, plan, directory);
+}
+
+Result<StagedArchive> stage_archives(std::span<const PlacedArchive> archives, const WritePlan& plan,
+                                     const fs::path& directory) {
   Solo solo;
   Team& team = plan.share == nullptr ? solo : plan.share->team;
+  const bool first = team.rank() == 0;
   TRY_ASSIGN(OutputFolder staged, create_in_common(team, directory, plan.rule));
-  Writer writer(archive, plan, staged);
-  TRY(team.agree(team.rank() == 0 ? writer.create_folder() : Result<void>()));
-  TRY(team.agree(writer.write_locations()));
-  TRY(team.agree(team.rank() == 0 ? writer.write_globals() : Result<void>()));
-  if (team.size() > 1) TRY(team.agree(writer.make_files_durable()));
-  LinkCounts links = writer.links();
+  std::vector<fs::path> anchors;
+  LinkCounts links{};
+  std::vector<FilteredEvents> filtered;
+  std::span<const std::int64_t> markers = plan.marker_times;
+  for (const PlacedArchive& one : archives) {
+    Writer writer(one, plan, staged);
+    TRY(team.agree(first ? writer.create_folder() : Result<void>()));
+    TRY(team.agree(writer.write_locations()));
+    std::size_t own = markers.size();
+    if (archives.size() > 1 && own > 0) {
+      TRY_ASSIGN(const auto times, agree(team, read_marker_times(one.archive)));
+      own = times.size();
+    }
+    TRY(team.agree(first ? writer.write_globals(markers.first(own)) : Result<void>()));
+    markers = markers.subspan(own);
+    if (team.size() > 1) TRY(team.agree(writer.make_files_durable()));
+    anchors.push_back(one.place / fs::path(one.archive.path()).filename());
+    const LinkCounts made = writer.links();
+    for (std::size_t kind = 0; kind < links.size(); ++kind) links[kind] += made[kind];
+    filtered = writer.take_filtered();
+  }
   team.reduce(Team::Reduction::sum, links);
   const auto leftovers = static_cast<std::uint64_t>(
       team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(staged.leftovers_removed())));
-  return StagedArchive(std::move(staged), fs::path(archive.path()).filename(), links, leftovers);
+  return StagedArchive(std::move(staged), std::move(anchors), links, leftovers,
+                       std::move(filtered));
 }
 
 Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,
@@ -254,26 +300,6 @@ Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,
   TRY_ASSIGN(StagedArchive staged, stage_archive(archive, plan, directory));
   TRY(staged.commit());
   return staged.final_anchor();
-}
-
-namespace fs = std::filesystem;
-
-Result<fs::path> create_location_folder(const Archive& archive, const fs::path& directory) {
-  fs::path folder = directory / archive.name();
-  std::error_code error;
-  fs::create_directory(folder, error);
-  if (!error) return folder;
-  return fail(ErrorKind::output,
-              fmt::format("cannot create folder {}: {}", folder.string(), error.message()));
-}
-
-Result<void> copy_thumbnails(const Archive& archive, const fs::path& directory) {
-  for (std::uint32_t i = 0; i < archive.anchor().thumbnail_count; ++i) {
-    const fs::path thumbnail = archive.thumbnail_file(i);
-    if (!file_exists(thumbnail)) break;
-    TRY(duplicate_file(thumbnail, directory / thumbnail.filename()));
-  }
-  return {};
 }
 
 }  // namespace entrain::otf2

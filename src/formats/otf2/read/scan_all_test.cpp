@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/read/parallel_scan.hpp"
+#include "formats/otf2/read/archive.hpp"
 
 #include <gmock/gmock.h>
 
@@ -29,28 +29,26 @@ class Counter final : public Progress {
 
 fs::path example(const char* name) { return fs::path(ENTRAIN_EXAMPLES_DIR) / "traces" / name; }
 
-TEST(ParallelScan, one_skeleton_per_location_named_in_that_order) {
+TEST(ScanAll, one_skeleton_per_location_named_in_that_order) {
   const auto archive = Archive::open(example("allops-4"));
   ASSERT_TRUE(archive);
   const std::vector<LocationIndex> some{3, 1, 1};
-  for (const std::uint64_t part_bytes : {std::uint64_t{0}, std::uint64_t{1} << 30}) {
-    Counter counter;
-    const auto skeletons = ParallelScan(**archive, some, 3, &counter, part_bytes).run();
-    ASSERT_TRUE(skeletons) << skeletons.error().message;
-    ASSERT_EQ(skeletons->size(), some.size());
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      const auto alone = (*archive)->scan(some[i]);
-      ASSERT_TRUE(alone);
-      EXPECT_EQ((*skeletons)[i].event_count, alone->event_count) << i;
-      EXPECT_EQ((*skeletons)[i].events.size(), alone->events.size()) << i;
-      EXPECT_EQ((*skeletons)[i].first, alone->first) << i;
-    }
-    EXPECT_EQ(counter.total(), (*archive)->event_bytes(some));
-    EXPECT_EQ(counter.done(), counter.total());
+  Counter counter;
+  const auto skeletons = (*archive)->scan_all(some, 3, &counter);
+  ASSERT_TRUE(skeletons) << skeletons.error().message;
+  ASSERT_EQ(skeletons->size(), some.size());
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const auto alone = (*archive)->scan(some[i]);
+    ASSERT_TRUE(alone);
+    EXPECT_EQ((*skeletons)[i].event_count, alone->event_count) << i;
+    EXPECT_EQ((*skeletons)[i].events.size(), alone->events.size()) << i;
+    EXPECT_EQ((*skeletons)[i].first, alone->first) << i;
   }
+  EXPECT_EQ(counter.total(), (*archive)->event_bytes(some));
+  EXPECT_EQ(counter.done(), counter.total());
 }
 
-TEST(ParallelScan, of_no_locations_is_empty) {
+TEST(ScanAll, of_no_locations_is_empty) {
   const auto archive = Archive::open(example("allops-4"));
   ASSERT_TRUE(archive);
   const auto skeletons = (*archive)->scan_all({}, 2, nullptr);
@@ -58,7 +56,7 @@ TEST(ParallelScan, of_no_locations_is_empty) {
   EXPECT_TRUE(skeletons->empty());
 }
 
-TEST(ParallelScan, missing_files_are_anomalies_and_damaged_ones_errors) {
+TEST(ScanAll, missing_files_are_anomalies_and_damaged_ones_errors) {
   const TempFolder folder;
   fs::copy(example("allops-4"), folder / "x", fs::copy_options::recursive);
   const auto archive = Archive::open(folder / "x");
@@ -72,13 +70,13 @@ TEST(ParallelScan, missing_files_are_anomalies_and_damaged_ones_errors) {
   fs::remove((*archive)->event_file(2));
   folder.put("x/traces/2.evt", std::vector<std::uint8_t>(100, 0x77));
   for (const unsigned threads : {1u, 2u}) {
-    const auto damaged = ParallelScan(**archive, all, threads, nullptr, 1).run();
+    const auto damaged = (*archive)->scan_all(all, threads, nullptr);
     ASSERT_FALSE(damaged);
     EXPECT_THAT(damaged.error().message, ::testing::HasSubstr("2.evt is damaged"));
   }
 }
 
-TEST(ParallelScan, can_be_cancelled) {
+TEST(ScanAll, can_be_cancelled) {
   const auto archive = Archive::open(example("allops-4"));
   ASSERT_TRUE(archive);
   Counter counter(true);

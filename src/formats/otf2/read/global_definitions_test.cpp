@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/read/resolve.hpp"
+#include "formats/otf2/read/read_definitions.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -7,6 +7,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "formats/otf2/format/format.hpp"
 
 namespace entrain::otf2 {
 namespace {
@@ -21,37 +23,52 @@ constexpr std::uint8_t k_openmp = 3, k_mpi = 4;
 constexpr std::uint32_t k_global_members = 1;
 constexpr std::uint8_t k_barrier = 15;
 
-/// Global definitions as a file would hold them. Locations have the ids 100, 101, ...
-struct Raw : RawDefinitions {
-  Raw() {
-    has_clock = true;
-    clock.resolution_hz = 1'000'000'000;
+/// Global definitions as a file holds them. Locations have the ids 100, 101, ...
+struct Raw {
+  explicit Raw(std::uint64_t resolution_hz = 1'000'000'000) {
+    add(def::clock_properties, Fields().c64(resolution_hz).c64(0).c64(0));
   }
+  void add(std::uint8_t type, Fields& fields) { file.records.push_back({type, fields.take()}); }
   std::uint32_t text(const std::string& value) {
-    const auto id = static_cast<std::uint32_t>(500 + strings.size());
-    strings[id] = value;
-    return id;
+    add(def::string, Fields().c32(500 + texts).text(value));
+    return 500 + texts++;
   }
   std::uint32_t tree_node(std::uint32_t parent, const std::string& class_name = "") {
-    const auto id = static_cast<std::uint32_t>(20 + tree_nodes.size());
-    tree_nodes.push_back({id, k_none, text(class_name), parent});
-    return id;
+    const std::uint32_t name = text(class_name);
+    add(def::system_tree_node, Fields().c32(20 + tree_nodes).c32(k_none).c32(name).c32(parent));
+    return 20 + tree_nodes++;
   }
-  std::uint32_t process(std::uint32_t parent, std::uint32_t creator = k_none) {
-    const auto id = static_cast<std::uint32_t>(70 + location_groups.size());
-    location_groups.push_back({id, k_none, parent, creator});
-    return id;
+  void shares_memory(std::uint32_t node) { add(def::tree_node_domain, Fields().c32(node).u8(1)); }
+  std::uint32_t process(std::uint32_t parent, std::uint32_t creator = k_none,
+                        std::uint32_t name = k_none) {
+    add(def::location_group, Fields().c32(70 + processes).c32(name).u8(1).c32(parent).c32(creator));
+    return 70 + processes++;
   }
-  void location(std::uint32_t group) {
-    locations.push_back({100 + locations.size(), k_none, 1, 0, group});
+  void location(std::uint32_t group, std::uint32_t name = k_none) {
+    add(def::location, Fields().c64(100 + locations).c32(name).u8(1).c64(0).c32(group));
+    ++locations;
   }
-  std::uint32_t group(std::uint8_t type, std::vector<std::uint64_t> members,
+  void region(std::uint32_t id, const std::string& name, std::uint8_t role, std::uint8_t paradigm) {
+    const std::uint32_t string = text(name);
+    Fields fields;
+    fields.c32(id).c32(string).c32(k_none).u8(0).c32(k_none).c32(0).c32(0);
+    add(def::region, fields.c32(string).u8(role).u8(paradigm).c32(0));
+  }
+  std::uint32_t group(std::uint8_t type, const std::vector<std::uint64_t>& members,
                       std::uint8_t paradigm = k_mpi, std::uint32_t flags = 0) {
-    const auto id = static_cast<std::uint32_t>(30 + groups.size());
-    groups.push_back({id, type, paradigm, flags, std::move(members)});
-    return id;
+    Fields fields;
+    fields.c32(30 + groups).c32(k_none).u8(0).c32(static_cast<std::uint32_t>(members.size()));
+    for (const std::uint64_t member : members) fields.c64(member);
+    add(def::group, fields.u8(type).u8(paradigm).c32(flags));
+    return 30 + groups++;
   }
-  void comm(std::uint32_t group) { comms.push_back({1, k_none, group, k_none, false}); }
+  void comm(std::uint32_t group) {
+    add(def::comm, Fields().c32(1).c32(k_none).c32(group).c32(k_none));
+  }
+  void attribute(std::uint32_t id, const std::string& name, std::uint8_t type) {
+    const std::uint32_t string = text(name);
+    add(def::attribute, Fields().c32(id).c32(string).u8(type));
+  }
   /// n locations in processes of their own, all on one node, listed for MPI in order.
   void world(std::uint32_t n) {
     std::vector<std::uint64_t> all;
@@ -61,7 +78,15 @@ struct Raw : RawDefinitions {
     }
     group(k_comm_locations, all);
   }
+
+  DefinitionFile file;
+  std::uint32_t texts = 0, tree_nodes = 0, processes = 0, groups = 0;
+  std::uint64_t locations = 0;
 };
+
+Result<GlobalDefinitions> resolve(const Raw& raw, const char* path) {
+  return global_definitions_of(raw.file, path);
+}
 
 GlobalDefinitions resolved(const Raw& raw) {
   auto result = resolve(raw, "x.def");
@@ -71,11 +96,8 @@ GlobalDefinitions resolved(const Raw& raw) {
 
 TEST(Resolve, ids_become_positions_and_names_texts) {
   Raw raw;
-  const auto name = raw.text("MPI Rank 0");
-  raw.location(raw.process(k_none));
-  raw.location_groups[0].name = name;
-  raw.locations[0].name = raw.text("Master thread");
-  raw.regions.push_back({7, raw.text("main"), 0, 0});
+  raw.location(raw.process(k_none, k_none, raw.text("MPI Rank 0")), raw.text("Master thread"));
+  raw.region(7, "main", 0, 0);
   const GlobalDefinitions all = resolved(raw);
   EXPECT_EQ(all.definitions.location_groups[0].name, "MPI Rank 0");
   EXPECT_EQ(all.definitions.locations[0].id, 100u);
@@ -129,7 +151,8 @@ TEST(Resolve, node_is_the_nearest_one_of_shared_memory) {
   Raw raw;
   const auto machine = raw.tree_node(k_none, "machine");
   const auto node0 = raw.tree_node(machine, "rack"), node1 = raw.tree_node(machine, "rack");
-  raw.shared_memory_nodes = {node0, node1};
+  raw.shares_memory(node0);
+  raw.shares_memory(node1);
   const auto socket0 = raw.tree_node(node0, "socket"), socket1 = raw.tree_node(node0, "node");
   for (const std::uint32_t parent : {socket0, socket1, node1, node0}) {
     raw.location(raw.process(parent));
@@ -196,7 +219,7 @@ TEST(Resolve, inter_communicators_have_two_groups) {
   Raw raw;
   raw.world(4);
   const auto a = raw.group(k_comm_group, {0, 1}), b = raw.group(k_comm_group, {3, 2});
-  raw.comms.push_back({9, k_none, a, b, true});
+  raw.add(def::inter_comm, Fields().c32(9).c32(k_none).c32(a).c32(b));
   const GlobalDefinitions all = resolved(raw);
   const trace::Comm& comm = all.definitions.comms[0];
   EXPECT_TRUE(comm.inter);
@@ -212,7 +235,7 @@ TEST(Resolve, undefined_references_are_tolerated) {
   raw.comm(raw.group(k_locations, {100, 999}));      // location 999
   raw.comm(4711);                                    // group
   raw.comm(raw.group(k_comm_group, {0}, k_openmp));  // no list of locations
-  raw.windows.push_back({3, 4711, 4711});
+  raw.add(def::rma_window, Fields().c32(3).c32(4711).c32(4711));
   const auto definitions = resolved(raw).definitions;
   EXPECT_THAT(definitions.comms[0].group_a, ElementsAre(0, k_none, 1));
   EXPECT_THAT(definitions.comms[1].group_a, ElementsAre(0, k_none));
@@ -224,9 +247,8 @@ TEST(Resolve, undefined_references_are_tolerated) {
 
 TEST(Resolve, regions_that_matter_are_told_by_name_or_role) {
   Raw raw;
-  const auto region = [&](const char* name, std::uint8_t role, std::uint8_t paradigm) {
-    raw.regions.push_back(
-        {static_cast<std::uint32_t>(raw.regions.size()), raw.text(name), role, paradigm});
+  auto region = [&, id = 0u](const char* name, std::uint8_t role, std::uint8_t paradigm) mutable {
+    raw.region(id++, name, role, paradigm);
   };
   region("MPI_Init", 0, k_mpi);
   region("MPI_Init_thread", 0, k_mpi);
@@ -252,25 +274,33 @@ TEST(Resolve, regions_that_matter_are_told_by_name_or_role) {
 TEST(Resolve, contradictions_are_refused) {
   Raw twice;
   twice.location(twice.process(k_none));
-  twice.locations.push_back(twice.locations[0]);
+  twice.file.records.push_back(twice.file.records.back());
   const auto refused = resolve(twice, "x.def");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::input);
   EXPECT_THAT(refused.error().message, HasSubstr("x.def defines location 100 twice"));
   Raw timeless;
-  timeless.has_clock = false;
+  timeless.file.records.clear();
   EXPECT_FALSE(resolve(timeless, "x.def"));
-  Raw frozen;
-  frozen.clock.resolution_hz = 0;
-  EXPECT_FALSE(resolve(frozen, "x.def"));
+  EXPECT_FALSE(resolve(Raw(0), "x.def"));
+}
+
+TEST(Resolve, the_first_record_that_is_too_short_is_named) {
+  Raw raw;
+  raw.world(1);
+  raw.add(def::comm, Fields().c32(1));
+  raw.add(def::string, Fields().c32(1).u8('x'));  // a text without an end
+  const auto refused = resolve(raw, "x.def");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("definition record 5 (type 22) is too short"));
 }
 
 TEST(Resolve, finds_the_lists_of_partners) {
   Raw raw;
   raw.text("to 0-1 from 2");
   const std::uint32_t ring = raw.text("to 2 from 0-1");
-  raw.attributes.push_back({6, raw.text("ENTRAIN::PARTNERS"), 11});
-  raw.regions.push_back({3, raw.text("MPI_Neighbor_alltoall"), 0, k_mpi});
+  raw.attribute(6, "ENTRAIN::PARTNERS", 11);
+  raw.region(3, "MPI_Neighbor_alltoall", 0, k_mpi);
   const auto out = resolve(raw, "x");
   ASSERT_TRUE(out);
   EXPECT_EQ(out->references.partners_attribute, 6u);
@@ -286,9 +316,9 @@ TEST(Resolve, finds_the_lists_of_partners) {
 TEST(Resolve, without_the_attribute_no_string_is_a_list_of_partners) {
   Raw raw;
   raw.text("to 0-1 from 2");
-  raw.attributes.push_back({6, raw.text("ENTRAIN::PARTNERS"), 3});  // not a string
-  raw.regions = {{3, raw.text("MPI_Neighbor_alltoall"), 0, k_mpi},
-                 {4, raw.text("MPI_Neighbor_alltoall_init"), 0, k_mpi}};
+  raw.attribute(6, "ENTRAIN::PARTNERS", 3);  // not a string
+  raw.region(3, "MPI_Neighbor_alltoall", 0, k_mpi);
+  raw.region(4, "MPI_Neighbor_alltoall_init", 0, k_mpi);
   const auto out = resolve(raw, "x");
   ASSERT_TRUE(out);
   EXPECT_EQ(out->references.partners_attribute, k_none);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/otf2/read/archives.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+
+namespace entrain::otf2 {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The anchors of a folder, if there are several; else the path: Archive::open() reports errors.
+std::vector<fs::path> anchors_at(const fs::path& path) {
+  std::vector<fs::path> anchors;
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+      if (it->path().extension() == ending::anchor) anchors.push_back(it->path());
+    }
+    std::sort(anchors.begin(), anchors.end());
+  }
+  return anchors.size() > 1 && !error ? anchors : std::vector<fs::path>{path};
+}
+
+bool are_distinct(std::span<const std::string> names) {
+  return std::set<std::string>(names.begin(), names.end()).size() == names.size();
+}
+
+/// The locations of `all` that are in an archive.
+std::vector<LocationIndex> share_of(const Archive& archive, std::span<const LocationIndex> all) {
+  std::vector<LocationIndex> own;
+  std::ranges::copy_if(all, std::back_inserter(own), [&](auto l) { return archive.owns(l); });
+  return own;
+}
+
+}  // namespace
+
+std::vector<fs::path> anchors_of(std::span<const fs::path> paths) {
+  std::vector<fs::path> anchors;
+  for (const fs::path& path : paths) {
+    const std::vector<fs::path> own = anchors_at(path);
+    anchors.insert(anchors.end(), own.begin(), own.end());
+  }
+  return anchors;
+}
+
+Result<std::unique_ptr<Archives>> Archives::open(std::span<const fs::path> paths) {
+  const std::vector<fs::path> anchors = anchors_of(paths);
+  std::unique_ptr<Archives> result(new Archives());
+  const auto definitions = std::make_shared<trace::Definitions>();
+  for (const fs::path& anchor : anchors) {
+    TRY_ASSIGN(result->archives_.emplace_back(), Archive::open(anchor, definitions));
+  }
+  result->path_ = result->archives_[0]->path();
+  if (anchors.size() == 1) return result;
+  result->path_ += fmt::format(" and {} more", anchors.size() - 1);
+  std::vector<std::string> labels;
+  for (const auto& archive : result->archives_) labels.push_back(archive->name());
+  if (!are_distinct(labels)) {
+    for (std::size_t k = 0; k < labels.size(); ++k) {
+      std::error_code error;
+      labels[k] = fs::absolute(result->archives_[k]->folder(), error).lexically_normal().string();
+      while (labels[k].size() > 1 && labels[k].ends_with('/')) labels[k].pop_back();
+      labels[k] = fs::path(labels[k]).filename().string();
+    }
+    if (!are_distinct(labels)) {
+      return fail(ErrorKind::input,
+                  fmt::format("two of the archives have one name, {}, in folders of one name, so "
+                              "that their copies cannot stand side by side; rename one",
+                              result->archives_[0]->name()));
+    }
+    result->names_ = labels;
+  }
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    result->archives_[k]->label_processes(labels[k], *definitions);
+  }
+  return result;
+}
+
+const Archive& Archives::of(LocationIndex location) const {
+  const auto found =
+      std::ranges::find_if(archives_, [&](const auto& archive) { return archive->owns(location); });
+  return found == archives_.end() ? *archives_.back() : **found;
+}
+
+fs::path Archives::place_of(std::size_t archive) const {
+  return names_.empty() ? fs::path() : fs::path(names_[archive]);
+}
+
+std::uint64_t Archives::event_bytes(std::span<const LocationIndex> locations) const {
+  std::uint64_t bytes = 0;
+  for (const LocationIndex& location : locations) {
+    bytes += of(location).event_bytes({&location, 1});
+  }
+  return bytes;
+}
+
+Result<std::vector<trace::LocationSkeleton>> Archives::scan_all(
+    std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const {
+  if (archives_.size() == 1) return archives_[0]->scan_all(locations, threads, progress);
+  std::vector<trace::LocationSkeleton> skeletons(locations.size());
+  for (const auto& archive : archives_) {
+    TRY_ASSIGN(auto own, archive->scan_all(share_of(*archive, locations), threads, progress));
+    auto next = own.begin();
+    for (std::size_t i = 0; i < locations.size(); ++i) {
+      if (archive->owns(locations[i])) skeletons[i] = std::move(*next++);
+    }
+  }
+  return skeletons;
+}
+
+void Archives::note_files(std::span<const LocationIndex> locations, unsigned threads) {
+  for (const auto& archive : archives_) {
+    archive->note_files(share_of(*archive, locations), threads);
+  }
+}
+
+Result<void> Archives::check_unchanged() const {
+  for (const auto& archive : archives_) TRY(archive->check_unchanged());
+  return {};
+}
+
+}  // namespace entrain::otf2
