@@ -19,7 +19,7 @@ constexpr std::size_t k_room = 64;  // padding after the text, for parsers
 bool is_document_name(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   const std::string_view plain = without_packing(name);
-  return plain.ends_with(".json") || plain.ends_with(".jsonl") || plain.ends_with(".ndjson");
+  return has_ending(plain, ".json") || has_ending(plain, ".jsonl") || has_ending(plain, ".ndjson");
 }
 
 Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpacked) {
