@@ -95,7 +95,7 @@ std::string_view issue_time_of(const EventText& event) {
   return member(event.arguments, "issue_ts");
 }
 
-void ArrowReader::see(const EventText& event, std::uint32_t row, std::int64_t time) {
+void ArrowReader::see(const EventText& event, const KeptEvent& own) {
   const auto hash = [](const std::string& text) -> std::uint64_t {
     return mix(std::hash<std::string>{}(text));
   };
@@ -106,7 +106,7 @@ void ArrowReader::see(const EventText& event, std::uint32_t row, std::int64_t ti
                       : event.phase == "t" ? Part::step
                                            : Part::end;
     const std::string kind = fmt::format("{} {} {}", event.category, event.name, event.scope);
-    add(hash(kind), hash(fmt::format("{} {}", kind, global)), time, part, row);
+    add(hash(kind), hash(fmt::format("{} {}", kind, global)), part, own);
     return;
   }
   if (event.name != "clock_sync") return;
@@ -118,13 +118,15 @@ void ArrowReader::see(const EventText& event, std::uint32_t row, std::int64_t ti
   const std::uint64_t kind = hash("clock_sync"), request = hash(fmt::format("request {}", sync)),
                       answer = hash(fmt::format("answer {}", sync));
   const bool issues = !text.empty();
-  add(kind, request, issues ? *issued : time, issues ? Part::start : Part::end, row);
-  add(kind, answer, time, issues ? Part::end : Part::start, row);
+  KeptEvent asked = own;
+  if (issues) asked.begin = *issued;
+  add(kind, request, issues ? Part::start : Part::end, asked);
+  add(kind, answer, issues ? Part::end : Part::start, own);
 }
 
-void ArrowReader::add(std::uint64_t kind, std::uint64_t key, std::int64_t time, Arrow::Part part,
-                      std::uint32_t row) {
-  parts_.push_back({{key, static_cast<std::uint64_t>(time), row, part}, kind});
+void ArrowReader::add(std::uint64_t kind, std::uint64_t key, Arrow::Part part,
+                      const KeptEvent& own) {
+  parts_.push_back({.arrow = {.key = key, .part = part}, .kind = kind, .own = own});
 }
 
 /// Calls `see` with the parts of each key, and whether the arrow begins and ends here.
@@ -150,12 +152,13 @@ void ArrowReader::finish(const ClockReader& clocks, RankFile& file) {
   });
   for_each_arrow([&](std::span<const Known> parts, bool is_whole) {
     if (is_whole || open_of_kind[parts.front().kind] < 0) return;
-    for (const auto& [part, kind] : parts) {
+    for (Known part : parts) {
+      clocks.count_on(part.own);
       std::int64_t time = 0;
-      const auto stored = static_cast<std::int64_t>(part.time);
-      if (__builtin_add_overflow(stored, file.facts.base, &time) || time < 0) continue;
-      file.arrows.push_back(
-          {part.key, static_cast<std::uint64_t>(time), clocks.clock(part.clock), part.part});
+      if (__builtin_add_overflow(part.own.begin, file.facts.base, &time) || time < 0) continue;
+      part.arrow.time = static_cast<std::uint64_t>(time);
+      part.arrow.clock = clocks.clock(part.own.row);
+      file.arrows.push_back(part.arrow);
     }
   });
 }

@@ -23,20 +23,20 @@ std::string_view issue_time_of(const EventText& event);
 /// Collects the parts of arrows of a file.
 class ArrowReader {
  public:
-  /// Takes an event; `row`: number of its row. Others than arrows and markers are ignored.
-  void see(const EventText& event, std::uint32_t row, std::int64_t time);
+  /// Takes an event. Others than arrows and markers are ignored.
+  void see(const EventText& event, const KeptEvent& own);
 
   /// Fills RankFile::arrows, once the clocks of the file are known.
   void finish(const ClockReader& clocks, RankFile& file);
 
  private:
   struct Known {
-    Arrow arrow;             ///< `clock` is the number of a row
+    Arrow arrow;             ///< without its time and clock
     std::uint64_t kind = 0;  ///< hash of category and name
+    KeptEvent own;           ///< its begin is the time of the arrow
   };
   void for_each_arrow(const std::function<void(std::span<const Known>, bool is_whole)>& see) const;
-  void add(std::uint64_t kind, std::uint64_t key, std::int64_t time, Arrow::Part part,
-           std::uint32_t row);
+  void add(std::uint64_t kind, std::uint64_t key, Arrow::Part part, const KeptEvent& own);
 
   std::vector<Known> parts_;
 };

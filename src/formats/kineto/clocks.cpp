@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "base/exact.hpp"
 #include "base/try.hpp"
 
 namespace entrain::kineto {
@@ -67,6 +68,16 @@ void ClockReader::Stamps::add(const Stamps& other) {
   last = std::max(last, other.last);
 }
 
+ClockReader::Stamps ClockReader::Stamps::moved(const Falls& falls, std::uint32_t part) const {
+  Stamps result = *this;
+  if (first > last) return result;
+  const auto move = [&](std::int64_t& time) {
+    time = static_cast<std::int64_t>(static_cast<std::uint64_t>(time) + falls.ahead(time, part));
+  };
+  move(result.first), move(result.last);
+  return result;
+}
+
 bool ClockReader::Stamps::zero_is_none() const {
   constexpr std::int64_t k_times = 10, k_least = 1'000'000'000;
   return zeros > 0 && first <= last && first > k_least && first / k_times > last - first;
@@ -97,10 +108,12 @@ std::uint32_t ClockReader::number_of(const EventText& event) {
   return last_row_ = at->second;
 }
 
-std::uint32_t ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t end) {
-  const KeptEvent kept{number_of(event), begin, end};
-  RowFacts& row = rows_[kept.row];
-  row.stamps.add(begin, end);
+KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t end) {
+  const std::uint32_t number = number_of(event);
+  RowFacts& row = rows_[number];
+  const KeptEvent kept{number, begin, end, row.order.see(begin, end)};
+  row.stamps.resize(std::size_t{kept.part} + 1);
+  row.stamps.back().add(begin, end);
   if (is_work_of_device(event)) {
     row.is_of_device = true;
     const bool is_to_host = event.name.find("DtoH") != std::string_view::npos;
@@ -110,7 +123,7 @@ std::uint32_t ClockReader::see(const EventText& event, std::int64_t begin, std::
   } else if (event.category == "cuda_sync") {
     add_sync(event);
   }
-  return kept.row;
+  return kept;
 }
 
 /// Takes a record of what a call waited for.
@@ -135,7 +148,8 @@ void ClockReader::add_call(const EventText& event, const KeptEvent& call) {
   if (correlation == 0) return;
   KeptEvent& launch =
       launches_[rows_[call.row].name.process].try_emplace(correlation, call).first->second;
-  launch = {call.row, std::min(launch.begin, call.begin), std::max(launch.end, call.end)};
+  launch.begin = std::min(launch.begin, call.begin);
+  launch.end = std::max(launch.end, call.end);
 }
 
 const KeptEvent* ClockReader::launch_by(std::uint64_t correlation, std::string_view host) const {
@@ -175,7 +189,7 @@ void ClockReader::gather_devices() {
   for (const RowFacts& row : rows_) {
     if (!row.is_of_device) continue;
     Device& device = devices_[row.name.process];
-    device.stamps.add(row.stamps);
+    for (const Stamps& stamps : row.stamps) device.stamps.add(stamps);
     ++device.streams;
   }
   for (const Work& work : work_) devices_[rows_[work.row].name.process].work.push_back(&work);
@@ -201,9 +215,90 @@ std::uint32_t ClockReader::part_of(std::string_view process) const {
   return at != parts_.end() ? static_cast<std::uint32_t>(at - parts_.begin()) : 0;
 }
 
+/// Where the clock of some rows was set back: those that fall at all do so equally often, each time
+/// by little of what they show before and after. Blocks of a file that begin anew repeat most
+/// times.
+Falls ClockReader::falls_of(std::span<const std::uint32_t> rows) const {
+  constexpr std::int64_t k_times = 4;  ///< parts must be so many times longer than what is repeated
+  constexpr std::int64_t k_longest = std::int64_t{1} << 45;  ///< of a fall, ns: ten hours
+  constexpr std::int64_t k_apart = 50'000'000;  ///< ns: longer than what may hide when it was set
+  std::vector<RowOrder::Fall> all;
+  std::vector<Stamps> parts;
+  for (const std::uint32_t r : rows) {
+    const std::vector<RowOrder::Fall>& own = rows_[r].order.falls();
+    if (own.empty()) continue;
+    if (own.size() > RowOrder::k_most_falls || (!all.empty() && all.size() != own.size()))
+      return {};
+    if (all.empty()) all = own;
+    parts.resize(own.size() + 1);
+    for (std::size_t f = 0; f < own.size(); ++f) {
+      all[f] = {std::max(all[f].from, own[f].from), std::min(all[f].to, own[f].to),
+                std::max(all[f].until, own[f].until)};
+    }
+    for (std::size_t p = 0; p < parts.size(); ++p) parts[p].add(rows_[r].stamps[p]);
+  }
+  for (std::size_t f = 0; f < all.size(); ++f) {
+    auto& [begin, next, until, ahead] = all[f];
+    const Int128 from = begin, to = next;
+    const Int128 least = k_times * (from - to);
+    if (from - to > k_longest || until - from > k_longest || to - parts[f].first < least ||
+        parts[f + 1].last - from < least) {
+      return {};
+    }
+    ahead = until - next + k_apart;
+  }
+  return {std::move(all)};
+}
+
+/// Lets the times of each clock count on, before these are taken for times.
+void ClockReader::count_all_on() {
+  std::map<std::pair<bool, std::string_view>, std::vector<std::uint32_t>> rows;
+  for (std::uint32_t r = 0; r < rows_.size(); ++r) {
+    const RowFacts& row = rows_[r];
+    const std::string_view host = part_of(row.name.process) > 0 ? row.name.process : "";
+    rows[{row.is_of_device, row.is_of_device ? row.name.process : host}].push_back(r);
+  }
+  std::map<std::pair<bool, std::string_view>, Falls> of_clock;
+  for (const auto& [clock, own] : rows) of_clock[clock] = falls_of(own);
+  // A host and its devices that were set together count on by the same.
+  const auto host_of_clock = [&](const auto& clock) -> Falls& {
+    const auto device = devices_.find(clock.second);
+    const std::string_view host =
+        clock.first && device != devices_.end() ? device->second.host : clock.second;
+    return of_clock[{false, part_of(host) > 0 ? host : std::string_view()}];
+  };
+  for (auto& [clock, falls] : of_clock) {
+    Falls& host = host_of_clock(clock);
+    if (&host == &falls || host.all.empty()) continue;
+    if (falls.all.empty()) {
+      falls = host;
+      for (RowOrder::Fall& fall : falls.all) fall.until = fall.to + (fall.from - fall.to) / 2;
+    }
+    for (std::size_t f = 0; f < host.all.size() && falls.all.size() == host.all.size(); ++f) {
+      host.all[f].ahead = std::max(host.all[f].ahead, falls.all[f].ahead);
+    }
+  }
+  for (auto& [clock, falls] : of_clock) {
+    const Falls& host = host_of_clock(clock);
+    for (std::size_t f = 0; f < host.all.size() && falls.all.size() == host.all.size(); ++f) {
+      falls.all[f].ahead = host.all[f].ahead;
+    }
+  }
+  ahead_.resize(rows_.size());
+  for (const auto& [clock, own] : rows) {
+    for (const std::uint32_t r : own) ahead_[r] = of_clock[clock];
+  }
+  for (Work& work : work_) count_on(work);
+  for (Wait& wait : waits_) count_on(wait);
+  for (auto& [process, launches] : launches_) {
+    for (auto& [correlation, launch] : launches) count_on(launch);
+  }
+}
+
 Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view>& devices) {
   gather_devices();
   find_parts(devices);
+  count_all_on();
   file.parts = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(parts_.size()));
   file.clocks.assign(file.parts, {});
   for (std::uint32_t p = 0; p < file.parts; ++p) file.clocks[p].part = p;
@@ -224,7 +319,12 @@ Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view
   for (RowFacts& row : rows_) {
     const auto& [process, thread] = row.name;
     row.clock = row.is_of_device ? clock_of_device[process] : part_of(process);
-    stamps[row.clock].add(row.stamps);
+    Falls& falls = ahead_[static_cast<std::size_t>(&row - rows_.data())];
+    if (row.is_of_device && row.clock == 0) falls = {};  // the host's clock, in no order with it
+    if (!falls.all.empty()) file.clocks[row.clock].falls = falls;
+    for (std::uint32_t p = 0; p < row.stamps.size(); ++p) {
+      stamps[row.clock].add(row.stamps[p].moved(falls, p));
+    }
     if (row.clock > 0)
       file.rows.emplace(RowOf<std::string>{std::string(process), std::string(thread)}, row.clock);
   }

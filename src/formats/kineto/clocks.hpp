@@ -7,6 +7,7 @@
 #include <memory_resource>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -37,6 +38,7 @@ class Texts {
 struct KeptEvent {
   std::uint32_t row = 0;  ///< number of its row
   std::int64_t begin = 0, end = 0;
+  std::uint32_t part = 0;  ///< RowOrder::see()
 };
 
 /// Finds the clocks of a file from its events.
@@ -44,8 +46,8 @@ class ClockReader {
  public:
   explicit ClockReader(Texts& texts) : texts_(texts) {}
 
-  /// Takes an event, and returns the number of its row; without a length it ends at its begin.
-  std::uint32_t see(const EventText& event, std::int64_t begin, std::int64_t end);
+  /// Takes an event; without a length it ends at its begin.
+  KeptEvent see(const EventText& event, std::int64_t begin, std::int64_t end);
   [[nodiscard]] const Row& row(std::uint32_t number) const { return rows_[number].name; }
 
   /// Fills RankFile::clocks, parts and rows, once RankFile::facts is complete. `devices`: processes
@@ -53,6 +55,13 @@ class ClockReader {
   /// Errors: ErrorKind::input for times out of range.
   Result<void> finish(RankFile& file, const std::set<std::string_view>& devices);
 
+  /// Lets a time of an event count on where its clock was set back, after finish().
+  void count_on(KeptEvent& event) const {
+    if (event.begin == 0) return;
+    const std::uint64_t ahead = ahead_[event.row].ahead(event.begin, event.part);
+    event.begin = static_cast<std::int64_t>(static_cast<std::uint64_t>(event.begin) + ahead);
+    event.end = static_cast<std::int64_t>(static_cast<std::uint64_t>(event.end) + ahead);
+  }
   /// The clock of a row, after finish().
   [[nodiscard]] std::uint32_t clock(std::uint32_t row) const { return rows_[row].clock; }
   /// The launch of a correlation number by the host of a device, after finish(): of several calls
@@ -69,13 +78,15 @@ class ClockReader {
 
     void add(std::int64_t begin, std::int64_t end);
     void add(const Stamps& other);
+    [[nodiscard]] Stamps moved(const Falls& falls, std::uint32_t part) const;
     /// True if stamps of 0 are farther from all others than ten times what these cover, and than a
     /// second: the profiler did not know the time.
     [[nodiscard]] bool zero_is_none() const;
   };
   struct RowFacts {
     Row name;
-    Stamps stamps{};
+    std::vector<Stamps> stamps{1};  ///< of each part of its order
+    RowOrder order{};
     bool is_of_device = false;  ///< work of a device is in it
     std::uint32_t clock = 0;    ///< position in RankFile::clocks
   };
@@ -116,6 +127,8 @@ class ClockReader {
   void add_sync(const EventText& event);
   void add_call(const EventText& event, const KeptEvent& call);
   void gather_devices();
+  [[nodiscard]] Falls falls_of(std::span<const std::uint32_t> rows) const;
+  void count_all_on();
   [[nodiscard]] std::string_view host_of(const Device& device) const;
   void find_parts(const std::set<std::string_view>& devices);
   [[nodiscard]] std::uint32_t part_of(std::string_view process) const;
@@ -129,6 +142,7 @@ class ClockReader {
 
   Texts& texts_;
   std::vector<RowFacts> rows_;
+  std::vector<Falls> ahead_;  ///< of the clock of each row
   std::map<Row, std::uint32_t, IsRowBefore> row_numbers_;
   std::uint32_t last_row_ = 0;  ///< row of the last event: neighbours often share it
   std::vector<Work> work_;

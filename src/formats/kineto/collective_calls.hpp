@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -68,6 +69,50 @@ struct IsRowBefore {
   }
 };
 
+/// The order of the events of a row tells where its clock was set back, and shows times twice.
+class RowOrder {
+ public:
+  /// The begins of two events, one after the other, and the end of the first one, ns without the
+  /// base.
+  struct Fall {
+    std::int64_t from = 0, to = 0, until = 0;
+    std::int64_t ahead = 0;  ///< what later times count on by, once it is known
+  };
+  /// Takes an event; returns the number of falls up to it. Parents that follow their children fall
+  /// back as well, but by less, or often.
+  std::uint32_t see(std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t k_least = 100'000;  // ns
+    if (begin == 0 || part() > k_most_falls) return part();
+    const bool falls = begin < latest_ - k_least;
+    if (falls) falls_.push_back({latest_, begin, until_});
+    if (falls || begin >= latest_) latest_ = begin, until_ = end;
+    return part();
+  }
+  /// More falls say nothing of the clock.
+  static constexpr std::uint32_t k_most_falls = 16;
+  [[nodiscard]] const std::vector<Fall>& falls() const { return falls_; }
+
+ private:
+  [[nodiscard]] std::uint32_t part() const { return static_cast<std::uint32_t>(falls_.size()); }
+
+  std::vector<Fall> falls_;
+  std::int64_t latest_ = std::numeric_limits<std::int64_t>::min() / 2, until_ = 0;
+};
+
+/// Falls of a clock, in order. Later times count on from behind what was before.
+struct Falls {
+  std::vector<RowOrder::Fall> all{};
+
+  /// What to add to a time, modulo 2^64. `part`: falls of its row before it; a row may have none.
+  [[nodiscard]] std::uint64_t ahead(std::int64_t time, std::uint32_t part) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t f = 0; f < all.size() && (f < part || time > all[f].until); ++f) {
+      sum += static_cast<std::uint64_t>(all[f].ahead);
+    }
+    return sum;
+  }
+};
+
 /// A launch precedes the begin of its kernel, and a kernel's end that of the call that waits for
 /// it.
 struct InnerEdge {
@@ -92,6 +137,7 @@ struct FileClock {
   bool zero_is_none = false;          ///< a `ts` of 0 is no time of this clock
   std::uint32_t part = 0;             ///< number of its rank in the file
   std::vector<InnerEdge> edges{};     ///< between the host and this device
+  Falls falls{};                      ///< where it was set back
 };
 
 /// Contents of one file, or of all windows of a rank.

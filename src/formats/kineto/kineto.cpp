@@ -2,6 +2,7 @@
 #include "formats/kineto/kineto.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
@@ -73,6 +74,7 @@ class Run : public formats::Recording {
     remove_empty(files_, notes);
     TRY(order_ranks(files_, notes));
     ranks_ = ranks_of(files_);
+    set_aside_wrong_units();
     take(match_calls(ranks_));
     return {};
   }
@@ -112,7 +114,9 @@ class Run : public formats::Recording {
   void add(const Instance& instance);
   void add_message(const Instance& instance);
   void add_arrows();
+  void set_aside_wrong_units();
   void warn_of_cuts();
+  void note_falls(const RankFile& file);
   void warn_of_origins();
   void warn_of_mixed(const RankFile& file);
   void warn_of_apart();
@@ -122,6 +126,38 @@ class Run : public formats::Recording {
   Matches matches_;
   unsigned threads_;
 };
+
+/// Calls of a rank whose times are those of the others over a thousand, or a power of it, would
+/// move clocks that are right.
+void Run::set_aside_wrong_units() {
+  constexpr double k_year_2000 = 946'684'800e9, k_error = 1e-4;  // of 50 years 44 hours
+  std::vector<double> usual;
+  for (const RankFile& rank : ranks_) {
+    const auto first = static_cast<double>(rank.clocks.front().first);
+    if (first >= k_year_2000) usual.push_back(first);
+  }
+  if (usual.empty()) return;
+  const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
+  std::nth_element(usual.begin(), middle, usual.end());
+  for (RankFile& rank : ranks_) {
+    const auto first = static_cast<double>(rank.clocks.front().first);
+    for (const double factor : {1e3, 1e6, 1e9}) {
+      if (first == 0 || std::abs(*middle / first / factor - 1) > k_error) continue;
+      const std::string name = fmt::format("rank {}", rank.rank);
+      set_aside.push_back(
+          {.kind = "wrong_unit",
+           .clock = name,
+           .records = rank.calls.size(),
+           .total = rank.calls.size(),
+           .is_decisive = true,
+           .reason = fmt::format("the times of {} are {:.0f} times too small: they are not in "
+                                 "microseconds, and its calls move no clock; write them in "
+                                 "microseconds",
+                                 name, factor)});
+      rank.calls.clear();
+    }
+  }
+}
 
 void Run::take(Matches matches) {
   matches_ = std::move(matches);
@@ -210,11 +246,26 @@ void Run::add_calls() {
 /// Reports show the first warning first.
 void Run::warn_of_cuts() {
   for (const RankFile& file : files_) {
+    note_falls(file);
     if (file.facts.truncated && file.events > 0) warn_of_cut(file.path);
     if (file.events > 0 || !file.facts.truncated) continue;
     warnings.insert(warnings.begin(),
                     fmt::format("{} ends before its first event: nothing is known of rank {}",
                                 file.path.filename().string(), file.rank));
+  }
+}
+
+void Run::note_falls(const RankFile& file) {
+  for (const FileClock& clock : file.clocks) {
+    for (const RowOrder::Fall& fall : clock.falls.all) {
+      notes.push_back(fmt::format(
+          "in {} times{} fall back by {:.6g} ms: the clock was set back there, and later times "
+          "count "
+          "on, as the order of records tells, by {:.6g} ms, to which the step that is named adds",
+          file.path.filename().string(),
+          clock.process.empty() ? "" : fmt::format(" of device {}", row_of(clock.process)),
+          static_cast<double>(fall.from - fall.to) / 1e6, static_cast<double>(fall.ahead) / 1e6));
+    }
   }
 }
 
@@ -456,6 +507,7 @@ Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsign
 std::unique_ptr<formats::Source> Run::paired_after(std::span<const ClockMap> maps) const {
   auto run = std::make_unique<Run>(files_, threads_);
   run->ranks_ = ranks_;
+  run->set_aside = set_aside;
   run->take(match_calls_after(ranks_, maps));
   return run;
 }

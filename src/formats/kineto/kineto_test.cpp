@@ -119,6 +119,27 @@ TEST_F(Chrome, a_file_that_is_cut_in_its_header_is_a_rank_without_events) {
             "rank2.json ends before its first event: nothing is known of rank 2");
 }
 
+TEST_F(Chrome, times_of_a_rank_in_another_unit_are_set_aside) {
+  const auto calls = [](double per_us) {
+    std::vector<std::string> events;
+    for (int k = 1; k <= 9; ++k) {
+      events.push_back(fmt::format(
+          R"({{"ph": "X", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": {:.3f}, )"
+          R"("dur": {:.3f}, "args": {{"stream": 7, "Comms Id": 1, "Seq": {}}}}})",
+          (1.76e15 + 1000 * k) * per_us, 50 * per_us, k));
+    }
+    return file_of(events);
+  };
+  for (const double per_us : {1.0, 1.0, 1e-3}) add(calls(per_us));
+  const auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->set_aside.size(), 1U);
+  EXPECT_EQ((*run)->set_aside[0].clock, "rank 2");
+  EXPECT_NE((*run)->set_aside[0].reason.find("1000 times too small"), std::string::npos);
+  ASSERT_EQ((*run)->list.instances.size(), 9U);
+  EXPECT_EQ((*run)->list.instances[0].ends, 2U);
+}
+
 TEST_F(Chrome, two_files_of_a_rank_of_which_one_has_no_events_do_not_overlap) {
   const std::string rank = R"("distributedInfo": {"rank": 0, "world_size": 2}, )";
   add(file_of({kernel(1000)}, rank));

@@ -132,7 +132,7 @@ class FileReader {
                               json::excerpt(event.duration)));
     }
     ++file_.events;
-    const KeptEvent own{clocks_.see(event, begin, end), begin, end};
+    const KeptEvent own = clocks_.see(event, begin, end);
     if (is_begin_or_end(event)) {
       if (!event.has_length()) pair(event, own);
     } else if (is_collective_kernel(event)) {
@@ -143,7 +143,7 @@ class FileReader {
     } else if (names_collective(event) && !is_arrow(event)) {
       ranges_.push_back({own, texts_.interned(event.name), texts_.kept(event.arguments)});
     } else {
-      arrows_.see(event, own.row, begin);
+      arrows_.see(event, own);
     }
     return {};
   }
@@ -158,6 +158,9 @@ class FileReader {
     for (const Kernel& kernel : kernels_) devices.insert(clocks_.row(kernel.row).process);
     TRY(clocks_.finish(file_, devices));
     arrows_.finish(clocks_, file_);
+    for (Kernel& kernel : kernels_) clocks_.count_on(kernel);
+    for (Range& range : ranges_) clocks_.count_on(range);
+    for (Step& step : steps_) clocks_.count_on(step);
     const bool are_mixed = devices.size() > 1 && file_.parts == 1;
     leave_out_kernels();
     file_.one_stream = devices.size() == 1 && are_merged(kernels_);
