@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "base/exact.hpp"
 #include "base/try.hpp"
 #include "sim/clock_model.hpp"
 
@@ -22,46 +21,10 @@ namespace {
 
 constexpr std::int64_t k_any = std::int64_t{1} << 62;  ///< beyond the difference of any two stamps
 
-/// What an edge says of a clock at a stamp: a limit of what is added to its time, ticks.
-struct Limit {
-  std::int64_t at = 0, value = 0;
-};
-
-/// What is added to the time of a clock.
-struct Line {
-  std::int64_t at = 0, value = 0;
-  double rate = 0;
-  /// By how much it is above a limit.
-  [[nodiscard]] double above(const Limit& one) const {
-    return static_cast<double>(value - one.value) + rate * static_cast<double>(one.at - at);
-  }
-};
-
-/// The line below all limits that is highest in the middle of their times: an edge of their hull.
-Line highest_below(std::vector<Limit> limits) {
-  std::ranges::sort(limits, {}, [](const Limit& one) { return std::pair(one.at, one.value); });
-  std::vector<Limit> hull;
-  for (const Limit& one : limits) {
-    const auto is_above = [&](const Limit& a, const Limit& b) {  // b, of the line from a to `one`
-      return Int128{b.value - a.value} * (one.at - a.at) >=
-             Int128{one.value - a.value} * (b.at - a.at);
-    };
-    while (hull.size() > 1 && is_above(hull[hull.size() - 2], hull.back())) hull.pop_back();
-    if (hull.empty() || one.at > hull.back().at) hull.push_back(one);
-  }
-  if (hull.size() == 1) return {hull[0].at, hull[0].value, 0};
-  const std::int64_t middle = limits.front().at + (limits.back().at - limits.front().at) / 2;
-  std::size_t next = 1;
-  while (next + 1 < hull.size() && hull[next].at < middle) ++next;
-  const Limit &from = hull[next - 1], &to = hull[next];
-  return {from.at, from.value,
-          static_cast<double>(to.value - from.value) / static_cast<double>(to.at - from.at)};
-}
-
-/// Edges between a clock (1) and its carrier (0), and what they say of the clock.
+/// Edges between a clock (1) and its carrier (0), and the constants that would meet them all.
 struct Inner {
   tables::EdgeList list;
-  std::vector<Limit> lower, upper;
+  std::vector<std::int64_t> lower, upper;  ///< limits of what is added to the clock's times, ticks
 
   void add(bool from_carrier, std::uint64_t cause, std::uint64_t effect) {
     list.cause_clock.push_back(from_carrier ? 0 : 1);
@@ -69,78 +32,43 @@ struct Inner {
     list.cause_time.push_back(cause);
     list.effect_time.push_back(effect);
     const auto missing = static_cast<std::int64_t>(cause - effect);
-    const auto at = static_cast<std::int64_t>(from_carrier ? effect : cause);
-    (from_carrier ? lower : upper).push_back({at, from_carrier ? missing : -missing});
+    (from_carrier ? lower : upper).push_back(from_carrier ? missing : -missing);
   }
   [[nodiscard]] std::int64_t least() const {
-    return lower.empty() ? -k_any : std::ranges::max(lower, {}, &Limit::value).value;
+    return lower.empty() ? -k_any : *std::ranges::max_element(lower);
   }
   [[nodiscard]] std::int64_t most() const {
-    return upper.empty() ? k_any : std::ranges::min(upper, {}, &Limit::value).value;
+    return upper.empty() ? k_any : *std::ranges::min_element(upper);
   }
-  /// 0 if it meets the edges, else a constant that does, if there is one: between both limits, see
-  /// share(). A limit alone: itself.
-  [[nodiscard]] std::int64_t shift() const {
+  /// A constant that meets the edges, if one does: of both limits the mean, weighted by how dense
+  /// edges are there. The shortest time from a launch to its kernel, and from a kernel to the call
+  /// that waits for it, is about as long as the shortest of these times vary. A limit alone:
+  /// itself.
+  [[nodiscard]] std::int64_t likely() const {
     const std::int64_t low = least(), high = most();
-    if (low <= 0 && high >= 0) return 0;
     if (upper.empty()) return low;
     if (lower.empty()) return high;
-    const double up = share({0, low, 0}, {0, high, 0});
-    return low + std::llround(up * static_cast<double>(high - low));
+    std::vector<std::int64_t> from_above = lower;
+    for (std::int64_t& one : from_above) one = -one;
+    const double below = spread(std::move(from_above)), above = spread(upper);
+    const double share = below * below / (below * below + above * above);  // of the way up
+    return low + std::llround(share * static_cast<double>(high - low));
   }
-  /// A straight map of the clock that meets the edges; empty if the lines found meet not all.
-  [[nodiscard]] std::optional<ClockMap> straight(const StampRange& events) const {
-    constexpr double k_fastest = 1e-3;
-    if (lower.empty() || upper.empty()) return std::nullopt;
-    std::vector<Limit> below = lower;
-    for (Limit& one : below) one.value = -one.value;
-    Line low = highest_below(std::move(below));
-    low.value = -low.value, low.rate = -low.rate;
-    const Line high = highest_below(upper);
-    if (std::abs(low.rate) > k_fastest || std::abs(high.rate) > k_fastest) return std::nullopt;
-    const double up = share(low, high);
-    const auto knot = [&](std::uint64_t stamp) -> ClockKnot {
-      const auto time = static_cast<std::int64_t>(stamp);
-      const Limit zero{time, 0};
-      return {stamp, std::llround(up * high.above(zero) + (1 - up) * low.above(zero))};
-    };
-    const auto map =
-        ClockMap::from_knots({knot(events.first), knot(std::max(events.last, events.first + 1))});
-    if (!map) return std::nullopt;
-    const auto added = [&](const Limit& one) {
-      return (*map)(static_cast<std::uint64_t>(one.at)) - one.at;
-    };
-    const bool fits =
-        std::ranges::all_of(lower, [&](const Limit& one) { return added(one) >= one.value; }) &&
-        std::ranges::all_of(upper, [&](const Limit& one) { return added(one) <= one.value; });
-    return fits ? std::optional(*map) : std::nullopt;
-  }
-  /// How far up between two lines the clock is, 0 to 1, by how dense edges are at each: the
-  /// shortest time from a launch to its kernel, and from a kernel to the call that waits for it, is
-  /// about as long as the shortest of these times vary.
-  [[nodiscard]] double share(const Line& low, const Line& high) const {
-    std::vector<double> over, under;
-    for (const Limit& one : lower) over.push_back(low.above(one));
-    for (const Limit& one : upper) under.push_back(-high.above(one));
-    const double below = spread(std::move(over)), above = spread(std::move(under));
-    return below * below / (below * below + above * above);
-  }
-  /// How far the smallest tenth of some values, two at least, is apart; one value tells nothing.
-  static double spread(std::vector<double> values) {
+  /// The same, but 0 if that meets the edges.
+  [[nodiscard]] std::int64_t shift() const { return least() <= 0 && most() >= 0 ? 0 : likely(); }
+  /// How far the smallest quarter of some values, two at least, is apart; one value tells nothing.
+  static double spread(std::vector<std::int64_t> values) {
     if (values.size() < 2) return static_cast<double>(k_any);
-    const auto tenth =
-        values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, values.size() / 10));
-    std::ranges::nth_element(values, tenth);
-    return *tenth - *std::min_element(values.begin(), tenth) + 1;
+    const auto fourth =
+        values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, values.size() / 4));
+    std::ranges::nth_element(values, fourth);
+    return static_cast<double>(*fourth - *std::min_element(values.begin(), fourth)) + 1;
   }
   /// Moves the clock's times.
   void move(std::int64_t shift) {
     for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
       std::uint64_t& time = list.cause_clock[e] == 1 ? list.cause_time[e] : list.effect_time[e];
       time += static_cast<std::uint64_t>(shift);
-    }
-    for (std::vector<Limit>* limits : {&lower, &upper}) {
-      for (Limit& one : *limits) one = {one.at + shift, one.value - shift};
     }
   }
 };
@@ -191,14 +119,21 @@ class Carrying {
       events->first += static_cast<std::uint64_t>(shift);
       events->last += static_cast<std::uint64_t>(shift);
     }
-    if (const auto& events = pair.clocks[1].events) {
-      if (const auto map = inner.straight(*events)) {
-        TRY_ASSIGN(result_.inner[c], sim::composed(result_.inner[c], *map));
-        return {};
-      }
-    }
     TRY_ASSIGN(const std::vector<ClockMap> maps, align_group(pair, inner.list.view()));
     TRY_ASSIGN(result_.inner[c], sim::composed(result_.inner[c], maps[1]));
+    Inner aligned;
+    for (std::size_t e = 0; e < inner.list.cause_clock.size(); ++e) {
+      const auto time = [&](std::uint32_t clock, std::uint64_t stamp) {
+        return clock == 1 ? static_cast<std::uint64_t>(maps[1](stamp)) : stamp;
+      };
+      const std::uint32_t cause = inner.list.cause_clock[e];
+      aligned.add(cause == 0, time(cause, inner.list.cause_time[e]),
+                  time(1 - cause, inner.list.effect_time[e]));
+    }
+    const bool has_both = !aligned.lower.empty() && !aligned.upper.empty();
+    if (has_both && aligned.least() <= aligned.most()) {
+      result_.inner[c] = result_.inner[c].shifted(aligned.likely());
+    }
     return {};
   }
 
