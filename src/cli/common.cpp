@@ -40,31 +40,15 @@ int exit_code_of(Verdict verdict) {
 
 void add_archive(OptionSet& set, std::vector<std::string>& target, const char* help) {
   set.arguments("ARCHIVE", target,
-                fmt::format("{} Or the JSON files of a training run or of spans of "
-                            "services, plain or packed (.gz, .zst): their folder, or one "
-                            "after the other; - is standard input.",
+                fmt::format("{} Several archives are one run. Or the JSON files of a training run "
+                            "or of spans of services, plain or packed (.gz, .zst): their folder, "
+                            "or one after the other; - is standard input.",
                             help));
 }
 
-<<<<<<< HEAD
 void add_max_unpacked(OptionSet& set, std::uint64_t& target) {
   set.value(
       "--max-unpacked", target, parse_size, "BYTES",
-=======
-Option* add_archive(OptionSet& set, const std::string& name, std::vector<std::string>& target,
-                    const char* help) {
-  return set.arguments(name, target,
-                       fmt::format("{} Several archives are one run. Or the JSON files of a "
-                                   "training run or of spans of services, plain or packed (.gz, "
-                                   ".zst): their folder, or one after the other; - is standard "
-                                   "input.",
-                                   help));
-}
-
-Option* add_max_unpacked(OptionSet& set, std::uint64_t& target) {
-  return add_value(
-      set, "--max-unpacked", target, parse_size, "BYTES",
->>>>>>> otf2/main
       "The most bytes that a packed file (.json.gz, .json.zst) may hold when unpacked, e.g. 20G "
       "(powers of 1024). Files that hold more are refused. Use it when a file that you "
       "trust is refused, or when files come from strangers. Default: 64G, and beyond "

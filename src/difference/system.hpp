@@ -86,7 +86,7 @@ struct Change {
 /// clock.
 struct Instance {
   std::span<const Event> begins, ends;
-  std::int64_t delay = 0;  ///< ticks, 0 to 2^60
+  std::int64_t delay = 0;  ///< ticks, -2^60 to 2^60
 };
 
 /// All constraints. Spans must outlive the construction of the System only.

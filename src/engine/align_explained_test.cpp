@@ -83,5 +83,41 @@ TEST(AlignExplained, a_wrong_pair_moves_no_clock) {
   for (const std::uint32_t clock : {1U, 2U, 3U}) EXPECT_LT(talk.error(aligned, clock), 30 * k_us);
 }
 
+/// Ranks begin a call up to 0.4 ms apart, but end it together: only its ends show a smaller step.
+TEST(AlignExplained, a_step_that_begins_hide_is_seen_by_ends_that_coincide) {
+  Clocks clocks;
+  tables::EdgeList list;
+  for (const char* name : {"a", "b", "c", "d"}) clocks.clocks.push_back({.name = name});
+  const auto shown = [](std::uint32_t clock, std::int64_t time) {
+    const std::int64_t step = clock == 3 && time >= 1'001 * k_ms ? 300 * k_us : 0;
+    return static_cast<std::uint64_t>(time + clock * 7 * k_ms + step);
+  };
+  for (std::uint32_t n = 0; n < 80; ++n) {
+    const std::int64_t last = 201 * k_ms + n * 20 * k_ms;
+    list.instances.push_back({.kind = EdgeKind::n_to_n,
+                              .ends_coincide = true,
+                              .first = list.members.size(),
+                              .begins = 4,
+                              .ends = 4});
+    for (std::uint32_t c = 0; c < 4; ++c) {
+      const std::int64_t early =
+          (n + c) % 4 == 0 ? 0 : 100 * k_us + (n * 7 + c * 3) % 13 * 23 * k_us;
+      list.members.push_back({c, c, shown(c, last - early)});
+    }
+    for (std::uint32_t c = 0; c < 4; ++c) {
+      list.members.push_back({c, c, shown(c, last + 60 * k_us + (n * 5 + c * 11) % 7 * 300)});
+    }
+  }
+  const auto aligned = entrain::align(clocks, list.view(), {});
+  ASSERT_TRUE(aligned);
+  ASSERT_EQ(aligned->report.before.explanations.size(), 1U);
+  EXPECT_THAT(aligned->report.before.explanations[0].text,
+              HasSubstr("the clock of d was set by +0."));
+  for (const std::int64_t time : {300 * k_ms, 900 * k_ms, 1'200 * k_ms, 1'700 * k_ms}) {
+    const auto at = [&](std::uint32_t c) { return aligned->maps[c](shown(c, time)); };
+    for (const std::uint32_t c : {1U, 2U, 3U}) EXPECT_LT(std::abs(at(c) - at(0)), 5 * k_us) << c;
+  }
+}
+
 }  // namespace
 }  // namespace entrain::engine

@@ -142,7 +142,8 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
   AlignedTables result;
   TRY_ASSIGN(tables::Layout layout, tables::layout_of(tables.unit, tables.columns));
   layout.max_unpacked = options.check.max_unpacked_bytes;
-  TRY_ASSIGN(result.clocks, tables::read_clocks(tables.clocks, tables.resolution_hz, layout.unit));
+  TRY_ASSIGN(result.clocks, tables::read_clocks(tables.clocks, tables.resolution_hz, layout.unit,
+                                                &layout.clock_hz));
   TRY_ASSIGN(tables::EdgeTable table, tables::read_edges(tables.edges, result.clocks,
                                                          options.check.threads, progress, layout));
   TRY_ASSIGN(result.alignment, align(result.clocks, table.list.view(), options, page, progress));

@@ -9,6 +9,7 @@
 #include <entrain/align.hpp>
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
+#include <entrain/report.hpp>
 
 #include "explain/staying.hpp"
 #include "formats/tables/edge_graph.hpp"
@@ -24,7 +25,7 @@ struct CarriedClocks {
   tables::EdgeList list;               ///< the edges between carriers; times are those of carriers
   std::vector<std::uint32_t> carrier;  ///< position of each clock in `clocks`
   /// Per clock: its time -> that of its carrier. The identity unless edges between the two demand
-  /// another one.
+  /// another one; of a carrier, unless leave_steps_to_carried() finds that it was not set.
   std::vector<ClockMap> inner;
   std::vector<std::string> apart;  ///< names of clocks whose map is no identity
 };
@@ -42,6 +43,13 @@ trace::ClockDomains domains_in_processes(const Edges& edges,
 Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
                                      std::span<const std::uint32_t> process_of,
                                      const explain::AlignGroup& align_group);
+
+/// Finds the steps of carriers that only what they carry has shown, as devices whose calibration is
+/// renewed: there the shortest time from a launch to its work changes by the step. Such a carrier
+/// keeps its own time (CarriedClocks::inner): nothing that it launches begins before that. `maps`:
+/// of the carriers; `told`: their steps, which get the names of the clocks that were set.
+void leave_steps_to_carried(CarriedClocks& carried, const Clocks& clocks, const Edges& edges,
+                            std::span<const ClockMap> maps, std::vector<ClockExplanation>& told);
 
 /// Maps of all clocks, of the maps of their carriers. Errors: those of ClockMap::from_knots().
 Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/carried_clocks.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -115,6 +117,78 @@ TEST(CarriedClocks, a_device_goes_with_its_host) {
   EXPECT_EQ(report.after.violations, 0U);
   for (std::size_t clock = 0; clock < 8; ++clock) {
     EXPECT_LE(error_of(out / "fixed", truth.path(), clock), 1'000) << clock;
+  }
+}
+
+/// A rank that never waits for its device. `host` and `device`: what their clocks show, us.
+template <class Host, class Device>
+void write_loop(const TempFolder& folder, int rank, const Host& host, const Device& device) {
+  std::string text = R"({"traceEvents": [)";
+  for (int k = 1; k <= 120; ++k) {
+    const double last = k_unix_us + 10'000.0 * k + 700.0 * (k % 7);
+    const double begin = last - (k + rank) % 4 * (90.0 + k % 5 * 20);
+    text += fmt::format(
+        R"({}{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 90, "tid": 90, )"
+        R"("ts": {:.3f}, "dur": 5, "args": {{"correlation": {}}}}}, {{"ph": "X", "cat": "kernel", )"
+        R"("name": "ncclDevKernel_AllReduce_Sum_f32", "pid": 0, "tid": 7, "ts": {:.3f}, "dur": )"
+        R"({:.3f}, "args": {{"correlation": {}, "stream": 7, "Comms Id": 5, "Seq": {}}}}})",
+        k == 1 ? "" : ",\n", host(begin - 20 - k % 3), k, device(begin),
+        device(last + 100 + (k * 5 + rank * 3) % 7 * 0.3) - device(begin), k, k);
+  }
+  text += "]}";
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  folder.put(fmt::format("rank{}.json", rank), {bytes, text.size()});
+}
+
+/// Largest distance of a clock from what it should show, but for a tenth of its times, ns.
+std::int64_t usual_error_of(const fs::path& fixed, const fs::path& truth, std::size_t clock) {
+  const auto a = formats::open_recording({fixed}, 1), b = formats::open_recording({truth}, 1);
+  EXPECT_TRUE(a && b);
+  const auto x = (*a)->event_times(), y = (*b)->event_times();
+  EXPECT_TRUE(x && y);
+  std::vector<std::int64_t> apart;
+  for (std::size_t i = 0; i < x->of_clock[clock].size(); ++i) {
+    apart.push_back(std::abs(x->of_clock[clock][i].time() - y->of_clock[clock][i].time()));
+  }
+  std::sort(apart.begin(), apart.end());
+  return apart[apart.size() * 9 / 10];
+}
+
+TEST(CarriedClocks, a_host_that_was_set_carries_its_device) {
+  for (const double step : {5'000.0, -3'000.0, -25'000.0}) {  // the last one shows times twice
+    const TempFolder truth, wrong, out;
+    const auto set = [step](double time) { return time + (time < k_unix_us + 703'000 ? 0 : step); };
+    for (int rank = 0; rank < 4; ++rank) {
+      write_loop(truth, rank, right, right);
+      rank == 1 ? write_loop(wrong, rank, set, set) : write_loop(wrong, rank, right, right);
+    }
+    const CorrectReport report = corrected(wrong.path(), out / "fixed");
+    EXPECT_EQ(report.after.violations, 0U);
+    ASSERT_EQ(report.before.explanations.size(), 1U);
+    EXPECT_EQ(report.before.explanations[0].clocks, std::vector<std::string>{"1"});
+    for (std::size_t clock = 0; clock < 8; ++clock) {
+      EXPECT_LE(usual_error_of(out / "fixed", truth.path(), clock), 5'000) << clock;
+    }
+  }
+}
+
+/// Times from launch to kernel change with the device: its host is right.
+TEST(CarriedClocks, a_device_that_is_calibrated_anew_moves_no_host) {
+  const TempFolder truth, wrong, out;
+  const auto calibrated = [](double time) {
+    const double since = time - k_unix_us;
+    return time + (since < 403'000 ? 150 : since < 803'000 ? -700 : 400);
+  };
+  for (int rank = 0; rank < 4; ++rank) {
+    write_loop(truth, rank, right, right);
+    rank == 1 ? write_loop(wrong, rank, right, calibrated) : write_loop(wrong, rank, right, right);
+  }
+  const CorrectReport report = corrected(wrong.path(), out / "fixed");
+  EXPECT_EQ(report.after.violations, 0U);
+  ASSERT_EQ(report.before.explanations.size(), 2U);
+  EXPECT_EQ(report.before.explanations[0].clocks, std::vector<std::string>{"rank 1 device 0"});
+  for (std::size_t clock = 0; clock < 8; ++clock) {
+    EXPECT_LE(usual_error_of(out / "fixed", truth.path(), clock), 25'000) << clock;
   }
 }
 

@@ -307,11 +307,13 @@ class Finder {
   /// Aligns the clocks that carry others, and these with them.
   Result<void> align_carriers() {
     TRY_ASSIGN(
-        const CarriedClocks carried,
+        CarriedClocks carried,
         carried_clocks(given_->clocks, given_->edges, t_.loaded.trace.definitions.process_of,
                        [&](const Clocks& pair, const Edges& edges) { return align(pair, edges); }));
     const formats::GivenSource source(carried.clocks, carried.list.view(), true);
     TRY_ASSIGN(Timeline aligned, find_timeline(workers_, source, options_, use_, progress_));
+    leave_steps_to_carried(carried, given_->clocks, given_->edges, aligned.presync.maps,
+                           aligned.told.all);
     TRY_ASSIGN(t_.presync.maps, maps_of_all(carried, aligned.presync.maps));
     t_.presync.method = PresyncMethod::causal;
     t_.presync.provenance = aligned.presync.provenance;

@@ -109,7 +109,18 @@ struct Relaxation {
 class Explainer {
  public:
   Explainer(const Constraints& constraints, const Trust& trust, difference::Effort& effort)
-      : constraints_(constraints), trust_(trust), effort_(effort), whole_(constraints) {}
+      : constraints_(constraints),
+        trust_(trust),
+        effort_(effort),
+        whole_(constraints),
+        without_ends_(constraints) {
+    std::vector<std::uint32_t> ends;
+    for (std::uint32_t i = 0; i < constraints.instances.size(); ++i) {
+      const auto number = static_cast<std::uint32_t>(constraints.edges.size()) + i;
+      if (constraints.instances[i].delay < 0) ends.push_back(number);
+    }
+    without_ends_.leave_out(ends);
+  }
 
   std::optional<Explanation> run() {
     Explanation found;
@@ -121,7 +132,7 @@ class Explainer {
         return trust_.is_limit_given && rates.ppb <= Prices::fastest_ppb ? 0 : rates.bits;
       };
       for (; tried_ < k_rates.size() && bits > price(k_rates[tried_]); ++tried_) {
-        if (auto raised = raise_rates(k_rates[tried_])) return raised;
+        if (auto raised = raise_rates(k_rates[tried_], bits)) return raised;
       }
       if (!is_explained) return std::nullopt;
     }
@@ -386,13 +397,26 @@ class Explainer {
   };
   static constexpr std::array k_rates{Rates{Prices::rate, Prices::fastest_ppb},
                                       Rates{Prices::any_rate, Prices::any_ppb}};
-  /// The least limit that makes all feasible, if clocks may be so fast.
-  std::optional<Explanation> raise_rates(const Rates& rates) {
-    for (std::uint32_t c = 0; c < whole_.clocks(); ++c) whole_.set_rate(c, rates.ppb);
-    if (!greatest_below(whole_, start(whole_), effort_)) return std::nullopt;
-    const auto least =
-        set_least_rate(whole_, effort_, constraints_.clocks.front().rate_ppb, start(whole_));
-    if (!least) return std::nullopt;
+  /// The least limit that makes all feasible, if clocks may be so fast, and if that costs less than
+  /// `bits` with the ends that do not coincide then.
+  std::optional<Explanation> raise_rates(const Rates& rates, double bits) {
+    const auto set_rates = [](System& system, std::int64_t ppb) {
+      for (std::uint32_t c = 0; c < system.clocks(); ++c) system.set_rate(c, ppb);
+    };
+    const std::int64_t limit = constraints_.clocks.front().rate_ppb;
+    set_rates(without_ends_, rates.ppb);
+    if (!greatest_below(without_ends_, start(without_ends_), effort_)) return std::nullopt;
+    const auto least = set_least_rate(without_ends_, effort_, limit, start(without_ends_));
+    if (!least || *least <= limit) return std::nullopt;
+    set_rates(whole_, *least);
+    const auto solved = greatest_below(whole_, start(whole_), effort_);
+    set_rates(whole_, limit);
+    if (!solved) {
+      const std::size_t contradictions = 1 + solved.error().more.size();
+      if (rates.bits + Prices::weak * static_cast<double>(contradictions) >= bits) {
+        return std::nullopt;
+      }
+    }
     Explanation found;
     found.rate_ppb = *least;
     found.certificate = cycles_.front().numbers;
@@ -403,7 +427,8 @@ class Explainer {
   const Constraints& constraints_;
   const Trust& trust_;
   difference::Effort& effort_;
-  System whole_;  ///< nothing relaxed but rates
+  System whole_;         ///< nothing relaxed but rates
+  System without_ends_;  ///< the same without ends that coincide
   std::vector<Cycle> cycles_;
   std::vector<std::uint32_t> clock_of_, number_of_;  ///< index: part; constraint of relaxed()
   std::vector<std::uint32_t> left_out_;              ///< constraints of relaxed()

@@ -48,7 +48,13 @@ std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
   if (!constraints.fit()) return std::nullopt;
   difference::Effort effort{.most = k_most_steps + k_sweeps * size};
   auto explanation = explain(constraints.view(), known.trust, effort);
-  if (!explanation || explanation->bits == 0) return std::nullopt;
+  if (!explanation) return std::nullopt;
+  // Ends that do not coincide are no fault of a record.
+  std::erase_if(explanation->instances,
+                [&](std::uint32_t i) { return i >= edges.instances.size(); });
+  const bool is_empty = explanation->steps.empty() && explanation->edges.empty() &&
+                        explanation->instances.empty() && !explanation->rate_ppb;
+  if (is_empty) return std::nullopt;
   return Explained(run, edges, constraints.base(), known, *std::move(explanation));
 }
 
@@ -60,6 +66,9 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
       base_(base),
       evidence_(known.trust.edges.begin(), known.trust.edges.end()),
       explanation_(std::move(explanation)) {
+  const std::size_t first_of_ends = edges.cause_clock.size() + edges.instances.size();
+  std::erase_if(explanation_.certificate,
+                [&](std::uint32_t number) { return number >= first_of_ends; });
   if (names_.empty()) {
     for (const Clock& clock : run.clocks) names_.push_back(clock.name);
   }
@@ -84,6 +93,7 @@ void Explained::divide_clocks() {
       Clock& before = clocks_.clocks.back();
       after.name += ", set";
       after.domain.clear();
+      after.process.clear();  // else the part before would carry it
       if (after.events) {
         before.events->last = time_of(step.before);
         after.events->first = time_of(step.after);

@@ -2,7 +2,10 @@
 #include "explain/given_constraints.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <map>
+#include <utility>
 
 namespace entrain::explain {
 
@@ -15,6 +18,38 @@ std::uint64_t earliest(const Edges& edges) {
   }
   for (const InstanceMember& member : edges.members) first = std::min(first, member.time);
   return first;
+}
+
+std::span<const InstanceMember> ends_of(const Edges& edges, const CollectiveInstance& one) {
+  return edges.members.subspan(one.first + one.begins, one.ends);
+}
+
+bool tells_ends(const CollectiveInstance& one) { return one.ends_coincide && one.ends > 1; }
+
+/// How much later than others a member may end a call, ticks; 0: not known. By the changes of the
+/// distances from the middle of the call, from one call of a clock to the next: offsets of clocks
+/// and their drift do not matter, nor do few steps.
+std::int64_t tolerance_of_ends(const Edges& edges) {
+  constexpr std::int64_t k_changes = 16;
+  std::map<std::uint32_t, std::int64_t> last;
+  std::vector<std::int64_t> changes, times;
+  for (const CollectiveInstance& one : edges.instances) {
+    if (!tells_ends(one)) continue;
+    const auto ends = ends_of(edges, one);
+    times.clear();
+    for (const InstanceMember& end : ends) times.push_back(static_cast<std::int64_t>(end.time));
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    for (const InstanceMember& end : ends) {
+      const std::int64_t distance = static_cast<std::int64_t>(end.time) - *middle;
+      const auto [at, is_new] = last.try_emplace(end.clock, distance);
+      if (!is_new) changes.push_back(std::abs(std::exchange(at->second, distance) - distance));
+    }
+  }
+  if (changes.empty()) return 0;
+  const auto upper = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 4 * 3);
+  std::nth_element(changes.begin(), upper, changes.end());
+  return k_changes * *upper;
 }
 
 }  // namespace
@@ -37,6 +72,16 @@ GivenConstraints::GivenConstraints(std::size_t clocks, const Edges& edges, std::
     const auto own = std::span(members_).subspan(one.first, std::size_t{one.begins} + one.ends);
     const bool is_known = one.kind != EdgeKind::scan;
     instances_.push_back({own.first(is_known ? one.begins : 0), own.subspan(one.begins), 0});
+  }
+  add_coinciding_ends(edges);
+}
+
+void GivenConstraints::add_coinciding_ends(const Edges& edges) {
+  const std::int64_t tolerance = tolerance_of_ends(edges);
+  if (tolerance == 0) return;
+  for (std::size_t i = 0; i < edges.instances.size(); ++i) {
+    const auto ends = instances_[i].ends;
+    if (tells_ends(edges.instances[i])) instances_.push_back({ends, ends, -tolerance});
   }
 }
 

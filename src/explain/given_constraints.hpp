@@ -15,6 +15,10 @@ namespace entrain::explain {
 
 /// What given edges say of the errors of clocks, but for scans. Common time is that of a clock of
 /// its own, the last one, which has no stamps.
+///
+/// That ends coincide is an assertion of its own, weaker than the order of begins and ends: no
+/// member ends a call later than others by more than many times what ends usually differ. These
+/// instances, of ends before ends with a delay below 0, follow those of the edges.
 class GivenConstraints {
  public:
   /// `offsets`: difference::Constraints::offsets, one per clock; may be empty.
@@ -29,6 +33,7 @@ class GivenConstraints {
 
  private:
   difference::Event event(std::uint32_t clock, std::uint64_t time);
+  void add_coinciding_ends(const Edges& edges);
 
   std::vector<difference::ClockLimits> limits_;
   std::vector<std::int64_t> offsets_;

@@ -21,7 +21,7 @@ struct Document {
 };
 
 /// True if a file of this name can hold JSON: .json, .jsonl, .ndjson, and these with .gz or
-/// .zst.
+/// .zst, in letters of either case.
 bool is_document_name(const std::filesystem::path& path);
 
 /// Reads a regular file; its first bytes, not its name, decide whether it is packed. Reads a

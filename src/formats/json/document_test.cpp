@@ -34,6 +34,14 @@ TEST(Document, a_packed_text_comes_back_as_it_was) {
   }
 }
 
+TEST(Document, names_tell_of_json_in_letters_of_either_case) {
+  for (const char* name : {"a.json", "A.JSON", "a.Json.GZ", "a.JSONL.zst", "a.NDJSON"}) {
+    EXPECT_TRUE(is_document_name(name)) << name;
+  }
+  for (const char* name : {"a.gz", "json", "a.json.xz"})
+    EXPECT_FALSE(is_document_name(name)) << name;
+}
+
 TEST(Document, several_zstd_frames_are_one_text) {
   const TempFolder folder;
   ASSERT_TRUE(save(folder.path() / "a", "[1,", Packing::zstd));

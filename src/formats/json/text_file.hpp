@@ -6,9 +6,12 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <entrain/error.hpp>
 
+#include "base/file.hpp"
 #include "formats/json/packing.hpp"
 
 namespace entrain::json {
@@ -41,24 +44,36 @@ class TextReader {
   /// `max_unpacked`: the most bytes that are unpacked; 0: most_unpacked(). Errors: ErrorKind::input
   /// for a file that cannot be read or is larger than k_most_text.
   static Result<TextReader> open(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
-  TextReader(TextReader&&) noexcept;
-  TextReader& operator=(TextReader&&) noexcept;
-  ~TextReader();
-
   /// Fills `buffer`, at most 1 GiB, with the next bytes; returns their number, smaller than the
   /// buffer only at the end. Errors: ErrorKind::input for a packed stream that is damaged or too
   /// large, and for UTF-16.
   Result<std::size_t> read(std::span<char> buffer);
-  [[nodiscard]] Packing packing() const;
+  [[nodiscard]] Packing packing() const { return packing_; }
   /// True if the file ended inside a packed stream; the text ends there.
-  [[nodiscard]] bool cut() const;
+  [[nodiscard]] bool cut() const { return cut_; }
   /// True if read() failed because of the contents of the file, not of the system.
-  [[nodiscard]] bool damaged() const;
+  [[nodiscard]] bool damaged() const { return is_damaged_; }
 
  private:
-  struct Source;
-  explicit TextReader(std::unique_ptr<Source> source);
-  std::unique_ptr<Source> source_;
+  explicit TextReader(File file) : file_(std::move(file)) {}
+  Result<void> begin();
+  [[nodiscard]] tl::unexpected<Error> damage();
+  [[nodiscard]] tl::unexpected<Error> too_large() const;
+  Result<bool> refill();
+  Result<bool> next_stream();
+  Result<std::size_t> unpack(std::span<char> buffer);
+  Result<std::size_t> read_plain(std::span<char> buffer);
+
+  File file_;
+  Packing packing_ = Packing::none;
+  std::unique_ptr<Unpacker> unpacker_;  ///< null: the file is plain
+  bool ended_ = false, cut_ = false, is_damaged_ = false;
+  Unpacker::State state_ = Unpacker::State::more;
+  std::vector<std::uint8_t> piece_;
+  std::span<const std::uint8_t> rest_;  ///< of the piece, to be unpacked
+  std::uint64_t at_ = 0;                ///< position in the file
+  std::uint64_t given_ = 0;             ///< bytes that were unpacked
+  std::uint64_t most_ = 0;              ///< limit of unpacked bytes
 };
 
 /// Writes the text of a new file from begin to end, packed as asked for; the same text gives the
@@ -67,18 +82,17 @@ class TextWriter {
  public:
   /// `path` must not exist. Errors: ErrorKind::output, here and below.
   static Result<TextWriter> create(const std::filesystem::path& path, Packing packing);
-  TextWriter(TextWriter&&) noexcept;
-  TextWriter& operator=(TextWriter&&) noexcept;
-  ~TextWriter();
-
   Result<void> write(std::string_view text);
   /// Must be called to complete the file.
   Result<void> close();
 
  private:
-  struct Target;
-  explicit TextWriter(std::unique_ptr<Target> target);
-  std::unique_ptr<Target> target_;
+  TextWriter(File file, Packing packing);
+  Result<void> pack(std::string_view text, bool last);
+
+  File file_;
+  std::unique_ptr<Packer> packer_;  ///< null: the file is plain
+  std::vector<std::uint8_t> piece_;
 };
 
 }  // namespace entrain::json

@@ -17,8 +17,7 @@ TEST(Unescape, says_what_a_string_means) {
 TEST(Unescape, what_is_no_escape_stays) {
   for (const char* text : {R"(\x)", R"(\)", R"(\u12)", R"(\u12g4)", R"(\ud83d)", R"(\ud83dx)",
                            R"(\ude00)", R"(\ud83d\u0041)"}) {
-    const std::string said = unescaped(text);
-    EXPECT_EQ(said.substr(0, 2), std::string(text).substr(0, 2)) << text;
+    EXPECT_EQ(unescaped(text), text);
   }
 }
 

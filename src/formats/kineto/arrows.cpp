@@ -95,8 +95,7 @@ std::string_view issue_time_of(const EventText& event) {
   return member(event.arguments, "issue_ts");
 }
 
-void ArrowReader::see(const EventText& event, const Place& place, std::int64_t time,
-                      std::int64_t issued) {
+void ArrowReader::see(const EventText& event, const KeptEvent& own) {
   const auto hash = [](const std::string& text) -> std::uint64_t {
     return mix(std::hash<std::string>{}(text));
   };
@@ -107,23 +106,27 @@ void ArrowReader::see(const EventText& event, const Place& place, std::int64_t t
                       : event.phase == "t" ? Part::step
                                            : Part::end;
     const std::string kind = fmt::format("{} {} {}", event.category, event.name, event.scope);
-    kind_ = hash(kind);
-    add(hash(fmt::format("{} {}", kind, global)), time, part, place);
+    add(hash(kind), hash(fmt::format("{} {}", kind, global)), part, own);
     return;
   }
-  const std::string_view sync = member(event.arguments, "sync_id");
-  if (sync.empty()) return;
+  if (event.name != "clock_sync") return;
+  const std::string_view sync = member(event.arguments, "sync_id"), text = issue_time_of(event);
+  bool cut = false;
+  const auto issued = text.empty() ? 0 : parse_time(text, cut);
+  if (sync.empty() || !issued) return;
   // Who issues a marker asks first, and hears that the other one has written it.
-  const std::uint64_t request = hash(fmt::format("request {}", sync));
-  const std::uint64_t answer = hash(fmt::format("answer {}", sync));
-  kind_ = hash("clock_sync");
-  const bool issues = !issue_time_of(event).empty();
-  add(request, issues ? issued : time, issues ? Part::start : Part::end, place);
-  add(answer, time, issues ? Part::end : Part::start, place);
+  const std::uint64_t kind = hash("clock_sync"), request = hash(fmt::format("request {}", sync)),
+                      answer = hash(fmt::format("answer {}", sync));
+  const bool issues = !text.empty();
+  KeptEvent asked = own;
+  if (issues) asked.begin = *issued;
+  add(kind, request, issues ? Part::start : Part::end, asked);
+  add(kind, answer, issues ? Part::end : Part::start, own);
 }
 
-void ArrowReader::add(std::uint64_t key, std::int64_t time, Arrow::Part part, const Place& place) {
-  parts_.push_back({{key, static_cast<std::uint64_t>(time), 0, part}, kind_, place});
+void ArrowReader::add(std::uint64_t kind, std::uint64_t key, Arrow::Part part,
+                      const KeptEvent& own) {
+  parts_.push_back({.arrow = {.key = key, .part = part}, .kind = kind, .own = own});
 }
 
 /// Calls `see` with the parts of each key, and whether the arrow begins and ends here.
@@ -140,7 +143,7 @@ void ArrowReader::for_each_arrow(
 }
 
 /// Where most arrows of a kind begin and end here, the others are cut off.
-void ArrowReader::finish(RankFile& file) {
+void ArrowReader::finish(const ClockReader& clocks, RankFile& file) {
   std::stable_sort(parts_.begin(), parts_.end(),
                    [](const auto& a, const auto& b) { return a.arrow.key < b.arrow.key; });
   std::map<std::uint64_t, std::int64_t> open_of_kind;  // less those that are whole
@@ -149,17 +152,15 @@ void ArrowReader::finish(RankFile& file) {
   });
   for_each_arrow([&](std::span<const Known> parts, bool is_whole) {
     if (is_whole || open_of_kind[parts.front().kind] < 0) return;
-    for (const Known& part : parts) take(part, file);
+    for (Known part : parts) {
+      clocks.count_on(part.own);
+      std::int64_t time = 0;
+      if (__builtin_add_overflow(part.own.begin, file.facts.base, &time) || time < 0) continue;
+      part.arrow.time = static_cast<std::uint64_t>(time);
+      part.arrow.clock = clocks.clock(part.own.row);
+      file.arrows.push_back(part.arrow);
+    }
   });
-}
-
-void ArrowReader::take(const Known& part, RankFile& file) {
-  std::int64_t time = 0;
-  const auto stored = static_cast<std::int64_t>(part.arrow.time);
-  if (__builtin_add_overflow(stored, file.facts.base, &time) || time < 0) return;
-  Arrow& arrow = file.arrows.emplace_back(part.arrow);
-  arrow.time = static_cast<std::uint64_t>(time);
-  arrow.clock = clock_of_row(file, part.place.row, part.place.process);
 }
 
 ArrowEdges pair_arrows(std::span<const RankFile> ranks) {

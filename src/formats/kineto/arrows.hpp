@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/kineto/clocks.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/events.hpp"
 
@@ -22,29 +23,22 @@ std::string_view issue_time_of(const EventText& event);
 /// Collects the parts of arrows of a file.
 class ArrowReader {
  public:
-  /// Where an event stands; views that outlive the reader.
-  struct Place {
-    std::string_view process, row;
-  };
-
-  /// Takes an event. `issued`: time of issue_time_of(), ns.
-  void see(const EventText& event, const Place& place, std::int64_t time, std::int64_t issued);
+  /// Takes an event. Others than arrows and markers are ignored.
+  void see(const EventText& event, const KeptEvent& own);
 
   /// Fills RankFile::arrows, once the clocks of the file are known.
-  void finish(RankFile& file);
+  void finish(const ClockReader& clocks, RankFile& file);
 
  private:
   struct Known {
-    Arrow arrow;
+    Arrow arrow;             ///< without its time and clock
     std::uint64_t kind = 0;  ///< hash of category and name
-    Place place;
+    KeptEvent own;           ///< its begin is the time of the arrow
   };
   void for_each_arrow(const std::function<void(std::span<const Known>, bool is_whole)>& see) const;
-  static void take(const Known& part, RankFile& file);
-  void add(std::uint64_t key, std::int64_t time, Arrow::Part part, const Place& place);
+  void add(std::uint64_t kind, std::uint64_t key, Arrow::Part part, const KeptEvent& own);
 
   std::vector<Known> parts_;
-  std::uint64_t kind_ = 0;  ///< of the event at hand
 };
 
 /// An arrow from one clock to another one; clocks are positions in the run.

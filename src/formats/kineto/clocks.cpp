@@ -5,8 +5,8 @@
 
 #include <fmt/core.h>
 
+#include "base/exact.hpp"
 #include "base/try.hpp"
-#include "formats/kineto/arrows.hpp"
 
 namespace entrain::kineto {
 namespace {
@@ -41,6 +41,18 @@ Result<std::uint64_t> shown(std::int64_t time, const RankFile& file) {
 
 }  // namespace
 
+std::string_view Texts::kept(std::string_view text) {
+  if (text.empty()) return {};
+  auto* const copy = static_cast<char*>(bytes_.allocate(text.size(), 1));
+  std::copy(text.begin(), text.end(), copy);
+  return {copy, text.size()};
+}
+
+std::string_view Texts::interned(std::string_view text) {
+  const auto found = names_.find(text);
+  return found != names_.end() ? *found : *names_.insert(kept(text)).first;
+}
+
 void ClockReader::Stamps::add(std::int64_t begin, std::int64_t end) {
   ++events;
   zeros += begin == 0 ? 1 : 0;
@@ -54,6 +66,16 @@ void ClockReader::Stamps::add(const Stamps& other) {
   zeros += other.zeros;
   first = std::min(first, other.first);
   last = std::max(last, other.last);
+}
+
+ClockReader::Stamps ClockReader::Stamps::moved(const Falls& falls, std::uint32_t part) const {
+  Stamps result = *this;
+  if (first > last) return result;
+  const auto move = [&](std::int64_t& time) {
+    time = static_cast<std::int64_t>(static_cast<std::uint64_t>(time) + falls.ahead(time, part));
+  };
+  move(result.first), move(result.last);
+  return result;
 }
 
 bool ClockReader::Stamps::zero_is_none() const {
@@ -71,170 +93,242 @@ std::optional<ClockReader::Wait::For> ClockReader::waits_for(std::string_view na
   return std::nullopt;
 }
 
-const Launch* ClockReader::launch_of(std::uint64_t correlation, const Launches* host) const {
-  if (host != nullptr) {
-    const auto found = host->find(correlation);
-    return found != host->end() ? &found->second : nullptr;
+std::uint32_t ClockReader::number_of(const EventText& event) {
+  const Row row{event.process, event.thread};
+  const auto is_equal = [&](const Row& one) {
+    return one.process == row.process && one.thread == row.thread;
+  };
+  if (last_row_ < rows_.size() && is_equal(rows_[last_row_].name)) return last_row_;
+  auto at = row_numbers_.find(row);
+  if (at == row_numbers_.end()) {
+    const Row kept{texts_.interned(row.process), texts_.interned(row.thread)};
+    at = row_numbers_.emplace(kept, static_cast<std::uint32_t>(rows_.size())).first;
+    rows_.push_back({kept});
   }
-  for (const auto& [process, own] : launches_) {
-    const auto found = own.find(correlation);
-    if (found != own.end()) return &found->second;
-  }
-  return nullptr;
+  return last_row_ = at->second;
 }
 
-const Launch* ClockReader::launch(std::uint64_t correlation, std::string_view device) const {
-  const auto known = devices_.find(device);
-  return launch_of(correlation, known != devices_.end() ? known->second.host : nullptr);
-}
-
-/// The process that has launched more of its kernels than any other one; numbers of launches that
-/// ranks have in common tell nothing.
-void ClockReader::find_host(Device& device) {
-  std::int64_t most = 0;
-  for (const auto& [process, launches] : launches_) {
-    const Launches& own = launches;  // clang 14 and 15 capture no structured bindings
-    const auto count = std::count_if(device.work.begin(), device.work.end(), [&](const Work& work) {
-      return own.contains(work.correlation);
-    });
-    if (count < most || count == 0) continue;
-    device.host = count > most ? &own : nullptr;
-    device.process = process;
-    most = count;
+KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t end) {
+  const std::uint32_t number = number_of(event);
+  RowFacts& row = rows_[number];
+  const KeptEvent kept{number, begin, end, row.order.see(begin, end)};
+  row.stamps.resize(std::size_t{kept.part} + 1);
+  row.stamps.back().add(begin, end);
+  if (is_work_of_device(event)) {
+    row.is_of_device = true;
+    const bool is_to_host = event.name.find("DtoH") != std::string_view::npos;
+    work_.push_back({kept, correlation_of(event), is_to_host});
+  } else if (is_runtime(event.category) && event.has_length()) {
+    add_call(event, kept);
+  } else if (event.category == "cuda_sync") {
+    add_sync(event);
   }
-}
-
-bool ClockReader::find_hosts(const std::set<std::string, std::less<>>& devices) {
-  if (launches_.size() < 2) return false;
-  for (auto& [process, device] : devices_) find_host(device);
-  std::vector<std::string> names(devices.begin(), devices.end());
-  std::stable_sort(names.begin(), names.end(),  // by number
-                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
-  for (const std::string& name : names) {
-    const auto device = devices_.find(name);
-    const bool is_alone =
-        device != devices_.end() && device->second.host != nullptr &&
-        std::find(parts_.begin(), parts_.end(), device->second.process) == parts_.end();
-    if (!is_alone) {
-      parts_.clear();
-      return false;
-    }
-    parts_.push_back(device->second.process);
-  }
-  return parts_.size() > 1;
-}
-
-std::uint32_t ClockReader::part_of(const Device& device) const {
-  const auto at = device.host == nullptr ? parts_.end()
-                                         : std::find(parts_.begin(), parts_.end(), device.process);
-  return at != parts_.end() ? static_cast<std::uint32_t>(at - parts_.begin()) : 0;
-}
-
-void ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t end) {
-  if (is_arrow(event)) {
-    auto& [process, stamps] = arrows_[row_of(event)];
-    process = event.process;
-    stamps.add(begin, end);
-    return;
-  }
-  if (!is_work_of_device(event)) {
-    auto host = hosts_.find(event.process);
-    if (host == hosts_.end()) host = hosts_.emplace(event.process, Stamps{}).first;
-    host->second.add(begin, end);
-    if (is_runtime(event.category) && event.has_length()) add_call(event, begin, end);
-    if (event.category == "cuda_sync") add_sync(event);
-    return;
-  }
-  auto at = devices_.find(event.process);
-  if (at == devices_.end()) at = devices_.emplace(event.process, Device{}).first;
-  Device& device = at->second;
-  device.stamps.add(begin, end);
-  const bool is_to_host = event.name.find("DtoH") != std::string_view::npos;
-  auto stream = device.streams.find(event.thread);
-  if (stream == device.streams.end()) {
-    stream = device.streams.emplace(event.thread).first;
-    processes_.emplace(row_of(event), event.process);
-  }
-  device.work.push_back({correlation_of(event), begin, end, is_to_host, *stream});
+  return kept;
 }
 
 /// Takes a record of what a call waited for.
 void ClockReader::add_sync(const EventText& event) {
   const std::string_view kind = member(event.arguments, "cuda_sync_kind");
-  Sync sync{.process = std::string(event.process)};
+  Sync sync{.device = texts_.interned(event.process)};
   if (kind == "Stream Sync") {
-    sync.stream = member(event.arguments, "stream");
+    sync.stream = texts_.interned(member(event.arguments, "stream"));
   } else if (kind == "Event Sync") {
-    sync.stream = member(event.arguments, "wait_on_stream");
+    sync.stream = texts_.interned(member(event.arguments, "wait_on_stream"));
     sync.recorded_by = whole_number(member(event.arguments, "wait_on_cuda_event_record_corr_id"));
     if (sync.stream.empty() || sync.recorded_by == 0) return;
   } else if (kind != "Context Sync") {
     return;
   }
-  syncs_.emplace(correlation_of(event), std::move(sync));
+  syncs_.emplace(correlation_of(event), sync);
 }
 
-void ClockReader::add_call(const EventText& event, std::int64_t begin, std::int64_t end) {
+void ClockReader::add_call(const EventText& event, const KeptEvent& call) {
   const std::uint64_t correlation = correlation_of(event);
-  const auto what = waits_for(event.name);
-  if (correlation == 0 && !what) return;
-  auto own = launches_.find(event.process);
-  if (own == launches_.end()) own = launches_.emplace(event.process, Launches{}).first;
-  if (what) waits_.push_back({*what, &own->second, correlation, begin, end});
+  if (const auto what = waits_for(event.name)) waits_.push_back({call, *what, correlation});
   if (correlation == 0) return;
-  const auto [at, is_new] = own->second.try_emplace(correlation, Launch{{}, {}, begin, end});
-  at->second.begin = std::min(at->second.begin, begin);
-  at->second.end = std::max(at->second.end, end);
-  at->second.process = own->first;
-  at->second.row = *rows_.insert(row_of(event)).first;
+  KeptEvent& launch =
+      launches_[rows_[call.row].name.process].try_emplace(correlation, call).first->second;
+  launch.begin = std::min(launch.begin, call.begin);
+  launch.end = std::max(launch.end, call.end);
 }
 
-Result<void> ClockReader::finish(RankFile& file) {
+const KeptEvent* ClockReader::launch_by(std::uint64_t correlation, std::string_view host) const {
+  const KeptEvent* launch = nullptr;
+  for (const auto& [process, own] : launches_) {
+    if (!host.empty() && process != host) continue;
+    const auto found = own.find(correlation);
+    if (found == own.end()) continue;
+    if (launch != nullptr) return nullptr;
+    launch = &found->second;
+  }
+  return launch;
+}
+
+const KeptEvent* ClockReader::launch(std::uint64_t correlation, std::string_view device) const {
+  const auto known = devices_.find(device);
+  return launch_by(correlation, known != devices_.end() ? known->second.host : std::string_view());
+}
+
+/// The process that has launched at least twice as many of its kernels as any other one; numbers of
+/// launches that ranks have in common tell nothing.
+std::string_view ClockReader::host_of(const Device& device) const {
+  std::string_view host;
+  std::int64_t most = 0, second = 0;
+  for (const auto& [process, launches] : launches_) {
+    const Launches& own = launches;  // clang 14 and 15 capture no structured bindings
+    const auto count = std::ranges::count_if(
+        device.work, [&](const Work* work) { return own.contains(work->correlation); });
+    second = std::max(second, std::min<std::int64_t>(count, most));
+    if (count > most) host = process;
+    most = std::max<std::int64_t>(count, most);
+  }
+  return most >= 2 * second ? host : std::string_view();
+}
+
+void ClockReader::gather_devices() {
+  for (const RowFacts& row : rows_) {
+    if (!row.is_of_device) continue;
+    Device& device = devices_[row.name.process];
+    for (const Stamps& stamps : row.stamps) device.stamps.add(stamps);
+    ++device.streams;
+  }
+  for (const Work& work : work_) devices_[rows_[work.row].name.process].work.push_back(&work);
+  for (auto& [process, device] : devices_) device.host = host_of(device);
+}
+
+void ClockReader::find_parts(const std::set<std::string_view>& devices) {
+  std::vector<std::string_view> names(devices.begin(), devices.end());
+  std::ranges::stable_sort(names, {}, &std::string_view::size);  // by number
+  for (const std::string_view name : names) {
+    const auto device = devices_.find(name);
+    const bool has_host = device != devices_.end() && !device->second.host.empty();
+    if (!has_host || std::ranges::count(parts_, device->second.host) > 0) {
+      parts_.clear();
+      return;
+    }
+    parts_.push_back(device->second.host);
+  }
+}
+
+std::uint32_t ClockReader::part_of(std::string_view process) const {
+  const auto at = std::ranges::find(parts_, process);
+  return at != parts_.end() ? static_cast<std::uint32_t>(at - parts_.begin()) : 0;
+}
+
+/// Where the clock of some rows was set back: those that fall at all do so equally often, each time
+/// by little of what they show before and after. Blocks of a file that begin anew repeat most
+/// times.
+Falls ClockReader::falls_of(std::span<const std::uint32_t> rows) const {
+  constexpr std::int64_t k_times = 4;  ///< parts must be so many times longer than what is repeated
+  constexpr std::int64_t k_longest = std::int64_t{1} << 45;  ///< of a fall, ns: ten hours
+  constexpr std::int64_t k_apart = 50'000'000;  ///< ns: longer than what may hide when it was set
+  std::vector<RowOrder::Fall> all;
+  std::vector<Stamps> parts;
+  for (const std::uint32_t r : rows) {
+    const std::vector<RowOrder::Fall>& own = rows_[r].order.falls();
+    if (own.empty()) continue;
+    if (own.size() > RowOrder::k_most_falls || (!all.empty() && all.size() != own.size()))
+      return {};
+    if (all.empty()) all = own;
+    parts.resize(own.size() + 1);
+    for (std::size_t f = 0; f < own.size(); ++f) {
+      all[f] = {std::max(all[f].from, own[f].from), std::min(all[f].to, own[f].to),
+                std::max(all[f].until, own[f].until)};
+    }
+    for (std::size_t p = 0; p < parts.size(); ++p) parts[p].add(rows_[r].stamps[p]);
+  }
+  for (std::size_t f = 0; f < all.size(); ++f) {
+    auto& [begin, next, until, ahead] = all[f];
+    const Int128 from = begin, to = next;
+    const Int128 least = k_times * (from - to);
+    if (from - to > k_longest || until - from > k_longest || to - parts[f].first < least ||
+        parts[f + 1].last - from < least) {
+      return {};
+    }
+    ahead = until - next + k_apart;
+  }
+  return {std::move(all)};
+}
+
+/// Lets the times of each clock count on, before these are taken for times.
+void ClockReader::count_all_on() {
+  std::map<std::pair<bool, std::string_view>, std::vector<std::uint32_t>> rows;
+  for (std::uint32_t r = 0; r < rows_.size(); ++r) {
+    const RowFacts& row = rows_[r];
+    const std::string_view host = part_of(row.name.process) > 0 ? row.name.process : "";
+    rows[{row.is_of_device, row.is_of_device ? row.name.process : host}].push_back(r);
+  }
+  std::map<std::pair<bool, std::string_view>, Falls> of_clock;
+  for (const auto& [clock, own] : rows) of_clock[clock] = falls_of(own);
+  // A host and its devices that were set together count on by the same.
+  const auto host_of_clock = [&](const auto& clock) -> Falls& {
+    const auto device = devices_.find(clock.second);
+    const std::string_view host =
+        clock.first && device != devices_.end() ? device->second.host : clock.second;
+    return of_clock[{false, part_of(host) > 0 ? host : std::string_view()}];
+  };
+  for (auto& [clock, falls] : of_clock) {
+    Falls& host = host_of_clock(clock);
+    if (&host == &falls || host.all.empty()) continue;
+    if (falls.all.empty()) {
+      falls = host;
+      for (RowOrder::Fall& fall : falls.all) fall.until = fall.to + (fall.from - fall.to) / 2;
+    }
+    for (std::size_t f = 0; f < host.all.size() && falls.all.size() == host.all.size(); ++f) {
+      host.all[f].ahead = std::max(host.all[f].ahead, falls.all[f].ahead);
+    }
+  }
+  for (auto& [clock, falls] : of_clock) {
+    const Falls& host = host_of_clock(clock);
+    for (std::size_t f = 0; f < host.all.size() && falls.all.size() == host.all.size(); ++f) {
+      falls.all[f].ahead = host.all[f].ahead;
+    }
+  }
+  ahead_.resize(rows_.size());
+  for (const auto& [clock, own] : rows) {
+    for (const std::uint32_t r : own) ahead_[r] = of_clock[clock];
+  }
+  for (Work& work : work_) count_on(work);
+  for (Wait& wait : waits_) count_on(wait);
+  for (auto& [process, launches] : launches_) {
+    for (auto& [correlation, launch] : launches) count_on(launch);
+  }
+}
+
+Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view>& devices) {
+  gather_devices();
+  find_parts(devices);
+  count_all_on();
   file.parts = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(parts_.size()));
   file.clocks.assign(file.parts, {});
-  for (std::uint32_t p = 0; p < file.parts; ++p) {
-    file.clocks[p].part = p;
-    if (p > 0) file.hosts.emplace(parts_[p], p);
-  }
-  std::vector<Stamps> hosts(file.parts);
-  const auto host_of = [&](std::string_view process) -> Stamps& {
-    const auto at = file.hosts.find(process);
-    return hosts[at != file.hosts.end() ? at->second : 0];
-  };
-  for (const auto& [process, stamps] : hosts_) host_of(process).add(stamps);
+  for (std::uint32_t p = 0; p < file.parts; ++p) file.clocks[p].part = p;
+  std::map<std::string_view, std::uint32_t> clock_of_device;
   for (const auto& [process, device] : devices_) {
-    FileClock clock;
-    clock.process = process;
-    clock.part = part_of(device);
-    add_edges(device, clock);
-    if (clock.edges.empty()) {
-      hosts.front().add(device.stamps);
-      continue;
-    }
-    TRY(take(device.stamps, clock, file));
+    FileClock clock{.process = std::string(process), .part = part_of(device.host)};
+    clock.edges = edges_of(process, device);
+    clock_of_device[process] = 0;  // nothing relates it to its host: it is stamped as that is
+    if (clock.edges.empty()) continue;
     for (InnerEdge& edge : clock.edges) {
       TRY_ASSIGN(edge.host, shown(static_cast<std::int64_t>(edge.host), file));
       TRY_ASSIGN(edge.device, shown(static_cast<std::int64_t>(edge.device), file));
     }
+    clock_of_device[process] = static_cast<std::uint32_t>(file.clocks.size());
     file.clocks.push_back(std::move(clock));
   }
-  for (const auto& [row, process] : processes_) {
-    for (std::uint32_t c = file.parts; c < file.clocks.size(); ++c) {
-      if (file.clocks[c].process == process) file.device_rows.emplace(row, c);
+  std::vector<Stamps> stamps(file.clocks.size());
+  for (RowFacts& row : rows_) {
+    const auto& [process, thread] = row.name;
+    row.clock = row.is_of_device ? clock_of_device[process] : part_of(process);
+    Falls& falls = ahead_[static_cast<std::size_t>(&row - rows_.data())];
+    if (row.is_of_device && row.clock == 0) falls = {};  // the host's clock, in no order with it
+    if (!falls.all.empty()) file.clocks[row.clock].falls = falls;
+    for (std::uint32_t p = 0; p < row.stamps.size(); ++p) {
+      stamps[row.clock].add(row.stamps[p].moved(falls, p));
     }
+    if (row.clock > 0)
+      file.rows.emplace(RowOf<std::string>{std::string(process), std::string(thread)}, row.clock);
   }
-  // An arrow ends where its kernel begins: it widens no clock of a device.
-  for (const auto& [row, arrows] : arrows_) {
-    const auto at = file.device_rows.find(row);
-    if (at == file.device_rows.end()) {
-      host_of(arrows.first).add(arrows.second);
-    } else {
-      file.clocks[at->second].events += arrows.second.events;
-    }
-  }
-  for (std::uint32_t p = 0; p < file.parts; ++p) {
-    TRY(take(hosts[p], file.clocks[p], file));
-  }
+  for (std::size_t c = 0; c < stamps.size(); ++c) TRY(take(stamps[c], file.clocks[c], file));
   return {};
 }
 
@@ -251,53 +345,61 @@ Result<void> ClockReader::take(const Stamps& stamps, FileClock& clock, RankFile&
   return {};
 }
 
-void ClockReader::add_edges(const Device& device, FileClock& clock) const {
+std::vector<InnerEdge> ClockReader::edges_of(std::string_view name, const Device& device) const {
   const bool no_zeros = device.stamps.zero_is_none();
-  Launched launched;
-  for (const Work& work : device.work) {
-    const Launch* const by = launch_of(work.correlation, device.host);
-    if (by == nullptr || (no_zeros && work.begin == 0)) continue;
-    clock.edges.push_back(
-        {static_cast<std::uint64_t>(by->begin), static_cast<std::uint64_t>(work.begin), true});
-    launched.emplace_back(*by, &work);
+  std::vector<InnerEdge> edges;
+  std::set<std::uint64_t> copies;  // calls that wait for their copy
+  for (const Wait& wait : waits_) {
+    if (wait.what == Wait::For::copy) copies.insert(wait.correlation);
   }
-  add_copies(launched, clock);
-  add_waits(clock.process, device, std::move(launched), clock);
+  Launched launched;
+  for (const Work* const work : device.work) {
+    const KeptEvent* const by = launch_by(work->correlation, device.host);
+    if (by == nullptr || (no_zeros && work->begin == 0)) continue;
+    edges.push_back(
+        {static_cast<std::uint64_t>(by->begin), static_cast<std::uint64_t>(work->begin), true});
+    launched.emplace_back(*by, work);
+  }
+  for (const auto& [by, work] : launched) {
+    if (!work->is_to_host || !copies.contains(work->correlation)) continue;
+    edges.push_back(
+        {static_cast<std::uint64_t>(by.end), static_cast<std::uint64_t>(work->end), false});
+  }
+  add_waits(name, device, std::move(launched), edges);
+  return edges;
 }
 
 /// Work that a call has surely waited for: of the stream, or of all, that was launched before a
 /// time. Nothing if the file does not say it.
-std::optional<ClockReader::Awaited> ClockReader::awaited_by(const Wait& wait,
-                                                            std::string_view process,
+std::optional<ClockReader::Awaited> ClockReader::awaited_by(const Wait& wait, std::string_view name,
                                                             const Device& device) const {
-  if (device.host != nullptr && wait.host != device.host) return std::nullopt;
+  const std::string_view process = rows_[wait.row].name.process;
+  if (!device.host.empty() && process != device.host) return std::nullopt;
   const auto [first, last] = syncs_.equal_range(wait.correlation);
   for (auto told = first; told != last && wait.correlation != 0; ++told) {
     const Sync& sync = told->second;
-    if (sync.process != process) continue;
+    if (sync.device != name) continue;
     if (sync.recorded_by == 0) return Awaited{wait.begin, wait.end, sync.stream};
-    const Launch* const record = launch_of(sync.recorded_by, wait.host);
+    const KeptEvent* const record = launch_by(sync.recorded_by, process);
     if (record == nullptr) return std::nullopt;
     return Awaited{record->begin, wait.end, sync.stream};
   }
   if (first != last && wait.correlation != 0) return std::nullopt;
-  const bool is_all = wait.what == Wait::For::device ||
-                      (wait.what == Wait::For::stream && device.streams.size() == 1);
+  const bool is_all =
+      wait.what == Wait::For::device || (wait.what == Wait::For::stream && device.streams == 1);
   if (!is_all || devices_.size() != 1) return std::nullopt;
   return Awaited{wait.begin, wait.end, {}};
 }
 
 /// A call that waits ends after the work that it waits for.
-void ClockReader::add_waits(std::string_view process, const Device& device, Launched launched,
-                            FileClock& clock) const {
+void ClockReader::add_waits(std::string_view name, const Device& device, Launched launched,
+                            std::vector<InnerEdge>& edges) const {
   std::vector<Awaited> all;
   for (const Wait& wait : waits_) {
-    if (const auto awaited = awaited_by(wait, process, device)) all.push_back(*awaited);
+    if (const auto awaited = awaited_by(wait, name, device)) all.push_back(*awaited);
   }
-  std::sort(launched.begin(), launched.end(),
-            [](const auto& a, const auto& b) { return a.first.end < b.first.end; });
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Awaited& a, const Awaited& b) { return a.before < b.before; });
+  std::ranges::sort(launched, {}, [](const auto& one) { return one.first.end; });
+  std::ranges::stable_sort(all, {}, &Awaited::before);
   std::size_t next = 0;
   std::map<std::string_view, std::int64_t> latest;  // end of work, by stream; "": of all
   const auto note = [&](std::string_view stream, std::int64_t end) {
@@ -307,43 +409,20 @@ void ClockReader::add_waits(std::string_view process, const Device& device, Laun
   for (const Awaited& awaited : all) {
     for (; next < launched.size() && launched[next].first.end <= awaited.before; ++next) {
       const Work& work = *launched[next].second;
-      note(work.stream, work.end);
+      note(rows_[work.row].name.thread, work.end);
       note("", work.end);
     }
     const auto end = latest.find(awaited.stream);
     if (end == latest.end()) continue;
-    clock.edges.push_back({static_cast<std::uint64_t>(awaited.until),
-                           static_cast<std::uint64_t>(end->second), false});
+    edges.push_back({static_cast<std::uint64_t>(awaited.until),
+                     static_cast<std::uint64_t>(end->second), false});
   }
-}
-
-/// A copy to the host has ended before the call returns that waits for it.
-void ClockReader::add_copies(const Launched& launched, FileClock& clock) const {
-  std::set<std::uint64_t> waiting;
-  for (const Wait& wait : waits_) {
-    if (wait.what == Wait::For::copy) waiting.insert(wait.correlation);
-  }
-  for (const auto& [by, work] : launched) {
-    if (!work->is_to_host || !waiting.contains(work->correlation)) continue;
-    clock.edges.push_back(
-        {static_cast<std::uint64_t>(by.end), static_cast<std::uint64_t>(work->end), false});
-  }
-}
-
-std::uint32_t clock_of_row(const RankFile& file, std::string_view row, std::string_view process) {
-  const auto device = file.device_rows.find(row);
-  if (device != file.device_rows.end()) return device->second;
-  const auto host = file.hosts.find(process);
-  return host != file.hosts.end() ? host->second : 0;
 }
 
 std::uint32_t clock_of(const RankFile& file, const EventText& event) {
-  if (file.clocks.size() == 1) return 0;
-  if (is_work_of_device(event) || is_arrow(event)) {
-    return clock_of_row(file, row_of(event), event.process);
-  }
-  const auto host = file.hosts.find(event.process);
-  return host != file.hosts.end() ? host->second : 0;
+  if (file.rows.empty()) return 0;
+  const auto row = file.rows.find(Row{event.process, event.thread});
+  return row != file.rows.end() ? row->second : 0;
 }
 
 bool has_no_time(const FileClock& clock, const EventText& event) {

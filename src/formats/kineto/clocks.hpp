@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <set>
-#include <string>
+#include <span>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -19,29 +21,53 @@
 /// Clocks of a file: its host's, and one per device that host calls are related to.
 namespace entrain::kineto {
 
-/// A call of the runtime of devices. Of several calls with one number the first begin and the last
-/// end count: no kernel begins before it.
-struct Launch {
-  std::string_view process, row;    ///< `row`: process and thread
-  std::int64_t begin = 0, end = 0;  ///< ns, without the base
+/// Texts that outlive the window of the file.
+class Texts {
+ public:
+  /// A copy.
+  std::string_view kept(std::string_view text);
+  /// The copy that all equal texts share; for texts that repeat.
+  std::string_view interned(std::string_view text);
+
+ private:
+  std::pmr::monotonic_buffer_resource bytes_;
+  std::unordered_set<std::string_view> names_;
+};
+
+/// What every event that is kept has. Times are ns, without the base.
+struct KeptEvent {
+  std::uint32_t row = 0;  ///< number of its row
+  std::int64_t begin = 0, end = 0;
+  std::uint32_t part = 0;  ///< RowOrder::see()
 };
 
 /// Finds the clocks of a file from its events.
 class ClockReader {
  public:
-  /// Takes an event; the duration of one without a length is 0.
-  void see(const EventText& event, std::int64_t begin, std::int64_t end);
+  explicit ClockReader(Texts& texts) : texts_(texts) {}
 
-  /// Finds the host of each device. True if these devices have a host each: they are of several
-  /// ranks, and finish() makes parts of them. To be called before finish().
-  bool find_hosts(const std::set<std::string, std::less<>>& devices);
+  /// Takes an event; without a length it ends at its begin.
+  KeptEvent see(const EventText& event, std::int64_t begin, std::int64_t end);
+  [[nodiscard]] const Row& row(std::uint32_t number) const { return rows_[number].name; }
 
-  /// Fills RankFile::clocks, parts, hosts and device_rows, once RankFile::facts is complete.
+  /// Fills RankFile::clocks, parts and rows, once RankFile::facts is complete. `devices`: processes
+  /// with collective kernels; if each of several has a host of its own, they are of several ranks.
   /// Errors: ErrorKind::input for times out of range.
-  Result<void> finish(RankFile& file);
+  Result<void> finish(RankFile& file, const std::set<std::string_view>& devices);
 
-  /// The launch of a correlation number by the host of a device; null if it was not recorded.
-  [[nodiscard]] const Launch* launch(std::uint64_t correlation, std::string_view device) const;
+  /// Lets a time of an event count on where its clock was set back, after finish().
+  void count_on(KeptEvent& event) const {
+    if (event.begin == 0) return;
+    const std::uint64_t ahead = ahead_[event.row].ahead(event.begin, event.part);
+    event.begin = static_cast<std::int64_t>(static_cast<std::uint64_t>(event.begin) + ahead);
+    event.end = static_cast<std::int64_t>(static_cast<std::uint64_t>(event.end) + ahead);
+  }
+  /// The clock of a row, after finish().
+  [[nodiscard]] std::uint32_t clock(std::uint32_t row) const { return rows_[row].clock; }
+  /// The launch of a correlation number by the host of a device, after finish(): of several calls
+  /// with one number the first begin and the last end, as no kernel begins before it. Null if it
+  /// was not recorded, or if several processes have that number and the host is not known.
+  [[nodiscard]] const KeptEvent* launch(std::uint64_t correlation, std::string_view device) const;
 
  private:
   /// Stamps of a clock as stored.
@@ -52,40 +78,42 @@ class ClockReader {
 
     void add(std::int64_t begin, std::int64_t end);
     void add(const Stamps& other);
+    [[nodiscard]] Stamps moved(const Falls& falls, std::uint32_t part) const;
     /// True if stamps of 0 are farther from all others than ten times what these cover, and than a
     /// second: the profiler did not know the time.
     [[nodiscard]] bool zero_is_none() const;
   };
-  /// A kernel or a copy.
-  struct Work {
-    std::uint64_t correlation = 0;
-    std::int64_t begin = 0, end = 0;
-    bool is_to_host = false;  ///< a copy from the device to the host
-    std::string_view stream;  ///< of Device::streams
+  struct RowFacts {
+    Row name;
+    std::vector<Stamps> stamps{1};  ///< of each part of its order
+    RowOrder order{};
+    bool is_of_device = false;  ///< work of a device is in it
+    std::uint32_t clock = 0;    ///< position in RankFile::clocks
   };
-  using Launches = std::unordered_map<std::uint64_t, Launch>;
+  /// A kernel or a copy.
+  struct Work : KeptEvent {
+    std::uint64_t correlation = 0;
+    bool is_to_host = false;  ///< a copy from the device to the host
+  };
+  using Launches = std::unordered_map<std::uint64_t, KeptEvent>;  ///< key: correlation
   struct Device {
-    Stamps stamps;
-    const Launches* host = nullptr;  ///< those of its host; null: of any
-    std::string process{};           ///< of its host
-    std::vector<Work> work;
-    std::set<std::string, std::less<>> streams;
+    Stamps stamps{};
+    std::string_view host{};  ///< process that launches its work; empty: unknown
+    std::vector<const Work*> work{};
+    std::size_t streams = 0;
   };
   /// Work with its launch.
-  using Launched = std::vector<std::pair<Launch, const Work*>>;
+  using Launched = std::vector<std::pair<KeptEvent, const Work*>>;
   /// A call that returns once work has ended.
-  struct Wait {
+  struct Wait : KeptEvent {
     enum class For : std::uint8_t { device, stream, event, copy };
     For what = For::device;
-    const Launches* host = nullptr;  ///< those of its process
     std::uint64_t correlation = 0;
-    std::int64_t begin = 0, end = 0;
   };
-
   /// What a call waited for, as the profiler tells it.
   struct Sync {
-    std::string process;            ///< of the device
-    std::string stream{};           ///< empty: all
+    std::string_view device;
+    std::string_view stream{};      ///< empty: all
     std::uint64_t recorded_by = 0;  ///< call that recorded the event; 0: it waited for no event
   };
   /// Work on a stream that was launched before a time and has ended at another one.
@@ -95,27 +123,32 @@ class ClockReader {
   };
 
   static std::optional<Wait::For> waits_for(std::string_view name);
+  std::uint32_t number_of(const EventText& event);
   void add_sync(const EventText& event);
-  [[nodiscard]] std::optional<Awaited> awaited_by(const Wait& wait, std::string_view process,
-                                                  const Device& device) const;
-  void add_call(const EventText& event, std::int64_t begin, std::int64_t end);
-  void find_host(Device& device);
-  [[nodiscard]] const Launch* launch_of(std::uint64_t correlation, const Launches* host) const;
+  void add_call(const EventText& event, const KeptEvent& call);
+  void gather_devices();
+  [[nodiscard]] Falls falls_of(std::span<const std::uint32_t> rows) const;
+  void count_all_on();
+  [[nodiscard]] std::string_view host_of(const Device& device) const;
+  void find_parts(const std::set<std::string_view>& devices);
+  [[nodiscard]] std::uint32_t part_of(std::string_view process) const;
+  [[nodiscard]] const KeptEvent* launch_by(std::uint64_t correlation, std::string_view host) const;
   static Result<void> take(const Stamps& stamps, FileClock& clock, RankFile& file);
-  [[nodiscard]] std::uint32_t part_of(const Device& device) const;
-  void add_edges(const Device& device, FileClock& clock) const;
-  void add_waits(std::string_view process, const Device& device, Launched launched,
-                 FileClock& clock) const;
-  void add_copies(const Launched& launched, FileClock& clock) const;
+  [[nodiscard]] std::optional<Awaited> awaited_by(const Wait& wait, std::string_view name,
+                                                  const Device& device) const;
+  [[nodiscard]] std::vector<InnerEdge> edges_of(std::string_view name, const Device& device) const;
+  void add_waits(std::string_view name, const Device& device, Launched launched,
+                 std::vector<InnerEdge>& edges) const;
 
-  std::map<std::string, Stamps, std::less<>> hosts_;    ///< key: process
-  std::map<std::string, Device, std::less<>> devices_;  ///< key: process
-  std::vector<std::string> parts_;                      ///< process of the host of each
-  /// Key: row_of(), with the process.
-  std::map<std::string, std::pair<std::string, Stamps>, std::less<>> arrows_;
-  std::map<std::string, std::string, std::less<>> processes_;  ///< of rows with work of devices
-  std::map<std::string, Launches, std::less<>> launches_;      ///< key: process
-  std::set<std::string, std::less<>> rows_;                    ///< that launch
+  Texts& texts_;
+  std::vector<RowFacts> rows_;
+  std::vector<Falls> ahead_;  ///< of the clock of each row
+  std::map<Row, std::uint32_t, IsRowBefore> row_numbers_;
+  std::uint32_t last_row_ = 0;  ///< row of the last event: neighbours often share it
+  std::vector<Work> work_;
+  std::map<std::string_view, Device> devices_;     ///< key: process
+  std::vector<std::string_view> parts_;            ///< process of the host of each
+  std::map<std::string_view, Launches> launches_;  ///< key: process
   std::vector<Wait> waits_;
   std::unordered_multimap<std::uint64_t, Sync> syncs_;  ///< key: correlation of the call
 };

@@ -161,6 +161,43 @@ TEST_F(Devices, records_of_synchronisation_say_what_a_call_waited_for) {
             Ends{130'000});
 }
 
+/// The clock of host and device is set back by 5 ms between two launches that are 2 ms apart.
+TEST_F(Devices, times_that_a_clock_shows_twice_count_on_in_the_order_of_records) {
+  std::vector<std::string> events;
+  for (int k = 1; k <= 40; ++k) {
+    const double time = 1e6 + 2'000.0 * k - (k > 20 ? 5'000 : 0);
+    events.push_back(launch(time, k));
+    events.push_back(work(time + 20, k));
+  }
+  const RankFile one = file(events);
+  ASSERT_EQ(one.clocks.size(), 2U);
+  for (const FileClock& clock : one.clocks) {
+    ASSERT_EQ(clock.falls.all.size(), 1U);
+    EXPECT_EQ(clock.falls.all[0].from - clock.falls.all[0].to, 3'000'000);
+  }
+  const std::vector<InnerEdge>& edges = one.clocks[1].edges;
+  ASSERT_EQ(edges.size(), 40U);
+  for (std::size_t k = 1; k < edges.size(); ++k) EXPECT_GT(edges[k].host, edges[k - 1].host);
+  const auto run = open();
+  ASSERT_TRUE(run);
+  const TempFolder out;
+  const std::vector<ClockKnot> knots{{1'000'000'000, 0},
+                                     {1'040'030'000, 0},
+                                     {1'090'010'000, -48'010'000},
+                                     {1'190'000'000, -48'010'000}};
+  const ClockMap map = ClockMap::from_knots(knots).value();
+  ASSERT_TRUE((*run)->write(out.path(), std::vector<ClockMap>{map, map}));
+  const std::string text = json::load(out.path() / "rank0.json")->text;
+  for (int k = 1; k <= 40; ++k) {
+    const std::string time = fmt::format("\"ts\": {}, \"dur\": 5", 1'000'000 + 2'000 * k);
+    EXPECT_NE(text.find(time), std::string::npos) << time;
+  }
+  // Blocks of a file that begin anew are no clock that was set.
+  std::vector<std::string> twice = events;
+  twice.insert(twice.end(), events.begin(), events.end());
+  EXPECT_TRUE(file(twice).clocks[0].falls.all.empty());
+}
+
 /// A launch and its collective kernel of a rank, whose host is process 100 + rank, in a file of
 /// several ranks.
 std::vector<std::string> collective(int rank, int number, double begin, int correlation) {
@@ -216,6 +253,7 @@ TEST_F(Devices, ranks_that_nothing_tells_apart_stay_merged) {
   const auto run = open();
   ASSERT_TRUE(run);
   EXPECT_TRUE((*run)->list.instances.empty());
+  EXPECT_TRUE((*run)->list.cause_clock.empty());  // launches may be those of the other rank
   EXPECT_EQ(count_of((*run)->unmatched, "calls_of_several_processes"), 8U);
 }
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <entrain/clock_map.hpp>
@@ -47,7 +52,65 @@ struct Call {
   Operation operation = Operation::other;
   bool zero_splits = false;  ///< an all-to-all in which some ranks exchange nothing
   std::string group;         ///< calls of one collective have equal groups
-  std::string number;        ///< "Comms Id" and "Seq"; empty: none
+  std::uint64_t number = 0;  ///< hash of "Comms Id" and "Seq"; 0: none
+};
+
+/// Where a viewer shows an event: its process ("pid") and its thread ("tid"), as written.
+template <class Text>
+struct RowOf {
+  Text process, thread;
+};
+using Row = RowOf<std::string_view>;
+struct IsRowBefore {
+  using is_transparent = void;
+  template <class A, class B>
+  bool operator()(const RowOf<A>& a, const RowOf<B>& b) const {
+    return std::tie(a.process, a.thread) < std::tie(b.process, b.thread);
+  }
+};
+
+/// The order of the events of a row tells where its clock was set back, and shows times twice.
+class RowOrder {
+ public:
+  /// The begins of two events, one after the other, and the end of the first one, ns without the
+  /// base.
+  struct Fall {
+    std::int64_t from = 0, to = 0, until = 0;
+    std::int64_t ahead = 0;  ///< what later times count on by, once it is known
+  };
+  /// Takes an event; returns the number of falls up to it. Parents that follow their children fall
+  /// back as well, but by less, or often.
+  std::uint32_t see(std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t k_least = 100'000;  // ns
+    if (begin == 0 || part() > k_most_falls) return part();
+    const bool falls = begin < latest_ - k_least;
+    if (falls) falls_.push_back({latest_, begin, until_});
+    if (falls || begin >= latest_) latest_ = begin, until_ = end;
+    return part();
+  }
+  /// More falls say nothing of the clock.
+  static constexpr std::uint32_t k_most_falls = 16;
+  [[nodiscard]] const std::vector<Fall>& falls() const { return falls_; }
+
+ private:
+  [[nodiscard]] std::uint32_t part() const { return static_cast<std::uint32_t>(falls_.size()); }
+
+  std::vector<Fall> falls_;
+  std::int64_t latest_ = std::numeric_limits<std::int64_t>::min() / 2, until_ = 0;
+};
+
+/// Falls of a clock, in order. Later times count on from behind what was before.
+struct Falls {
+  std::vector<RowOrder::Fall> all{};
+
+  /// What to add to a time, modulo 2^64. `part`: falls of its row before it; a row may have none.
+  [[nodiscard]] std::uint64_t ahead(std::int64_t time, std::uint32_t part) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t f = 0; f < all.size() && (f < part || time > all[f].until); ++f) {
+      sum += static_cast<std::uint64_t>(all[f].ahead);
+    }
+    return sum;
+  }
 };
 
 /// A launch precedes the begin of its kernel, and a kernel's end that of the call that waits for
@@ -74,6 +137,7 @@ struct FileClock {
   bool zero_is_none = false;          ///< a `ts` of 0 is no time of this clock
   std::uint32_t part = 0;             ///< number of its rank in the file
   std::vector<InnerEdge> edges{};     ///< between the host and this device
+  Falls falls{};                      ///< where it was set back
 };
 
 /// Contents of one file, or of all windows of a rank.
@@ -85,26 +149,22 @@ struct RankFile {
   std::uint64_t events = 0;          ///< number of events with a time
   std::vector<FileClock> clocks{1};  ///< of hosts, then of devices
   std::uint32_t parts = 1;           ///< ranks in this file; part k has clock k as its host's
-  /// Clock by process of hosts, but for the first one, whose clock is that of all other processes.
-  std::map<std::string, std::uint32_t, std::less<>> hosts;
+  /// Clocks of the rows that are not those of the first clock.
+  std::map<RowOf<std::string>, std::uint32_t, IsRowBefore> rows;
   std::vector<std::uint32_t> numbers;  ///< positions of its clocks in the run
-  /// Clock by row, "pid tid", of the work of devices.
-  std::map<std::string, std::uint32_t, std::less<>> device_rows;
-  std::uint64_t zeros = 0;           ///< events with a `ts` of 0 that is no time
-  std::uint64_t cut_times = 0;       ///< number of times with more than 3 decimals
-  std::uint64_t endless_calls = 0;   ///< kernels that communicate and have no end
-  std::uint64_t timeless_calls = 0;  ///< kernels that communicate, without a time
-  std::uint64_t mixed_calls = 0;     ///< ignored: several processes, perhaps ranks
-  bool one_stream = false;           ///< mixed calls overlap on one stream of one process
-  bool whole_us = true;              ///< true if no time has decimals
-  std::vector<Call> calls;           ///< sorted by begin
-  std::vector<Arrow> arrows;         ///< to or from other files, in any order
-  std::uint64_t calls_read = 0;      ///< calls of a file, once its rank has them
+  std::uint64_t zeros = 0;             ///< events with a `ts` of 0 that is no time
+  std::uint64_t cut_times = 0;         ///< number of times with more than 3 decimals
+  std::uint64_t endless_calls = 0;     ///< kernels that communicate and have no end
+  std::uint64_t timeless_calls = 0;    ///< kernels that communicate, without a time
+  std::uint64_t mixed_calls = 0;       ///< ignored: several processes, perhaps ranks
+  bool one_stream = false;             ///< mixed calls overlap on one stream of one process
+  bool whole_us = true;                ///< true if no time has decimals
+  std::vector<Call> calls;             ///< sorted by begin
+  std::vector<Arrow> arrows;           ///< to or from other files, in any order
+  std::uint64_t calls_read = 0;        ///< calls of a file, once its rank has them
 };
 
-/// The clock of a row, "pid tid", of a process: a position in RankFile::clocks.
-std::uint32_t clock_of_row(const RankFile& file, std::string_view row, std::string_view process);
-/// The clock of an event: a position in RankFile::clocks. Arrows are of the row that they touch.
+/// The clock of an event, which is that of its row: a position in RankFile::clocks.
 std::uint32_t clock_of(const RankFile& file, const EventText& event);
 /// True for an event whose `ts` of 0 is no time; it stays as it is.
 bool has_no_time(const FileClock& clock, const EventText& event);
@@ -133,13 +193,27 @@ void sort_calls(RankFile& file);
 /// Reads one file. Errors: those of kineto::read().
 Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
 
+/// A call of a file.
+struct Member {
+  std::uint32_t file = 0;
+  std::uint32_t call = 0;  ///< position in RankFile::calls
+  friend auto operator<=>(const Member&, const Member&) = default;
+};
+
 /// Calls that are one collective or one message.
 struct Instance {
   static constexpr std::uint32_t k_absent = ~std::uint32_t{0};
-  std::vector<std::uint32_t> call;  ///< position in RankFile::calls per file, or k_absent
+  std::vector<Member> members;  ///< in order of files, one of each
   Operation operation = Operation::other;
   /// File of the root, or of a message's sender; k_absent for operations without a root.
   std::uint32_t root = k_absent;
+
+  /// The call of a file; null if it takes no part.
+  [[nodiscard]] const Member* of(std::uint32_t file) const {
+    const auto at = std::find_if(members.begin(), members.end(),
+                                 [file](const Member& one) { return one.file == file; });
+    return at != members.end() ? &*at : nullptr;
+  }
 };
 
 /// A file whose calls could not be paired with those of another one, although they have a group in

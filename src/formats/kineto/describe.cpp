@@ -148,7 +148,9 @@ void describe(Call& call, const Members& argument, std::string_view stream) {
   }
   const std::string_view id = argument["Comms Id"];
   const std::string_view sequence = argument["Seq"];
-  if (!id.empty() && !sequence.empty()) call.number = fmt::format("{} {}", id, sequence);
+  if (!id.empty() && !sequence.empty()) {
+    call.number = std::hash<std::string>{}(fmt::format("{} {}", id, sequence)) | 1;
+  }
 }
 
 }  // namespace entrain::kineto

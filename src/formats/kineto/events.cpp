@@ -244,28 +244,26 @@ class FileWalk {
 
 }  // namespace
 
-std::string row_of(const EventText& event) {
-  return fmt::format("{} {}", event.process, event.thread);
-}
-
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
                                  std::uint64_t max_unpacked) {
   TRY_ASSIGN(json::Window window, json::Window::open(path, max_unpacked));
   return FileWalk(std::move(window), path.string(), sinks).run();
 }
 
-bool may_hold_events(std::string_view beginning, bool is_whole) {
+bool may_hold_events(std::string_view beginning) {
   json::Scanner scanner(beginning);
   std::string_view key, value;
   if (scanner.peek() == '[') {
     scanner.open('[');
     if (!scanner.next_element()) return !scanner.failed();  // no events at all
   }
-  for (scanner.open('{'); scanner.next_key(key);) {
+  if (!scanner.open('{')) return false;
+  while (scanner.next_key(key)) {
     if (key == "traceEvents" || key == "ph") return true;
     if (!scanner.value(value)) break;
   }
-  return scanner.failed() && scanner.at_end() && !is_whole;
+  // Cut off before the events: a run that was killed.
+  return scanner.failed() && scanner.at_end();
 }
 
 std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {

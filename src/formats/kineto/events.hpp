@@ -38,9 +38,6 @@ struct EventText {
   }
 };
 
-/// Process and thread of an event.
-std::string row_of(const EventText& event);
-
 /// Properties of a file besides its events.
 struct FileFacts {
   std::int64_t base = 0;              ///< ns: baseTimeNanoseconds
@@ -69,8 +66,8 @@ Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventS
                                  std::uint64_t max_unpacked = 0);
 
 /// False if the first bytes of a text show that it is no Chrome trace: it is empty, no JSON, or
-/// other JSON. `is_whole`: the text ends there.
-bool may_hold_events(std::string_view beginning, bool is_whole);
+/// other JSON.
+bool may_hold_events(std::string_view beginning);
 
 /// Parses a time in microseconds; returns ns. Cuts off digits after the third decimal, and then
 /// sets `cut`. Empty for anything but a plain decimal number of at most 19 digits.

@@ -2,6 +2,7 @@
 #include "formats/kineto/kineto.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
@@ -73,6 +74,7 @@ class Run : public formats::Recording {
     remove_empty(files_, notes);
     TRY(order_ranks(files_, notes));
     ranks_ = ranks_of(files_);
+    set_aside_wrong_units();
     take(match_calls(ranks_));
     return {};
   }
@@ -112,6 +114,9 @@ class Run : public formats::Recording {
   void add(const Instance& instance);
   void add_message(const Instance& instance);
   void add_arrows();
+  void set_aside_wrong_units();
+  void warn_of_cuts();
+  void note_falls(const RankFile& file);
   void warn_of_origins();
   void warn_of_mixed(const RankFile& file);
   void warn_of_apart();
@@ -121,6 +126,38 @@ class Run : public formats::Recording {
   Matches matches_;
   unsigned threads_;
 };
+
+/// Calls of a rank whose times are those of the others over a thousand, or a power of it, would
+/// move clocks that are right.
+void Run::set_aside_wrong_units() {
+  constexpr double k_year_2000 = 946'684'800e9, k_error = 1e-4;  // of 50 years 44 hours
+  std::vector<double> usual;
+  for (const RankFile& rank : ranks_) {
+    const auto first = static_cast<double>(rank.clocks.front().first);
+    if (first >= k_year_2000) usual.push_back(first);
+  }
+  if (usual.empty()) return;
+  const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
+  std::nth_element(usual.begin(), middle, usual.end());
+  for (RankFile& rank : ranks_) {
+    const auto first = static_cast<double>(rank.clocks.front().first);
+    for (const double factor : {1e3, 1e6, 1e9}) {
+      if (first == 0 || std::abs(*middle / first / factor - 1) > k_error) continue;
+      const std::string name = fmt::format("rank {}", rank.rank);
+      set_aside.push_back(
+          {.kind = "wrong_unit",
+           .clock = name,
+           .records = rank.calls.size(),
+           .total = rank.calls.size(),
+           .is_decisive = true,
+           .reason = fmt::format("the times of {} are {:.0f} times too small: they are not in "
+                                 "microseconds, and its calls move no clock; write them in "
+                                 "microseconds",
+                                 name, factor)});
+      rank.calls.clear();
+    }
+  }
+}
 
 void Run::take(Matches matches) {
   matches_ = std::move(matches);
@@ -177,14 +214,15 @@ void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
   add_arrows();
   std::uint64_t zeros = 0, timeless = 0, endless = 0, mixed = 0;
-  warnings = impossible_ranks(files_);
+  warn_of_cuts();
+  const std::vector<std::string> impossible = impossible_ranks(files_);
+  warnings.insert(warnings.end(), impossible.begin(), impossible.end());
   for (const RankFile& file : files_) {
     calls += file.endless_calls + file.mixed_calls + file.timeless_calls;
     zeros += file.zeros;
     timeless += file.timeless_calls;
     mixed += file.mixed_calls;
     if (file.mixed_calls > 0) warn_of_mixed(file);
-    if (file.facts.truncated) warn_of_cut(file.path);
     endless += file.endless_calls;
   }
   for (const RankFile& rank : ranks_) calls += rank.calls.size();
@@ -203,6 +241,32 @@ void Run::add_calls() {
   count(skipped, "alltoall_zero_splits", matches_.zero_splits);
   count(unmatched, "calls_without_a_time", timeless);
   count(skipped, "events_at_zero", zeros);
+}
+
+/// Reports show the first warning first.
+void Run::warn_of_cuts() {
+  for (const RankFile& file : files_) {
+    note_falls(file);
+    if (file.facts.truncated && file.events > 0) warn_of_cut(file.path);
+    if (file.events > 0 || !file.facts.truncated) continue;
+    warnings.insert(warnings.begin(),
+                    fmt::format("{} ends before its first event: nothing is known of rank {}",
+                                file.path.filename().string(), file.rank));
+  }
+}
+
+void Run::note_falls(const RankFile& file) {
+  for (const FileClock& clock : file.clocks) {
+    for (const RowOrder::Fall& fall : clock.falls.all) {
+      notes.push_back(fmt::format(
+          "in {} times{} fall back by {:.6g} ms: the clock was set back there, and later times "
+          "count "
+          "on, as the order of records tells, by {:.6g} ms, to which the step that is named adds",
+          file.path.filename().string(),
+          clock.process.empty() ? "" : fmt::format(" of device {}", row_of(clock.process)),
+          static_cast<double>(fall.from - fall.to) / 1e6, static_cast<double>(fall.ahead) / 1e6));
+    }
+  }
 }
 
 /// Reading the file as one clock is right only if its ranks are on one host.
@@ -245,13 +309,12 @@ void Run::add(const Instance& instance) {
                          .ends_coincide = synchronises(instance.operation),
                          .first = list.members.size()};
   for (const bool ends : {false, true}) {
-    for (std::uint32_t f = 0; f < ranks_.size(); ++f) {
-      if (instance.call[f] == Instance::k_absent) continue;
+    for (const auto& [f, position] : instance.members) {
       coverage.in_instances += ends ? 1 : 0;
       // From one to all the root begins and the others end; from all to one vice versa.
       const bool is_root = f == instance.root;
       if ((from_root && is_root == ends) || (to_root && is_root != ends)) continue;
-      const Call& call = ranks_[f].calls[instance.call[f]];
+      const Call& call = ranks_[f].calls[position];
       list.members.push_back({.clock = ranks_[f].numbers[call.clock],
                               .rank = f,
                               .time = ends ? call.end : call.begin});
@@ -264,16 +327,11 @@ void Run::add(const Instance& instance) {
 /// A receive ends after its send began. The send may end at any time: its data may wait.
 void Run::add_message(const Instance& instance) {
   coverage.in_instances += 2;
-  for (std::uint32_t f = 0; f < ranks_.size(); ++f) {
-    if (instance.call[f] == Instance::k_absent) continue;
-    const Call& call = ranks_[f].calls[instance.call[f]];
-    (f == instance.root ? list.cause_clock : list.effect_clock)
-        .push_back(ranks_[f].numbers[call.clock]);
-    if (f == instance.root) {
-      list.cause_time.push_back(call.begin);
-    } else {
-      list.effect_time.push_back(call.end);
-    }
+  for (const auto& [f, position] : instance.members) {
+    const Call& call = ranks_[f].calls[position];
+    const bool sends = f == instance.root;
+    (sends ? list.cause_clock : list.effect_clock).push_back(ranks_[f].numbers[call.clock]);
+    (sends ? list.cause_time : list.effect_time).push_back(sends ? call.begin : call.end);
   }
 }
 
@@ -324,7 +382,7 @@ void Run::name_contents() {
     for (const Call& call : rank.calls) {
       ++kinds[name_of(call.operation)];
       ++per_group[call.group.substr(0, k_most_label)];
-      without_group += call.number.empty() && is_grouped_by_stream(call) ? 1 : 0;
+      without_group += call.number == 0 && is_grouped_by_stream(call) ? 1 : 0;
     }
   }
   if (without_group > 0 && ranks_.size() > 2) {
@@ -449,6 +507,7 @@ Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsign
 std::unique_ptr<formats::Source> Run::paired_after(std::span<const ClockMap> maps) const {
   auto run = std::make_unique<Run>(files_, threads_);
   run->ranks_ = ranks_;
+  run->set_aside = set_aside;
   run->take(match_calls_after(ranks_, maps));
   return run;
 }
@@ -482,7 +541,7 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
 
 Result<bool> may_be_trace(const fs::path& file) {
   TRY_ASSIGN(const std::string text, json::beginning(file));
-  return may_hold_events(text, text.size() < json::k_beginning);
+  return may_hold_events(text);
 }
 
 bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {

@@ -94,16 +94,58 @@ TEST_F(Chrome, files_without_a_trace_are_reported) {
 }
 
 TEST_F(Chrome, the_begin_of_a_file_tells_if_it_may_be_a_trace) {
-  const auto may_be = [](const char* text) { return may_hold_events(text, true); };
+  const auto may_be = [](const char* text) { return may_hold_events(text); };
   for (const char* text :
        {R"({"a": {"b": 1}, "traceEvents": [)", R"([{"name": "x", "ph": "X")", "[]"}) {
     EXPECT_TRUE(may_be(text)) << text;
   }
   for (const char* text : {"", "\n", "{}", "null", "[1, 2]", R"({"name": "x", "version": "1"})",
-                           R"([{"name": "x"}])", R"({"schemaVersion": 1, )"}) {
+                           R"([{"name": "x"}])"}) {
     EXPECT_FALSE(may_be(text)) << text;
   }
-  EXPECT_TRUE(may_hold_events(R"({"schemaVersion": 1, )", false));
+  EXPECT_TRUE(may_hold_events(R"({"schemaVersion": 1, )"));
+}
+
+TEST_F(Chrome, a_file_that_is_cut_in_its_header_is_a_rank_without_events) {
+  add_calls({100, 200});
+  add_calls({100, 200});
+  add(R"({"schemaVersion": 1, "deviceProp)");
+  const auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->files.size(), 3U);
+  EXPECT_EQ((*run)->clocks.clocks.size(), 3U);
+  ASSERT_FALSE((*run)->warnings.empty());
+  EXPECT_EQ((*run)->warnings.front(),
+            "rank2.json ends before its first event: nothing is known of rank 2");
+}
+
+TEST_F(Chrome, times_of_a_rank_in_another_unit_are_set_aside) {
+  const auto calls = [](double per_us) {
+    std::vector<std::string> events;
+    for (int k = 1; k <= 9; ++k) {
+      events.push_back(fmt::format(
+          R"({{"ph": "X", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": {:.3f}, )"
+          R"("dur": {:.3f}, "args": {{"stream": 7, "Comms Id": 1, "Seq": {}}}}})",
+          (1.76e15 + 1000 * k) * per_us, 50 * per_us, k));
+    }
+    return file_of(events);
+  };
+  for (const double per_us : {1.0, 1.0, 1e-3}) add(calls(per_us));
+  const auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->set_aside.size(), 1U);
+  EXPECT_EQ((*run)->set_aside[0].clock, "rank 2");
+  EXPECT_NE((*run)->set_aside[0].reason.find("1000 times too small"), std::string::npos);
+  ASSERT_EQ((*run)->list.instances.size(), 9U);
+  EXPECT_EQ((*run)->list.instances[0].ends, 2U);
+}
+
+TEST_F(Chrome, two_files_of_a_rank_of_which_one_has_no_events_do_not_overlap) {
+  const std::string rank = R"("distributedInfo": {"rank": 0, "world_size": 2}, )";
+  add(file_of({kernel(1000)}, rank));
+  add(file_of({}, rank));
+  EXPECT_NE(error().find("both of rank 0, and rank1.json holds no events"), std::string::npos)
+      << error();
 }
 
 TEST_F(Chrome, ranks_beyond_the_run_are_reported) {

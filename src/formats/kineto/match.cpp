@@ -12,7 +12,6 @@
 
 #include "base/disjoint_sets.hpp"
 #include "formats/kineto/collective_calls.hpp"
-#include "formats/kineto/numbered_calls.hpp"
 #include "formats/kineto/sequences.hpp"
 #include "formats/kineto/thresholds.hpp"
 
@@ -31,8 +30,7 @@ Direction direction_of(const Call& call, std::uint32_t own) {
 }
 
 /// A call without a partner in the reference sequence.
-struct Leftover {
-  std::uint32_t file = 0, call = 0;
+struct Leftover : Member {
   std::int64_t end = 0;  ///< time by the reference clock, ns
 };
 
@@ -56,7 +54,7 @@ class Matcher {
 
   Matches run() {
     group_calls();
-    numbered_.for_each([&](std::span<const NumberedCall> calls) { match_number(calls); });
+    match_numbers();
     for (auto& [name, group] : groups_) {
       begin(group);
       if (group.ends_coincide) align(group);
@@ -84,8 +82,8 @@ class Matcher {
           ++result_.without_edges;
         } else if (!synchronises(call.operation) && call.root == k_no_rank) {
           ++result_.without_edges;
-        } else if (!call.number.empty()) {
-          numbered_.add(call.number, {f, c});
+        } else if (call.number != 0) {
+          numbered_.push_back({call.number, {f, c}});
         } else if (synchronises(call.operation)) {
           add_to_group(call.group, true, f, c);
         } else {  // ends need not coincide: groups of their own, aligned last
@@ -115,39 +113,36 @@ class Matcher {
     sequence.calls.push_back(c);
   }
 
-  [[nodiscard]] Instance empty_instance() const {
-    return {.call = std::vector<std::uint32_t>(files_.size(), Instance::k_absent)};
+  [[nodiscard]] const Call& call_of(const Member& one) const {
+    return files_[one.file].calls[one.call];
   }
 
   void add(Instance instance) {
-    std::uint64_t members = 0;
+    const std::vector<Member>& members = instance.members;
+    std::sort(instance.members.begin(), instance.members.end());
+    const Call& first = call_of(members.front());
+    instance.operation = first.operation;
     bool zero = false, one_root = true, one_size = true;
-    std::uint32_t root = k_no_rank;
     std::uint64_t size = 0;
-    for (std::uint32_t f = 0; f < files_.size(); ++f) {
-      if (instance.call[f] == Instance::k_absent) continue;
-      const Call& call = files_[f].calls[instance.call[f]];
+    for (const Member& one : members) {
+      const Call& call = call_of(one);
       zero |= call.zero_splits;
-      if (members++ == 0) {
-        instance.operation = call.operation;
-        root = call.root;
-      }
-      one_root &= call.root == root;
+      one_root &= call.root == first.root;
       one_size &= size == 0 || call.size == 0 || call.size == size;
       size = call.size != 0 ? call.size : size;
-      const std::uint32_t own = files_[f].rank;
+      const std::uint32_t own = files_[one.file].rank;
       if (call.operation == Operation::send_receive && direction_of(call, own).from == own) {
-        instance.root = f;
+        instance.root = one.file;
       }
     }
-    if (members < 2) {
-      result_.alone += members;
+    if (members.size() < 2) {
+      ++result_.alone;
     } else if (!one_size) {
-      result_.ambiguous += members;  // each is like the first one, of which no size is known
+      result_.ambiguous += members.size();  // each is like the first one, of unknown size
     } else if (zero) {
-      result_.zero_splits += members;
-    } else if (root != k_no_rank && !(one_root && find_root(root, instance))) {
-      result_.without_edges += members;  // "Rank" may be that of each member itself
+      result_.zero_splits += members.size();
+    } else if (first.root != k_no_rank && !(one_root && find_root(first.root, instance))) {
+      result_.without_edges += members.size();  // "Rank" may be that of each member itself
     } else {
       result_.instances.push_back(std::move(instance));
     }
@@ -157,24 +152,34 @@ class Matcher {
     const auto file = file_of_rank_.find(rank);
     if (file == file_of_rank_.end()) return false;
     instance.root = file->second;
-    return instance.call[instance.root] != Instance::k_absent;
+    return instance.of(instance.root) != nullptr;
   }
 
   /// Pairs calls of one number. They must be one per rank, of one group, operation and size.
-  void match_number(std::span<const NumberedCall> calls) {
-    Instance instance = empty_instance();
-    const Call& first = files_[calls.front().file].calls[calls.front().call];
-    bool agree = true;
-    for (const NumberedCall& one : calls) {
-      const Call& call = files_[one.file].calls[one.call];
-      agree &= instance.call[one.file] == Instance::k_absent;
-      agree &= call.group == first.group && alike(call, first);
-      instance.call[one.file] = one.call;
+  void match_numbers() {
+    std::sort(numbered_.begin(), numbered_.end());
+    std::vector<Instance> found;
+    for (std::size_t first = 0, last = 0; first < numbered_.size(); first = last) {
+      Instance& instance = found.emplace_back();
+      for (; last < numbered_.size() && numbered_[last].first == numbered_[first].first; ++last) {
+        instance.members.push_back(numbered_[last].second);
+      }
     }
-    if (agree) {
-      add(std::move(instance));
-    } else {
-      result_.ambiguous += calls.size();
+    const auto position = [](const Instance& one) { return one.members.front(); };
+    std::ranges::sort(found, {}, position);
+    for (Instance& instance : found) {
+      const Member& first = instance.members.front();
+      bool agree = true;
+      for (const Member& one : instance.members) {
+        const Call& call = call_of(one);
+        agree &= &one == &first || one.file != (&one - 1)->file;
+        agree &= call.group == call_of(first).group && alike(call, call_of(first));
+      }
+      if (agree) {
+        add(std::move(instance));
+      } else {
+        result_.ambiguous += instance.members.size();
+      }
     }
   }
 
@@ -191,9 +196,8 @@ class Matcher {
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     group.reference = longest->first;
     const Sequence& reference = longest->second;
-    group.instances.assign(reference.size(), empty_instance());
-    for (std::size_t k = 0; k < reference.size(); ++k) {
-      group.instances[k].call[group.reference] = reference.calls[k];
+    for (const std::uint32_t call : reference.calls) {
+      group.instances.push_back({.members = {{group.reference, call}}});
     }
     for (const auto& [f, own] : group.sequences) {
       if (f != group.reference) group.unaligned.push_back(f);
@@ -263,7 +267,7 @@ class Matcher {
     std::vector<KnownOffset> known;
     for (std::size_t i = 0; i < own.size(); ++i) {
       if (!is_partner(partner[i])) continue;
-      group.instances[partner[i]].call[f] = own.calls[i];
+      group.instances[partner[i]].members.push_back({f, own.calls[i]});
       known.push_back({own.end(i), own.end(i) - reference.end(partner[i])});
     }
     for (std::size_t i = 0; i < own.size(); ++i) {
@@ -272,7 +276,7 @@ class Matcher {
         ++result_.ambiguous;
       } else {
         const std::int64_t offset = offset_near(known, own.end(i)).offset;
-        group.leftovers.push_back({f, own.calls[i], own.end(i) - offset});
+        group.leftovers.push_back({{f, own.calls[i]}, own.end(i) - offset});
       }
     }
   }
@@ -286,8 +290,7 @@ class Matcher {
       for (last = first + 1; last < all.size() && is_near(all[last - 1], all[last]);) ++last;
       const std::span<const Leftover> together(&all[first], last - first);
       if (group.ends_coincide && are_one_call(group, together)) {
-        Instance& instance = group.instances.emplace_back(empty_instance());
-        for (const Leftover& one : together) instance.call[one.file] = one.call;
+        group.instances.push_back({.members = {together.begin(), together.end()}});
       } else {
         result_.alone += together.size();
       }
@@ -295,9 +298,6 @@ class Matcher {
   }
   static bool is_near(const Leftover& a, const Leftover& b) {
     return b.end - a.end <= 2 * k_spread;
-  }
-  [[nodiscard]] const Call& call_of(const Leftover& one) const {
-    return files_[one.file].calls[one.call];
   }
 
   [[nodiscard]] bool are_one_call(Group& group, std::span<const Leftover> together) const {
@@ -351,12 +351,7 @@ class Matcher {
   [[nodiscard]] DisjointSets tied_files() const {
     DisjointSets tied(static_cast<std::uint32_t>(files_.size()));
     for (const Instance& instance : result_.instances) {
-      std::uint32_t first = Instance::k_absent;
-      for (std::uint32_t f = 0; f < files_.size(); ++f) {
-        if (instance.call[f] == Instance::k_absent) continue;
-        if (first == Instance::k_absent) first = f;
-        tied.join(first, f);
-      }
+      for (const Member& one : instance.members) tied.join(instance.members.front().file, one.file);
     }
     return tied;
   }
@@ -387,9 +382,7 @@ class Matcher {
   void index_instances() {
     instances_.resize(files_.size());
     const auto add_to_files = [&](const Instance& instance) {
-      for (std::uint32_t f = 0; f < files_.size(); ++f) {
-        if (instance.call[f] != Instance::k_absent) instances_[f].push_back(&instance);
-      }
+      for (const Member& one : instance.members) instances_[one.file].push_back(&instance);
     };
     for (const Instance& one : result_.instances) {
       if (synchronises(one.operation)) add_to_files(one);
@@ -404,10 +397,10 @@ class Matcher {
   [[nodiscard]] std::vector<KnownOffset> known_offsets(std::uint32_t f, std::uint32_t other) const {
     std::vector<KnownOffset> known;
     for (const Instance* instance : instances_[f]) {
-      if (instance->call[other] == Instance::k_absent) continue;
-      const auto end = static_cast<std::int64_t>(files_[f].calls[instance->call[f]].end);
-      const auto there = static_cast<std::int64_t>(files_[other].calls[instance->call[other]].end);
-      known.push_back({end, end - there});
+      const Member* const there = instance->of(other);
+      if (there == nullptr) continue;
+      const auto end = static_cast<std::int64_t>(call_of(*instance->of(f)).end);
+      known.push_back({end, end - static_cast<std::int64_t>(call_of(*there).end)});
     }
     std::sort(known.begin(), known.end(), [](const KnownOffset& a, const KnownOffset& b) {
       return std::tie(a.time, a.offset) < std::tie(b.time, b.offset);
@@ -417,7 +410,7 @@ class Matcher {
 
   const std::vector<RankFile>& files_;
   std::map<std::uint32_t, std::uint32_t> file_of_rank_;
-  NumberedCalls numbered_;
+  std::vector<std::pair<std::uint64_t, Member>> numbered_;  ///< calls with their numbers
   std::map<std::string, Group> groups_;
   std::vector<std::vector<const Instance*>> instances_;  ///< index: file
   Matches result_;
@@ -457,12 +450,10 @@ Matches match_calls_after(const std::vector<RankFile>& files, std::span<const Cl
   for (std::size_t f = 0; f < files.size(); ++f)
     later.push_back(moved(files[f], maps_of(files[f], maps)));
   Matches matches = match_calls(later);
-  for (std::size_t f = 0; f < files.size(); ++f) {
-    const std::vector<std::uint32_t> order = order_of_places(files[f].calls);
-    for (Instance& instance : matches.instances) {
-      std::uint32_t& call = instance.call[f];
-      if (call != Instance::k_absent) call = order[later[f].calls[call].place];
-    }
+  std::vector<std::vector<std::uint32_t>> order;
+  for (const RankFile& file : files) order.push_back(order_of_places(file.calls));
+  for (Instance& instance : matches.instances) {
+    for (auto& [f, call] : instance.members) call = order[f][later[f].calls[call].place];
   }
   return matches;
 }

@@ -106,16 +106,21 @@ std::pair<std::uint64_t, std::uint64_t> window_of(const RankFile& file) {
 
 /// Fails for files of one rank that are no windows one after the other. `files` are sorted.
 Result<void> check_windows(const std::vector<RankFile>& files) {
-  const auto overlap = [](const RankFile& a, const RankFile& b) {
+  const auto has_none = [](const RankFile& file) { return file.events == 0; };
+  const auto clash = [&](const RankFile& a, const RankFile& b) {
     if (a.rank != b.rank) return false;
-    return window_of(b).first <= window_of(a).second || a.events == 0 || b.events == 0;
+    return window_of(b).first <= window_of(a).second || has_none(a) || has_none(b);
   };
-  const auto twice = std::adjacent_find(files.begin(), files.end(), overlap);
+  const auto twice = std::adjacent_find(files.begin(), files.end(), clash);
   if (twice == files.end()) return {};
+  const RankFile &a = *twice, &b = *(twice + 1);
+  const std::string why =
+      has_none(a) || has_none(b)
+          ? fmt::format("{} holds no events", (has_none(a) ? a : b).path.filename().string())
+          : "their times overlap: they are no windows of one clock";
   return fail(ErrorKind::input,
-              fmt::format("{} and {} are both of rank {}, and their times overlap: they are no "
-                          "windows of one clock; give one of them",
-                          twice->path.string(), (twice + 1)->path.string(), twice->rank));
+              fmt::format("{} and {} are both of rank {}, and {}; give one of them",
+                          a.path.string(), b.path.string(), a.rank, why));
 }
 
 /// Adds the clocks of a part of a window to a rank, with their edges.
@@ -183,7 +188,9 @@ Result<void> check_world(const std::vector<RankFile>& files) {
 }  // namespace
 
 void remove_empty(std::vector<RankFile>& files, std::vector<std::string>& notes) {
-  const auto counts = [](const RankFile& file) { return file.events > 0 || file.facts.rank; };
+  const auto counts = [](const RankFile& file) {
+    return file.events > 0 || file.facts.rank || file.facts.truncated;
+  };
   const auto empty = std::stable_partition(files.begin(), files.end(), counts);
   if (empty == files.begin() || empty == files.end()) return;
   std::vector<fs::path> names;

@@ -11,8 +11,8 @@
 /// Assigns ranks to files.
 namespace entrain::kineto {
 
-/// Removes the files without an event and a rank, and names them in `notes`. If all files are such,
-/// all stay.
+/// Removes the files without an event and a rank, unless they are cut off, and names them in
+/// `notes`. If all files are such, all stay.
 void remove_empty(std::vector<RankFile>& files, std::vector<std::string>& notes);
 
 /// Gives each file its rank, and sorts the files by rank. `notes` name the source of the ranks and

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <functional>
-#include <memory_resource>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -21,27 +19,47 @@ namespace entrain::kineto {
 namespace {
 
 /// A range on the CPU that describes the collective launched inside of it.
-struct Range {
-  std::uint32_t row = 0;  ///< number_of() its process and thread
+struct Range : KeptEvent {
   std::string_view name, arguments;
-  std::int64_t begin = 0, end = 0;  ///< ns, without the base
+  [[nodiscard]] std::uint32_t key() const { return row; }
 };
 
 /// A step of the training loop on the CPU.
-struct Step {
-  std::uint32_t process = 0;  ///< number_of() its name
-  std::uint64_t number = 0;   ///< 1 or more
-  std::int64_t begin = 0, end = 0;
+struct Step : KeptEvent {
+  std::string_view process;
+  std::uint64_t number = 0;  ///< 1 or more
+  [[nodiscard]] std::string_view key() const { return process; }
 };
 constexpr std::string_view k_step = "ProfilerStep#";
 
-struct Kernel {
+/// Sorts ranges, or steps, for around().
+template <class Kept>
+void sort_by_key(std::vector<Kept>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) {
+    return std::pair(a.key(), a.begin) < std::pair(b.key(), b.begin);
+  });
+}
+
+/// Those of a key that run at a time, the latest first, of the last eight that began before it:
+/// ranges of one collective nest (record_param_comms, nccl:...), each thread may write a step.
+template <class Kept, class Key>
+std::vector<const Kept*> around(const std::vector<Kept>& sorted, const Key& key,
+                                std::int64_t time) {
+  constexpr int k_most_back = 8;
+  std::vector<const Kept*> found;
+  auto at = std::upper_bound(
+      sorted.begin(), sorted.end(), std::pair(key, time),
+      [](const auto& place, const Kept& one) { return place < std::pair(one.key(), one.begin); });
+  for (int i = 0; i < k_most_back && at != sorted.begin(); ++i) {
+    --at;
+    if (at->key() != key) break;
+    if (at->end >= time) found.push_back(&*at);
+  }
+  return found;
+}
+
+struct Kernel : KeptEvent {
   std::string_view name, arguments;
-  std::int64_t begin = 0, end = 0;
-  bool is_whole = true;       ///< no begin and end of their own
-  std::uint32_t thread = 0;   ///< number_of() its name
-  std::uint32_t clock = 0;    ///< position in RankFile::clocks, once these are known
-  std::string_view device{};  ///< its process
 };
 
 /// True if both are on one stream and overlap for more than half of the shorter one, which no
@@ -50,7 +68,7 @@ bool overlap(const Kernel& a, const Kernel& b) {
   const std::int64_t both = std::min(a.end, b.end) - b.begin;
   const std::int64_t shorter = std::min(a.end - a.begin, b.end - b.begin);
   const std::string_view stream = member(a.arguments, "stream");
-  return a.thread == b.thread && both > 0 && both > shorter / 2 && !stream.empty() &&
+  return a.row == b.row && both > 0 && both > shorter / 2 && !stream.empty() &&
          stream == member(b.arguments, "stream");
 }
 
@@ -61,7 +79,7 @@ bool are_merged(const std::vector<Kernel>& kernels) {
   std::vector<const Kernel*> order;
   for (const Kernel& kernel : kernels) order.push_back(&kernel);
   std::sort(order.begin(), order.end(), [](const Kernel* a, const Kernel* b) {
-    return std::tie(a->thread, a->begin, a->end) < std::tie(b->thread, b->begin, b->end);
+    return std::tie(a->row, a->begin, a->end) < std::tie(b->row, b->begin, b->end);
   });
   std::size_t count = 0;
   for (std::size_t i = 1; i < order.size(); ++i) {
@@ -69,12 +87,6 @@ bool are_merged(const std::vector<Kernel>& kernels) {
   }
   return count >= k_least && k_share_divisor * count > kernels.size();
 }
-
-/// An event that has begun (B) and not ended (E) on its thread.
-struct OpenEvent {
-  std::optional<Kernel> kernel;  ///< none: it does not communicate
-  std::int64_t begin = 0;
-};
 
 bool names_collective(const EventText& event) {
   return event.name == "record_param_comms" || event.name.starts_with("nccl:") ||
@@ -108,9 +120,7 @@ class FileReader {
     std::int64_t duration = 0;
     if (event.has_length()) {
       TRY_ASSIGN(duration, time(event.duration));
-    } else if (is_begin_or_end(event)) {
-      pair(event, begin);
-    } else if (is_of_collective_kernel(event)) {
+    } else if (!is_begin_or_end(event) && is_of_collective_kernel(event)) {
       ++file_.endless_calls;
     }
     std::int64_t end = 0;
@@ -122,20 +132,18 @@ class FileReader {
                               json::excerpt(event.duration)));
     }
     ++file_.events;
-    clocks_.see(event, begin, end);
-    if (is_begin_or_end(event)) return {};
-    if (is_arrow(event) || event.name == "clock_sync") {
-      add_arrow(event, begin);
-      return {};
-    }
-    if (is_collective_kernel(event)) {
-      add_kernel({interned(event.name), kept(event.arguments), begin, end, true}, event);
+    const KeptEvent own = clocks_.see(event, begin, end);
+    if (is_begin_or_end(event)) {
+      if (!event.has_length()) pair(event, own);
+    } else if (is_collective_kernel(event)) {
+      kernels_.push_back(kernel_of(event, own));
     } else if (event.name.starts_with(k_step) && event.category == "user_annotation") {
-      steps_.push_back({number_of(event.process),
-                        whole_number(event.name.substr(k_step.size())) + 1, begin, end});
-    } else if (names_collective(event)) {
-      ranges_.push_back(
-          {number_of(row_of(event)), interned(event.name), kept(event.arguments), begin, end});
+      steps_.push_back(
+          {own, clocks_.row(own.row).process, whole_number(event.name.substr(k_step.size())) + 1});
+    } else if (names_collective(event) && !is_arrow(event)) {
+      ranges_.push_back({own, texts_.interned(event.name), texts_.kept(event.arguments)});
+    } else {
+      arrows_.see(event, own);
     }
     return {};
   }
@@ -144,23 +152,24 @@ class FileReader {
   Result<void> finish() {
     if (file_.events == 0) return {};
     for (const auto& [thread, stack] : open_) {
-      for (const OpenEvent& open : stack) file_.endless_calls += open.kernel ? 1 : 0;
+      for (const auto& kernel : stack) file_.endless_calls += kernel ? 1 : 0;
     }
-    const bool are_ranks = several_processes_ && clocks_.find_hosts(processes_);
-    TRY(clocks_.finish(file_));
-    arrows_.finish(file_);
-    set_clocks();
-    file_.one_stream = !several_processes_ && are_merged(kernels_);
-    if ((several_processes_ && !are_ranks) || file_.one_stream) {
+    std::set<std::string_view> devices;
+    for (const Kernel& kernel : kernels_) devices.insert(clocks_.row(kernel.row).process);
+    TRY(clocks_.finish(file_, devices));
+    arrows_.finish(clocks_, file_);
+    for (Kernel& kernel : kernels_) clocks_.count_on(kernel);
+    for (Range& range : ranges_) clocks_.count_on(range);
+    for (Step& step : steps_) clocks_.count_on(step);
+    const bool are_mixed = devices.size() > 1 && file_.parts == 1;
+    leave_out_kernels();
+    file_.one_stream = devices.size() == 1 && are_merged(kernels_);
+    if (are_mixed || file_.one_stream) {
       file_.mixed_calls = kernels_.size();
       kernels_.clear();
     }
-    std::stable_sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
-      return std::tie(a.row, a.begin) < std::tie(b.row, b.begin);
-    });
-    std::stable_sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
-      return std::tie(a.process, a.begin) < std::tie(b.process, b.begin);
-    });
+    sort_by_key(ranges_);
+    sort_by_key(steps_);
     for (const Kernel& kernel : kernels_) {
       file_.calls.push_back(call_of(kernel));
       file_.calls.back().place = static_cast<std::uint32_t>(file_.calls.size() - 1);
@@ -170,41 +179,20 @@ class FileReader {
   }
 
  private:
-  void add_arrow(const EventText& event, std::int64_t begin) {
-    bool cut = false;
-    const std::string_view text = issue_time_of(event);
-    const auto issued = text.empty() ? 0 : parse_time(text, cut);
-    if (!issued) return;
-    arrows_.see(event, {interned(event.process), interned(row_of(event))}, begin, *issued);
+  Kernel kernel_of(const EventText& event, const KeptEvent& own) {
+    return {own, texts_.interned(event.name), texts_.kept(event.arguments)};
   }
 
-  /// `event`: the kernel's event, or the end of it.
-  void add_kernel(const Kernel& kernel, const EventText& event) {
-    if (processes_.find(event.process) == processes_.end()) processes_.emplace(event.process);
-    several_processes_ = processes_.size() > 1;
-    kernels_.push_back(kernel);
-    kernels_.back().thread = number_of(event.thread);
-    places_.push_back({interned(event.process), interned(row_of(event))});
-  }
-
-  /// Gives kernels their clocks, and leaves out those without a time, and in files of several ranks
-  /// those of no device.
-  void set_clocks() {
-    std::size_t kept = 0;
-    for (std::size_t k = 0; k < kernels_.size(); ++k) {
-      Kernel& kernel = kernels_[k];
-      kernel.device = places_[k].process;
-      const auto row = file_.device_rows.find(places_[k].row);
-      if (kernel.is_whole && row != file_.device_rows.end()) kernel.clock = row->second;
-      if (file_.parts > 1 && kernel.clock == 0) {
-        ++file_.mixed_calls;
-      } else if (kernel.begin == 0 && file_.clocks[kernel.clock].zero_is_none) {
-        ++file_.timeless_calls;
-      } else {
-        kernels_[kept++] = kernel;
-      }
-    }
-    kernels_.resize(kept);
+  /// Leaves out kernels without a time, and in files of several ranks those of no device.
+  void leave_out_kernels() {
+    std::erase_if(kernels_, [&](const Kernel& kernel) {
+      const std::uint32_t clock = clocks_.clock(kernel.row);
+      const bool is_of_none = file_.parts > 1 && clock == 0;
+      const bool has_no_time = kernel.begin == 0 && file_.clocks[clock].zero_is_none;
+      file_.mixed_calls += is_of_none ? 1 : 0;
+      file_.timeless_calls += !is_of_none && has_no_time ? 1 : 0;
+      return is_of_none || has_no_time;
+    });
   }
 
   static bool is_async(const EventText& event) { return event.phase == "b" || event.phase == "e"; }
@@ -225,32 +213,29 @@ class FileReader {
 
   /// Pairs begins and ends: E ends the latest open event of its thread, e that of its id. Events of
   /// a thread must be in order of time.
-  void pair(const EventText& event, std::int64_t time) {
+  void pair(const EventText& event, const KeptEvent& own) {
     const bool begins = event.phase == "B" || event.phase == "b";
-    const std::string id = is_async(event) ? id_of(event) : row_of(event);
+    const std::string id = is_async(event) ? id_of(event) : fmt::format("{}", own.row);
     if (id.empty()) {
       file_.endless_calls += begins && is_of_collective_kernel(event) ? 1 : 0;
       return;
     }
-    std::vector<OpenEvent>& stack = open_[id];
+    std::vector<std::optional<Kernel>>& stack = open_[id];
     if (begins) {
-      OpenEvent& open = stack.emplace_back();
-      open.begin = time;
-      if (is_of_collective_kernel(event)) {
-        open.kernel = Kernel{interned(event.name), kept(event.arguments), time, time, false};
-      }
+      stack.emplace_back();
+      if (is_of_collective_kernel(event)) stack.back() = kernel_of(event, own);
       return;
     }
     if (stack.empty()) return;
-    OpenEvent open = std::move(stack.back());
+    std::optional<Kernel> kernel = stack.back();
     stack.pop_back();
-    if (!open.kernel) return;
-    if (time < open.begin) {
+    if (!kernel) return;
+    if (own.begin < kernel->begin) {
       ++file_.endless_calls;
       return;
     }
-    open.kernel->end = time;
-    add_kernel(*open.kernel, event);
+    kernel->end = own.begin;
+    kernels_.push_back(*kernel);
   }
 
   Result<std::int64_t> time(std::string_view text) {
@@ -260,25 +245,6 @@ class FileReader {
     file_.cut_times += cut ? 1 : 0;
     if (text.find('.') != std::string_view::npos) file_.whole_us = false;
     return *value;
-  }
-
-  /// A copy that outlives the text.
-  std::string_view kept(std::string_view text) {
-    if (text.empty()) return {};
-    auto* const copy = static_cast<char*>(texts_.allocate(text.size(), 1));
-    std::copy(text.begin(), text.end(), copy);
-    return {copy, text.size()};
-  }
-
-  /// The copy that all equal texts share; for texts that repeat.
-  std::string_view interned(std::string_view text) {
-    const auto found = names_.find(text);
-    return found != names_.end() ? *found : *names_.insert(kept(text)).first;
-  }
-
-  std::uint32_t number_of(std::string_view thread) {
-    return threads_.try_emplace(interned(thread), static_cast<std::uint32_t>(threads_.size()))
-        .first->second;
   }
 
   /// Cached operation_of(); `name` must be interned.
@@ -295,38 +261,6 @@ class FileReader {
                             file_.path.string(), json::excerpt(text)));
   }
 
-  /// Number of the latest step of a process that runs at `time`; 0 if there is none.
-  [[nodiscard]] std::uint64_t step_at(std::uint32_t process, std::int64_t time) const {
-    auto at = std::upper_bound(steps_.begin(), steps_.end(), std::pair(process, time),
-                               [](const auto& place, const Step& step) {
-                                 return place < std::pair(step.process, step.begin);
-                               });
-    constexpr int k_most_back = 8;  // steps do not nest; each thread may write them
-    for (int i = 0; i < k_most_back && at != steps_.begin(); ++i) {
-      --at;
-      if (at->process != process) break;
-      if (time <= at->end) return at->number;
-    }
-    return 0;
-  }
-
-  /// Ranges around the launch of a kernel, innermost first.
-  [[nodiscard]] std::vector<const Range*> ranges_around(std::uint32_t row,
-                                                        std::int64_t time) const {
-    std::vector<const Range*> around;
-    auto at = std::upper_bound(ranges_.begin(), ranges_.end(), std::pair(row, time),
-                               [](const auto& place, const Range& range) {
-                                 return place < std::pair(range.row, range.begin);
-                               });
-    constexpr int k_most_back = 8;  // ranges of one collective nest: record_param_comms, nccl:...
-    for (int i = 0; i < k_most_back && at != ranges_.begin(); ++i) {
-      --at;
-      if (at->row != row) break;
-      if (at->end >= time) around.push_back(&*at);
-    }
-    return around;
-  }
-
   [[nodiscard]] Call call_of(const Kernel& kernel) {
     Call call;
     call.begin = static_cast<std::uint64_t>(kernel.begin + file_.facts.base);
@@ -334,13 +268,15 @@ class FileReader {
     Members& argument = members_;
     argument.clear();
     argument.add(kernel.arguments);
-    call.clock = kernel.clock;
+    call.clock = clocks_.clock(kernel.row);
     call.correlation = whole_number(argument["correlation"]);
     const std::string_view stream = argument["stream"];
     std::string_view range_name;
-    if (const Launch* const launch = clocks_.launch(call.correlation, kernel.device)) {
-      call.step = step_at(number_of(launch->process), launch->begin);
-      for (const Range* range : ranges_around(number_of(launch->row), launch->begin)) {
+    const std::string_view device = clocks_.row(kernel.row).process;
+    if (const KeptEvent* const launch = clocks_.launch(call.correlation, device)) {
+      const auto steps = around(steps_, clocks_.row(launch->row).process, launch->begin);
+      if (!steps.empty()) call.step = steps.front()->number;
+      for (const Range* range : around(ranges_, launch->row, launch->begin)) {
         argument.add(range->arguments);
         if (range->name != "record_param_comms") range_name = range->name;
       }
@@ -349,28 +285,24 @@ class FileReader {
     call.operation = operation_named(kernel.name);
     // An all-to-all consists of kernels that send and receive.
     if (call.operation == Operation::other || call.operation == Operation::send_receive) {
-      const Operation around = operation_named(range_name);
-      if (around != Operation::other) call.operation = around;
+      const Operation of_range = operation_named(range_name);
+      if (of_range != Operation::other) call.operation = of_range;
     }
-    if (!collective.empty()) call.operation = operation_named(interned(collective));
+    if (!collective.empty()) call.operation = operation_named(texts_.interned(collective));
     describe(call, argument, stream);
     return call;
   }
 
   RankFile& file_;
-  ClockReader clocks_;
+  Texts texts_;
+  ClockReader clocks_{texts_};
   ArrowReader arrows_;
   Members members_;  ///< reused for each kernel
-  std::pmr::monotonic_buffer_resource texts_;
-  std::unordered_set<std::string_view> names_;
   std::unordered_map<std::string_view, Operation> operations_;
-  std::unordered_map<std::string_view, std::uint32_t> threads_;
   std::vector<Kernel> kernels_;
-  std::vector<ArrowReader::Place> places_;        ///< of each kernel
-  std::set<std::string, std::less<>> processes_;  ///< of kernels
-  bool several_processes_ = false;                ///< kernels are in several
-  std::unordered_map<std::string, std::vector<OpenEvent>>
-      open_;  ///< key: process and thread, or id
+  /// Events that have begun (B, b) and not ended; none: they do not communicate. Key: number of the
+  /// row, or id.
+  std::unordered_map<std::string, std::vector<std::optional<Kernel>>> open_;
   std::vector<Range> ranges_;
   std::vector<Step> steps_;
 };
@@ -406,7 +338,8 @@ Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_
     return reader.see(event);
   };
   TRY_ASSIGN(file.facts, for_each_event(path, {.see = see, .pass = {}}, max_unpacked));
-  if (!file.facts.has_events || (!is_empty && !has_phase)) {
+  const bool is_cut_before_events = file.facts.truncated && is_empty;
+  if ((!file.facts.has_events && !is_cut_before_events) || (!is_empty && !has_phase)) {
     return fail(
         ErrorKind::input,
         fmt::format("{} is no Chrome trace (traceEvents, or a list of events), and holds no "

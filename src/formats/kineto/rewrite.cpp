@@ -2,6 +2,7 @@
 #include "formats/kineto/rewrite.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,14 +70,29 @@ void move_issue_time(const EventText& event, const RankFile& file, const ClockMa
 
 Result<void> for_each_time(const RankFile& file, const SeeTime& see,
                            std::function<Result<void>(std::string_view)> pass) {
+  std::map<RowOf<std::string>, RowOrder, IsRowBefore> orders;  // of clocks that were set back
+  const auto ahead = [&](const EventText& event, std::int64_t length, const Falls& falls) {
+    bool cut = false;
+    const std::int64_t time = parse_time(event.time, cut).value_or(0);
+    const Row row{event.process, event.thread};
+    auto at = orders.find(row);
+    if (at == orders.end()) {
+      const RowOf<std::string> own{std::string(row.process), std::string(row.thread)};
+      at = orders.emplace(own, RowOrder()).first;
+    }
+    const std::uint64_t end = static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(length);
+    return falls.ahead(time, at->second.see(time, static_cast<std::int64_t>(end)));
+  };
   const auto see_event = [&](const EventText& event) -> Result<void> {
     if (!event.has_time() || event.phase == "M") return {};
     const std::uint32_t clock = clock_of(file, event);
     if (has_no_time(file.clocks[clock], event)) return {};
     bool cut = false;
-    TRY_ASSIGN(const std::uint64_t begin, moment(event.time, file, cut));
-    const auto length = event.has_length() ? parse_time(event.duration, cut) : std::nullopt;
-    return see(event, clock, begin, length.value_or(0));
+    TRY_ASSIGN(std::uint64_t begin, moment(event.time, file, cut));
+    const Falls& falls = file.clocks[clock].falls;
+    const auto length = event.has_length() ? parse_time(event.duration, cut).value_or(0) : 0;
+    if (!falls.all.empty()) begin += ahead(event, length, falls);
+    return see(event, clock, begin, length);
   };
   TRY_ASSIGN(
       const FileFacts facts,
@@ -105,12 +121,13 @@ Result<void> write_file(const fs::path& to, const RankFile& file, std::span<cons
                        std::int64_t duration) -> Result<void> {
     const ClockMap& map = maps[clock];
     const std::int64_t moved = map(begin);
-    const auto stored = static_cast<std::int64_t>(begin);
+    bool cut = false;
+    const std::int64_t stored = parse_time(event.time, cut).value_or(0);
     if (moved < 0) {
       return fail(ErrorKind::input,
                   fmt::format("{}: a time would move before the year 1970", file.path.string()));
     }
-    replace(event.time, stored - file.facts.base, moved - file.facts.base);
+    replace(event.time, stored, moved - file.facts.base);
     move_issue_time(event, file, map, changes);
     if (!event.has_length()) return {};
     const std::int64_t end = map(begin + static_cast<std::uint64_t>(duration));

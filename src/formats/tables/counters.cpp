@@ -291,6 +291,16 @@ std::vector<Wrap> count_on(EdgeList& list, Clocks& clocks, std::uint64_t unit,
   return Unwrapping(list, clocks, unit, notes).run();
 }
 
+void count_in_one_unit(EdgeList& list, const Clocks& clocks, std::span<const std::uint64_t> hz,
+                       std::vector<Wrap>& wraps) {
+  for (std::size_t c = 0; c < hz.size(); ++c) {
+    if (hz[c] != 0) wraps[c] = {.run_hz = clocks.resolution_hz, .own_hz = hz[c]};
+  }
+  for_ends(list, [&](std::uint32_t clock, std::uint64_t& time, bool) {
+    time = wraps[clock].counted(time);
+  });
+}
+
 void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::vector<std::string>& notes) {
   std::vector<Step> all(clocks.clocks.size()), effects(clocks.clocks.size());
   for_ends(list, [&](std::uint32_t clock, std::uint64_t time, bool is_effect) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <entrain/align.hpp>
 
+#include "base/exact.hpp"
 #include "formats/tables/edge_graph.hpp"
 
 namespace entrain::tables {
@@ -16,10 +18,20 @@ struct Wrap {
   std::uint64_t period = 0;  ///< ticks; 0: the stamps do not wrap
   std::uint64_t first = 0;   ///< first stamp of the run; smaller ones stand behind the wrap
   bool repeats = false;      ///< the run is longer than the period: a stamp alone tells no time
+  /// Ticks per second of the run, and of the stored stamps; equal: a stamp is a tick of the run.
+  std::uint64_t run_hz = 1, own_hz = 1;
 
   /// The counted stamp of a stored one.
   [[nodiscard]] std::uint64_t counted(std::uint64_t stamp) const {
+    if (own_hz != run_hz) return scaled(stamp, run_hz, own_hz);
     return repeats || stamp >= first || period == 0 ? stamp : stamp + period;
+  }
+  /// The stored stamp nearest to a counted one, of a clock that does not wrap.
+  [[nodiscard]] std::uint64_t stored(std::uint64_t stamp) const {
+    return scaled(stamp, own_hz, run_hz);
+  }
+  static std::uint64_t scaled(std::uint64_t stamp, std::uint64_t to, std::uint64_t from) {
+    return static_cast<std::uint64_t>((Int128{stamp} * to + from / 2) / from);
   }
 };
 
@@ -30,6 +42,11 @@ struct Wrap {
 /// wraps, else O(n log n).
 std::vector<Wrap> count_on(EdgeList& list, Clocks& clocks, std::uint64_t unit,
                            std::vector<std::string>& notes);
+
+/// Turns stamps of clocks with other resolutions into ticks of the run; `hz`: ticks per second of
+/// each clock, 0: those of the run.
+void count_in_one_unit(EdgeList& list, const Clocks& clocks, std::span<const std::uint64_t> hz,
+                       std::vector<Wrap>& wraps);
 
 /// Moves effects to the ends of the steps of their clocks, and notes the steps: a clock that counts
 /// whole milliseconds shows 5 ms until just before 6 ms. A step is Clock::granule if the stamps of

@@ -13,6 +13,7 @@
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "formats/tables/columns.hpp"
+#include "formats/tables/counters.hpp"
 #include "formats/tables/names.hpp"
 
 namespace entrain::tables {
@@ -23,7 +24,8 @@ using tables::Row;
 
 class ClockTables {
  public:
-  ClockTables(std::uint64_t resolution_hz, Unit unit) : unit_(unit) {
+  ClockTables(std::uint64_t resolution_hz, Unit unit, bool may_differ)
+      : unit_(unit), may_differ_(may_differ && resolution_hz == 0) {
     clocks_.resolution_hz = resolution_hz;
   }
 
@@ -37,8 +39,12 @@ class ClockTables {
     }
   }
 
-  Clocks finish() {
+  Result<Clocks> finish(std::vector<std::uint64_t>* clock_hz) {
     fix_resolution();
+    TRY(count_in_one_unit());
+    if (clock_hz != nullptr && std::ranges::any_of(hz_, [](auto hz) { return hz > 0; })) {
+      *clock_hz = hz_;
+    }
     for (Clock& clock : clocks_.clocks) {
       std::stable_sort(clock.sessions.begin(), clock.sessions.end(),
                        [](const auto& a, const auto& b) { return a.time < b.time; });
@@ -62,6 +68,7 @@ class ClockTables {
     if (number == clocks_.clocks.size()) {
       clocks_.clocks.push_back({.name = std::string(cells[k_clock])});
       described_.push_back(0);
+      hz_.push_back(0);
     }
     Clock& clock = clocks_.clocks[number];
     const bool session = !cells[k_session_time].empty(), flush = !cells[k_flush_begin].empty();
@@ -95,8 +102,8 @@ class ClockTables {
       }
       *text = cells[column];
     }
-    return take_resolution(cells[k_resolution], problem) && take_events(row, clock, problem) &&
-           take_ticks(row, k_granule, clock.granule, problem) &&
+    return take_resolution(cells[k_resolution], hz_[names_.number(clock.name)], problem) &&
+           take_events(row, clock, problem) && take_ticks(row, k_granule, clock.granule, problem) &&
            take_wrap(cells[k_wrap_bits], clock.wrap_bits, problem) &&
            take_flag(row, k_corrected, clocks_.corrected, problem);
   }
@@ -124,24 +131,49 @@ class ClockTables {
            refuse(problem, k_wrap_bits, "a counter that wraps has 1 to 60 bits");
   }
 
-  bool take_resolution(std::string_view text, Problem& problem) {
+  bool take_resolution(std::string_view text, std::uint64_t& own, Problem& problem) {
     problem.column = k_resolution;
     std::uint64_t hz = 0;
     if (text.empty()) return true;
     if (!tables::parse_ticks(text, hz, problem.text)) return false;
     if (hz == 0) return refuse(problem, k_resolution, "a clock has at least 1 tick per second");
-    if (clocks_.resolution_hz != 0 && hz != clocks_.resolution_hz) {
+    const std::uint64_t other = may_differ_ ? own : clocks_.resolution_hz;
+    if (other != 0 && hz != other) {
       return refuse(problem, k_resolution,
-                    fmt::format("{} and {}: clocks need one resolution; multiply stamps", hz,
-                                clocks_.resolution_hz));
+                    fmt::format("{} and {}: {} one resolution; multiply stamps", hz, other,
+                                may_differ_ ? "a clock has" : "clocks need"));
     }
-    clocks_.resolution_hz = hz;
+    own = hz;
+    clocks_.resolution_hz = std::max(clocks_.resolution_hz, hz);
     return true;
   }
 
   /// Later rows cannot name another resolution.
   void fix_resolution() {
     if (clocks_.resolution_hz == 0) clocks_.resolution_hz = Clocks().resolution_hz;
+    may_differ_ = false;
+  }
+
+  /// Turns the times of clocks of other resolutions into ticks of the run. `hz_` keeps these only.
+  Result<void> count_in_one_unit() {
+    for (std::size_t c = 0; c < hz_.size(); ++c) {
+      Clock& clock = clocks_.clocks[c];
+      if (hz_[c] == clocks_.resolution_hz) hz_[c] = 0;
+      if (hz_[c] == 0) continue;
+      if (!clock.sessions.empty() || !clock.flushes.empty() || clock.wrap_bits > 0) {
+        return fail(
+            ErrorKind::input,
+            fmt::format("clock {} counts {} ticks per second, others {}: only clocks of one "
+                        "resolution may have sessions, flushes or counters that wrap; "
+                        "multiply its stamps",
+                        clock.name, hz_[c], clocks_.resolution_hz));
+      }
+      const Wrap own{.run_hz = clocks_.resolution_hz, .own_hz = hz_[c]};
+      if (clock.events)
+        clock.events = {own.counted(clock.events->first), own.counted(clock.events->last)};
+      clock.granule = own.counted(clock.granule);
+    }
+    return {};
   }
   /// Reads times. Only whole ticks mean the same with every resolution.
   Times times(std::string_view text) {
@@ -219,6 +251,8 @@ class ClockTables {
 
   Clocks clocks_;
   Unit unit_;
+  bool may_differ_;                ///< the resolutions of clocks
+  std::vector<std::uint64_t> hz_;  ///< ticks per second; 0: not named; index: clock
   Names names_;
   std::vector<char> described_;                               ///< 1: described; index: clock
   std::set<std::pair<std::string, std::uint64_t>> sessions_;  ///< name of clock, time
@@ -254,10 +288,10 @@ Result<void> check_names(const Clocks& clocks) {
 }
 
 Result<Clocks> read_clocks(std::span<const tables::Source> sources, std::uint64_t resolution_hz,
-                           Unit unit) {
-  ClockTables tables(resolution_hz, unit);
+                           Unit unit, std::vector<std::uint64_t>* clock_hz) {
+  ClockTables tables(resolution_hz, unit, clock_hz != nullptr);
   for (const tables::Source& source : sources) TRY(tables.read(source));
-  return tables.finish();
+  return tables.finish(clock_hz);
 }
 
 }  // namespace entrain::tables

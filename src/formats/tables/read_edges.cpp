@@ -125,7 +125,12 @@ class EdgeTableReader {
       result_.wraps.resize(clocks_.clocks.size());
     } else {
       const auto unit = static_cast<std::uint64_t>(times[k_cause_time].ticks_per_unit());
-      result_.wraps = count_on(list(), clocks_, std::max<std::uint64_t>(unit, 1), result_.notes);
+      if (has_other_units()) {
+        result_.wraps.resize(clocks_.clocks.size());
+        count_in_one_unit(list(), clocks_, layout_.clock_hz, result_.wraps);
+      } else {
+        result_.wraps = count_on(list(), clocks_, std::max<std::uint64_t>(unit, 1), result_.notes);
+      }
       move_to_ends_of_steps(list(), clocks_, result_.notes);
     }
     return std::move(result_);
@@ -133,6 +138,11 @@ class EdgeTableReader {
 
  private:
   EdgeList& list() { return result_.list; }
+
+  /// Times with a unit or decimals are of one unit, whatever their clocks count.
+  [[nodiscard]] bool has_other_units() const {
+    return in_ticks_ != 0 && std::ranges::any_of(layout_.clock_hz, [](auto hz) { return hz > 0; });
+  }
 
   [[nodiscard]] std::vector<Times> times_of(const tables::Reader& reader) const {
     std::vector<Times> times;

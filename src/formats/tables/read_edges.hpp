@@ -24,6 +24,9 @@ struct Layout {
   /// Names or numbers of columns, as Naming::given.
   std::vector<std::pair<std::size_t, std::string>> columns{};
   std::uint64_t max_unpacked = 0;  ///< see json::TextReader
+  /// Ticks per second of each clock whose whole times are no ticks of the run; 0: they are. Empty:
+  /// all are.
+  std::vector<std::uint64_t> clock_hz{};
 };
 
 /// The layout that the words of AlignFiles::unit and AlignFiles::columns name. Errors:

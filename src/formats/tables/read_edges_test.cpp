@@ -121,5 +121,28 @@ TEST_F(ReadEdges, reads_what_is_known_of_clocks) {
   EXPECT_FALSE(b.sessions[1].exchanges[0].kept);
 }
 
+/// The highest resolution is that of the run; whole times of other clocks are turned into it.
+TEST_F(ReadEdges, clocks_may_count_in_units_of_their_own) {
+  const std::vector<tables::Source> files{
+      put("clock,resolution_hz,first,last\nhost,1000,0,3000\ndev,1500,30,4500\n")};
+  Layout layout;
+  clocks_ = read_clocks(files, 0, Unit::unnamed, &layout.clock_hz).value();
+  EXPECT_EQ(clocks_.resolution_hz, 1500U);
+  EXPECT_EQ(clocks_.clocks[0].events->last, 4500U);
+  EXPECT_EQ(clocks_.clocks[1].events->last, 4500U);
+  const EdgeTable table =
+      read_edges(put("cause_clock,cause_time,effect_clock,effect_time\nhost,10,dev,20\n"), clocks_,
+                 1, nullptr, layout)
+          .value();
+  EXPECT_EQ(table.list.cause_time[0], 15U);
+  EXPECT_EQ(table.list.effect_time[0], 20U);
+  EXPECT_EQ(table.wraps[0].stored(15), 10U);
+  const std::vector<tables::Source> sessions{
+      put("clock,resolution_hz,time,offset\nhost,1000,,\nhost,,5,1\ndev,1500,,\n")};
+  EXPECT_THAT(read_clocks(sessions, 0, Unit::unnamed, &layout.clock_hz).error().message,
+              HasSubstr("clock host counts 1000 ticks per second, others 1500"));
+  EXPECT_FALSE(read_clocks(files, 0));
+}
+
 }  // namespace
 }  // namespace entrain::tables

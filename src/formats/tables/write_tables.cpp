@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/tables/write_tables.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -158,6 +160,20 @@ void add_wrapped(std::string& text, const std::string& name, const ClockMap& map
   add_part(wrap.first, wrap.period - 1, 0);
 }
 
+/// The knots of a map of ticks of the run at the stamps of a clock that counts other ones.
+void add_in_own_unit(std::string& text, const std::string& name, const ClockMap& map,
+                     const Wrap& wrap, const StampRange& range) {
+  const auto row = [&](std::uint64_t tick) {
+    const std::uint64_t own = wrap.stored(tick);
+    add(text, "{},{},{}\n", name, own, map(wrap.counted(own)) - static_cast<std::int64_t>(own));
+  };
+  if (map.knots().size() < 2) {
+    row(range.first);
+    row(std::max(range.last, range.first + wrap.run_hz));
+  }
+  for (const ClockKnot& knot : map.knots()) row(knot.local);
+}
+
 }  // namespace
 
 Result<void> write_edges(const Clocks& clocks, const Edges& edges, const Margins& margins,
@@ -207,8 +223,12 @@ std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps,
   for (std::size_t i = 0; i < maps.size(); ++i) {
     std::string name;
     tables::append_field(name, clocks.clocks[i].name);
+    const std::optional<StampRange>& events = clocks.clocks[i].events;
+    if (wraps[i].own_hz != wraps[i].run_hz) {
+      add_in_own_unit(text, name, maps[i], wraps[i], events.value_or(StampRange{}));
+      continue;
+    }
     if (maps[i].knots().size() < 2) {
-      const auto& events = clocks.clocks[i].events;
       add(text, "{},{},0\n", name, events ? events->first : 0);
       continue;
     }
