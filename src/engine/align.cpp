@@ -21,9 +21,12 @@ namespace entrain {
 namespace {
 
 /// True if no clocks meet all edges, and those that were found meet hardly any more than the clocks
-/// as measured: the edges contradict each other as a whole.
+/// as measured: the edges contradict each other as a whole, not only those of one clock.
 bool is_contradiction(const engine::Timeline& t, const AlignReport& report) {
-  return t.projection.contradictions > 0 && 2 * report.after.violations > report.before.violations;
+  constexpr std::uint64_t k_share = 3;  // one edge in so many stays violated
+  return t.projection.contradictions > 0 &&
+         2 * report.after.violations > report.before.violations &&
+         k_share * report.after.violations > report.after.checked_edges;
 }
 
 }  // namespace
