@@ -18,6 +18,19 @@
 
 namespace entrain {
 
+namespace {
+
+/// True if no clocks meet all edges, and those that were found meet hardly any more than the clocks
+/// as measured: the edges contradict each other as a whole, not only those of one clock.
+bool is_contradiction(const engine::Timeline& t, const AlignReport& report) {
+  constexpr std::uint64_t k_share = 3;  // one edge in so many stays violated
+  return t.projection.contradictions > 0 &&
+         2 * report.after.violations > report.before.violations &&
+         k_share * report.after.violations > report.after.checked_edges;
+}
+
+}  // namespace
+
 Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
                                 const AlignOptions& options, page::Data* page, Progress* progress) {
   const CheckOptions& check = options.check;
@@ -29,6 +42,23 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   AlignReport& report = result.report;
   std::optional<PageSurvey> survey;
   if (page != nullptr) survey.emplace(workers, source, t);
+  session::begin_phase(progress, "check");
+  CheckSetting setting = setting_of(workers, source, t, check, progress);
+  setting.survey = survey ? survey->before() : nullptr;
+  TRY_ASSIGN(report.before, check_times(setting, t.loaded, t.measured.maps));
+  setting.survey = nullptr;
+  TRY_ASSIGN(report.after, check_times(setting, t.loaded, t.presync.maps));
+  const bool is_wrong = is_contradiction(t, report);
+  if (is_wrong) {
+    t.presync = t.measured;
+    engine::measure_shift(workers, t);
+  }
+  setting.survey = survey ? survey->after() : nullptr;
+  if (is_wrong || survey) {
+    TRY_ASSIGN(report.after, check_times(setting, t.loaded, t.presync.maps));
+  }
+  if (is_wrong) report.after.judgement = {Verdict::unproven, Doubt::contradictory_edges};
+  report.after.presync = t.presync.method;
   if (check.bounds.wanted) {
     TRY_ASSIGN(const bounds::ProvenIntervals proven, prove(workers, t, check.bounds, progress));
     report.bounds =
@@ -36,13 +66,6 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   }
   report.clocks = clock_table(workers, t, t.presync.maps, clock_evidence(workers, t),
                               report.bounds ? &*report.bounds : nullptr);
-  session::begin_phase(progress, "check");
-  CheckSetting setting = setting_of(workers, source, t, check, progress);
-  setting.survey = survey ? survey->before() : nullptr;
-  TRY_ASSIGN(report.before, check_times(setting, t.loaded, t.measured.maps));
-  setting.survey = survey ? survey->after() : nullptr;
-  TRY_ASSIGN(report.after, check_times(setting, t.loaded, t.presync.maps));
-  report.after.presync = t.presync.method;
   take_clocks(source, t.measured, report.before);
   if (survey) {
     TRY_ASSIGN(*page,

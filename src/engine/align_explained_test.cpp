@@ -79,7 +79,7 @@ TEST(AlignExplained, a_wrong_pair_moves_no_clock) {
   EXPECT_THAT(
       aligned.report.before.explanations[0].text,
       HasSubstr("contradict the others whatever clocks do, and move no clock; the first is a at "
-                "0.300000 s before b"));
+                "0.300000000 s before b"));
   for (const std::uint32_t clock : {1U, 2U, 3U}) EXPECT_LT(talk.error(aligned, clock), 30 * k_us);
 }
 

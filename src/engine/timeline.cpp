@@ -306,10 +306,11 @@ class Finder {
 
   /// Aligns the clocks that carry others, and these with them.
   Result<void> align_carriers() {
-    TRY_ASSIGN(
-        CarriedClocks carried,
-        carried_clocks(given_->clocks, given_->edges, t_.loaded.trace.definitions.process_of,
-                       [&](const Clocks& pair, const Edges& edges) { return align(pair, edges); }));
+    TRY_ASSIGN(CarriedClocks carried,
+               carried_clocks(given_->clocks, given_->edges, t_.loaded.trace.definitions.process_of,
+                              [&](const Clocks& pair, const Edges& edges) {
+                                return align(pair, edges, momentary_limit().rate_ppb);
+                              }));
     const formats::GivenSource source(carried.clocks, carried.list.view(), true);
     TRY_ASSIGN(Timeline aligned, find_timeline(workers_, source, options_, use_, progress_));
     leave_steps_to_carried(carried, given_->clocks, given_->edges, aligned.presync.maps,
@@ -466,17 +467,17 @@ class Finder {
   /// Lets most clocks stay, if that leaves no violation; else aligns all of them, and lets them
   /// stay if that is no worse.
   Result<void> choose_maps() {
-    std::optional<explain::KeptClocks> kept;
     const std::size_t half = (t_.domains.count() - 1) / 2;
-    if (may_keep()) {
-      TRY_ASSIGN(kept,
-                 explain::keep_most_clocks(
-                     given_->clocks, given_->edges, momentary_limit().rate_ppb, half,
-                     [&](const Clocks& group, const Edges& edges) { return align(group, edges); }));
-    }
-    if (kept && !causal::any_violation(context(), kept->maps)) {
-      take_kept(*std::move(kept));
-      return {};
+    for (const std::int64_t rate_ppb : rates_beside_staying()) {
+      TRY_ASSIGN(std::optional<explain::KeptClocks> kept,
+                 explain::keep_most_clocks(given_->clocks, given_->edges, rate_ppb, half,
+                                           [&](const Clocks& group, const Edges& edges) {
+                                             return align(group, edges, rate_ppb);
+                                           }));
+      if (kept && !causal::any_violation(context(), kept->maps)) {
+        take_kept(*std::move(kept));
+        return {};
+      }
     }
     return align_all();
   }
@@ -514,9 +515,13 @@ class Finder {
   }
 
   /// The maps of clocks of which the first one is the reference.
-  Result<std::vector<ClockMap>> align(const Clocks& group, const Edges& edges) {
+  Result<std::vector<ClockMap>> align(const Clocks& group, const Edges& edges,
+                                      std::int64_t rate_ppb) {
     CheckOptions options = options_;
     options.reference = group.clocks.front().name;
+    if (rate_ppb > momentary_limit().rate_ppb) {
+      options.bounds.max_rate_ppm = static_cast<double>(rate_ppb - t_.prior.mean_ppb) / 1e3;
+    }
     const formats::GivenSource source(group, edges);
     TRY_ASSIGN(Timeline aligned,
                find_timeline(workers_, source, options,
@@ -685,6 +690,17 @@ class Finder {
     const std::int64_t wander_ppb = given ? std::llround(*given * 1e3) : k_wander_ppb;
     return {std::max(raised_ppb_, std::min(t_.prior.mean_ppb + wander_ppb, clocks::k_any_mean_ppb)),
             given || t_.prior.mean_given};
+  }
+
+  /// Limits on the rates of clocks that move beside clocks that stay, to be tried in turn: as
+  /// assumed; then as undisciplined clocks have them, or twice the least limit for all clocks, by
+  /// which two differ. Empty: none may stay.
+  [[nodiscard]] std::vector<std::int64_t> rates_beside_staying() const {
+    if (!may_keep()) return {};
+    const causal::MomentaryLimit limit = momentary_limit();
+    if (limit.is_given) return {limit.rate_ppb};
+    const std::int64_t fast = std::max(explain::Prices::fastest_ppb, 2 * raised_ppb_);
+    return {limit.rate_ppb, std::min(fast, clocks::k_any_mean_ppb)};
   }
 
   /// A map that an OTF2 reader applies must not bend inside a flush; one that all locations of a

@@ -2,6 +2,7 @@
 #include "explain/explained.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -120,8 +121,41 @@ std::uint32_t Explained::part_of(std::uint32_t clock, std::uint64_t time) const 
   return first_[clock] + static_cast<std::uint32_t>(before);
 }
 
+void Explained::settle_step(Step& step, std::span<const ClockMap> maps) {
+  constexpr double k_violated = 1e18;  // beyond all sums of times that messages take, ticks
+  const std::uint32_t part = part_of(step.clock, time_of(step.before));
+  const ClockMap &before = maps[part], &after = maps[part + 1];
+  std::vector<std::pair<std::uint64_t, double>> votes;  // stamp, how much better it is after
+  for (std::size_t e = 0; e < list_.cause_clock.size(); ++e) {
+    const std::uint32_t from = list_.cause_clock[e], to = list_.effect_clock[e];
+    const bool is_cause = from == part || from == part + 1;
+    if (is_cause == (to == part || to == part + 1)) continue;
+    const std::uint64_t own = is_cause ? list_.cause_time[e] : list_.effect_time[e];
+    const std::int64_t other =
+        is_cause ? maps[to](list_.effect_time[e]) : maps[from](list_.cause_time[e]);
+    const auto cost = [&](const ClockMap& map) {
+      const std::int64_t taken = is_cause ? other - map(own) : map(own) - other;
+      return taken < 0 ? k_violated : static_cast<double>(taken);
+    };
+    votes.emplace_back(own, cost(before) - cost(after));
+  }
+  std::sort(votes.begin(), votes.end());
+  double sum = 0, least = std::numeric_limits<double>::max();
+  for (std::size_t i = 0; i + 1 < votes.size(); ++i) {
+    sum += votes[i].second;
+    const std::uint64_t last = votes[i].first, first = votes[i + 1].first;
+    if (last == first || sum >= least || before(last) > after(first)) continue;
+    least = sum;
+    step.before = static_cast<std::int64_t>(last - base_);
+    step.after = static_cast<std::int64_t>(first - base_);
+  }
+}
+
 std::optional<std::vector<ClockMap>> Explained::join(std::span<const ClockMap> maps,
-                                                     std::span<const StampRange> extents) const {
+                                                     std::span<const StampRange> extents) {
+  if (run_edges_.instances.empty()) {
+    for (Step& step : explanation_.steps) settle_step(step, maps);
+  }
   std::vector<ClockMap> joined;
   for (std::uint32_t c = 0; c < run_->clocks.size(); ++c) {
     std::uint32_t part = first_[c];
@@ -144,11 +178,16 @@ std::optional<std::vector<ClockMap>> Explained::join(std::span<const ClockMap> m
 std::string Explained::words_for(std::uint64_t time) const {
   constexpr std::uint64_t k_year_2000 = 946'684'800, k_s_per_day = 86'400, k_us = 1'000'000;
   const std::uint64_t second = time / run_->resolution_hz, of_day = second % k_s_per_day;
-  const auto us =
-      static_cast<std::uint64_t>(Int128{time % run_->resolution_hz} * k_us / run_->resolution_hz);
-  if (second < k_year_2000) return fmt::format("{}.{:06} s", second, us);
-  return fmt::format("{:02}:{:02}:{:02}.{:06} UTC", of_day / 3600, of_day / 60 % 60, of_day % 60,
-                     us);
+  // Records may differ by a tick.
+  const auto [unit, digits] =
+      run_->resolution_hz > k_us ? std::pair(1000 * k_us, 9) : std::pair(k_us, 6);
+  const std::string fraction = fmt::format(
+      "{:0{}}",
+      static_cast<std::uint64_t>(Int128{time % run_->resolution_hz} * unit / run_->resolution_hz),
+      digits);
+  if (second < k_year_2000) return fmt::format("{}.{} s", second, fraction);
+  return fmt::format("{:02}:{:02}:{:02}.{} UTC", of_day / 3600, of_day / 60 % 60, of_day % 60,
+                     fraction);
 }
 
 std::string Explained::words_for_edge(std::uint32_t edge) const {

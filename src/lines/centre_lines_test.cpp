@@ -144,6 +144,24 @@ TEST(CentreLines, are_the_truth_where_latencies_are_the_same_both_ways) {
   }
 }
 
+TEST(CentreLines, of_a_clock_of_another_frequency_turn_no_other_clock) {
+  Straight straight(4, 3, 0);
+  straight.rates.assign(3, 0);
+  for (int i = 0; i < 600; ++i) {
+    const auto other = static_cast<std::uint32_t>(1 + i % 2);
+    const double sent = k_span * (i + 0.5) / 600;
+    for (const auto& [from, to] : {std::pair{0U, other}, {other, 0U}}) {
+      const std::int64_t s = straight.reading(from, sent);
+      const std::int64_t r = straight.reading(to, sent + straight.uniform(3'000, 9'000));
+      straight.constraints.push_back({from, to, s, r, r - s});
+    }
+  }
+  const std::vector<double> of_maps{0, 0, -0.04};  // the third one counts 4 % faster
+  const auto lines = find_centre_lines(3, straight.constraints, of_maps, k_typical);
+  ASSERT_TRUE(lines);
+  EXPECT_LT(std::abs((*lines)[1].rate - (*lines)[0].rate) * k_span, 1'000);
+}
+
 TEST(CentreLines, do_not_exist_where_clocks_bend) {
   std::vector<constraints::ClockConstraint> constraints;
   for (std::int64_t t = 0; t < 1'000'000; t += 100'000) {

@@ -27,6 +27,12 @@ std::string verdict_of(const CheckReport& counts, bool still) {
     case Verdict::unproven:
       break;
   }
+  if (counts.judgement.doubt == Doubt::contradictory_edges && counts.violations > 0) {
+    return fmt::format(
+        "Unproven: {} of {} are violated, and no clocks meet most of them: they contradict each "
+        "other, so that the clocks stay.",
+        format_count(counts.violations), edges);
+  }
   if (counts.judgement.doubt == Doubt::contradictory_edges) {
     return fmt::format(
         "Unproven: {} the others whatever clocks do; by {} none of {} is violated.",

@@ -507,6 +507,69 @@ def clients_that_give_up(run, size):
     run.verdicts = run.after = ("clean", "unproven")
 
 
+@situation
+def clients_that_give_up_beside_a_wrong_clock(run, size):
+    clients_that_give_up(run, size)
+    offset = run.rng.choice((-1, 1)) * 10 ** run.rng.uniform(-2, 3) * S
+    run.clock["db"] = lambda t: t + offset
+    run.judged, run.verdicts, run.after = ["db"], ("violations",), ("clean", "unproven")
+
+
+@situation
+def all_calls_late_for_a_while(run, size):
+    """For some seconds a server takes longer than its clients wait."""
+    t = EPOCH
+    slow = run.rng.randrange(size)
+    for k in range(size * 2):
+        t += run.rng.uniform(0.2, 1.5) * 0.1 * S
+        run.call("gw", "api", t, k + 1)
+        run.call("other", "api", t + 2e7, k + 1)
+        if slow <= k < slow + size // 8:
+            for i in (-3, -1):
+                run.spans[i]["e"] = int(run.spans[i]["b"] + run.rng.uniform(2e7, 9e7))
+                run.spans[i - 1]["e"] = int(run.spans[i - 1]["b"] + 2e7)
+    run.verdicts = run.after = ("clean", "unproven")
+
+
+# D: clocks that are set, or that nobody disciplines
+
+
+@situation
+def laptop_that_sleeps(run, size):
+    """A browser's clock stops while the laptop sleeps; little traffic around that."""
+    t, gap = EPOCH + run.rng.uniform(0, S), 10 ** run.rng.uniform(0.5, 4.3) * S
+    asleep = run.rng.randrange(size // 4, 3 * size // 4)
+    for k in range(size):
+        t += run.rng.uniform(0.5, 1.5) * run.rng.choice((2 * S, 20 * S)) + (gap if k == asleep else 0)
+        if k == asleep:
+            awake = t
+        run.call("browser", "api", t, k + 1, way=(1e7, 3e7))
+        run.call("api", "db", run.spans[-1]["b"] + 2e5, k + 1, run.spans[-1]["id"], (1e6, 2e6), (1e5, 3e5))
+    nest(run)
+    run.clock["browser"] = lambda t: t - (gap if t >= awake else 0)
+    run.judged, run.verdicts, run.within = ["browser"], ("violations",), 40 * MS
+
+
+@situation
+def clock_set_by_ntp(run, size):
+    t = base(run, size * 2)
+    set_at = stretch(run, EPOCH, t)
+    by = run.rng.choice((-1, 1)) * 10 ** run.rng.uniform(-1.7, 0) * S
+    host = run.rng.choice(("gw", "api", "db"))
+    run.clock[host] = lambda t: t + (by if t >= set_at else 0)
+    twice = sum(one["host"] == host and abs(one["b"] - set_at) <= abs(by) for one in run.spans)
+    run.judged, run.verdicts, run.most_wrong = [host], ("violations",), 2 + (twice if by < 0 else 0)
+    run.within, run.after = 20 * MS, ("clean", "unproven")
+
+
+@situation
+def clock_that_nobody_disciplines(run, size):
+    base(run, size * 2)
+    rate = run.rng.choice((-1, 1)) * run.rng.uniform(150e-6, 900e-6)
+    run.clock["api"] = lambda t: t + (t - EPOCH) * rate + 3 * S
+    run.judged, run.verdicts, run.within = ["api"], ("violations",), 20 * MS
+
+
 # H: times that somebody else has changed
 
 
@@ -597,6 +660,37 @@ def outcome(entrain, folder, kind, size, seed):
     return result
 
 
+def measure(entrain, kinds, sizes, seeds, jobs, keep=None):
+    """Counts per kind. `keep`: folder that keeps the inputs."""
+    folder = keep or tempfile.mkdtemp()
+    os.makedirs(folder, exist_ok=True)
+    todo = [(kind, size, seed) for kind in kinds for size in sizes for seed in range(seeds)]
+    rows = collections.defaultdict(collections.Counter)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for one in pool.map(lambda job: outcome(entrain, folder, *job), todo):
+            for row in (rows[one["kind"].replace("_", " ")], rows["all"]):
+                row["inputs"] += 1
+                for key in ("wrong_clean", "moved", "right", "unproven", "crash"):
+                    row[key] += one[key]
+            if not one["right"]:
+                print(one["name"], one["why"], file=sys.stderr)
+            if not keep:
+                os.remove(os.path.join(folder, one["name"]))
+    if not keep:
+        shutil.rmtree(folder)
+    rows["all"] = rows.pop("all")
+    return rows
+
+
+def table(rows):
+    lines = ["| situation | inputs | wrongly clean | right clocks moved | put right | unproven |",
+             "|---|---:|---:|---:|---:|---:|"]
+    for kind, row in rows.items():
+        lines.append(f"| {kind} | {row['inputs']:,} | {row['wrong_clean']} | {row['moved']} | "
+                     f"{100 * row['right'] / row['inputs']:.4g} % | {row['unproven']} |")
+    return lines
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("entrain")
@@ -606,33 +700,10 @@ def main():
     arguments.add_argument("--jobs", type=int, default=2)
     arguments.add_argument("--keep")
     given = arguments.parse_args()
-    folder = given.keep or tempfile.mkdtemp()
-    os.makedirs(folder, exist_ok=True)
-    todo = [(kind, int(size), seed) for kind in given.kinds.split(",")
-            for size in given.sizes.split(",") for seed in range(given.seeds)]
-    rows = collections.defaultdict(collections.Counter)
-    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        for one in pool.map(lambda job: outcome(given.entrain, folder, *job), todo):
-            row = rows[one["kind"]]
-            row["inputs"] += 1
-            for key in ("wrong_clean", "moved", "right", "unproven", "crash"):
-                row[key] += one[key]
-            if not one["right"]:
-                print(one["name"], one["why"], file=sys.stderr)
-            if not given.keep:
-                os.remove(os.path.join(folder, one["name"]))
-    print("| situation | inputs | wrongly clean | right clocks moved | put right | unproven |")
-    print("|---|---:|---:|---:|---:|---:|")
-    total = collections.Counter()
-    for kind, row in rows.items():
-        total.update(row)
-        print(f"| {kind.replace('_', ' ')} | {row['inputs']} | {row['wrong_clean']} | {row['moved']} | "
-              f"{100 * row['right'] / row['inputs']:.0f} % | {row['unproven']} |")
-    print(f"| all | {total['inputs']} | {total['wrong_clean']} | {total['moved']} | "
-          f"{100 * total['right'] / total['inputs']:.1f} % | {total['unproven']} |")
-    if not given.keep:
-        shutil.rmtree(folder)
-    sys.exit(1 if total["wrong_clean"] + total["moved"] + total["crash"] else 0)
+    rows = measure(given.entrain, given.kinds.split(","), [int(size) for size in given.sizes.split(",")],
+                   given.seeds, given.jobs, given.keep)
+    print("\n".join(table(rows)))
+    sys.exit(1 if any(rows["all"][key] for key in ("wrong_clean", "moved", "crash")) else 0)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "formats/spans/unreliable_ends.hpp"
@@ -139,29 +138,25 @@ std::uint64_t drop_links(std::vector<Edge>& edges) {
   });
 }
 
-/// Moves effects to the ends of coarse steps. Returns the number of edges that this explains.
+/// Moves effects to the ends of coarse steps, and of those that are coarser than the cause's.
+/// Returns the number of edges that this explains.
 std::uint64_t take_steps(const Spans& spans, const Steps& steps, std::vector<Edge>& edges) {
   constexpr std::uint64_t k_fine = 1000;  // us, which are the unit of times in Jaeger and Zipkin
+  const auto coarser = [&](std::uint32_t clock) {
+    return std::max(steps.of_begins[clock], steps.of_ends[clock]);
+  };
   std::uint64_t explained = 0;
   for (Edge& edge : edges) {
     const std::uint64_t begin = steps.of_begins[edge.effect], end = steps.of_ends[edge.effect];
     const bool is_end = edge.is_end || spans.all[edge.child].polls;
-    if (begin <= k_fine && (end <= k_fine || !is_end)) continue;
+    const bool is_fine = begin <= k_fine && (end <= k_fine || !is_end);
+    if (is_fine && coarser(edge.effect) <= coarser(edge.cause)) continue;
     const bool was_violated = edge.effect_time < edge.cause_time;
-    edge.effect_time += begin - 1 + (is_end ? end - 1 : 0);
+    edge.step = begin - 1 + (is_end ? end - 1 : 0);
+    edge.effect_time += edge.step;
     explained += was_violated && edge.effect_time >= edge.cause_time ? 1 : 0;
   }
   return explained;
-}
-
-/// Steps as far as the ends of calls are judged by them: those that are left out of the times.
-std::vector<std::uint64_t> fine_steps(const Steps& steps) {
-  std::vector<std::uint64_t> fine;
-  for (std::size_t c = 0; c < steps.of_begins.size(); ++c) {
-    const std::uint64_t step = std::gcd(steps.of_begins[c], steps.of_ends[c]);
-    fine.push_back(step % 1000 == 0 ? 1000 : 1);
-  }
-  return fine;
 }
 
 std::vector<std::string> notes_of(const Steps& steps, const Clocks& clocks) {
@@ -201,7 +196,8 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
                                                 [](const Span& span) { return span.host; });
   const std::uint64_t unresolved = take_steps(spans, result.steps, result.found);
   if (unresolved > 0) result.notes = notes_of(result.steps, identity.clocks);
-  const RejectedEnds rejected = mark_unreliable_ends(spans, fine_steps(result.steps), result.found);
+  const RejectedEnds rejected =
+      mark_unreliable_ends(spans, identity.clocks.clocks.size(), result.found);
   const auto count = [&](const char* name, std::uint64_t number) {
     if (number > 0) result.counters.emplace_back(name, number);
   };
@@ -222,11 +218,11 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
   count("links_beside_calls", beside_calls);
   count("calls_without_a_host", finder.without_host);
   count("calls_set_aside", finder.aside);
-  count("edges_below_the_resolution", unresolved + rejected.unresolved);
+  count("edges_below_the_resolution", unresolved);
   count("calls_without_a_length", finder.endless);
   count("contradicted_ends", rejected.contradicted);
   count("ends_nobody_waits_for", rejected.asynchronous);
-  count("ends_perhaps_given_up", rejected.timed_out);
+  count("edges_at_times_shown_twice", rejected.shown_twice);
   result.dropped = rejected.operations;
   return result;
 }

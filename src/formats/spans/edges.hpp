@@ -20,20 +20,20 @@ namespace entrain::spans {
 enum class Rejection : std::uint8_t {
   none,
   no_length,     ///< end of the client unknown
-  unresolved,    ///< violated by less than the resolution of a clock
-  contradicted,  ///< this end contradicts begins of the same hosts
+  contradicted,  ///< the likely clocks do not explain this end
   operation,     ///< most ends of this operation are contradicted
-  timed_out,     ///< other ends are contradicted, and no neighbour supports this one
+  shown_twice,   ///< at a time that a clock showed again after it was set back
 };
 
 /// Happened-before edge between begins or ends of spans of two hosts.
 struct Edge {
   std::uint32_t cause = 0, effect = 0;            ///< positions in SpanEdges::clocks
   std::uint64_t cause_time = 0, effect_time = 0;  ///< ns
-  bool is_end = false;                            ///< connects two ends, not begins
-  bool is_link = false;                           ///< of a link, no call
-  std::uint32_t child = 0;                        ///< position of the called span
-  Rejection rejection = Rejection::none;          ///< others: no evidence
+  std::uint64_t step = 0;                 ///< ns; by how much `effect_time` is later than shown
+  bool is_end = false;                    ///< connects two ends, not begins
+  bool is_link = false;                   ///< of a link, no call
+  std::uint32_t child = 0;                ///< position of the called span
+  Rejection rejection = Rejection::none;  ///< others: no evidence
 };
 
 /// The edges that are not rejected.
@@ -64,12 +64,12 @@ struct SpanEdges {
 /// are effects at the ends of their steps; an end follows from a begin and a length, so that it has
 /// the step of begins, too. `known`: the steps if they are known; else they are learned.
 ///
-/// The latter is wrong if the client timed out or the call is asynchronous. So an end is rejected
-/// if it contradicts begins of the same two hosts, given that their clocks drift by at most 100
-/// ppm. If that holds for most ends of an operation, the operation is asynchronous, and all its
-/// ends are rejected. If it holds for any end, clients time out, perhaps just before the answer: a
-/// violated end then counts only if other edges of these hosts at about that time are violated as
-/// well. Without a contradicted end none is rejected, however wrong the clocks are. O(n log n).
+/// The latter is wrong if the client gave up or the call is asynchronous. So the clocks that cost
+/// least to tell are found from begins and ends together, see likely_clock(). Ends that these do
+/// not explain are rejected, and if they are most of an operation, so are its other ends. How often
+/// ends of an operation are not explained is how little they count: where clients give up, an end
+/// that is late by less than a message takes moves no clock unless others say the same. If clocks
+/// explain all ends, none is rejected, however wrong the clocks are. O(n log n).
 SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& identity,
                    const Steps* known = nullptr);
 

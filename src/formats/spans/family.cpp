@@ -27,7 +27,7 @@ void Family::index(std::uint32_t position) {
   if (place == k_none) {
     place = position;
   } else {
-    ++duplicates;
+    if (duplicates++ == 0) first_duplicate = position;
     ignored_.back() = true;
   }
 }

@@ -31,6 +31,7 @@ class Family {
   [[nodiscard]] bool is_ignored(std::uint32_t position) const { return ignored_[position]; }
 
   std::uint64_t duplicates = 0, in_circles = 0;
+  std::uint32_t first_duplicate = k_none;  ///< position
 
  private:
   void index(std::uint32_t position);

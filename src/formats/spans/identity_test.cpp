@@ -117,12 +117,34 @@ TEST(Identity, a_wrong_unit_is_set_aside_and_named) {
   const Clock ms = [](int, std::uint64_t time) { return time / 1000; };
   const Found small = edges_of(read_all(calls(20, "app", ms)).spans);
   EXPECT_THAT(kinds_of(small.identity), ElementsAre("wrong_unit of app"));
-  EXPECT_THAT(small.identity.set_aside.at(0).reason, HasSubstr("app are 1,000 times too small"));
+  EXPECT_THAT(small.identity.set_aside.at(0).reason,
+              HasSubstr("20 of 20 spans of app have times that are 1,000 times too small"));
   EXPECT_TRUE(small.identity.set_aside.at(0).is_decisive);
   EXPECT_EQ(small.found.size(), 40U);
   const Clock ns = [](int, std::uint64_t time) { return time * 1000; };
   const Found large = edges_of(read_all(calls(20, "app", ns)).spans);
-  EXPECT_THAT(large.identity.set_aside.at(0).reason, HasSubstr("app are 1,000 times too large"));
+  EXPECT_THAT(large.identity.set_aside.at(0).reason,
+              HasSubstr("app have times that are 1,000 times too large"));
+}
+
+TEST(Identity, a_wrong_unit_of_some_spans_is_said_of_these) {
+  const Clock two = [](int call, std::uint64_t time) { return call < 2 ? time / 1'000'000 : time; };
+  const Found found = edges_of(read_all(calls(40, "app", two)).spans);
+  EXPECT_EQ(found.identity.set_aside.at(0).records, 2U);
+  EXPECT_THAT(found.identity.set_aside.at(0).reason, HasSubstr("2 of 40 spans of app have times"));
+  const Clock one = [](int call, std::uint64_t time) { return call < 1 ? time / 1'000'000 : time; };
+  EXPECT_THAT(edges_of(read_all(calls(40, "app", one)).spans).identity.set_aside.at(0).reason,
+              HasSubstr("1 of 40 spans of app has times"));
+}
+
+TEST(Identity, a_wrong_unit_of_all_spans_is_named) {
+  Spans spans = read_all(calls(20, "app", right)).spans;
+  for (Span& span : spans.all) span.begin /= 1'000'000, span.end /= 1'000'000;
+  const Found found = edges_of(spans);
+  EXPECT_THAT(kinds_of(found.identity), ElementsAre("wrong_unit of app"));
+  EXPECT_THAT(found.identity.set_aside.at(0).reason, HasSubstr("all spans have times"));
+  for (Span& span : spans.all) span.end += 1'000'000;  // uptimes: an hour, and calls of ms
+  EXPECT_THAT(edges_of(spans).identity.set_aside, IsEmpty());
 }
 
 TEST(Identity, a_clock_of_another_origin_is_a_clock) {

@@ -63,6 +63,14 @@ std::uint64_t hash_of(const Spans& spans, const Span& span) {
   return hash;
 }
 
+/// Trace and span, as a report names them.
+std::string words_for(const Spans& spans, const Span& span) {
+  const std::string& id = spans.ids.all()[span.id];
+  const std::size_t slash = id.find('/');
+  return fmt::format("trace {} span {}", id.substr(0, slash),
+                     slash == std::string::npos ? "" : id.substr(slash + 1));
+}
+
 /// Largest number of operations with a warning of their own; the others are only counted.
 constexpr std::size_t k_most_operations = 5;
 
@@ -117,6 +125,7 @@ class Run : public formats::Recording {
     coverage.paired = found_.size();
     coverage.lost = edges.without_parent;
     name_worst_edges(spans);
+    warn_of_duplicates(spans, family);
     warn_of_dropped_ends(edges.dropped);
     warn_of_immovable_times(spans);
     name_contents();
@@ -152,6 +161,7 @@ class Run : public formats::Recording {
     return known_.identity.host_of(names_.find(spans.clocks.all()[clock]), time);
   }
   void name_worst_edges(const Spans& spans);
+  void warn_of_duplicates(const Spans& spans, const Family& family);
   void warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped);
   void warn_of_immovable_times(const Spans& spans);
   void name_contents();
@@ -178,16 +188,26 @@ void Run::name_worst_edges(const Spans& spans) {
   for (const Edge& edge : found_) {
     if (edge.rejection != Rejection::none || margin(edge) != least) continue;
     const Span& child = spans.all[edge.child];
-    const std::string& id = spans.ids.all()[child.id];
-    const std::size_t slash = id.find('/');
     const std::string operation =
         child.operation == k_none ? std::string()
                                   : fmt::format("{}, ", spans.operations.all()[child.operation]);
-    const std::string name = fmt::format("{}trace {} span {}", operation, id.substr(0, slash),
-                                         slash == std::string::npos ? "" : id.substr(slash + 1));
+    const std::string name = operation + words_for(spans, child);
     event_names[{edge.cause, edge.cause_time}] = name;
-    event_names[{edge.effect, edge.effect_time}] = name;
+    constexpr std::uint64_t k_s = 1'000'000'000;
+    const std::uint64_t shown = edge.effect_time - edge.step;
+    event_names[{edge.effect, edge.effect_time}] =
+        edge.step == 0 ? name
+                       : fmt::format("{} (shown at {}.{:09} s)", name, shown / k_s, shown % k_s);
   }
+}
+
+void Run::warn_of_duplicates(const Spans& spans, const Family& family) {
+  if (family.duplicates == 0) return;
+  const bool is_one = family.duplicates == 1;
+  warnings.push_back(fmt::format("{} {} the id of another one, and {} no evidence: the first is {}",
+                                 family.duplicates, is_one ? "span has" : "spans have",
+                                 is_one ? "is" : "are",
+                                 words_for(spans, spans.all[family.first_duplicate])));
 }
 
 void Run::warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped) {

@@ -2,6 +2,7 @@
 #include "formats/spans/screen.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -17,7 +18,11 @@ struct ScreenThresholds {
   static constexpr std::uint64_t far_share = 10;            ///< one tie in so many may be near
   static constexpr std::uint64_t least_calls = 3;  ///< fewer do not tell when a clock was set
   static constexpr double unit_error = 1e-4;       ///< of a ratio of times; of 50 years 44 hours
+  static constexpr double short_length = 10'000;   ///< ns; calls of most runs take more
 };
+
+constexpr std::array k_factors{1e3, 1e6, 1e9};  ///< between units of times
+constexpr double k_year_2000 = 946'684'800e9, k_year_2100 = 4'102'444'800e9;  ///< ns
 
 /// True if no clocks of this run explain when a span begins: a day or more before or after its
 /// parent.
@@ -70,7 +75,7 @@ double median(std::vector<double> values) {
 
 /// The factor between two times if a wrong unit explains it; else empty.
 std::optional<double> unit_factor(double ratio) {
-  for (const double factor : {1e3, 1e6, 1e9}) {
+  for (const double factor : k_factors) {
     if (std::abs(ratio / factor - 1) < ScreenThresholds::unit_error) return factor;
   }
   return std::nullopt;
@@ -84,16 +89,17 @@ std::string date_of(std::uint64_t time) {
                      static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
 }
 
-std::string number_of_spans(std::uint64_t count, std::uint64_t all, const std::string& name) {
-  return fmt::format("{} of {} {} of {}", count, all, all == 1 ? "span" : "spans", name);
+/// Says how many spans of a group have something.
+std::string spans_have(std::uint64_t count, std::uint64_t all, const std::string& name,
+                       const std::string& what) {
+  return fmt::format("{} of {} {} of {} {} {}", count, all, all == 1 ? "span" : "spans", name,
+                     count == 1 ? "has" : "have", what);
 }
 
-std::string of_factor(double factor, const char* how, const std::string& name) {
+std::string times_of_factor(double factor, const char* how) {
   const char* const text = factor < 1e4 ? "1,000" : factor < 1e7 ? "1,000,000" : "1,000,000,000";
   return fmt::format(
-      "the times of {} are {} times too {}: they are in another unit than the format "
-      "says",
-      name, text, how);
+      "times that are {} times too {}: they are in another unit than the format says", text, how);
 }
 
 /// The segments of a group, in order of time.
@@ -139,8 +145,8 @@ struct Judged {
 
   void take(const Segment& own, std::size_t number, bool is_all, Screen::Part& part,
             std::vector<std::string>& notes) {
-    constexpr std::uint64_t k_year_2000 = 946'684'800'000'000'000;
-    const auto unit = own.last < k_year_2000 ? unit_factor(median(own.ratios)) : std::nullopt;
+    const bool is_old = static_cast<double>(own.last) < k_year_2000;
+    const auto unit = is_old ? unit_factor(median(own.ratios)) : std::nullopt;
     if (unit) {
       factor = unit;
       mistaken += own.spans;
@@ -165,24 +171,25 @@ struct Judged {
   }
 
   void tell(std::vector<SetAside>& set_aside) const {
-    if (mistaken > 0) add("wrong_unit", mistaken, of_factor(*factor, "small", name), set_aside);
+    if (mistaken > 0) add("wrong_unit", mistaken, times_of_factor(*factor, "small"), set_aside);
     if (lost == 0) return;
     add("no_times_of_this_run", lost,
-        fmt::format("{} are a day or more from all calls that they belong to (the first at {})",
-                    number_of_spans(lost, total, name), example),
+        fmt::format("times that are a day or more from all calls that they belong to (the first at "
+                    "{})",
+                    example),
         set_aside);
   }
 
  private:
   static constexpr std::size_t k_aside = ~std::size_t{0};
-  void add(const char* kind, std::uint64_t count, std::string reason,
+  void add(const char* kind, std::uint64_t count, const std::string& what,
            std::vector<SetAside>& set_aside) const {
     set_aside.push_back({.kind = kind,
                          .clock = name,
                          .records = count,
                          .total = total,
                          .is_decisive = matters(count, total),
-                         .reason = std::move(reason)});
+                         .reason = spans_have(count, total, name, what)});
   }
 };
 
@@ -193,6 +200,7 @@ Screen::Screen(const Spans& spans, const Family& family) : counts_(spans.groups.
   for (const Untimed& one : spans.untimed) ++counts_[spans.facts[one.clock].group];
   note_changed(spans);
   note_untimed(spans);
+  note_unit_of_all(spans);
   find_far(spans, family);
 }
 
@@ -223,10 +231,9 @@ void Screen::note_changed(const Spans& spans) {
          .records = count,
          .total = counts_[group],
          .is_decisive = true,
-         .reason = fmt::format("{} {} adjusted by Jaeger, as the warnings say, and so no reading "
-                               "of a clock: export without that adjustment",
-                               number_of_spans(count, counts_[group], name),
-                               count == 1 ? "was" : "were")});
+         .reason = spans_have(count, counts_[group], name,
+                              "times that Jaeger has adjusted, as warnings say, which are no "
+                              "readings of a clock: export them without that adjustment")});
   }
 }
 
@@ -249,21 +256,37 @@ void Screen::note_untimed(const Spans& spans) {
     const std::string& name = spans.groups.all()[group];
     constexpr double k_sign = 9.2e18;  // 2^63
     const std::optional<double> factor = unit_factor(of.value / typical);
-    const std::string which = number_of_spans(of.count, counts_[group], name);
-    const bool is_one = of.count == 1;
-    set_aside.push_back(
-        {.kind = factor ? "wrong_unit" : "no_time",
-         .clock = name,
-         .records = of.count,
-         .total = counts_[group],
-         .is_decisive = matters(of.count, counts_[group]),
-         .reason = factor ? of_factor(*factor, "large", name)
-                   : 2 * of.backwards > of.count
-                       ? which + (is_one ? " ends before it begins" : " end before they begin")
-                   : of.value > k_sign
-                       ? which + (is_one ? " has a negative time, written without its sign"
-                                         : " have negative times, written without their sign")
-                       : which + (is_one ? " has no valid time" : " have no valid time")});
+    const std::string what = factor                        ? times_of_factor(*factor, "large")
+                             : 2 * of.backwards > of.count ? "an end before the begin"
+                             : of.value > k_sign ? "a negative time, written without its sign"
+                                                 : "no valid time";
+    set_aside.push_back({.kind = factor ? "wrong_unit" : "no_time",
+                         .clock = name,
+                         .records = of.count,
+                         .total = counts_[group],
+                         .is_decisive = matters(of.count, counts_[group]),
+                         .reason = spans_have(of.count, counts_[group], name, what)});
+  }
+}
+
+/// Uptimes are small, too, but spans as short as these are of another unit.
+void Screen::note_unit_of_all(const Spans& spans) {
+  if (spans.all.empty()) return;
+  std::vector<double> begins, lengths;
+  for (const Span& span : spans.all) {
+    begins.push_back(static_cast<double>(span.begin));
+    lengths.push_back(static_cast<double>(span.end - span.begin));
+  }
+  const double begin = median(std::move(begins)), length = median(std::move(lengths));
+  for (const double factor : k_factors) {
+    const bool is_date = begin * factor >= k_year_2000 && begin * factor < k_year_2100;
+    if (!is_date || length > ScreenThresholds::short_length) continue;
+    set_aside.push_back({.kind = "wrong_unit",
+                         .clock = spans.groups.all()[spans.facts[spans.all.front().clock].group],
+                         .records = spans.all.size(),
+                         .total = spans.all.size(),
+                         .is_decisive = true,
+                         .reason = "all spans have " + times_of_factor(factor, "small")});
   }
 }
 

@@ -38,6 +38,7 @@ class Screen {
  private:
   void note_changed(const Spans& spans);
   void note_untimed(const Spans& spans);
+  void note_unit_of_all(const Spans& spans);
   void find_far(const Spans& spans, const Family& family);
   void judge(const Spans& spans, const Family& family, std::uint32_t group);
 

@@ -212,7 +212,7 @@ TEST(Spans, ends_of_an_operation_that_nobody_waits_for_are_dropped) {
       {"3", "", "CLIENT", "a", 9003, 100}, {"4", "3", "SERVER", "b", 9017, 80},
       {"5", "", "CLIENT", "c", 9003, 100}, {"6", "5", "SERVER", "d", 9080, 80}};
   EXPECT_THAT(edges_of(read_all(zipkin_of(calls)).spans).counters,
-              ElementsAre(Pair("contradicted_ends", 1U), Pair("ends_perhaps_given_up", 1U)));
+              ElementsAre(Pair("contradicted_ends", 3U)));
   calls[3].length = 5000;
   const Found edges = edges_of(read_all(zipkin_of(calls)).spans);
   EXPECT_THAT(edges.counters,

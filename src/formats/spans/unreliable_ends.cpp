@@ -2,267 +2,255 @@
 #include "formats/spans/unreliable_ends.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <iterator>
+#include <cmath>
 #include <map>
-#include <tuple>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "base/ids.hpp"
-#include "formats/spans/approximate_offsets.hpp"
+#include "formats/spans/likely_clock.hpp"
 
 namespace entrain::spans {
 namespace {
 
-/// unreliable_ends_test.cpp holds these together; the values were chosen, not measured.
-struct ReliabilityThresholds {
-  static constexpr std::int64_t drift_divisor = 10'000;  ///< 100 ppm: most between two clocks
-  static constexpr std::size_t latest_begins = 16;       ///< older ones are ignored: clocks are set
-  static constexpr std::size_t neighbours = 8;  ///< edges on each side that may give support
-  static constexpr int least_supporters = 3;    ///< violated neighbours, if none is a begin
+/// Bits to tell that an edge does not hold; unreliable_ends_test.cpp holds these together.
+struct EdgePrices {
+  static constexpr std::int32_t begin = 40;  ///< two ends, before anything is known of ends
+  static constexpr std::int32_t end = 20;    ///< nobody waited: as explain::Prices::pair
+  static constexpr std::int32_t link = 6;    ///< as explain::Prices::weak
+  /// Most of an end once some are contradicted: one alone says less than that a clock is right.
+  static constexpr std::int32_t doubted_end = ClockPrices::wrong - 2;
+  static constexpr double prior_ends = 2;  ///< ends of all operations that count for each
 };
 
-/// An edge between two hosts as a constraint on the offset of one to the other.
-struct Constraint {
-  std::uint32_t low = 0, high = 0;  ///< the hosts, low < high
-  bool upper = false;  ///< the offset to add to `high` is at most `offset`, else at least
-  bool is_end = false;
-  std::int64_t time = 0;    ///< ns, by the clock of `low`
-  std::int64_t offset = 0;  ///< ns
-  std::size_t edge = 0;     ///< position among the edges
-};
-
-Constraint constraint_of(const Edge& edge, std::size_t position) {
-  const bool forward = edge.cause < edge.effect;
-  const auto cause = static_cast<std::int64_t>(edge.cause_time);
-  const auto effect = static_cast<std::int64_t>(edge.effect_time);
-  return {.low = std::min(edge.cause, edge.effect),
-          .high = std::max(edge.cause, edge.effect),
-          .upper = !forward,
-          .is_end = edge.is_end,
-          .time = forward ? cause : effect,
-          .offset = forward ? cause - effect : effect - cause,
-          .edge = position};
-}
-
-/// Constraints of the latest begins; each widens by the drift.
-class LatestBegins {
- public:
-  void take(const Constraint& constraint) {
-    if (latest_.size() < ReliabilityThresholds::latest_begins) {
-      latest_.push_back(&constraint);
-    } else {
-      latest_[next_++ % ReliabilityThresholds::latest_begins] = &constraint;
-    }
-  }
-  [[nodiscard]] bool contradicts(const Constraint& end) const {
-    return std::any_of(latest_.begin(), latest_.end(), [&](const Constraint* begin) {
-      if (begin->upper == end.upper) return false;
-      const std::int64_t gap = end.upper ? begin->offset - end.offset : end.offset - begin->offset;
-      return gap > std::abs(end.time - begin->time) / ReliabilityThresholds::drift_divisor + 1;
-    });
-  }
-
- private:
-  std::vector<const Constraint*> latest_;
-  std::size_t next_ = 0;
-};
-
-/// Rejects the ends that contradict begins before them; iterators go forward or backward in time.
-template <class Iterator>
-void reject_contradicted_in(Iterator begin, Iterator end, std::vector<Edge>& edges) {
-  LatestBegins begins;
-  for (Iterator at = begin; at != end; ++at) {
-    if (!at->is_end) {
-      begins.take(*at);
-    } else if (begins.contradicts(*at)) {
-      edges[at->edge].rejection = Rejection::contradicted;
-    }
-  }
-}
-
-void reject_contradicted(std::vector<Edge>& edges) {
-  std::vector<Constraint> constraints;
-  constraints.reserve(edges.size());
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    // Begins below the resolution are exact enough to contradict an end.
-    if (edges[i].rejection == Rejection::none || !edges[i].is_end) {
-      constraints.push_back(constraint_of(edges[i], i));
-    }
-  }
-  std::sort(constraints.begin(), constraints.end(), [&](const Constraint& a, const Constraint& b) {
-    return std::tuple(a.low, a.high, a.time, a.edge) < std::tuple(b.low, b.high, b.time, b.edge);
-  });
-  for (auto begin = constraints.begin(); begin != constraints.end();) {
-    const auto end = std::find_if(begin, constraints.end(), [&](const Constraint& one) {
-      return one.low != begin->low || one.high != begin->high;
-    });
-    reject_contradicted_in(begin, end, edges);
-    reject_contradicted_in(std::reverse_iterator(end), std::reverse_iterator(begin), edges);
-    begin = end;
-  }
-}
-
-/// Rejects edges that are violated by less than the resolution of the effect's clock, if that is
-/// the coarser one: truncated times are early by up to one step. Ends may be early by two, as a
-/// client that did not wait may seem to have waited if both its times are truncated. Returns the
-/// number of rejected edges.
-std::uint64_t reject_unresolved(std::span<const std::uint64_t> steps, std::vector<Edge>& edges) {
-  std::uint64_t rejected = 0;
-  for (Edge& edge : edges) {
-    const std::uint64_t step = steps[edge.effect];
-    const bool is_violated = edge.effect_time < edge.cause_time;
-    if (edge.rejection != Rejection::none || step <= steps[edge.cause] || !is_violated) continue;
-    if (edge.cause_time - edge.effect_time >= (edge.is_end ? 2 * step : step)) continue;
-    edge.rejection = Rejection::unresolved;
-    ++rejected;
-  }
-  return rejected;
-}
+constexpr int k_most_rounds = 16;  ///< most times that each clock is fitted
+constexpr std::int64_t k_most_offset = std::int64_t{1} << 61;  ///< ns
 
 using Operations = std::map<std::uint32_t, DroppedEnds>;  ///< key: number
 
-Operations ends_of_operations(const Spans& spans, std::span<const Edge> edges) {
-  Operations operations;
-  const auto is_judged = [](const Edge& edge) {
-    return edge.is_end &&
-           (edge.rejection == Rejection::none || edge.rejection == Rejection::contradicted);
-  };
-  for (const Edge& edge : edges) {
-    if (!is_judged(edge)) continue;
-    DroppedEnds& ends = operations[spans.all[edge.child].operation];
-    ends.dropped += edge.rejection == Rejection::contradicted ? 1 : 0;
-    ++ends.total;
-  }
-  return operations;
+DroppedEnds ends_of(const Operations& operations, std::uint32_t operation) {
+  const auto known = operations.find(operation);
+  return known == operations.end() ? DroppedEnds() : known->second;
 }
 
-/// Rejects all ends of operations of which most are contradicted; returns the number of additional
-/// ones.
-std::uint64_t reject_asynchronous(const Spans& spans, const Operations& operations,
-                                  std::vector<Edge>& edges) {
-  std::uint64_t rejected = 0;
-  for (Edge& edge : edges) {
-    if (!edge.is_end || edge.rejection != Rejection::none) continue;
-    const DroppedEnds& ends = operations.at(spans.all[edge.child].operation);
-    if (2 * ends.dropped <= ends.total) continue;
-    edge.rejection = Rejection::operation;
-    ++rejected;
-  }
-  return rejected;
-}
-
-/// Operations with contradicted ends, the most first.
-std::vector<DroppedEnds> contradicted_operations(const Spans& spans, const Operations& operations) {
-  std::vector<DroppedEnds> contradicted;
-  for (const auto& [operation, ends] : operations) {
-    if (ends.dropped == 0) continue;
-    contradicted.push_back(ends);
-    contradicted.back().operation = spans.operations.all()[operation];
-  }
-  std::stable_sort(
-      contradicted.begin(), contradicted.end(),
-      [](const DroppedEnds& a, const DroppedEnds& b) { return a.dropped > b.dropped; });
-  return contradicted;
-}
-
-/// Searches support for violated ends. Without any, the client may have timed out just before the
-/// answer: such an end is violated by less than a message takes, as if a clock were wrong.
-class SupportSearch {
+/// The clocks that explain the edges at the least price, each given the others: coordinate descent.
+class ClockSearch {
  public:
-  SupportSearch(std::span<const Edge> edges, std::size_t hosts)
-      : edges_(edges), offsets_(edges, hosts), supported_(edges.size()) {
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      if (edges[i].rejection == Rejection::none) accepted_.push_back(i);
+  ClockSearch(const Spans& spans, std::size_t hosts, std::span<const Edge> edges)
+      : spans_(spans),
+        edges_(edges),
+        of_host_(hosts),
+        own_bits_(hosts, 0),
+        price_(edges.size()),
+        shown_twice_(edges.size(), 0) {
+    for (auto* own : {&cause_offset_, &effect_offset_}) own->assign(edges.size(), 0);
+    for (std::uint32_t e = 0; e < edges.size(); ++e) {
+      if (edges[e].rejection != Rejection::none) continue;
+      price_[e] = edges[e].is_link  ? EdgePrices::link
+                  : edges[e].is_end ? EdgePrices::end
+                                    : EdgePrices::begin;
+      of_host_[edges[e].cause].push_back(e);
+      of_host_[edges[e].effect].push_back(e);
     }
   }
 
-  /// Rejects the violated ends without support; returns their number.
-  std::uint64_t reject(std::vector<Edge>& edges) {
-    look([](const Edge& edge) { return std::pair(edge.cause, edge.effect); }, true);
-    look([](const Edge& edge) { return std::pair(edge.cause, k_none); }, false);
-    look([](const Edge& edge) { return std::pair(edge.effect, k_none); }, false);
-    std::uint64_t rejected = 0;
-    for (const std::size_t i : accepted_) {
-      if (!needs_support(i)) continue;
-      edges[i].rejection = Rejection::timed_out;
-      ++rejected;
+  /// True if an edge does not hold.
+  [[nodiscard]] bool is_broken(std::uint32_t e) const {
+    return time(edges_[e].cause_time, cause_offset_[e]) >
+           time(edges_[e].effect_time, effect_offset_[e]);
+  }
+
+  /// Fits the clocks, first the one whose fit gains most.
+  void fit() {
+    for (int round = 0; round < k_most_rounds; ++round) {
+      std::vector<std::pair<std::int32_t, std::uint32_t>> gains;
+      for (std::uint32_t host = 0; host < of_host_.size(); ++host) {
+        const std::int32_t gain = bits(host) == 0 ? 0 : gain_of(host, false);
+        if (gain > 0) gains.emplace_back(-gain, host);
+      }
+      if (gains.empty()) return;
+      std::sort(gains.begin(), gains.end());
+      for (const auto& [gain, host] : gains) gain_of(host, true);
     }
-    return rejected;
+  }
+
+  /// Lowers the prices of ends to what those of their operations deserve.
+  void doubt(const Operations& operations) {
+    double broken = 0, all = 0;
+    for (const auto& [operation, ends] : operations) {
+      broken += static_cast<double>(ends.dropped);
+      all += static_cast<double>(ends.total);
+    }
+    const double prior = EdgePrices::prior_ends;
+    for (std::uint32_t e = 0; e < edges_.size(); ++e) {
+      if (price_[e] == 0 || !edges_[e].is_end) continue;
+      const DroppedEnds ends = ends_of(operations, spans_.all[edges_[e].child].operation);
+      const double share = (static_cast<double>(ends.dropped) + prior * broken / all) /
+                           (static_cast<double>(ends.total) + prior);
+      price_[e] = std::clamp(static_cast<std::int32_t>(std::lround(-std::log2(share))), 1,
+                             EdgePrices::doubted_end);
+    }
+  }
+
+  /// True if an edge has an end at a time that a clock shows twice, since it was set back.
+  [[nodiscard]] bool is_shown_twice(std::uint32_t e) const { return shown_twice_[e] != 0; }
+
+  [[nodiscard]] Operations operations() const {
+    Operations operations;
+    for (std::uint32_t e = 0; e < edges_.size(); ++e) {
+      if (price_[e] == 0 || !edges_[e].is_end || is_shown_twice(e)) continue;
+      DroppedEnds& ends = operations[spans_.all[edges_[e].child].operation];
+      ends.dropped += is_broken(e) ? 1U : 0U;
+      ++ends.total;
+    }
+    return operations;
   }
 
  private:
-  [[nodiscard]] std::int64_t violation(std::size_t i) const {
-    return offsets_.violation_of(edges_[i]);
+  static std::int64_t time(std::uint64_t stamp, std::int64_t offset) {
+    return static_cast<std::int64_t>(stamp) + offset;
   }
-  /// True for a violated end without support so far.
-  [[nodiscard]] bool needs_support(std::size_t i) const {
-    return edges_[i].is_end && !supported_[i] && violation(i) > 0;
+  [[nodiscard]] std::int32_t bits_of_edges(std::uint32_t host) const {
+    return std::accumulate(
+        of_host_[host].begin(), of_host_[host].end(), 0,
+        [&](std::int32_t sum, std::uint32_t e) { return sum + (is_broken(e) ? price_[e] : 0); });
   }
-
-  /// Compares neighbours in time among edges of equal `key`, which have clocks in common: both if
-  /// `one_pair`, else one.
-  template <class Key>
-  void look(const Key& key, bool one_pair) {
-    std::sort(accepted_.begin(), accepted_.end(), [&](std::size_t a, std::size_t b) {
-      return std::tuple(key(edges_[a]), edges_[a].cause_time, a) <
-             std::tuple(key(edges_[b]), edges_[b].cause_time, b);
-    });
-    for (auto begin = accepted_.begin(); begin != accepted_.end();) {
-      const auto end = std::find_if(begin, accepted_.end(), [&](std::size_t i) {
-        return key(edges_[i]) != key(edges_[*begin]);
-      });
-      look_in({begin, end}, one_pair);
-      begin = end;
+  /// What a clock costs now, with its edges.
+  [[nodiscard]] std::int32_t bits(std::uint32_t host) const {
+    return own_bits_[host] + bits_of_edges(host);
+  }
+  /// What an edge says of a clock.
+  struct HostBound {
+    Bound bound;
+    std::uint32_t edge = 0;
+  };
+  std::int64_t& own_offset(std::uint32_t host, std::uint32_t e) {
+    return edges_[e].cause == host ? cause_offset_[e] : effect_offset_[e];
+  }
+  [[nodiscard]] std::uint64_t own_stamp(std::uint32_t host, std::uint32_t e) const {
+    return edges_[e].cause == host ? edges_[e].cause_time : edges_[e].effect_time;
+  }
+  /// The bounds of a clock, in order of the times of the others.
+  [[nodiscard]] std::vector<HostBound> bounds_of(std::uint32_t host) const {
+    std::vector<HostBound> bounds;
+    for (const std::uint32_t e : of_host_[host]) {
+      const Edge& edge = edges_[e];
+      const bool is_cause = edge.cause == host;
+      const std::int64_t other = is_cause ? time(edge.effect_time, effect_offset_[e])
+                                          : time(edge.cause_time, cause_offset_[e]);
+      const std::int64_t offset = other - time(own_stamp(host, e), 0);
+      bounds.push_back({{.time = other,
+                         .offset = std::clamp(offset, -k_most_offset, k_most_offset),
+                         .is_upper = is_cause,
+                         .price = price_[e]},
+                        e});
     }
+    std::ranges::stable_sort(bounds, {}, [](const HostBound& one) { return one.bound.time; });
+    return bounds;
   }
-
-  void look_in(std::span<const std::size_t> group, bool one_pair) {
-    for (std::size_t k = 0; k < group.size(); ++k) {
-      const std::size_t i = group[k];
-      if (!needs_support(i)) continue;
-      constexpr std::size_t k_neighbours = ReliabilityThresholds::neighbours;
-      const std::size_t first = k > k_neighbours ? k - k_neighbours : 0;
-      const std::size_t last = std::min(group.size(), k + k_neighbours + 1);
-      supported_[i] = is_supported(i, group.subspan(first, last - first), one_pair);
+  /// Gives stamps that a clock shows twice the offsets that they have later, since a map of its
+  /// times can give only one. Returns the positions of their bounds.
+  [[nodiscard]] std::vector<std::size_t> take_later_offsets(std::uint32_t host,
+                                                            std::span<const HostBound> own,
+                                                            LikelyClock& clock) const {
+    std::vector<std::size_t> twice;
+    if (clock.bits < ClockPrices::step) return twice;
+    std::vector<std::uint64_t> least(own.size() + 1, ~std::uint64_t{0});  // stamp from here on
+    for (std::size_t i = own.size(); i-- > 0;) {
+      least[i] = std::min(least[i + 1], own_stamp(host, own[i].edge));
     }
-  }
-
-  /// True if neighbours are violated by at least half as much: a begin of the same pair of hosts,
-  /// or enough edges, and more than half of all.
-  [[nodiscard]] bool is_supported(std::size_t edge, std::span<const std::size_t> near,
-                                  bool one_pair) const {
-    int violated = 0, kept = 0;
-    bool has_begin = false;
-    for (const std::size_t i : near) {
-      const bool is_violated = 2 * violation(i) >= violation(edge);
-      ++(is_violated ? violated : kept);
-      has_begin = has_begin || (is_violated && !edges_[i].is_end);
+    const auto broken = [&](std::size_t i) {
+      return holds(own[i].bound, clock.offsets[i]) ? 0 : own[i].bound.price;
+    };
+    for (std::size_t i = 1; i < own.size(); ++i) {
+      const std::int64_t gain = clock.offsets[i] - clock.offsets[i - 1];
+      const std::int64_t passed = own[i].bound.time - own[i - 1].bound.time;
+      if (gain <= passed / 1000 + 1) continue;
+      for (std::size_t j = 0; j < i; ++j) {
+        if (own_stamp(host, own[j].edge) < least[i]) continue;
+        clock.bits -= broken(j);
+        clock.offsets[j] = clock.offsets[i];
+        clock.bits += broken(j);
+        twice.push_back(j);
+      }
     }
-    return (one_pair && has_begin) ||
-           (violated >= ReliabilityThresholds::least_supporters && violated > kept);
+    return twice;
   }
 
+  /// Finds by how many bits the likely clock of a host is cheaper, and takes it if `takes`.
+  std::int32_t gain_of(std::uint32_t host, bool takes) {
+    const std::vector<HostBound> own = bounds_of(host);
+    std::vector<Bound> bounds;
+    for (const HostBound& one : own) bounds.push_back(one.bound);
+    LikelyClock likely = likely_clock(bounds);
+    const std::vector<std::size_t> twice = take_later_offsets(host, own, likely);
+    const std::int32_t gain = bits(host) - likely.bits;
+    if (!takes || gain <= 0) return gain;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const std::uint32_t e = own[i].edge;
+      own_offset(host, e) = likely.offsets[i];
+      shown_twice_[e] &= ~side_of(host, e);
+    }
+    for (const std::size_t i : twice) shown_twice_[own[i].edge] |= side_of(host, own[i].edge);
+    own_bits_[host] = likely.bits - bits_of_edges(host);
+    return gain;
+  }
+  /// A bit for each end of an edge.
+  [[nodiscard]] unsigned side_of(std::uint32_t host, std::uint32_t e) const {
+    return edges_[e].cause == host ? 1U : 2U;
+  }
+
+  const Spans& spans_;
   std::span<const Edge> edges_;
-  ApproximateOffsets offsets_;
-  std::vector<bool> supported_;
-  std::vector<std::size_t> accepted_;  ///< positions of edges that are not rejected
+  std::vector<std::vector<std::uint32_t>> of_host_;         ///< positions of edges
+  std::vector<std::int32_t> own_bits_;                      ///< of each clock, without edges
+  std::vector<std::int32_t> price_;                         ///< of each edge; 0: no evidence
+  std::vector<unsigned> shown_twice_;                       ///< of each edge, by side_of()
+  std::vector<std::int64_t> cause_offset_, effect_offset_;  ///< to add at the ends of edges, ns
 };
+
+/// Rejects the ends that do not hold, and all of operations of which most do not.
+RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, std::vector<Edge>& edges) {
+  RejectedEnds rejected;
+  const Operations operations = clocks.operations();
+  for (std::uint32_t e = 0; e < edges.size(); ++e) {
+    Edge& edge = edges[e];
+    if (edge.rejection != Rejection::none) continue;
+    const DroppedEnds ends = ends_of(operations, spans.all[edge.child].operation);
+    if (clocks.is_broken(e) && clocks.is_shown_twice(e)) {
+      edge.rejection = Rejection::shown_twice;
+      ++rejected.shown_twice;
+    } else if (edge.is_end && clocks.is_broken(e)) {
+      edge.rejection = Rejection::contradicted;
+      ++rejected.contradicted;
+    } else if (edge.is_end && 2 * ends.dropped > ends.total) {
+      edge.rejection = Rejection::operation;
+      ++rejected.asynchronous;
+    }
+  }
+  for (const auto& [operation, ends] : operations) {
+    if (ends.dropped == 0) continue;
+    rejected.operations.push_back(ends);
+    rejected.operations.back().operation = spans.operations.all()[operation];
+  }
+  std::stable_sort(
+      rejected.operations.begin(), rejected.operations.end(),
+      [](const DroppedEnds& a, const DroppedEnds& b) { return a.dropped > b.dropped; });
+  return rejected;
+}
 
 }  // namespace
 
-RejectedEnds mark_unreliable_ends(const Spans& spans, std::span<const std::uint64_t> steps,
-                                  std::vector<Edge>& edges) {
-  RejectedEnds rejected;
-  rejected.unresolved = reject_unresolved(steps, edges);
-  reject_contradicted(edges);
-  const Operations operations = ends_of_operations(spans, edges);
-  rejected.asynchronous = reject_asynchronous(spans, operations, edges);
-  rejected.operations = contradicted_operations(spans, operations);
-  for (const DroppedEnds& ends : rejected.operations) rejected.contradicted += ends.dropped;
-  if (rejected.contradicted > 0)
-    rejected.timed_out = SupportSearch(edges, steps.size()).reject(edges);
-  return rejected;
+RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, std::vector<Edge>& edges) {
+  ClockSearch clocks(spans, hosts, edges);
+  clocks.fit();
+  const Operations before = clocks.operations();
+  if (std::ranges::any_of(before, [](const auto& one) { return one.second.dropped > 0; })) {
+    clocks.doubt(before);
+    clocks.fit();
+  }
+  return reject(spans, clocks, edges);
 }
 
 }  // namespace entrain::spans

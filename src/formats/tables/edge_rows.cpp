@@ -9,18 +9,6 @@
 #include "trace/definitions.hpp"
 
 namespace entrain::tables {
-namespace {
-
-using tables::Problem;
-using tables::Row;
-
-bool refuse(Problem& problem, std::size_t column, std::string text) {
-  problem = {column, std::move(text)};
-  return false;
-}
-
-}  // namespace
-
 bool EdgeRows::take_time(const Row& row, std::size_t column, std::uint64_t& time,
                          Problem& problem) {
   const std::string_view text = row.cells[column];

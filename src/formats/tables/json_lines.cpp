@@ -12,11 +12,6 @@ namespace {
 namespace ondemand = json::ondemand;
 static_assert(k_padding >= simdjson::SIMDJSON_PADDING);
 
-bool refuse(Problem& problem, std::size_t column, const char* text) {
-  problem = {column, text};
-  return false;
-}
-
 /// A number or Boolean as written, without trailing blanks.
 std::string_view token(std::string_view raw) {
   while (!raw.empty() && (raw.back() == ' ' || raw.back() == '\t' || raw.back() == '\r')) {

@@ -53,11 +53,6 @@ class ClockTables {
   }
 
  private:
-  static bool refuse(Problem& problem, std::size_t column, std::string text) {
-    problem = {column, std::move(text)};
-    return false;
-  }
-
   bool take(const Row& row, Problem& problem) {
     const auto& cells = row.cells;
     if (!is_name(cells[k_clock], problem.text)) {

@@ -2,8 +2,6 @@
 #include "formats/tables/read_edges.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <mutex>
 #include <numeric>
 #include <span>
 #include <tuple>
@@ -28,56 +26,11 @@ using tables::Row;
 /// Orders names: numbers by value, then words.
 bool in_order(const std::string& a, const std::string& b) {
   const auto key = [](const std::string& name) {
-    std::uint64_t number = 0;
-    const char* const end = name.data() + name.size();
-    const auto [at, error] = std::from_chars(name.data(), end, number);
-    const bool is_number = error == std::errc() && at == end;
-    return std::tuple<bool, std::uint64_t, const std::string&>(!is_number, is_number ? number : 0,
-                                                               name);
+    const auto number = whole_number(name);
+    return std::tuple<bool, std::uint64_t, const std::string&>(!number, number.value_or(0), name);
   };
   return key(a) < key(b);
 }
-
-/// Applies a function to pieces in order while they are read in parallel. The thread that has read
-/// the next piece calls it; no thread waits.
-class OrderedPieces {
- public:
-  explicit OrderedPieces(std::size_t count) : read_(count) {}
-
-  /// Must be called after piece `i` was read. Calls `take(k)` for it and those that waited for it,
-  /// up to the first error.
-  template <class Take>
-  void is_read(std::size_t i, const Take& take) {
-    std::unique_lock lock(mutex_);
-    read_[i] = true;
-    if (taking_) return;
-    taking_ = true;
-    while (taken_ && next_ < read_.size() && read_[next_]) {
-      lock.unlock();
-      Result<void> taken = take(next_);
-      lock.lock();
-      if (taken) {
-        ++next_;
-      } else {
-        taken_ = std::move(taken);
-      }
-    }
-    taking_ = false;
-  }
-  /// Result of all pieces. `read`: result of reading them. An error of taking is of an earlier
-  /// piece than one of reading, as all pieces up to it were read.
-  [[nodiscard]] Result<void> end(Result<void> read) {
-    if (!taken_) return std::move(taken_);
-    return read;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<bool> read_;
-  std::size_t next_ = 0;
-  bool taking_ = false;
-  Result<void> taken_;
-};
 
 class EdgeTableReader {
  public:
@@ -99,8 +52,7 @@ class EdgeTableReader {
                                                             .max_unpacked = layout_.max_unpacked}));
     TRY(check_columns(reader));
     if (progress_ != nullptr) progress_->begin("scan", reader.bytes(), "B");
-    // Several pieces per thread: while one is appended, others are read.
-    const std::size_t most = threads_ == 1 ? 1 : 4 * std::size_t{threads_};
+    const std::size_t most = threads_ == 1 ? 1 : 4 * std::size_t{threads_};  // pieces at once
     const std::vector<Times> times = times_of(reader);
     std::vector<EdgeRows> parts(most, {reader.is_json() || reader.has(k_min_delay), times});
     for (;;) {
@@ -117,6 +69,7 @@ class EdgeTableReader {
       free_memory(list().min_delay);
     }
     note_kinds();
+    note_twice();
     if (!reader.guesses().empty()) {
       result_.notes.push_back(
           fmt::format("columns: {}; --columns names others", fmt::join(reader.guesses(), ", ")));
@@ -173,16 +126,19 @@ class EdgeTableReader {
     all.insert(all.end(), part.begin(), part.end());
   }
 
+  /// Reads pieces in parallel, then appends them in order.
   Result<void> read_pieces(const tables::Reader& reader, std::span<EdgeRows> parts) {
-    OrderedPieces pieces(parts.size());
-    const auto take = [&](std::size_t i) { return append(parts[i], reader, parts.size()); };
-    return pieces.end(parallel_for(threads_, parts.size(), [&](std::size_t i) -> Result<void> {
+    std::vector<Result<void>> read(parts.size());
+    for_each_in_parallel(threads_, parts.size(), [&](std::size_t i) {
       parts[i].clear();
-      TRY(reader.rows(
-          i, [&](const Row& row, Problem& problem) { return parts[i].take(row, problem); }));
-      pieces.is_read(i, take);
-      return {};
-    }));
+      read[i] = reader.rows(
+          i, [&](const Row& row, Problem& problem) { return parts[i].take(row, problem); });
+    });
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      TRY(std::move(read[i]));
+      TRY(append(parts[i], reader, parts.size()));
+    }
+    return {};
   }
 
   Result<void> append(const EdgeRows& part, const tables::Reader& reader, std::size_t pieces) {
@@ -305,6 +261,33 @@ class EdgeTableReader {
                                          clocks_.clocks[clock].name, is_end ? "ends" : "begins")});
     }
     return {};
+  }
+
+  /// Notes edges that are there more than once, where an explanation weighs each of them.
+  void note_twice() {
+    constexpr std::size_t k_most = std::size_t{1} << 21;
+    const std::size_t count = list().cause_clock.size();
+    if (count > k_most) return;
+    const auto ends_of = [&](std::uint32_t e) {
+      return std::tuple(list().cause_clock[e], list().effect_clock[e], list().cause_time[e],
+                        list().effect_time[e]);
+    };
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, {}, ends_of);
+    std::uint64_t twice = 0;
+    std::uint32_t first = k_none;
+    for (std::size_t i = 1; i < count; ++i) {
+      if (ends_of(order[i]) != ends_of(order[i - 1])) continue;
+      ++twice;
+      first = std::min(first, order[i]);
+    }
+    if (twice == 0) return;
+    const auto& [cause, effect, from, to] = ends_of(first);
+    result_.notes.push_back(
+        fmt::format("{} {} there before, and {} again: the first is {} at {} before {} at {}",
+                    twice, twice == 1 ? "edge was" : "edges were", twice == 1 ? "counts" : "count",
+                    clocks_.clocks[cause].name, from, clocks_.clocks[effect].name, to));
   }
 
   void note_kinds() {

@@ -141,8 +141,15 @@ class Reader {
   std::vector<Piece> pieces_;
 };
 
+/// Sets the problem of a row; returns false.
+inline bool refuse(Problem& problem, std::size_t column, std::string text) {
+  problem = {column, std::move(text)};
+  return false;
+}
 /// Says in `why` that the text "is negative" or otherwise no value; returns false.
 bool refuse(std::string_view text, const char* reason, std::string& why);
+/// Reads a number of up to 64 bits; empty for anything else.
+std::optional<std::uint64_t> whole_number(std::string_view text);
 /// Parses a whole number from 0 to 2^63 - 1; false, with the reason in `why`: "is negative" etc.
 bool parse_ticks(std::string_view text, std::uint64_t& value, std::string& why);
 /// Parses a finite number of 0 or more.

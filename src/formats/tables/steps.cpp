@@ -22,6 +22,7 @@ void Step::add(std::uint64_t time) {
   if (count_++ > 0 && step_ != 1) {
     const std::uint64_t distance = time > last_ ? time - last_ : last_ - time;
     step_ = std::gcd(step_, distance);
+    equal_ += distance == 0 ? 1 : 0;
     for (std::size_t lag = 1; lag <= k_lags; ++lag) {
       changes_[lag - 1] += distances_[(count_ + k_lags - lag) % k_lags] != distance ? 1 : 0;
     }
@@ -37,8 +38,9 @@ std::uint64_t Step::learned() const {
 }
 
 std::uint64_t Step::whole() const {
-  constexpr std::uint64_t k_least_stamps = 8;
-  if (count_ < k_least_stamps) return 1;
+  constexpr std::uint64_t k_least_stamps = 8, k_regular_share = 8;
+  const std::uint64_t irregular = equal_ + *std::min_element(changes_.begin(), changes_.end());
+  if (count_ < k_least_stamps || irregular * k_regular_share < count_) return 1;
   for (const std::uint64_t unit : {1'000'000'000U, 1'000'000U, 1'000U}) {
     if (divisor_ % unit == 0) return unit;
   }

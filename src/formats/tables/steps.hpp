@@ -21,7 +21,8 @@ class Step {
   /// The step; 1 if too few stamps show it, or if their distances repeat, as those of a sampler do:
   /// these say nothing of the clock.
   [[nodiscard]] std::uint64_t learned() const;
-  /// The largest one of 10^9, 10^6 and 10^3 that divides all stamps, at least 8; else 1.
+  /// The largest one of 10^9, 10^6 and 10^3 that divides all stamps, at least 8, whose distances do
+  /// not repeat; else 1.
   [[nodiscard]] std::uint64_t whole() const;
   [[nodiscard]] std::uint64_t count() const { return count_; }
 
@@ -29,6 +30,7 @@ class Step {
   static constexpr std::size_t k_lags = 8;  ///< longest pattern of distances that counts as regular
   std::uint64_t count_ = 0, last_ = 0, step_ = 0;
   std::uint64_t divisor_ = 0;                      ///< common divisor of all stamps
+  std::uint64_t equal_ = 0;                        ///< stamps that are equal to the one before
   std::array<std::uint64_t, k_lags> distances_{};  ///< the last ones
   std::array<std::uint64_t, k_lags> changes_{};    ///< distances that differ from that `lag` before
 };

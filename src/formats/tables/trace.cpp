@@ -2,13 +2,13 @@
 #include "formats/tables/trace.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
 
 #include <fmt/core.h>
 
+#include "formats/tables/reader.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::tables {
@@ -32,15 +32,13 @@ class Numbers {
 /// The names as numbers, for reports; the positions if a name is no number.
 std::vector<std::uint64_t> ids_of(const std::vector<Clock>& clocks) {
   std::vector<std::uint64_t> ids(clocks.size());
-  for (std::size_t i = 0; i < clocks.size(); ++i) {
-    const std::string& name = clocks[i].name;
-    const char* const end = name.data() + name.size();
-    const auto [at, error] = std::from_chars(name.data(), end, ids[i]);
-    const bool plain = error == std::errc() && at == end && fmt::format("{}", ids[i]) == name;
-    if (plain) continue;
-    std::iota(ids.begin(), ids.end(), std::uint64_t{0});
-    break;
-  }
+  std::iota(ids.begin(), ids.end(), std::uint64_t{0});
+  const auto id = [](const Clock& clock) { return whole_number(clock.name); };
+  const bool are_plain = std::ranges::all_of(clocks, [&](const Clock& clock) {
+    return id(clock) && fmt::format("{}", *id(clock)) == clock.name;
+  });
+  if (are_plain)
+    std::ranges::transform(clocks, ids.begin(), [&](const Clock& c) { return *id(c); });
   return ids;
 }
 

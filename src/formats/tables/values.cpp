@@ -27,10 +27,17 @@ bool refuse(std::string_view text, const char* reason, std::string& why) {
   return false;
 }
 
-bool parse_ticks(std::string_view text, std::uint64_t& value, std::string& why) {
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+  std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && at == end && value <= k_most_stamp) return true;
+  return error == std::errc() && at == end ? std::optional(value) : std::nullopt;
+}
+
+bool parse_ticks(std::string_view text, std::uint64_t& value, std::string& why) {
+  const auto number = whole_number(text);
+  value = number.value_or(0);
+  if (number && value <= k_most_stamp) return true;
   if (text.empty()) return refuse(text, "is no time", why);
   if (text.starts_with('-') && is_digits(text.substr(1))) return refuse(text, "is negative", why);
   if (is_digits(text)) return refuse(text, "is too large", why);

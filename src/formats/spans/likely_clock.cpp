@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/likely_clock.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "base/exact.hpp"
+
+namespace entrain::spans {
+namespace {
+
+constexpr std::int64_t k_million = 1'000'000;
+/// Beyond all offsets, ns.
+constexpr std::int64_t k_lowest = std::numeric_limits<std::int64_t>::min() / 2;
+
+/// Offsets of one cost.
+struct Piece {
+  std::int64_t first = k_lowest;  ///< up to that of the next piece
+  std::int32_t bits = 0;
+};
+
+/// Least costs of all offsets that a clock may have by now, if it is not right: piecewise constant.
+class Costs {
+ public:
+  explicit Costs(std::int32_t bits) : pieces_{{k_lowest, bits}} {}
+
+  [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
+  [[nodiscard]] std::int32_t least() const {
+    return std::ranges::min_element(pieces_, {}, &Piece::bits)->bits;
+  }
+  /// Every offset may have changed by up to `distance`: the boundary of two pieces moves into the
+  /// one that costs more.
+  void widen(std::int64_t distance) {
+    wide_.clear();
+    ends_.clear();
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      std::int64_t first = k_lowest;
+      while (!wide_.empty()) {
+        const bool is_more = wide_.back().bits < pieces_[i].bits;
+        first = is_more ? ends_.back() + distance : pieces_[i].first - distance;
+        if (first > wide_.back().first) break;
+        wide_.pop_back();
+        ends_.pop_back();
+        first = k_lowest;
+      }
+      wide_.push_back({first, pieces_[i].bits});
+      ends_.push_back(i + 1 < pieces_.size() ? pieces_[i + 1].first : -k_lowest);
+    }
+    std::swap(pieces_, wide_);
+  }
+  void limit(std::int32_t most) {
+    for (Piece& piece : pieces_) piece.bits = std::min(piece.bits, most);
+    merge();
+  }
+  void add(const Bound& bound) {
+    const std::int64_t first = bound.is_upper ? bound.offset + 1 : bound.offset;
+    auto at = std::ranges::upper_bound(pieces_, first, {}, &Piece::first);
+    if (std::prev(at)->first == first) {
+      --at;
+    } else {
+      at = pieces_.insert(at, {first, std::prev(at)->bits});
+    }
+    const auto [from, to] =
+        bound.is_upper ? std::pair(at, pieces_.end()) : std::pair(pieces_.begin(), at);
+    std::for_each(from, to, [&](Piece& piece) { piece.bits += bound.price; });
+    merge();
+  }
+
+ private:
+  void merge() {
+    const auto same = [](const Piece& a, const Piece& b) { return a.bits == b.bits; };
+    pieces_.erase(std::unique(pieces_.begin(), pieces_.end(), same), pieces_.end());
+  }
+
+  std::vector<Piece> pieces_, wide_;
+  std::vector<std::int64_t> ends_;  ///< of wide_, before they moved
+};
+
+/// The cheapest offset of some pieces from `low` to `high`, the nearest one to `near` of these.
+struct Choice {
+  std::int64_t offset = 0;
+  std::int32_t bits = std::numeric_limits<std::int32_t>::max();
+};
+
+Choice cheapest(std::span<const Piece> pieces, std::int64_t low, std::int64_t high,
+                std::int64_t near) {
+  Choice best;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::int64_t first = std::max(pieces[i].first, low);
+    const std::int64_t last =
+        std::min(i + 1 < pieces.size() ? pieces[i + 1].first - 1 : -k_lowest, high);
+    if (first > last) continue;
+    const std::int64_t offset = std::clamp(near, first, last);
+    const bool is_nearer = std::abs(offset - near) < std::abs(best.offset - near);
+    if (pieces[i].bits < best.bits || (pieces[i].bits == best.bits && is_nearer)) {
+      best = {offset, pieces[i].bits};
+    }
+  }
+  return best;
+}
+
+/// The middle of the cheapest piece, or its end if the other one is beyond all offsets.
+Choice middle(std::span<const Piece> pieces) {
+  const Choice low = cheapest(pieces, k_lowest, -k_lowest, k_lowest);
+  const Choice high = cheapest(pieces, k_lowest, -k_lowest, -k_lowest);
+  if (low.offset == k_lowest) return high.offset == -k_lowest ? Choice{0, low.bits} : high;
+  if (high.offset == -k_lowest) return low;
+  return {low.offset + (high.offset - low.offset) / 2, low.bits};
+}
+
+class Search {
+ public:
+  Search(std::span<const Bound> bounds, std::int64_t most_ppm) : bounds_(bounds), ppm_(most_ppm) {
+    Costs costs(ClockPrices::wrong);
+    std::int32_t right = 0;
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      costs.widen(reach(i));
+      const std::int32_t least = costs.least();
+      costs.limit(std::min(least, right) + ClockPrices::step);
+      right = std::min(right, least + ClockPrices::step);
+      costs.add(bounds[i]);
+      right += holds(bounds[i], 0) ? 0 : bounds[i].price;
+      first_.push_back(pieces_.size());
+      pieces_.insert(pieces_.end(), costs.pieces().begin(), costs.pieces().end());
+      right_.push_back(right);
+    }
+    first_.push_back(pieces_.size());
+  }
+
+  [[nodiscard]] LikelyClock trace_back() const {
+    LikelyClock clock{std::vector<std::int64_t>(bounds_.size()), 0};
+    std::optional<std::int64_t> offset = best(bounds_.size() - 1, clock.bits);
+    for (std::size_t i = bounds_.size(); i-- > 0;) {
+      clock.offsets[i] = offset.value_or(0);
+      if (i > 0) offset = before(i, offset);
+    }
+    return clock;
+  }
+
+ private:
+  /// By how much an offset may have changed before a bound.
+  [[nodiscard]] std::int64_t reach(std::size_t i) const {
+    if (i == 0) return 0;
+    const Int128 time = Int128{bounds_[i].time} - bounds_[i - 1].time;
+    return static_cast<std::int64_t>(time * ppm_ / k_million) + 1;
+  }
+  [[nodiscard]] std::span<const Piece> costs(std::size_t i) const {
+    return std::span(pieces_).subspan(first_[i], first_[i + 1] - first_[i]);
+  }
+  /// The cheapest offset after a bound; empty: the clock is right.
+  [[nodiscard]] std::optional<std::int64_t> best(std::size_t i, std::int32_t& bits) const {
+    const Choice free = middle(costs(i));
+    bits = std::min(free.bits, right_[i]);
+    return right_[i] <= free.bits ? std::nullopt : std::optional(free.offset);
+  }
+  /// The offset after the bound before.
+  [[nodiscard]] std::optional<std::int64_t> before(std::size_t i,
+                                                   std::optional<std::int64_t> offset) const {
+    std::int32_t jump = 0;
+    const std::optional<std::int64_t> other = best(i - 1, jump);
+    if (!offset) return right_[i - 1] <= jump + ClockPrices::step ? std::nullopt : other;
+    const Choice near = cheapest(costs(i - 1), *offset - reach(i), *offset + reach(i), *offset);
+    return near.bits <= jump + ClockPrices::step ? near.offset : other;
+  }
+
+  std::span<const Bound> bounds_;
+  std::int64_t ppm_;
+  std::vector<Piece> pieces_;  ///< after each bound
+  std::vector<std::size_t> first_;
+  std::vector<std::int32_t> right_;  ///< cost of a right clock after each bound
+};
+
+}  // namespace
+
+LikelyClock likely_clock(std::span<const Bound> bounds) {
+  if (bounds.empty()) return {};
+  LikelyClock clock = Search(bounds, ClockPrices::usual_ppm).trace_back();
+  if (clock.bits <= ClockPrices::fast) return clock;
+  LikelyClock fast = Search(bounds, ClockPrices::fast_ppm).trace_back();
+  fast.bits += ClockPrices::fast;
+  return fast.bits < clock.bits ? fast : clock;
+}
+
+}  // namespace entrain::spans

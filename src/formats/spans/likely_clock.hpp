@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace entrain::spans {
+
+/// A bound on what has to be added to a clock at a time.
+struct Bound {
+  std::int64_t time = 0;    ///< ns, by another clock
+  std::int64_t offset = 0;  ///< ns
+  bool is_upper = false;    ///< at most this, else at least
+  std::int32_t price = 0;   ///< bits to tell that it does not hold
+};
+
+inline bool holds(const Bound& bound, std::int64_t offset) {
+  return bound.is_upper ? offset <= bound.offset : offset >= bound.offset;
+}
+
+/// What a clock costs to tell, bits; likely_clock_test.cpp, tests/services/situations.py.
+struct ClockPrices {
+  static constexpr std::int32_t wrong = 12;       ///< it is not right: one clock in 4,096
+  static constexpr std::int32_t step = 60;        ///< as explain::Prices::step
+  static constexpr std::int32_t fast = 40;        ///< as explain::Prices::rate
+  static constexpr std::int64_t usual_ppm = 100;  ///< most between two clocks
+  static constexpr std::int64_t fast_ppm = 1000;  ///< clocks that nobody disciplines
+};
+
+/// A clock as some bounds show it.
+struct LikelyClock {
+  std::vector<std::int64_t> offsets;  ///< to add at each bound, ns; all 0: it is right
+  std::int32_t bits = 0;              ///< its price and those of the bounds that do not hold
+};
+
+/// The clock that costs least to tell (Viterbi, 1967). It is right, or its offset changes by a
+/// limited rate; and it may be set at any bound. `bounds`: in order of time. O(n).
+///
+/// Example: nine bounds of 20 bits each allow offsets of -80 to 80, and then one demands 5,000. The
+/// clock is right for 20 bits: a clock that was set would cost 60.
+LikelyClock likely_clock(std::span<const Bound> bounds);
+
+}  // namespace entrain::spans

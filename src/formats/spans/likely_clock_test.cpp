@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/likely_clock.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/random.hpp"
+
+namespace entrain::spans {
+namespace {
+
+using testing::Each;
+
+constexpr std::int64_t k_s = 1'000'000'000;
+
+/// Bounds of calls that allow offsets from `offset` - 80 to `offset` + 80.
+void allow(std::int64_t time, std::int64_t offset, std::vector<Bound>& bounds) {
+  bounds.push_back({time, offset - 80, false, 20});
+  bounds.push_back({time, offset + 80, true, 40});
+}
+
+TEST(LikelyClock, is_right_if_one_bound_says_something_else) {
+  std::vector<Bound> bounds;
+  for (int i = 0; i < 9; ++i) allow(i * k_s, 0, bounds);
+  bounds.push_back({8 * k_s + 10'000'000, 5'000, false, 20});
+  const LikelyClock clock = likely_clock(bounds);
+  EXPECT_THAT(clock.offsets, Each(0));
+  EXPECT_EQ(clock.bits, 20);
+}
+
+TEST(LikelyClock, is_wrong_if_all_bounds_say_so) {
+  std::vector<Bound> bounds;
+  for (int i = 0; i < 9; ++i) allow(i * k_s, -3'000'000, bounds);
+  const LikelyClock clock = likely_clock(bounds);
+  EXPECT_EQ(clock.bits, ClockPrices::wrong);
+  for (const std::int64_t offset : clock.offsets) EXPECT_LE(std::abs(offset + 3'000'000), 80);
+}
+
+TEST(LikelyClock, was_set_where_bounds_change) {
+  std::vector<Bound> bounds;
+  for (int i = 0; i < 10; ++i) allow(i * k_s, 0, bounds);
+  for (int i = 10; i < 20; ++i) allow(i * k_s, 8'000'000, bounds);
+  const LikelyClock clock = likely_clock(bounds);
+  EXPECT_EQ(clock.bits, ClockPrices::step);
+  EXPECT_EQ(clock.offsets[19], 0);
+  EXPECT_LE(std::abs(clock.offsets[20] - 8'000'000), 80);
+}
+
+TEST(LikelyClock, may_be_fast) {
+  std::vector<Bound> bounds;
+  for (int i = 0; i < 60; ++i) allow(i * k_s, 500'000 * i, bounds);
+  EXPECT_EQ(likely_clock(bounds).bits, ClockPrices::wrong + ClockPrices::fast);
+}
+
+TEST(LikelyClock, of_bounds_at_both_ends_of_time_does_not_overflow) {
+  constexpr std::int64_t k_most = std::int64_t{1} << 61;
+  const std::vector<Bound> bounds{{0, k_most, false, 20}, {2 * k_most, -k_most, true, 20}};
+  EXPECT_EQ(likely_clock(bounds).bits, ClockPrices::wrong + 20);
+}
+
+/// The least price of offsets from -range to range that change by one at most, and of clocks that
+/// were set; by dynamic programming over all of them.
+std::int32_t least_price(const std::vector<Bound>& bounds, std::int64_t range) {
+  const auto holds = [](const Bound& bound, std::int64_t offset) {
+    return bound.is_upper ? offset <= bound.offset : offset >= bound.offset;
+  };
+  std::vector<std::int32_t> costs(static_cast<std::size_t>(2 * range + 1), ClockPrices::wrong);
+  std::int32_t right = 0;
+  bool is_first = true;
+  for (const Bound& bound : bounds) {
+    const std::vector<std::int32_t> before = costs;
+    const std::int32_t least = *std::ranges::min_element(before);
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      for (const std::size_t near : {i - 1, i + 1}) {
+        if (!is_first && near < costs.size()) costs[i] = std::min(costs[i], before[near]);
+      }
+      costs[i] = std::min(costs[i], std::min(least, right) + ClockPrices::step);
+      const std::int64_t offset = static_cast<std::int64_t>(i) - range;
+      costs[i] += holds(bound, offset) ? 0 : bound.price;
+    }
+    right = std::min(right, least + ClockPrices::step) + (holds(bound, 0) ? 0 : bound.price);
+    is_first = false;
+  }
+  return std::min(right, *std::ranges::min_element(costs));
+}
+
+TEST(LikelyClock, costs_no_more_than_any_other_one) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    RandomStream random(seed, 1);
+    std::vector<Bound> bounds;
+    for (int i = 0; i < 40; ++i) {
+      const std::int64_t centre = i < 20 ? 0 : 25;
+      const auto spread = static_cast<std::int64_t>(random.below(21)) - 8;
+      const bool is_upper = random.below(2) == 0;
+      bounds.push_back({i * 5'000, centre + (is_upper ? spread : -spread), is_upper,
+                        static_cast<std::int32_t>(1 + random.below(8))});
+    }
+    const LikelyClock clock = likely_clock(bounds);
+    EXPECT_EQ(std::min(clock.bits, ClockPrices::fast), std::min(least_price(bounds, 60), 40))
+        << seed;
+    std::int32_t broken = 0;
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      const std::int64_t offset = clock.offsets[i];
+      const bool holds =
+          bounds[i].is_upper ? offset <= bounds[i].offset : offset >= bounds[i].offset;
+      broken += holds ? 0 : bounds[i].price;
+    }
+    EXPECT_LE(broken, clock.bits) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace entrain::spans
