@@ -2,6 +2,7 @@
 #include "match/numbered_alignment.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct NumberLimits {
   static constexpr std::size_t level = 8;          ///< pairs whose median changes usually
   static constexpr std::size_t window = 32;        ///< pairs whose median delay is compared
   static constexpr std::size_t near = 256;         ///< pairs of head and tail that are alike
-  static constexpr std::size_t samples = 2048;     ///< most changes of level measured
+  static constexpr std::size_t few_pairs = 128;    ///< fewer than these may jump unnoticed
+  static constexpr std::size_t samples = 512;      ///< most changes of level measured
   static constexpr std::size_t unusual = 32;       ///< inverse share of these that may be jumps
   static constexpr std::uint64_t jump = 4;         ///< usual changes that make a jump
   static constexpr std::uint64_t alike = 4;        ///< difference of levels <= spacing / 4
@@ -67,12 +69,13 @@ class NumberPairs {
     }
     return jumps;
   }
-  /// Lower median of the delays of `count` pairs from `first` on.
+  /// Lower median of the delays of `count` pairs from `first` on, of at most 256.
   [[nodiscard]] std::int64_t median(std::size_t first, std::size_t count) const {
-    const auto begin = delays_.begin() + static_cast<std::ptrdiff_t>(first);
-    std::vector<std::int64_t> some(begin, begin + static_cast<std::ptrdiff_t>(count));
+    std::array<std::int64_t, NumberLimits::near> some{};
+    const auto end =
+        std::copy_n(delays_.begin() + static_cast<std::ptrdiff_t>(first), count, some.begin());
     const auto place = some.begin() + static_cast<std::ptrdiff_t>((count - 1) / 2);
-    std::ranges::nth_element(some, place);
+    std::nth_element(some.begin(), place, end);
     return *place;
   }
   /// Mean distance of the sends of pairs [begin, end), ticks. Requires a pair.
@@ -110,7 +113,7 @@ class NumberPairs {
 /// after their last one. Nothing if delays differ where they meet.
 std::optional<IndexPairs> join(const NumberPairs& head, std::size_t first_jump,
                                const NumberPairs& tail, std::size_t last_jump) {
-  constexpr std::size_t margin = NumberLimits::window, near = NumberLimits::near;
+  constexpr std::size_t margin = 2 * NumberLimits::window, near = NumberLimits::near;
   const std::size_t head_end = first_jump - std::min(first_jump, margin);
   std::size_t tail_begin = std::min(last_jump + margin, tail.pairs().size());
   IndexPairs all(head.pairs().begin(),
@@ -131,6 +134,18 @@ std::optional<IndexPairs> join(const NumberPairs& head, std::size_t first_jump,
   return all;
 }
 
+/// True if some end has another partner in `b` than in `a`. Both are sorted.
+bool contradict(const IndexPairs& a, const IndexPairs& b) {
+  auto one = a.begin();
+  return std::ranges::any_of(b, [&](const auto& pair) {
+    while (one != a.end() && one->first < pair.first && one->second < pair.second) ++one;
+    return one != a.end() &&
+           (one->first == pair.first || one->second == pair.second ||
+            (one->first < pair.first) != (one->second < pair.second)) &&
+           *one != pair;
+  });
+}
+
 }  // namespace
 
 std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives) {
@@ -144,6 +159,10 @@ std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives
   Alignment result;
   if (more == 0 && jumps.empty()) {
     if (!head.agree()) return std::nullopt;
+    if (head.pairs().size() < NumberLimits::few_pairs) {
+      Alignment aligned = align_records(sends, receives);
+      if (contradict(head.pairs(), aligned.pairs)) return aligned;
+    }
     result.pairs = head.pairs();
   } else {
     const NumberPairs tail(sends, receives, more);
