@@ -257,8 +257,11 @@ void Scanner::decode(std::uint8_t type, Fields& in) {
     case event::rma_request_lock:
     case event::rma_acquire_lock:
     case event::rma_try_lock:
-    case event::rma_release_lock:
-      return add(begun(EventKind::rma_lock));
+    case event::rma_release_lock: {
+      Event lock = begun(EventKind::rma_lock);
+      lock.op = type == event::rma_release_lock ? 1 : 0;
+      return add(lock);
+    }
     default:
       if (type > event::last_known) ++skeleton_.unknown_records;
   }
