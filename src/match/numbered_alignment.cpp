@@ -20,6 +20,7 @@ struct NumberLimits {
   static constexpr std::size_t level = 8;          ///< pairs whose median changes usually
   static constexpr std::size_t window = 32;        ///< pairs whose median delay is compared
   static constexpr std::size_t near = 256;         ///< pairs of head and tail that are alike
+  static constexpr std::size_t few_windows = 400;  ///< pairs whose windows may hide a jump
   static constexpr std::size_t few_pairs = 128;    ///< fewer than these may jump unnoticed
   static constexpr std::size_t samples = 512;      ///< most changes of level measured
   static constexpr std::size_t unusual = 32;       ///< inverse share of these that may be jumps
@@ -55,18 +56,18 @@ class NumberPairs {
   [[nodiscard]] bool agree() const {
     return (numbered_ - pairs_.size()) * NumberLimits::contradicting <= numbered_;
   }
-  /// Sorted pairs near which the delays jump to another level.
+  /// Sorted pairs near which the delays jump to another level; where there are few windows, also
+  /// that of eight pairs, by half the distance of sends or more. Late rounds of long runs do the
+  /// latter.
   [[nodiscard]] std::vector<std::size_t> jumps() const {
-    constexpr std::size_t step = NumberLimits::window / 2;
-    std::vector<std::int64_t> levels;
-    for (std::size_t k = 0; k + NumberLimits::window <= pairs_.size(); k += step) {
-      levels.push_back(median(k, NumberLimits::window));
-    }
-    const std::uint64_t most = NumberLimits::jump * usual_change();
     std::vector<std::size_t> jumps;
-    for (std::size_t k = 2; k < levels.size(); ++k) {
-      if (distance(levels[k], levels[k - 2]) > most) jumps.push_back(k * step);
+    if (pairs_.empty()) return jumps;
+    const std::uint64_t most = NumberLimits::jump * usual_change();
+    add_jumps(NumberLimits::window, most, jumps);
+    if (pairs_.size() < NumberLimits::few_windows) {
+      add_jumps(NumberLimits::level, std::max(most, spacing(0, pairs_.size()) / 2), jumps);
     }
+    std::ranges::sort(jumps);
     return jumps;
   }
   /// Lower median of the delays of `count` pairs from `first` on, of at most 256.
@@ -85,6 +86,17 @@ class NumberPairs {
   }
 
  private:
+  /// Adds the jumps of medians of `window` pairs by more than `most` ticks.
+  void add_jumps(std::size_t window, std::uint64_t most, std::vector<std::size_t>& jumps) const {
+    std::vector<std::int64_t> levels;
+    const std::size_t step = window / 2;
+    for (std::size_t k = 0; k + window <= pairs_.size(); k += step) {
+      levels.push_back(median(k, window));
+    }
+    for (std::size_t k = 2; k < levels.size(); ++k) {
+      if (distance(levels[k], levels[k - 2]) > most) jumps.push_back(k * step);
+    }
+  }
   /// Usual change of level between adjacent groups of 8 pairs; at least 1 tick.
   [[nodiscard]] std::uint64_t usual_change() const {
     constexpr std::size_t level = NumberLimits::level;
