@@ -161,14 +161,6 @@ std::string packed_name(std::string_view name, Packing packing) {
   return std::string(without_packing(name)).append(ending);
 }
 
-bool has_ending(std::string_view name, std::string_view ending) {
-  const auto is_same = [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-  };
-  return name.size() >= ending.size() &&
-         std::ranges::equal(name.substr(name.size() - ending.size()), ending, is_same);
-}
-
 std::string_view without_packing(std::string_view name) {
   for (const std::string_view ending : {".gz", ".zst"}) {
     if (has_ending(name, ending)) return name.substr(0, name.size() - ending.size());

@@ -31,9 +31,6 @@ bool has_ending(std::string_view name, std::string_view ending);
 /// The name of a file packed so: with that ending in place of its own.
 std::string packed_name(std::string_view name, Packing packing);
 
-/// True if a name ends so, in letters of either case; `ending` is in small ones.
-bool has_ending(std::string_view name, std::string_view ending);
-
 /// The name without the ending that tells of packing, .gz or .zst.
 std::string_view without_packing(std::string_view name);
 
