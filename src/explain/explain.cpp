@@ -113,7 +113,10 @@ class Explainer {
         trust_(trust),
         effort_(effort),
         whole_(constraints),
-        without_ends_(constraints) {
+        without_ends_(constraints),
+        rates_{Rates{Prices::rate, Prices::fastest_ppb},
+               Rates{trust.is_ordered ? Prices::any_rate_of_timers : Prices::any_rate,
+                     Prices::any_ppb}} {
     std::vector<std::uint32_t> ends;
     for (std::uint32_t i = 0; i < constraints.instances.size(); ++i) {
       const auto number = static_cast<std::uint32_t>(constraints.edges.size()) + i;
@@ -131,8 +134,8 @@ class Explainer {
       const auto price = [&](const Rates& rates) {
         return trust_.is_limit_given && rates.ppb <= Prices::fastest_ppb ? 0 : rates.bits;
       };
-      for (; tried_ < k_rates.size() && bits > price(k_rates[tried_]); ++tried_) {
-        if (auto raised = raise_rates(k_rates[tried_], bits)) return raised;
+      for (; tried_ < rates_.size() && bits > price(rates_[tried_]); ++tried_) {
+        if (auto raised = raise_rates(rates_[tried_], bits)) return raised;
       }
       if (!is_explained) return std::nullopt;
     }
@@ -395,8 +398,6 @@ class Explainer {
     double bits = 0;
     std::int64_t ppb = 0;
   };
-  static constexpr std::array k_rates{Rates{Prices::rate, Prices::fastest_ppb},
-                                      Rates{Prices::any_rate, Prices::any_ppb}};
   /// The least limit that makes all feasible, if clocks may be so fast, and if that costs less than
   /// `bits` with the ends that do not coincide then.
   std::optional<Explanation> raise_rates(const Rates& rates, double bits) {
@@ -429,6 +430,7 @@ class Explainer {
   difference::Effort& effort_;
   System whole_;         ///< nothing relaxed but rates
   System without_ends_;  ///< the same without ends that coincide
+  std::array<Rates, 2> rates_;
   std::vector<Cycle> cycles_;
   std::vector<std::uint32_t> clock_of_, number_of_;  ///< index: part; constraint of relaxed()
   std::vector<std::uint32_t> left_out_;              ///< constraints of relaxed()
@@ -436,7 +438,7 @@ class Explainer {
   std::vector<Relaxation> relaxations_;  ///< one per candidate
   std::uint32_t edges_left_ = 0;         ///< number of them in relaxed()
   std::size_t searches_ = 2;             ///< number in the next round: few where few cycles decide
-  std::size_t tried_ = 0;                ///< number of rates of k_rates that were tried
+  std::size_t tried_ = 0;                ///< number of rates_ that were tried
 };
 
 }  // namespace

@@ -24,9 +24,9 @@ struct Prices {
   static constexpr double weak = 6;
   /// Clocks run faster than the limit says, but no faster than `fastest_ppb`.
   static constexpr double rate = 40;
-  /// They tick at another frequency, up to a tenth off, which explains whatever clocks show. A
-  /// clock that is set ten times does not.
-  static constexpr double any_rate = 600;
+  /// They tick at another frequency, up to a tenth off, which explains whatever clocks show: ten
+  /// steps of clocks that can be set cost as much, three of timers (Trust::is_ordered).
+  static constexpr double any_rate = 600, any_rate_of_timers = 200;
   static constexpr std::int64_t fastest_ppb = 1'000'000;  ///< clocks that nobody disciplines
   static constexpr std::int64_t any_ppb = k_billion / 10;
 };

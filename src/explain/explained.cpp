@@ -122,10 +122,15 @@ std::uint32_t Explained::part_of(std::uint32_t clock, std::uint64_t time) const 
 }
 
 void Explained::settle_step(Step& step, std::span<const ClockMap> maps) {
-  constexpr double k_violated = 1e18;  // beyond all sums of times that messages take, ticks
+  struct Vote {
+    std::uint64_t stamp = 0;
+    std::int64_t violated = 0;  ///< messages that are violated before the step, not after it
+    Int128 taken = 0;           ///< how much longer they take before it, ticks
+    auto operator<=>(const Vote&) const = default;
+  };
   const std::uint32_t part = part_of(step.clock, time_of(step.before));
   const ClockMap &before = maps[part], &after = maps[part + 1];
-  std::vector<std::pair<std::uint64_t, double>> votes;  // stamp, how much better it is after
+  std::vector<Vote> votes;
   for (std::size_t e = 0; e < list_.cause_clock.size(); ++e) {
     const std::uint32_t from = list_.cause_clock[e], to = list_.effect_clock[e];
     const bool is_cause = from == part || from == part + 1;
@@ -133,17 +138,20 @@ void Explained::settle_step(Step& step, std::span<const ClockMap> maps) {
     const std::uint64_t own = is_cause ? list_.cause_time[e] : list_.effect_time[e];
     const std::int64_t other =
         is_cause ? maps[to](list_.effect_time[e]) : maps[from](list_.cause_time[e]);
-    const auto cost = [&](const ClockMap& map) {
-      const std::int64_t taken = is_cause ? other - map(own) : map(own) - other;
-      return taken < 0 ? k_violated : static_cast<double>(taken);
+    const auto vote = [&](const ClockMap& map, int sign) {
+      const Int128 taken = is_cause ? Int128{other} - map(own) : Int128{map(own)} - other;
+      if (taken < 0) return Vote{own, sign, 0};
+      return Vote{own, 0, sign * taken};
     };
-    votes.emplace_back(own, cost(before) - cost(after));
+    const Vote with = vote(before, 1), without = vote(after, -1);
+    votes.push_back({own, with.violated + without.violated, with.taken + without.taken});
   }
   std::sort(votes.begin(), votes.end());
-  double sum = 0, least = std::numeric_limits<double>::max();
+  std::pair<std::int64_t, Int128> sum{0, 0}, least{std::numeric_limits<std::int64_t>::max(), 0};
   for (std::size_t i = 0; i + 1 < votes.size(); ++i) {
-    sum += votes[i].second;
-    const std::uint64_t last = votes[i].first, first = votes[i + 1].first;
+    sum.first += votes[i].violated;
+    sum.second += votes[i].taken;
+    const std::uint64_t last = votes[i].stamp, first = votes[i + 1].stamp;
     if (last == first || sum >= least || before(last) > after(first)) continue;
     least = sum;
     step.before = static_cast<std::int64_t>(last - base_);

@@ -50,8 +50,8 @@ class Explained {
   [[nodiscard]] tables::EdgeList rest() const;
 
   /// The maps of the run's clocks from those of clocks(). `extents`: first and last stamps of the
-  /// run's clocks. Steps move to the gap, of those that cycles leave open, where messages take the
-  /// least time by these maps. Empty if time would run backward.
+  /// run's clocks. Without instances, steps move to the gap, of those that cycles leave open, where
+  /// messages take the least time by these maps. Empty if time would run backward.
   [[nodiscard]] std::optional<std::vector<ClockMap>> join(std::span<const ClockMap> maps,
                                                           std::span<const StampRange> extents);
   /// `maps`: of the run's clocks; empty: sizes of steps are not known.

@@ -49,7 +49,8 @@ std::int64_t tolerance_of_ends(const Edges& edges) {
   if (changes.empty()) return 0;
   const auto upper = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 4 * 3);
   std::nth_element(changes.begin(), upper, changes.end());
-  return k_changes * *upper;
+  constexpr std::int64_t k_longest = std::int64_t{1} << 60;  // of difference::Instance
+  return std::min(*upper, k_longest / k_changes) * k_changes;
 }
 
 }  // namespace

@@ -325,8 +325,9 @@ Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view
     for (std::uint32_t p = 0; p < row.stamps.size(); ++p) {
       stamps[row.clock].add(row.stamps[p].moved(falls, p));
     }
-    if (row.clock > 0)
+    if (row.clock > 0 || row.is_of_device) {
       file.rows.emplace(RowOf<std::string>{std::string(process), std::string(thread)}, row.clock);
+    }
   }
   for (std::size_t c = 0; c < stamps.size(); ++c) TRY(take(stamps[c], file.clocks[c], file));
   return {};

@@ -149,7 +149,8 @@ struct RankFile {
   std::uint64_t events = 0;          ///< number of events with a time
   std::vector<FileClock> clocks{1};  ///< of hosts, then of devices
   std::uint32_t parts = 1;           ///< ranks in this file; part k has clock k as its host's
-  /// Clocks of the rows that are not those of the first clock.
+  /// Clocks of the rows that are not those of the first clock; 0: a device on it that nothing ties
+  /// to its host, so that falls of the host are none of the device.
   std::map<RowOf<std::string>, std::uint32_t, IsRowBefore> rows;
   std::vector<std::uint32_t> numbers;  ///< positions of its clocks in the run
   std::uint64_t zeros = 0;             ///< events with a `ts` of 0 that is no time
@@ -210,9 +211,8 @@ struct Instance {
 
   /// The call of a file; null if it takes no part.
   [[nodiscard]] const Member* of(std::uint32_t file) const {
-    const auto at = std::find_if(members.begin(), members.end(),
-                                 [file](const Member& one) { return one.file == file; });
-    return at != members.end() ? &*at : nullptr;
+    const auto at = std::ranges::lower_bound(members, file, {}, &Member::file);
+    return at != members.end() && at->file == file ? &*at : nullptr;
   }
 };
 

@@ -155,6 +155,7 @@ void Run::set_aside_wrong_units() {
                                  "microseconds",
                                  name, factor)});
       rank.calls.clear();
+      rank.arrows.clear();
     }
   }
 }

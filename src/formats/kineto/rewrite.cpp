@@ -90,8 +90,11 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
     bool cut = false;
     TRY_ASSIGN(std::uint64_t begin, moment(event.time, file, cut));
     const Falls& falls = file.clocks[clock].falls;
+    const auto is_apart = [&] {
+      return clock == 0 && file.rows.contains(Row{event.process, event.thread});
+    };
     const auto length = event.has_length() ? parse_time(event.duration, cut).value_or(0) : 0;
-    if (!falls.all.empty()) begin += ahead(event, length, falls);
+    if (!falls.all.empty() && !is_apart()) begin += ahead(event, length, falls);
     return see(event, clock, begin, length);
   };
   TRY_ASSIGN(

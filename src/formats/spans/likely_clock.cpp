@@ -14,6 +14,9 @@ constexpr std::int64_t k_million = 1'000'000;
 /// Beyond all offsets, ns.
 constexpr std::int64_t k_lowest = std::numeric_limits<std::int64_t>::min() / 2;
 
+constexpr std::size_t k_most_pieces = 256;               // bounds memory: 4 KiB per bound
+constexpr std::int64_t k_year = 32'000'000'000'000'000;  // ns
+
 /// Offsets of one cost.
 struct Piece {
   std::int64_t first = k_lowest;  ///< up to that of the next piece
@@ -116,6 +119,11 @@ class Search {
     std::int32_t right = 0;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       costs.widen(reach(i));
+      // Bounds that contradict each other in turns: the offset is known a little less well.
+      for (std::int64_t more = 1; costs.pieces().size() > k_most_pieces && more < k_year;
+           more *= 4) {
+        costs.widen(more);
+      }
       const std::int32_t least = costs.least();
       costs.limit(std::min(least, right) + ClockPrices::step);
       right = std::min(right, least + ClockPrices::step);

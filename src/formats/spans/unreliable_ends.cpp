@@ -163,17 +163,21 @@ class ClockSearch {
     const auto broken = [&](std::size_t i) {
       return holds(own[i].bound, clock.offsets[i]) ? 0 : own[i].bound.price;
     };
+    std::vector<std::size_t> jumps;
     for (std::size_t i = 1; i < own.size(); ++i) {
       const std::int64_t gain = clock.offsets[i] - clock.offsets[i - 1];
       const std::int64_t passed = own[i].bound.time - own[i - 1].bound.time;
-      if (gain <= passed / 1000 + 1) continue;
-      for (std::size_t j = 0; j < i; ++j) {
-        if (own_stamp(host, own[j].edge) < least[i]) continue;
-        clock.bits -= broken(j);
-        clock.offsets[j] = clock.offsets[i];
-        clock.bits += broken(j);
-        twice.push_back(j);
-      }
+      if (gain > passed / 1000 + 1) jumps.push_back(i);
+    }
+    for (std::size_t j = 0; j < own.size(); ++j) {
+      // `least` never falls: the last jump that shows this stamp again.
+      const auto after = std::ranges::upper_bound(jumps, own_stamp(host, own[j].edge), {},
+                                                  [&](std::size_t i) { return least[i]; });
+      if (after == jumps.begin() || *std::prev(after) <= j) continue;
+      clock.bits -= broken(j);
+      clock.offsets[j] = clock.offsets[*std::prev(after)];
+      clock.bits += broken(j);
+      twice.push_back(j);
     }
     return twice;
   }

@@ -132,7 +132,9 @@ TEST(ParseAnchor, names_what_is_not_read) {
   EXPECT_EQ(refusal_of(k_format_at, 4),
             "a.otf2: the archive has anchor format 4, which is not read; convert it to the POSIX "
             "substrate and trace format 2 or 3");
-  for (const std::uint8_t format : {1, 2, 3}) EXPECT_EQ(refusal_of(k_trace_format_at, format), "");
+  for (std::uint8_t format = 1; format <= 3; ++format) {
+    EXPECT_EQ(refusal_of(k_trace_format_at, format), "");
+  }
   EXPECT_THAT(refusal_of(k_trace_format_at, 4), HasSubstr("has trace format 4"));
   EXPECT_THAT(refusal_of(k_substrate_at, 2), HasSubstr("uses the SIONlib substrate"));
   EXPECT_THAT(refusal_of(k_substrate_at, 3), HasSubstr("uses substrate 3"));
