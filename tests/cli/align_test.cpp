@@ -165,7 +165,6 @@ TEST_F(AlignTool, refuses_bad_clocks_in_one_sentence) {
       {"clock\na\nb\na\n", "line 4, column clock: clock a is described twice"},
       {"name\na\n", "line 1, column clock: the column is missing"},
       {"clock,kind\na,sundial\n", "\"sundial\" is neither timer nor wall"},
-      {"clock,resolution_hz\na,1000\nb,2000\n", "line 3, column resolution_hz: 2000 and 1000"},
       {"clock,time,offset\na,5,1\na,5,2\nb,1,1\n", "two sessions at this time"},
       {"clock,time,offset\na,x,1\n", "line 2, column time: \"x\" is neither a number nor"},
       {"clock,time,offset,half_width\na,5,1,-2\n", "column half_width: \"-2\" is negative"}};

@@ -179,15 +179,65 @@ class Search {
   std::vector<std::int32_t> right_;  ///< cost of a right clock after each bound
 };
 
+/// The rate of a clock over the longest time in which it was not set, millionths.
+double rate_of(std::span<const Bound> bounds, const LikelyClock& clock, std::int64_t most_ppm) {
+  std::size_t first = 0;
+  Int128 longest = 0;
+  double ppm = 0;
+  for (std::size_t i = 1; i <= bounds.size(); ++i) {
+    const auto jumps = [&] {
+      const Int128 change = Int128{clock.offsets[i]} - clock.offsets[i - 1];
+      const Int128 reach = (Int128{bounds[i].time} - bounds[i - 1].time) * most_ppm / k_million + 1;
+      return change > reach || change < -reach;
+    };
+    if (i < bounds.size() && !jumps()) continue;
+    const Int128 time = Int128{bounds[i - 1].time} - bounds[first].time;
+    if (time > longest) {
+      longest = time;
+      ppm = static_cast<double>(Int128{clock.offsets[i - 1]} - clock.offsets[first]) * 1e6 /
+            static_cast<double>(time);
+    }
+    first = i;
+  }
+  return ppm;
+}
+
+/// The cheapest clock about a line: with all rates, a clock would follow ends that are none.
+LikelyClock about_line(std::span<const Bound> bounds, std::int64_t most_ppm) {
+  const double ppm = rate_of(bounds, Search(bounds, most_ppm).trace_back(), most_ppm);
+  const auto line = [&](const Bound& bound) {
+    return static_cast<std::int64_t>(ppm * static_cast<double>(bound.time - bounds.front().time) /
+                                     1e6);
+  };
+  std::vector<Bound> level(bounds.begin(), bounds.end());
+  for (Bound& bound : level) bound.offset -= line(bound);
+  LikelyClock clock = Search(level, ClockPrices::wander_ppm).trace_back();
+  for (std::size_t i = 0; i < bounds.size(); ++i) clock.offsets[i] += line(bounds[i]);
+  return clock;
+}
+
+/// What a right clock costs.
+std::int32_t price_of_right(std::span<const Bound> bounds) {
+  std::int32_t bits = 0;
+  for (const Bound& bound : bounds) bits += holds(bound, 0) ? 0 : bound.price;
+  return bits;
+}
+
 }  // namespace
 
 LikelyClock likely_clock(std::span<const Bound> bounds) {
   if (bounds.empty()) return {};
-  LikelyClock clock = Search(bounds, ClockPrices::usual_ppm).trace_back();
-  if (clock.bits <= ClockPrices::fast) return clock;
-  LikelyClock fast = Search(bounds, ClockPrices::fast_ppm).trace_back();
-  fast.bits += ClockPrices::fast;
-  return fast.bits < clock.bits ? fast : clock;
+  LikelyClock best{std::vector<std::int64_t>(bounds.size()), price_of_right(bounds)};
+  const auto take = [&](LikelyClock clock, std::int32_t bits) {
+    clock.bits += bits;
+    if (clock.bits < best.bits) best = std::move(clock);
+  };
+  take(Search(bounds, ClockPrices::wander_ppm).trace_back(), 0);
+  take(about_line(bounds, ClockPrices::usual_ppm), ClockPrices::rate);
+  if (best.bits > ClockPrices::fast) {
+    take(about_line(bounds, ClockPrices::fast_ppm), ClockPrices::fast);
+  }
+  return best;
 }
 
 }  // namespace entrain::spans

@@ -24,7 +24,9 @@ struct ClockPrices {
   static constexpr std::int32_t wrong = 12;       ///< it is not right: one clock in 4,096
   static constexpr std::int32_t step = 60;        ///< as explain::Prices::step
   static constexpr std::int32_t fast = 40;        ///< as explain::Prices::rate
-  static constexpr std::int64_t usual_ppm = 100;  ///< most between two clocks
+  static constexpr std::int32_t rate = 8;         ///< it drifts: one rate of some 200
+  static constexpr std::int64_t usual_ppm = 100;  ///< most drift between two clocks
+  static constexpr std::int64_t wander_ppm = 5;   ///< most that a rate differs from the drift
   static constexpr std::int64_t fast_ppm = 1000;  ///< clocks that nobody disciplines
 };
 

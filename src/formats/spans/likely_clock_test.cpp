@@ -49,6 +49,14 @@ TEST(LikelyClock, was_set_where_bounds_change) {
   EXPECT_LE(std::abs(clock.offsets[20] - 8'000'000), 80);
 }
 
+TEST(LikelyClock, drifts_evenly) {
+  std::vector<Bound> even, uneven;
+  for (int i = 0; i < 60; ++i) allow(i * k_s, 50'000 * i, even);
+  for (int i = 0; i < 60; ++i) allow(i * k_s, i % 2 == 0 ? 0 : 50'000, uneven);
+  EXPECT_EQ(likely_clock(even).bits, ClockPrices::wrong + ClockPrices::rate);
+  EXPECT_GT(likely_clock(uneven).bits, ClockPrices::step);
+}
+
 TEST(LikelyClock, may_be_fast) {
   std::vector<Bound> bounds;
   for (int i = 0; i < 60; ++i) allow(i * k_s, 500'000 * i, bounds);
@@ -99,8 +107,9 @@ TEST(LikelyClock, costs_no_more_than_any_other_one) {
                         static_cast<std::int32_t>(1 + random.below(8))});
     }
     const LikelyClock clock = likely_clock(bounds);
-    EXPECT_EQ(std::min(clock.bits, ClockPrices::fast), std::min(least_price(bounds, 60), 40))
-        << seed;
+    // A clock that drifts may be cheaper still.
+    EXPECT_LE(clock.bits, least_price(bounds, 60)) << seed;
+    EXPECT_GE(clock.bits, least_price(bounds, 60) - 20) << seed;
     std::int32_t broken = 0;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       const std::int64_t offset = clock.offsets[i];
