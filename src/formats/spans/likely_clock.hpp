@@ -36,9 +36,10 @@ struct LikelyClock {
   std::int32_t bits = 0;              ///< its price and those of the bounds that do not hold
 };
 
-/// The clock that costs least to tell (Viterbi, 1967). It is right, or its offset drifts evenly with
-/// a little wander; and it may be set at any bound. The drift is taken from the cheapest clock of
-/// any rates up to the limit. `bounds`: in order of time. O(n), with at most 256 pieces of costs.
+/// The clock that costs least to tell (Viterbi, 1967). It is right, or its offset drifts evenly
+/// with a little wander; and it may be set at any bound. The drift is taken from the cheapest clock
+/// of any rates up to the limit. `bounds`: in order of time. O(n), with at most 256 pieces of
+/// costs.
 ///
 /// Example: nine bounds of 20 bits each allow offsets of -80 to 80, and then one demands 5,000. The
 /// clock is right for 20 bits: a clock that was set would cost 60.
