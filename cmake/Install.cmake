@@ -49,11 +49,6 @@ if(entrain_type STREQUAL "STATIC_LIBRARY")
          "\nfind_library(ZSTD_LIBRARY zstd REQUIRED)\nif(NOT TARGET entrain_zstd)\n  add_library(entrain_zstd UNKNOWN IMPORTED)\n  set_target_properties(entrain_zstd PROPERTIES IMPORTED_LOCATION \${ZSTD_LIBRARY})\nendif()")
   set(ENTRAIN_PC_REQUIRES "fmt simdjson zlib libzstd")
   set(ENTRAIN_PC_LIBS "-pthread")
-  if(ENTRAIN_HAS_OTF2_LIBRARY)
-    string(APPEND ENTRAIN_STATIC_DEPENDENCIES
-           "\nfind_dependency(PkgConfig)\npkg_check_modules(otf2 REQUIRED QUIET IMPORTED_TARGET otf2)")
-    string(APPEND ENTRAIN_PC_REQUIRES " otf2")
-  endif()
 endif()
 
 configure_package_config_file(cmake/entrainConfig.cmake.in entrainConfig.cmake

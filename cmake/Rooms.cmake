@@ -104,8 +104,7 @@ function(entrain_add_room room)
     PUBLIC standard_settings tl::expected fmt::fmt Threads::Threads ${libraries}
     PRIVATE standard_warnings)
   target_compile_definitions(
-    ${target} PRIVATE ENTRAIN_HAS_OTF2_LIBRARY=$<BOOL:${ENTRAIN_HAS_OTF2_LIBRARY}>
-                      ENTRAIN_RECORD_LIBDIR="${CMAKE_INSTALL_LIBDIR}/entrain")
+    ${target} PRIVATE ENTRAIN_RECORD_LIBDIR="${CMAKE_INSTALL_LIBDIR}/entrain")
   if(json IN_LIST ENTRAIN_${room}_NAMES)
     target_precompile_headers(${target} REUSE_FROM entrain_precompiled_json)
   else()
@@ -145,9 +144,6 @@ function(entrain_add_library)
     PUBLIC tl::expected
     PRIVATE $<BUILD_INTERFACE:standard_settings> fmt::fmt Threads::Threads
             simdjson::simdjson ZLIB::ZLIB entrain_zstd)
-  if(ENTRAIN_HAS_OTF2_LIBRARY)
-    target_link_libraries(entrain PRIVATE PkgConfig::otf2)
-  endif()
   set_target_properties(entrain PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
                                            SOVERSION 0)
 endfunction()
