@@ -141,10 +141,6 @@ void Unfinished::remove_all() noexcept {
   }
 }
 
-void Unfinished::forget_all() noexcept {
-  for (Slot& slot : slots) slot.state = SlotState::free;
-}
-
 void note_result(const std::filesystem::path& path) noexcept {
   result.known = false;
   constexpr std::size_t k_longest = 1000;  // code points: less than PATH_MAX bytes

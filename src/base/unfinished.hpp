@@ -35,8 +35,6 @@ class Unfinished {
 
   /// Removes all marked paths. For the end of the process only; safe in a signal handler.
   static void remove_all() noexcept;
-  /// Takes all marks away, in a child process: they are its parent's.
-  static void forget_all() noexcept;
 
  private:
   int slot_ = -1;

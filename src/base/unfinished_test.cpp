@@ -76,18 +76,6 @@ TEST(UnfinishedDeathTest, gives_no_final_name_to_what_is_being_removed) {
   });
 }
 
-TEST(UnfinishedDeathTest, of_a_parent_is_not_its_childs) {
-  const TempFolder root;
-  fill(root, "work");
-  in_child([&] {
-    const Unfinished work(root / "work");
-    Unfinished::forget_all();
-    Unfinished::remove_all();
-    ::_exit(0);
-  });
-  EXPECT_TRUE(fs::exists(root / "work"));
-}
-
 TEST(Unfinished, are_not_too_many) {
   const TempFolder root;
   std::vector<std::optional<Unfinished>> marks(40);
