@@ -51,6 +51,8 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   const bool is_wrong = is_contradiction(t, report);
   if (is_wrong) {
     t.presync = t.measured;
+    t.told.all.clear();  // steps by maps that are not taken
+    report.before.explanations.clear();
     engine::measure_shift(workers, t);
   }
   setting.survey = survey ? survey->after() : nullptr;

@@ -16,10 +16,11 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t k_us = 1000, k_ms = 1'000'000;
 
-/// Four timers that talk both ways, of which the last one is set after half of the run.
+/// Four timers that talk both ways, of which the last one is set after half of the run, and perhaps
+/// once more.
 class Talk {
  public:
-  explicit Talk(std::int64_t step) : step_(step) {
+  explicit Talk(std::int64_t step, std::int64_t second = 0) : step_(step), second_(second) {
     for (const char* name : {"a", "b", "c", "d"}) clocks_.clocks.push_back({.name = name});
     for (std::uint32_t n = 0; n < 600; ++n) {
       const std::uint32_t from = n % 4, to = (from + 1 + n / 4 % 3) % 4;
@@ -42,6 +43,7 @@ class Talk {
     std::int64_t worst = 0;
     for (std::int64_t time = 110 * k_ms; time < 690 * k_ms; time += 10 * k_ms) {
       if (std::abs(time - 400 * k_ms) < 15 * k_ms) continue;
+      if (second_ != 0 && std::abs(time - 550 * k_ms) < 15 * k_ms) continue;
       const auto at = [&](std::uint32_t c) { return aligned.maps[c](shown(c, time)); };
       worst = std::max(worst, std::abs(at(clock) - at(0)));
     }
@@ -51,10 +53,11 @@ class Talk {
  private:
   [[nodiscard]] std::uint64_t shown(std::uint32_t clock, std::int64_t time) const {
     const std::int64_t step = clock == 3 && time >= 400 * k_ms ? step_ : 0;
-    return static_cast<std::uint64_t>(time + clock * 7 * k_ms + step);
+    const std::int64_t second = clock == 3 && time >= 550 * k_ms ? second_ : 0;
+    return static_cast<std::uint64_t>(time + clock * 7 * k_ms + step + second);
   }
 
-  std::int64_t step_;
+  std::int64_t step_, second_;
   Clocks clocks_;
   tables::EdgeList list_;
 };
@@ -69,6 +72,66 @@ TEST(AlignExplained, a_timer_that_was_set_is_named_and_bends_no_other) {
         HasSubstr(step > 0 ? "the clock of d was set by +6.0" : "the clock of d was set by -6.0"));
     for (const std::uint32_t clock : {1U, 2U, 3U}) EXPECT_LT(talk.error(aligned, clock), 30 * k_us);
   }
+}
+
+TEST(AlignExplained, a_timer_may_be_set_twice) {
+  const Talk talk(6 * k_ms, 4 * k_ms);
+  const Alignment aligned = talk.align();
+  const auto& steps = aligned.report.before.explanations;
+  ASSERT_EQ(steps.size(), 2U);
+  ASSERT_TRUE(steps[0].time_ticks && steps[1].time_ticks);
+  EXPECT_LT(*steps[0].time_ticks + 100 * k_ms, *steps[1].time_ticks);
+  for (const std::uint32_t clock : {1U, 2U, 3U}) EXPECT_LT(talk.error(aligned, clock), 30 * k_us);
+}
+
+/// Nothing is sent to b for a while around its step: only how long its own messages take tells
+/// when it was set, beside 100,000 messages that a step elsewhere would violate.
+TEST(AlignExplained, a_step_lies_where_messages_take_least) {
+  Clocks clocks;
+  for (const char* name : {"a", "b"}) clocks.clocks.push_back({.name = name});
+  tables::EdgeList list;
+  constexpr std::int64_t k_call = 10 * k_us, k_step = 50 * k_us, k_half = 50'000;
+  const auto send = [&](std::uint32_t from, std::int64_t time, std::int64_t way) {
+    const auto shown = [&](std::uint32_t clock, std::int64_t t) {
+      return static_cast<std::uint64_t>(t + (clock == 1 && t >= k_half * k_call ? k_step : 0));
+    };
+    list.cause_clock.push_back(from);
+    list.cause_time.push_back(shown(from, time));
+    list.effect_clock.push_back(1 - from);
+    list.effect_time.push_back(shown(1 - from, time + way));
+  };
+  for (std::int64_t n = 0; n < 2 * k_half; ++n) {
+    const std::int64_t way = 2 * k_us + n % 7 * 100;
+    if (std::abs(n - k_half) > 20) send(0, n * k_call, way);
+    send(1, n * k_call + k_call / 2, way);
+  }
+  const auto aligned = entrain::align(clocks, list.view(), {});
+  ASSERT_TRUE(aligned);
+  ASSERT_EQ(aligned->report.before.explanations.size(), 1U);
+  const auto& time = aligned->report.before.explanations[0].time_ticks;
+  ASSERT_TRUE(time);
+  EXPECT_EQ(static_cast<std::int64_t>(*time), k_half * k_call + k_call / 2 + k_step);
+}
+
+/// Stamps may be as far apart as they go: no sum of them overflows.
+TEST(AlignExplained, ends_that_differ_by_centuries_do_no_harm) {
+  Clocks clocks;
+  for (const char* name : {"a", "b"}) clocks.clocks.push_back({.name = name});
+  tables::EdgeList list;
+  constexpr std::uint64_t k_far = std::uint64_t{1} << 61;
+  for (std::uint64_t n = 0; n < 8; ++n) {
+    list.instances.push_back({.kind = EdgeKind::n_to_n,
+                              .ends_coincide = true,
+                              .first = list.members.size(),
+                              .begins = 2,
+                              .ends = 2});
+    for (const std::uint64_t late : {std::uint64_t{0}, std::uint64_t{1}}) {
+      list.members.push_back({0, 0, 1000 * n + late});
+      list.members.push_back({1, 1, (n % 2 == 0 ? k_far : 0) + 1000 * n + late});
+    }
+  }
+  const auto aligned = entrain::align(clocks, list.view(), {});
+  EXPECT_TRUE(!aligned || aligned->report.after.judgement.verdict != Verdict::clean);
 }
 
 TEST(AlignExplained, a_wrong_pair_moves_no_clock) {

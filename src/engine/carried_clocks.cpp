@@ -357,7 +357,8 @@ void leave_steps_to_carried(CarriedClocks& carried, const Clocks& clocks, const 
     for (ClockExplanation* const step : steps) {
       const std::string before = fmt::format("the clock of {} ", step->clocks.front());
       step->clocks = names;
-      step->text.replace(0, before.size(), fmt::format("the clock of {} ", fmt::join(names, ", ")));
+      const char* const whose = names.size() == 1 ? "the clock of" : "each clock of";
+      step->text.replace(0, before.size(), fmt::format("{} {} ", whose, fmt::join(names, ", ")));
     }
   }
 }

@@ -154,42 +154,41 @@ std::int64_t usual_error_of(const fs::path& fixed, const fs::path& truth, std::s
   return apart[apart.size() * 9 / 10];
 }
 
+/// Corrects four ranks, of which the host and the device of the second one show other times.
+/// `set`: the clock that was set, once per step; `most`: largest usual error, ns.
+template <class Host, class Device>
+void expect_right(const Host& host, const Device& device, const std::vector<std::string>& set,
+                  std::int64_t most) {
+  const TempFolder truth, wrong, out;
+  for (int rank = 0; rank < 4; ++rank) {
+    write_loop(truth, rank, right, right);
+    rank == 1 ? write_loop(wrong, rank, host, device) : write_loop(wrong, rank, right, right);
+  }
+  const CorrectReport report = corrected(wrong.path(), out / "fixed");
+  EXPECT_EQ(report.after.violations, 0U);
+  ASSERT_EQ(report.before.explanations.size(), set.size());
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    EXPECT_EQ(report.before.explanations[i].clocks, std::vector<std::string>{set[i]});
+  }
+  for (std::size_t clock = 0; clock < 8; ++clock) {
+    EXPECT_LE(usual_error_of(out / "fixed", truth.path(), clock), most) << clock;
+  }
+}
+
 TEST(CarriedClocks, a_host_that_was_set_carries_its_device) {
   for (const double step : {5'000.0, -3'000.0, -25'000.0}) {  // the last one shows times twice
-    const TempFolder truth, wrong, out;
     const auto set = [step](double time) { return time + (time < k_unix_us + 703'000 ? 0 : step); };
-    for (int rank = 0; rank < 4; ++rank) {
-      write_loop(truth, rank, right, right);
-      rank == 1 ? write_loop(wrong, rank, set, set) : write_loop(wrong, rank, right, right);
-    }
-    const CorrectReport report = corrected(wrong.path(), out / "fixed");
-    EXPECT_EQ(report.after.violations, 0U);
-    ASSERT_EQ(report.before.explanations.size(), 1U);
-    EXPECT_EQ(report.before.explanations[0].clocks, std::vector<std::string>{"1"});
-    for (std::size_t clock = 0; clock < 8; ++clock) {
-      EXPECT_LE(usual_error_of(out / "fixed", truth.path(), clock), 5'000) << clock;
-    }
+    expect_right(set, set, {"1"}, 5'000);
   }
 }
 
 /// Times from launch to kernel change with the device: its host is right.
 TEST(CarriedClocks, a_device_that_is_calibrated_anew_moves_no_host) {
-  const TempFolder truth, wrong, out;
   const auto calibrated = [](double time) {
     const double since = time - k_unix_us;
     return time + (since < 403'000 ? 150 : since < 803'000 ? -700 : 400);
   };
-  for (int rank = 0; rank < 4; ++rank) {
-    write_loop(truth, rank, right, right);
-    rank == 1 ? write_loop(wrong, rank, right, calibrated) : write_loop(wrong, rank, right, right);
-  }
-  const CorrectReport report = corrected(wrong.path(), out / "fixed");
-  EXPECT_EQ(report.after.violations, 0U);
-  ASSERT_EQ(report.before.explanations.size(), 2U);
-  EXPECT_EQ(report.before.explanations[0].clocks, std::vector<std::string>{"rank 1 device 0"});
-  for (std::size_t clock = 0; clock < 8; ++clock) {
-    EXPECT_LE(usual_error_of(out / "fixed", truth.path(), clock), 25'000) << clock;
-  }
+  expect_right(right, calibrated, {"rank 1 device 0", "rank 1 device 0"}, 25'000);
 }
 
 TEST(CarriedClocks, clocks_of_processes_of_their_own_carry_nothing) {

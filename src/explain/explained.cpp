@@ -130,12 +130,18 @@ void Explained::settle_step(Step& step, std::span<const ClockMap> maps) {
   };
   const std::uint32_t part = part_of(step.clock, time_of(step.before));
   const ClockMap &before = maps[part], &after = maps[part + 1];
+  const std::span<const Step> all = steps_of(step.clock);
+  const auto place = static_cast<std::size_t>(&step - all.data());
+  const std::uint64_t first = place > 0 ? time_of(all[place - 1].after) : 0;
+  const std::uint64_t last = place + 1 < all.size() ? time_of(all[place + 1].before)
+                                                    : std::numeric_limits<std::uint64_t>::max();
   std::vector<Vote> votes;
   for (std::size_t e = 0; e < list_.cause_clock.size(); ++e) {
     const std::uint32_t from = list_.cause_clock[e], to = list_.effect_clock[e];
     const bool is_cause = from == part || from == part + 1;
     if (is_cause == (to == part || to == part + 1)) continue;
     const std::uint64_t own = is_cause ? list_.cause_time[e] : list_.effect_time[e];
+    if (own < first || own > last) continue;
     const std::int64_t other =
         is_cause ? maps[to](list_.effect_time[e]) : maps[from](list_.cause_time[e]);
     const auto vote = [&](const ClockMap& map, int sign) {
@@ -151,11 +157,11 @@ void Explained::settle_step(Step& step, std::span<const ClockMap> maps) {
   for (std::size_t i = 0; i + 1 < votes.size(); ++i) {
     sum.first += votes[i].violated;
     sum.second += votes[i].taken;
-    const std::uint64_t last = votes[i].stamp, first = votes[i + 1].stamp;
-    if (last == first || sum >= least || before(last) > after(first)) continue;
+    const std::uint64_t left = votes[i].stamp, right = votes[i + 1].stamp;
+    if (left == right || sum >= least || before(left) > after(right)) continue;
     least = sum;
-    step.before = static_cast<std::int64_t>(last - base_);
-    step.after = static_cast<std::int64_t>(first - base_);
+    step.before = static_cast<std::int64_t>(left - base_);
+    step.after = static_cast<std::int64_t>(right - base_);
   }
 }
 
