@@ -89,17 +89,20 @@ Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path,
   return archive;
 }
 
-/// Ids that earlier archives have become those after the largest of all.
+/// Ids that earlier archives have become the next ones, after the largest of all, that none has.
 void Archive::take_ids(trace::Definitions& all) {
-  std::set<std::uint64_t> taken;
-  std::uint64_t largest = 0;
+  std::set<std::uint64_t> earlier, used;
   for (LocationIndex l = 0; l < all.locations.size(); ++l) {
-    if (l < first_location_) taken.insert(all.locations[l].id);
-    largest = std::max(largest, all.locations[l].id);
+    if (l < first_location_) earlier.insert(all.locations[l].id);
+    used.insert(all.locations[l].id);
   }
+  std::uint64_t next = used.empty() ? 0 : *used.rbegin();
   for (LocationIndex l = first_location_; l < all.locations.size(); ++l) {
     ids_.push_back(all.locations[l].id);
-    if (taken.contains(ids_.back())) all.locations[l].id = ++largest;
+    if (!earlier.contains(ids_.back())) continue;
+    while (!used.insert(++next).second) {
+    }
+    all.locations[l].id = next;
   }
 }
 

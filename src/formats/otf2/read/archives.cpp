@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/core.h>
@@ -29,8 +31,13 @@ std::vector<fs::path> anchors_at(const fs::path& path) {
   return anchors.size() > 1 && !error ? anchors : std::vector<fs::path>{path};
 }
 
-bool are_distinct(std::span<const std::string> names) {
-  return std::set<std::string>(names.begin(), names.end()).size() == names.size();
+/// A name that occurs twice.
+std::optional<std::string> repeated(std::span<const std::string> names) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) return name;
+  }
+  return std::nullopt;
 }
 
 /// The locations of `all` that are in an archive.
@@ -63,18 +70,18 @@ Result<std::unique_ptr<Archives>> Archives::open(std::span<const fs::path> paths
   result->path_ += fmt::format(" and {} more", anchors.size() - 1);
   std::vector<std::string> labels;
   for (const auto& archive : result->archives_) labels.push_back(archive->name());
-  if (!are_distinct(labels)) {
+  if (repeated(labels)) {
     for (std::size_t k = 0; k < labels.size(); ++k) {
       std::error_code error;
       labels[k] = fs::absolute(result->archives_[k]->folder(), error).lexically_normal().string();
       while (labels[k].size() > 1 && labels[k].ends_with('/')) labels[k].pop_back();
       labels[k] = fs::path(labels[k]).filename().string();
     }
-    if (!are_distinct(labels)) {
+    if (const auto folder = repeated(labels)) {
       return fail(ErrorKind::input,
-                  fmt::format("two of the archives have one name, {}, in folders of one name, so "
+                  fmt::format("two of the archives have one name, in folders of one name, {}, so "
                               "that their copies cannot stand side by side; rename one",
-                              result->archives_[0]->name()));
+                              *folder));
     }
     result->names_ = labels;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -107,7 +108,12 @@ class GlobalReader {
                       "archives cannot be read as one run",
                       path_, clock_.resolution_hz, all.resolution_hz));
     }
-    const auto end = std::max(all.global_offset + all.length, clock_.global_offset + clock_.length);
+    const auto end_of = [](const trace::ClockProperties& one) {
+      std::uint64_t end = 0;
+      const bool is_beyond = __builtin_add_overflow(one.global_offset, one.length, &end);
+      return is_beyond ? std::numeric_limits<std::uint64_t>::max() : end;
+    };
+    const std::uint64_t end = std::max(end_of(all), end_of(clock_));
     if (clock_.global_offset < all.global_offset) all = clock_;
     all.length = end - all.global_offset;
     return {};
