@@ -198,6 +198,28 @@ TEST_F(Devices, times_that_a_clock_shows_twice_count_on_in_the_order_of_records)
   EXPECT_TRUE(file(twice).clocks[0].falls.all.empty());
 }
 
+/// The host is set back; a device that no launch names is not, and nothing ties it to its host.
+TEST_F(Devices, a_device_that_nothing_ties_to_its_host_does_not_fall_with_it) {
+  std::vector<std::string> events;
+  for (int k = 1; k <= 40; ++k) {
+    const double time = 1e6 + 2'000.0 * k;
+    events.push_back(launch(time - (k > 20 ? 5'000 : 0), k));
+    events.push_back(work(time + 300, 0, "1"));
+  }
+  const RankFile one = file(events);
+  ASSERT_EQ(one.clocks.size(), 1U);
+  ASSERT_EQ(one.clocks[0].falls.all.size(), 1U);
+  const auto run = open();
+  ASSERT_TRUE(run);
+  const TempFolder out;
+  ASSERT_TRUE((*run)->write(out.path(), std::vector<ClockMap>(1)));
+  const std::string text = json::load(out.path() / "rank0.json")->text;
+  for (int k = 1; k <= 40; ++k) {
+    const std::string time = fmt::format("\"ts\": {}, \"dur\": 10", 1'000'300 + 2'000 * k);
+    EXPECT_NE(text.find(time), std::string::npos) << time;
+  }
+}
+
 /// A launch and its collective kernel of a rank, whose host is process 100 + rank, in a file of
 /// several ranks.
 std::vector<std::string> collective(int rank, int number, double begin, int correlation) {

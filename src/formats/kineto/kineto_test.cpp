@@ -121,7 +121,10 @@ TEST_F(Chrome, a_file_that_is_cut_in_its_header_is_a_rank_without_events) {
 
 TEST_F(Chrome, times_of_a_rank_in_another_unit_are_set_aside) {
   const auto calls = [](double per_us) {
-    std::vector<std::string> events;
+    std::vector<std::string> events{fmt::format(
+        R"({{"ph": "{}", "cat": "rpc", "name": "message", "id": 1, "pid": 1, "tid": 1, )"
+        R"("ts": {:.3f}, "bp": "e"}})",
+        per_us < 1 ? 's' : 'f', 1.76e15 * per_us)};
     for (int k = 1; k <= 9; ++k) {
       events.push_back(fmt::format(
           R"({{"ph": "X", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": {:.3f}, )"
@@ -138,6 +141,7 @@ TEST_F(Chrome, times_of_a_rank_in_another_unit_are_set_aside) {
   EXPECT_NE((*run)->set_aside[0].reason.find("1000 times too small"), std::string::npos);
   ASSERT_EQ((*run)->list.instances.size(), 9U);
   EXPECT_EQ((*run)->list.instances[0].ends, 2U);
+  EXPECT_TRUE((*run)->list.cause_clock.empty());  // an arrow from this rank is no message
 }
 
 TEST_F(Chrome, two_files_of_a_rank_of_which_one_has_no_events_do_not_overlap) {
