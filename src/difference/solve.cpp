@@ -50,6 +50,7 @@ class Search {
       if (sweeps >= next_look) next_look *= 2;
       changes_before = changes_;
       if (auto failure = find_cycles()) return failure;
+      follow_predecessors();
     }
     if constexpr (way == Way::raise) negate();
     return std::nullopt;
@@ -87,6 +88,36 @@ class Search {
       }
     }
     return any;
+  }
+
+  /// Orders the nodes by the forest of predecessors, each after its own. A path that turns in time
+  /// at every clock would else take a sweep for each turn.
+  void follow_predecessors() {
+    BigVector<Node> order;
+    order.reserve(system_.nodes());
+    BigVector<std::uint32_t> positions(system_.nodes(), k_nobody);
+    std::vector<Node> path;
+    for (Node node : order_) {
+      for (; node != k_nobody && positions[node] == k_nobody; node = before_[node]) {
+        positions[node] = 0;
+        path.push_back(node);
+      }
+      for (; !path.empty(); path.pop_back()) {
+        positions[path.back()] = static_cast<std::uint32_t>(order.size());
+        order.push_back(path.back());
+      }
+    }
+    BigVector<std::uint64_t> active(active_.size(), 0);
+    for (std::uint32_t before = 0; before < order_.size(); ++before) {
+      if ((active_[before / 64] >> before % 64 & 1) == 0) continue;
+      const std::uint32_t now = positions[order_[before]];
+      active[now / 64] |= std::uint64_t{1} << now % 64;
+    }
+    active_ = std::move(active);
+    own_order_ = std::move(order);
+    own_positions_ = std::move(positions);
+    order_ = own_order_;
+    positions_ = own_positions_;
   }
 
   void visit(std::size_t word, int bit) {
@@ -205,6 +236,8 @@ class Search {
   Effort& effort_;
   std::span<const Node> order_;
   std::span<const std::uint32_t> positions_;
+  BigVector<Node> own_order_;  ///< what order_ and positions_ show once they follow predecessors
+  BigVector<std::uint32_t> own_positions_;
   BigVector<Node> before_;           ///< predecessor of every node: its value comes from there
   BigVector<std::uint32_t> number_;  ///< arc by which it came
   BigVector<std::uint64_t>

@@ -60,10 +60,11 @@ struct Effort {
 ///
 /// Sweeps in alternating direction through the nodes in order of time (Yen's order for the
 /// algorithm of Bellman and Ford): a shortest path that changes its direction in time k times is
-/// found after k + 1 sweeps. A negative cycle shows as a cycle of predecessors.
+/// found after k + 1 sweeps. Where that takes long, the order becomes that of the forest of
+/// predecessors. A negative cycle shows as a cycle of predecessors.
 ///
 /// Deterministic. O(nodes + arcs) per sweep, in the worst case as many sweeps as nodes; memory: 8
-/// bytes per node.
+/// bytes per node, 16 with an order of its own.
 Solved<Values> greatest_below(const System& system, Values start, Effort& effort);
 
 /// The least solution that is nowhere below `start`.

@@ -77,6 +77,21 @@ TEST(Solve, a_search_ends_with_its_effort) {
   EXPECT_FALSE(bounds.error().certificate);
 }
 
+/// Every clock of a chain hands on what it lacks, at times that go to and fro.
+TEST(Solve, paths_that_turn_at_each_clock_take_few_steps) {
+  constexpr std::uint32_t k_clocks = 20'000;
+  Instanced given{.clocks = std::vector<ClockLimits>(k_clocks, {.rate_ppb = 10'000})};
+  for (std::uint32_t c = 1; c < k_clocks; ++c) {
+    given.edges.push_back({{c - 1, 100 + c}, {c, c}, 0});
+  }
+  const Constraints constraints = given.view();
+  const System system(constraints);
+  Effort effort{.most = 100 * std::uint64_t{system.nodes()}};
+  const auto least = least_above(system, Values(system.nodes(), 0), effort);
+  ASSERT_TRUE(least);
+  EXPECT_GE(ceil_ticks((*least)[*system.find({k_clocks - 1, k_clocks - 1})]), 99 * k_clocks);
+}
+
 /// A random system of a few clocks. `strict`: limits so narrow that about half of the systems have
 /// no solution.
 Instanced random_system(RandomStream& random, bool strict) {
