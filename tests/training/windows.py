@@ -120,7 +120,7 @@ class Trial:
         done = subprocess.run([self.tool, *map(str, arguments), "--json", "--threads", "1"],
                               capture_output=True, text=True, check=False, timeout=300)
         if done.returncode not in (0, 1, 3):
-            raise RuntimeError(f"{self.case}: {arguments}: {done.stderr.strip()}")
+            raise RuntimeError(f"{self.case}: {arguments}: {done.stderr.strip() or done.stdout[-500:]}, exit code {done.returncode}")
         return json.loads(done.stdout)
 
     @cached_property

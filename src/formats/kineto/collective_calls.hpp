@@ -214,6 +214,11 @@ struct Instance {
     const auto at = std::ranges::lower_bound(members, file, {}, &Member::file);
     return at != members.end() && at->file == file ? &*at : nullptr;
   }
+
+  /// Adds the call of a file that has none yet.
+  void insert(const Member& one) {
+    members.insert(std::ranges::lower_bound(members, one.file, {}, &Member::file), one);
+  }
 };
 
 /// A file whose calls could not be paired with those of another one, although they have a group in

@@ -119,7 +119,6 @@ class Matcher {
 
   void add(Instance instance) {
     const std::vector<Member>& members = instance.members;
-    std::sort(instance.members.begin(), instance.members.end());
     const Call& first = call_of(members.front());
     instance.operation = first.operation;
     bool zero = false, one_root = true, one_size = true;
@@ -267,7 +266,7 @@ class Matcher {
     std::vector<KnownOffset> known;
     for (std::size_t i = 0; i < own.size(); ++i) {
       if (!is_partner(partner[i])) continue;
-      group.instances[partner[i]].members.push_back({f, own.calls[i]});
+      group.instances[partner[i]].insert({f, own.calls[i]});
       known.push_back({own.end(i), own.end(i) - reference.end(partner[i])});
     }
     for (std::size_t i = 0; i < own.size(); ++i) {
@@ -290,7 +289,8 @@ class Matcher {
       for (last = first + 1; last < all.size() && is_near(all[last - 1], all[last]);) ++last;
       const std::span<const Leftover> together(&all[first], last - first);
       if (group.ends_coincide && are_one_call(group, together)) {
-        group.instances.push_back({.members = {together.begin(), together.end()}});
+        Instance& instance = group.instances.emplace_back();
+        for (const Leftover& one : together) instance.insert(one);
       } else {
         result_.alone += together.size();
       }

@@ -183,6 +183,25 @@ TEST_F(Chrome, numbered_calls_tell_how_others_lie_to_each_other) {
   EXPECT_EQ((*run)->coverage.in_instances, 12U);
 }
 
+/// The longest sequence, with which others are aligned, may be of any rank.
+TEST_F(Chrome, calls_of_one_group_tell_how_those_of_another_lie_to_each_other) {
+  const auto calls = [](int rank) {
+    std::vector<std::string> events;
+    for (const int end : {1000, 5200, 12000, 14100, 30000, 36700, 51900, 53300}) {
+      if (end > 1000 || rank == 1) events.push_back(kernel(end + 3 * rank, R"(, "Process Group Name": "1")"));
+    }
+    for (int k = 1; k <= 5 + (rank == 2 ? 1 : 0); ++k) {
+      events.push_back(kernel(2000 * k + 3 * rank, R"(, "Process Group Name": "2")"));
+    }
+    return file_of(events);
+  };
+  for (int rank = 0; rank < 3; ++rank) add(calls(rank));
+  const auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_EQ((*run)->list.instances.size(), 7U + 5U);
+  EXPECT_EQ((*run)->coverage.in_instances, 3U * (7 + 5));
+}
+
 /// A call of three ranks whose root is the second one of its group.
 std::string rooted(const char* name, double end, int place, int number = 1) {
   return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel", "ts": {:.3f}, )"
