@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The part of the Python module entrain_clocks that is C++. What users see is in entrain_clocks/.
+#include <fmt/format.h>
+
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -406,6 +408,23 @@ py::tuple align(const std::vector<PythonTable>& given_clocks, const PythonEdges&
                         bounds_of(result.report.bounds));
 }
 
+/// Refuses clocks whose stamps are not those of their maps: no map of this module applies to them.
+Result<void> check_stamps(const engine::AlignedTables& aligned) {
+  for (std::size_t c = 0; c < aligned.wraps.size(); ++c) {
+    const tables::Wrap& wrap = aligned.wraps[c];
+    if (wrap.own_hz == wrap.run_hz && wrap.period == 0) continue;
+    const std::string what =
+        wrap.own_hz == wrap.run_hz
+            ? "counter wraps; count its stamps on"
+            : fmt::format("ticks are {} per second, and not {} as of all: maps have one resolution; "
+                          "multiply its stamps",
+                          wrap.own_hz, wrap.run_hz);
+    return fail(ErrorKind::usage, fmt::format("clock {}: its {}, or use the command entrain align",
+                                              aligned.clocks.clocks[c].name, what));
+  }
+  return {};
+}
+
 /// align() of tables; returns the names of the clocks before the rest.
 py::tuple align_tables(const PythonTable& edges, const std::vector<PythonTable>& clocks,
                        const RunOptions& given, std::uint64_t resolution_hz,
@@ -417,7 +436,11 @@ py::tuple align_tables(const PythonTable& edges, const std::vector<PythonTable>&
                                    .columns = columns};
   const AlignOptions options{.check = given.check()};
   const engine::AlignedTables result =
-      run(given.progress, [&](Progress* p) { return engine::align(tables, options, nullptr, p); });
+      run(given.progress, [&](Progress* p) -> Result<engine::AlignedTables> {
+        TRY_ASSIGN(engine::AlignedTables aligned, engine::align(tables, options, nullptr, p));
+        TRY(check_stamps(aligned));
+        return aligned;
+      });
   std::vector<std::string> names;
   for (const Clock& clock : result.clocks.clocks) names.push_back(clock.name);
   return py::make_tuple(names, result.alignment.maps, report::json_text(result.alignment.report),

@@ -12,7 +12,8 @@ from ._words import shown
 # Columns that say more than arrays of plain edges do: such tables go through the reader of the tool.
 EDGE_COLUMNS = ("instance", "role", "rank", "sync", "clock", "begin", "end")
 CLOCK_COLUMNS = ("process", "machine", "resolution_hz", "first", "last", "granule", "corrected",
-                  "time", "offset", "half_width", "round_trip", "kept", "flush_begin", "flush_end")
+                  "time", "offset", "half_width", "round_trip", "kept", "flush_begin", "flush_end",
+                  "wrap_bits")
 SESSION_COLUMNS = ("round_trip", "kept")
 PLAIN_EDGES = ("cause_clock", "cause_time", "effect_clock", "effect_time", "min_delay", "kind")
 PLAIN_CLOCKS = ("clock", "kind", "domain")

@@ -218,6 +218,18 @@ def test_clocks_of_another_resolution_are_refused():
     assert aligned.report["verdict"] == "clean"
 
 
+def test_counters_that_wrap_are_refused():
+    """b counts on to 65,535 and then from 0."""
+    edges = late_clock()
+    for end in ("cause", "effect"):
+        is_b = edges[f"{end}_clock"] == "b"
+        edges[f"{end}_time"] = np.where(is_b, (edges[f"{end}_time"] + 20_000) % 65_536,
+                                        edges[f"{end}_time"] + 20_000)
+    edges = {name: column[:90] for name, column in edges.items()}
+    with pytest.raises(ValueError, match="clock b: its counter wraps"):
+        ec.align(edges, {"clock": ["a", "b"], "wrap_bits": [None, 16]})
+
+
 def test_kinds_of_edges_are_reported():
     kinds = np.array(["rma", "of my own"] * 50)
     edges = ec.align(late_clock() | {"kind": kinds}).report["before"]["edges"]
