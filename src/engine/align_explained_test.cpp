@@ -88,22 +88,23 @@ TEST(AlignExplained, a_timer_may_be_set_twice) {
 /// when it was set, beside 100,000 messages that a step elsewhere would violate.
 TEST(AlignExplained, a_step_lies_where_messages_take_least) {
   Clocks clocks;
-  for (const char* name : {"a", "b"}) clocks.clocks.push_back({.name = name});
+  for (const char* name : {"a", "b", "c"}) clocks.clocks.push_back({.name = name});
   tables::EdgeList list;
   constexpr std::int64_t k_call = 10 * k_us, k_step = 50 * k_us, k_half = 50'000;
-  const auto send = [&](std::uint32_t from, std::int64_t time, std::int64_t way) {
+  const auto send = [&](std::uint32_t from, std::uint32_t to, std::int64_t time, std::int64_t way) {
     const auto shown = [&](std::uint32_t clock, std::int64_t t) {
       return static_cast<std::uint64_t>(t + (clock == 1 && t >= k_half * k_call ? k_step : 0));
     };
     list.cause_clock.push_back(from);
     list.cause_time.push_back(shown(from, time));
-    list.effect_clock.push_back(1 - from);
-    list.effect_time.push_back(shown(1 - from, time + way));
+    list.effect_clock.push_back(to);
+    list.effect_time.push_back(shown(to, time + way));
   };
   for (std::int64_t n = 0; n < 2 * k_half; ++n) {
     const std::int64_t way = 2 * k_us + n % 7 * 100;
-    if (std::abs(n - k_half) > 20) send(0, n * k_call, way);
-    send(1, n * k_call + k_call / 2, way);
+    if (std::abs(n - k_half) > 20) send(0, 1, n * k_call, way);
+    send(1, 0, n * k_call + k_call / 2, way);
+    if (n % 100 == 0) send(0, 2, n * k_call, way), send(2, 0, n * k_call + k_call / 2, way);
   }
   const auto aligned = entrain::align(clocks, list.view(), {});
   ASSERT_TRUE(aligned);
