@@ -144,9 +144,10 @@ const char* name_of(Doubt doubt);
 
 /// Times of a clock that were set aside before anything was concluded.
 struct SetAside {
-  /// "wrong_unit", "no_time", "no_times_of_this_run", "changed_times" or "several_clocks".
+  /// "wrong_unit", "no_time", "no_times_of_this_run", "changed_times", "several_clocks", or
+  /// "refuted": pairs that their records contradict.
   std::string kind;
-  std::string clock;          ///< its name
+  std::string clock;          ///< its name; empty: of several
   std::uint64_t records = 0;  ///< what was set aside: spans; of several_clocks: calls
   std::uint64_t total = 0;    ///< all of this clock
   bool is_decisive = false;   ///< too much for a verdict `clean`

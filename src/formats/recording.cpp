@@ -263,6 +263,21 @@ Result<std::shared_ptr<const Rows>> Recording::rows(const trace::Trace& trace,
   return Rows::read(*this, trace, is_wanted);
 }
 
+void Recording::set_refuted_aside(std::uint64_t dropped, std::uint64_t total,
+                                  std::string_view what) {
+  if (dropped == 0) return;
+  set_aside.push_back(
+      {.kind = "refuted",
+       .clock = "",
+       .records = dropped,
+       .total = total,
+       .is_decisive = true,
+       .reason = fmt::format("{} of {} pairs of {} contradict the records that they "
+                             "are of, and were left out: please report this as a "
+                             "fault of entrain",
+                             dropped, total, what)});
+}
+
 void Recording::warn_of_cut(const std::filesystem::path& file) {
   warnings.push_back(fmt::format("{} ends inside a record: what stands before the cut counts",
                                  file.filename().string()));

@@ -102,6 +102,9 @@ class Recording : public Source {
 
   // What follows for all of them.
 
+  /// Names pairs that were dropped, as the records contradict them: a fault of the tool. `what`:
+  /// the records, plural. Does nothing if there are none.
+  void set_refuted_aside(std::uint64_t dropped, std::uint64_t total, std::string_view what);
   /// Adds a warning of a file that ends inside a record.
   void warn_of_cut(const std::filesystem::path& file);
   [[nodiscard]] const std::string& path() const final { return clocks.name; }

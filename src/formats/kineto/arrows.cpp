@@ -68,7 +68,7 @@ class ArrowGroup {
  private:
   static void add(const Placed& from, const Placed& to, ArrowEdges& result) {
     if (from.clock != to.clock) {
-      result.edges.push_back({from.clock, to.clock, from.time, to.time});
+      result.edges.push_back({from.clock, to.clock, from.time, to.time, from.key});
     }
   }
   static void join(std::span<const Placed> from, std::span<const Placed> to, ArrowEdges& result) {

@@ -45,6 +45,7 @@ class ArrowReader {
 struct ArrowEdge {
   std::uint32_t cause_clock = 0, effect_clock = 0;
   std::uint64_t cause_time = 0, effect_time = 0;  ///< ns
+  std::uint64_t key = 0;                          ///< Arrow::key
 };
 
 struct ArrowEdges {

@@ -19,6 +19,7 @@
 #include "formats/json/text_file.hpp"
 #include "formats/json/unescape.hpp"
 #include "formats/kineto/arrows.hpp"
+#include "formats/kineto/claims.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/describe.hpp"
 #include "formats/kineto/manifest.hpp"
@@ -162,6 +163,9 @@ void Run::set_aside_wrong_units() {
 
 void Run::take(Matches matches) {
   matches_ = std::move(matches);
+  std::uint64_t total = 0;
+  for (const Instance& instance : matches_.instances) total += instance.members.size();
+  set_refuted_aside(drop_refuted(matches_.instances, ranks_), total, "calls");
   add_clocks();
   add_calls();
   name_contents();
@@ -337,7 +341,9 @@ void Run::add_message(const Instance& instance) {
 }
 
 void Run::add_arrows() {
-  const ArrowEdges arrows = pair_arrows(ranks_);
+  ArrowEdges arrows = pair_arrows(ranks_);
+  const std::uint64_t total = arrows.edges.size();
+  set_refuted_aside(drop_refuted(arrows.edges, ranks_), total, "arrows");
   for (const ArrowEdge& edge : arrows.edges) {
     list.cause_clock.push_back(edge.cause_clock);
     list.cause_time.push_back(edge.cause_time);

@@ -54,7 +54,8 @@ void EdgeFinder::add(std::uint32_t before, std::uint32_t after, bool is_link) {
                     .effect_time = effect.polls ? effect.end : effect.begin,
                     .is_end = false,
                     .is_link = is_link,
-                    .child = after});
+                    .child = after,
+                    .parent = before});
 }
 
 void EdgeFinder::add_call(std::uint32_t from, std::uint32_t to) {
@@ -77,6 +78,7 @@ void EdgeFinder::add_call(std::uint32_t from, std::uint32_t to) {
                       .effect_time = parent.end,
                       .is_end = true,
                       .child = to,
+                      .parent = from,
                       .rejection = has_end ? Rejection::none : Rejection::no_length});
     endless += has_end ? 0 : 1;
   }

@@ -29,10 +29,10 @@ enum class Rejection : std::uint8_t {
 struct Edge {
   std::uint32_t cause = 0, effect = 0;            ///< positions in SpanEdges::clocks
   std::uint64_t cause_time = 0, effect_time = 0;  ///< ns
-  std::uint64_t step = 0;                 ///< ns; by how much `effect_time` is later than shown
-  bool is_end = false;                    ///< connects two ends, not begins
-  bool is_link = false;                   ///< of a link, no call
-  std::uint32_t child = 0;                ///< position of the called span
+  std::uint64_t step = 0;               ///< ns; by how much `effect_time` is later than shown
+  bool is_end = false;                  ///< connects two ends, not begins
+  bool is_link = false;                 ///< of a link, no call
+  std::uint32_t child = 0, parent = 0;  ///< positions of the called or linking span, and the other
   Rejection rejection = Rejection::none;  ///< others: no evidence
 };
 

@@ -15,6 +15,7 @@
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
+#include "formats/spans/claims.hpp"
 #include "formats/spans/edges.hpp"
 #include "formats/spans/patch.hpp"
 #include "formats/spans/shape.hpp"
@@ -99,6 +100,8 @@ class Run : public formats::Recording {
     }
     SpanEdges edges =
         edges_of(spans, family, known_.identity, known == nullptr ? nullptr : &known->steps);
+    const std::uint64_t total = edges.found.size();
+    set_refuted_aside(drop_refuted(edges.found, spans), total, "spans");
     known_.steps = std::move(edges.steps);
     clocks = known_.identity.clocks;
     clocks.name = files_.front().path.parent_path().string();
@@ -106,7 +109,8 @@ class Run : public formats::Recording {
     for (const SourceFile& file : files_) {
       if (file.is_cut) warn_of_cut(file.path);
     }
-    set_aside = known_.identity.set_aside;
+    set_aside.insert(set_aside.end(), known_.identity.set_aside.begin(),
+                     known_.identity.set_aside.end());
     for (const SetAside& one : set_aside) {
       if (!one.is_decisive) warnings.push_back(one.reason);
     }
