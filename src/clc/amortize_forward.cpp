@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include <fmt/core.h>
@@ -12,7 +12,6 @@
 #include "base/try.hpp"
 #include "clc/flow_forward.hpp"
 #include "clc/influence.hpp"
-#include "clc/sweep_forward.hpp"
 #include "match/extremes.hpp"
 #include "match/parts.hpp"
 
@@ -81,42 +80,14 @@ Need need_of(Team& team, const ForwardProblem& problem) {
   return need;
 }
 
-/// Makes passes in the fastest way that can: sweeps where little moves, else the data-flow. Where
-/// nothing moves, C is the result.
-class FastestWay final : public Forward {
- public:
-  /// References must outlive this.
-  FastestWay(const trace::Share& share, const ForwardProblem& problem, const Need& need)
-      : problem_(problem), nothing_moves_(need.nothing_moves()), flow_(share, problem) {
-    // Where much is violated much moves, which is not for sweeps.
-    if (nothing_moves_ || !problem.delta.empty() || need.much_violated) return;
-    sweeps_.emplace(share.team, problem);
-  }
-
-  Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override {
-    if (nothing_moves_) return given();
-    if (sweeps_) {
-      TRY_ASSIGN(std::vector<ForwardTimes> passes, sweeps_->run(gammas));
-      if (!passes.empty()) return passes;
-      sweeps_.reset();  // for good
-    }
-    return flow_.run(gammas);
-  }
-
- private:
-  [[nodiscard]] std::vector<ForwardTimes> given() const {
-    std::vector<ForwardTimes> passes(1);
-    passes[0].times.assign(problem_.presync.begin(), problem_.presync.end());
-    passes[0].jump.assign(problem_.graph.own_count(), false);
-    passes[0].error_of.assign(problem_.graph.location_count(), 0);
-    return passes;
-  }
-
-  const ForwardProblem problem_;
-  const bool nothing_moves_;
-  std::optional<SweepForward> sweeps_;
-  FlowForward flow_;
-};
+/// The pass where nothing moves: C.
+std::vector<ForwardTimes> unmoved(const ForwardProblem& problem) {
+  std::vector<ForwardTimes> passes(1);
+  passes[0].times.assign(problem.presync.begin(), problem.presync.end());
+  passes[0].jump.assign(problem.graph.own_count(), false);
+  passes[0].error_of.assign(problem.graph.location_count(), 0);
+  return passes;
+}
 
 }  // namespace
 
@@ -126,7 +97,11 @@ Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardP
   ForwardProblem problem = given;
   problem.least_gamma = least_gamma;
   const Need need = need_of(share.team, problem);
-  FastestWay forward(share, problem, need);
+  FlowForward flow(share, problem);
+  const Forward forward = [&](std::span<const Decimal9> gammas) {
+    return need.nothing_moves() ? Result<std::vector<ForwardTimes>>(unmoved(problem))
+                                : flow.run(gammas);
+  };
   const std::int64_t violation = std::max<std::int64_t>(-need.least_slack, 0);
   const Outlook outlook{.least_error = violation + (given.separate && violation > 0 ? 1 : 0),
                         .much_violated = need.much_violated,

@@ -36,7 +36,7 @@ AmortizationPass report_of(const ForwardTimes& pass, Decimal9 gamma) {
 /// A run of control_gamma().
 class Control {
  public:
-  Control(Forward& forward, const Outlook& outlook, const Cycles& cycles, const Upstream& upstream,
+  Control(const Forward& forward, const Outlook& outlook, const Cycles& cycles, const Upstream& upstream,
           std::span<Decimal9> least_gamma)
       : forward_(forward),
         outlook_(outlook),
@@ -74,7 +74,7 @@ class Control {
       const std::vector<std::size_t> asked = asked_with(i);
       std::vector<Decimal9> gammas;
       for (const std::size_t number : asked) gammas.push_back(k_gammas[number]);
-      TRY_ASSIGN(std::vector<ForwardTimes> made, forward_.run(gammas));
+      TRY_ASSIGN(std::vector<ForwardTimes> made, forward_(gammas));
       assert(!made.empty());
       for (std::size_t m = 0; m < made.size(); ++m) uniform_[asked[m]] = std::move(made[m]);
     }
@@ -116,7 +116,7 @@ class Control {
 
   /// The pass of `gamma` but where a location keeps its own.
   Result<ForwardTimes> mixed_pass(Decimal9 gamma) {
-    TRY_ASSIGN(std::vector<ForwardTimes> made, forward_.run(std::span(&gamma, 1)));
+    TRY_ASSIGN(std::vector<ForwardTimes> made, forward_(std::span(&gamma, 1)));
     return std::move(made.front());
   }
 
@@ -155,7 +155,7 @@ class Control {
     return std::move(result_);
   }
 
-  Forward& forward_;
+  const Forward& forward_;
   const Outlook& outlook_;
   const Cycles& cycles_;
   const Upstream& upstream_;
@@ -172,8 +172,8 @@ class Control {
 
 std::span<const Decimal9> control_gammas() { return k_gammas; }
 
-Result<ForwardResult> fixed_gamma(Forward& forward, Decimal9 gamma) {
-  TRY_ASSIGN(std::vector<ForwardTimes> passes, forward.run(std::span(&gamma, 1)));
+Result<ForwardResult> fixed_gamma(const Forward& forward, Decimal9 gamma) {
+  TRY_ASSIGN(std::vector<ForwardTimes> passes, forward(std::span(&gamma, 1)));
   assert(!passes.empty());
   ForwardResult result;
   result.gamma = gamma;
@@ -183,7 +183,7 @@ Result<ForwardResult> fixed_gamma(Forward& forward, Decimal9 gamma) {
   return result;
 }
 
-Result<ForwardResult> control_gamma(Forward& forward, const Outlook& outlook, const Cycles& cycles,
+Result<ForwardResult> control_gamma(const Forward& forward, const Outlook& outlook, const Cycles& cycles,
                                     const Upstream& upstream, std::span<Decimal9> least_gamma) {
   return Control(forward, outlook, cycles, upstream, least_gamma).run();
 }

@@ -43,8 +43,8 @@ struct Outlook {
 /// section 4).
 std::span<const Decimal9> control_gammas();
 
-/// A single pass with a gamma that the user chose. Errors: those of Forward::run().
-Result<ForwardResult> fixed_gamma(Forward& forward, Decimal9 gamma);
+/// A single pass with a gamma that the user chose. Errors: those of Forward.
+Result<ForwardResult> fixed_gamma(const Forward& forward, Decimal9 gamma);
 
 /// Adds to the marked locations those whose displacements push them in a pass (mark_upstream()).
 using Upstream = std::function<void(const ForwardTimes& pass, std::vector<bool>& marked)>;
@@ -58,12 +58,12 @@ using Upstream = std::function<void(const ForwardTimes& pass, std::vector<bool>&
 /// result cannot matter are not made: the mildest gamma is taken at once if nothing jumps, or if
 /// its error is at most 1.1 times the least one possible. If no mixture does, the smallest one is
 /// taken everywhere. `cycles` are those that `forward` finds. `least_gamma` is
-/// ForwardProblem::least_gamma of `forward`, all 0. Errors: those of Forward::run().
+/// ForwardProblem::least_gamma of `forward`, all 0. Errors: those of Forward.
 ///
 /// Example: the errors of A and B with 0.99999 are 900 and 90 ticks, with 0.9 they are 100 and 80,
 /// and one receive has to move by 80. 900 is more than 88, so 0.9 is next: epsilon is 110. B keeps
 /// 0.99999. With 0.9999, A has 300, and with 0.999 it has 109. This pass is taken.
-Result<ForwardResult> control_gamma(Forward& forward, const Outlook& outlook, const Cycles& cycles,
+Result<ForwardResult> control_gamma(const Forward& forward, const Outlook& outlook, const Cycles& cycles,
                                     const Upstream& upstream, std::span<Decimal9> least_gamma);
 
 }  // namespace entrain::clc

@@ -67,7 +67,7 @@ struct FlowPlan {
 /// Example, that of Forward, with A, B and C at one member each. A evaluates its send and sends
 /// 1000. B, which has waited for it, evaluates both of its nodes and sends 1208. C evaluates its
 /// three. With a second lane for gamma 1, A sends 1000 and 1000, B sends 1208 and 1210.
-class FlowForward final : public Forward, private Scheduler::Others, private RelayProgress::Out {
+class FlowForward final : private Scheduler::Others, private RelayProgress::Out {
  public:
   /// All references must outlive this.
   FlowForward(const trace::Share& share, const ForwardProblem& problem)
@@ -76,7 +76,8 @@ class FlowForward final : public Forward, private Scheduler::Others, private Rel
   /// Passes that can be made together.
   static constexpr std::size_t k_most_lanes = 5;
 
-  Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) override;
+  /// See Forward.
+  Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas);
 
  private:
   enum class About : std::uint16_t { time, demand, proposal, news };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -68,7 +69,7 @@ struct ForwardProblem {
   }
 };
 
-/// A way to compute forward amortization: the times LC' >= C that solve equation (3') of Becker,
+/// Computes forward amortization: the times LC' >= C that solve equation (3') of Becker,
 /// Rabenseifner and Wolf (2007) in displacement form (docs/method.md, section 4) at every node:
 ///
 ///     LC'(n) = max( C(n) + decayed displacement of the node before n,
@@ -93,23 +94,10 @@ struct ForwardProblem {
 /// There are 2 jumps, and the error is 50 ticks. The message to C only became a violation when its
 /// send moved.
 ///
-/// The ways differ in how they find an order in which to compute the times, and so in speed. They
-/// give the same result, bit by bit. SweepForward needs no order and is the fastest where little
-/// moves; else FlowForward follows the locations through the graph.
-class Forward {
- public:
-  Forward() = default;
-  Forward(const Forward&) = delete;
-  Forward& operator=(const Forward&) = delete;
-  virtual ~Forward() = default;
-
-  /// Makes a pass for gammas[0] and, where the way can run several at the same time, for some more
-  /// gammas that follow it, in order. `gammas` must not be empty. An empty result means that this
-  /// way cannot do it, now or later: take another one.
-  ///
-  /// Collective in a team. Errors, the same at every member: ErrorKind::interrupted when the user
-  /// wants to stop; ErrorKind::input where cycles cannot be searched.
-  virtual Result<std::vector<ForwardTimes>> run(std::span<const Decimal9> gammas) = 0;
-};
+/// Makes a pass for gammas[0] and, where several can be made at the same time, for some more gammas
+/// that follow it, in order. `gammas` must not be empty. Collective in a team. Errors, the same at
+/// every member: ErrorKind::interrupted when the user wants to stop; ErrorKind::input where cycles
+/// cannot be searched.
+using Forward = std::function<Result<std::vector<ForwardTimes>>(std::span<const Decimal9>)>;
 
 }  // namespace entrain::clc

@@ -90,7 +90,7 @@ struct Stop final : Progress {
   [[nodiscard]] bool cancelled() const override { return true; }
 };
 
-/// The trace of the example at class Forward: A sends to B, and B to C.
+/// The trace of the example at Forward: A sends to B, and B to C.
 inline trace::testing::TraceBuilder worked_example() {
   using K = trace::EventKind;
   trace::testing::TraceBuilder b(3);
