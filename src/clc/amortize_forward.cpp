@@ -2,7 +2,6 @@
 #include "clc/amortize_forward.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <span>
 #include <vector>
@@ -23,58 +22,43 @@ namespace {
 struct Need {
   /// Smallest receive - send - mu over edges and exchanges, ticks.
   std::int64_t least_slack = std::numeric_limits<std::int64_t>::max();
-  std::int64_t latest = 0;     ///< latest time, at least 0
-  bool much_violated = false;  ///< more than a tenth of the edges
+  std::int64_t latest = 0;  ///< latest time, at least 0
 
   /// Every pass would return C. There are no cycles either.
   [[nodiscard]] bool nothing_moves() const { return least_slack > 0 && latest <= k_latest_time; }
 };
 
-/// The same in a part of the graph.
-struct Slack {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  std::size_t violated = 0;  ///< edges with less than 0
-};
-
-Slack slack_of(const match::Part& part, const ForwardProblem& problem) {
+/// Need::least_slack of a part of the graph.
+std::int64_t least_slack_of(const match::Part& part, const ForwardProblem& problem) {
   const std::span<const std::int64_t> times = problem.presync;
-  Slack result;
+  std::int64_t least = Need().least_slack;
   for (const match::Edge& edge : part.edges) {
     const std::int64_t mu = problem.graph.mu_of(edge, problem.mu);
-    const std::int64_t slack = times[edge.receive] - times[edge.send] - mu;
-    result.least = std::min(result.least, slack);
-    result.violated += slack < 0 ? 1 : 0;
+    least = std::min(least, times[edge.receive] - times[edge.send] - mu);
   }
   match::for_demands(
       problem.graph, part.exchanges, problem.mu, times,
       [&](const match::Exchange&, const match::Participant& receive, std::int64_t demand) {
         if (demand == match::k_no_demand) return;
-        result.least = std::min(result.least, times[receive.node] - demand);
+        least = std::min(least, times[receive.node] - demand);
       });
-  return result;
+  return least;
 }
 
 /// Collective.
 Need need_of(Team& team, const ForwardProblem& problem) {
   const match::Graph& graph = problem.graph;
   const std::vector<match::Part> parts = match::parts_of(graph, problem.threads);
-  std::vector<Slack> slack(parts.size());
-  match::for_parts(
-      parts, [&](const match::Part& part, std::size_t i) { slack[i] = slack_of(part, problem); });
+  std::vector<std::int64_t> slack(parts.size());
+  match::for_parts(parts, [&](const match::Part& part, std::size_t i) {
+    slack[i] = least_slack_of(part, problem);
+  });
   Need need;
-  std::size_t violated = 0;
-  for (const Slack& of_part : slack) {
-    need.least_slack = std::min(need.least_slack, of_part.least);
-    violated += of_part.violated;
-  }
+  for (const std::int64_t least : slack) need.least_slack = std::min(need.least_slack, least);
   for (LocationIndex l = 0; l < graph.location_count(); ++l) {
     const NodeIndex end = graph.first_node[l + 1];
     if (end > graph.first_node[l]) need.latest = std::max(need.latest, problem.presync[end - 1]);
   }
-  std::array<std::int64_t, 2> counts{static_cast<std::int64_t>(violated),
-                                     static_cast<std::int64_t>(graph.edges.size())};
-  team.reduce(Team::Reduction::sum, counts);
-  need.much_violated = counts[0] > counts[1] / 10;
   need.least_slack = team.reduce(Team::Reduction::min, need.least_slack);
   need.latest = team.reduce(Team::Reduction::max, need.latest);
   return need;
@@ -104,7 +88,6 @@ Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardP
   };
   const std::int64_t violation = std::max<std::int64_t>(-need.least_slack, 0);
   const Outlook outlook{.least_error = violation + (given.separate && violation > 0 ? 1 : 0),
-                        .much_violated = need.much_violated,
                         .side_by_side = share.team.size() > 1,
                         .epsilon = choice.epsilon};
   const Upstream upstream = [&](const ForwardTimes& pass, std::vector<bool>& marked) {

@@ -36,8 +36,8 @@ AmortizationPass report_of(const ForwardTimes& pass, Decimal9 gamma) {
 /// A run of control_gamma().
 class Control {
  public:
-  Control(const Forward& forward, const Outlook& outlook, const Cycles& cycles, const Upstream& upstream,
-          std::span<Decimal9> least_gamma)
+  Control(const Forward& forward, const Outlook& outlook, const Cycles& cycles,
+          const Upstream& upstream, std::span<Decimal9> least_gamma)
       : forward_(forward),
         outlook_(outlook),
         cycles_(cycles),
@@ -84,9 +84,7 @@ class Control {
   /// Numbers of the gammas that are asked for together with number `i`, which is not made yet.
   [[nodiscard]] std::vector<std::size_t> asked_with(std::size_t i) const {
     std::vector<std::size_t> asked{i};
-    if (outlook_.epsilon && (i == 0 || i == k_smallest)) return asked;
-    if (i == 0 && !outlook_.side_by_side && outlook_.much_violated) asked.push_back(k_smallest);
-    if (!outlook_.side_by_side) return asked;
+    if (!outlook_.side_by_side || (outlook_.epsilon && (i == 0 || i == k_smallest))) return asked;
     const auto* const place = std::find(k_order.begin(), k_order.end(), i);
     std::copy_if(std::next(place), k_order.end(), std::back_inserter(asked),
                  [&](std::size_t number) { return !uniform_[number]; });
@@ -183,8 +181,9 @@ Result<ForwardResult> fixed_gamma(const Forward& forward, Decimal9 gamma) {
   return result;
 }
 
-Result<ForwardResult> control_gamma(const Forward& forward, const Outlook& outlook, const Cycles& cycles,
-                                    const Upstream& upstream, std::span<Decimal9> least_gamma) {
+Result<ForwardResult> control_gamma(const Forward& forward, const Outlook& outlook,
+                                    const Cycles& cycles, const Upstream& upstream,
+                                    std::span<Decimal9> least_gamma) {
   return Control(forward, outlook, cycles, upstream, least_gamma).run();
 }
 

@@ -29,9 +29,6 @@ struct Outlook {
   /// No pass has a smaller error, ticks: some receive has to move by so much, whatever its sender
   /// does. Does not hold where nodes are tied.
   std::int64_t least_error = 0;
-  /// Much is violated, so the mildest gamma is probably not the one: the pass of the smallest gamma
-  /// may as well run at the same time.
-  bool much_violated = false;
   /// Passes wait more than they work, as in a team: those that may be needed are made together.
   bool side_by_side = false;
   /// Largest displacement that needs no smaller gamma, ticks; empty: 1.1 times that of the smallest
@@ -63,7 +60,8 @@ using Upstream = std::function<void(const ForwardTimes& pass, std::vector<bool>&
 /// Example: the errors of A and B with 0.99999 are 900 and 90 ticks, with 0.9 they are 100 and 80,
 /// and one receive has to move by 80. 900 is more than 88, so 0.9 is next: epsilon is 110. B keeps
 /// 0.99999. With 0.9999, A has 300, and with 0.999 it has 109. This pass is taken.
-Result<ForwardResult> control_gamma(const Forward& forward, const Outlook& outlook, const Cycles& cycles,
-                                    const Upstream& upstream, std::span<Decimal9> least_gamma);
+Result<ForwardResult> control_gamma(const Forward& forward, const Outlook& outlook,
+                                    const Cycles& cycles, const Upstream& upstream,
+                                    std::span<Decimal9> least_gamma);
 
 }  // namespace entrain::clc

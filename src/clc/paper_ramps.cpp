@@ -2,7 +2,6 @@
 #include "clc/paper_ramps.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "base/exact.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include <fmt/core.h>
 
@@ -213,16 +212,15 @@ class Gathering {
   std::vector<std::int64_t> granules_;
 };
 
-/// Lists of components go to everybody: number of nodes, then the nodes.
+/// The lists of rank 0, the only one that has any, at every member: number of nodes, then the
+/// nodes.
 std::vector<std::vector<Name>> broadcast(Team& team, const std::vector<std::vector<Name>>& lists) {
   std::vector<std::uint32_t> words;
   for (const std::vector<Name>& list : lists) {
     words.push_back(static_cast<std::uint32_t>(list.size()));
     for (const Name& name : list) words.insert(words.end(), {name.location, name.node});
   }
-  std::vector<std::vector<std::uint32_t>> parcels(team.size());
-  if (team.rank() == 0) std::fill(parcels.begin(), parcels.end(), words);
-  const std::vector<std::uint32_t> received = exchange(team, std::move(parcels))[0];
+  const std::vector<std::uint32_t> received = gather_everywhere(team, words);
   std::vector<std::vector<Name>> result;
   for (std::size_t i = 0; i < received.size();) {
     std::vector<Name>& list = result.emplace_back();
