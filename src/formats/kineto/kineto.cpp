@@ -207,10 +207,8 @@ void Run::add_devices(const RankFile& rank) {
     const std::uint32_t number = rank.numbers[c];
     add_clock(rank, device, fmt::format("rank {} device {}", rank.rank, row_of(device.process)));
     for (const InnerEdge& edge : device.edges) {
-      list.cause_clock.push_back(edge.from_host ? host : number);
-      list.cause_time.push_back(edge.from_host ? edge.host : edge.device);
-      list.effect_clock.push_back(edge.from_host ? number : host);
-      list.effect_time.push_back(edge.from_host ? edge.device : edge.host);
+      const tables::EdgeList::End of_host{host, edge.host}, of_device{number, edge.device};
+      edge.from_host ? list.add(of_host, of_device) : list.add(of_device, of_host);
     }
   }
 }
@@ -345,10 +343,7 @@ void Run::add_arrows() {
   const std::uint64_t total = arrows.edges.size();
   set_refuted_aside(drop_refuted(arrows.edges, ranks_), total, "arrows");
   for (const ArrowEdge& edge : arrows.edges) {
-    list.cause_clock.push_back(edge.cause_clock);
-    list.cause_time.push_back(edge.cause_time);
-    list.effect_clock.push_back(edge.effect_clock);
-    list.effect_time.push_back(edge.effect_time);
+    list.add({edge.cause_clock, edge.cause_time}, {edge.effect_clock, edge.effect_time});
   }
   coverage.receives += arrows.heads;
   coverage.paired += arrows.paired;

@@ -178,10 +178,7 @@ tables::EdgeList list_of(std::span<const Edge> edges) {
   tables::EdgeList list;
   for (const Edge& edge : edges) {
     if (edge.rejection != Rejection::none) continue;
-    list.cause_clock.push_back(edge.cause);
-    list.effect_clock.push_back(edge.effect);
-    list.cause_time.push_back(edge.cause_time);
-    list.effect_time.push_back(edge.effect_time);
+    list.add({edge.cause, edge.cause_time}, {edge.effect, edge.effect_time});
   }
   return list;
 }

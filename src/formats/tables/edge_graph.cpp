@@ -310,10 +310,7 @@ EdgeList list_of(const match::Graph& graph, const MuTicks& mu) {
   const bool delays = mu != MuTicks{} || !graph.extra_mu.empty();
   const std::span<const std::uint64_t> stamps = graph.stamp;
   const auto add = [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
-    list.cause_clock.push_back(from);
-    list.cause_time.push_back(graph.stamp[edge.send]);
-    list.effect_clock.push_back(to);
-    list.effect_time.push_back(graph.stamp[edge.receive]);
+    list.add({from, graph.stamp[edge.send]}, {to, graph.stamp[edge.receive]});
     list.kind.push_back(edge.kind);
     if (delays) list.min_delay.push_back(graph.mu_of(edge, mu));
   };

@@ -20,6 +20,17 @@ struct EdgeList {
   BigVector<CollectiveInstance> instances;
   BigVector<InstanceMember> members;
 
+  struct End {
+    std::uint32_t clock = 0;
+    std::uint64_t time = 0;  ///< stamp
+  };
+  /// Adds an edge, without its delay and kind.
+  void add(const End& cause, const End& effect) {
+    cause_clock.push_back(cause.clock);
+    cause_time.push_back(cause.time);
+    effect_clock.push_back(effect.clock);
+    effect_time.push_back(effect.time);
+  }
   /// Views of the arrays, valid until these change.
   [[nodiscard]] Edges view() const {
     return {.cause_clock = cause_clock,
