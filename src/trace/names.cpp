@@ -107,21 +107,8 @@ const char* name_of(EdgeKind kind) {
 }
 
 const char* name_of(ClockState state) {
-  switch (state) {
-    case ClockState::right:
-      return "right";
-    case ClockState::slow:
-      return "slow";
-    case ClockState::fast:
-      return "fast";
-    case ClockState::stepped:
-      return "stepped";
-    case ClockState::bent:
-      return "bent";
-    case ClockState::untied:
-      return "untied";
-  }
-  return "";
+  static constexpr std::array k_names{"right", "slow", "fast", "stepped", "bent", "untied"};
+  return name_in(k_names, state);
 }
 
 const char* name_of(Verdict verdict) {
