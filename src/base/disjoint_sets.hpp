@@ -29,6 +29,13 @@ class DisjointSets {
     parent_[std::max(a, b)] = std::min(a, b);
     return a != b;
   }
+  /// The set of every number.
+  std::vector<std::uint32_t> all() {
+    for (std::uint32_t number = 0; number < parent_.size(); ++number) {
+      parent_[number] = find(number);
+    }
+    return parent_;
+  }
 
  private:
   std::vector<std::uint32_t> parent_;  ///< never larger than the number itself

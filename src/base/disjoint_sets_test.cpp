@@ -16,6 +16,7 @@ TEST(DisjointSets, go_by_their_smallest_number) {
   for (const std::uint32_t number : {2u, 3u, 4u, 5u}) EXPECT_EQ(sets.find(number), 2u);
   EXPECT_EQ(sets.find(0), 0u);
   EXPECT_EQ(sets.find(1), 1u);
+  EXPECT_EQ(sets.all(), (std::vector<std::uint32_t>{0, 1, 2, 2, 2, 2}));
 }
 
 TEST(DisjointSets, long_chains_are_followed) {

@@ -122,7 +122,7 @@ class Chooser {
       sets.join(first_with_key.try_emplace(key[l], l).first->second, l);
       if (proved_[l] != k_none) sets.join(first_proved.try_emplace(proved_[l], l).first->second, l);
     }
-    for (LocationIndex l = 0; l < locations_; ++l) key[l] = sets.find(l);
+    key = sets.all();
   }
 
   void read_records() {

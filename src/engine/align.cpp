@@ -7,8 +7,8 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
+#include "diagnosis/clock_table.hpp"
 #include "engine/check_times.hpp"
-#include "engine/clock_table.hpp"
 #include "engine/page_survey.hpp"
 #include "engine/proof.hpp"
 #include "engine/timeline.hpp"
@@ -66,8 +66,10 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
     report.bounds =
         judge(workers, t, proven, t.presync.maps, wants_rows(t, proven, check.bounds, true));
   }
-  report.clocks = clock_table(workers, t, t.presync.maps, clock_evidence(workers, t),
-                              report.bounds ? &*report.bounds : nullptr);
+  const diagnosis::ClocksOfTrace diagnosed = diagnosed_clocks(workers, t);
+  report.clocks =
+      diagnosis::clock_table(diagnosed, t.presync.maps, diagnosis::clock_evidence(diagnosed),
+                             report.bounds ? &*report.bounds : nullptr);
   take_clocks(source, t.measured, report.before);
   if (survey) {
     TRY_ASSIGN(*page,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include <fmt/core.h>

@@ -7,7 +7,6 @@
 
 #include "base/try.hpp"
 #include "constraints/node_times.hpp"
-#include "trace/properties.hpp"
 
 namespace entrain::engine {
 

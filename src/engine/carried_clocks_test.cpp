@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/carried_clocks.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include <entrain/entrain.hpp>
 
 #include "base/temp_folder_testing.hpp"
+#include "carriers/carried_clocks.hpp"
 #include "engine/inputs.hpp"
 #include "formats/registry/open_testing.hpp"
 
@@ -192,8 +191,8 @@ TEST(CarriedClocks, a_device_that_is_calibrated_anew_moves_no_host) {
 }
 
 TEST(CarriedClocks, clocks_of_processes_of_their_own_carry_nothing) {
-  EXPECT_FALSE(has_carried(std::vector<std::uint32_t>{0, 1, 2}));
-  EXPECT_TRUE(has_carried(std::vector<std::uint32_t>{0, 1, 0}));
+  EXPECT_FALSE(carriers::has_carried(std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_TRUE(carriers::has_carried(std::vector<std::uint32_t>{0, 1, 0}));
 }
 
 }  // namespace

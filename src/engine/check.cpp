@@ -7,8 +7,8 @@
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"
+#include "diagnosis/clock_table.hpp"
 #include "engine/check_times.hpp"
-#include "engine/clock_table.hpp"
 #include "engine/page_survey.hpp"
 #include "engine/proof.hpp"
 #include "engine/timeline.hpp"
@@ -81,7 +81,8 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   if (is_contradicted(report)) {
     TRY_ASSIGN(clocks, clocks_of(run, *source, options, report));
   } else {
-    clocks = ExplainedClocks{unmoved_clocks(workers, timeline, nullptr), timeline.told, {}};
+    clocks = ExplainedClocks{
+        diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline)), timeline.told, {}};
   }
   if (clocks && !clocks->wrong_pairs.empty()) {
     setting.told = &clocks->told;

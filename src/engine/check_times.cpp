@@ -88,8 +88,8 @@ void count_set_aside(const explain::Told& told, Counters& skipped) {
 
 /// Adds what the records or edges cannot tell.
 void complete(const CheckSetting& setting, CheckReport& report) {
-  report.mu_source = setting.mu.source;
-  if (setting.given_edges != nullptr) {
+  report.mu_source = setting.timeline.mu.source;
+  if (setting.timeline.has_given_edges) {
     report.events = report.communication_events;
     if (setting.source != nullptr) setting.source->complete(report);
     if (setting.told != nullptr) count_set_aside(*setting.told, report.skipped);
@@ -112,11 +112,9 @@ CheckSetting setting_of(session::Workers& workers, const formats::Source& source
                         const Progress* progress) {
   return {.workers = workers,
           .options = options,
-          .mu = timeline.mu,
-          .domains = timeline.domains,
+          .timeline = timeline,
           .progress = progress,
           .witness = timeline.is_matched ? &timeline.witness : nullptr,
-          .given_edges = timeline.has_given_edges ? &timeline.graph : nullptr,
           .source = &source,
           .told = &timeline.told,
           .wrong_pairs = timeline.wrong_pairs};
@@ -142,21 +140,19 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
                                         const session::LoadedTrace& loaded,
                                         std::span<const ClockMap> maps, const OtherTimes* others) {
   session::Workers& workers = setting.workers;
+  const Timeline& timeline = setting.timeline;
   std::optional<GraphEdges> edges;
-  if (setting.given_edges != nullptr) edges.emplace(*setting.given_edges);
+  if (timeline.has_given_edges) edges.emplace(timeline.graph);
   if (!workers.alone()) others = nullptr;
-  const trace::ClockDomains& domains = setting.domains;
-  const std::span<const std::uint32_t> clock_of =
-      domains.trivial() ? std::span<const std::uint32_t>() : domains.of;
   verify::TimesToCheck times{
       .maps = maps,
-      .mu = setting.mu.ticks,
-      .pair_mu = &setting.mu.pairs,
-      .clock_of = clock_of,
+      .mu = timeline.mu.ticks,
+      .pair_mu = &timeline.mu.pairs,
       .claims = {.witness = setting.witness, .same_clock_records = setting.same_clock_records},
       .named_edges = edges ? &*edges : nullptr,
       .wrong_pairs = setting.wrong_pairs,
       .known_acyclic = setting.known_acyclic};
+  if (!timeline.domains.trivial()) times.clock_of = timeline.domains.of;
   std::mutex mutex;
   Result<void> named;  // whether the regions of the worst edges could be looked up
   if (loaded.reader != nullptr) {

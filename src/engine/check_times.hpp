@@ -8,14 +8,11 @@
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
-#include "engine/mu.hpp"
 #include "engine/timeline.hpp"
 #include "explain/explained.hpp"
 #include "formats/source.hpp"
-#include "match/graph.hpp"
 #include "page/survey.hpp"
 #include "session/loaded_trace.hpp"
-#include "trace/clock_domains.hpp"
 #include "trace/witness.hpp"
 #include "verify/check.hpp"
 
@@ -25,18 +22,16 @@ namespace entrain::engine {
 struct CheckSetting {
   session::Workers& workers;
   const CheckOptions& options;
-  const ChosenMu& mu;
-  /// Edges between locations of one clock are counted apart, if there are such locations.
-  const trace::ClockDomains& domains;
+  /// Edges that its source names are counted as they are; those between locations of one clock are
+  /// counted apart, if there are such locations.
+  const Timeline& timeline;
   const Progress* progress = nullptr;  ///< may be null
   /// To be filled with the edges of all workers, at rank 0 of the processes; may be null.
   page::Survey* survey = nullptr;
   bool known_acyclic = false;  ///< see verify::TimesToCheck::known_acyclic
   /// Pairs that were found before where records are missing; null: they are found now.
   const trace::Witness* witness = nullptr;
-  bool same_clock_records = true;  ///< see verify::Claims
-  /// Edges that the source names; null: they follow from the records.
-  const match::Graph* given_edges = nullptr;
+  bool same_clock_records = true;           ///< see verify::Claims
   const formats::Source* source = nullptr;  ///< source of the trace; null: it tells nothing more
   const explain::Told* told = nullptr;      ///< why no clocks meet all edges; null: some do
   std::span<const trace::WrongPair> wrong_pairs{};  ///< see verify::TimesToCheck

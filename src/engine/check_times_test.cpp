@@ -22,13 +22,20 @@ session::LoadedTrace backward_message() {
   return otf2::testing::loaded_of(b);
 }
 
-CheckReport checked(const session::LoadedTrace& loaded, std::span<const ClockMap> maps,
-                    const trace::ClockDomains& domains) {
+/// A timeline of locations with clocks of their own.
+Timeline timeline_of(std::size_t locations) {
+  Timeline timeline;
+  timeline.mu.source.origin = MuOrigin::given;
+  timeline.domains = trace::separate_domains(locations);
+  return timeline;
+}
+
+CheckReport checked(const session::LoadedTrace& loaded, std::span<const ClockMap> maps) {
   session::Workers workers(2);
   const CheckOptions options;
-  const ChosenMu mu{.ticks = {}, .source = {MuOrigin::given}};
-  const auto report = check_times(
-      {.workers = workers, .options = options, .mu = mu, .domains = domains}, loaded, maps);
+  const Timeline timeline = timeline_of(maps.size());
+  const auto report =
+      check_times({.workers = workers, .options = options, .timeline = timeline}, loaded, maps);
   EXPECT_TRUE(report);
   return report.value_or(CheckReport{});
 }
@@ -36,20 +43,20 @@ CheckReport checked(const session::LoadedTrace& loaded, std::span<const ClockMap
 TEST(CheckTimes, counts_violations_under_the_maps) {
   const session::LoadedTrace loaded = backward_message();
   std::vector<ClockMap> maps(2);
-  const CheckReport before = checked(loaded, maps, trace::separate_domains(2));
+  const CheckReport before = checked(loaded, maps);
   EXPECT_EQ(before.violations, 1u);
   EXPECT_EQ(before.mu_source.origin, MuOrigin::given);
   maps[1] = maps[1].shifted(600);
-  EXPECT_EQ(checked(loaded, maps, trace::separate_domains(2)).violations, 0u);
+  EXPECT_EQ(checked(loaded, maps).violations, 0u);
 }
 
 TEST(CheckTimes, a_trace_without_events_has_no_edges) {
   const session::LoadedTrace loaded = otf2::testing::loaded_of(TraceBuilder(2));
-  const CheckReport report = checked(loaded, std::vector<ClockMap>(2), trace::separate_domains(2));
+  const CheckReport report = checked(loaded, std::vector<ClockMap>(2));
   EXPECT_EQ(report.violations, 0u);
   EXPECT_EQ(report.events, 0u);
   const session::LoadedTrace nothing = otf2::testing::loaded_of(TraceBuilder(0));
-  EXPECT_EQ(checked(nothing, {}, trace::separate_domains(0)).locations, 0u);
+  EXPECT_EQ(checked(nothing, {}).locations, 0u);
 }
 
 /// A trace whose files have become unreadable since they were scanned.
@@ -78,11 +85,9 @@ TEST(CheckTimes, regions_that_cannot_be_looked_up_are_an_error) {
   loaded.reader = std::make_unique<Unreadable>();
   session::Workers workers(2);
   const CheckOptions options;
-  const ChosenMu mu;
-  const trace::ClockDomains domains = trace::separate_domains(2);
-  const auto refused =
-      check_times({.workers = workers, .options = options, .mu = mu, .domains = domains}, loaded,
-                  std::vector<ClockMap>(2));
+  const Timeline timeline = timeline_of(2);
+  const auto refused = check_times({.workers = workers, .options = options, .timeline = timeline},
+                                   loaded, std::vector<ClockMap>(2));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "unreadable");
 }
@@ -96,11 +101,10 @@ TEST(CheckTimes, can_be_interrupted) {
   const session::LoadedTrace loaded = backward_message();
   session::Workers workers(1);
   const CheckOptions options;
-  const ChosenMu mu;
-  const trace::ClockDomains domains = trace::separate_domains(2);
-  const auto refused = check_times(
-      {.workers = workers, .options = options, .mu = mu, .domains = domains, .progress = &stop},
-      loaded, std::vector<ClockMap>(2));
+  const Timeline timeline = timeline_of(2);
+  const auto refused =
+      check_times({.workers = workers, .options = options, .timeline = timeline, .progress = &stop},
+                  loaded, std::vector<ClockMap>(2));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::interrupted);
 }

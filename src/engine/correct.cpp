@@ -17,9 +17,8 @@
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/presync.hpp"
+#include "diagnosis/clock_table.hpp"
 #include "engine/amortization.hpp"
-#include "engine/clock_table.hpp"
-#include "engine/constant_shifts.hpp"
 #include "engine/correct_output.hpp"
 #include "engine/inputs.hpp"
 #include "engine/page_survey.hpp"
@@ -27,6 +26,7 @@
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "engine/verification.hpp"
+#include "formats/constant_shifts.hpp"
 #include "formats/registry/open.hpp"
 #include "match/graph.hpp"
 #include "output/output.hpp"
@@ -219,8 +219,8 @@ class Correction {
 
   void tabulate_clocks() {
     std::optional<ClockBounds>& bounds = report_.bounds;
-    report_.clocks =
-        engine::clock_table(workers_, t_, maps_, evidence_, bounds ? &*bounds : nullptr);
+    report_.clocks = diagnosis::clock_table(engine::diagnosed_clocks(workers_, t_), maps_,
+                                            evidence_, bounds ? &*bounds : nullptr);
     if (bounds && page_ == nullptr && !options_.check.bounds.rows) bounds->rows.clear();
   }
 
@@ -230,14 +230,14 @@ class Correction {
     t_ = {};
     TRY_ASSIGN(t_, engine::find_timeline(workers_, paired(), check, use(), progress_));
     if (check.bounds.wanted) TRY(hold_in_intervals(report));
-    if (report) evidence_ = engine::clock_evidence(workers_, t_);
+    if (report) evidence_ = diagnosis::clock_evidence(engine::diagnosed_clocks(workers_, t_));
     report_.run.phases.scan += t_.scan_s;
     report_.run.phases.presync += t_.presync_s;
     report_.run.phases.match += t_.match_s;
     session::begin_phase(progress_, "correct");
     maps_ = t_.presync.maps;
     if (shifts_as_a_whole()) {
-      engine::ConstantShifts shifts = engine::constant_shifts(t_.loaded.trace, maps_);
+      formats::ConstantShifts shifts = formats::constant_shifts(t_.loaded.trace, maps_);
       maps_ = std::move(shifts.maps);
       if (!shifts.note.empty()) t_.report.notes.push_back(std::move(shifts.note));
     } else if (options_.amortize) {
@@ -394,7 +394,7 @@ class Correction {
   bool writing_ = false;
   std::vector<ClockMap> maps_;  ///< map of each location: stored stamp -> corrected time
   Decimal9 gamma_;
-  engine::ClockEvidence evidence_;             ///< evidence on the clocks as measured
+  diagnosis::ClockEvidence evidence_;          ///< evidence on the clocks as measured
   std::optional<CheckReport> before_pairing_;  ///< check of the times as measured by the pairs of
                                                ///< the original, if the correction has others
   std::unique_ptr<formats::Staged> staged_;

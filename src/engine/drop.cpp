@@ -2,11 +2,9 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
 #include <entrain/entrain.hpp>
 
 #include "base/executor.hpp"

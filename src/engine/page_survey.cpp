@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <utility>
 
 #include "base/try.hpp"
 #include "engine/correct_output.hpp"

@@ -11,16 +11,15 @@
 #include <fmt/format.h>
 
 #include "base/exact.hpp"
-#include "base/executor.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
+#include "carriers/carried_clocks.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
 #include "causal/project.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
 #include "engine/archive_records.hpp"
-#include "engine/carried_clocks.hpp"
 #include "explain/explained.hpp"
 #include "explain/staying.hpp"
 #include "formats/given_source.hpp"
@@ -300,21 +299,22 @@ class Finder {
   /// True if clocks of one process move together as far as the edges between them allow.
   [[nodiscard]] bool carries() const {
     return given_ && given_->are_kept && corrects() && options_.presync == Presync::automatic &&
-           has_carried(t_.loaded.trace.definitions.process_of);
+           carriers::has_carried(t_.loaded.trace.definitions.process_of);
   }
 
   /// Aligns the clocks that carry others, and these with them.
   Result<void> align_carriers() {
-    TRY_ASSIGN(CarriedClocks carried,
-               carried_clocks(given_->clocks, given_->edges, t_.loaded.trace.definitions.process_of,
-                              [&](const Clocks& pair, const Edges& edges) {
-                                return align(pair, edges, momentary_limit().rate_ppb);
-                              }));
+    TRY_ASSIGN(carriers::CarriedClocks carried,
+               carriers::carried_clocks(given_->clocks, given_->edges,
+                                        t_.loaded.trace.definitions.process_of,
+                                        [&](const Clocks& pair, const Edges& edges) {
+                                          return align(pair, edges, momentary_limit().rate_ppb);
+                                        }));
     const formats::GivenSource source(carried.clocks, carried.list.view(), true);
     TRY_ASSIGN(Timeline aligned, find_timeline(workers_, source, options_, use_, progress_));
-    leave_steps_to_carried(carried, given_->clocks, given_->edges, aligned.presync.maps,
-                           aligned.told.all);
-    TRY_ASSIGN(t_.presync.maps, maps_of_all(carried, aligned.presync.maps));
+    carriers::leave_steps_to_carried(carried, given_->clocks, given_->edges, aligned.presync.maps,
+                                     aligned.told.all);
+    TRY_ASSIGN(t_.presync.maps, carriers::maps_of_all(carried, aligned.presync.maps));
     t_.presync.method = PresyncMethod::causal;
     t_.presync.provenance = aligned.presync.provenance;
     t_.presync.clocks.reason = std::move(aligned.presync.clocks.reason);
@@ -358,7 +358,7 @@ class Finder {
 
   [[nodiscard]] bool may_be_explained() const {
     if (given_) {
-      return given_->are_kept ? !has_carried(t_.loaded.trace.definitions.process_of)
+      return given_->are_kept ? !carriers::has_carried(t_.loaded.trace.definitions.process_of)
                               : t_.domains.trivial();
     }
     constexpr std::int64_t k_most = std::int64_t{1} << 21;  // then memory for a list is not spent
@@ -555,7 +555,7 @@ class Finder {
   }
 
   [[nodiscard]] trace::ClockDomains domains_that_are_kept() const {
-    return domains_in_processes(given_->edges, t_.loaded.trace.definitions.process_of);
+    return carriers::domains_in_processes(given_->edges, t_.loaded.trace.definitions.process_of);
   }
 
   /// Found without the trace: processes, whose locations always have one owner.
@@ -744,6 +744,14 @@ constraints::Context causal_context(session::Workers& workers, const Timeline& t
           .reference = timeline.reference,
           .threads = workers.threads(),
           .progress = progress};
+}
+
+diagnosis::ClocksOfTrace diagnosed_clocks(session::Workers& workers, const Timeline& timeline) {
+  return {.context = causal_context(workers, timeline, nullptr),
+          .measured = timeline.measured.maps,
+          .found = timeline.presync.maps,
+          .shared = timeline.shared_clocks,
+          .are_edges_given = timeline.has_given_edges};
 }
 
 Result<Timeline> find_timeline(session::Workers& workers, const formats::Source& source,

@@ -10,6 +10,7 @@
 #include "causal/project.hpp"
 #include "clocks/presync.hpp"
 #include "constraints/context.hpp"
+#include "diagnosis/clock_evidence.hpp"
 #include "engine/mu.hpp"
 #include "explain/explained.hpp"
 #include "formats/source.hpp"
@@ -56,6 +57,9 @@ struct Timeline {
 /// it.
 constraints::Context causal_context(session::Workers& workers, const Timeline& timeline,
                                     const Progress* progress);
+
+/// Its clocks, for diagnosis/; likewise.
+diagnosis::ClocksOfTrace diagnosed_clocks(session::Workers& workers, const Timeline& timeline);
 
 /// The next step after the timeline is found.
 enum class Purpose {

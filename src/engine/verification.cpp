@@ -11,7 +11,6 @@
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "session/phase.hpp"
-#include "trace/properties.hpp"
 
 namespace entrain::engine {
 

@@ -18,8 +18,7 @@ namespace {
 /// Per clock: the smallest number of a clock that it is tied to by edges, directly or by way of
 /// others.
 std::vector<std::uint32_t> tied_groups(const Recording& recording) {
-  const auto count = static_cast<std::uint32_t>(recording.clocks.clocks.size());
-  DisjointSets sets(count);
+  DisjointSets sets(recording.clocks.clocks.size());
   const tables::EdgeList& list = recording.list;
   for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
     sets.join(list.cause_clock[e], list.effect_clock[e]);
@@ -29,9 +28,7 @@ std::vector<std::uint32_t> tied_groups(const Recording& recording) {
       sets.join(list.members[one.first].clock, list.members[one.first + m].clock);
     }
   }
-  std::vector<std::uint32_t> group(count);
-  for (std::uint32_t c = 0; c < count; ++c) group[c] = sets.find(c);
-  return group;
+  return sets.all();
 }
 
 }  // namespace

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -195,8 +193,7 @@ Result<bool> move_as_wholes(constraints::ConstrainedClocks& clocks, std::vector<
 
 /// Aligns groups of clocks by edges between them. `groups`: aligned clocks, before and after.
 Result<void> join_groups(constraints::ConstrainedClocks& clocks, DisjointSets& groups) {
-  std::vector<std::uint32_t> group_of(clocks.clocks());
-  for (std::uint32_t c = 0; c < group_of.size(); ++c) group_of[c] = groups.find(c);
+  std::vector<std::uint32_t> group_of = groups.all();
   TRY(align_groups(clocks, group_of));
   for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
   return {};
@@ -390,7 +387,7 @@ Result<Alignment> align_unmeasured(constraints::ConstrainedClocks& clocks) {
   TRY_ASSIGN(const bool by_ends, align_by_ends(clocks, before, groups));
   const std::string ends = by_ends ? " and by ends of collectives, which coincide" : "";
   TRY_ASSIGN(const std::string consensus, apply_reference(clocks, before));
-  for (std::uint32_t c = 0; c < clocks.clocks(); ++c) clocks.component_of[c] = groups.find(c);
+  clocks.component_of = groups.all();
   std::set<std::uint32_t> groups_seen;
   for (const constraints::ClockConstraint& constraint : clocks.constraints()) {
     groups_seen.insert({clocks.component_of[constraint.from], clocks.component_of[constraint.to]});

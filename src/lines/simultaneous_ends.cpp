@@ -154,9 +154,7 @@ class FitEnds {
       for (std::size_t e = calls_.first[i]; e < calls_.first[i + 1]; ++e)
         sets.join(calls_.ends[calls_.first[i]].clock, calls_.ends[e].clock);
     }
-    std::vector<std::uint32_t> component(lines_.size());
-    for (std::uint32_t c = 0; c < component.size(); ++c) component[c] = sets.find(c);
-    return component;
+    return sets.all();
   }
 
   [[nodiscard]] SimultaneousEnds finish() const {

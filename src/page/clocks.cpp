@@ -9,6 +9,7 @@
 
 #include "base/exact.hpp"
 #include "base/team.hpp"
+#include "trace/straight_stamps.hpp"
 
 namespace entrain::page {
 
@@ -70,11 +71,10 @@ std::int64_t largest_move(const ClockMap& before, const ClockMap& after,
                           const trace::LocationSkeleton& location) {
   if (before == after) return 0;
   std::int64_t most = 0;
-  for (const ClockMap* knots : {&before, &after}) {
-    ClockMap::Cursor from(before), to(after);
-    for_each_knot(*knots, location, [&](std::uint64_t local) {
-      most = std::max(most, std::abs(to(local) - from(local)));
-    });
+  ClockMap::Cursor from(before), to(after);
+  for (const std::uint64_t local :
+       trace::straight_stamps(location.first, location.last, {&before, &after})) {
+    most = std::max(most, std::abs(to(local) - from(local)));
   }
   return most;
 }

@@ -73,13 +73,4 @@ inline constexpr double k_map_error_ticks = 1.25;
 inline constexpr std::uint64_t k_max_knots = std::uint64_t{1} << 16;
 Result<ClockMap> sampled(const SkewedClock& clock, std::uint64_t first, std::uint64_t last);
 
-/// outer(inner(t)) as one map, for increasing maps and times that inner does not make negative.
-///
-/// Exact at the knots of `inner`, and within two ticks elsewhere between the first and the last
-/// knot of `outer`: the composition of the maps rounds twice, one map only once, and a bend of
-/// `outer` may fall between two ticks. Increasing
-/// again, as far as one tick of rounding goes: with a rate below 1 two neighbouring ticks may
-/// become one, but never change order.
-Result<ClockMap> composed(const ClockMap& inner, const ClockMap& outer);
-
 }  // namespace entrain::sim

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/random.hpp"
+#include "trace/composed_map.hpp"
 
 namespace entrain::sim {
 namespace {
@@ -223,7 +224,7 @@ TEST(Composed, is_one_map_after_the_other) {
   for (std::uint64_t seed = 0; seed < k_seeds; ++seed) {
     const ClockMap inner = seed % 4 == 0 ? ClockMap() : wavy_inner(seed);
     const ClockMap outer = sampled(draw_clock(usual(), seed, 1), k_first, k_first + k_span).value();
-    const ClockMap both = composed(inner, outer).value();
+    const ClockMap both = trace::composed(inner, outer).value();
     ASSERT_TRUE(both.is_monotone());
     for (std::uint64_t x = 0; x <= k_span; x += k_span / 499) {
       const auto through = static_cast<std::uint64_t>(inner(k_first + x));
@@ -244,7 +245,8 @@ TEST(Composed, keeps_order_and_equality_of_neighbouring_ticks) {
   strong.wander = 0.05;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const ClockMap both =
-        composed(inner, sampled(draw_clock(strong, seed, 0), k_first, k_first + k_span).value())
+        trace::composed(inner,
+                        sampled(draw_clock(strong, seed, 0), k_first, k_first + k_span).value())
             .value();
     std::uint64_t merged = 0;
     for (const std::uint64_t start : {k_first, k_first + 5'000'000, k_first + k_span - 20'000}) {
@@ -259,7 +261,7 @@ TEST(Composed, keeps_order_and_equality_of_neighbouring_ticks) {
 
 TEST(Composed, of_identities_is_a_plain_shift) {
   const ClockMap shift = ClockMap().shifted(1234);
-  const ClockMap both = composed(ClockMap(), shift).value();
+  const ClockMap both = trace::composed(ClockMap(), shift).value();
   for (const std::uint64_t t : {0ull, 1ull, 1'000'000ull, 1ull << 50}) {
     EXPECT_EQ(both(t), static_cast<std::int64_t>(t) + 1234);
   }
@@ -274,7 +276,7 @@ TEST(Composed, extends_both_ends_with_a_rate_and_not_with_a_rounding) {
   amplitudes.wander = 0;
   const ClockMap outer =
       sampled(draw_clock(amplitudes, 2, 1), k_first, k_first + 2'000'000).value();
-  const ClockMap both = composed(inner, outer).value();
+  const ClockMap both = trace::composed(inner, outer).value();
   for (const std::uint64_t t : {k_first - 500'000, k_first + 3'000'000, k_first + 1'000'000'000}) {
     const std::int64_t wanted = outer(static_cast<std::uint64_t>(inner(t)));
     const double distance = std::fabs(static_cast<double>(t) - static_cast<double>(k_first));
@@ -285,7 +287,7 @@ TEST(Composed, extends_both_ends_with_a_rate_and_not_with_a_rounding) {
 TEST(ComposedMaps, offsets_out_of_range_are_refused) {
   const ClockMap inner = ClockMap::from_knots({{0, 0}, {~std::uint64_t{0}, 5}}).value();
   const ClockMap outer = ClockMap::from_knots({{0, -(std::int64_t{1} << 61)}, {1'000, 0}}).value();
-  const auto both = composed(inner, outer);
+  const auto both = trace::composed(inner, outer);
   ASSERT_FALSE(both);
   EXPECT_EQ(both.error().kind, ErrorKind::input);
 }

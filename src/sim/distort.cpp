@@ -15,6 +15,8 @@
 #include "base/try.hpp"
 #include "sim/clock_model.hpp"
 #include "sim/random.hpp"
+#include "trace/composed_map.hpp"
+#include "trace/straight_stamps.hpp"
 
 namespace entrain::sim {
 
@@ -264,15 +266,10 @@ std::vector<trace::ClockOffset> measure(const Comparison& unit, std::uint32_t se
   return records;
 }
 
-/// Calls `look` for the ends of `range` and every knot of `clock` inside it, in order.
-template <class Look>
-void for_each_bend(const ClockMap& clock, const Range& range, const Look& look) {
-  look(static_cast<std::uint64_t>(range.first));
-  for (const ClockKnot& knot : clock.knots()) {
-    const auto t = static_cast<std::int64_t>(knot.local);
-    if (t > range.first && t < range.last) look(knot.local);
-  }
-  look(static_cast<std::uint64_t>(range.last));
+/// The stamps of a range between which all maps are straight.
+std::vector<std::uint64_t> bends(const Range& range, std::initializer_list<const ClockMap*> maps) {
+  return trace::straight_stamps(static_cast<std::uint64_t>(range.first),
+                                static_cast<std::uint64_t>(range.last), maps);
 }
 
 /// The correction that a reader computes from the records.
@@ -287,12 +284,10 @@ Result<std::int64_t> residual(const Comparison& unit,
                               const std::vector<trace::ClockOffset>& records) {
   TRY_ASSIGN(const ClockMap correction, correction_of(records));
   std::int64_t largest = 0;
-  for (const ClockMap* bends : {&unit.master, &unit.own}) {
-    ClockMap::Cursor master(unit.master), own(unit.own), reader(correction);
-    for_each_bend(*bends, unit.when, [&](std::uint64_t t) {
-      const std::int64_t corrected = reader(static_cast<std::uint64_t>(own(t)));
-      largest = std::max(largest, std::abs(corrected - master(t)));
-    });
+  ClockMap::Cursor master(unit.master), own(unit.own), reader(correction);
+  for (const std::uint64_t t : bends(unit.when, {&unit.master, &unit.own})) {
+    const std::int64_t corrected = reader(static_cast<std::uint64_t>(own(t)));
+    largest = std::max(largest, std::abs(corrected - master(t)));
   }
   return largest;
 }
@@ -301,9 +296,9 @@ Result<std::int64_t> residual(const Comparison& unit,
 std::int64_t largest_error(const ClockMap& clock, const Range& range, std::int64_t shift) {
   std::int64_t largest = 0;
   ClockMap::Cursor shown(clock);
-  for_each_bend(clock, range, [&](std::uint64_t t) {
+  for (const std::uint64_t t : bends(range, {&clock})) {
     largest = std::max(largest, std::abs(shown(t) - shift - static_cast<std::int64_t>(t)));
-  });
+  }
   return largest;
 }
 
@@ -364,7 +359,7 @@ Result<void> compose_all(const Scene& scene, const Clocks& clocks, Distortion& r
   result.maps.resize(count);
   std::vector<std::optional<Range>> ranges(count);
   TRY(parallel_for(scene.options.threads, count, [&](std::size_t l) -> Result<void> {
-    TRY_ASSIGN(result.maps[l], composed(scene.presync[l], clocks.maps[scene.unit_of[l]]));
+    TRY_ASSIGN(result.maps[l], trace::composed(scene.presync[l], clocks.maps[scene.unit_of[l]]));
     const trace::LocationSkeleton& location = trace.locations[l];
     if (location.event_count == 0) return {};
     TRY_ASSIGN(ranges[l], range_of(location, result.maps[l], result.clock_offsets[l]));

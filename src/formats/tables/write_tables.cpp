@@ -15,6 +15,7 @@
 #include "formats/tables/reader.hpp"
 #include "formats/tables/times.hpp"
 #include "output/mark.hpp"
+#include "trace/straight_stamps.hpp"
 
 namespace entrain::tables {
 namespace {
@@ -150,11 +151,7 @@ void add_wrapped(std::string& text, const std::string& name, const ClockMap& map
       add(text, "{},{},{}\n", name, tick - shown_less,
           map(tick) - static_cast<std::int64_t>(tick - shown_less));
     };
-    row(first);
-    for (const ClockKnot& knot : map.knots()) {
-      if (knot.local > first && knot.local < last) row(knot.local);
-    }
-    if (last > first) row(last);
+    for (const std::uint64_t tick : trace::straight_stamps(first, last, {&map})) row(tick);
   };
   add_part(wrap.period, wrap.period + wrap.first - 1, wrap.period);
   add_part(wrap.first, wrap.period - 1, 0);

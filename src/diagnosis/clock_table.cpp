@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/clock_table.hpp"
+#include "diagnosis/clock_table.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/natural_order.hpp"
-#include "engine/clock_figures.hpp"
+#include "diagnosis/clock_figures.hpp"
 #include "page/layout.hpp"
 #include "trace/share.hpp"
 
-namespace entrain::engine {
+namespace entrain::diagnosis {
 
 namespace {
 
@@ -50,10 +50,10 @@ std::uint32_t largest_group(const std::vector<std::uint32_t>& group) {
 
 class TableMaker {
  public:
-  TableMaker(const Timeline& timeline, const ClockEvidence& evidence)
-      : definitions_(timeline.loaded.trace.definitions),
+  TableMaker(const ClocksOfTrace& of, const ClockEvidence& evidence)
+      : definitions_(of.context.trace().definitions),
         evidence_(evidence),
-        clocks_(timeline.shared_clocks),
+        clocks_(of.shared),
         layout_(page::make_layout(definitions_, clocks_)),
         names_(trace::clock_names(definitions_)),
         largest_(largest_group(evidence.group)) {}
@@ -119,17 +119,16 @@ void sort_rows(std::vector<ClockRow>& rows) {
 
 }  // namespace
 
-ClockTable clock_table(session::Workers& workers, const Timeline& timeline,
-                       std::span<const ClockMap> corrected, const ClockEvidence& evidence,
-                       const ClockBounds* bounds) {
-  const trace::Share share = timeline.loaded.share(workers.processes());
-  const std::vector<Figures> all = all_figures(share, timeline.measured.maps, corrected, bounds);
+ClockTable clock_table(const ClocksOfTrace& of, std::span<const ClockMap> corrected,
+                       const ClockEvidence& evidence, const ClockBounds* bounds) {
+  const trace::Share& share = of.context.share;
+  const std::vector<Figures> all = all_figures(share, of.measured, corrected, bounds);
   ClockTable table;
   table.archive = share.trace.path;
   table.resolution_hz = share.trace.definitions.clock.resolution_hz;
   if (all.empty()) return table;
   table.begin_ticks = std::ranges::min(all | std::views::transform(&Figures::begin));
-  TableMaker maker(timeline, evidence);
+  TableMaker maker(of, evidence);
   const std::vector<std::optional<Figures>> clocks = by_clock(all, maker.layout());
   const std::int64_t common = common_distance(clocks);
   for (std::size_t c = 0; c < clocks.size(); ++c) {
@@ -143,16 +142,15 @@ ClockTable clock_table(session::Workers& workers, const Timeline& timeline,
   return table;
 }
 
-ClockTable unmoved_clocks(session::Workers& workers, const Timeline& timeline,
-                          const ClockBounds* bounds) {
+ClockTable unmoved_clocks(const ClocksOfTrace& of) {
   ClockEvidence evidence;
-  if (timeline.graph.first_node.empty()) {
-    evidence.of.resize(timeline.loaded.trace.locations.size());
+  if (of.context.graph.first_node.empty()) {
+    evidence.of.resize(of.context.trace().locations.size());
     evidence.group.resize(evidence.of.size());
   } else {
-    evidence = clock_evidence(workers, timeline);
+    evidence = clock_evidence(of);
   }
-  return clock_table(workers, timeline, timeline.measured.maps, evidence, bounds);
+  return clock_table(of, of.measured, evidence, nullptr);
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::diagnosis

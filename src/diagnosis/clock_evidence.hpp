@@ -3,11 +3,23 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
-#include "engine/timeline.hpp"
+#include <entrain/clock_map.hpp>
 
-namespace entrain::engine {
+#include "constraints/context.hpp"
+#include "trace/clock_domains.hpp"
+
+namespace entrain::diagnosis {
+
+/// The clocks of a trace. What it refers to must outlive it.
+struct ClocksOfTrace {
+  constraints::Context context;               ///< its graph is asked for evidence only
+  std::span<const ClockMap> measured, found;  ///< map per location: by sessions alone; estimated
+  const trace::ClockDomains& shared;          ///< clocks that locations are taken to share
+  bool are_edges_given = false;               ///< the source of the trace names its edges
+};
 
 /// What the edges of a trace say of its clocks, by the clocks as measured. Index: location.
 struct ClockEvidence {
@@ -26,14 +38,14 @@ struct ClockEvidence {
   std::vector<std::uint32_t> group;  ///< equal for locations that edges tie, by way of others too
 };
 
-/// Collects the evidence while the timeline has its graph. A single edge concerns both ends; an end
+/// Collects the evidence. A single edge concerns both ends; an end
 /// of a collective concerns the last begin that it waits for. Linear in edges, but for the order of
 /// begins of a collective. Collective.
 ///
 /// Those clocks are right that violate no edge among themselves, taken in order of how far the
-/// presync moves them: where an estimate moves some a little that nothing speaks against, nobody
+/// estimate moves them: where an estimate moves some a little that nothing speaks against, nobody
 /// can call them wrong. Example: rank 0 moves by 5 ms, the others by 0, 1 and 3 us; all violated
 /// edges are between rank 0 and others, so these are right.
-ClockEvidence clock_evidence(session::Workers& workers, const Timeline& timeline);
+ClockEvidence clock_evidence(const ClocksOfTrace& clocks);
 
-}  // namespace entrain::engine
+}  // namespace entrain::diagnosis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/clock_evidence.hpp"
+#include "diagnosis/clock_evidence.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -11,12 +11,12 @@
 #include "base/disjoint_sets.hpp"
 #include "base/team.hpp"
 #include "constraints/node_times.hpp"
-#include "engine/clock_figures.hpp"
+#include "diagnosis/clock_figures.hpp"
 #include "match/deciding_pairs.hpp"
 #include "page/layout.hpp"
 #include "trace/share.hpp"
 
-namespace entrain::engine {
+namespace entrain::diagnosis {
 
 namespace {
 
@@ -45,11 +45,7 @@ class EvidenceCollector {
     for (const match::Exchange& exchange : graph_.exchanges) add(exchange);
   }
 
-  std::vector<std::uint32_t> groups() {
-    std::vector<std::uint32_t> result(graph_.location_count());
-    for (std::uint32_t l = 0; l < result.size(); ++l) result[l] = sets_.find(l);
-    return result;
-  }
+  std::vector<std::uint32_t> groups() { return sets_.all(); }
 
  private:
   void add(const match::Exchange& exchange) {
@@ -157,15 +153,15 @@ void combine(Team& team, ClockEvidence& evidence) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     sets.join(static_cast<std::uint32_t>(i % count), groups[i]);
   }
-  for (std::uint32_t l = 0; l < count; ++l) evidence.group[l] = sets.find(l);
+  evidence.group = sets.all();
 }
 
 /// Per location the position of its clock in order of how far the presync moves it.
-std::vector<std::uint32_t> places(session::Workers& workers, const Timeline& timeline) {
-  const trace::Share share = timeline.loaded.share(workers.processes());
-  const page::Layout layout = page::make_layout(share.trace.definitions, timeline.shared_clocks);
+std::vector<std::uint32_t> places(const ClocksOfTrace& of) {
+  const trace::Share& share = of.context.share;
+  const page::Layout layout = page::make_layout(share.trace.definitions, of.shared);
   const std::vector<std::optional<Figures>> clocks =
-      by_clock(all_figures(share, timeline.measured.maps, timeline.presync.maps, nullptr), layout);
+      by_clock(all_figures(share, of.measured, of.found, nullptr), layout);
   const std::int64_t common = common_distance(clocks);
   std::vector<std::uint32_t> order(clocks.size()), place(clocks.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -180,11 +176,10 @@ std::vector<std::uint32_t> places(session::Workers& workers, const Timeline& tim
 /// Finds the locations that may be wrong without the others of their clock.
 class ErringAlone {
  public:
-  ErringAlone(const constraints::Context& context, const Timeline& timeline, const Times& measured)
-      : graph_(context.graph), clocks_(timeline.shared_clocks), measured_(measured) {
-    constraints::evaluate_nodes(context, corrected_, [&](LocationIndex l) {
-      return ClockMap::Cursor(timeline.presync.maps[l]);
-    });
+  ErringAlone(const ClocksOfTrace& of, const Times& measured)
+      : graph_(of.context.graph), clocks_(of.shared), measured_(measured) {
+    constraints::evaluate_nodes(of.context, corrected_,
+                                [&](LocationIndex l) { return ClockMap::Cursor(of.found[l]); });
   }
 
   void find(ClockEvidence& evidence) {
@@ -243,14 +238,14 @@ class ErringAlone {
 
 }  // namespace
 
-ClockEvidence clock_evidence(session::Workers& workers, const Timeline& timeline) {
-  const constraints::Context context = causal_context(workers, timeline, nullptr);
+ClockEvidence clock_evidence(const ClocksOfTrace& of) {
+  const constraints::Context& context = of.context;
   Times times;
-  constraints::evaluate_nodes(
-      context, times, [&](LocationIndex l) { return ClockMap::Cursor(timeline.measured.maps[l]); });
+  constraints::evaluate_nodes(context, times,
+                              [&](LocationIndex l) { return ClockMap::Cursor(of.measured[l]); });
   ClockEvidence evidence;
   evidence.of.resize(context.graph.location_count());
-  const std::vector<std::uint32_t> place = places(workers, timeline);
+  const std::vector<std::uint32_t> place = places(of);
   EvidenceCollector collector(context.graph, times, place, evidence);
   collector.add_all();
   evidence.group = collector.groups();
@@ -260,9 +255,8 @@ ClockEvidence clock_evidence(session::Workers& workers, const Timeline& timeline
   for (std::size_t l = 0; l < place.size(); ++l) {
     evidence.of[l].is_right = static_cast<std::int64_t>(place[l]) < first_wrong;
   }
-  const bool are_kept_together = timeline.has_given_edges && !timeline.shared_clocks.trivial();
-  if (are_kept_together) ErringAlone(context, timeline, times).find(evidence);
+  if (of.are_edges_given && !of.shared.trivial()) ErringAlone(of, times).find(evidence);
   return evidence;
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::diagnosis

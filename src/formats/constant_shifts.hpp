@@ -9,7 +9,7 @@
 
 #include "trace/trace.hpp"
 
-namespace entrain::engine {
+namespace entrain::formats {
 
 /// Clock maps that shift all events of a clock alike, and what they leave out.
 struct ConstantShifts {
@@ -25,4 +25,4 @@ struct ConstantShifts {
 /// is 200 ns, and up to 100 ns are left out.
 ConstantShifts constant_shifts(const trace::Trace& trace, std::span<const ClockMap> maps);
 
-}  // namespace entrain::engine
+}  // namespace entrain::formats

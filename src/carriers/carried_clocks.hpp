@@ -15,7 +15,7 @@
 #include "formats/tables/edge_graph.hpp"
 #include "trace/clock_domains.hpp"
 
-namespace entrain::engine {
+namespace entrain::carriers {
 
 /// The clocks of processes, each of which carries the other clocks of its process: the host of a
 /// rank and its devices. What carries moves with all that it carries, so that edges between
@@ -55,4 +55,4 @@ void leave_steps_to_carried(CarriedClocks& carried, const Clocks& clocks, const 
 Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,
                                           std::span<const ClockMap> maps);
 
-}  // namespace entrain::engine
+}  // namespace entrain::carriers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/clock_figures.hpp"
+#include "diagnosis/clock_figures.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "base/team.hpp"
+#include "trace/straight_stamps.hpp"
 
-namespace entrain::engine {
+namespace entrain::diagnosis {
 
 namespace {
 
@@ -31,18 +32,10 @@ struct Knot {
 /// The distances between which it changes along straight lines.
 std::vector<Knot> distance_of(const trace::LocationSkeleton& location, const ClockMap& before,
                               const ClockMap& after) {
-  std::vector<std::uint64_t> stamps{location.first, location.last};
-  for (const ClockMap* map : {&before, &after}) {
-    for (const ClockKnot& knot : map->knots()) {
-      if (knot.local > location.first && knot.local < location.last) stamps.push_back(knot.local);
-    }
-  }
-  std::ranges::sort(stamps);
-  const auto doubles = std::ranges::unique(stamps);
-  stamps.erase(doubles.begin(), doubles.end());
   std::vector<Knot> knots;
   ClockMap::Cursor from(before), to(after);
-  for (const std::uint64_t stamp : stamps) {
+  for (const std::uint64_t stamp :
+       trace::straight_stamps(location.first, location.last, {&before, &after})) {
     knots.push_back({static_cast<double>(stamp - location.first), to(stamp) - from(stamp)});
   }
   return knots;
@@ -217,4 +210,4 @@ std::int64_t size_of(const Figures& figures, std::int64_t common) {
   return std::max(std::abs(figures.least - common), std::abs(figures.most - common));
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::diagnosis

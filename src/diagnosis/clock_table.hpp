@@ -7,21 +7,18 @@
 #include <entrain/clocks.hpp>
 #include <entrain/report.hpp>
 
-#include "engine/clock_evidence.hpp"
-#include "engine/timeline.hpp"
+#include "diagnosis/clock_evidence.hpp"
 
-namespace entrain::engine {
+namespace entrain::diagnosis {
 
 /// The table of the clocks that have events: how `corrected` maps them, one map per location,
 /// against the maps as measured. `bounds`: with rows if there are few enough, or null. Collective;
 /// the same at every process.
-ClockTable clock_table(session::Workers& workers, const Timeline& timeline,
-                       std::span<const ClockMap> corrected, const ClockEvidence& evidence,
-                       const ClockBounds* bounds);
+ClockTable clock_table(const ClocksOfTrace& clocks, std::span<const ClockMap> corrected,
+                       const ClockEvidence& evidence, const ClockBounds* bounds);
 
 /// The same for the clocks as measured, of which nothing is violated. Without a graph all clocks
 /// count as tied, and there is no evidence.
-ClockTable unmoved_clocks(session::Workers& workers, const Timeline& timeline,
-                          const ClockBounds* bounds);
+ClockTable unmoved_clocks(const ClocksOfTrace& clocks);
 
-}  // namespace entrain::engine
+}  // namespace entrain::diagnosis

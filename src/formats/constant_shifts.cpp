@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/constant_shifts.hpp"
+#include "formats/constant_shifts.hpp"
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/core.h>
 
-#include <entrain/align.hpp>
+#include "trace/straight_stamps.hpp"
 
-namespace entrain::engine {
+namespace entrain::formats {
 
 namespace {
 
 constexpr double k_us = 1000;  ///< nanoseconds
 
-/// The least and the largest shift that a map asks for between two times.
-std::pair<std::int64_t, std::int64_t> range_of(const ClockMap& map, const StampRange& events) {
-  const auto shift_at = [&](std::uint64_t time) {
-    return map(time) - static_cast<std::int64_t>(time);
-  };
-  auto [least, most] = std::minmax({shift_at(events.first), shift_at(events.last)});
-  for (const ClockKnot& knot : map.knots()) {
-    if (knot.local < events.first || knot.local > events.last) continue;
-    least = std::min(least, knot.offset);
-    most = std::max(most, knot.offset);
+/// The least and the largest shift that a map asks for while a clock has events.
+std::pair<std::int64_t, std::int64_t> range_of(const ClockMap& map,
+                                               const trace::LocationSkeleton& clock) {
+  std::vector<std::int64_t> shifts;
+  for (const std::uint64_t stamp : trace::straight_stamps(clock.first, clock.last, {&map})) {
+    shifts.push_back(map(stamp) - static_cast<std::int64_t>(stamp));
   }
+  const auto [least, most] = std::ranges::minmax(shifts);
   return {least, most};
 }
 
@@ -42,7 +40,7 @@ ConstantShifts constant_shifts(const trace::Trace& trace, std::span<const ClockM
       continue;
     }
     if (clock.event_count == 0 || maps[c].is_identity()) continue;
-    const auto [least, most] = range_of(maps[c], {clock.first, clock.last});
+    const auto [least, most] = range_of(maps[c], clock);
     const std::int64_t shift = least + (most - least) / 2;
     result.maps[c] = ClockMap().shifted(shift);
     if (most - shift <= left_out) continue;
@@ -56,4 +54,4 @@ ConstantShifts constant_shifts(const trace::Trace& trace, std::span<const ClockM
   return result;
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::formats

@@ -12,7 +12,7 @@
 #include "page/layout.hpp"
 #include "trace/share.hpp"
 
-namespace entrain::engine {
+namespace entrain::diagnosis {
 
 /// A clock is right if it moves by no more than rounding does, ticks.
 inline constexpr std::int64_t k_rounding = 2;
@@ -51,4 +51,4 @@ std::int64_t common_distance(const std::vector<std::optional<Figures>>& clocks);
 /// Largest distance from the common one, ticks.
 std::int64_t size_of(const Figures& figures, std::int64_t common);
 
-}  // namespace entrain::engine
+}  // namespace entrain::diagnosis

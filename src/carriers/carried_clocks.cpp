@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/carried_clocks.hpp"
+#include "carriers/carried_clocks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 
 #include "base/try.hpp"
-#include "sim/clock_model.hpp"
+#include "trace/composed_map.hpp"
 
-namespace entrain::engine {
+namespace entrain::carriers {
 
 namespace {
 
@@ -27,10 +27,7 @@ struct Inner {
   std::vector<std::int64_t> lower, upper;  ///< limits of what is added to the clock's times, ticks
 
   void add(bool from_carrier, std::uint64_t cause, std::uint64_t effect) {
-    list.cause_clock.push_back(from_carrier ? 0 : 1);
-    list.effect_clock.push_back(from_carrier ? 1 : 0);
-    list.cause_time.push_back(cause);
-    list.effect_time.push_back(effect);
+    list.add({from_carrier ? 0U : 1U, cause}, {from_carrier ? 1U : 0U, effect});
     const auto missing = static_cast<std::int64_t>(cause - effect);
     (from_carrier ? lower : upper).push_back(from_carrier ? missing : -missing);
   }
@@ -120,7 +117,7 @@ class Carrying {
       events->last += static_cast<std::uint64_t>(shift);
     }
     TRY_ASSIGN(const std::vector<ClockMap> maps, align_group(pair, inner.list.view()));
-    TRY_ASSIGN(result_.inner[c], sim::composed(result_.inner[c], maps[1]));
+    TRY_ASSIGN(result_.inner[c], trace::composed(result_.inner[c], maps[1]));
     Inner aligned;
     for (std::size_t e = 0; e < inner.list.cause_clock.size(); ++e) {
       const auto time = [&](std::uint32_t clock, std::uint64_t stamp) {
@@ -175,10 +172,8 @@ class Carrying {
     for (std::size_t e = 0; e < edges_.cause_clock.size(); ++e) {
       const std::uint32_t cause = edges_.cause_clock[e], effect = edges_.effect_clock[e];
       if (result_.carrier[cause] == result_.carrier[effect]) continue;
-      list.cause_clock.push_back(result_.carrier[cause]);
-      list.effect_clock.push_back(result_.carrier[effect]);
-      list.cause_time.push_back(moved(cause, edges_.cause_time[e]));
-      list.effect_time.push_back(moved(effect, edges_.effect_time[e]));
+      list.add({result_.carrier[cause], moved(cause, edges_.cause_time[e])},
+               {result_.carrier[effect], moved(effect, edges_.effect_time[e])});
       if (!edges_.min_delay.empty()) list.min_delay.push_back(edges_.min_delay[e]);
       if (!edges_.kind.empty()) list.kind.push_back(edges_.kind[e]);
     }
@@ -372,10 +367,10 @@ Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,
       all.push_back(outer);
       continue;
     }
-    TRY_ASSIGN(ClockMap map, sim::composed(carried.inner[c], outer));
+    TRY_ASSIGN(ClockMap map, trace::composed(carried.inner[c], outer));
     all.push_back(std::move(map));
   }
   return all;
 }
 
-}  // namespace entrain::engine
+}  // namespace entrain::carriers
