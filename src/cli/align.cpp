@@ -2,8 +2,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include <entrain/entrain.hpp>
 
 #include "base/try.hpp"

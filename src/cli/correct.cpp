@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fmt/format.h>
 
 #include <entrain/entrain.hpp>
 

@@ -3,7 +3,6 @@
 
 #include <entrain/entrain.hpp>
 
-#include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
 #include "cli/verbs.hpp"

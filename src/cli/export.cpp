@@ -12,7 +12,6 @@
 #include "cli/values.hpp"
 #include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
-#include "report/report.hpp"
 
 namespace entrain::cli {
 namespace {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/try.hpp"
-#include "cli/output.hpp"
 #include "cli/processes.hpp"
 #include "output/output.hpp"
 #include "page/html/html.hpp"

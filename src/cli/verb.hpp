@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "cli/help.hpp"
 #include "cli/option_set.hpp"
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -12,7 +10,6 @@
 
 #include "base/try.hpp"
 #include "clocks/estimate.hpp"
-#include "clocks/measured_apart.hpp"
 #include "clocks/rate_prior.hpp"
 #include "clocks/samples.hpp"
 #include "clocks/warnings.hpp"

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clocks/samples.hpp"
 
-#include <algorithm>
 #include <optional>
-#include <string>
 #include <string_view>
-
-#include <fmt/core.h>
 
 #include "base/try.hpp"
 #include "clocks/recorder_table.hpp"

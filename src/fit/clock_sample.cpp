@@ -2,7 +2,6 @@
 #include "fit/clock_sample.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <Eigen/SparseCore>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fit/clock_subset.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace entrain::fit {

@@ -2,7 +2,6 @@
 #include "fit/curvature.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace entrain::fit {

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
-
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "page/clocks.hpp"

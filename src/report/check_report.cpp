@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/report.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "report/bounds_report.hpp"
 #include "report/clock_report.hpp"
 #include "report/parts.hpp"
-#include "report/units.hpp"
 #include "report/verdict_report.hpp"
 
 namespace entrain::report {

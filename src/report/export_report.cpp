@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "report/parts.hpp"
-#include "report/text.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {

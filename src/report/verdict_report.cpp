@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/verdict_report.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <string_view>
 

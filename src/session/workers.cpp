@@ -8,7 +8,6 @@
 #include "base/big_vector.hpp"
 #include "base/executor.hpp"
 #include "base/memory_room.hpp"
-#include "base/try.hpp"
 
 namespace entrain::session {
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <string>
 
 #include <fmt/core.h>
 

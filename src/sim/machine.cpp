@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "trace/skeleton.hpp"
-
 namespace entrain::sim {
 
 namespace {

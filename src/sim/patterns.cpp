@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "trace/skeleton.hpp"
-
 namespace entrain::sim {
 
 namespace {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "base/free_memory.hpp"
-
 namespace entrain::trace {
 
 void EventList::append(const EventList& from, std::size_t begin, std::size_t end) {

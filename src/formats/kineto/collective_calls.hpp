@@ -5,7 +5,6 @@
 #include <compare>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <map>
 #include <optional>

@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/spans/reader.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>

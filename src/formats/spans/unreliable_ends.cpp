@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "base/ids.hpp"
 #include "formats/spans/likely_clock.hpp"
 
 namespace entrain::spans {

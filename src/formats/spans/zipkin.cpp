@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "formats/spans/reader.hpp"
 

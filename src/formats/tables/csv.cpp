@@ -2,7 +2,6 @@
 #include "formats/tables/csv.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace entrain::tables {
 

@@ -2,7 +2,6 @@
 #include "formats/tables/read_clocks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <utility>

@@ -2,17 +2,14 @@
 #include "page/html/page_json.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
-#include <span>
 
 #include <entrain/entrain.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
 #include "report/report.hpp"
-#include "report/units.hpp"
 #include "report/verdict_report.hpp"
 
 namespace entrain::page {

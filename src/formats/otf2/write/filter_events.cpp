@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/write/filter_events.hpp"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>

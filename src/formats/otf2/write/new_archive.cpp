@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/write/new_archive.hpp"
 
-#include <algorithm>
-#include <array>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <fmt/core.h>
 

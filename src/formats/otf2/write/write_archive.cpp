@@ -6,9 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <optional>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
