@@ -11,6 +11,7 @@
 #include "formats/spans/edges.hpp"
 #include "formats/spans/patch.hpp"
 #include "formats/spans/spans.hpp"
+#include "formats/spans/spans_testing.hpp"
 
 namespace entrain::spans {
 namespace {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
+#include "report/clock_report.hpp"
 #include "report/report.hpp"
 #include "report/verdict_report.hpp"
 
