@@ -208,12 +208,10 @@ class CallNumbering {
     return builder_.owner_of_process(process) == builder_.team().rank();
   }
 
-  /// Adds the numbers of the calls of a process to the witness, unless they are 0, 1, 2, ... up to
-  /// those of the reference.
+  /// Adds the numbers of the calls of a process to the witness.
   void claim(const CallLink& link, std::span<const std::uint32_t> numbers) {
-    const AlignedSpace& space = spaces_[link.caller.space];
     const CallFates& fates = fates_[name_of(link)];
-    trace::ClaimedCalls claim{.space = space.name,
+    trace::ClaimedCalls claim{.space = spaces_[link.caller.space].name,
                               .process = link.caller.process,
                               .instances = {},
                               .ambiguous = static_cast<std::uint32_t>(fates.ambiguous),
@@ -221,7 +219,6 @@ class CallNumbering {
     for (std::uint32_t k = 0; k < numbers.size(); ++k) {
       if (numbers[k] != k_none) append_pair(claim.instances, k, numbers[k]);
     }
-    if (claim.instances == std::vector<trace::ClaimedRun>{{0, 0, space.calls}}) return;
     builder_.witness().calls.push_back(std::move(claim));
   }
 
@@ -266,10 +263,12 @@ class CallNumbering {
     }
     gaps.mark(side.records, side.facts);
     const trace::RecordedClocks clocks(builder_.trace(), builder_.processes()[process]);
+    const std::vector<bool>& wrong = builder_.has_wrong_clock_records;
+    const bool counts = wrong.empty() || !wrong[process];
     for (std::size_t k = 0; k < calls.size(); ++k) {
       const trace::RecordedClock& clock = clocks[calls[k].end.location];
       EndRecord& record = side.records[k];
-      if (calls[k].duration != k_none && ends_after_all_began(calls[k])) {
+      if (counts && calls[k].duration != k_none && ends_after_all_began(calls[k])) {
         record.doubt = clock.doubt(record.time);
         record.duration = calls[k].duration;
       }

@@ -18,6 +18,37 @@ namespace entrain::match {
 
 namespace {
 
+/// Thresholds of the test of clock records; chosen, not measured.
+struct ClockTest {
+  static constexpr std::uint32_t samples = 256;      ///< most messages tested per channel
+  static constexpr std::int64_t contradicting = 64;  ///< largest inverse share of impossible ones
+};
+
+/// Messages of a channel whose partners follow from their order, and those of them that clock
+/// records contradict.
+struct CertainMessages {
+  std::int64_t tested = 0, impossible = 0;
+};
+
+/// Tests messages of equal numbers, if both sides count as many and lengths agree: then nothing but
+/// clock records can contradict them.
+CertainMessages certain_messages(const Side& sends, const Side& receives) {
+  CertainMessages found;
+  if (sends.facts.total != receives.facts.total) return found;
+  const auto count = static_cast<std::uint32_t>(sends.records.size());
+  const std::uint32_t samples = std::min(count, ClockTest::samples);
+  for (std::uint32_t s = 0; s < samples; ++s) {
+    const EndRecord& send = sends.records[std::uint64_t{s} * count / samples];
+    const auto receive =
+        std::ranges::lower_bound(receives.records, send.number, {}, &EndRecord::number);
+    if (receive == receives.records.end() || receive->number != send.number) continue;
+    if (send.symbol != receive->symbol) return {};
+    ++found.tested;
+    found.impossible += may_pair(send, *receive) ? 0 : 1;
+  }
+  return found;
+}
+
 class IncompleteMatcher {
  public:
   explicit IncompleteMatcher(Builder& builder)
@@ -89,6 +120,7 @@ class IncompleteMatcher {
           builder_.has_gaps[c.channel.sender] || builder_.has_gaps[c.channel.receiver];
       return only_gaps_lose(c.sent(), c.received(), gaps);
     }));
+    if (!builder_.only_gaps) test_clock_records();
     for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
       ChannelPair& pair = channels_[i];
@@ -100,6 +132,35 @@ class IncompleteMatcher {
                               pair.alignment);
       }
     });
+  }
+
+  /// Leaves clock records out of account where messages whose partners are certain contradict them:
+  /// those of both processes, as either clock may have run otherwise than its records say.
+  void test_clock_records() {
+    std::vector<CertainMessages> found(channels_.size());
+    for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
+      found[i] = certain_messages(channels_[i].sent(), channels_[i].received());
+    });
+    const std::size_t processes = builder_.processes().size();
+    std::vector<std::int64_t> sums(2 * processes, 0);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const Channel& channel = channels_[i].channel;
+      for (const std::uint32_t process : {channel.sender, channel.receiver}) {
+        sums[process] += found[i].tested;
+        sums[processes + process] += found[i].impossible;
+      }
+    }
+    builder_.team().reduce(Team::Reduction::sum, sums);
+    std::vector<bool>& wrong = builder_.has_wrong_clock_records;
+    for (std::size_t p = 0; p < processes; ++p) {
+      wrong.push_back(sums[processes + p] * ClockTest::contradicting > sums[p]);
+    }
+    for (ChannelSides* const sides : {&sent_, &received_}) {
+      for (auto& [channel, side] : *sides) {
+        if (!wrong[channel.sender] && !wrong[channel.receiver]) continue;
+        for (EndRecord& end : side.records) end.doubt = trace::RecordedClock::k_unknown;
+      }
+    }
   }
 
   /// Pairs by numbers if both processes have a routine, and by alignment otherwise, unless only
@@ -115,7 +176,9 @@ class IncompleteMatcher {
   /// Adds the edges one after the other: nodes of other members get numbers here.
   MessageFates add_edges() {
     MessageFates fates;
-    builder_.witness().respects_clock_records = !builder_.only_gaps;
+    builder_.witness().respects_clock_records =
+        !builder_.only_gaps && std::ranges::find(builder_.has_wrong_clock_records, true) ==
+                                   builder_.has_wrong_clock_records.end();
     for (const ChannelPair& pair : channels_) {
       claim(pair);
       for (const auto& [send, receive] : pair.alignment.pairs) {
