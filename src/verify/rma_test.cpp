@@ -186,7 +186,8 @@ void add_rounds_without_a_fence(TraceBuilder& b, std::uint32_t window) {
     if (round != 217) fence(b, 1, at + 110, at + 210, window, op::barrier, 1);
   }
   const auto comms = static_cast<std::uint32_t>(b.trace().definitions.comms.size());
-  b.witness.calls = {{.space = comms + window,
+  b.witness.calls = {{.space = comms + window, .process = 0, .instances = {{0, 0, 600}}},
+                     {.space = comms + window,
                       .process = 1,
                       .instances = {{0, 0, 217}, {218, 219, 381}},
                       .ambiguous = 1}};
