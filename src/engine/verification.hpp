@@ -64,7 +64,8 @@ class Verification {
   }
   [[nodiscard]] CheckSetting setting(const formats::Source& source, page::Survey* survey) const;
   Result<void> check_written(const formats::Reread& read);
-  Result<void> check_anew(const formats::Reread& read);
+  Result<void> check_stamps(const formats::Reread& read);
+  Result<void> check_as_reader(const formats::Reread& read, const formats::Staged& staged);
   Result<void> check_given(const formats::Source& written);
   Result<void> check_with_before(const session::LoadedTrace& trace, std::span<const ClockMap> maps,
                                  bool same_clock_records);
