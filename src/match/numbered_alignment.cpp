@@ -197,7 +197,7 @@ std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives
 
 bool only_delays_distinguish(const Side& sends, const Side& receives) {
   const std::uint32_t kinds = std::min(sends.facts.kinds, receives.facts.kinds);
-  if (kinds < 2 || kinds > NumberLimits::few_kinds || sends.records.empty()) return false;
+  if (kinds == 0 || kinds > NumberLimits::few_kinds || sends.records.empty()) return false;
   const auto has_first_symbol = [&](const EndRecord& record) {
     return record.symbol == sends.records.front().symbol;
   };

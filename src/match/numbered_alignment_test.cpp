@@ -105,6 +105,18 @@ TEST(NumberAlignment, a_window_without_records_is_bridged_from_both_sides) {
   EXPECT_GE(alignment->pairs.size(), 200u);
 }
 
+TEST(NumberAlignment, an_unseen_loss_at_the_begin_shifts_nothing_up_to_a_window) {
+  NumberedChannel channel(400);
+  channel.receives.lose_unseen(200, 249);
+  channel.sends.lose_unseen(0, 0);
+  const auto alignment = channel.paired();
+  EXPECT_TRUE(!alignment || channel.right(*alignment));
+  // Without the window, totals differ.
+  NumberedChannel begin(400);
+  begin.sends.lose_unseen(0, 0);
+  EXPECT_FALSE(begin.paired());
+}
+
 TEST(NumberAlignment, levels_that_differ_across_a_jump_contradict) {
   NumberedChannel channel(400);
   channel.sends.lose_unseen(100, 149);
@@ -132,8 +144,10 @@ TEST(NumberAlignment, few_kinds_and_one_length_leave_delays_only) {
     return only_delays_distinguish(channel.sends.side(), channel.receives.side());
   };
   EXPECT_FALSE(only_delays());
-  channel.sends.facts.kinds = 4;
-  EXPECT_TRUE(only_delays());
+  for (const std::uint32_t kinds : {1, 4}) {
+    channel.sends.facts.kinds = kinds;
+    EXPECT_TRUE(only_delays());
+  }
   channel.sends.records[5].symbol = 9;
   EXPECT_FALSE(only_delays());
 }
