@@ -38,7 +38,7 @@ void make_room(const trace::Trace& trace) {
   BigMemory::release(k_per_event * events);
 }
 
-bool is_anything_missing(const CheckReport& report) {
+bool is_anything_left_out(const CheckReport& report) {
   return !report.unmatched.empty() || !report.skipped.empty();
 }
 
@@ -71,7 +71,7 @@ Result<void> Verification::written(const formats::Staged& staged) {
   TRY(check_written(*read));
   // Where records are missing, a reader pairs what is left by the new times, which may be other
   // pairs than those that were corrected: the verdict is on what the reader finds.
-  if (read->source() == nullptr && is_anything_missing(report_.after)) {
+  if (read->source() == nullptr && is_anything_missing()) {
     if (!is_overlay() && !read->has_own_stamps()) {
       TRY_ASSIGN(read, staged.read_back(of_.workers, loaded(), true, of_.progress));
       session::begin_phase(of_.progress, "verify");
@@ -101,7 +101,15 @@ Result<void> Verification::planned() {
 /// does so at small cost: they are only looked for where edges go backward. Where records are
 /// missing, times may decide which of them belong together, and so which edges there are.
 bool Verification::is_seen_acyclic() const {
-  return report_.verified && !is_paired_anew_ && !is_anything_missing(report_.after);
+  return report_.verified && !is_paired_anew_ && !is_anything_left_out(report_.after);
+}
+
+/// True if records may be missing: operations have no partner, or pairs were guessed. All operations
+/// that are left may have partners.
+bool Verification::is_anything_missing() const {
+  const trace::Witness& guessed = of_.timeline.witness;
+  return is_anything_left_out(report_.after) ||
+         of_.workers.processes().any(!guessed.channels.empty() || !guessed.calls.empty());
 }
 Result<CheckReport> Verification::before() {
   if (checked_before_) return *std::exchange(checked_before_, std::nullopt);

@@ -56,6 +56,7 @@ class Verification {
   [[nodiscard]] session::LoadedTrace& loaded() const { return of_.timeline.loaded; }
   [[nodiscard]] bool is_overlay() const { return of_.options.mode == WriteMode::overlay; }
   [[nodiscard]] bool is_seen_acyclic() const;
+  [[nodiscard]] bool is_anything_missing() const;
   [[nodiscard]] page::Survey* survey_before() const {
     return of_.survey != nullptr ? of_.survey->before() : nullptr;
   }
