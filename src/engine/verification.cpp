@@ -10,17 +10,20 @@
 #include "base/big_vector.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
+#include "engine/explain_check.hpp"
+#include "formats/registry/open.hpp"
 #include "session/phase.hpp"
 
 namespace entrain::engine {
 
 namespace {
 
-/// A correction must also keep the order of events, and edges that it dropped are not met.
-Judgement judge_correction(const CorrectReport& report) {
+/// A correction must also keep the order of events, and edges that it dropped are not met;
+/// `is_paired_anew`: the check knows of those.
+Judgement judge_correction(const CorrectReport& report, bool is_paired_anew) {
   const Judgement& after = report.after.judgement;
   if (report.statistics.order_broken > 0) return {Verdict::violations, Doubt::none};
-  const bool dropped = count_of(report.cycles, "dropped_edges") > 0;
+  const bool dropped = !is_paired_anew && count_of(report.cycles, "dropped_edges") > 0;
   if (after.verdict == Verdict::violations || !dropped) return after;
   return {Verdict::unproven, Doubt::contradictory_edges};
 }
@@ -34,7 +37,7 @@ void make_room(const trace::Trace& trace) {
   BigMemory::release(k_per_event * events);
 }
 
-bool is_anything_missing(const CheckReport& report) {
+bool is_anything_left_out(const CheckReport& report) {
   return !report.unmatched.empty() || !report.skipped.empty();
 }
 
@@ -67,12 +70,12 @@ Result<void> Verification::written(const formats::Staged& staged) {
   TRY(check_written(*read));
   // Where records are missing, a reader pairs what is left by the new times, which may be other
   // pairs than those that were corrected: the verdict is on what the reader finds.
-  if (!read->has_own_stamps() && is_anything_missing(report_.after)) {
-    if (!is_overlay()) {
+  if (read->source() == nullptr && is_anything_missing()) {
+    if (!is_overlay() && !read->has_own_stamps()) {
       TRY_ASSIGN(read, staged.read_back(of_.workers, loaded(), true, of_.progress));
       session::begin_phase(of_.progress, "verify");
     }
-    TRY(check_anew(*read));
+    TRY(check_as_reader(*read, staged));
   }
   TRY(take_statistics(*read));
   read.reset();
@@ -97,7 +100,15 @@ Result<void> Verification::planned() {
 /// does so at small cost: they are only looked for where edges go backward. Where records are
 /// missing, times may decide which of them belong together, and so which edges there are.
 bool Verification::is_seen_acyclic() const {
-  return report_.verified && !is_paired_anew_ && !is_anything_missing(report_.after);
+  return report_.verified && !is_paired_anew_ && !is_anything_left_out(report_.after);
+}
+
+/// True if records may be missing: operations have no partner, or pairs were guessed. All operations
+/// that are left may have partners.
+bool Verification::is_anything_missing() const {
+  const trace::Witness& guessed = of_.timeline.witness;
+  return is_anything_left_out(report_.after) ||
+         of_.workers.processes().any(!guessed.channels.empty() || !guessed.calls.empty());
 }
 Result<CheckReport> Verification::before() {
   if (checked_before_) return *std::exchange(checked_before_, std::nullopt);
@@ -111,28 +122,50 @@ Result<CheckReport> Verification::before() {
 /// Checks what was written, by its own edges if it names them.
 Result<void> Verification::check_written(const formats::Reread& read) {
   if (read.source() != nullptr) return check_given(*read.source());
-  if (read.has_own_stamps()) return check_anew(read);
+  if (read.has_own_stamps()) return check_stamps(read);
   TRY(check_with_before(read.loaded(), read.maps, !is_overlay()));
   if (read.has_new_records) checked_before_.reset();
   report_.after.presync = read.presync;
   return {};
 }
 
-/// Checks what was written by the pairs that any reader of it finds.
-Result<void> Verification::check_anew(const formats::Reread& read) {
+/// Checks what was written by its own stamps.
+Result<void> Verification::check_stamps(const formats::Reread& read) {
   is_paired_anew_ = true;
   CheckSetting with = setting(of_.source, survey_after());
   with.witness = nullptr;
   std::vector<trace::WrongPair> moved(with.wrong_pairs.begin(), with.wrong_pairs.end());
-  if (read.has_own_stamps()) {
-    for (trace::WrongPair& pair : moved) {
-      pair.sent = static_cast<std::uint64_t>(of_.maps[pair.from](pair.sent));
-      pair.received = static_cast<std::uint64_t>(of_.maps[pair.to](pair.received));
-    }
-    std::ranges::sort(moved);
-    with.wrong_pairs = moved;
+  for (trace::WrongPair& pair : moved) {
+    pair.sent = static_cast<std::uint64_t>(of_.maps[pair.from](pair.sent));
+    pair.received = static_cast<std::uint64_t>(of_.maps[pair.to](pair.received));
   }
+  std::ranges::sort(moved);
+  with.wrong_pairs = moved;
   TRY_ASSIGN(report_.after, check_times(with, read.loaded(), read.maps));
+  report_.after.presync = read.presync;
+  return {};
+}
+
+/// Checks what was written as anybody would who knows nothing of the correction: by the pairs that
+/// its own times show, of which some may contradict others.
+Result<void> Verification::check_as_reader(const formats::Reread& read,
+                                           const formats::Staged& staged) {
+  is_paired_anew_ = true;
+  CheckOptions check = of_.options.check;
+  check.presync = Presync::automatic;
+  CheckSetting with = setting_of(of_.workers, of_.source, of_.timeline, check, of_.progress);
+  with.survey = survey_after();
+  with.witness = nullptr;
+  with.wrong_pairs = {};
+  with.told = nullptr;
+  TRY_ASSIGN(report_.after, check_times(with, read.loaded(), read.maps));
+  if (is_contradicted(report_.after)) {
+    Team& processes = of_.workers.processes();
+    TRY_ASSIGN(const std::unique_ptr<formats::Source> written,
+               formats::open(processes, staged.anchors(), check.threads, check.max_unpacked_bytes));
+    TRY(explain_check({.processes = processes, .progress = of_.progress}, *written, with,
+                      read.loaded(), read.maps, report_.after));
+  }
   report_.after.presync = read.presync;
   return {};
 }
@@ -224,7 +257,7 @@ void Verification::count_events_in_flushes() {
 void Verification::finish() {
   report_.after.archive = report_.output;
   report_.verified = true;
-  report_.judgement = judge_correction(report_);
+  report_.judgement = judge_correction(report_, is_paired_anew_);
   if (of_.are_pairs_settled) return;
   report_.after.estimation.warnings.push_back(fmt::format(
       "which calls belong together depends on the clocks, and did not settle in {} rounds: the "

@@ -56,6 +56,7 @@ class Verification {
   [[nodiscard]] session::LoadedTrace& loaded() const { return of_.timeline.loaded; }
   [[nodiscard]] bool is_overlay() const { return of_.options.mode == WriteMode::overlay; }
   [[nodiscard]] bool is_seen_acyclic() const;
+  [[nodiscard]] bool is_anything_missing() const;
   [[nodiscard]] page::Survey* survey_before() const {
     return of_.survey != nullptr ? of_.survey->before() : nullptr;
   }
@@ -64,7 +65,8 @@ class Verification {
   }
   [[nodiscard]] CheckSetting setting(const formats::Source& source, page::Survey* survey) const;
   Result<void> check_written(const formats::Reread& read);
-  Result<void> check_anew(const formats::Reread& read);
+  Result<void> check_stamps(const formats::Reread& read);
+  Result<void> check_as_reader(const formats::Reread& read, const formats::Staged& staged);
   Result<void> check_given(const formats::Source& written);
   Result<void> check_with_before(const session::LoadedTrace& trace, std::span<const ClockMap> maps,
                                  bool same_clock_records);

@@ -94,6 +94,8 @@ class Staged {
 
   /// Path of the result after commit().
   [[nodiscard]] virtual std::filesystem::path path() const = 0;
+  /// Paths of OTF2 anchors before commit(); empty: the result is of another format.
+  [[nodiscard]] virtual std::vector<std::filesystem::path> anchors() const { return {}; }
   /// Numbers of links to files of the original, of all processes.
   [[nodiscard]] virtual LinkCounts links() const { return {}; }
   /// Hidden folders of killed runs that were removed.

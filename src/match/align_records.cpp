@@ -173,37 +173,77 @@ class Aligner {
 
 }  // namespace
 
+bool may_pair(const EndRecord& send, const EndRecord& receive) {
+  constexpr std::uint32_t k_unknown = trace::RecordedClock::k_unknown;
+  if (send.symbol != receive.symbol || send.unclear || receive.unclear) return false;
+  if (send.doubt == k_unknown || receive.doubt == k_unknown) return true;
+  const std::uint64_t doubt = std::uint64_t{send.doubt} + receive.doubt;
+  const auto is_before = [&](std::uint64_t end, std::uint64_t begin) {
+    return end < begin && begin - end > doubt;
+  };
+  if (send.duration == k_unknown && receive.duration == k_unknown) {
+    return !is_before(receive.time, send.time);
+  }
+  return !is_before(receive.time, send.time - send.duration) &&
+         !is_before(send.time, receive.time - receive.duration);
+}
+
 Alignment align_records(const Side& sends, const Side& receives) {
   if (sends.records.empty() || receives.records.empty()) {
     Alignment none;
-    (receives.ends_in_gap ? none.sends_in_gaps : none.lost) += sends.records.size();
-    (sends.ends_in_gap ? none.receives_in_gaps : none.lost) += receives.records.size();
+    (receives.facts.ends_in_gap ? none.sends_in_gaps : none.lost) += sends.records.size();
+    (sends.facts.ends_in_gap ? none.receives_in_gaps : none.lost) += receives.records.size();
     return none;
   }
   return Aligner(sends, receives).run();
 }
 
-Alignment align_after_prefix(std::uint32_t certain, const Side& sends, const Side& receives) {
-  const auto rest = [&](Side side) {
-    side.records = side.records.subspan(certain);
+namespace {
+
+/// Numbers of leading and trailing ends that are partners if only gaps lose records.
+std::pair<std::uint32_t, std::uint32_t> certain_ends(const Side& sends, const Side& receives) {
+  const std::uint32_t front = std::min(sends.facts.before_gaps, receives.facts.before_gaps);
+  const auto ends =
+      static_cast<std::uint32_t>(std::min(sends.records.size(), receives.records.size()));
+  return {front, std::min({sends.facts.after_gaps, receives.facts.after_gaps, ends - front})};
+}
+
+}  // namespace
+
+Alignment align_between_gaps(const Side& sends, const Side& receives) {
+  const auto [front, back] = certain_ends(sends, receives);
+  const auto between = [front = front, back = back](Side side) {
+    const auto after = side.records.last(back);
+    side.records = side.records.subspan(front, side.records.size() - front - back);
+    side.facts.evidence = 0;  // a routine does not know what a gap hides
+    if (after.empty()) return side;
+    side.facts.position = after.front().position;
+    side.facts.ends_in_gap = after.front().after_gap;
     return side;
   };
-  Alignment result = align_records(rest(sends), rest(receives));
-  if (certain == 0) return result;
-  for (auto& [send, receive] : result.pairs) {
-    send += certain;
-    receive += certain;
+  const Side sent = between(sends), received = between(receives);
+  Alignment result = align_records(sent, received);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(front);
+  for (std::uint32_t k = 0; k < front; ++k) pairs[k] = {k, k};
+  for (const auto& [send, receive] : result.pairs)
+    pairs.emplace_back(front + send, front + receive);
+  const auto count = [](std::size_t n) { return static_cast<std::uint32_t>(n); };
+  for (std::uint32_t k = 0; k < back; ++k) {
+    pairs.emplace_back(front + count(sent.records.size()) + k,
+                       front + count(received.records.size()) + k);
   }
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(certain);
-  for (std::uint32_t k = 0; k < certain; ++k) pairs[k] = {k, k};
-  result.pairs.insert(result.pairs.begin(), pairs.begin(), pairs.end());
+  result.pairs = std::move(pairs);
   return result;
 }
 
-std::uint32_t equal_symbols(const Side& sends, const Side& receives, std::uint32_t count) {
-  std::uint32_t k = 0;
-  while (k < count && sends.records[k].symbol == receives.records[k].symbol) ++k;
-  return k;
+bool only_gaps_lose(const Side& sends, const Side& receives, bool with_gaps) {
+  if (!with_gaps && sends.records.size() != receives.records.size()) return false;
+  const auto [front, back] = certain_ends(sends, receives);
+  const auto equal = [](std::span<const EndRecord> a, std::span<const EndRecord> b) {
+    return std::ranges::equal(a, b, {}, &EndRecord::symbol, &EndRecord::symbol);
+  };
+  return equal(sends.records.first(front), receives.records.first(front)) &&
+         equal(sends.records.last(back), receives.records.last(back));
 }
 
 }  // namespace entrain::match

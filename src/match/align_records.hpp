@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "match/builder.hpp"
 #include "trace/recorded_clock.hpp"
 
 namespace entrain::match {
@@ -14,27 +15,38 @@ namespace entrain::match {
 struct EndRecord {
   std::uint64_t time = 0;      ///< ticks, corrected by clock records (RecordedClock)
   std::uint32_t position = 0;  ///< number of earlier operations that involve the other process
+  std::uint32_t number = 0;    ///< number on its side, those counted that the routine misses
   std::uint32_t symbol = 0;    ///< code of size and kind; partners have equal symbols
   std::uint32_t doubt = trace::RecordedClock::k_unknown;  ///< RecordedClock::doubt()
   /// Ticks of a call that ends after all calls of its instance began; k_unknown: other ends.
   std::uint32_t duration = trace::RecordedClock::k_unknown;
-  /// Latest send time, by the other process's clock, of a message received before such a call
-  /// began; 0: none.
-  std::uint64_t known_peer_time = 0;
+  std::uint32_t place = 0;  ///< number on its side, without those that are missing
+  NodeRef end{};
   bool after_gap = false;  ///< a gap of the recording lies just before it
-  bool displaced = false;  ///< its place among the others is a guess
+  bool unclear = false;    ///< it could be another operation, and is in no pair
+};
+
+/// Properties of a side of a channel.
+struct SideFacts {
+  std::uint32_t position = 0;  ///< EndRecord::position of the end of the trace
+  std::uint32_t total = 0;     ///< EndRecord::number of the end of the trace
+  std::uint32_t kinds = 0;     ///< kinds of operations of the process; 0: it has no routine
+  std::uint32_t evidence = 0;  ///< evidence against a mistake in the numbers, bits
+  std::uint32_t before_gaps = 0, after_gaps = 0;  ///< ends that lie before all gaps, after all
+  bool ends_in_gap = false;                       ///< a gap follows the last end
 };
 
 /// Side of a channel: its ends in posting order.
 struct Side {
   std::span<const EndRecord> records;
-  std::uint32_t position = 0;  ///< EndRecord::position of the end of the trace
-  bool ends_in_gap = false;    ///< a gap follows the last end
+  SideFacts facts;
 };
 
+/// (index of the send, index of the receive), in order on both sides.
+using IndexPairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
 struct Alignment {
-  /// (index of the send, index of the receive), in order on both sides.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  IndexPairs pairs;
   std::uint64_t ambiguous = 0;  ///< receives whose likely partner is not certain
   /// Ends whose partner lies in a gap of the other side.
   std::uint64_t sends_in_gaps = 0, receives_in_gaps = 0;
@@ -48,8 +60,8 @@ struct Alignment {
 /// pair is returned only if every alignment without it costs far more: a missing pair is better
 /// than a wrong one.
 ///
-/// An alignment pairs some sends with some receives of equal symbols, in order on both sides. Its
-/// cost, in bits, is the sum of
+/// An alignment pairs some sends with some receives that may belong together (may_pair()), in order
+/// on both sides. Its cost, in bits, is the sum of
 ///   - the cost of lost records: constant for a stretch of unpaired ends of one side, more where
 ///     both sides lost some, 0 where the other side has a gap;
 ///   - the cost of a changed shift, receive.position - send.position, from one pair to the next: a
@@ -68,10 +80,16 @@ struct Alignment {
 /// Integers only: equal results on every machine. O(n + m) for n sends and m receives.
 Alignment align_records(const Side& sends, const Side& receives);
 
-/// The same if the k-th ends of both sides are known to be partners for k < `certain`.
-Alignment align_after_prefix(std::uint32_t certain, const Side& sends, const Side& receives);
+/// The same if only gaps lose records: the k-th ends before the gaps of both sides are partners,
+/// and the k-th last ones after them.
+Alignment align_between_gaps(const Side& sends, const Side& receives);
 
-/// Number of leading ends, at most `count`, whose k-th symbols are equal on both sides.
-std::uint32_t equal_symbols(const Side& sends, const Side& receives, std::uint32_t count);
+/// True if no end of these sides contradicts that only gaps lose records: without gaps both sides
+/// have as many ends, and those that align_between_gaps() takes as partners have equal symbols.
+bool only_gaps_lose(const Side& sends, const Side& receives, bool with_gaps);
+
+/// True if two ends may belong together: both are clear, their symbols are equal, and neither is an
+/// effect before its cause even with the largest clock errors.
+[[nodiscard]] bool may_pair(const EndRecord& send, const EndRecord& receive);
 
 }  // namespace entrain::match

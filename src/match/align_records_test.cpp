@@ -9,8 +9,6 @@
 namespace entrain::match {
 namespace {
 
-using IndexPairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-
 /// Both sides of a channel whose k-th message is sent at 1000 k and received 10 later. Between two
 /// messages the processes have two other operations with each other.
 struct Channel {
@@ -31,7 +29,9 @@ struct Channel {
   void lose_receive(std::size_t k) {
     receives.erase(receives.begin() + static_cast<std::ptrdiff_t>(k));
   }
-  [[nodiscard]] Alignment aligned() const { return align_records({sends, end}, {receives, end}); }
+  [[nodiscard]] Alignment aligned() const {
+    return align_records({sends, {.position = end}}, {receives, {.position = end}});
+  }
 };
 
 /// Number of pairs that the complete channel does not have, without `send_lost` and `receive_lost`.
@@ -124,8 +124,8 @@ TEST(AlignRecords, nothing_pairs_where_nothing_decides) {
 
 TEST(AlignRecords, a_side_without_ends) {
   const Channel channel(3);
-  EXPECT_EQ(align_records({channel.sends, 0}, {{}, 0}).lost, 3u);
-  EXPECT_EQ(align_records({{}, 0, true}, {channel.receives, 0}).in_gaps(), 3u);
+  EXPECT_EQ(align_records({channel.sends, {}}, {}).lost, 3u);
+  EXPECT_EQ(align_records({{}, {.ends_in_gap = true}}, {channel.receives, {}}).in_gaps(), 3u);
 }
 
 TEST(AlignRecords, sizes_that_never_agree) {
@@ -160,6 +160,44 @@ TEST(AlignRecords, ends_left_over_may_be_the_first_ones) {
   channel.end = 0;
   channel.lose_send(0);
   EXPECT_TRUE(channel.aligned().pairs.empty());
+}
+
+TEST(AlignBetweenGaps, ends_before_and_after_a_gap_are_counted) {
+  // All at one time: nothing but their numbers tells which send is missing.
+  Channel channel(400);
+  for (EndRecord& record : channel.sends) record.time = 1000;
+  for (EndRecord& record : channel.receives) record.time = 2000;
+  channel.lose_send(140);
+  channel.sends[140].after_gap = true;
+  const Side sends{channel.sends, {.before_gaps = 140, .after_gaps = 259}};
+  const Side receives{channel.receives, {.before_gaps = 400, .after_gaps = 400}};
+  ASSERT_TRUE(only_gaps_lose(sends, receives, true));
+  EXPECT_FALSE(only_gaps_lose(sends, receives, false));
+  const Alignment alignment = align_between_gaps(sends, receives);
+  EXPECT_EQ(alignment.pairs.size(), 399u);
+  EXPECT_EQ(wrong(alignment, 140, k_kept), 0u);
+  EXPECT_EQ(alignment.in_gaps(), 1u);
+  channel.sends[300].symbol = 9;
+  EXPECT_FALSE(only_gaps_lose(sends, receives, true));
+}
+
+TEST(MayPair, an_effect_does_not_precede_its_cause) {
+  EndRecord send{.time = 200, .doubt = 60}, receive{.time = 90};
+  EXPECT_TRUE(may_pair(send, receive));  // nobody knows the other clock
+  receive.doubt = 40;
+  EXPECT_FALSE(may_pair(send, receive));
+  receive.time = 100;
+  EXPECT_TRUE(may_pair(send, receive));
+  receive.symbol = 1;
+  EXPECT_FALSE(may_pair(send, receive));
+}
+
+TEST(MayPair, calls_that_all_wait_for_each_other_overlap) {
+  EndRecord first{.time = 20'000, .doubt = 100, .duration = 2'900};
+  EndRecord second{.time = 23'000, .doubt = 100, .duration = 2'800};
+  EXPECT_TRUE(may_pair(first, second));  // began 200 after the other ended
+  second.duration = 2'799;
+  EXPECT_FALSE(may_pair(first, second));
 }
 
 /// The cost of a channel must grow with its length only.

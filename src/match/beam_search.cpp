@@ -140,7 +140,7 @@ void BeamSearch::extend(std::uint32_t from, std::int32_t receive, int best) {
   examined_pairs_ += count;
   for (std::size_t k = 0; k < count; ++k) {
     const std::int32_t send = sends[k];
-    if (!ends_.equal_symbols(send, receive)) continue;
+    if (!ends_.may_pair(send, receive)) continue;
     const int cost = ends_.gap_cost(pair, send, receive, ends_.shift(send, receive)) +
                      ends_.delay_cost(delays, ends_.delay(send, receive)) - Beam::reward;
     if (node.cost + cost <= best + beam_cost_) found_.push_back({send, from, cost});

@@ -31,7 +31,7 @@ struct NodeRef {
   friend bool operator==(const NodeRef&, const NodeRef&) = default;
 };
 
-struct CallContexts;
+struct Sequences;
 
 /// State shared by the matchers: the team, the trace, its nodes, its processes, and this member's
 /// part of the graph under construction. One thread at a time, unless a function says otherwise.
@@ -127,8 +127,11 @@ class Builder {
   bool calls_incomplete = false;
   /// True if all missing messages lie in gaps of their processes or after them.
   bool only_gaps = false;
-  /// Context of the calls, found while messages were paired; null: none.
-  std::shared_ptr<CallContexts> call_contexts;
+  /// Per process: messages contradict its clock records, so that these decide nothing; empty: not
+  /// tested.
+  std::vector<bool> has_wrong_clock_records;
+  /// Operations of this member's processes, if messages are missing; else null.
+  std::shared_ptr<Sequences> sequences;
   /// Set by find_gaps(), per process. `ends_early`: for this member's processes only.
   std::vector<bool> has_gaps, ends_early;
 

@@ -18,8 +18,8 @@ namespace op = trace::op;
 
 /// A builder in a team of one, over processes with one collective call each: begin at 10 + p, end
 /// at 20 + p.
-struct Calls {
-  explicit Calls(const TraceBuilder& b, const Options& options = {})
+struct MadeCalls {
+  explicit MadeCalls(const TraceBuilder& b, const Options& options = {})
       : trace(b.trace()),
         partition(trace::undivided(trace.definitions)),
         builder({solo, partition, trace}, options, nullptr) {}
@@ -59,7 +59,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> channel_sides(std::uint8_t 
                                                                    std::uint32_t root,
                                                                    bool one_sided = false,
                                                                    const Options& options = {}) {
-  Calls c(processes(3), options);
+  MadeCalls c(processes(3), options);
   const trace::Comm& comm = c.trace.definitions.comms[0];
   add_instance(c.builder, processes_of(c.builder, comm), c.calls(code, root), comm, one_sided);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> sides;
@@ -86,7 +86,7 @@ TEST(Calls, an_unknown_operation_synchronises_a_window_only) {
 }
 
 TEST(Calls, who_moves_no_bytes_or_has_no_begin_takes_no_part) {
-  Calls c(processes(3));
+  MadeCalls c(processes(3));
   const trace::Comm& comm = c.trace.definitions.comms[0];
   std::vector<Call> calls = c.calls(op::allreduce);
   calls[0].sent = false;
@@ -102,7 +102,7 @@ TEST(Calls, who_moves_no_bytes_or_has_no_begin_takes_no_part) {
 TEST(Calls, groups_of_an_inter_communicator_exchange_in_both_directions) {
   TraceBuilder b = processes(3);
   const CommIndex inter = b.inter_comm({0}, {1, 2});
-  Calls c(b);
+  MadeCalls c(b);
   const trace::Comm& comm = c.trace.definitions.comms[inter];
   add_instance(c.builder, processes_of(c.builder, comm), c.calls(op::barrier), comm, false);
   const Graph graph = c.builder.finish();
@@ -117,7 +117,7 @@ TEST(Calls, a_process_counts_once_and_unresolved_ranks_not_at_all) {
   TraceBuilder b(2, 2);  // locations 0 and 1 are threads of process 0
   const CommIndex comm = b.comm({1, k_none, 2, 0});
   const CommIndex empty = b.comm({});
-  Calls c(b);
+  MadeCalls c(b);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
   for (const CommProcess& p : processes_of(c.builder, c.trace.definitions.comms[comm])) {
     found.emplace_back(p.process, p.rank);
@@ -127,7 +127,7 @@ TEST(Calls, a_process_counts_once_and_unresolved_ranks_not_at_all) {
 }
 
 TEST(Calls, agree_on_operation_and_root) {
-  const Calls c(processes(2));
+  const MadeCalls c(processes(2));
   const auto agreed = [&](const Call& a, const Call& b) { return agree(std::vector<Call>{a, b}); };
   EXPECT_TRUE(agreed(c.call(0, op::bcast, 1), c.call(1, op::bcast, 1)));
   EXPECT_FALSE(agreed(c.call(0, op::bcast, 1), c.call(1, op::bcast, 0)));

@@ -18,13 +18,11 @@ namespace {
 /// exercises them. With 1 % of the records lost, the trace ring-dense needs `neighbours` (1 pair of
 /// 15,747 was 47 ms early), and amg-8 needs `around` (pairs 7 to 61 us early).
 struct Outlier {
-  static constexpr std::size_t neighbours = 8;   ///< most compared, on each side
-  static constexpr std::size_t fewest = 4;       ///< least compared, on each side
-  static constexpr std::size_t around = 256;     ///< most on each side for the least delays
-  static constexpr std::size_t least = 8;        ///< number of least delays
-  static constexpr std::size_t impossible = 16;  ///< largest inverse share that contradicts clocks
+  static constexpr std::size_t neighbours = 8;  ///< most compared, on each side
+  static constexpr std::size_t fewest = 4;      ///< least compared, on each side
+  static constexpr std::size_t around = 256;    ///< most on each side for the least delays
+  static constexpr std::size_t least = 8;       ///< number of least delays
 };
-constexpr std::uint32_t k_unknown = trace::RecordedClock::k_unknown;
 
 /// Returns a - b of stored stamps, clamped: damaged stamps may be arbitrary.
 std::int64_t ticks_between_stamps(std::uint64_t a, std::uint64_t b) {
@@ -149,55 +147,21 @@ struct PairDelays {
   }
 };
 
-/// Makes the marked pairs ambiguous, and returns their number.
-std::size_t keep_others(std::span<const std::uint8_t> marked, Alignment& alignment) {
+/// Makes the marked pairs ambiguous.
+void keep_others(std::span<const std::uint8_t> marked, Alignment& alignment) {
   std::size_t kept = 0;
   for (std::size_t k = 0; k < marked.size(); ++k) {
     if (marked[k] == 0) alignment.pairs[kept++] = alignment.pairs[k];
   }
   alignment.pairs.resize(kept);
   alignment.ambiguous += marked.size() - kept;
-  return marked.size() - kept;
-}
-
-/// True if an effect `ticks` after its cause precedes it even with the largest clock errors.
-bool is_impossible(std::int64_t ticks, const EndRecord& a, const EndRecord& b) {
-  return a.doubt != k_unknown && b.doubt != k_unknown &&
-         ticks < -(std::int64_t{a.doubt} + std::int64_t{b.doubt});
-}
-bool is_impossible(std::int64_t ticks, const EndRecord& a, const EndRecord& b, DelayKind kind) {
-  if (kind == DelayKind::above_latency) return is_impossible(ticks, a, b);
-  return a.duration != k_unknown && b.duration != k_unknown &&
-         (a.known_peer_time > b.time || b.known_peer_time > a.time ||
-          is_impossible(ticks + a.duration, a, b) || is_impossible(b.duration - ticks, a, b));
-}
-
-/// Removes pairs that clock records contradict; all pairs if these are many. `delays`: theirs.
-void remove_impossible(const Side& first, const Side& second, DelayKind kind, PairDelays& delays,
-                       Alignment& alignment) {
-  auto& pairs = alignment.pairs;
-  std::vector<std::uint8_t> is_impossible_at(pairs.size(), 0);
-  for (std::size_t k = 0; k < pairs.size(); ++k) {
-    // Most messages arrive after they were sent by any clock.
-    if (kind == DelayKind::above_latency && delays.delay[k] >= 0) continue;
-    is_impossible_at[k] = is_impossible(delays.delay[k], first.records[pairs[k].first],
-                                        second.records[pairs[k].second], kind);
-  }
-  const std::size_t impossible = keep_others(is_impossible_at, alignment);
-  if (impossible == 0) return;
-  if (impossible * Outlier::impossible > impossible + pairs.size()) {
-    alignment.ambiguous += pairs.size();
-    pairs.clear();
-  }
-  delays = PairDelays(first, second, alignment);
 }
 
 }  // namespace
 
 void remove_delay_outliers(const Side& first, const Side& second, DelayKind kind,
                            Alignment& alignment) {
-  PairDelays all(first, second, alignment);
-  remove_impossible(first, second, kind, all, alignment);
+  const PairDelays all(first, second, alignment);
   auto& pairs = alignment.pairs;
   if (pairs.size() <= 2 * Outlier::fewest) return;
   std::vector<std::uint8_t> is_outlier(pairs.size(), 0);

@@ -27,10 +27,6 @@ enum class DelayKind {
 /// than the spread of both, and by more than half of the usual distance of calls, calls are shifted
 /// on one side of the pair, and which side is unknown: no pair is left.
 ///
-/// Before that, pairs are removed that contradict clock records (EndRecord::doubt) or messages
-/// (EndRecord::known_peer_time): an effect before its cause. If more than 1 in 16 do, no pair is
-/// left.
-///
 /// Example: delays of 2, 250, 2, 900 and, after the pair in question, 40, 3, 2, 2 us; a delay of
 /// -47 ms belongs to another message. O(n) for n pairs; integers only.
 void remove_delay_outliers(const Side& first, const Side& second, DelayKind kind,

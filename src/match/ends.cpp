@@ -123,7 +123,7 @@ int Ends::gap_cost(const Pair& from, std::int32_t send, std::int32_t receive,
 bool Ends::is_regular(const Pair& from, const Delays& before) const {
   const std::int32_t send = from.send + 1, receive = from.receive + 1;
   if (send >= send_count() || receive >= receive_count()) return false;
-  return equal_symbols(send, receive) && shift(send, receive) == from.shift &&
+  return may_pair(send, receive) && shift(send, receive) == from.shift &&
          delay_cost(before, delay(send, receive)) <= Cost::regular_delay &&
          !sends_.records[send].after_gap && !receives_.records[receive].after_gap;
 }
@@ -158,7 +158,7 @@ bool Ends::agree_in_order() const {
     if (others + 1 < static_cast<std::uint32_t>(count)) return false;
   }
   for (std::int32_t k = 0; k < count; ++k) {
-    if (!equal_symbols(k, k) || shift(k, k) != shift(0, 0)) return false;
+    if (!may_pair(k, k) || shift(k, k) != shift(0, 0)) return false;
   }
   return true;
 }

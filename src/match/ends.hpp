@@ -65,14 +65,16 @@ class Ends {
   [[nodiscard]] std::int64_t shift(std::int32_t send, std::int32_t receive) const {
     return std::int64_t{receives_.records[receive].position} - sends_.records[send].position;
   }
-  [[nodiscard]] bool equal_symbols(std::int32_t send, std::int32_t receive) const {
-    return sends_.records[send].symbol == receives_.records[receive].symbol;
+  [[nodiscard]] bool may_pair(std::int32_t send, std::int32_t receive) const {
+    return match::may_pair(sends_.records[send], receives_.records[receive]);
   }
   /// True if both sides have positions: else shifts mean nothing.
-  [[nodiscard]] bool has_positions() const { return sends_.position > 0 && receives_.position > 0; }
+  [[nodiscard]] bool has_positions() const {
+    return sends_.facts.position > 0 && receives_.facts.position > 0;
+  }
 
-  /// True if only delays can contradict pairing the k-th ends: both sides have as many, of equal
-  /// symbols and shifts, without gaps, and with other operations between them.
+  /// True if only delays can contradict pairing the k-th ends: both sides have as many, which may
+  /// belong together, of equal shifts, without gaps, and with other operations between them.
   [[nodiscard]] bool agree_in_order() const;
 
   /// True if a gap lies between two ends of a side; `after` == number of ends: end of the trace.
@@ -89,7 +91,7 @@ class Ends {
                              std::int64_t shift) const;
   [[nodiscard]] int end_cost(const Pair& from) const {
     return gap_cost(from, send_count(), receive_count(),
-                    std::int64_t{receives_.position} - sends_.position);
+                    std::int64_t{receives_.facts.position} - sends_.facts.position);
   }
 
   /// True if the next send and the next receive after `from` match at little cost.
@@ -99,7 +101,7 @@ class Ends {
   [[nodiscard]] static bool gap_between(const Side& side, const std::vector<std::uint32_t>& gaps,
                                         std::int32_t before, std::int32_t after) {
     const auto count = static_cast<std::int32_t>(side.records.size());
-    if (after == count && side.ends_in_gap) return true;
+    if (after == count && side.facts.ends_in_gap) return true;
     return !gaps.empty() && gaps[std::min(after + 1, count)] != gaps[before + 1];
   }
   static std::vector<std::uint32_t> gaps_before(std::span<const EndRecord> records);

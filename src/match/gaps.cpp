@@ -2,6 +2,7 @@
 #include "match/gaps.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "match/operations.hpp"
 
@@ -17,18 +18,6 @@ bool ends_early(const Builder& builder, std::uint32_t process) {
     finalizes |= builder.event_counts(location).finalizes;
   }
   return initialises && !finalizes;
-}
-
-/// Stamp of the first receive that was posted and neither completed nor cancelled.
-std::uint64_t first_open_receive(const trace::EventList& events) {
-  const Requests requests(events);
-  for (std::uint32_t i = 0; i < events.size(); ++i) {
-    if (events.kind(i) == trace::EventKind::irecv_request && !requests.cancelled(i) &&
-        requests.completion(i) == k_none) {
-      return events.time(i);
-    }
-  }
-  return trace::Gap::k_open;
 }
 
 }  // namespace
@@ -52,14 +41,42 @@ Gaps::Gaps(const Builder& builder, std::uint32_t process) {
   }
   std::sort(ends_.begin(), ends_.end());
   if (ends_.empty()) return;
+  last_ = ends_.back();
   for (const LocationIndex location : builder.processes()[process]) {
-    first_ = std::min(first_, first_open_receive(builder.events(location)));
+    find_half_receives(builder.events(location));
   }
 }
 
-std::uint32_t Gaps::ended_by(std::uint64_t time) const {
-  return static_cast<std::uint32_t>(std::upper_bound(ends_.begin(), ends_.end(), time) -
-                                    ends_.begin());
+/// Moves the limits before and behind receives that have a request or a completion only.
+void Gaps::find_half_receives(const trace::EventList& events) {
+  const Requests requests(events);
+  bool some_posted = false;
+  std::uint64_t last_unposted = 0;
+  for (std::uint32_t i = 0; i < events.size(); ++i) {
+    if (events.kind(i) == trace::EventKind::irecv) {
+      some_posted |= requests.was_posted(i);
+      if (!requests.was_posted(i)) last_unposted = events.time(i) + 1;
+    }
+    if (events.kind(i) != trace::EventKind::irecv_request || requests.cancelled(i) ||
+        requests.completion(i) != k_none) {
+      continue;
+    }
+    first_ = std::min(first_, events.time(i));
+    last_ = std::max(last_, events.time(i) + 1);
+  }
+  if (some_posted) last_ = std::max(last_, last_unposted);
+}
+
+void Gaps::mark(std::span<EndRecord> ends, SideFacts& facts) const {
+  const auto after = std::ranges::find_if(ends, [&](const auto& e) { return e.time > first_; });
+  facts.before_gaps = static_cast<std::uint32_t>(after - ends.begin());
+  if (ends_.empty()) return;
+  std::ptrdiff_t before = 0;  // gaps that have ended
+  for (EndRecord& end : ends) {
+    const auto ended = std::ranges::upper_bound(ends_, end.time) - ends_.begin();
+    end.after_gap = ended > std::exchange(before, ended);
+  }
+  facts.ends_in_gap = std::cmp_greater(ends_.size(), before);
 }
 
 bool any_inner_gaps(const Builder& builder) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "match/align_records.hpp"
 #include "match/builder.hpp"
 
 namespace entrain::match {
@@ -15,24 +16,21 @@ class Gaps {
  public:
   Gaps(const Builder& builder, std::uint32_t process);
 
-  /// Number of these ends, sorted by stamp, that lie before all gaps: none is missing there if only
-  /// gaps lose records.
-  template <class Ends>
-  [[nodiscard]] std::uint32_t count_before(const Ends& ends) const {
-    const auto after =
-        std::find_if(ends.begin(), ends.end(), [&](const auto& end) { return end.time > first_; });
-    return static_cast<std::uint32_t>(after - ends.begin());
-  }
+  /// Sets the properties of ends and of their side that depend on gaps: EndRecord::after_gap,
+  /// SideFacts::before_gaps and ends_in_gap. Times are stamps in order. O(n log gaps).
+  void mark(std::span<EndRecord> ends, SideFacts& facts) const;
 
-  /// Number of gaps that have ended by `time`. Increases with it. O(log gaps).
-  [[nodiscard]] std::uint32_t ended_by(std::uint64_t time) const;
+  /// True if an operation that was posted at this stamp, and all after it, lie behind all gaps.
+  [[nodiscard]] bool all_ended_by(std::uint64_t posted) const { return posted >= last_; }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(ends_.size()); }
 
  private:
+  void find_half_receives(const trace::EventList& events);
+
   std::vector<std::uint64_t> ends_;  ///< sorted; Gap::k_open: lasts to the end of the trace
-  /// Last stamp before all gaps and before every receive that was posted and never completed, as it
-  /// may have been completed in a gap.
-  std::uint64_t first_ = trace::Gap::k_open;
+  /// Last stamp before all gaps, and first one after them, and after all receives of which half is
+  /// recorded: those that never completed may have done so in a gap.
+  std::uint64_t first_ = trace::Gap::k_open, last_ = 0;
 };
 
 /// True if some location of this member has a gap that ends, so records between others are missing.

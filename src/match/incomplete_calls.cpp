@@ -2,54 +2,75 @@
 #include "match/incomplete_calls.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <cstdlib>
 #include <map>
-#include <type_traits>
+#include <optional>
 #include <utility>
 
 #include "base/executor.hpp"
 #include "match/align_records.hpp"
 #include "match/call_tree.hpp"
+#include "match/channel_sides.hpp"
 #include "match/delay_outliers.hpp"
+#include "match/ends.hpp"
 #include "match/gaps.hpp"
-#include "match/message_counts.hpp"
-#include "match/pair_calls.hpp"
+#include "match/incomplete_messages.hpp"
+#include "match/numbered_alignment.hpp"
 
 namespace entrain::match {
 
 namespace {
 
-/// The calls of one process of this member on one communicator.
-struct Column {
-  std::span<Call> calls;
-  CallSide side;                       ///< calls, without positions; times are stamps
-  std::vector<std::uint64_t> missing;  ///< stamps, see ProcessSides::missing_calls
-  /// Per call, the number of its partner among the calls of the reference; k_none: unknown.
-  std::vector<std::uint32_t> numbers;
+/// Thresholds of the pairing of calls by messages; incomplete_calls_test.cpp exercises them;
+/// chosen, not measured.
+struct CallLimits {
+  static constexpr std::uint32_t at_once = 8;     ///< calls at one position are fewer
+  static constexpr std::uint32_t evidence = 18;   ///< least of both processes, bits
+  static constexpr std::int64_t more_shift = 4;   ///< messages beyond the difference of the totals
+  static constexpr std::int64_t most_shift = 16;  ///< messages that one side counts more, at most
 };
 
-/// What the messages with another process tell of calls.
-struct CallCounts {
-  std::vector<std::uint32_t> positions;         ///< EndRecord::position per call
-  std::vector<std::uint64_t> known_peer_times;  ///< EndRecord::known_peer_time per call
-  std::vector<std::uint32_t> missing;           ///< see CallSide
-  std::uint32_t messages = 0;                   ///< see CallSide
+/// What the operations of a process tell of its calls.
+struct CallContext {
+  bool has_routine = false;
+  std::uint32_t evidence = 0;  ///< Sequence::evidence()
+  /// Per other process: sorted stamps at which messages with it were posted, missing ones with that
+  /// of the next operation.
+  std::map<std::uint32_t, std::vector<std::uint64_t>> posted;
+  /// Per communicator or window: number of calls, and stamps of the operations after missing ones.
+  std::map<std::uint32_t, std::uint32_t> calls;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> missing;
 
-  void add_to(CallSide& side) const {
-    for (std::size_t k = 0; k < side.records.size(); ++k) {
-      side.records[k].position = positions[k];
-      side.records[k].known_peer_time = known_peer_times[k];
+  CallContext() = default;
+  explicit CallContext(const Sequence& sequence)
+      : has_routine(sequence.has_routine()), evidence(sequence.evidence()) {
+    const Operations& operations = sequence.operations();
+    const auto add = [&](std::uint32_t kind, std::uint64_t stamp, bool is_missing) {
+      const Kind& of = operations.kinds()[kind];
+      if (!of.is_call()) {
+        posted[of.other].push_back(stamp);
+      } else if (is_missing) {
+        missing[of.comm].push_back(stamp);
+      } else {
+        ++calls[of.comm];
+      }
+    };
+    sequence.for_each([&](const Operation& one) { add(one.kind, operations.time(one), false); },
+                      [&](std::uint32_t kind, std::uint64_t next) { add(kind, next, true); },
+                      [](const Operation&) {});
+    for (auto& [peer, stamps] : posted) {
+      if (!std::ranges::is_sorted(stamps)) std::ranges::sort(stamps);
     }
-    side.missing = missing;
-    side.messages = messages;
   }
 };
 
-/// The calls of a parent as received from its owner.
-struct Parent {
-  CallSide side;                               ///< calls, without positions
-  std::vector<std::uint32_t> numbers;          ///< see Column
-  std::map<std::uint32_t, CallCounts> counts;  ///< counts of each child
+/// The calls of one process of this member on one communicator.
+struct Column {
+  std::span<Call> calls;
+  ChannelSide side;                    ///< calls, without positions
+  std::vector<std::uint64_t> missing;  ///< stamps, see CallContext
+  /// Per call, the number of its partner among the calls of the reference; k_none: unknown.
+  std::vector<std::uint32_t> numbers;
 };
 
 /// (communicator, process)
@@ -60,6 +81,97 @@ std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 std::uint64_t both(std::uint64_t high, std::uint64_t low) { return high << 32 | low; }
 
 using Parcels = std::vector<std::vector<std::uint64_t>>;
+
+/// True if only the times of calls distinguish them: the processes repeat themselves and exchange
+/// no messages, and all calls are alike.
+bool only_times_distinguish(const Side& a, const Side& b) {
+  if (std::min(a.facts.kinds, b.facts.kinds) < 2 || std::min(a.facts.total, b.facts.total) > 0) {
+    return false;
+  }
+  const auto has_first_symbol = [&](const EndRecord& call) {
+    return call.symbol == a.records.front().symbol;
+  };
+  return std::ranges::all_of(a.records, has_first_symbol) &&
+         std::ranges::all_of(b.records, has_first_symbol);
+}
+
+/// Removes pairs of calls at positions with unequally many calls.
+void remove_unequal(const Side& a, const Side& b, Alignment& alignment) {
+  const auto at_once = [](const Side& side, std::uint32_t k) {
+    return std::ranges::equal_range(side.records, side.records[k].position, {},
+                                    &EndRecord::position)
+        .size();
+  };
+  std::erase_if(alignment.pairs, [&](const auto& pair) {
+    return at_once(a, pair.first) != at_once(b, pair.second);
+  });
+}
+
+/// Pairs calls that may belong together, before which `b` counts `shift` messages more than `a`.
+Alignment pair_shifted(const Side& a, const Side& b, std::int64_t shift) {
+  Alignment result;
+  for (std::uint32_t i = 0, j = 0; i < a.records.size() && j < b.records.size();) {
+    const std::int64_t ahead = std::int64_t{a.records[i].number} + shift * CallLimits::at_once -
+                               std::int64_t{b.records[j].number};
+    if (ahead == 0 && may_pair(a.records[i], b.records[j])) result.pairs.emplace_back(i, j);
+    i += ahead <= 0 ? 1 : 0;
+    j += ahead >= 0 ? 1 : 0;
+  }
+  return result;
+}
+
+/// Pairs the calls at the shift at which most have a partner: a message at the begin or at the end
+/// is missing, or messages are posted across calls. Nothing if another shift is nearly as good.
+std::optional<Alignment> pair_at_one_shift(const Side& a, const Side& b) {
+  Alignment best;
+  std::size_t second = 0;
+  const std::int64_t difference =
+      std::abs(std::int64_t{a.facts.total} - b.facts.total) / CallLimits::at_once;
+  const std::int64_t most = std::min(CallLimits::more_shift + difference, CallLimits::most_shift);
+  for (std::int64_t shift = -most; shift <= most; ++shift) {
+    Alignment shifted = pair_shifted(a, b, shift);
+    second = std::max(second, std::min(shifted.pairs.size(), best.pairs.size()));
+    if (shifted.pairs.size() > best.pairs.size()) best = std::move(shifted);
+  }
+  const std::size_t calls = std::min(a.records.size(), b.records.size());
+  if (4 * best.pairs.size() < 3 * calls || 4 * second > best.pairs.size()) return std::nullopt;
+  count_unpaired(Ends(a, b), best.pairs, best);
+  return best;
+}
+
+std::optional<Alignment> pair_by_messages(const Side& a, const Side& b) {
+  if (std::min(a.facts.evidence, b.facts.evidence) < CallLimits::evidence) return std::nullopt;
+  std::optional<Alignment> found = pair_by_numbers(a, b);
+  // Few calls have equal numbers if the processes post messages across calls.
+  if (!found || 2 * found->pairs.size() < std::min(a.records.size(), b.records.size())) {
+    found = pair_at_one_shift(a, b);
+  }
+  if (found) remove_unequal(a, b, *found);
+  return found;
+}
+
+}  // namespace
+
+Alignment pair_calls(const Side& a, const Side& b) {
+  if (a.records.empty() || b.records.empty()) return align_records(a, b);
+  if (std::optional<Alignment> found = pair_by_messages(a, b)) return *std::move(found);
+  return only_times_distinguish(a, b) ? all_ambiguous(a, b) : align_records(a, b);
+}
+
+void place_calls(std::span<const std::uint32_t> messages, std::span<const std::uint32_t> missing,
+                 std::span<EndRecord> calls) {
+  std::uint32_t at_once = 0;  // earlier calls at the same position
+  for (std::size_t k = 0; k < calls.size(); ++k) {
+    at_once = k > 0 && messages[k] == messages[k - 1] ? at_once + 1 : 0;
+    calls[k].position = messages[k];
+    calls[k].number =
+        messages[k] * CallLimits::at_once + std::min(at_once, CallLimits::at_once - 1);
+    calls[k].unclear =
+        at_once + 1 >= CallLimits::at_once || std::ranges::binary_search(missing, messages[k]);
+  }
+}
+
+namespace {
 
 class CallNumbering {
  public:
@@ -96,12 +208,10 @@ class CallNumbering {
     return builder_.owner_of_process(process) == builder_.team().rank();
   }
 
-  /// Adds the numbers of the calls of a process to the witness, unless they are 0, 1, 2, ... up to
-  /// those of the reference.
+  /// Adds the numbers of the calls of a process to the witness.
   void claim(const CallLink& link, std::span<const std::uint32_t> numbers) {
-    const AlignedSpace& space = spaces_[link.caller.space];
     const CallFates& fates = fates_[name_of(link)];
-    trace::ClaimedCalls claim{.space = space.name,
+    trace::ClaimedCalls claim{.space = spaces_[link.caller.space].name,
                               .process = link.caller.process,
                               .instances = {},
                               .ambiguous = static_cast<std::uint32_t>(fates.ambiguous),
@@ -109,33 +219,21 @@ class CallNumbering {
     for (std::uint32_t k = 0; k < numbers.size(); ++k) {
       if (numbers[k] != k_none) append_pair(claim.instances, k, numbers[k]);
     }
-    if (claim.instances == std::vector<trace::ClaimedRun>{{0, 0, space.calls}}) return;
     builder_.witness().calls.push_back(std::move(claim));
   }
 
   void find_contexts(std::span<const Call> calls) {
-    std::vector<std::uint32_t> processes;
-    for (const Call& call : calls) {
-      if (processes.empty() || processes.back() != call.process) processes.push_back(call.process);
-    }
-    std::sort(processes.begin(), processes.end());
-    processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
-    std::vector<CallContext> found(processes.size());
-    CallContexts known;
-    if (builder_.call_contexts != nullptr) known = std::move(*builder_.call_contexts);
-    builder_.call_contexts.reset();
-    for_each_in_parallel(builder_.options().threads, processes.size(), [&](std::size_t i) {
+    for (const Call& call : calls) contexts_.try_emplace(call.process);
+    std::vector<std::pair<const std::uint32_t, CallContext>*> found;
+    for (auto& one : contexts_) found.push_back(&one);
+    const Sequences* const known = builder_.sequences.get();
+    for_each_in_parallel(builder_.options().threads, found.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
-      if (const auto one = known.by_process.find(processes[i]); one != known.by_process.end()) {
-        found[i] = std::move(one->second);
-        return;
-      }
-      ProcessSides sides = channel_sides(builder_, processes[i]);
-      found[i] = take_call_context(sides);
+      auto& [process, context] = *found[i];
+      context = known != nullptr ? CallContext(known->of_process.at(process))
+                                 : CallContext(Sequence(Operations(builder_, process)));
     });
-    for (std::size_t i = 0; i < processes.size(); ++i) {
-      contexts_.emplace(processes[i], std::move(found[i]));
-    }
+    builder_.sequences.reset();
   }
 
   void list_columns(std::span<Call> calls) {
@@ -151,70 +249,68 @@ class CallNumbering {
   }
   [[nodiscard]] Column column_of(std::span<Call> calls) const {
     Column column{.calls = calls, .side = {}, .missing = {}, .numbers = {}};
-    CallSide& side = column.side;
+    ChannelSide& side = column.side;
+    const std::uint32_t process = calls.front().process;
     const AlignedSpace& space = spaces_[calls.front().space];
-    const Gaps gaps(builder_, calls.front().process);
-    std::uint32_t before = 0;
+    const Gaps gaps(builder_, process);
     for (const Call& call : calls) {
-      const std::uint32_t ended = gaps.ended_by(call.time);
-      side.records.push_back({.time = call.time,
-                              .position = 0,
-                              .symbol = symbol_of(call, space.one_root),
-                              .after_gap = ended > before});
-      before = ended;
+      side.records.push_back(
+          {.time = call.time, .symbol = symbol_of(call, space.one_root), .end = call.end});
+      const std::uint64_t begun = call.duration != k_none ? call.time - call.duration
+                                  : call.non_blocking     ? 0
+                                                          : call.time;
+      side.facts.after_gaps = gaps.all_ended_by(begun) ? side.facts.after_gaps + 1 : 0;
     }
-    side.before_gaps = gaps.count_before(side.records);
-    side.ends_in_gap = gaps.count() > before;
-    const CallContext& context = contexts_.at(calls.front().process);
-    const auto counted = context.calls.find(space.name);
-    if (counted == context.calls.end() || !are_counted(calls, counted->second)) return column;
-    side.pauses = counted->second.pauses;
-    side.kinds = counted->second.kinds;
-    side.evidence = counted->second.evidence;
-    const auto missing = context.missing_calls.find(space.name);
-    if (missing != context.missing_calls.end()) column.missing = missing->second;
-    return column;
-  }
-  /// True if the routine of their process counted exactly these calls.
-  static bool are_counted(std::span<const Call> calls, const ChannelSide& counted) {
-    return std::equal(calls.begin(), calls.end(), counted.ends.begin(), counted.ends.end(),
-                      [](const Call& call, const NodeRef& end) { return call.end == end; });
-  }
-
-  /// Corrects stamps by clock records, and sets `doubt` and `duration`.
-  void read_clocks(std::span<const Call> calls, CallSide& side) const {
-    if (calls.empty()) return;
-    const trace::RecordedClocks clocks(builder_.trace(),
-                                       builder_.processes()[calls.front().process]);
+    gaps.mark(side.records, side.facts);
+    const trace::RecordedClocks clocks(builder_.trace(), builder_.processes()[process]);
+    const std::vector<bool>& wrong = builder_.has_wrong_clock_records;
+    const bool counts = wrong.empty() || !wrong[process];
     for (std::size_t k = 0; k < calls.size(); ++k) {
       const trace::RecordedClock& clock = clocks[calls[k].end.location];
       EndRecord& record = side.records[k];
-      record.doubt = clock.doubt(record.time);
+      if (counts && calls[k].duration != k_none && ends_after_all_began(calls[k])) {
+        record.doubt = clock.doubt(record.time);
+        record.duration = calls[k].duration;
+      }
       record.time = clock.time(record.time);
-      if (ends_after_all_began(calls[k])) record.duration = calls[k].duration;
     }
-  }
-  /// Counts the messages of a process with another one before its calls in a column.
-  [[nodiscard]] CallCounts counts_of(std::uint32_t process, const Column& column,
-                                     std::uint32_t peer) const {
-    CallCounts counts;
     const CallContext& context = contexts_.at(process);
-    auto count = [counter = context.messages.counter(peer)](std::uint64_t time) mutable {
-      return static_cast<std::uint32_t>(counter(time));
+    // Others may have counted calls that are not in the routine, such as non-blocking ones.
+    const auto counted = context.calls.find(space.name);
+    if (!context.has_routine || counted == context.calls.end() || counted->second != calls.size()) {
+      return column;
+    }
+    side.facts.kinds = 2;  // at least
+    side.facts.evidence = context.evidence;
+    const auto missing = context.missing.find(space.name);
+    if (missing != context.missing.end()) column.missing = missing->second;
+    return column;
+  }
+  /// The calls of a process in a column, as compared with those of another process.
+  [[nodiscard]] ChannelSide side_of(Name name, std::uint32_t peer) const {
+    const Column& column = columns_.at(name);
+    const CallContext& context = contexts_.at(name.second);
+    ChannelSide side = column.side;
+    const auto posted = context.posted.find(peer);
+    if (posted == context.posted.end()) {
+      side.facts.evidence = 0;
+      return side;
+    }
+    const auto count = [stamps = std::span(posted->second)](std::uint64_t time) {
+      return static_cast<std::uint32_t>(std::ranges::upper_bound(stamps, time) - stamps.begin());
     };
-    for (const EndRecord& record : column.side.records) {
-      counts.positions.push_back(count(record.time));
+    std::vector<std::uint32_t> messages, missing;
+    for (const Call& call : column.calls) messages.push_back(count(call.time));
+    for (const std::uint64_t time : column.missing) missing.push_back(count(time));
+    if (context.has_routine) {
+      place_calls(messages, missing, side.records);
+    } else {
+      for (std::size_t k = 0; k < messages.size(); ++k) side.records[k].position = messages[k];
     }
-    for (const std::uint64_t time : column.missing) counts.missing.push_back(count(time));
-    counts.messages = context.messages.count_with(peer);
-    auto latest = context.received_before.latest(peer);
-    const trace::RecordedClocks clocks(builder_.trace(), builder_.processes()[process]);
-    for (const Call& call : column.calls) {
-      const bool knows = call.duration != k_none && ends_after_all_began(call);
-      counts.known_peer_times.push_back(
-          knows ? latest(clocks[call.end.location].time(call.time - call.duration)) : 0);
-    }
-    return counts;
+    const auto all = static_cast<std::uint32_t>(posted->second.size());
+    side.facts.position = messages.back();
+    side.facts.total = (all + 1) * CallLimits::at_once;
+    return side;
   }
   /// True if every call of the instance ends after all its calls began.
   [[nodiscard]] bool ends_after_all_began(const Call& call) const {
@@ -261,8 +357,8 @@ class CallNumbering {
     std::vector<std::uint64_t> own;
     for (const auto& [process, context] : contexts_) {
       if (!context.has_routine || only_gaps_) continue;
-      for (const Partner& partner : context.messages.partners()) {
-        own.insert(own.end(), {both(process, partner.process), partner.messages});
+      for (const auto& [peer, stamps] : context.posted) {
+        own.insert(own.end(), {both(process, peer), stamps.size()});
       }
     }
     std::vector<std::vector<Partner>> partners(builder_.processes().size());
@@ -278,98 +374,23 @@ class CallNumbering {
     return exchange(builder_.team(), Parcels(builder_.team().size(), own));
   }
 
-  /// Sends the calls of parents to the owners of their children. Collective.
+  /// Sends the calls of parents to the owners of their children. Children without messages from
+  /// their parent share one copy. Collective.
   void share_parents() {
-    Parcels sides(builder_.team().size()), counts(builder_.team().size());
-    std::map<std::pair<Name, std::uint32_t>, bool> sent;
+    SideParcels parcels(builder_.team());
+    std::map<std::pair<Channel, std::uint32_t>, bool> sent;
     for (const CallLink& link : links_) {
       if (link.depth == 0 || !owns(link.parent)) continue;
-      const Column& column = columns_.at(parent_of(link));
+      const bool any = contexts_.at(link.parent).posted.contains(link.caller.process);
+      const Channel name = side_name(link, any ? link.caller.process : k_none);
       const std::uint32_t owner = builder_.owner_of_process(link.caller.process);
-      if (!std::exchange(sent[{parent_of(link), owner}], true)) {
-        CallSide read = column.side;
-        read_clocks(column.calls, read);
-        if (owner == builder_.team().rank()) {
-          parents_[parent_of(link)].side = std::move(read);
-        } else {
-          pack(parent_of(link), read, sides[owner]);
-        }
-      }
-      CallCounts counted = counts_of(link.parent, column, link.caller.process);
-      if (owner == builder_.team().rank()) {
-        parents_[parent_of(link)].counts[link.caller.process] = std::move(counted);
-      } else {
-        pack_counts(link, counted, counts[owner]);
-      }
+      if (std::exchange(sent[{name, owner}], true)) continue;
+      parcels.add(owner, name, side_of(parent_of(link), link.caller.process));
     }
-    for (const auto& parcel : exchange(builder_.team(), std::move(sides))) unpack(parcel);
-    for (const auto& parcel : exchange(builder_.team(), std::move(counts))) unpack_counts(parcel);
+    parcels.exchange_into(parents_);
   }
-  /// Words of a parcel's head, of a pause and of a call, which follow in this order.
-  static constexpr std::size_t k_head = 4, k_pause = 2, k_call = 3;
-  static void pack(Name name, const CallSide& side, std::vector<std::uint64_t>& parcel) {
-    parcel.insert(
-        parcel.end(),
-        {both(name.first, name.second), both(side.records.size(), side.pauses.size()),
-         both(side.kinds, side.evidence), both(side.before_gaps, side.ends_in_gap ? 1 : 0)});
-    for (const Pause& pause : side.pauses) parcel.insert(parcel.end(), {pause.end, pause.length});
-    for (const EndRecord& record : side.records) {
-      parcel.insert(parcel.end(), {record.time, both(record.symbol, record.after_gap ? 1 : 0),
-                                   both(record.doubt, record.duration)});
-    }
-  }
-  void unpack(std::span<const std::uint64_t> parcel) {
-    while (!parcel.empty()) {
-      CallSide& side = parents_[{high(parcel[0]), low(parcel[0])}].side;
-      const std::size_t calls = high(parcel[1]), pauses = low(parcel[1]);
-      side.kinds = high(parcel[2]);
-      side.evidence = low(parcel[2]);
-      side.before_gaps = high(parcel[3]);
-      side.ends_in_gap = low(parcel[3]) != 0;
-      parcel = parcel.subspan(k_head);
-      for (std::size_t k = 0; k < pauses; ++k) {
-        side.pauses.push_back({low(parcel[k_pause * k]), parcel[k_pause * k + 1]});
-      }
-      parcel = parcel.subspan(k_pause * pauses);
-      for (std::size_t k = 0; k < calls; ++k) {
-        const auto one = parcel.subspan(k_call * k, k_call);
-        side.records.push_back({.time = one[0],
-                                .symbol = high(one[1]),
-                                .doubt = high(one[2]),
-                                .duration = low(one[2]),
-                                .after_gap = low(one[1]) != 0});
-      }
-      parcel = parcel.subspan(k_call * calls);
-    }
-  }
-  /// Words of a parcel's head; the positions of the calls follow, their known peer times, and the
-  /// positions of missing calls.
-  static constexpr std::size_t k_counts_head = 3;
-  static void pack_counts(const CallLink& link, const CallCounts& counts,
-                          std::vector<std::uint64_t>& parcel) {
-    parcel.insert(parcel.end(),
-                  {both(link.caller.space, link.parent), both(link.caller.process, counts.messages),
-                   both(counts.positions.size(), counts.missing.size())});
-    parcel.insert(parcel.end(), counts.positions.begin(), counts.positions.end());
-    parcel.insert(parcel.end(), counts.known_peer_times.begin(), counts.known_peer_times.end());
-    parcel.insert(parcel.end(), counts.missing.begin(), counts.missing.end());
-  }
-  void unpack_counts(std::span<const std::uint64_t> parcel) {
-    while (!parcel.empty()) {
-      CallCounts& counts = parents_[{high(parcel[0]), low(parcel[0])}].counts[high(parcel[1])];
-      counts.messages = low(parcel[1]);
-      const std::size_t calls = high(parcel[2]), missing = low(parcel[2]);
-      parcel = parcel.subspan(k_counts_head);
-      const auto take = [&](std::size_t count, auto& to) {
-        for (const std::uint64_t value : parcel.first(count)) {
-          to.push_back(static_cast<std::decay_t<decltype(to[0])>>(value));
-        }
-        parcel = parcel.subspan(count);
-      };
-      take(calls, counts.positions);
-      take(calls, counts.known_peer_times);
-      take(missing, counts.missing);
-    }
+  static Channel side_name(const CallLink& link, std::uint32_t child) {
+    return {link.parent, child, link.caller.space, 0};
   }
 
   /// Pairs the calls of this member's processes with those of their parents.
@@ -394,25 +415,19 @@ class CallNumbering {
     }
   }
   [[nodiscard]] Alignment alignment_of(const CallLink& link) const {
-    const Parent& parent = parents_.at(parent_of(link));
-    CallSide from = parent.side;
-    parent.counts.at(link.caller.process).add_to(from);
-    const Column& column = columns_.at(name_of(link));
-    CallSide to = column.side;
-    counts_of(link.caller.process, column, link.parent).add_to(to);
-    read_clocks(column.calls, to);
-    if (!only_gaps_) {
-      Alignment paired = pair_calls(from, to);
-      remove_delay_outliers(from.side(), to.side(), DelayKind::clustered, paired);
-      return paired;
+    const auto known = parents_.find(side_name(link, link.caller.process));
+    const ChannelSide& parent =
+        known != parents_.end() ? known->second : parents_.at(side_name(link, k_none));
+    const ChannelSide child = side_of(name_of(link), link.parent);
+    const Side from = parent.side(), to = child.side();
+    if (only_gaps_) {
+      // Unequal symbols show that records outside gaps are missing as well.
+      return only_gaps_lose(from, to, true) ? align_between_gaps(from, to)
+                                            : align_records(from, to);
     }
-    return align_after_prefix(certain_calls(from, to), from.side(), to.side());
-  }
-  /// Number of leading calls whose k-th ones are partners if only gaps lose records.
-  static std::uint32_t certain_calls(const CallSide& a, const CallSide& b) {
-    const std::uint32_t count = std::min(a.before_gaps, b.before_gaps);
-    // Unequal symbols show that records outside gaps are missing as well.
-    return equal_symbols(a.side(), b.side(), count) < count ? 0 : count;
+    Alignment paired = pair_calls(from, to);
+    remove_delay_outliers(from, to, DelayKind::clustered, paired);
+    return paired;
   }
 
   /// Replaces indices of parents' calls by numbers of the reference's calls, for callers of one
@@ -429,16 +444,17 @@ class CallNumbering {
                             {both(link->caller.space, link->parent), numbers.size()});
       parcels[owner].insert(parcels[owner].end(), numbers.begin(), numbers.end());
     }
+    std::map<Name, std::vector<std::uint32_t>> of_parents;
     for (const auto& parcel : exchange(builder_.team(), std::move(parcels))) {
       for (std::span<const std::uint64_t> rest = parcel; !rest.empty();) {
-        std::vector<std::uint32_t>& numbers = parents_[{high(rest[0]), low(rest[0])}].numbers;
+        std::vector<std::uint32_t>& numbers = of_parents[{high(rest[0]), low(rest[0])}];
         for (const std::uint64_t number : rest.subspan(2, rest[1])) numbers.push_back(low(number));
         rest = rest.subspan(2 + rest[1]);
       }
     }
     for (const CallLink* const link : links) {
       if (!owns(link->caller.process)) continue;
-      const std::vector<std::uint32_t>& of_parent = parents_.at(parent_of(*link)).numbers;
+      const std::vector<std::uint32_t>& of_parent = of_parents.at(parent_of(*link));
       for (std::uint32_t& number : columns_.at(name_of(*link)).numbers) {
         if (number != k_none) number = of_parent[number];
       }
@@ -452,7 +468,7 @@ class CallNumbering {
   std::map<Name, Column> columns_;                 ///< columns of these processes
   std::vector<CallLink> links_;                    ///< links of all processes
   std::vector<std::vector<const CallLink*>> by_depth_;
-  std::map<Name, Parent> parents_;  ///< parents of this member's columns
+  ChannelSides parents_;  ///< parents of this member's columns, see side_name()
   std::map<Name, CallFates> fates_;
 };
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "match/align_records.hpp"
 #include "match/calls.hpp"
 
 namespace entrain::match {
@@ -13,7 +14,7 @@ namespace entrain::match {
 struct AlignedSpace {
   std::uint32_t reference = k_none;  ///< process; k_none: there are no calls
   std::uint32_t calls = 0;           ///< number of calls of the reference
-  std::uint32_t name = k_none;       ///< key in ProcessSides::calls
+  std::uint32_t name = k_none;       ///< name among communicators and windows
   bool one_root = true;              ///< all calls of an instance name the same root
 };
 
@@ -24,6 +25,21 @@ struct CallFates {
 
 /// Hash of the fields on which all calls of an instance agree. `one_root`: root included.
 std::uint32_t symbol_of(const Call& call, bool one_root);
+
+/// Sets positions and numbers of the calls of a process with a routine: `messages`: number
+/// exchanged with another process before each call, missing ones included. A call before which as
+/// many messages were exchanged as before one of the calls that are known to be `missing` could be
+/// that one: it is unclear, as is one of too many calls at a position.
+void place_calls(std::span<const std::uint32_t> messages, std::span<const std::uint32_t> missing,
+                 std::span<EndRecord> calls);
+
+/// Pairs the calls of two processes where some are missing: those after equally many messages, if
+/// both have a routine and exchange messages. No pairs if both have a routine, exchange no
+/// messages, and all calls are alike.
+///
+/// Example: one process calls after 0, 40, 80 and 120 messages, the other after 0, 80 and 120: the
+/// second call of the first has no partner.
+Alignment pair_calls(const Side& a, const Side& b);
 
 /// Numbers every call by its partner among the calls of the reference (align_records()), and
 /// removes calls whose partner is not certain. Calls of equal number form an instance, in which

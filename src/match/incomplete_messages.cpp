@@ -9,28 +9,53 @@
 
 #include "base/executor.hpp"
 #include "match/align_records.hpp"
-#include "match/channel_sides.hpp"
 #include "match/delay_outliers.hpp"
 #include "match/ends.hpp"
 #include "match/gaps.hpp"
-#include "match/message_counts.hpp"
 #include "match/numbered_alignment.hpp"
 
 namespace entrain::match {
 
 namespace {
 
+/// Thresholds of the test of clock records; chosen, not measured.
+struct ClockTest {
+  static constexpr std::uint32_t samples = 256;      ///< most messages tested per channel
+  static constexpr std::int64_t contradicting = 64;  ///< largest inverse share of impossible ones
+};
+
+/// Messages of a channel whose partners follow from their order, and those of them that clock
+/// records contradict.
+struct CertainMessages {
+  std::int64_t tested = 0, impossible = 0;
+};
+
+/// Tests messages of equal numbers, if both sides count as many and lengths agree: then nothing but
+/// clock records can contradict them.
+CertainMessages certain_messages(const Side& sends, const Side& receives) {
+  CertainMessages found;
+  if (sends.facts.total != receives.facts.total) return found;
+  const auto count = static_cast<std::uint32_t>(sends.records.size());
+  const std::uint32_t samples = std::min(count, ClockTest::samples);
+  for (std::uint32_t s = 0; s < samples; ++s) {
+    const EndRecord& send = sends.records[std::uint64_t{s} * count / samples];
+    const auto receive =
+        std::ranges::lower_bound(receives.records, send.number, {}, &EndRecord::number);
+    if (receive == receives.records.end() || receive->number != send.number) continue;
+    if (send.symbol != receive->symbol) return {};
+    ++found.tested;
+    found.impossible += may_pair(send, *receive) ? 0 : 1;
+  }
+  return found;
+}
+
 class IncompleteMatcher {
  public:
   explicit IncompleteMatcher(Builder& builder)
-      : builder_(builder), threads_(builder.options().threads) {
-    for (std::uint32_t p = 0; p < builder.processes().size(); ++p) {
-      if (!builder.processes()[p].empty()) processes_.push_back(p);
-    }
-  }
+      : builder_(builder), threads_(builder.options().threads) {}
 
-  MessageFates run() {
-    collect();
+  MessageFates run(std::vector<Operations>&& operations) {
+    collect(std::move(operations));
     ship();
     align_all();
     return add_edges();
@@ -39,234 +64,173 @@ class IncompleteMatcher {
  private:
   /// Both sides of a channel whose receives this member owns.
   struct ChannelPair {
-    const Channel* channel = nullptr;
-    const ChannelSide* sends = nullptr;  ///< null: there are none
+    Channel channel;
+    const ChannelSide* sends = nullptr;
     const ChannelSide* receives = nullptr;
     Alignment alignment;
+
+    [[nodiscard]] Side sent() const { return sends->side(); }
+    [[nodiscard]] Side received() const { return receives->side(); }
   };
 
-  void collect() {
-    std::vector<ChannelSides> sends(processes_.size());
-    std::vector<CallContext> contexts(processes_.size());
-    received_.resize(processes_.size());
-    for_each_in_parallel(threads_, processes_.size(), [&](std::size_t i) {
+  void collect(std::vector<Operations>&& operations) {
+    std::vector<ChannelSides> sent(operations.size()), received(operations.size());
+    std::vector<std::optional<Sequence>> sequences(operations.size());
+    for_each_in_parallel(threads_, operations.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
-      ProcessSides sides = channel_sides(builder_, processes_[i]);
-      sends[i] = std::move(sides.sends);
-      received_[i] = std::move(sides.receives);
-      contexts[i] = take_call_context(sides);
+      sequences[i].emplace(std::move(operations[i]));
+      add_sides(builder_, *sequences[i], sent[i], received[i]);
     });
-    builder_.call_contexts = std::make_shared<CallContexts>();
-    for (std::size_t i = 0; i < processes_.size(); ++i) {
-      if (contexts[i].calls.empty()) continue;  // no known calls
-      builder_.call_contexts->by_process.emplace(processes_[i], std::move(contexts[i]));
+    builder_.sequences = std::make_shared<Sequences>();
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+      if (!sequences[i]) continue;
+      const std::uint32_t process = sequences[i]->operations().process();
+      builder_.sequences->of_process.emplace(process, *std::move(sequences[i]));
+      sent_.merge(sent[i]);
+      received_.merge(received[i]);
     }
-    for (ChannelSides& of_process : sends) sent_.merge(of_process);
   }
 
   /// Moves sends to the member that owns the receiver.
   void ship() {
     Team& team = builder_.team();
     if (team.size() == 1) return;
-    std::vector<std::vector<std::uint64_t>> parcels(team.size());
+    SideParcels parcels(team);
     for (auto at = sent_.begin(); at != sent_.end();) {
-      const std::uint32_t owner = builder_.owner_of_process(at->first.receiver);
-      if (owner == team.rank()) {
-        ++at;
-        continue;
-      }
-      pack(at->first, at->second, parcels[owner]);
-      at = sent_.erase(at);
+      const auto sent = at++;
+      const std::uint32_t owner = builder_.owner_of_process(sent->first.receiver);
+      if (owner == team.rank()) continue;
+      parcels.add(owner, sent->first, sent->second);
+      sent_.erase(sent);
     }
-    for (const std::vector<std::uint64_t>& parcel : exchange(team, std::move(parcels))) {
-      unpack(parcel);
-    }
-  }
-  /// Words of a parcel's head, of a pause and of an end, which follow in this order.
-  static constexpr std::size_t k_head = 6, k_pause = 2, k_end = 5;
-  static void pack(const Channel& channel, const ChannelSide& side,
-                   std::vector<std::uint64_t>& parcel) {
-    parcel.insert(parcel.end(), {std::uint64_t{channel.comm} << 32 | channel.tag,
-                                 std::uint64_t{channel.sender} << 32 | channel.receiver,
-                                 std::uint64_t{side.position} << 1 | (side.ends_in_gap ? 1 : 0),
-                                 std::uint64_t{side.before_gaps} << 32 | side.ends.size(),
-                                 std::uint64_t{side.total} << 32 | side.pauses.size(),
-                                 std::uint64_t{side.kinds} << 32 | side.evidence});
-    for (const Pause& pause : side.pauses) {
-      parcel.insert(parcel.end(), {pause.end, pause.length});
-    }
-    for (std::size_t k = 0; k < side.ends.size(); ++k) {
-      const EndRecord& record = side.records[k];
-      parcel.insert(parcel.end(),
-                    {record.time, std::uint64_t{record.position} << 32 | record.symbol,
-                     std::uint64_t{side.ends[k].location} << 32 | side.ends[k].node,
-                     std::uint64_t{side.numbers[k]} << 2 | (record.displaced ? 2 : 0) |
-                         (record.after_gap ? 1 : 0),
-                     std::uint64_t{side.places[k]} << 32 | record.doubt});
-    }
-  }
-  static std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
-  static std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
-  void unpack(std::span<const std::uint64_t> parcel) {
-    while (!parcel.empty()) {
-      const Channel channel{high(parcel[0]), high(parcel[1]), low(parcel[1]), low(parcel[0])};
-      ChannelSide& side = sent_[channel];
-      side.position = static_cast<std::uint32_t>(parcel[2] >> 1);
-      side.ends_in_gap = (parcel[2] & 1) != 0;
-      side.before_gaps = high(parcel[3]);
-      side.total = high(parcel[4]);
-      side.kinds = high(parcel[5]);
-      side.evidence = low(parcel[5]);
-      const std::size_t ends = low(parcel[3]), pauses = low(parcel[4]);
-      parcel = parcel.subspan(k_head);
-      for (std::size_t k = 0; k < pauses; ++k) {
-        side.pauses.push_back({low(parcel[k_pause * k]), parcel[k_pause * k + 1]});
-      }
-      parcel = parcel.subspan(k_pause * pauses);
-      for (std::size_t k = 0; k < ends; ++k) {
-        const auto one = parcel.subspan(k_end * k, k_end);
-        side.records.push_back({.time = one[0],
-                                .position = high(one[1]),
-                                .symbol = low(one[1]),
-                                .doubt = low(one[4]),
-                                .after_gap = (one[3] & 1) != 0,
-                                .displaced = (one[3] & 2) != 0});
-        side.ends.push_back({high(one[2]), low(one[2])});
-        side.numbers.push_back(static_cast<std::uint32_t>(one[3] >> 2));
-        side.places.push_back(high(one[4]));
-      }
-      parcel = parcel.subspan(k_end * ends);
-    }
-  }
-
-  void join_sides() {
-    for (const ChannelSides& sides : received_) {
-      for (const auto& [channel, receives] : sides) {
-        const auto sends = sent_.find(channel);
-        channels_.push_back({.channel = &channel,
-                             .sends = sends == sent_.end() ? nullptr : &sends->second,
-                             .receives = &receives,
-                             .alignment = {}});
-      }
-    }
-  }
-
-  /// True if gaps explain all missing records: channels between processes without gaps are
-  /// complete, and on the others the k-th lengths before all gaps agree.
-  bool gaps_explain_all() {
-    std::vector<std::uint8_t> unexplained(channels_.size(), 0);
-    for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
-      const ChannelPair& pair = channels_[i];
-      const Channel& channel = *pair.channel;
-      const bool gapless =
-          !builder_.has_gaps[channel.sender] && !builder_.has_gaps[channel.receiver];
-      const std::size_t sent = pair.sends == nullptr ? 0 : pair.sends->ends.size();
-      const std::uint32_t count = before_gaps(pair);
-      unexplained[i] =
-          (gapless && sent != pair.receives->ends.size()) ||
-          (count > 0 && equal_symbols(pair.sends->side(), pair.receives->side(), count) < count);
-    });
-    return !builder_.team().any(std::find(unexplained.begin(), unexplained.end(), 1) !=
-                                unexplained.end());
-  }
-  static std::uint32_t before_gaps(const ChannelPair& pair) {
-    return pair.sends == nullptr ? 0
-                                 : std::min(pair.sends->before_gaps, pair.receives->before_gaps);
+    parcels.exchange_into(sent_);
   }
 
   void align_all() {
-    join_sides();
-    builder_.only_gaps = gaps_explain_all();
+    static const ChannelSide k_nothing;
+    for (const auto& [channel, receives] : received_) {
+      const auto sends = sent_.find(channel);
+      channels_.push_back({.channel = channel,
+                           .sends = sends == sent_.end() ? &k_nothing : &sends->second,
+                           .receives = &receives,
+                           .alignment = {}});
+    }
+    builder_.only_gaps = !builder_.team().any(!std::ranges::all_of(channels_, [&](const auto& c) {
+      const bool gaps =
+          builder_.has_gaps[c.channel.sender] || builder_.has_gaps[c.channel.receiver];
+      return only_gaps_lose(c.sent(), c.received(), gaps);
+    }));
+    if (!builder_.only_gaps) test_clock_records();
     for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
       ChannelPair& pair = channels_[i];
-      const ChannelSide no_sends;
-      const ChannelSide& sends = pair.sends == nullptr ? no_sends : *pair.sends;
       if (builder_.only_gaps) {
-        pair.alignment = align_after_prefix(before_gaps(pair), sends.side(), pair.receives->side());
+        pair.alignment = align_between_gaps(pair.sent(), pair.received());
       } else {
-        pair.alignment = pair_up(sends, *pair.receives);
-        remove_delay_outliers(sends.side(), pair.receives->side(), DelayKind::above_latency,
+        pair.alignment = pair_up(pair.sent(), pair.received());
+        remove_delay_outliers(pair.sent(), pair.received(), DelayKind::above_latency,
                               pair.alignment);
       }
     });
   }
+
+  /// Leaves clock records out of account where messages whose partners are certain contradict them:
+  /// those of both processes, as either clock may have run otherwise than its records say.
+  void test_clock_records() {
+    std::vector<CertainMessages> found(channels_.size());
+    for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
+      found[i] = certain_messages(channels_[i].sent(), channels_[i].received());
+    });
+    const std::size_t processes = builder_.processes().size();
+    std::vector<std::int64_t> sums(2 * processes, 0);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const Channel& channel = channels_[i].channel;
+      for (const std::uint32_t process : {channel.sender, channel.receiver}) {
+        sums[process] += found[i].tested;
+        sums[processes + process] += found[i].impossible;
+      }
+    }
+    builder_.team().reduce(Team::Reduction::sum, sums);
+    std::vector<bool>& wrong = builder_.has_wrong_clock_records;
+    for (std::size_t p = 0; p < processes; ++p) {
+      wrong.push_back(sums[processes + p] * ClockTest::contradicting > sums[p]);
+    }
+    for (ChannelSides* const sides : {&sent_, &received_}) {
+      for (auto& [channel, side] : *sides) {
+        if (!wrong[channel.sender] && !wrong[channel.receiver]) continue;
+        for (EndRecord& end : side.records) end.doubt = trace::RecordedClock::k_unknown;
+      }
+    }
+  }
+
   /// Pairs by numbers if both processes have a routine, and by alignment otherwise, unless only
   /// delays would decide.
-  static Alignment pair_up(const ChannelSide& sends, const ChannelSide& receives) {
-    if (sends.has_routine() && receives.has_routine()) {
-      const NumberedSide from = sends.numbered(), to = receives.numbered();
-      if (std::optional<Alignment> numbered = pair_by_numbers(from, to))
-        return std::move(*numbered);
-      if (only_delays_distinguish(from, to)) return all_ambiguous(from.side, to.side);
+  static Alignment pair_up(const Side& sends, const Side& receives) {
+    if (std::optional<Alignment> numbered = pair_by_numbers(sends, receives)) {
+      return *std::move(numbered);
     }
-    return align_records(sends.side(), receives.side());
+    return only_delays_distinguish(sends, receives) ? all_ambiguous(sends, receives)
+                                                    : align_records(sends, receives);
   }
 
   /// Adds the edges one after the other: nodes of other members get numbers here.
   MessageFates add_edges() {
     MessageFates fates;
-    builder_.witness().respects_clock_records = !builder_.only_gaps;
+    builder_.witness().respects_clock_records =
+        !builder_.only_gaps && std::ranges::find(builder_.has_wrong_clock_records, true) ==
+                                   builder_.has_wrong_clock_records.end();
     for (const ChannelPair& pair : channels_) {
-      note_received(pair);
       claim(pair);
       for (const auto& [send, receive] : pair.alignment.pairs) {
-        builder_.add_edge(EdgeKind::p2p, pair.sends->ends[send], pair.receives->ends[receive]);
+        builder_.add_edge(EdgeKind::p2p, pair.sends->records[send].end,
+                          pair.receives->records[receive].end);
       }
       fates.pairs += pair.alignment.pairs.size();
       fates.ambiguous += pair.alignment.ambiguous;
       fates.in_gaps += pair.alignment.in_gaps();
     }
-    for (auto& [process, context] : builder_.call_contexts->by_process)
-      context.received_before.settle();
     return fates;
   }
 
   /// Adds the pairs of a channel to the witness, unless the k-th ends are partners.
   void claim(const ChannelPair& pair) {
-    if (pair.sends == nullptr) return;
+    if (pair.sends->records.empty()) return;
     const Alignment& found = pair.alignment;
     const auto count = [](std::uint64_t ends) { return static_cast<std::uint32_t>(ends); };
-    trace::ClaimedChannel claim{.comm = pair.channel->comm,
-                                .sender = pair.channel->sender,
-                                .receiver = pair.channel->receiver,
-                                .tag = pair.channel->tag,
+    trace::ClaimedChannel claim{.comm = pair.channel.comm,
+                                .sender = pair.channel.sender,
+                                .receiver = pair.channel.receiver,
+                                .tag = pair.channel.tag,
                                 .pairs = {},
                                 .ambiguous = count(found.ambiguous),
                                 .sends_in_gaps = count(found.sends_in_gaps),
                                 .receives_in_gaps = count(found.receives_in_gaps)};
     for (const auto& [send, receive] : found.pairs) {
-      append_pair(claim.pairs, pair.sends->places[send], pair.receives->places[receive]);
+      append_pair(claim.pairs, pair.sends->records[send].place,
+                  pair.receives->records[receive].place);
     }
     const std::uint32_t receives = pair.receives->posted;
-    const bool complete = pair.sends->ends.size() == receives &&
+    const bool complete = pair.sends->records.size() == receives &&
                           claim.pairs == std::vector<trace::ClaimedRun>{{0, 0, receives}};
     if (!complete) builder_.witness().channels.push_back(std::move(claim));
   }
 
-  void note_received(const ChannelPair& pair) {
-    const auto receiver = builder_.call_contexts->by_process.find(pair.channel->receiver);
-    if (builder_.only_gaps || receiver == builder_.call_contexts->by_process.end()) return;
-    auto& messages = receiver->second.received_before.from(pair.channel->sender);
-    messages.reserve(messages.size() + pair.alignment.pairs.size());
-    for (const auto& [send, receive] : pair.alignment.pairs) {
-      messages.emplace_back(pair.receives->records[receive].time, pair.sends->records[send].time);
-    }
-  }
-
   Builder& builder_;
-  std::vector<std::uint32_t> processes_;  ///< processes of this member
   unsigned threads_;
-  ChannelSides sent_;                   ///< sends to processes of this member
-  std::vector<ChannelSides> received_;  ///< one per process of this member
+  ChannelSides sent_;      ///< sends to processes of this member
+  ChannelSides received_;  ///< receives of its processes
   std::vector<ChannelPair> channels_;
 };
 
 }  // namespace
 
-MessageFates match_incomplete_messages(Builder& builder) {
+MessageFates match_incomplete_messages(Builder& builder, std::vector<Operations>&& operations) {
   find_gaps(builder);
-  return IncompleteMatcher(builder).run();
+  return IncompleteMatcher(builder).run(std::move(operations));
+}
+
+MessageFates match_incomplete_messages(Builder& builder) {
+  return match_incomplete_messages(builder, operations_of(builder));
 }
 
 }  // namespace entrain::match

@@ -8,9 +8,9 @@
 #include "base/executor.hpp"
 #include "base/free_memory.hpp"
 #include "match/calls.hpp"
-#include "match/channel_sides.hpp"
 #include "match/gaps.hpp"
 #include "match/incomplete_calls.hpp"
+#include "match/operations.hpp"
 
 namespace entrain::match {
 

@@ -3,129 +3,127 @@
 
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
+#include "base/big_vector.hpp"
 #include "base/flat_map.hpp"
-#include "base/free_memory.hpp"
 #include "match/builder.hpp"
 
 namespace entrain::match {
 
 /// Channel of messages, which do not overtake each other.
 struct Channel {
-  CommIndex comm = k_none;
   std::uint32_t sender = k_none;    ///< process
   std::uint32_t receiver = k_none;  ///< process
+  CommIndex comm = k_none;
   std::uint32_t tag = 0;
-  friend bool operator==(const Channel&, const Channel&) = default;
+  friend auto operator<=>(const Channel&, const Channel&) = default;
 };
 struct ChannelHash {
   std::uint64_t operator()(const Channel& c) const {
-    return mix(mix(static_cast<std::uint64_t>(c.comm) << 32 | c.tag) ^
-               (static_cast<std::uint64_t>(c.sender) << 32 | c.receiver));
+    return mix(mix(std::uint64_t{c.comm} << 32 | c.tag) ^
+               (std::uint64_t{c.sender} << 32 | c.receiver));
   }
 };
 
-/// Sends of one process, or its completed receives in posting order, by channel.
+enum class OperationType : std::uint32_t { send, receive, call };
+
+/// Kind of operations of a process: they differ only in times and lengths.
+struct Kind {
+  OperationType type{};
+  std::uint32_t comm = k_none;  ///< communicator; of calls also name_of_window()
+  std::uint32_t other = 0;      ///< process, or the operation of a call
+  std::uint32_t tag = 0;
+  friend bool operator==(const Kind&, const Kind&) = default;
+
+  [[nodiscard]] bool is_call() const { return type == OperationType::call; }
+  /// Channel of a message of `process`.
+  [[nodiscard]] Channel channel(std::uint32_t process) const {
+    return type == OperationType::send ? Channel{process, other, comm, tag}
+                                       : Channel{other, process, comm, tag};
+  }
+};
+
+/// A send that was not cancelled, a completed receive, or a blocking call of a collective.
+struct Operation {
+  EventRef event;            ///< the send, the completion, the end of the call
+  std::uint32_t posted = 0;  ///< index of the event that posted it
+  std::uint32_t kind = 0;    ///< position in Operations::kinds()
+};
+
+/// The operations of one process in the order in which they were posted; those of several threads
+/// in the order of their common clock. O(n) for n events of one thread.
 class Operations {
  public:
-  void reserve(std::size_t count) { unsorted_.reserve(count); }
-  /// Adds an operation. `channel`: number; `end`: node of the send, or of the completion of the
-  /// receive; `length`: length_code() of the message.
-  void add(std::uint32_t channel, NodeRef end, std::uint32_t length) {
-    unsorted_.push_back({channel, end});
-    lengths_[channel] = (lengths_[channel] ^ length) * 0x9E3779B97F4A7C15u;
+  Operations(const Builder& builder, std::uint32_t process);
+
+  [[nodiscard]] std::uint32_t process() const { return process_; }
+  [[nodiscard]] std::span<const Operation> list() const { return list_; }
+  [[nodiscard]] std::span<const Kind> kinds() const { return kinds_; }
+  /// Number of operations of a kind.
+  [[nodiscard]] std::uint32_t count(std::size_t kind) const { return sums_[kind].count; }
+  /// Hash of the sequence of message lengths of a kind.
+  [[nodiscard]] std::uint64_t lengths(std::size_t kind) const { return sums_[kind].lengths; }
+  /// True for a receive whose request has no record although others have one: its place in the
+  /// order is unknown.
+  [[nodiscard]] bool has_no_post(const Operation& one) const {
+    return some_posted_ && one.event.index == one.posted &&
+           builder_->events(one.event.location).kind(one.posted) == trace::EventKind::irecv;
   }
-  /// Returns the number of a channel; numbers follow the order of first calls.
-  std::uint32_t number_of(const Channel& channel) {
-    const auto next = static_cast<std::uint32_t>(keys_.size());
-    const auto [number, is_new] = numbers_.insert(channel, next);
-    if (is_new) {
-      keys_.push_back(channel);
-      lengths_.push_back(0);
-    }
-    return *number;
-  }
-  void sort() {
-    begin_.assign(keys_.size() + 1, 0);
-    for (const Entry& one : unsorted_) ++begin_[one.channel + 1];
-    for (std::size_t c = 1; c < begin_.size(); ++c) begin_[c] += begin_[c - 1];
-    std::vector<std::uint32_t> next(begin_.begin(), begin_.end());
-    ends_.resize(unsorted_.size());
-    for (const Entry& one : unsorted_) ends_[next[one.channel]++] = one.end;
-    free_memory(unsorted_);
-    numbers_ = {};
+  /// Stamp at which an operation was posted.
+  [[nodiscard]] std::uint64_t time(const Operation& one) const {
+    return builder_->events(one.event.location).time(one.posted);
   }
 
-  // After sort().
-  [[nodiscard]] std::size_t count() const { return ends_.size(); }
-  [[nodiscard]] std::span<const Channel> channels() const { return keys_; }
-  /// The operations on channel number c, in order.
-  [[nodiscard]] std::span<const NodeRef> on(std::size_t c) const {
-    return {ends_.data() + begin_[c], begin_[c + 1] - begin_[c]};
+  /// Replaces the list by the ends of each kind; call it before ends().
+  void sort_by_kind();
+  [[nodiscard]] std::span<const NodeRef> ends(std::size_t kind) const {
+    return {ends_.data() + first_[kind], first_[kind + 1] - first_[kind]};
   }
-  /// Hash of the sequence of message lengths on channel number c.
-  [[nodiscard]] std::uint64_t lengths(std::size_t c) const { return lengths_[c]; }
+
+  /// Sends and receives on any channel; those that name an undefined process; cancelled ones.
+  struct Counts {
+    std::uint64_t known = 0, lost = 0, cancelled = 0;
+  };
+  Counts sends, receives;
 
  private:
-  struct Entry {
-    std::uint32_t channel = 0;
-    NodeRef end;
+  struct Sums {
+    std::uint32_t count = 0;
+    std::uint64_t lengths = 0;
   };
+  struct KindHash {
+    std::uint64_t operator()(const Kind& kind) const {
+      return mix(mix(std::uint64_t{static_cast<std::uint32_t>(kind.type)} << 32 | kind.comm) ^
+                 (std::uint64_t{kind.other} << 32 | kind.tag));
+    }
+  };
+  void walk(LocationIndex location);
+  void add(OperationType type, EventRef event, std::uint32_t posted);
+  [[nodiscard]] Kind kind_of(const trace::Event& event, OperationType type) const;
 
-  std::vector<Channel> keys_;  ///< sorted by number
-  FlatMap<Channel, std::uint32_t, ChannelHash> numbers_;
-  BigVector<Entry> unsorted_;
-  std::vector<std::uint32_t> begin_;  ///< first operation per channel, and the end
+  const Builder* builder_;
+  std::uint32_t process_;
+  BigVector<Operation> list_;
+  std::vector<Kind> kinds_;
+  std::vector<Sums> sums_;  ///< one per kind
+  FlatMap<Kind, std::uint32_t, KindHash> numbers_;
+  static constexpr std::uint32_t k_unseen = k_none - 1;
+  std::vector<std::uint32_t> kind_of_form_;  ///< at the current location; k_none: undefined process
+  bool some_posted_ = false;                 ///< receives were posted by separate records
+  std::vector<std::uint32_t> first_;         ///< first end per kind, and the end
   BigVector<NodeRef> ends_;
-  std::vector<std::uint64_t> lengths_;  ///< one per channel
 };
+
+/// The operations of each process of this member.
+std::vector<Operations> operations_of(const Builder& builder);
 
 /// Requests of one location, with their completion or cancellation. All non-blocking operations
 /// share the ids; an id means its latest use.
 class Requests {
  public:
-  explicit Requests(const trace::EventList& events) : fate_(events.size(), k_none) {
-    // Only cancellations need isends, of which a location may have millions.
-    bool any_cancelled = false;
-    for (std::uint32_t i = 0; i < events.size() && !any_cancelled; ++i) {
-      any_cancelled = events.kind(i) == trace::EventKind::request_cancelled;
-    }
-    for (std::uint32_t i = 0; i < events.size(); ++i) {
-      const trace::Event& event = events[i];
-      switch (event.kind) {
-        case trace::EventKind::isend:
-          if (any_cancelled) {
-            *open_.insert(event.id, i).first = i;
-          } else {
-            open_.erase(event.id);
-          }
-          break;
-        case trace::EventKind::irecv_request:
-        case trace::EventKind::nb_request:
-          *open_.insert(event.id, i).first = i;
-          break;
-        case trace::EventKind::nb_complete:
-          open_.erase(event.id);
-          break;
-        case trace::EventKind::irecv:
-          if (const std::uint32_t* posted = posted_receive(events, event.id)) {
-            fate_[*posted] = i;
-            fate_[i] = k_posted;
-            open_.erase(event.id);
-          }
-          break;
-        case trace::EventKind::request_cancelled:
-          if (const std::uint32_t* started = open_.find(event.id)) {
-            fate_[*started] = k_cancelled;
-            open_.erase(event.id);
-          }
-          break;
-        default:
-          break;
-      }
-    }
-  }
+  explicit Requests(const trace::EventList& events);
 
   [[nodiscard]] bool cancelled(std::uint32_t i) const { return fate_[i] == k_cancelled; }
   /// Index of the completion of the receive request at i, or k_none.
@@ -147,45 +145,9 @@ class Requests {
   BigVector<std::uint32_t> fate_;
 };
 
-/// Calls `send(i)` for every send of a location that was not cancelled, `receive(i, posted)` for
-/// every completed receive with the event that posted it, in the order in which they were posted.
-/// `cancelled(is_send)` for the others, and `call(i)` for every end of a blocking collective call.
-template <class Send, class Receive, class Cancelled, class Call>
-void for_operations(const trace::EventList& events, Send send, Receive receive, Cancelled cancelled,
-                    Call call) {
-  using trace::EventKind;
-  const Requests requests(events);
-  for (std::uint32_t i = 0; i < events.size(); ++i) {
-    switch (events.kind(i)) {
-      case EventKind::send:
-      case EventKind::isend:
-        if (requests.cancelled(i)) {
-          cancelled(true);
-        } else {
-          send(i);
-        }
-        break;
-      case EventKind::recv:
-        receive(i, i);
-        break;
-      case EventKind::irecv:
-        if (!requests.was_posted(i)) receive(i, i);
-        break;
-      case EventKind::irecv_request:
-        if (requests.cancelled(i)) {
-          cancelled(false);
-        } else if (requests.completion(i) != k_none) {
-          receive(requests.completion(i), i);
-        }
-        break;
-      case EventKind::collective_end:
-      case EventKind::rma_collective_end:
-        call(i);
-        break;
-      default:
-        break;
-    }
-  }
+/// Returns a number for a window that no communicator has.
+inline std::uint32_t name_of_window(const trace::Definitions& definitions, std::uint32_t window) {
+  return static_cast<std::uint32_t>(definitions.comms.size()) + window;
 }
 
 }  // namespace entrain::match

@@ -78,57 +78,37 @@ std::vector<OneWayDelay> smallest_delays(const Graph& graph, std::span<const std
   return delays;
 }
 
-/// The delays of the smallest round trip of each class; those of one member, each direction at most
-/// once.
-std::vector<OneWayDelay> smallest_round_trips(std::vector<OneWayDelay> delays) {
-  std::sort(delays.begin(), delays.end(), [](const OneWayDelay& a, const OneWayDelay& b) {
-    return unordered_pair(a) < unordered_pair(b);
-  });
-  struct Best {
-    std::int64_t there_and_back = std::numeric_limits<std::int64_t>::max();
-    std::size_t at = 0;  ///< index of the second of the two delays
-    bool found = false;
-  };
-  std::array<Best, k_latency_classes> best;
-  for (std::size_t i = 1; i < delays.size(); ++i) {  // each direction is there at most once
-    if (unordered_pair(delays[i]) != unordered_pair(delays[i - 1])) continue;
-    Best& of_class = best[static_cast<std::size_t>(delays[i].latency_class)];
-    const std::int64_t sum = saturating_sum(delays[i - 1].delay_ticks, delays[i].delay_ticks);
-    if (!of_class.found || sum < of_class.there_and_back)
-      of_class = {.there_and_back = sum, .at = i, .found = true};
+/// Per latency class: the smallest round trip, ticks.
+using RoundTrips = std::array<std::int64_t, k_latency_classes>;
+constexpr std::int64_t k_unknown_trip = std::numeric_limits<std::int64_t>::max();
+
+RoundTrips smallest_round_trips(std::vector<OneWayDelay> delays) {
+  std::erase_if(delays, [](const OneWayDelay& delay) { return delay.from == delay.to; });
+  std::ranges::sort(delays, {}, unordered_pair);
+  RoundTrips smallest;
+  smallest.fill(k_unknown_trip);
+  for (auto first = delays.begin(), last = first; first != delays.end(); first = last) {
+    last = std::find_if(first, delays.end(), [&](const OneWayDelay& delay) {
+      return unordered_pair(delay) != unordered_pair(*first);
+    });
+    std::int64_t& of_class = smallest[static_cast<std::size_t>(first->latency_class)];
+    of_class = std::min(of_class, round_trip({first, last}).value_or(k_unknown_trip));
   }
-  std::vector<OneWayDelay> chosen;
-  for (const Best& of_class : best) {
-    if (!of_class.found) continue;
-    chosen.push_back(delays[of_class.at - 1]);
-    chosen.push_back(delays[of_class.at]);
+  return smallest;
+}
+
+MuTicks quarters(const RoundTrips& smallest) {
+  MuTicks mu{};
+  for (std::size_t i = 0; i < mu.size(); ++i) {
+    if (smallest[i] != k_unknown_trip) mu[i] = std::max<std::int64_t>(smallest[i], 0) / 4;
   }
-  return chosen;
+  return mu;
 }
 
 }  // namespace
 
 MuTicks estimate_round_trip_mu(std::vector<OneWayDelay> delays) {
-  std::erase_if(delays, [](const OneWayDelay& delay) { return delay.from == delay.to; });
-  std::sort(delays.begin(), delays.end(), [](const OneWayDelay& a, const OneWayDelay& b) {
-    return unordered_pair(a) < unordered_pair(b);
-  });
-  std::array<std::optional<std::int64_t>, k_latency_classes> smallest;
-  for (auto first = delays.begin(); first != delays.end();) {
-    const auto last = std::find_if(first, delays.end(), [&](const OneWayDelay& delay) {
-      return unordered_pair(delay) != unordered_pair(*first);
-    });
-    if (const auto sum = round_trip({first, last})) {
-      auto& of_class = smallest[static_cast<std::size_t>(first->latency_class)];
-      of_class = std::min(of_class.value_or(*sum), *sum);
-    }
-    first = last;
-  }
-  MuTicks mu{};
-  for (std::size_t i = 0; i < mu.size(); ++i) {
-    mu[i] = std::max<std::int64_t>(smallest[i].value_or(0), 0) / 4;
-  }
-  return mu;
+  return quarters(smallest_round_trips(std::move(delays)));
 }
 
 MuTicks round_trip_mu(Team& team, const trace::Partition& partition, const Graph& graph,
@@ -142,7 +122,9 @@ MuTicks round_trip_mu(Team& team, const trace::Partition& partition, const Graph
   for (const auto& part : exchange(team, std::move(by_member))) {
     met.insert(met.end(), part.begin(), part.end());
   }
-  return estimate_round_trip_mu(gather_everywhere(team, smallest_round_trips(std::move(met))));
+  RoundTrips smallest = smallest_round_trips(std::move(met));
+  team.reduce(Team::Reduction::min, smallest);
+  return quarters(smallest);
 }
 
 }  // namespace entrain::match

@@ -51,7 +51,8 @@ std::string silent_receives(const Coverage& coverage) {
 }
 
 /// Every operation that told nothing, by the reason.
-std::string silent_text(const Coverage& coverage) {
+std::string silent_text(const CheckReport& report) {
+  const Coverage& coverage = report.coverage;
   std::string text = silent_receives(coverage);
   const auto add = [&](std::uint64_t count, const char* singular, const char* plural) {
     if (count > 0) append(text, format_number_of(count, singular, plural));
@@ -59,8 +60,13 @@ std::string silent_text(const Coverage& coverage) {
   const std::uint64_t explained =
       coverage.in_instances + coverage.alltoallv_skipped + coverage.neighbourhood_skipped;
   if (coverage.collective_calls > explained) {
-    add(coverage.collective_calls - explained, "collective call in no complete instance",
-        "collective calls in no complete instance");
+    // Passive epochs of RMA windows count as calls.
+    const bool locks = count_of(report.skipped, "rma_locks") > 0;
+    add(coverage.collective_calls - explained,
+        locks ? "collective call or passive epoch in no complete instance"
+              : "collective call in no complete instance",
+        locks ? "collective calls and passive epochs in no complete instance"
+              : "collective calls in no complete instance");
   }
   add(coverage.alltoallv_skipped, "call of Alltoallv or Alltoallw",
       "calls of Alltoallv or Alltoallw");
@@ -290,7 +296,7 @@ void add_coverage(FieldList& fields, const CheckReport& report) {
     if (!text.empty()) fields.field(name, std::move(text));
   };
   add("coverage", coverage_text(report.coverage));
-  add("told nothing", silent_text(report.coverage));
+  add("told nothing", silent_text(report));
   add("would help", help_text(report.coverage));
 }
 

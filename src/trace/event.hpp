@@ -50,7 +50,7 @@ enum class EventKind : std::uint8_t {
                    ///< start and wait have the time of the call's Leave, post and complete the
                    ///< stored one
   rma_notify,      ///< RmaSync: op = sync type, comm = window, peer = remote rank
-  rma_lock,        ///< Rma request/acquire/try/release lock: no order recorded; only counted
+  rma_lock,        ///< locks of RMA windows: no order recorded; op = 1: release, ends an epoch
 };
 
 /// True for the records of RMA windows, which are the last kinds.

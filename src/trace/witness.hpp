@@ -59,8 +59,8 @@ struct ClaimedCalls {
 };
 
 /// The claims about the processes of one member of a team: channels go to the receiver. Numbers in
-/// channels and calls are the same in a trace and in its corrected copy. Channels and calls without
-/// a claim are complete: their k-th operations belong together.
+/// channels and calls are the same in a trace and in its corrected copy. Channels without a claim
+/// are complete: their k-th operations belong together. Calls without a claim are in no instance.
 ///
 /// Example: process 0 sends 1000 messages to process 1; the receive of number 400 has no record.
 /// The claim is {0, 0, 400}, {401, 400, 599}: 24 bytes for 999 pairs.

@@ -117,7 +117,6 @@ class EndWriter {
 
   void write_posts(const Outline& outline) {
     const std::vector<ChannelSide> sides = begin_channels(outline);
-    auto unposted = outline.unposted.begin();
     std::uint32_t i = 0;
     for (const LocationIndex l : source_.places.locations(outline.process)) {
       const trace::LocationSkeleton& location = source_.trace.locations[l];
@@ -128,18 +127,14 @@ class EndWriter {
       for (; i < outline.posts.size(); ++i) {
         const Outline::Post& post = outline.posts[i];
         if (post.instant - first >= location.events.size()) break;
-        const bool is_unposted = unposted != outline.unposted.end() && *unposted == i;
-        if (is_unposted) ++unposted;
         if (post.channel == k_none) continue;
         const ChannelSide& side = sides[post.channel];
         const std::uint64_t stamp = location.events.time(post.instant - first);
         side.times[post.order] = time(stamp);
         side.instants[post.order] = post.instant;
         if (!with_facts_) continue;
-        side.facts[post.order] = {.time = clock.time(stamp),
-                                  .doubt = clock.doubt(stamp),
-                                  .symbol = post.symbol,
-                                  .unposted = is_unposted};
+        side.facts[post.order] = {
+            .time = clock.time(stamp), .doubt = clock.doubt(stamp), .symbol = post.symbol};
       }
     }
   }

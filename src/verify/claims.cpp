@@ -18,43 +18,23 @@ bool is_impossible(const EndFacts& send, const EndFacts& receive) {
          send.time - receive.time > std::uint64_t{send.doubt} + receive.doubt;
 }
 
-/// Tests the pairs of a channel in order of the sends.
-class PairTest {
- public:
-  explicit PairTest(const ChannelFacts& facts)
-      : facts_(facts), received_(facts.receives.size(), false) {}
-
-  const char* run(const trace::ClaimedRun& run) {
-    if (run.first < next_send_) return "a send has two receives, or sends are out of order";
-    if (std::uint64_t{run.first} + run.count > facts_.sends.size()) return "there is no such send";
-    if (std::uint64_t{run.second} + run.count > facts_.receives.size()) {
-      return "there is no such receive";
+/// Calls `use(run)` for runs that follow each other on both sides and lie below these ends, until
+/// it returns a reason; returns that, or why a run is none.
+template <class Use>
+const char* for_each_run(const std::vector<trace::ClaimedRun>& runs, std::uint64_t first_end,
+                         std::uint64_t second_end, Use use) {
+  std::uint64_t next_first = 0, next_second = 0;
+  for (const trace::ClaimedRun& run : runs) {
+    if (run.first < next_first || run.second < next_second) {
+      return "a record is in two pairs, or out of order";
     }
-    next_send_ = run.first + run.count;
-    for (std::uint32_t k = 0; k < run.count; ++k) {
-      if (const char* why = pair(run.first + k, run.second + k)) return why;
-    }
-    return nullptr;
+    next_first = std::uint64_t{run.first} + run.count;
+    next_second = std::uint64_t{run.second} + run.count;
+    if (next_first > first_end || next_second > second_end) return "there is no such record";
+    if (const char* why = use(run)) return why;
   }
-
- private:
-  const char* pair(std::uint32_t send, std::uint32_t receive) {
-    const EndFacts &sent = facts_.sends[send], &received = facts_.receives[receive];
-    if (received_[receive]) return "a receive has two sends";
-    received_[receive] = true;
-    if (receive < next_receive_) return "messages overtake each other";
-    if (!received.unposted) next_receive_ = receive + 1;
-    if (sent.symbol != received.symbol) return "lengths differ";
-    if (facts_.by_clock_records && is_impossible(sent, received)) {
-      return "clock records contradict a pair";
-    }
-    return nullptr;
-  }
-
-  const ChannelFacts& facts_;
-  std::vector<bool> received_;
-  std::uint32_t next_send_ = 0, next_receive_ = 0;  ///< first that may follow
-};
+  return nullptr;
+}
 
 std::uint64_t paired(const std::vector<trace::ClaimedRun>& runs) {
   std::uint64_t count = 0;
@@ -65,9 +45,19 @@ std::uint64_t paired(const std::vector<trace::ClaimedRun>& runs) {
 }  // namespace
 
 const char* refute(const trace::ClaimedChannel& claim, const ChannelFacts& facts) {
-  PairTest test(facts);
-  for (const trace::ClaimedRun& run : claim.pairs) {
-    if (const char* why = test.run(run)) return why;
+  const auto test = [&](const trace::ClaimedRun& run) -> const char* {
+    for (std::uint32_t k = 0; k < run.count; ++k) {
+      const EndFacts &sent = facts.sends[run.first + k], &received = facts.receives[run.second + k];
+      if (sent.symbol != received.symbol) return "lengths differ";
+      if (facts.by_clock_records && is_impossible(sent, received)) {
+        return "clock records contradict a pair";
+      }
+    }
+    return nullptr;
+  };
+  if (const char* why =
+          for_each_run(claim.pairs, facts.sends.size(), facts.receives.size(), test)) {
+    return why;
   }
   const std::uint64_t pairs = paired(claim.pairs);
   if (pairs + claim.ambiguous + claim.receives_in_gaps > facts.receives.size() ||
@@ -82,15 +72,8 @@ const char* refute(const trace::ClaimedChannel& claim, const ChannelFacts& facts
 }
 
 const char* refute(const trace::ClaimedCalls& claim, std::uint32_t calls, std::uint32_t instances) {
-  std::uint64_t next_call = 0, next_instance = 0;
-  for (const trace::ClaimedRun& run : claim.instances) {
-    if (run.first < next_call) return "a call is in two instances, or calls are out of order";
-    if (run.second < next_instance) return "an instance has two calls, or is out of order";
-    next_call = std::uint64_t{run.first} + run.count;
-    next_instance = std::uint64_t{run.second} + run.count;
-  }
-  if (next_call > calls) return "there is no such call";
-  if (next_instance > instances) return "no process has so many calls";
+  const auto accept = [](const trace::ClaimedRun&) -> const char* { return nullptr; };
+  if (const char* why = for_each_run(claim.instances, calls, instances, accept)) return why;
   // A gap may hide calls of this process, or calls of others may have no partner here.
   if (paired(claim.instances) + claim.ambiguous > calls ||
       claim.in_gaps > std::uint64_t{calls} + instances) {

@@ -60,9 +60,6 @@ struct EndFacts {
   std::uint64_t time = 0;    ///< trace::RecordedClock::time(), ticks
   std::uint32_t doubt = 0;   ///< trace::RecordedClock::doubt(), ticks
   std::uint32_t symbol = 0;  ///< trace::length_code()
-  /// A completed receive whose request has no record, while others have one: it was posted at some
-  /// time before it completed.
-  bool unposted = false;
 };
 
 /// Both sides of a channel, in order of posting.
@@ -73,7 +70,7 @@ struct ChannelFacts {
 };
 
 /// Returns why a claim contradicts the records; null: it holds. It holds if all records exist, each
-/// is used once, the k-th send is not received before an earlier one, lengths are equal, clock
+/// is used once, no send is received before an earlier one, lengths are equal, clock
 /// records allow the pairs, and gaps are claimed only where a process has some. O(n).
 const char* refute(const trace::ClaimedChannel& claim, const ChannelFacts& facts);
 

@@ -97,7 +97,6 @@ class Outliner::Walk {
   Outline run() && {
     make_room();
     for (const LocationIndex l : places_.locations(out_.process)) walk(l);
-    if (!some_posted_) out_.unposted.clear();
     for (std::uint32_t what = 0; what < out_.world.size(); ++what) {
       const Outline::World& call = out_.world[what];
       if (call.complete()) {
@@ -171,11 +170,6 @@ class Outliner::Walk {
       case EventKind::irecv: {
         const std::uint32_t posted = requests.complete_receive(event.id);
         message(event, false, posted == k_none ? number_ : posted);
-        if (out_.posts.back().channel == k_none) return true;
-        some_posted_ = some_posted_ || posted != k_none;
-        if (posted == k_none) {
-          out_.unposted.push_back(static_cast<std::uint32_t>(out_.posts.size() - 1));
-        }
         return true;
       }
       case EventKind::request_cancelled:
@@ -219,6 +213,8 @@ class Outliner::Walk {
         break;
       case EventKind::rma_lock:
         ++skipped_.rma_locks;
+        // Passive epochs are calls without an instance; each ends with a release.
+        if (event.op == 1) ++coverage_.collective_calls;
         break;
       case EventKind::neighbours_enter:
         unrecorded_ = true;
@@ -416,7 +412,6 @@ class Outliner::Walk {
       sides_;  ///< index: sends, receives
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> by_space_;
   Begin begin_, rma_begin_;          ///< begin of the open blocking call
-  bool some_posted_ = false;         ///< the request of a completed receive has a record
   bool unrecorded_ = false;          ///< an open neighbourhood call has no record so far
   LocationIndex location_ = k_none;  ///< current location
   std::uint32_t number_ = 0;         ///< number of the current event

@@ -104,9 +104,6 @@ struct Outline {
   std::uint32_t process = k_none;
   std::vector<Channel> channels;
   BigVector<Post> posts;  ///< sorted by location, then stream
-  /// Sorted indices of the posts of completed receives whose request has no record, while others
-  /// have one: they were posted at some time before.
-  std::vector<std::uint32_t> unposted;
   std::vector<Column> columns;
   BigVector<Call> calls;     ///< sorted by location, then stream of the ends
   bool has_threads = false;  ///< there are events for ThreadRelation

@@ -84,8 +84,8 @@ const std::vector<Memberships::Entry>& Memberships::seats_of(CommIndex comm) {
       const auto& members = group == 0 ? named.group_a : named.group_b;
       if (group == 1 && !named.inter) break;
       for (std::uint32_t rank = 0; rank < members.size(); ++rank) {
-        const std::uint32_t member = process_at(*definitions_, named, group, rank);
-        if (member != k_none) seats->push_back({member, {group, rank}});
+        // k_none: of a process that was not recorded, such as a spawned one.
+        seats->push_back({process_at(*definitions_, named, group, rank), {group, rank}});
       }
     }
     std::stable_sort(seats->begin(), seats->end(),

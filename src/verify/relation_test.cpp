@@ -107,6 +107,8 @@ TEST(Relation, a_lost_call_leaves_its_instance_to_the_others) {
   }
   trace::Witness witness;
   witness.calls = {
+      {.space = 0, .process = 0, .instances = {{0, 0, k_calls}}},
+      {.space = 0, .process = 1, .instances = {{0, 0, k_calls}}},
       {.space = 0, .process = 2, .instances = {{0, 0, k_lost}, {k_lost + 1, k_lost + 2, 60}}}};
   const Relation relation = relation_of(b.trace(), witness);
   std::uint64_t of_two = 0, of_three = 0;

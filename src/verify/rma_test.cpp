@@ -160,6 +160,21 @@ TEST(Rma, locks_are_only_counted) {
   EXPECT_EQ(b.check().skipped, (Counters{{"rma_locks", 2}}));
 }
 
+TEST(Rma, passive_epochs_lower_the_coverage) {
+  TraceBuilder b(2);
+  const auto window = b.window(0);
+  for (const LocationIndex l : {0u, 1u}) fence(b, l, 100 + l, 200 + l, window, op::barrier, 1);
+  EXPECT_EQ(b.check().judgement.verdict, Verdict::clean);
+  for (std::uint64_t at = 1000; at < 4000; at += 1000) {
+    b.add(0, at, K::rma_lock);
+    b.add(0, at + 500, K::rma_lock).op = 1;  // released
+  }
+  const CheckReport report = b.check();
+  EXPECT_EQ(report.coverage.collective_calls, 5u);
+  EXPECT_EQ(report.coverage.in_instances, 2u);
+  EXPECT_EQ(report.judgement.doubt, Doubt::low_coverage);
+}
+
 /// 600 rounds of a message from 0 to 1 and a fence of both; process 1 has no record of one. The
 /// next one is in no instance either: it might be that of the same round.
 void add_rounds_without_a_fence(TraceBuilder& b, std::uint32_t window) {
@@ -171,7 +186,8 @@ void add_rounds_without_a_fence(TraceBuilder& b, std::uint32_t window) {
     if (round != 217) fence(b, 1, at + 110, at + 210, window, op::barrier, 1);
   }
   const auto comms = static_cast<std::uint32_t>(b.trace().definitions.comms.size());
-  b.witness.calls = {{.space = comms + window,
+  b.witness.calls = {{.space = comms + window, .process = 0, .instances = {{0, 0, 600}}},
+                     {.space = comms + window,
                       .process = 1,
                       .instances = {{0, 0, 217}, {218, 219, 381}},
                       .ambiguous = 1}};

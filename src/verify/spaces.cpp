@@ -51,29 +51,18 @@ Spaces::Spaces(Team& team, const trace::Definitions& definitions, std::span<cons
   };
   const auto count = [](const Column& column) { return column.count; };
   const auto operations = [](const Column& column) { return column.operations; };
-  const auto seat = [](const Column& column) {
-    return std::int64_t{column.seat.group} << 32 | column.seat.rank;
-  };
   const auto callers = over_columns(Reduction::sum, [](const Column&) { return 1; });
   const auto calls = over_columns(Reduction::sum, count);
   const auto shortest = over_columns(Reduction::min, count);
   const auto longest = over_columns(Reduction::max, count);
   const auto least = over_columns(Reduction::min, operations);
   const auto most = over_columns(Reduction::max, operations);
-  const auto first_seat = over_columns(Reduction::min, [&](const Column& column) {
-    return column.count == longest[column.space] ? seat(column)
-                                                 : std::numeric_limits<std::int64_t>::max();
-  });
-  const auto of_reference = over_columns(Reduction::sum, [&](const Column& column) {
-    return seat(column) == first_seat[column.space] ? column.operations : 0;
-  });
   for (SpaceIndex s = 0; s < sums_.size(); ++s) {
     if (callers[s] == 0) continue;
     sums_[s] = {.callers = static_cast<std::uint32_t>(callers[s]),
                 .shortest = static_cast<std::uint32_t>(shortest[s]),
                 .longest = static_cast<std::uint32_t>(longest[s]),
                 .calls = static_cast<std::uint64_t>(calls[s]),
-                .operations = static_cast<std::uint64_t>(of_reference[s]),
                 .unequal = least[s] != most[s]};
     if (callers[s] > 1) limits_[s] = sums_[s].shortest;  // a single one has no partner
   }
@@ -86,24 +75,16 @@ bool Spaces::unequal(SpaceIndex first, SpaceIndex end) const {
   return false;
 }
 
-/// Per call of a column: its number, or k_none.
+/// Per call of a column: its number by a claim, or k_none.
 Result<std::vector<std::uint32_t>> Spaces::numbers_of(const std::string& path,
                                                       const Outline::Column& column,
-                                                      const trace::ClaimedCalls* claim,
-                                                      std::uint32_t process) const {
-  const Sum& sum = sums_[column.space];
+                                                      const trace::ClaimedCalls& claim) const {
+  if (const char* const why = refute(claim, column.count, sums_[column.space].longest)) {
+    return refuted(
+        path, fmt::format("calls of process {} in space {}", claim.process, column.space), why);
+  }
   std::vector<std::uint32_t> numbers(column.count, k_none);
-  if (claim == nullptr) {
-    if (column.count == sum.longest && column.operations == sum.operations) {
-      std::iota(numbers.begin(), numbers.end(), 0U);
-    }
-    return numbers;
-  }
-  if (const char* const why = refute(*claim, column.count, sum.longest)) {
-    return refuted(path, fmt::format("calls of process {} in space {}", process, column.space),
-                   why);
-  }
-  for (const trace::ClaimedRun& run : claim->instances) {
+  for (const trace::ClaimedRun& run : claim.instances) {
     const auto first = numbers.begin() + run.first;
     std::iota(first, first + run.count, run.second);
   }
@@ -113,7 +94,8 @@ Result<std::vector<std::uint32_t>> Spaces::numbers_of(const std::string& path,
 Result<void> Spaces::align(const Records& records, SpaceIndex first, std::span<Outline> outlines,
                            Unmatched& unmatched) {
   const std::string& path = records.share.trace.path;
-  for (SpaceIndex s = first; s < sums_.size(); ++s) aligned_[s] = sums_[s].callers > 0;
+  const SpaceIndex end = first_world_space(records.share.trace.definitions);
+  for (SpaceIndex s = first; s < end; ++s) aligned_[s] = sums_[s].callers > 0;
   std::vector<std::int64_t> callers(sums_.size(), 0);  // processes with numbered calls
   std::size_t claims = 0;
   const auto number = [&](Outline& outline) -> Result<void> {
@@ -123,8 +105,9 @@ Result<void> Spaces::align(const Records& records, SpaceIndex first, std::span<O
       if (!aligned_[column.space]) continue;
       const auto* const claim =
           find_claim(records.witness.calls, std::tuple(column.space, outline.process));
-      TRY_ASSIGN(numbers[c], numbers_of(path, column, claim, outline.process));
+      numbers[c].assign(column.count, k_none);
       if (claim != nullptr) {
+        TRY_ASSIGN(numbers[c], numbers_of(path, column, *claim));
         ++claims;
         unmatched.ambiguous_calls += claim->ambiguous;
         unmatched.calls_in_gaps += claim->in_gaps;

@@ -44,13 +44,12 @@ class Spaces {
   [[nodiscard]] bool unequal(SpaceIndex first, SpaceIndex end) const;
   [[nodiscard]] bool is_aligned(SpaceIndex space) const { return aligned_[space]; }
 
-  /// Aligns all spaces from `first` on by the claims of a witness. Without a claim, the calls of a
-  /// process keep their numbers if they are as many as those of the reference, the process with the
-  /// most calls (lowest rank among equals), with the same operations in order; else they get none.
+  /// Aligns the spaces of communicators and windows from `first` on by the claims of a witness.
+  /// Calls without a claim are in no instance.
   ///
-  /// Afterwards Outline::Call::order holds these numbers, or k_none; such columns have the length
-  /// of the reference's. The limit is 0 where fewer than two processes have a call left. Counts the
-  /// calls without a number. `outlines`: those of this member. Collective. O(n).
+  /// Afterwards Outline::Call::order holds the numbers of instances, or k_none; such columns have
+  /// the length of the longest one. The limit is 0 where fewer than two processes have a call left.
+  /// Counts the calls without a number. `outlines`: those of this member. Collective. O(n).
   /// ErrorKind::internal if a claim does not hold, or is about no calls of `outlines`.
   ///
   /// Example: process 0 makes calls A, B, C on the world. The trace of process 1 has only A and C,
@@ -69,13 +68,11 @@ class Spaces {
     std::uint32_t callers = 0;  ///< processes with calls
     std::uint32_t shortest = 0, longest = 0;
     std::uint64_t calls = 0;
-    std::uint64_t operations = 0;  ///< Outline::Column::operations of the reference
-    bool unequal = false;          ///< others differ from `operations`
+    bool unequal = false;  ///< callers differ in the order of their operations
   };
   Result<std::vector<std::uint32_t>> numbers_of(const std::string& path,
                                                 const Outline::Column& column,
-                                                const trace::ClaimedCalls* claim,
-                                                std::uint32_t process) const;
+                                                const trace::ClaimedCalls& claim) const;
 
   std::vector<Sum> sums_;              ///< one per space
   std::vector<std::uint32_t> limits_;  ///< one per space

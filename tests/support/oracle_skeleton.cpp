@@ -320,7 +320,7 @@ void set_rma_callbacks(OTF2_EvtReaderCallbacks* callbacks) {
   SET(RmaAcquireLock, rma_lock);
   SET(RmaTryLock, rma_lock);
   SET(RmaReleaseLock, [](HEAD, U32, U32, U64) {
-    sink(data, time).add({.time = time, .kind = EventKind::rma_lock});
+    sink(data, time).add({.time = time, .kind = EventKind::rma_lock, .op = 1});
     return OTF2_CALLBACK_SUCCESS;
   });
 }

@@ -244,8 +244,11 @@ void Scanner::decode(std::uint8_t type, Fields& in) {
     case event::rma_request_lock:
     case event::rma_acquire_lock:
     case event::rma_try_lock:
-    case event::rma_release_lock:
-      return add(read_as<>(EventKind::rma_lock, in));
+    case event::rma_release_lock: {
+      Event lock = read_as<>(EventKind::rma_lock, in);
+      lock.op = type == event::rma_release_lock ? 1 : 0;
+      return add(lock);
+    }
     default:
       if (type > event::last_known) ++skeleton_.unknown_records;
   }

@@ -58,6 +58,11 @@ class Written : public formats::Staged {
   [[nodiscard]] fs::path path() const override {
     return staged_.anchors().size() == 1 ? staged_.final_anchor() : staged_.final_folder();
   }
+  [[nodiscard]] std::vector<fs::path> anchors() const override {
+    std::vector<fs::path> paths;
+    for (const fs::path& anchor : staged_.anchors()) paths.push_back(staged_.folder() / anchor);
+    return paths;
+  }
   [[nodiscard]] LinkCounts links() const override { return staged_.links(); }
   [[nodiscard]] std::uint64_t leftovers_removed() const override {
     return staged_.leftovers_removed();
@@ -73,13 +78,6 @@ class Written : public formats::Staged {
 
  private:
   using Read = Result<std::unique_ptr<formats::Reread>>;
-
-  /// Paths of the anchors now.
-  [[nodiscard]] std::vector<fs::path> anchors() const {
-    std::vector<fs::path> paths;
-    for (const fs::path& anchor : staged_.anchors()) paths.push_back(staged_.folder() / anchor);
-    return paths;
-  }
 
   Read overlay(Workers& workers, LoadedTrace& original) const {
     const bool has_new_records = lacks_definitions(workers.processes(), original);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
+#include <entrain/report.hpp>
+
+#include "engine/check_times.hpp"
+#include "engine/verbs.hpp"
+#include "formats/source.hpp"
+#include "session/loaded_trace.hpp"
+
+namespace entrain::engine {
+
+/// True if the edges of a check contradict its times, or each other.
+bool is_contradicted(const CheckReport& report);
+
+/// Finds out why, from the source of the same trace: if no clocks meet some pairs, `report` becomes
+/// that of the others. `loaded`, `maps`: what was checked with `setting`. Empty where estimating
+/// clocks is not wanted or takes too long. Collective.
+Result<std::optional<ExplainedClocks>> explain_check(const Run& run, const formats::Source& source,
+                                                     const CheckSetting& setting,
+                                                     const session::LoadedTrace& loaded,
+                                                     std::span<const ClockMap> maps,
+                                                     CheckReport& report);
+
+}  // namespace entrain::engine
