@@ -100,7 +100,8 @@ std::string to_text(const AlignReport& report, const Style& style) {
     if (!part.empty()) text += "\n" + part;
   };
   const CheckReport& before = report.before;
-  add(explanations_text(report.before, style));
+  add(explanations_text(report.before, style,
+                        style.verbose ? report.before.explanations.size() : k_shown));
   add(wrong_clocks_text(report.clocks, report.after.violations,
                         style.verbose ? report.clocks.rows.size() : k_shown, style));
   add(worst_violation(before, style));
