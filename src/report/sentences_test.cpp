@@ -108,6 +108,15 @@ TEST(Sentences, lists_are_shorter_where_a_report_would_not_fit_on_a_screen) {
   EXPECT_THAT(to_text(check, {.verbose = true}), Not(HasSubstr(" more")));
 }
 
+TEST(Sentences, a_table_that_contradicts_itself_is_not_written) {
+  AlignReport report;
+  report.after.judgement = {Verdict::unproven, Doubt::contradictory_edges};
+  report.after.violations = report.after.checked_edges = 40;
+  report.contradicts_itself = true;
+  EXPECT_THAT(to_text(report, {}), HasSubstr("Nothing is written"));
+  EXPECT_THAT(to_text(report, {}), Not(HasSubstr("-o DIR")));
+}
+
 TEST(Sentences, an_alignment_that_wrote_nothing_says_how_to) {
   AlignReport report;
   EXPECT_THAT(to_text(report, {}), HasSubstr("Go on: -o DIR"));
