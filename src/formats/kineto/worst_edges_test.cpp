@@ -33,11 +33,11 @@ TEST_F(Chrome, the_worst_collective_is_named_by_kernel_stream_and_step) {
           R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, )"
           R"("ts": {:.3f}, "dur": 5, "args": {{"correlation": {}}}}})",
           begin + 50, step));
-      events.push_back(fmt::format(
-          R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_RING", )"
-          R"("pid": 0, "tid": 7, "ts": {:.3f}, "dur": {}, )"
-          R"("args": {{"stream": 7, "correlation": {}, "Comms Id": 1, "Seq": {}}}}})",
-          begin + 100, step * 10, step, step));
+      events.push_back(
+          fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_RING", )"
+                      R"("pid": 0, "tid": 7, "ts": {:.3f}, "dur": {}, )"
+                      R"("args": {{"stream": 7, "correlation": {}, "Comms Id": 1, "Seq": {}}}}})",
+                      begin + 100, step * 10, step, step));
     }
     add(file_of(events));
   }
