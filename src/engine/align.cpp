@@ -68,8 +68,10 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
     report.bounds =
         judge(workers, t, proven, t.presync.maps, wants_rows(t, proven, check.bounds, true));
   }
-  report.clocks = clock_table(workers, t, t.presync.maps, clock_evidence(workers, t),
-                              report.bounds ? &*report.bounds : nullptr);
+  if (!report.contradicts_itself) {  // else nobody knows which clocks are right
+    report.clocks = clock_table(workers, t, t.presync.maps, clock_evidence(workers, t),
+                                report.bounds ? &*report.bounds : nullptr);
+  }
   take_clocks(source, t.measured, report.before);
   if (survey) {
     TRY_ASSIGN(*page,

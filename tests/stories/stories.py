@@ -341,7 +341,9 @@ def tables(story):
     story.run(3, "align", "back.csv", "--apply", "back.csv", "--time-column", "effect_time",
               "--clock-column", "effect_clock", "-o", "mapped.csv")
     expect(not (story.folder / "mapped.csv").exists(), "nothing is mapped")
-    expect(json.loads(story.run(3, "align", "back.csv", "--json"))["contradicts_itself"], "--json")
+    told = json.loads(story.run(3, "align", "back.csv", "--json", "--report", "back.html"))
+    expect(told["contradicts_itself"] and told["clocks"] is None, "no clock is called right")
+    expect("clocks are right" not in (story.folder / "back.html").read_text(), "nor in the page")
     # Other maps that are unproven say so themselves.
     (story.folder / "two.csv").write_text(lines[0] + "\na,100,b,50\nb,120,a,70\n")
     story.run(3, "align", "two.csv", "-o", "two_maps.csv")

@@ -75,7 +75,7 @@ function facts(page: Page): HTMLElement {
     worst && fact(before.violations > 0 ? "worst of all" : "smallest margin", el("span", { class: worst[1].worst_s < 0 ? "bad" : "", "data-json": "worst_s", "data-value": worst[1].worst_s }, duration(worst[1].worst_s)), now ? ` \u2192 ${duration(now[1].worst_s)}` : ""),
     fact("could be checked", el("span", { "data-json": "before.coverage.share", "data-value": before.coverage.share ?? "" }, share(before.coverage.share))),
     bounds?.worst ? fact("bound, anywhere", "\u00B1", el("span", { "data-json": "bound_s", "data-value": bounds.worst.bound_s }, duration(bounds.worst.bound_s))) : null,
-    fact(words.clocks, count(page.rows.length), machines.size > 0 && words.clock !== "machine" ? ` on ${count(machines.size)} ${machines.size === 1 ? "machine" : "machines"}` : ""),
+    page.rows.length > 0 ? fact(words.clocks, count(page.rows.length), machines.size > 0 && words.clock !== "machine" ? ` on ${count(machines.size)} ${machines.size === 1 ? "machine" : "machines"}` : "") : null,
     page.done?.displacement_s ? fact("largest change of a time", duration(page.done.displacement_s.max)) : null,
     raw.correct && fact("events moved", `${count(raw.correct.moved_events)} of ${count(raw.correct.compared_events)}`));
 }
