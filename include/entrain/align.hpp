@@ -123,7 +123,9 @@ struct AlignReport {
   ClockTable clocks;                  ///< the clocks against common time
   std::optional<ClockBounds> bounds;  ///< error bounds of the maps, only if asked for
   std::vector<std::string> notes;     ///< assumptions about the tables, a sentence each
-  std::string output{};               ///< folder that was written, or ""
+  std::string output{};               ///< folder or table that was written, or ""
+  /// No clocks meet most edges, so that the clocks stay as measured, and nothing is written.
+  bool contradicts_itself = false;
   /// Numbers of ignored elements: "edges_inside_a_clock", "instances_without_pairs", ...; no zeros.
   Counters left_out;
 };

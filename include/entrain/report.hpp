@@ -47,6 +47,7 @@ using MuTicks = std::array<std::int64_t, k_latency_classes>;
 struct EdgeEnd {
   std::uint64_t location = 0;     ///< OTF2 location id
   std::string process;            ///< name of the location group, e.g. "MPI Rank 3"
+  std::string clock;              ///< whose stamps these are: "MPI Rank 3", "rank 3 device 0"
   std::string region;             ///< innermost region at the event; empty if unknown
   std::uint64_t local_ticks = 0;  ///< stored stamp, ticks
   std::int64_t ticks = 0;         ///< corrected time, ticks
@@ -141,6 +142,15 @@ enum class Doubt : std::uint8_t {
 };
 /// Name used in JSON, e.g. "low_coverage".
 const char* name_of(Doubt doubt);
+
+/// What a format calls that which is checked. Views of texts that last.
+struct CheckWords {
+  std::string_view single = "p2p";       ///< edges of EdgeKind::p2p, in tables
+  std::string_view receive = "receive";  ///< what Coverage::receives counts
+  std::string_view receives = "receives";
+  std::string_view violation = "the receive is earlier than the send";
+  std::string_view written = "archive";  ///< what a correction writes
+};
 
 /// Times of a clock that were set aside before anything was concluded.
 struct SetAside {
@@ -370,6 +380,7 @@ struct ClockBounds {
 /// Result of check(): all edges of a trace, by one set of times.
 struct CheckReport {
   std::string archive;          ///< path of the anchor file, or name of the files
+  CheckWords words;             ///< those of its format
   std::uint64_t locations = 0;  ///< OTF2 locations, or clocks
   std::uint64_t events = 0;
   std::uint64_t communication_events = 0;

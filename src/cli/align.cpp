@@ -46,7 +46,9 @@ class Align : public Verb {
           "The edges of an archive; shows how wrong the clocks can be."}},
         exit_codes({{"0", "by the maps no edge is violated"},
                     {"1", "by the maps edges are still violated"},
-                    {"3", "no edge leads from one clock to another"}}),
+                    {"3",
+                     "unproven: no edge leads from one clock to another, or edges contradict each "
+                     "other; where they do so as a whole, nothing is written"}}),
         {"--output", "--clocks", "--resolution", "--bounds", "--apply"}};
     return k_help;
   }
@@ -152,7 +154,7 @@ void Align::declare_output(OptionSet& set) {
       "The folder to write maps.csv, report.json and, with --bounds, bounds.csv to; or, if its "
       "name ends in .csv, the one table: that of --apply, else the maps. It appears under this "
       "name only when it is complete, and it must not exist yet (but see --force). Default: "
-      "only the report is shown.");
+      "only the report is shown. Nothing is written where edges contradict each other as a whole.");
   add_force(set, files_.force, "DIR");
   set.path("--apply", apply_, "FILE",
            "Table of CSV whose times are to be mapped: DIR gets a copy with other numbers in "

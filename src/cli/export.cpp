@@ -48,7 +48,10 @@ class Export : public Verb {
     declare_part(set);
     check_.declare(set);
     common_.declare(set, "");
-    set.after_parsing([this, &set] { return refuse_useless_options(set); });
+    set.after_parsing([this, &set] {
+      if (!set.given("--to")) options_.format = format_of_name();
+      return refuse_useless_options(set);
+    });
   }
 
   int run() override {
@@ -62,6 +65,12 @@ class Export : public Verb {
  private:
   void declare_output(OptionSet& set);
   void declare_part(OptionSet& set);
+
+  /// The format that the name of the file tells.
+  [[nodiscard]] ExportFormat format_of_name() const {
+    if (output_.ends_with(".json")) return ExportFormat::chrome;
+    return output_.ends_with(".csv") ? ExportFormat::csv : ExportFormat::perfetto;
+  }
 
   [[nodiscard]] Result<void> refuse_useless_options(const OptionSet& set) const {
     TRY(set.refuse({"--bounds", "--bounds-csv", "--max-rate-ppm"},
@@ -95,7 +104,9 @@ void Export::declare_output(OptionSet& set) {
        {"csv", ExportFormat::csv}},
       "perfetto: for https://ui.perfetto.dev and its query language; chrome: JSON that "
       "chrome://tracing and many other viewers read, several times as large; csv: no picture, but "
-      "a row per edge with its margin, the table that entrain edges writes. Default: perfetto.");
+      "a row per edge with its margin, the table that entrain edges writes. Default: chrome if "
+      "FILE "
+      "ends in .json, csv if it ends in .csv, else perfetto.");
   set.required_path(
       "-o,--output", output_, "FILE",
       "The file to write; required. It appears when it is complete, and it must not exist yet "

@@ -108,7 +108,9 @@ std::string short_page(const HelpText& help, const std::vector<OptionHelp>& opti
   std::string others;
   for (const OptionHelp& option : options) {
     if (option.group == k_arguments || is_most_used(help, option)) {
-      page += "  " + option.signature + "\n" + indented(first_sentence(option.description), 6);
+      const bool is_input = option.group == k_arguments;
+      page += "  " + option.signature + "\n" +
+              indented(is_input ? option.description : first_sentence(option.description), 6);
     } else {
       others += (others.empty() ? "" : ", ") + option.name;
     }
@@ -147,11 +149,12 @@ std::string overview(const std::vector<HelpText>& verbs) {
   for (const HelpText& verb : verbs)
     text += fmt::format("  {:<{}}  {}\n", verb.verb, width, verb.summary);
   return text +
-         "\nARCHIVE is the path of an OTF2 anchor file (.../traces.otf2) or of the folder that\n"
-         "holds one. Every verb but record takes --json for programs. Exit status: 0 fine, 1 "
-         "violations\n"
-         "found or remaining, 2 failure, 3 unproven (too little could be checked), 130 "
-         "interrupted.\n";
+         "\nBegin with: entrain clocks ARCHIVE. ARCHIVE is the path of an OTF2 anchor file\n"
+         "(.../traces.otf2) or of the folder that holds one, or of the JSON files of a training\n"
+         "run (PyTorch profiler) or of spans (OTLP, Jaeger, Zipkin). align takes any other trace\n"
+         "as a table of edges. Every verb but record takes --json for programs. Exit status:\n"
+         "0 fine, 1 violations found or remaining, 2 failure, 3 unproven (too little could be\n"
+         "checked), 130 interrupted.\n";
 }
 
 }  // namespace entrain::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/printable.hpp"
@@ -88,12 +90,25 @@ bool is_colourless = false;
 
 void show_no_colours() { is_colourless = true; }
 
+namespace {
+
+/// Columns of text that lines may have: those of a narrow terminal, else the usual number.
+std::size_t columns_of(int descriptor, std::size_t usual) {
+  constexpr std::size_t k_least = 40;  // in fewer, words do not fit
+  winsize size{};
+  if (::isatty(descriptor) != 1 || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0) return usual;
+  return size.ws_col == 0 ? usual : std::clamp<std::size_t>(size.ws_col, k_least, usual);
+}
+
+}  // namespace
+
 report::Style output_style(bool verbose) {
   const char* no_color = std::getenv("NO_COLOR");
   report::Style style;
   style.colour = !is_colourless && is_capable_terminal(STDOUT_FILENO) &&
                  (no_color == nullptr || *no_color == '\0');
   style.verbose = verbose;
+  style.columns = columns_of(STDOUT_FILENO, style.columns);
   return style;
 }
 

@@ -12,6 +12,8 @@
 #include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
+#include "report/clock_report.hpp"
+#include "report/parts.hpp"
 #include "report/verdict_report.hpp"
 
 namespace entrain::cli {
@@ -76,9 +78,11 @@ class ReportVerb : public Verb {
       return report::json_text(outcome.report);
     }
     friend std::string to_text(const Outcome& outcome, const report::Style& style) {
-      return fmt::format("As it is.\n{}Corrected.\n{}The page: {}\n",
-                         report::verdict_text(outcome.report.before, style),
-                         report::verdict_text(outcome.report, style), outcome.file);
+      const CorrectReport& report = outcome.report;
+      return fmt::format("{}{}\nAs entrain correct would write it:\n{}\nThe page: {}\n",
+                         report::verdict_text(report.before, style),
+                         report::paragraph(report::clocks_sentence(report.clocks), style),
+                         report::verdict_text(report, style), outcome.file);
     }
   };
 

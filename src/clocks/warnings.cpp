@@ -126,12 +126,11 @@ void warn_of_violations(CheckReport& report) {
   const double seconds = -static_cast<double>(worst) / hz;
   if (seconds <= k_suspicious_offset_s) return;
   report.estimation.warnings.push_back(
-      fmt::format("effects come up to {:.6g} s before their causes{}: the clocks are that wrong, "
-                  "and a correction "
-                  "puts the events in order, but cannot recover their true times",
-                  seconds,
-                  report.presync == PresyncMethod::none ? ", and nothing measured the clocks"
-                                                        : ", whatever the sessions measured"));
+      fmt::format("effects come up to {:.6g} s before their causes{}", seconds,
+                  report.presync == PresyncMethod::none
+                      ? ", and nothing measured the clocks: only messages and collectives tell how "
+                        "far these are apart, within the bounds that entrain clocks shows"
+                      : ", whatever the sessions measured: these are wrong, or clocks were set"));
 }
 
 }  // namespace entrain::clocks

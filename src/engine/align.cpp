@@ -48,28 +48,32 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   TRY_ASSIGN(report.before, check_times(setting, t.loaded, t.measured.maps));
   setting.survey = nullptr;
   TRY_ASSIGN(report.after, check_times(setting, t.loaded, t.presync.maps));
-  const bool is_wrong = is_contradiction(t, report);
-  if (is_wrong) {
+  report.contradicts_itself = is_contradiction(t, report);
+  if (report.contradicts_itself) {
     t.presync = t.measured;
     t.told.all.clear();  // steps by maps that are not taken
     report.before.explanations.clear();
     engine::measure_shift(workers, t);
   }
   setting.survey = survey ? survey->after() : nullptr;
-  if (is_wrong || survey) {
+  if (report.contradicts_itself || survey) {
     TRY_ASSIGN(report.after, check_times(setting, t.loaded, t.presync.maps));
   }
-  if (is_wrong) report.after.judgement = {Verdict::unproven, Doubt::contradictory_edges};
+  if (report.contradicts_itself) {
+    report.after.judgement = {Verdict::unproven, Doubt::contradictory_edges};
+  }
   report.after.presync = t.presync.method;
   if (check.bounds.wanted) {
     TRY_ASSIGN(const bounds::ProvenIntervals proven, prove(workers, t, check.bounds, progress));
     report.bounds =
         judge(workers, t, proven, t.presync.maps, wants_rows(t, proven, check.bounds, true));
   }
-  const diagnosis::ClocksOfTrace diagnosed = diagnosed_clocks(workers, t);
-  report.clocks =
-      diagnosis::clock_table(diagnosed, t.presync.maps, diagnosis::clock_evidence(diagnosed),
-                             report.bounds ? &*report.bounds : nullptr);
+  if (!report.contradicts_itself) {  // else nobody knows which clocks are right
+    const diagnosis::ClocksOfTrace diagnosed = diagnosed_clocks(workers, t);
+    report.clocks =
+        diagnosis::clock_table(diagnosed, t.presync.maps, diagnosis::clock_evidence(diagnosed),
+                               report.bounds ? &*report.bounds : nullptr);
+  }
   take_clocks(source, t.measured, report.before);
   if (survey) {
     TRY_ASSIGN(*page,

@@ -58,6 +58,13 @@ bool is_table_name(const fs::path& path) {
 bool is_standard_input(const fs::path& path) { return path == formats::k_standard_input; }
 
 Result<tables::Source> source_of(const fs::path& edges) {
+  std::error_code error;
+  if (fs::is_directory(edges, error) || edges.extension() == ".otf2") {
+    return fail(ErrorKind::usage,
+                fmt::format("{} is a trace, and no table: entrain edges writes its table of edges, "
+                            "and entrain correct aligns it as it is",
+                            edges.string()));
+  }
   if (!is_standard_input(edges)) return tables::Source(edges);
   TRY_ASSIGN(fs::path path, formats::standard_input());
   return tables::Source("standard input", std::move(path));
@@ -77,6 +84,12 @@ namespace {
 Result<void> check_output(const fs::path& output, const OutputRule& rule) {
   return is_table_name(output) ? OutputFile::check(output, rule)
                                : OutputFolder::check(output, rule);
+}
+
+std::string maps_of(const engine::AlignedTables& aligned) {
+  const Alignment& alignment = aligned.alignment;
+  return tables::maps_csv(aligned.clocks, alignment.maps, aligned.wraps,
+                          alignment.report.after.judgement.verdict);
 }
 
 /// Writes the mapped table, packed as it was.
@@ -106,9 +119,7 @@ Result<void> write_table(const AlignFiles& files, const engine::AlignedTables& a
   fs::create_directory(file.workshop(), error);
   const fs::path made = file.workshop() / "table";
   const auto write = [&] {
-    return files.apply.empty()
-               ? put(made, tables::maps_csv(aligned.clocks, aligned.alignment.maps, aligned.wraps))
-               : apply(files, aligned, made);
+    return files.apply.empty() ? put(made, maps_of(aligned)) : apply(files, aligned, made);
   };
   TRY(under_final_name(write(), made, files.output));
   TRY(file.take(made));
@@ -164,20 +175,19 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
                            files.unit,
                            files.columns};
   TRY_ASSIGN(AlignedTables aligned, align(tables, options, extras.page, progress));
-  const Clocks& clocks = aligned.clocks;
   Alignment& result = aligned.alignment;
   if (files.clocks.empty() && !clock_tables.empty()) {
     result.report.notes.push_back(
         fmt::format("clocks are those of {}", clock_tables.front().string()));
   }
-  if (files.output.empty()) return std::move(result.report);
+  if (files.output.empty() || result.report.contradicts_itself) return std::move(result.report);
   result.report.output = files.output.string();
   if (is_table_name(files.output)) {
     TRY(write_table(files, aligned, rule));
     return std::move(result.report);
   }
   TRY_ASSIGN(OutputFolder folder, OutputFolder::create(files.output, rule));
-  TRY(put(folder.path() / k_maps, tables::maps_csv(clocks, result.maps, aligned.wraps)));
+  TRY(put(folder.path() / k_maps, maps_of(aligned)));
   if (!files.apply.empty()) TRY(apply(files, aligned, folder.path() / files.apply.filename()));
   if (result.report.bounds && extras.bounds) {
     TRY(put(folder.path() / "bounds.csv", extras.bounds(result.report)));

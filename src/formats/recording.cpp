@@ -182,6 +182,7 @@ void Recording::complete(CheckReport& report) const {
   report.skipped = skipped;
   report.coverage = coverage;
   report.set_aside = set_aside;
+  report.words = words;
 }
 
 Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {

@@ -155,6 +155,7 @@ class Recording : public Source {
   std::vector<std::string> warnings;         ///< shown in all reports; no correction removes them
   std::vector<std::filesystem::path> files;  ///< paths that were read
   std::string format;                        ///< its name, e.g. "Chrome JSON"
+  CheckWords words;                          ///< see CheckReport
   double read_s = 0;                         ///< duration of reading, s
   std::uint64_t bytes = 0;                   ///< size of the files, unpacked
   Counters operations;                       ///< calls per kind

@@ -83,6 +83,37 @@ std::string about_text(const AlignReport& report, const Style& style) {
   return text;
 }
 
+/// `most`: rows of each list.
+std::string report_text(const AlignReport& report, const Style& style, std::size_t most) {
+  const Verdict verdict = report.after.judgement.verdict;
+  std::string text = paragraph(verdict_of(report.after, true), style, verdict_tone(verdict));
+  if (style.brief) return text;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += "\n" + part;
+  };
+  const CheckReport& before = report.before;
+  add(explanations_text(before, style, most));
+  add(wrong_clocks_text(report.clocks, report.after.violations, most, style));
+  add(worst_violation(before, style));
+  add(edges_text(before, &report.after, style) + inside_domains_text(before));
+  if (report.bounds) add(bounds_text(*report.bounds, before.resolution_hz, style));
+  add(about_text(report, style));
+  if (report.contradicts_itself) {
+    add(
+        paragraph("Nothing is written, as no clocks were found. Go on: look at whether causes and "
+                  "effects are in the right columns (--columns), times in one unit (--unit), and "
+                  "each row joins two events that belong together.",
+                  style));
+  } else if (report.output.empty()) {
+    const char* const sure = report.bounds ? "" : "; --bounds proves how certain they are";
+    add(paragraph(fmt::format("Go on: -o DIR writes the maps, --apply FILE maps the times of a "
+                              "table{}.",
+                              sure),
+                  style));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string verdict_text(const AlignReport& report) { return verdict_of(report.after, true); }
@@ -92,25 +123,7 @@ std::string stored_verdict_text(const AlignReport& report) {
 }
 
 std::string to_text(const AlignReport& report, const Style& style) {
-  constexpr std::size_t k_shown = 4;
-  const Verdict verdict = report.after.judgement.verdict;
-  std::string text = paragraph(verdict_text(report), style, verdict_tone(verdict));
-  if (style.brief) return text;
-  const auto add = [&](const std::string& part) {
-    if (!part.empty()) text += "\n" + part;
-  };
-  const CheckReport& before = report.before;
-  add(explanations_text(report.before, style));
-  add(wrong_clocks_text(report.clocks, report.after.violations,
-                        style.verbose ? report.clocks.rows.size() : k_shown, style));
-  add(worst_violation(before, style));
-  add(edges_text(before, &report.after, style) + inside_domains_text(before));
-  if (report.bounds) add(bounds_text(*report.bounds, before.resolution_hz, style));
-  add(about_text(report, style));
-  if (report.output.empty()) {
-    add(paragraph("Go on: -o DIR writes the maps, --apply FILE maps the times of a table.", style));
-  }
-  return text;
+  return on_a_screen(style, [&](std::size_t most) { return report_text(report, style, most); });
 }
 
 Json to_json(const AlignReport& report) {
@@ -121,6 +134,7 @@ Json to_json(const AlignReport& report) {
                {"explanations", explanations_json(report.before)},
                {"before", to_json(report.before)},
                {"after", to_json(report.after)},
+               {"contradicts_itself", report.contradicts_itself},
                {"notes", report.notes},
                {"left_out", counters(report.left_out)}};
   add_verdict(json, report.after.judgement);

@@ -12,9 +12,13 @@ namespace entrain::report {
 namespace {
 
 Json end_json(const EdgeEnd& end, std::uint64_t resolution_hz) {
-  return {{"location", end.location}, {"process", end.process},
-          {"region", end.region},     {"time_s", seconds(end.ticks, resolution_hz)},
-          {"ticks", end.ticks},       {"local_ticks", end.local_ticks}};
+  return {{"location", end.location},
+          {"process", end.process},
+          {"clock", end.clock},
+          {"region", end.region},
+          {"time_s", seconds(end.ticks, resolution_hz)},
+          {"ticks", end.ticks},
+          {"local_ticks", end.local_ticks}};
 }
 
 Json edge_json(const EdgeStatistics& edges, std::uint64_t resolution_hz) {
@@ -33,11 +37,9 @@ Json edge_json(const EdgeStatistics& edges, std::uint64_t resolution_hz) {
 }
 
 /// Whose clock it is, if that was worked out.
-std::string whose_clocks(const CheckReport& report, const Style& style) {
-  constexpr std::size_t k_shown = 4;
+std::string whose_clocks(const CheckReport& report, const Style& style, std::size_t most) {
   if (report.judgement.verdict == Verdict::unproven || report.checked_edges == 0) return "";
-  return wrong_clocks_text(report.clocks, style.verbose ? report.clocks.rows.size() : k_shown,
-                           style);
+  return wrong_clocks_text(report.clocks, most, style);
 }
 
 /// What a reader must know of the trace.
@@ -70,16 +72,14 @@ std::string method_text(const CheckReport& report, const Style& style) {
   return text;
 }
 
-}  // namespace
-
-std::string to_text(const CheckReport& report, const Style& style) {
+/// `most`: rows of each list.
+std::string report_text(const CheckReport& report, const Style& style, std::size_t most) {
   std::string text = verdict_text(report, style);
-  if (style.brief) return text;
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
-  add(explanations_text(report, style));
-  add(whose_clocks(report, style));
+  add(explanations_text(report, style, most));
+  add(whose_clocks(report, style, most));
   add(worst_violation(report, style));
   const std::string edges = edges_text(report, nullptr, style);
   if (!edges.empty()) add(edges + equal_text(report) + inside_domains_text(report));
@@ -92,6 +92,13 @@ std::string to_text(const CheckReport& report, const Style& style) {
                   style));
   }
   return text;
+}
+
+}  // namespace
+
+std::string to_text(const CheckReport& report, const Style& style) {
+  if (style.brief) return verdict_text(report, style);
+  return on_a_screen(style, [&](std::size_t most) { return report_text(report, style, most); });
 }
 
 Json to_json(const CheckReport& report) {

@@ -342,18 +342,14 @@ Json phases_json(const CorrectReport& report) {
   return json;
 }
 
-}  // namespace
-
-std::string to_text(const CorrectReport& report, const Style& style) {
-  constexpr std::size_t k_shown = 4;
+/// `most`: rows of each list.
+std::string report_text(const CorrectReport& report, const Style& style, std::size_t most) {
   std::string text = verdict_text(report, style);
-  if (style.brief) return text;
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
-  add(explanations_text(report.before, style));
-  add(wrong_clocks_text(report.clocks, report.after.violations,
-                        style.verbose ? report.clocks.rows.size() : k_shown, style));
+  add(explanations_text(report.before, style, most));
+  add(wrong_clocks_text(report.clocks, report.after.violations, most, style));
   add(worst_violation(report.before, style));
   add(edges_text(report.before, report.verified ? &report.after : nullptr, style) +
       inside_domains_text(report.before) + recount_text(report, style));
@@ -361,6 +357,13 @@ std::string to_text(const CorrectReport& report, const Style& style) {
   add(style.verbose ? method_text(report, style) : notes_text(report, style));
   add(outcome_text(report, style));
   return text;
+}
+
+}  // namespace
+
+std::string to_text(const CorrectReport& report, const Style& style) {
+  if (style.brief) return verdict_text(report, style);
+  return on_a_screen(style, [&](std::size_t most) { return report_text(report, style, most); });
 }
 
 Json to_json(const CorrectReport& report) {

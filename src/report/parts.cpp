@@ -15,10 +15,10 @@
 namespace entrain::report {
 namespace {
 
-void add_end(Table& table, const char* kind, const std::string& margin, const char* name,
+void add_end(Table& table, const std::string& kind, const std::string& margin, const char* name,
              const EdgeEnd& end, std::uint64_t resolution_hz) {
   table.row({kind, margin, name, format_time(end.ticks, resolution_hz),
-             fmt::format("{}", end.location), end.process, end.region});
+             fmt::format("{}", end.location), end.clock, end.region});
 }
 
 }  // namespace
@@ -105,10 +105,20 @@ void add_warnings(FieldList& fields, const CheckReport& report, const Style& sty
   }
 }
 
-std::string explanations_text(const CheckReport& report, const Style& style) {
-  constexpr std::size_t k_shown = 4;
+std::string on_a_screen(const Style& style, const std::function<std::string(std::size_t)>& make) {
+  constexpr std::size_t k_most_rows = 4;
+  constexpr std::ptrdiff_t k_lines = 25;
+  if (style.verbose) return make(~std::size_t{0});
+  for (std::size_t rows = k_most_rows; rows > 0; --rows) {
+    std::string text = make(rows);
+    if (std::ranges::count(text, '\n') <= k_lines) return text;
+  }
+  return make(k_most_rows);
+}
+
+std::string explanations_text(const CheckReport& report, const Style& style, std::size_t most) {
   const auto& all = report.explanations;
-  const std::size_t shown = style.verbose ? all.size() : std::min(all.size(), k_shown);
+  const std::size_t shown = std::min(all.size(), most);
   std::string text;
   for (std::size_t i = 0; i < shown; ++i)
     text += paragraph("Explained: " + all[i].text + ".", style);
@@ -155,7 +165,7 @@ std::string worst_violation(const CheckReport& report, const Style& style) {
   }
   if (worst == nullptr) return "";
   const auto end = [&](const EdgeEnd& one) {
-    return fmt::format("{}{}{} at {}", short_name(one.process), one.region.empty() ? "" : " in ",
+    return fmt::format("{}{}{} at {}", short_name(one.clock), one.region.empty() ? "" : " in ",
                        one.region, format_time(one.ticks, report.resolution_hz));
   };
   const WorstEdge& edge = *worst->worst;
@@ -259,7 +269,8 @@ bool is_counted(const CheckReport& report, EdgeKind kind) {
   return violations == report.violations && below_latency == report.below_latency;
 }
 
-std::string kind_text(EdgeKind kind, bool counted) {
+std::string kind_text(const CheckReport& report, EdgeKind kind, bool counted) {
+  if (kind == EdgeKind::p2p) return std::string(report.words.single);
   return counted ? name_of(kind) : fmt::format("({})", name_of(kind));
 }
 
@@ -283,14 +294,14 @@ Table worst_edges(const CheckReport& report, const Style& style) {
       .column("end", Align::left)
       .column("time")
       .column("location")
-      .column("process", Align::left)
+      .column("clock", Align::left)
       .column("region", Align::left);
   for (std::size_t i = 0; i < k_edge_kinds; ++i) {
     const EdgeStatistics& statistics = report.edges[i];
     if (!statistics.worst || (statistics.violations == 0 && !style.verbose)) continue;
     const std::uint64_t hz = report.resolution_hz;
-    add_end(table, name_of(static_cast<EdgeKind>(i)), margin_text(statistics, hz), "send",
-            statistics.worst->send, hz);
+    add_end(table, kind_text(report, static_cast<EdgeKind>(i), true), margin_text(statistics, hz),
+            "send", statistics.worst->send, hz);
     add_end(table, "", "", "receive", statistics.worst->receive, hz);
   }
   return table;
@@ -344,7 +355,7 @@ std::string edges_text(const CheckReport& before, const CheckReport* after, cons
                       : now.violations > 0 ? Tone::bad
                       : own.violations > 0 ? Tone::good
                                            : Tone::plain;
-    std::vector<Cell> cells{kind_text(kind, counted), format_count(own.count)};
+    std::vector<Cell> cells{kind_text(before, kind, counted), format_count(own.count)};
     const auto add = [&](auto text_of, Tone shown = Tone::plain) {
       cells.emplace_back(text_of(own), after != nullptr ? Tone::plain : shown);
       if (after == nullptr) return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 
 #include <entrain/report.hpp>
@@ -28,9 +30,12 @@ std::string short_name(const std::string& name);
 /// A paragraph on the worst violation of all kinds: who, where, when; "" if nothing is violated.
 std::string worst_violation(const CheckReport& report, const Style& style);
 
-/// A line for each reason why no clocks meet all edges; only the first ones unless `style` is
-/// verbose; "" if there is none.
-std::string explanations_text(const CheckReport& report, const Style& style);
+/// A line for each reason why no clocks meet all edges; only the first `most`; "" if there is none.
+std::string explanations_text(const CheckReport& report, const Style& style, std::size_t most);
+
+/// A report that fits on a screen, if fewer rows of its lists help: `make(n)` shows at most n rows
+/// of each list. All rows if `style` is verbose.
+std::string on_a_screen(const Style& style, const std::function<std::string(std::size_t)>& make);
 
 /// The same for machines: an array.
 Json explanations_json(const CheckReport& report);
@@ -64,7 +69,7 @@ std::string unread_text(const CheckReport& report);
 bool is_counted(const CheckReport& report, EdgeKind kind);
 
 /// Name of a kind as tables show it: in parentheses if it is not counted.
-std::string kind_text(EdgeKind kind, bool counted);
+std::string kind_text(const CheckReport& report, EdgeKind kind, bool counted);
 
 /// The line below a table that explains the parentheses.
 std::string uncounted_text();

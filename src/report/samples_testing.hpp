@@ -12,8 +12,8 @@
 namespace entrain::report::samples {
 
 inline EdgeEnd edge_end(std::uint64_t location, const char* region, std::int64_t ticks) {
-  return {location, "MPI Rank " + std::to_string(location), region,
-          static_cast<std::uint64_t>(ticks - 1000), ticks};
+  const std::string process = "MPI Rank " + std::to_string(location);
+  return {location, process, process, region, static_cast<std::uint64_t>(ticks - 1000), ticks};
 }
 
 /// A clock that was set, a slow one, one that wanders, two that are right, and one without edges.

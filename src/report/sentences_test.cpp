@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <sstream>
 #include <string>
 
@@ -53,6 +54,67 @@ TEST(Sentences, a_check_that_finds_violations_says_how_to_go_on) {
   check.violations = 1;
   EXPECT_THAT(to_text(check, {}), HasSubstr("Go on: "));
   EXPECT_THAT(to_text(check, {.brief = true}), Not(HasSubstr("Go on: ")));
+}
+
+TEST(Sentences, a_verdict_names_devices_whose_clocks_were_not_checked) {
+  CheckReport check;
+  check.judgement = {Verdict::clean, Doubt::none};
+  check.checked_edges = 40;
+  EXPECT_THAT(to_text(check, {.brief = true}), Not(HasSubstr("accelerator")));
+  check.skipped = {{"accelerators_unchecked", 2}};
+  const std::string text = to_text(check, {.brief = true});
+  EXPECT_THAT(text, HasSubstr("the times of 2 accelerator locations were not checked"));
+}
+
+TEST(Sentences, formats_have_words_of_their_own) {
+  CheckReport check;
+  check.judgement = {Verdict::violations, Doubt::none};
+  check.checked_edges = 40;
+  check.violations = 1;
+  check.edges[0].count = 40;
+  check.edges[0].violations = 1;
+  check.coverage = {.receives = 40, .paired = 39};
+  EXPECT_THAT(to_text(check, {}), HasSubstr("the receive is earlier than the send"));
+  EXPECT_THAT(to_text(check, {}), HasSubstr("\np2p "));
+  check.words = {.single = "request, reply",
+                 .receive = "call",
+                 .receives = "calls",
+                 .violation = "work begins before its request",
+                 .written = "copy"};
+  for (const bool verbose : {false, true}) {
+    const std::string text = to_text(check, {.verbose = verbose});
+    EXPECT_THAT(text, HasSubstr("violated: work begins before its request; 97.50 % of the recorded "
+                                "calls\ncould be"));
+    EXPECT_THAT(text, HasSubstr("\nrequest, reply "));
+    EXPECT_THAT(text, Not(HasSubstr("receive")));
+  }
+}
+
+TEST(Sentences, lists_are_shorter_where_a_report_would_not_fit_on_a_screen) {
+  CheckReport check;
+  check.judgement = {Verdict::violations, Doubt::none};
+  check.checked_edges = 40;
+  check.violations = 1;
+  check.clocks.resolution_hz = 1;
+  for (std::string name : {"a", "b", "c", "d", "e", "f"}) {
+    check.clocks.rows.emplace_back().state = ClockState::slow;
+    check.clocks.rows.back().name = name;
+    check.explanations.emplace_back().text = std::string(120, 'x') + " " + name;
+  }
+  for (EdgeStatistics& edges : check.edges) edges.count = 1;
+  const std::string text = to_text(check, {});
+  EXPECT_LE(std::ranges::count(text, '\n'), 25) << text;
+  EXPECT_THAT(text, HasSubstr("and 5 more: entrain clocks lists all"));
+  EXPECT_THAT(to_text(check, {.verbose = true}), Not(HasSubstr(" more")));
+}
+
+TEST(Sentences, a_table_that_contradicts_itself_is_not_written) {
+  AlignReport report;
+  report.after.judgement = {Verdict::unproven, Doubt::contradictory_edges};
+  report.after.violations = report.after.checked_edges = 40;
+  report.contradicts_itself = true;
+  EXPECT_THAT(to_text(report, {}), HasSubstr("Nothing is written"));
+  EXPECT_THAT(to_text(report, {}), Not(HasSubstr("-o DIR")));
 }
 
 TEST(Sentences, an_alignment_that_wrote_nothing_says_how_to) {

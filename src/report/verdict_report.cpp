@@ -14,10 +14,17 @@ namespace entrain::report {
 namespace {
 
 /// What of a trace can be checked.
-const char* operations_text(const Coverage& coverage) {
-  if (coverage.collective_calls == 0) return "recorded receives";
-  return coverage.receives == 0 ? "recorded collective calls"
-                                : "recorded receives and collective calls";
+std::string operations_text(const CheckReport& report) {
+  const Coverage& coverage = report.coverage;
+  if (coverage.receives == 0) return "recorded collective calls";
+  return fmt::format("recorded {}{}", report.words.receives,
+                     coverage.collective_calls == 0 ? "" : " and collective calls");
+}
+
+/// "1 receive", "40 receives".
+std::string receives_text(std::uint64_t count, const CheckReport& report) {
+  return fmt::format("{} {}", format_count(count),
+                     count == 1 ? report.words.receive : report.words.receives);
 }
 
 std::uint64_t operations(const Coverage& coverage) {
@@ -37,7 +44,8 @@ void append(std::string& list, const std::string& item, std::string_view separat
 }
 
 /// "40 receives (lost 30, ambiguous 10)".
-std::string silent_receives(const Coverage& coverage) {
+std::string silent_receives(const CheckReport& report) {
+  const Coverage& coverage = report.coverage;
   const std::uint64_t silent = coverage.lost + coverage.ambiguous + coverage.in_gaps;
   if (silent == 0) return "";
   std::string why;
@@ -47,13 +55,13 @@ std::string silent_receives(const Coverage& coverage) {
   add("lost", coverage.lost);
   add("ambiguous", coverage.ambiguous);
   add("in gaps", coverage.in_gaps);
-  return fmt::format("{} ({})", format_number_of(silent, "receive", "receives"), why);
+  return fmt::format("{} ({})", receives_text(silent, report), why);
 }
 
 /// Every operation that told nothing, by the reason.
 std::string silent_text(const CheckReport& report) {
   const Coverage& coverage = report.coverage;
-  std::string text = silent_receives(coverage);
+  std::string text = silent_receives(report);
   const auto add = [&](std::uint64_t count, const char* singular, const char* plural) {
     if (count > 0) append(text, format_number_of(count, singular, plural));
   };
@@ -87,13 +95,14 @@ std::string help_text(const Coverage& coverage) {
   return text;
 }
 
-std::string coverage_text(const Coverage& coverage) {
+std::string coverage_text(const CheckReport& report) {
+  const Coverage& coverage = report.coverage;
   const std::optional<double> share = coverage.share();
   if (!share) return "";
   std::string text;
   if (coverage.receives > 0) {
     append(text, fmt::format("{} of {} paired", format_count(coverage.paired),
-                             format_number_of(coverage.receives, "receive", "receives")));
+                             receives_text(coverage.receives, report)));
   }
   if (coverage.collective_calls > 0) {
     append(text, fmt::format("{} of {} in complete instances", format_count(coverage.in_instances),
@@ -113,6 +122,12 @@ std::string reservations(const CheckReport& report) {
   if (const std::string unread = unread_text(report); !unread.empty()) {
     add("not everything could be read: " + unread);
   }
+  if (const std::uint64_t devices = count_of(report.skipped, "accelerators_unchecked")) {
+    add(
+        fmt::format("the times of {} were not checked, as no record compares the clocks of devices "
+                    "with others: they go with those of their processes",
+                    format_number_of(devices, "accelerator location", "accelerator locations")));
+  }
   return text;
 }
 
@@ -121,7 +136,7 @@ std::string share_clause(const CheckReport& report) {
   const std::optional<double> share = report.coverage.share();
   if (!share) return "";
   return fmt::format("; {} of the {} could be checked", format_share(*share),
-                     operations_text(report.coverage));
+                     operations_text(report));
 }
 
 std::string none_violated(const CheckReport& report, const char* edge = "edge",
@@ -160,7 +175,8 @@ std::string edges_are(std::uint64_t count, const CheckReport& report) {
 std::string violations_text(const CheckReport& report) {
   std::string text =
       report.violations > 0
-          ? edges_are(report.violations, report) + " violated: the receive is earlier than the send"
+          ? fmt::format("{} violated: {}", edges_are(report.violations, report),
+                        report.words.violation)
           : edges_are(report.below_latency, report) +  // they count by --strict-latency
                 " closer than the minimum latency";
   const std::uint64_t dropped = contradicting(report.skipped);
@@ -193,7 +209,7 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
              close_text(report) + share_clause(report);
     case Doubt::low_coverage:
       return fmt::format("only {} of the {} could be checked, less than {:.4g} %; {}",
-                         format_share(share.value_or(0)), operations_text(report.coverage),
+                         format_share(share.value_or(0)), operations_text(report),
                          100 * report.min_coverage, none_violated(report)) +
              close_text(report);
     case Doubt::clocks_apart:
@@ -219,9 +235,10 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
   }
   if (!share) return "nothing could be checked: what is recorded of communication yields no edge";
   return fmt::format(
-      "nothing could be checked: {} no edge",
-      format_number_of(operations(report.coverage), "recorded receive or collective call yields",
-                       "recorded receives and collective calls yield"));
+      "nothing could be checked: {} {} no edge", format_count(operations(report.coverage)),
+      operations(report.coverage) == 1
+          ? fmt::format("recorded {} or collective call yields", report.words.receive)
+          : operations_text(report) + " yield");
 }
 
 Tone tone_of(Verdict verdict) { return verdict == Verdict::clean ? Tone::good : Tone::bad; }
@@ -239,8 +256,9 @@ std::string flush_text(const CheckReport& after) {
 
 std::string corrected_text(const CorrectReport& report, const Judgement& judgement) {
   const CheckReport& after = report.after;
-  const std::string where =
-      report.mode ? "in the archive as written " : "in the times as corrected ";
+  const std::string where = report.mode
+                                ? fmt::format("in the {} as written ", report.before.words.written)
+                                : "in the times as corrected ";
   switch (judgement.verdict) {
     case Verdict::violations:
       if (after.judgement.verdict == Verdict::violations)
@@ -295,7 +313,7 @@ void add_coverage(FieldList& fields, const CheckReport& report) {
   const auto add = [&](const char* name, std::string text) {
     if (!text.empty()) fields.field(name, std::move(text));
   };
-  add("coverage", coverage_text(report.coverage));
+  add("coverage", coverage_text(report));
   add("told nothing", silent_text(report));
   add("would help", help_text(report.coverage));
 }

@@ -79,7 +79,8 @@ int unknown_verb(std::string_view name, const Verbs& verbs) {
   for (const auto& verb : verbs) {
     if (!has_two_words(*verb)) names.push_back(verb->help().verb);
   }
-  const std::string meant = probably_meant(name, names);
+  const std::string meant = probably_meant(
+      name, name.starts_with('-') ? std::vector<std::string>{"--help", "--version"} : names);
   complain(meant.empty()
                ? fmt::format("there is no verb '{}'; the verbs are {} (see entrain --help)", name,
                              fmt::join(names, ", "))

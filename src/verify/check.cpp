@@ -33,6 +33,7 @@ struct Totals {
   std::int64_t events = 0, communication_events = 0;
   std::int64_t unknown_records = 0, undefined_references = 0;
   std::int64_t no_events = 0, no_definitions = 0, truncated = 0;
+  std::int64_t silent_accelerators = 0;  ///< that have events, but none of communication
 };
 
 Totals sum_locations(const trace::Share& share) {
@@ -46,6 +47,10 @@ Totals sum_locations(const trace::Share& share) {
     sum.no_events += location.event_file_missing ? 1 : 0;
     sum.no_definitions += location.definition_file_missing ? 1 : 0;
     sum.truncated += location.truncated ? 1 : 0;
+    const bool is_device =
+        share.trace.definitions.locations[l].type == trace::LocationType::accelerator;
+    const bool is_silent = location.event_count > 0 && location.events.empty();
+    sum.silent_accelerators += is_device && is_silent ? 1 : 0;
   }
   sum_over_members(share.team, sum);
   return sum;
@@ -121,6 +126,7 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::uint64_t
       {"missing_event_files", totals.no_events},
       {"missing_definition_files", totals.no_definitions},
       {"truncated_event_files", totals.truncated},
+      {"accelerators_unchecked", totals.silent_accelerators},
   });
 }
 

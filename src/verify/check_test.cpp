@@ -49,6 +49,17 @@ TEST(Check, fills_the_head_of_the_report) {
   EXPECT_EQ(report.mu_ticks, (MuTicks{1, 2, 3}));
 }
 
+TEST(Check, accelerators_that_nothing_ties_to_other_clocks_are_counted) {
+  TraceBuilder b(4);
+  b.message(K::send, 0, 1000, 1);
+  b.message(K::recv, 1, 1500, 0);
+  for (const LocationIndex l : {2U, 3U}) {
+    b.trace().definitions.locations[l].type = trace::LocationType::accelerator;
+  }
+  b.trace().locations[2].event_count = 40;  // the other one has no events
+  EXPECT_EQ(b.check().skipped, (Counters{{"accelerators_unchecked", 1}}));
+}
+
 TEST(Check, anomalies_of_the_files_are_counted_in_fixed_order) {
   TraceBuilder b(3);
   auto& locations = b.trace().locations;

@@ -17,11 +17,13 @@ struct LocalEnd {
   std::uint64_t region_length = 0;  ///< bytes of the region's name
 };
 
-/// The part of an EdgeEnd that every member knows.
-EdgeEnd known(const trace::Definitions& definitions, LocationIndex l) {
+/// The part of an EdgeEnd that every member knows. `names`: of clocks, by location.
+EdgeEnd known(const trace::Definitions& definitions, const std::vector<std::string>& names,
+              LocationIndex l) {
   const trace::Location& location = definitions.locations[l];
   EdgeEnd end;
   end.location = location.id;
+  end.clock = names[l];
   if (location.group < definitions.location_groups.size()) {
     end.process = definitions.location_groups[location.group].name;
   }
@@ -55,13 +57,15 @@ void WorstEdges::describe(const trace::Share& share, std::span<const ClockMap> m
                           CheckReport& report) const {
   std::vector<LocalEnd> own_ends;
   std::vector<char> own_names;  // of the regions, one after the other
+  const std::vector<std::string> clocks = trace::clock_names(share.trace.definitions);
   for (std::uint32_t k = 0; k < k_edge_kinds; ++k) {
     const Worst& worst = worst_[k];
     if (worst.send.location == k_none) continue;
     const trace::Definitions& definitions = share.trace.definitions;
-    report.edges[k].worst = WorstEdge{.margin_ticks = worst.margin_ticks,
-                                      .send = known(definitions, worst.send.location),
-                                      .receive = known(definitions, worst.receive.location)};
+    report.edges[k].worst =
+        WorstEdge{.margin_ticks = worst.margin_ticks,
+                  .send = known(definitions, clocks, worst.send.location),
+                  .receive = known(definitions, clocks, worst.receive.location)};
     for (const bool receives : {false, true}) {
       const auto [location, event] = receives ? worst.receive : worst.send;
       if (!share.owns(location)) continue;

@@ -109,6 +109,19 @@ TEST(Usage, help_is_read_at_once) {
   }
 }
 
+/// Who has spans, or a training run, must see that they can be given.
+TEST(Usage, help_says_what_an_archive_may_be) {
+  const std::string overview = run_tool({"--help"}).out;
+  for (const char* word : {"entrain clocks ARCHIVE", "OTF2", "training", "OTLP", "align"}) {
+    EXPECT_THAT(overview, HasSubstr(word));
+  }
+  for (const char* verb : {"check", "clocks", "correct", "report"}) {
+    const std::string page = run_tool({verb, "--help"}).out;
+    EXPECT_THAT(page, HasSubstr("spans"));
+    EXPECT_THAT(page, HasSubstr("training"));
+  }
+}
+
 TEST(Usage, help_on_a_verb_is_its_manual_page) {
   for (const std::string& verb : k_verbs) {
     const ChildOutcome outcome = run_tool({"help", verb});

@@ -9,17 +9,21 @@ Exit codes: 0 all is well, 1 it is not.
 """
 
 import csv
+import fcntl
 import gzip
 import http.server
 import io
 import json
 import os
+import pty
 import random
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 from pathlib import Path
 
@@ -75,7 +79,7 @@ class Story:
         expect("Worst: " in text, text)
         expect(verdict != "Violations: " or "entrain correct repairs" in " ".join(text.split()),
                f"the report says how to go on:\n{text}")
-        expect(not re.search(r"\b0 of 0\b", text), f"an empty count:\n{text}")
+        expect(not re.search(r"\b0 of 0\b|^[a-z_]+(, [a-z]+)* {2,}0 {2,}", text, re.MULTILINE), f"an empty row:\n{text}")
 
 
 def services(story):
@@ -88,7 +92,7 @@ def services(story):
     story.expect_wrong("spans", "host17", 8.45e-3, 19)
     text = story.run(1, "check", "spans")
     story.expect_answer(text, "Violations: ", "host17")
-    expect("collective" not in text, f"spans have no collectives:\n{text}")
+    expect(not re.search("collective|receive|p2p", text), f"words of other traces:\n{text}")
     expect("host17 is slow by 8." in text, text)
     expect(re.search(r"trace [0-9a-f]+ +span [0-9a-f]+", text.replace("\n", " ")),
            f"the worst edge names trace and span:\n{text}")
@@ -156,7 +160,12 @@ def training(story):
             event["ts"] += 5250
     (run / "rank0.json").write_text(json.dumps(trace))
     story.expect_wrong("run", "rank 0", -5.25e-3, 3)
-    story.expect_answer(story.run(1, "check", "run"), "Violations: ", "rank 0")
+    text = story.run(1, "check", "run")
+    story.expect_answer(text, "Violations: ", "rank 0")
+    worst = " ".join(text[text.index("Worst: "):].split())
+    expect(re.match(r"Worst: rank \d device \d in nccl\w+ on stream 84, ProfilerStep#10 at ", worst),
+           f"the worst edge names device, kernel, stream and step:\n{text}")
+    expect("a collective ends before all have begun it" in " ".join(text.split()), text)
     text = story.run(0, "correct", "run", "-o", "fixed", "--report", "page.html")
     story.expect_answer(text, "Clean: ", "rank 0")
     page = (story.folder / "page.html").read_text()
@@ -207,11 +216,16 @@ def mistakes(story):
         expect(max(map(len, done.stderr.splitlines())) <= 100, f"too wide:\n{done.stderr}")
 
     story.run(0, "synth", "--locations", "2", "--events", "2000", "-o", "exp")
+    (story.folder / "empty.otf2").touch()
     for part in ("exp/traces.def", "exp/traces/0.evt", "exp/traces/", "exp/traces"):
         refuse("exp/traces.otf2", "check", part)
     refuse("did you mean check?", "chekc", "exp")
     refuse("did you mean --bounds?", "check", "exp", "--bouns")
     refuse("did you mean --presync?", "check", "exp", "--presnyc=none")
+    refuse("did you mean --version?", "--versoin")
+    refuse("entrain edges writes its table", "align", "exp")
+    refuse("entrain edges writes its table", "align", "exp/traces.otf2")
+    refuse("it is empty", "check", "empty.otf2")
     refuse("lies in the input", "correct", "exp", "-o", "exp/fixed")
     refuse("there is no folder nowhere", "correct", "exp", "-o", "nowhere/fixed")
     expect(not (story.folder / "nowhere").exists(), "no folder is made")
@@ -228,7 +242,8 @@ def mistakes(story):
         refuse("results are not written to standard output", verb, "exp", "-o", "-")
     expect(not (story.folder / "-").exists(), "no folder is called -")
     for name, hint in (("t.csv.gz", "is a table"), ("t.html", "page for a browser"),
-                       ("t.tar.xz", "packed with xz"), ("t.tar.gz", "tar xzf")):
+                       ("t.tar.xz", "packed with xz"), ("t.tar.gz", "tar xzf"),
+                       ("t.zst", "name it .json.zst"), ("t.gz", "name it .json.gz")):
         (story.folder / name).write_text("x")
         refuse(hint, "check", name)
     for name in ("u.json", "u.csv"):
@@ -314,6 +329,26 @@ def tables(story):
     rows(["a", "b" * 300, "c"], lambda clock, _: 300_000 * (clock[0] == "b"))
     text = story.run(0, "align", "e.csv")
     expect(max(map(len, text.splitlines())) <= 100, f"too wide:\n{text}")
+    # A table that contradicts itself as a whole: nothing is written, and the report says so.
+    rows("abc", lambda *_: draw.randrange(2_000), apart=1_000)
+    lines = (story.folder / "e.csv").read_text().splitlines()
+    turned = [",".join([effect, received, cause, sent])
+              for cause, sent, effect, received in (line.split(",") for line in lines[1:])]
+    (story.folder / "back.csv").write_text("\n".join([lines[0], *turned]) + "\n")
+    for output in ("maps.csv", "maps"):
+        text = story.run(3, "align", "back.csv", "-o", output)
+        expect("Nothing is written" in text and not (story.folder / output).exists(), text)
+    story.run(3, "align", "back.csv", "--apply", "back.csv", "--time-column", "effect_time",
+              "--clock-column", "effect_clock", "-o", "mapped.csv")
+    expect(not (story.folder / "mapped.csv").exists(), "nothing is mapped")
+    told = json.loads(story.run(3, "align", "back.csv", "--json", "--report", "back.html"))
+    expect(told["contradicts_itself"] and told["clocks"] is None, "no clock is called right")
+    expect("clocks are right" not in (story.folder / "back.html").read_text(), "nor in the page")
+    # Other maps that are unproven say so themselves.
+    (story.folder / "two.csv").write_text(lines[0] + "\na,100,b,50\nb,120,a,70\n")
+    story.run(3, "align", "two.csv", "-o", "two_maps.csv")
+    maps = list(csv.DictReader((story.folder / "two_maps.csv").open()))
+    expect({row["verdict"] for row in maps} == {"unproven"}, f"{maps}")
     # No rows at all, and one that stays violated.
     (story.folder / "e.csv").write_text("cause_clock,cause_time,effect_clock,effect_time\n")
     expect("violations" not in story.run(3, "align", "e.csv"), "a table without rows")
@@ -352,6 +387,15 @@ def packed(story):
         done = subprocess.run([story.tool, "correct", f"all.jsonl{ending}", "-o", "x.jsonl"],
                               cwd=story.folder, capture_output=True, text=True, check=False)
         expect(done.returncode == 2 and f"name it x.jsonl{ending}" in done.stderr, done.stderr)
+        # A file that was cut: where it holds something, that counts, and else it says so.
+        whole = (story.folder / f"all.jsonl{ending}").read_bytes()
+        (story.folder / f"cut.jsonl{ending}").write_bytes(whole[:12])
+        done = subprocess.run([story.tool, "check", f"cut.jsonl{ending}"], cwd=story.folder,
+                              capture_output=True, text=True, check=False)
+        expect(done.returncode == 2 and "is cut off after 12 bytes" in done.stderr, done.stderr)
+    done = subprocess.run([story.tool, "correct", "wrong", "-o", "folder.jsonl"], cwd=story.folder,
+                          capture_output=True, text=True, check=False)
+    expect(done.returncode == 2 and "folder.jsonl is the name of a file" in done.stderr, done.stderr)
     for words in (("-o", "out"), ("-o", "x.jsonl", "--mode", "overlay")):
         done = subprocess.run([story.tool, "correct", "-", *words], input=lines, cwd=story.folder,
                               capture_output=True, text=True, check=False)
@@ -457,6 +501,37 @@ def counts(story):
         shutil.rmtree(story.folder / "fixed")
 
 
+def narrow(story):
+    """A terminal of 60 columns: lines break there, and tables leave out what says least."""
+    story.run(0, "synth", "--locations", "4", "--events", "4000", "-o", "truth")
+    story.run(0, "distort", "truth", "-o", "exp", "--offset-s", "0.01", "--sessions", "0")
+    for verb in ("check", "clocks"):
+        outer, inner = pty.openpty()
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+        with subprocess.Popen([story.tool, verb, "exp"], cwd=story.folder, stdout=inner,
+                              stderr=subprocess.DEVNULL, env=os.environ | {"NO_COLOR": "1"}) as tool:
+            os.close(inner)
+            shown = b""
+            try:
+                while piece := os.read(outer, 65536):
+                    shown += piece
+            except OSError:
+                pass  # the end of a terminal
+            tool.wait()
+        os.close(outer)
+        lines = shown.decode().splitlines()
+        expect(max(map(len, lines)) <= 75 and len(lines[0]) <= 60, f"{verb}: {shown.decode()}")
+
+
+def pictures(story):
+    """The name of a file says which picture is meant."""
+    story.run(0, "synth", "--locations", "2", "--events", "2000", "-o", "exp")
+    for name, format_ in (("a.json", "chrome"), ("a.csv", "csv"), ("a.pftrace", "perfetto")):
+        told = json.loads(story.run(0, "export", "exp", "-o", name, "--json"))
+        expect(told["format"] == format_, f"{name}: {told}")
+    json.loads((story.folder / "a.json").read_text())
+
+
 def completion(story):
     """The shells know the words that options take."""
     subprocess.run([sys.executable, ROOT / "packaging" / "generate", story.tool, story.folder / "out"], check=True)
@@ -464,6 +539,9 @@ def completion(story):
               "COMP_CWORD=3; _entrain; echo ${COMPREPLY[*]}")
     words = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.split()
     expect(set(words) == {"auto", "none", "linear", "regression", "spline", "causal"}, f"bash offers {words}")
+    zsh = (story.folder / "out" / "zsh" / "_entrain").read_text()
+    line = next(one for one in zsh.splitlines() if one.strip().startswith("'check')"))
+    expect(re.search(r"'--presync:[^']*:\(auto none [^)]*causal\)'", line), f"zsh: {line}")
     fish = (story.folder / "out" / "fish" / "entrain.fish").read_text()
     line = next(one for one in fish.splitlines() if "from check" in one and "-l presync" in one)
     expect("auto" in line and "causal" in line, f"fish: {line}")
@@ -493,7 +571,8 @@ def late_senders(story):
 
 
 STORIES = {f.__name__: f for f in (services, services_set_clock, one_of_two_set, training, device, hpc, mistakes,
-                                   nothing_to_say, tables, packed, way_back, counts, completion,
+                                   nothing_to_say, tables, packed, way_back, counts, narrow, pictures,
+                                   completion,
                                    late_senders)}
 
 

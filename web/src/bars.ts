@@ -88,7 +88,7 @@ export function bars(page: Page, store: Store): HTMLElement | null {
   };
   const rest = rows.length - shown.length, sharp = known.some((r) => r.bound_s > 0);
   const key = (colour: string, text: string): HTMLElement => el("span", { class: "key" }, el("span", { class: "swatch", style: `--swatch:var(${colour})` }), text);
-  const title = `By how much each ${words.clock}\u2019s clock is off`;
+  const title = `By how much each ${words.clock === "clock" ? "clock" : `${words.clock}\u2019s clock`} is off`;
   return el("div", { class: "hero" }, el("h3", {}, title), picture(store, "offsets", () => title, ["clock"], draw),
     el("div", { class: "legend" }, known.some((r) => r.offset_s !== 0) ? key("--before", page.corrected ? "before" : "offset") : null, sharp ? key("--after", page.corrected ? wrong > 0 ? "after: no more than the bound is left" : "bound: no clock is off by more" : "bound") : null,
       known.some((r) => run(r) !== 0) ? el("span", { class: "key" }, "\u2500\u2503 drift, from begin to end") : null, scale.type ? el("span", { class: "key" }, "logarithmic scale") : null),

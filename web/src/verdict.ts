@@ -58,7 +58,8 @@ function next(page: Page): HTMLElement | null {
   const say = (...text: (Node | string)[]): HTMLElement => el("p", { class: "next" }, el("strong", {}, "What next: "), ...text);
   if (before.verdict === "unproven") return say("too little could be checked: ", name(before.verdict_reason ?? "see What was left out"), ".");
   if (before.violations === 0 && !page.rows.some(isWrong)) return say("nothing; the trace can be used as it is.");
-  if (raw.align) return say("use the clock maps that align wrote.");
+  if (raw.align?.contradicts_itself) return say("nothing was aligned, as no clocks meet most edges: look at the columns of the table, their units, and what each row joins.");
+  if (raw.align) return raw.align.output ? say("use the clock maps in ", el("code", {}, raw.align.output), ".") : say("align the table again with the option ", el("code", {}, "-o maps.csv"), ", which writes these clock maps.");
   if (output) return say("use ", el("code", {}, output), " from here on", left > 0 ? "; more than clocks is wrong where violations are left." : ".");
   return say(el("code", {}, `entrain correct ${quoted(archive)} -o corrected`), done ? " writes a copy with these clocks." : " writes a copy with corrected clocks.");
 }
@@ -74,14 +75,14 @@ function facts(page: Page): HTMLElement {
     worst && fact(before.violations > 0 ? "worst of all" : "smallest margin", el("span", { class: worst[1].worst_s < 0 ? "bad" : "", "data-json": "worst_s", "data-value": worst[1].worst_s }, duration(worst[1].worst_s)), now ? ` \u2192 ${duration(now[1].worst_s)}` : ""),
     fact("could be checked", el("span", { "data-json": "before.coverage.share", "data-value": before.coverage.share ?? "" }, share(before.coverage.share))),
     bounds?.worst ? fact("bound, anywhere", "\u00B1", el("span", { "data-json": "bound_s", "data-value": bounds.worst.bound_s }, duration(bounds.worst.bound_s))) : null,
-    fact(words.clocks, count(page.rows.length), machines.size > 0 && words.clock !== "machine" ? ` on ${count(machines.size)} ${machines.size === 1 ? "machine" : "machines"}` : ""),
+    page.rows.length > 0 ? fact(words.clocks, count(page.rows.length), machines.size > 0 && words.clock !== "machine" ? ` on ${count(machines.size)} ${machines.size === 1 ? "machine" : "machines"}` : "") : null,
     page.done?.displacement_s ? fact("largest change of a time", duration(page.done.displacement_s.max)) : null,
     raw.correct && fact("events moved", `${count(raw.correct.moved_events)} of ${count(raw.correct.compared_events)}`));
 }
 
 export function verdict(page: Page, store: Store): HTMLElement {
   const { before, raw, done } = page, said = before.verdict as string;
-  const second = raw.sentence_after ? el("span", { class: `pill ${done!.verdict}` }, raw.align ? "aligned" : `corrected: ${(k_words[done!.verdict] ?? "not checked").toLowerCase()}`) : null;
+  const second = raw.sentence_after ? el("span", { class: `pill ${done!.verdict}` }, raw.align ? (raw.align.contradicts_itself ? "not aligned" : "aligned") : `corrected: ${(k_words[done!.verdict] ?? "not checked").toLowerCase()}`) : null;
   return el("section", { id: "verdict", class: `verdict ${said}` },
     el("p", { class: "pills" }, el("span", { class: `pill ${said}` }, k_words[said] ?? said), second ? " \u2192 " : null, second),
     headline(page), counts(page), certainty(page), next(page), bars(page, store), facts(page),

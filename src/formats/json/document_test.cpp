@@ -102,6 +102,21 @@ TEST(Document, a_packed_stream_that_ends_too_early_is_read_as_far_as_it_goes) {
   }
 }
 
+/// zstd unpacks whole blocks only, so that a short cut file would seem to be empty.
+TEST(Document, a_packed_stream_that_ends_in_its_first_block_is_named) {
+  for (const Packing packing : {Packing::gzip, Packing::zstd}) {
+    const TempFolder folder;
+    ASSERT_TRUE(save(folder.path() / "a", std::string(1'000, 'x'), packing));
+    auto bytes = *read_file(folder.path() / "a", 1 << 20);
+    bytes.resize(9);
+    ASSERT_TRUE(write_file(folder.path() / "b", bytes));
+    const auto document = load(folder.path() / "b");
+    ASSERT_FALSE(document);
+    EXPECT_NE(document.error().message.find("is cut off after 9 bytes"), std::string::npos)
+        << document.error().message;
+  }
+}
+
 TEST(Document, zeros_behind_a_gzip_stream_are_passed_over) {
   const TempFolder folder;
   ASSERT_TRUE(save(folder.path() / "a.json.gz", "[1]", Packing::gzip));

@@ -123,6 +123,7 @@ Result<std::size_t> TextReader::unpack(std::span<char> buffer) {
   const std::size_t size = buffer.size() - to.size();
   given_ += size;
   if (given_ > most_) return too_large();
+  if (cut_ && given_ == 0) return cut_at_once();
   return size;
 }
 
@@ -132,6 +133,13 @@ tl::unexpected<Error> TextReader::too_large() const {
               fmt::format("{} has {} bytes and holds more than {} when unpacked, which is the "
                           "limit; if you trust it, allow more with --max-unpacked, or unpack it",
                           file_.path().string(), packed_bytes, most_));
+}
+
+tl::unexpected<Error> TextReader::cut_at_once() const {
+  return fail(ErrorKind::input,
+              fmt::format("{} is cut off after {} bytes, inside the first block of its {} stream: "
+                          "nothing of it can be unpacked",
+                          file_.path().string(), file_.size_when_opened(), unpacker_->name()));
 }
 
 Result<std::size_t> TextReader::read_plain(std::span<char> buffer) {

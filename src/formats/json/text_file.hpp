@@ -45,8 +45,8 @@ class TextReader {
   /// for a file that cannot be read or is larger than k_most_text.
   static Result<TextReader> open(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
   /// Fills `buffer`, at most 1 GiB, with the next bytes; returns their number, smaller than the
-  /// buffer only at the end. Errors: ErrorKind::input for a packed stream that is damaged or too
-  /// large, and for UTF-16.
+  /// buffer only at the end. Errors: ErrorKind::input for a packed stream that is damaged, too
+  /// large, or cut before anything of it can be unpacked, and for UTF-16.
   Result<std::size_t> read(std::span<char> buffer);
   [[nodiscard]] Packing packing() const { return packing_; }
   /// True if the file ended inside a packed stream; the text ends there.
@@ -59,6 +59,7 @@ class TextReader {
   Result<void> begin();
   [[nodiscard]] tl::unexpected<Error> damage();
   [[nodiscard]] tl::unexpected<Error> too_large() const;
+  [[nodiscard]] tl::unexpected<Error> cut_at_once() const;
   Result<bool> refill();
   Result<bool> next_stream();
   Result<std::size_t> unpack(std::span<char> buffer);

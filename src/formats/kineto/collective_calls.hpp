@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,6 +53,8 @@ struct Call {
   bool zero_splits = false;  ///< an all-to-all in which some ranks exchange nothing
   std::string group;         ///< calls of one collective have equal groups
   std::uint64_t number = 0;  ///< hash of "Comms Id" and "Seq"; 0: none
+  /// label_of() its kernel, which equal ones of a file share; null: not known.
+  std::shared_ptr<const std::string> label{};
 };
 
 /// Where a viewer shows an event: its process ("pid") and its thread ("tid"), as written.

@@ -10,6 +10,9 @@
 
 #include <fmt/core.h>
 
+#include "formats/json/text_file.hpp"
+#include "formats/json/unescape.hpp"
+
 namespace entrain::kineto {
 namespace {
 
@@ -128,6 +131,20 @@ Operation operation_of(std::string_view name) {
     if (word.find(known) != std::string::npos) return operation;
   }
   return Operation::other;
+}
+
+std::string label_of(std::string_view name, std::string_view stream) {
+  constexpr std::size_t k_most_bytes = 64;
+  // Types of arguments tell nothing here: ncclDevKernel_AllReduce_Sum(ncclDevKernelArgsStorage).
+  const std::size_t arguments = name.find('(');
+  const bool is_function = arguments != std::string_view::npos && arguments > 0 &&
+                           name[arguments - 1] != ' ' && name.back() == ')';
+  std::string text = json::unescaped(is_function ? name.substr(0, arguments) : name);
+  if (text.size() > k_most_bytes) {
+    const std::string_view begin = std::string_view(text).substr(0, k_most_bytes);
+    text = std::string(json::whole_characters(begin)) + "...";
+  }
+  return stream.empty() ? text : fmt::format("{} on stream {}", text, stream);
 }
 
 bool is_grouped_by_stream(const Call& call) { return call.group.starts_with(k_stream); }

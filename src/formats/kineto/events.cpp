@@ -184,8 +184,10 @@ class FileWalk {
     const char first = scanner_.peek();
     if (first == '{' || first == '[') return {};
     return fail(ErrorKind::input,
-                fmt::format("{} is no Chrome trace: {}", name_,
-                            is_at_end() ? "it is empty" : "it is no object and no list of JSON"));
+                is_at_end() ? fmt::format("{} holds no trace: it is empty", name_)
+                            : fmt::format("{} is no Chrome trace: it is no object and no list of "
+                                          "JSON",
+                                          name_));
   }
 
   Result<void> read_all() {

@@ -25,6 +25,7 @@
 #include "formats/kineto/manifest.hpp"
 #include "formats/kineto/ranks.hpp"
 #include "formats/kineto/rewrite.hpp"
+#include "formats/kineto/worst_edges.hpp"
 
 namespace entrain::kineto {
 
@@ -168,6 +169,7 @@ void Run::take(Matches matches) {
   set_refuted_aside(drop_refuted(matches_.instances, ranks_), total, "calls");
   add_clocks();
   add_calls();
+  event_names = names_of_worst_edges(files_, ranks_, matches_.instances, list);
   name_contents();
 }
 
@@ -374,6 +376,13 @@ void Run::warn_of_origins() {
 
 void Run::name_contents() {
   format = "Chrome JSON";
+  words = {.single = "launch, message",
+           .receive = "message",
+           .receives = "messages",
+           .violation =
+               "a kernel begins before its launch, or a collective ends before all have "
+               "begun it",
+           .written = "copy"};
   std::map<std::string, std::uint64_t> kinds, per_group;
   std::uint64_t without_group = 0;
   for (const RankFile& file : files_) {

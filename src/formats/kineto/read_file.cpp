@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -290,7 +292,15 @@ class FileReader {
     }
     if (!collective.empty()) call.operation = operation_named(texts_.interned(collective));
     describe(call, argument, stream);
+    call.label = label(kernel.name, stream);
     return call;
+  }
+
+  /// `name` must be interned, `stream` a part of a text that is kept.
+  std::shared_ptr<const std::string> label(std::string_view name, std::string_view stream) {
+    auto& label = labels_[{name, stream}];
+    if (label == nullptr) label = std::make_shared<const std::string>(label_of(name, stream));
+    return label;
   }
 
   RankFile& file_;
@@ -299,6 +309,9 @@ class FileReader {
   ArrowReader arrows_;
   Members members_;  ///< reused for each kernel
   std::unordered_map<std::string_view, Operation> operations_;
+  /// Key: name and stream of a kernel.
+  std::map<std::pair<std::string_view, std::string_view>, std::shared_ptr<const std::string>>
+      labels_;
   std::vector<Kernel> kernels_;
   /// Events that have begun (B, b) and not ended; none: they do not communicate. Key: number of the
   /// row, or id.

@@ -127,8 +127,9 @@ fs::path anchor_around(const fs::path& path) {
 }
 
 /// Files that are packed or made for people, by the ends of their names, and what to do.
-constexpr std::array<std::pair<std::string_view, const char*>, 10> k_other_files{
-    {{".zst", "is packed with zstd; unpack it first (zstd -d)"},
+constexpr std::array<std::pair<std::string_view, const char*>, 11> k_other_files{
+    {{".zst", "is packed with zstd; name it .json.zst if it is JSON, else unpack it (zstd -d)"},
+     {".gz", "is packed with gzip; name it .json.gz if it is JSON, else unpack it (gunzip)"},
      {".xz", "is packed with xz; unpack it first (xz -d)"},
      {".bz2", "is packed with bzip2; unpack it first (bunzip2)"},
      {".zip", "is a package of files; unpack it first (unzip)"},
@@ -268,6 +269,10 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
     return otf2::source_of(paths);
   }
   if (other_kind != nullptr) {
+    if (!file_exists(*other_kind)) {
+      return fail(ErrorKind::input,
+                  fmt::format("cannot open {}: No such file or directory", other_kind->string()));
+    }
     return useless(
         fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), and "
                     "others are: they are no files of one run; give them separately",
@@ -304,8 +309,11 @@ Result<void> check_output(const Paths& paths, const fs::path& output, const Outp
     return useless(
         "standard input becomes a file: give it a name that ends in .json, .jsonl or .ndjson");
   }
-  return is_one_file(paths) && is_file_name(output) ? OutputFile::check(output, rule)
-                                                    : OutputFolder::check(output, rule);
+  if (!is_file_name(output)) return OutputFolder::check(output, rule);
+  if (is_one_file(paths)) return OutputFile::check(output, rule);
+  return useless(fmt::format("the new trace is a folder, as {} is{}; {} is the name of a file",
+                             paths.front().string(), paths.size() == 1 ? "" : ", with the others",
+                             output.string()));
 }
 
 Result<void> require_archive(const fs::path& path) {

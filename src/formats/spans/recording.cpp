@@ -246,6 +246,11 @@ void Run::warn_of_immovable_times(const Spans& spans) {
 
 void Run::name_contents() {
   format = "spans of services as JSON";
+  words = {.single = "request, reply",
+           .receive = "call",
+           .receives = "calls",
+           .violation = "work begins before its request, or ends after its reply",
+           .written = "copy"};
   for (const SourceFile& file : files_) {
     files.push_back(file.path);
     bytes += file.bytes;

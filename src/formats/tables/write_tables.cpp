@@ -142,14 +142,28 @@ class EdgeWriter {
   Lines lines_;
 };
 
+/// The rows of maps.
+class KnotRows {
+ public:
+  explicit KnotRows(Verdict verdict) {
+    if (verdict == Verdict::unproven) end_ = fmt::format(",{}", name_of(verdict));
+    text_ = end_.empty() ? "clock,tick,offset\n" : "clock,tick,offset,verdict\n";
+  }
+  void add(std::string_view clock, std::uint64_t tick, std::int64_t offset) {
+    tables::add(text_, "{},{},{}{}\n", clock, tick, offset, end_);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_, end_;
+};
+
 /// The knots of a map of counted stamps at the stamps that the clock shows: first those behind the
 /// wrap, then those before it.
-void add_wrapped(std::string& text, const std::string& name, const ClockMap& map,
-                 const Wrap& wrap) {
+void add_wrapped(KnotRows& rows, const std::string& name, const ClockMap& map, const Wrap& wrap) {
   const auto add_part = [&](std::uint64_t first, std::uint64_t last, std::uint64_t shown_less) {
     const auto row = [&](std::uint64_t tick) {
-      add(text, "{},{},{}\n", name, tick - shown_less,
-          map(tick) - static_cast<std::int64_t>(tick - shown_less));
+      rows.add(name, tick - shown_less, map(tick) - static_cast<std::int64_t>(tick - shown_less));
     };
     for (const std::uint64_t tick : trace::straight_stamps(first, last, {&map})) row(tick);
   };
@@ -158,11 +172,11 @@ void add_wrapped(std::string& text, const std::string& name, const ClockMap& map
 }
 
 /// The knots of a map of ticks of the run at the stamps of a clock that counts other ones.
-void add_in_own_unit(std::string& text, const std::string& name, const ClockMap& map,
-                     const Wrap& wrap, const StampRange& range) {
+void add_in_own_unit(KnotRows& rows, const std::string& name, const ClockMap& map, const Wrap& wrap,
+                     const StampRange& range) {
   const auto row = [&](std::uint64_t tick) {
     const std::uint64_t own = wrap.stored(tick);
-    add(text, "{},{},{}\n", name, own, map(wrap.counted(own)) - static_cast<std::int64_t>(own));
+    rows.add(name, own, map(wrap.counted(own)) - static_cast<std::int64_t>(own));
   };
   if (map.knots().size() < 2) {
     row(range.first);
@@ -215,29 +229,27 @@ std::string clocks_csv(const Clocks& clocks) {
 }
 
 std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps,
-                     std::span<const Wrap> wraps) {
-  std::string text = "clock,tick,offset\n";
+                     std::span<const Wrap> wraps, Verdict verdict) {
+  KnotRows rows(verdict);
   for (std::size_t i = 0; i < maps.size(); ++i) {
     std::string name;
     tables::append_field(name, clocks.clocks[i].name);
     const std::optional<StampRange>& events = clocks.clocks[i].events;
     if (wraps[i].own_hz != wraps[i].run_hz) {
-      add_in_own_unit(text, name, maps[i], wraps[i], events.value_or(StampRange{}));
+      add_in_own_unit(rows, name, maps[i], wraps[i], events.value_or(StampRange{}));
       continue;
     }
     if (maps[i].knots().size() < 2) {
-      add(text, "{},{},0\n", name, events ? events->first : 0);
+      rows.add(name, events ? events->first : 0, 0);
       continue;
     }
     if (wraps[i].period > 0 && !wraps[i].repeats) {
-      add_wrapped(text, name, maps[i], wraps[i]);
+      add_wrapped(rows, name, maps[i], wraps[i]);
       continue;
     }
-    for (const ClockKnot& knot : maps[i].knots()) {
-      add(text, "{},{},{}\n", name, knot.local, knot.offset);
-    }
+    for (const ClockKnot& knot : maps[i].knots()) rows.add(name, knot.local, knot.offset);
   }
-  return text;
+  return rows.take();
 }
 
 Result<void> map_table(const AlignFiles& files, const Clocks& clocks,

@@ -9,6 +9,7 @@
 
 #include <entrain/align.hpp>
 #include <entrain/error.hpp>
+#include <entrain/report.hpp>
 
 #include "formats/tables/counters.hpp"
 #include "formats/tables/edge_graph.hpp"
@@ -37,9 +38,9 @@ std::string clocks_csv(const Clocks& clocks);
 /// The knots of the maps as "clock,tick,offset". At stamp `tick` the common time is tick + offset;
 /// between two rows of a clock, and beyond, the offset is linear. A clock that keeps its times has
 /// one row. Ticks of a clock in `wraps` are those that it shows, and those behind the wrap come
-/// first.
+/// first. Maps that are unproven say so in a further column, "verdict".
 std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps,
-                     std::span<const Wrap> wraps);
+                     std::span<const Wrap> wraps, Verdict verdict);
 
 /// Copies a table of CSV and maps its times; every other byte stays. Errors: ErrorKind::input with
 /// line and column, also for unknown clocks, and for those that show a stamp more than once.

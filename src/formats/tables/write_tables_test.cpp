@@ -99,9 +99,12 @@ TEST_F(MapTable, counts_on_behind_a_wrap) {
   wraps_[1] = {.period = 1 << 20, .first = 1'000'000};
   clocks_.clocks[1].name = "b";
   EXPECT_EQ(mapped("c,t\nb,1000000\nb,5\n"), "c,t\nb,1000050\nb,1048631\n");
-  EXPECT_EQ(maps_csv(clocks_, maps_, wraps_),
+  EXPECT_EQ(maps_csv(clocks_, maps_, wraps_, Verdict::clean),
             "clock,tick,offset\na,0,0\nb,0,1048626\nb,999999,1048626\nb,1000000,50\n"
             "b,1048575,50\n");
+  EXPECT_EQ(maps_csv(clocks_, maps_, wraps_, Verdict::unproven),
+            "clock,tick,offset,verdict\na,0,0,unproven\nb,0,1048626,unproven\n"
+            "b,999999,1048626,unproven\nb,1000000,50,unproven\nb,1048575,50,unproven\n");
   wraps_[1].repeats = true;
   EXPECT_THAT(mapped("c,t\nb,5\n"), HasSubstr("shows its stamps more than once"));
 }

@@ -53,6 +53,7 @@ Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes,
   const auto problem = [&](std::string_view what) {
     return fail(ErrorKind::input, fmt::format("{}: {}", path.string(), what));
   };
+  if (bytes.empty()) return problem("this is no anchor file of an OTF2 archive: it is empty");
   if (bytes.size() < 8 || bytes[0] != mark::chunk_header ||
       (bytes[1] != k_little_endian && bytes[1] != k_big_endian) ||
       std::memcmp(bytes.data() + 2, "OTF2", 5) != 0) {

@@ -43,7 +43,7 @@ Result<fs::path> anchor_in(const fs::path& folder) {
     return fail(ErrorKind::input,
                 fmt::format("folder {} holds no trace: neither the anchor file of an OTF2 archive "
                             "(.otf2) nor JSON of a training run or of spans of services (.json, "
-                            ".jsonl, .ndjson, also with .gz)",
+                            ".jsonl, .ndjson, also with .gz or .zst)",
                             folder.string()));
   }
   return fail(

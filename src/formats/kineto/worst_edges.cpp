@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/worst_edges.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include <fmt/format.h>
+
+#include <entrain/report.hpp>
+
+#include "formats/kineto/describe.hpp"
+#include "formats/kineto/rewrite.hpp"
+
+namespace entrain::kineto {
+namespace {
+
+/// How much earlier than its cause an effect is, ns; positive: the edge is violated.
+std::int64_t earlier_by(std::uint64_t effect, std::uint64_t cause) {
+  return static_cast<std::int64_t>(cause - effect);
+}
+
+/// The largest violation of the edges of an instance: of all pairs of a begin and an end of another
+/// clock. 0: none is violated.
+std::int64_t violation_of(const CollectiveInstance& one, std::span<const InstanceMember> all) {
+  const auto begins = all.subspan(one.first, one.begins);
+  const InstanceMember* latest = nullptr;
+  const InstanceMember* other = nullptr;  // the latest one of another clock
+  for (const InstanceMember& begin : begins) {
+    if (latest == nullptr || begin.time > latest->time) {
+      if (latest != nullptr && latest->clock != begin.clock) other = latest;
+      latest = &begin;
+    } else if (begin.clock != latest->clock && (other == nullptr || begin.time > other->time)) {
+      other = &begin;
+    }
+  }
+  std::int64_t most = 0;
+  for (const InstanceMember& end : all.subspan(one.first + one.begins, one.ends)) {
+    const InstanceMember* const begin =
+        latest != nullptr && latest->clock == end.clock ? other : latest;
+    if (begin != nullptr) most = std::max(most, earlier_by(end.time, begin->time));
+  }
+  return most;
+}
+
+class Namer {
+ public:
+  Namer(const std::vector<RankFile>& files, const std::vector<RankFile>& ranks,
+        const tables::EdgeList& list)
+      : files_(files), ranks_(ranks), list_(list) {}
+
+  EventNames run(const std::vector<Instance>& instances) {
+    for (std::size_t i = 0; i < list_.cause_time.size(); ++i) {
+      most_single_ = std::max(most_single_, single(i));
+    }
+    std::vector<std::int64_t> violations;
+    for (const CollectiveInstance& one : list_.instances) {
+      violations.push_back(violation_of(one, list_.members));
+      std::int64_t& most = most_of_kind_.at(static_cast<std::size_t>(one.kind));
+      most = std::max(most, violations.back());
+    }
+    std::size_t next = 0;
+    for (const Instance& instance : instances) {
+      if (instance.operation == Operation::send_receive) {
+        if (is_worst_message(instance)) add(instance);
+        continue;
+      }
+      const auto kind = static_cast<std::size_t>(list_.instances[next].kind);
+      const std::int64_t violation = violations[next++];
+      if (violation > 0 && violation == most_of_kind_.at(kind)) add(instance);
+    }
+    add_worst_launch();
+    return std::move(names_);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t single(std::size_t i) const {
+    return earlier_by(list_.effect_time[i], list_.cause_time[i]);
+  }
+  [[nodiscard]] const Call& call_of(const Member& member) const {
+    return ranks_[member.file].calls[member.call];
+  }
+
+  [[nodiscard]] bool is_worst_message(const Instance& message) const {
+    std::uint64_t sent = 0, received = 0;
+    for (const Member& member : message.members) {
+      const Call& call = call_of(member);
+      (member.file == message.root ? sent : received) =
+          member.file == message.root ? call.begin : call.end;
+    }
+    return most_single_ > 0 && earlier_by(received, sent) == most_single_;
+  }
+
+  void add(const Instance& instance) {
+    for (const Member& member : instance.members) {
+      const Call& call = call_of(member);
+      if (call.label == nullptr) continue;
+      const std::string name = call.step == 0
+                                   ? *call.label
+                                   : fmt::format("{}, ProfilerStep#{}", *call.label, call.step - 1);
+      const std::uint32_t clock = ranks_[member.file].numbers[call.clock];
+      names_[{clock, call.begin}] = names_[{clock, call.end}] = name;
+    }
+  }
+
+  /// Edges between hosts and devices come first, and know no names.
+  void add_worst_launch() {
+    if (most_single_ == 0) return;
+    std::size_t i = 0;
+    for (const RankFile& rank : ranks_) {
+      for (const FileClock& clock : rank.clocks) {
+        for (std::size_t e = 0; e < clock.edges.size(); ++e, ++i) {
+          if (single(i) != most_single_) continue;
+          look_up(rank.rank, list_.cause_clock[i], list_.cause_time[i]);
+          look_up(rank.rank, list_.effect_clock[i], list_.effect_time[i]);
+          return;
+        }
+      }
+    }
+  }
+
+  /// The shortest event that begins or ends at a time, as others are around it.
+  void look_up(std::uint32_t rank, std::uint32_t clock, std::uint64_t time) {
+    std::int64_t shortest = INT64_MAX;
+    for (const RankFile& file : files_) {
+      if (file.rank != rank) continue;
+      const auto see = [&](const EventText& event, std::uint32_t own, std::uint64_t begin,
+                           std::int64_t duration) -> Result<void> {
+        const bool is_there = begin == time || begin + static_cast<std::uint64_t>(duration) == time;
+        if (file.numbers[own] != clock || !is_there || !event.has_length()) return {};
+        if (duration >= shortest) return {};
+        shortest = duration;
+        names_[{clock, time}] = label_of(event.name, member(event.arguments, "stream"));
+        return {};
+      };
+      static_cast<void>(for_each_time(file, see));  // a file that has changed tells no name
+    }
+  }
+
+  const std::vector<RankFile>& files_;
+  const std::vector<RankFile>& ranks_;
+  const tables::EdgeList& list_;
+  std::int64_t most_single_ = 0;
+  std::array<std::int64_t, k_edge_kinds> most_of_kind_{};
+  EventNames names_;
+};
+
+}  // namespace
+
+EventNames names_of_worst_edges(const std::vector<RankFile>& files,
+                                const std::vector<RankFile>& ranks,
+                                const std::vector<Instance>& instances,
+                                const tables::EdgeList& list) {
+  return Namer(files, ranks, list).run(instances);
+}
+
+}  // namespace entrain::kineto
