@@ -29,14 +29,15 @@ constexpr std::uint64_t k_most_events_to_estimate = 2'000'000;
 Result<std::optional<engine::ExplainedClocks>> clocks_of(const engine::Run& run,
                                                          const formats::Source& source,
                                                          const CheckOptions& options,
-                                                         const CheckReport& report) {
+                                                         const CheckReport& report,
+                                                         const bounds::ProvenIntervals* proven) {
   const bool is_estimated =
       options.presync == Presync::automatic || options.presync == Presync::causal;
   if (!is_estimated || report.communication_events > k_most_events_to_estimate) return std::nullopt;
   CorrectOptions correction;
   correction.check = options;
   auto clocks = engine::explain_clocks({.processes = run.processes, .progress = run.progress},
-                                       source, correction);
+                                       source, correction, proven);
   if (clocks) return std::optional(*std::move(clocks));
   // The check itself succeeded: a trace whose clocks cannot be estimated has none.
   if (clocks.error().kind != ErrorKind::interrupted) return std::nullopt;
@@ -63,12 +64,12 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   session::Workers workers(run.processes, options.threads);
   const TimelineUse use{.purpose = options.bounds.wanted ? Purpose::bounds : Purpose::check};
   TRY_ASSIGN(Timeline timeline, find_timeline(workers, *source, options, use, run.progress));
+  std::optional<bounds::ProvenIntervals> proven;
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
-    TRY_ASSIGN(const bounds::ProvenIntervals proven,
-               prove(workers, timeline, options.bounds, run.progress));
-    bounds = judge(workers, timeline, proven, timeline.presync.maps,
-                   wants_rows(timeline, proven, options.bounds, run.page != nullptr));
+    TRY_ASSIGN(proven, prove(workers, timeline, options.bounds, run.progress));
+    bounds = judge(workers, timeline, *proven, timeline.presync.maps,
+                   wants_rows(timeline, *proven, options.bounds, run.page != nullptr));
   }
   if (!timeline.has_given_edges) timeline.graph = {};
   std::optional<PageSurvey> survey;
@@ -79,7 +80,7 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   TRY_ASSIGN(CheckReport report, check_times(setting, timeline.loaded, timeline.presync.maps));
   std::optional<ExplainedClocks> clocks;
   if (is_contradicted(report)) {
-    TRY_ASSIGN(clocks, clocks_of(run, *source, options, report));
+    TRY_ASSIGN(clocks, clocks_of(run, *source, options, report, proven ? &*proven : nullptr));
   } else {
     clocks = ExplainedClocks{unmoved_clocks(workers, timeline, nullptr), timeline.told, {}};
   }
