@@ -18,7 +18,7 @@ namespace entrain::bounds::testing {
 
 /// A clock whose error is known to be in an interval at all times, ticks.
 inline ClockBound known_error(std::int64_t lower, std::int64_t upper) {
-  return {0,
+  return {difference::RateRange::within(0),
           {{.time = 0, .lower = lower * difference::k_tick, .upper = upper * difference::k_tick}}};
 }
 

@@ -2,6 +2,8 @@
 #include "bounds/error_bounds.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace entrain::bounds {
@@ -30,9 +32,9 @@ std::size_t ClockBound::next(std::int64_t time) const {
 ClockBound::Point ClockBound::between(std::size_t next, std::int64_t time) const {
   Point result{.time = time};
   const auto take = [&](const Point& point) {
-    const Exact reach = Exact{std::abs(point.time - time)} * rate_ppb_;
-    result.lower = std::max(result.lower, point.lower - reach);
-    result.upper = std::min(result.upper, point.upper + reach);
+    const std::int64_t later = time - point.time;
+    result.lower = std::max(result.lower, point.lower - rate_.most(-later));
+    result.upper = std::min(result.upper, point.upper + rate_.most(later));
   };
   if (next < points_.size()) take(points_[next]);
   if (next > 0) take(points_[next - 1]);
@@ -53,12 +55,14 @@ Interval ClockBound::over(std::int64_t first, std::int64_t last) const {
   take(between(end, last));
   for (std::size_t p = begin; p < end; ++p) take(points_[p]);
   // Between two points, bounds are the widest where those of both meet.
+  const auto [slow, fast] = rate_;
   for (std::size_t p = std::max<std::size_t>(begin, 1); p <= end && p < points_.size(); ++p) {
     const Point &a = points_[p - 1], &b = points_[p];
-    for (const Exact rise : {b.upper - a.upper, a.lower - b.lower}) {
-      if (rate_ppb_ == 0 || difference::is_unbounded(rise)) continue;
-      const Exact middle = (Exact{a.time} + b.time) * rate_ppb_ + rise;
-      const Exact meeting = floor_div(middle, 2 * Exact{rate_ppb_});
+    for (const auto& [rise, from, to] : {std::tuple(b.upper - a.upper, a.time, b.time),
+                                         std::tuple(a.lower - b.lower, b.time, a.time)}) {
+      if (slow == fast || difference::is_unbounded(rise)) continue;
+      const Exact sum = rise + Exact{from} * fast - Exact{to} * slow;
+      const Exact meeting = floor_div(sum, Exact{fast} - slow);
       for (const Exact time : {meeting, meeting + 1}) {
         if (time <= first || time >= last || time <= a.time || time >= b.time) continue;
         take(between(p, static_cast<std::int64_t>(time)));
@@ -73,8 +77,10 @@ BoundCursor::BoundCursor(const ClockBound& bound, Course course, std::int64_t be
       course_(course),
       begin_(begin),
       bits_(bits),
-      rate_(static_cast<double>(bound.rate_ppb()) / static_cast<double>(k_ppb) *
-            static_cast<double>(std::int64_t{1} << bits)) {
+      lower_rate_(std::ldexp(static_cast<double>(bound.rate().lower_ppb), static_cast<int>(bits)) /
+                  static_cast<double>(k_ppb)),
+      upper_rate_(std::ldexp(static_cast<double>(bound.rate().upper_ppb), static_cast<int>(bits)) /
+                  static_cast<double>(k_ppb)) {
   if (!bound.points().empty()) after_ = parts(0);
 }
 
@@ -103,14 +109,14 @@ std::int64_t BoundCursor::operator()(std::int64_t time) {
   if (next_ < points.size() && points[next_].time < local) advance(local);
   if (next_ < points.size() && points[next_].time == local) return unmoved + after_;
   if (course_ == Course::straight) return unmoved + straight(local);
-  const auto from = [&](std::int64_t parts, std::int64_t away) {
-    const auto reach = static_cast<std::int64_t>(rate_ * static_cast<double>(away));
-    return parts + (is_greatest ? -reach : reach);
+  const auto from = [&](std::int64_t parts, std::int64_t later) {
+    const double rate = (later > 0) == is_greatest ? upper_rate_ : lower_rate_;
+    return parts - static_cast<std::int64_t>(rate * static_cast<double>(later));
   };
-  if (next_ == 0) return unmoved + from(after_, points[0].time - local);
+  if (next_ == 0) return unmoved + from(after_, local - points[0].time);
   const std::int64_t before = from(before_, local - points[next_ - 1].time);
   if (next_ == points.size()) return unmoved + before;
-  const std::int64_t after = from(after_, points[next_].time - local);
+  const std::int64_t after = from(after_, local - points[next_].time);
   return unmoved + (is_greatest ? std::max(before, after) : std::min(before, after));
 }
 

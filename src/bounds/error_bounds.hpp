@@ -17,20 +17,17 @@ inline constexpr std::int64_t k_most_rate_ppb = k_ppb / 10;
 /// Bounds beyond this say nothing, ticks: a clock that nothing ties has this one.
 inline constexpr std::int64_t k_far = std::int64_t{1} << 46;
 
-/// An interval of the mean rate of an error over the life of a clock.
-struct RateRange {
-  std::int64_t lower_ppb = -k_most_rate_ppb, upper_ppb = k_most_rate_ppb;
-  [[nodiscard]] std::int64_t largest() const { return std::max(-lower_ppb, upper_ppb); }
-  [[nodiscard]] std::int64_t centre() const { return (lower_ppb + upper_ppb) / 2; }
-};
+using difference::RateRange;
 
-/// Limits on the rates of errors: R_i = wander + the largest mean rate of clock i.
+/// Limits on the rates of errors: by how much a rate leaves its mean, and where that lies.
 struct RateLimits {
   std::int64_t wander_ppb = 0;
   std::vector<RateRange> mean;  ///< one per clock; empty: base lines have the mean rates
 
-  [[nodiscard]] std::int64_t of(std::uint32_t clock) const {
-    return wander_ppb + (mean.empty() ? 0 : mean[clock].largest());
+  [[nodiscard]] RateRange of(std::uint32_t clock) const {
+    if (mean.empty()) return RateRange::within(wander_ppb);
+    return {std::max(mean[clock].lower_ppb - wander_ppb, -k_most_rate_ppb),
+            std::min(mean[clock].upper_ppb + wander_ppb, k_most_rate_ppb)};
   }
 };
 
@@ -51,12 +48,11 @@ class ClockBound {
   };
 
   ClockBound() = default;
-  /// `points`: in order of time, their differences within the limit.
-  ClockBound(std::int64_t rate_ppb, std::vector<Point> points)
-      : rate_ppb_(rate_ppb), points_(std::move(points)) {}
+  /// `points`: in order of time, their differences within the limit on the rate of the error.
+  ClockBound(RateRange rate, std::vector<Point> points) : rate_(rate), points_(std::move(points)) {}
 
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
-  [[nodiscard]] std::int64_t rate_ppb() const { return rate_ppb_; }
+  [[nodiscard]] const RateRange& rate() const { return rate_; }
 
   /// The bounds at a time; without points: none.
   [[nodiscard]] Point at(std::int64_t time) const;
@@ -69,7 +65,7 @@ class ClockBound {
   [[nodiscard]] std::size_t next(std::int64_t time) const;
   [[nodiscard]] Point between(std::size_t next, std::int64_t time) const;
 
-  std::int64_t rate_ppb_ = 0;
+  RateRange rate_{0, 0};
   std::vector<Point> points_;
 };
 
@@ -98,7 +94,7 @@ class BoundCursor {
   Course course_;
   std::int64_t begin_;
   unsigned bits_;
-  double rate_;                          ///< parts per tick
+  double lower_rate_, upper_rate_;       ///< ends of the rate of the error, parts per tick
   std::size_t next_ = 0;                 ///< first point that is not before the last time
   std::int64_t before_ = 0, after_ = 0;  ///< parts() of the point before `next_`, and of `next_`
 };

@@ -10,7 +10,7 @@ using difference::k_tick;
 
 /// 10 % of rate; an error in [0, 18] at 100, in [2, 8] at 200.
 ClockBound two_points() {
-  return {100'000'000,
+  return {RateRange::within(100'000'000),
           {{.time = 100, .lower = 0, .upper = 18 * k_tick},
            {.time = 200, .lower = 2 * k_tick, .upper = 8 * k_tick}}};
 }
@@ -29,7 +29,7 @@ TEST(ClockBound, is_what_the_rate_leaves_between_points) {
 }
 
 TEST(ClockBound, is_the_widest_of_a_span_of_time) {
-  const ClockBound bound{100'000'000,
+  const ClockBound bound{RateRange::within(100'000'000),
                          {{.time = 100, .lower = 0, .upper = 4 * k_tick},
                           {.time = 200, .lower = 2 * k_tick, .upper = 8 * k_tick}}};
   // Upper bounds meet at 170: 11. Lower ones meet at 140: -4.
@@ -61,7 +61,7 @@ TEST(BoundCursor, takes_errors_away) {
 }
 
 TEST(BoundCursor, goes_straight_between_points) {
-  const ClockBound bound{100'000'000,
+  const ClockBound bound{RateRange::within(100'000'000),
                          {{.time = 0, .lower = 0, .upper = 0},
                           {.time = 8, .lower = 16 * k_tick, .upper = 16 * k_tick}}};
   BoundCursor cursor(bound, Course::straight, 0, 0);

@@ -23,7 +23,7 @@ ProvenIntervals two_clocks() {
   proven.windows = 2;
   proven.errors = {
       {},
-      {10'000'000,
+      {difference::RateRange::within(10'000'000),
        {{.time = 500, .lower = -5 * difference::k_tick, .upper = 8 * difference::k_tick}}},
       {}};
   return proven;

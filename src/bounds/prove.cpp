@@ -34,9 +34,6 @@ struct ProofThresholds {
   static constexpr std::int64_t assumed_wander_ppb = 50'000;
   /// Limit as a multiple of the rates in the trace: violations and sessions show least rates only.
   static constexpr std::int64_t margin = 2;
-  /// Lines are centred if that lowers a limit on rates by more than 1 in so many, and so often.
-  static constexpr std::int64_t worthwhile = 32;
-  static constexpr int centrings = 4;
 };
 
 /// Relative rates in whole parts per billion, rounded outward.
@@ -49,7 +46,7 @@ std::int64_t ceil_ppb(double rate) { return static_cast<std::int64_t>(std::ceil(
 /// the reference's, by stamps. That of the reference is 0; none is beyond k_most_rate_ppb.
 std::vector<RateRange> ranges_by_mean(std::span<const constraints::BaseLine> lines,
                                       std::uint32_t reference, std::int64_t mean_ppb) {
-  std::vector<RateRange> ranges(lines.size());
+  std::vector<RateRange> ranges(lines.size(), RateRange::within(k_most_rate_ppb));
   const double mean = static_cast<double>(mean_ppb) / static_cast<double>(k_ppb);
   const double of_reference = 1 + lines[reference].rate;
   for (std::size_t c = 0; c < lines.size(); ++c) {
@@ -65,6 +62,9 @@ std::vector<RateRange> ranges_by_mean(std::span<const constraints::BaseLine> lin
   ranges[reference] = {0, 0};
   return ranges;
 }
+
+/// Limits found may differ by so much between two searches, ppb.
+constexpr std::int64_t k_rounding_ppb = 2;
 
 class Prover {
  public:
@@ -95,6 +95,7 @@ class Prover {
     if (facts_.empty()) return without("there are no events");
     choose_reference();
     draw_lines();
+    find_span();
     if (begin_ >= end_) return without("all events have one time, or times beyond 2^62 ticks");
     count_measured_once();
     return prove();
@@ -174,11 +175,10 @@ class Prover {
       // The time of a stamp may be off by the rounding of the stamp and of the line.
       result_.quantum[c] = std::max<std::int64_t>(result_.quantum[c], 1) + 1;
     }
-    evaluate();
   }
 
   /// Computes the span of all events along the lines.
-  void evaluate() {
+  void find_span() {
     begin_ = std::numeric_limits<std::int64_t>::max();
     end_ = std::numeric_limits<std::int64_t>::min();
     for (const ClockFacts& facts : facts_) {
@@ -313,15 +313,28 @@ class Prover {
     return add_violated(errors, Course::least) || any;
   }
 
-  /// The least limit on rates about the base lines under which nothing contradicts.
-  Proved<std::int64_t> least_rate() {
-    std::int64_t rate_ppb = 0;
+  /// The least limit that `find(near)` finds, of all constraints.
+  template <class Find>
+  Proved<LeastLimit> least(std::vector<std::int64_t> near, const Find& find) {
     for (;;) {
-      auto least = find_least_rate(problem_, rate_ppb);
-      if (!least) return tl::unexpected(std::move(least.error()));
-      rate_ppb = least->rate_ppb;
-      if (!add_violated(least->errors, Course::straight)) return rate_ppb;
+      Proved<LeastLimit> found = find(near);
+      if (!found || !add_violated(found->errors, Course::straight)) return found;
+      near = found->means;
     }
+  }
+  /// The least wander. If both limits are given, that on mean rates holds, if it can; else it is
+  /// raised.
+  Proved<LeastLimit> least_wander() {
+    const auto beside = [&](std::int64_t mean_ppb) {
+      const auto means = ranges_by_mean(result_.lines, reference_clock_, mean_ppb);
+      return least(std::vector<std::int64_t>(clocks_, 0),
+                   [&](const auto& near) { return find_least_wander(problem_, means, near); });
+    };
+    if (option_.max_rate_ppm && assume_mean_ && context_.prior.mean_given) {
+      Proved<LeastLimit> found = beside(mean_ppb_);
+      if (found) return found;
+    }
+    return beside(k_most_rate_ppb);
   }
 
   Result<ProvenIntervals> prove() {
@@ -330,19 +343,17 @@ class Prover {
         std::clamp(ProofThresholds::most_rows / std::max<std::size_t>(clocks_, facts_.size()),
                    ProofThresholds::least_windows, ProofThresholds::most_windows));
     pose();
-    const auto least = least_rate();
+    const auto least = least_wander();
     if (!least) return without(least.error());
     TRY(Cancel(context_.progress).agree(context_.team()));
-    result_.about.least_rate_ppm = static_cast<double>(*least) / 1e3;
-    const std::int64_t wander = option_.max_rate_ppm ? given_rate() : rate_of_trace(*least);
-    auto narrowed = narrow(wander);
-    for (int n = 0; n < ProofThresholds::centrings && narrowed && centre_lines(narrowed->limits);
-         ++n) {
-      TRY(Cancel(context_.progress).agree(context_.team()));
-      pose();
-      narrowed = narrow(wander);
-    }
-    if (!narrowed && narrowed.error().is_certain) return refuse(narrowed.error(), wander);
+    result_.about.least_rate_ppm = static_cast<double>(least->ppb) / 1e3;
+    std::int64_t wander = option_.max_rate_ppm ? given_rate() : rate_of_trace(least->ppb);
+    if (wander + k_rounding_ppb < least->ppb) return refuse(*least);
+    wander = std::max(wander, least->ppb);
+    raise_mean(*least, wander);
+    auto narrowed = narrow_limits(problem_, limits(wander), [this](const ErrorBounds& errors) {
+      return add_violated(errors);
+    });
     if (!narrowed) return without(narrowed.error());
     evaluate_more_sessions(*narrowed);
     result_.limits = std::move(narrowed->limits);
@@ -368,86 +379,26 @@ class Prover {
     about.window_ticks = result_.width;
   }
 
-  /// Narrows the limits under the assumed limit on mean rates. Where the trace contradicts it,
-  /// under twice the least possible one, since a trace shows only that.
-  Proved<Narrowed> narrow(std::int64_t wander_ppb) {
-    for (;;) {
-      auto narrowed =
-          narrow_limits(problem_, limits(wander_ppb),
-                        [this](const ErrorBounds& errors) { return add_violated(errors); });
-      if (narrowed || !narrowed.error().is_certain || !assume_mean_) return narrowed;
-      raise_mean(wander_ppb);
-    }
-  }
-  /// Limits by what is assumed and by what is known.
   [[nodiscard]] RateLimits limits(std::int64_t wander_ppb) const {
-    RateLimits limits{wander_ppb, ranges_by_mean(result_.lines, reference_clock_,
-                                                 assume_mean_ ? mean_ppb_ : k_most_rate_ppb)};
-    for (std::size_t c = 0; c < known_rates_.size(); ++c) {
-      RateRange& range = limits.mean[c];
-      range.lower_ppb = std::max(range.lower_ppb, known_rates_[c].lower_ppb);
-      range.upper_ppb = std::min(range.upper_ppb, known_rates_[c].upper_ppb);
-    }
-    return limits;
+    return {wander_ppb, ranges_by_mean(result_.lines, reference_clock_,
+                                       assume_mean_ ? mean_ppb_ : k_most_rate_ppb)};
   }
 
-  /// Limits hold to both sides of base lines. Where mean rates are known to lie on one side, draws
-  /// lines in their middle, which lowers the limits. False, and lines stay, if that is not worth
-  /// another proof.
-  bool centre_lines(const RateLimits& limits) {
-    const auto is_off = [&](std::uint32_t c) {
-      return std::abs(limits.mean[c].centre()) > limits.of(c) / ProofThresholds::worthwhile;
-    };
-    std::uint32_t off = 0;
-    while (off < clocks_ && !is_off(off)) ++off;
-    if (off == clocks_) return false;
-    known_rates_ = limits.mean;
-    for (std::uint32_t c = 0; c < clocks_; ++c) {
-      if (c == reference_clock_) continue;
-      constraints::BaseLine& line = result_.lines[c];
-      RateRange& range = known_rates_[c];
-      const double centre = static_cast<double>(range.centre()) * 1e-9;
-      const std::uint64_t anchor = line.local_at(problem_.lives[c].first);
-      line = {anchor, line(anchor), line.rate - centre * (1 + line.rate)};
-      const auto moved = [&](std::int64_t ppb) {
-        return (static_cast<double>(ppb) * 1e-9 - centre) / (1 - centre);
-      };
-      range = {floor_ppb(moved(range.lower_ppb)), ceil_ppb(moved(range.upper_ppb))};
-    }
-    evaluate();
-    return true;
-  }
-
-  /// Twice the least limit on mean rates without a contradiction; none if there is no such limit.
-  void raise_mean(std::int64_t wander_ppb) {
-    known_rates_.clear();
-    const std::int64_t assumed = mean_ppb_;
-    while (const auto found = contradiction(problem_, limits(wander_ppb))) {
-      assume_mean_ = found->missing_ppb && mean_ppb_ + *found->missing_ppb < k_most_rate_ppb;
-      if (!assume_mean_) return;
-      mean_ppb_ += std::max<std::int64_t>(*found->missing_ppb, 1);
-    }
-    // Where only lowered limits show the contradiction: what bounds without the assumption demand.
-    if (mean_ppb_ == assumed) mean_ppb_ = std::max(demanded_mean(wander_ppb), assumed);
-    least_mean_ppb_ = mean_ppb_;
-    mean_ppb_ *= ProofThresholds::margin;
-    assume_mean_ = mean_ppb_ < k_most_rate_ppb;
-  }
-
-  /// The largest mean rate against the reference that a clock has at least, if none is assumed.
-  std::int64_t demanded_mean(std::int64_t wander_ppb) {
-    assume_mean_ = false;
-    const auto narrowed = narrow(wander_ppb);
-    assume_mean_ = true;
-    std::int64_t demanded = 0;
-    if (!narrowed) return demanded;
-    const auto equal = ranges_by_mean(result_.lines, reference_clock_, 0);
-    for (std::uint32_t c = 0; c < clocks_; ++c) {
-      const RateRange& range = narrowed->limits.mean[c];
-      demanded = std::max(
-          {demanded, range.lower_ppb - equal[c].upper_ppb, equal[c].lower_ppb - range.upper_ppb});
-    }
-    return demanded;
+  /// Where the trace contradicts the assumed limit on mean rates, twice the least possible one is
+  /// taken, since a trace shows only that; none if that is too large.
+  void raise_mean(const LeastLimit& possible, std::int64_t wander_ppb) {
+    const std::vector<RateRange> means = limits(wander_ppb).mean;
+    std::uint32_t c = 0;
+    while (c < clocks_ && means[c].contains(possible.means[c])) ++c;
+    if (!assume_mean_ || c == clocks_) return;
+    const auto found = least(possible.means, [&](const auto& near) {
+      return find_least_widening(problem_, means, wander_ppb, near);
+    });
+    if (found && found->ppb <= k_rounding_ppb) return;
+    assume_mean_ = found && 2 * (mean_ppb_ + found->ppb) < k_most_rate_ppb;
+    if (!found) return;
+    least_mean_ppb_ = mean_ppb_ + found->ppb;
+    mean_ppb_ = ProofThresholds::margin * *least_mean_ppb_;
   }
 
   /// Evaluates sessions without half-widths, and a session that would help.
@@ -535,17 +486,13 @@ class Prover {
         "a clock was set, an interval of a session is too narrow, or mu is too large",
         place(found));
   }
-  [[nodiscard]] Result<ProvenIntervals> refuse(const Contradiction& found,
-                                               std::int64_t wander_ppb) const {
-    if (!found.missing_ppb || !option_.max_rate_ppm) {
-      return fail(ErrorKind::input, trace_.path + ": " + contradicts(found));
-    }
+  [[nodiscard]] Result<ProvenIntervals> refuse(const LeastLimit& least) const {
     return fail(
         ErrorKind::input,
-        fmt::format("--max-rate-ppm {:.9g} is too small for {}: clocks had to be off by at "
-                    "least {:.3g} ppm ({}); take a larger limit, or leave it to the trace",
-                    *option_.max_rate_ppm, trace_.path,
-                    static_cast<double>(wander_ppb + *found.missing_ppb) / 1e3, place(found)));
+        fmt::format("--max-rate-ppm {:.9g} is too small for {}: clocks have to be off by "
+                    "at least {:.9g} ppm ({}); take a larger limit, or leave it to the trace",
+                    *option_.max_rate_ppm, trace_.path, static_cast<double>(least.ppb) / 1e3,
+                    place(least.shown)));
   }
 
   const constraints::Context& context_;
@@ -565,9 +512,8 @@ class Prover {
   std::int64_t mean_ppb_ = 0;         ///< assumed limit on mean rates
   /// Least possible limit; empty unless the trace contradicts the assumed one.
   std::optional<std::int64_t> least_mean_ppb_;
-  std::vector<RateRange> known_rates_;  ///< that bounds have shown; empty: none
-  bool corrected_ = false;              ///< clock offsets are a correction, not measurements
-  std::vector<ClockMap> maps_;          ///< best map of each location
+  bool corrected_ = false;      ///< clock offsets are a correction, not measurements
+  std::vector<ClockMap> maps_;  ///< best map of each location
   std::int64_t begin_ = 0, end_ = 0;
   std::vector<ClockConstraint> sessions_, sessions_without_width_;
   std::optional<ViolatedEdges> edges_;

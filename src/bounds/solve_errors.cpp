@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "difference/least_limits.hpp"
+
 namespace entrain::bounds {
 
 namespace {
@@ -22,6 +24,7 @@ using difference::Values;
 struct SolvingThresholds {
   /// Steps per node and edge that a search may take.
   static constexpr std::uint64_t steps_each = 1'000;
+  static constexpr std::uint64_t searches = 8;  ///< such searches for a least limit
   static constexpr int narrowings = 32;
   /// Parts of a life; the narrowest interval of each is used.
   static constexpr std::int64_t parts = 48;
@@ -29,39 +32,39 @@ struct SolvingThresholds {
   static constexpr std::int64_t worthwhile = 1024;
 };
 
-void set_rates(System& system, const RateLimits& limits) {
+/// The rates of u, which is the negative of an error.
+RateRange of_u(const RateRange& error) { return {-error.upper_ppb, -error.lower_ppb}; }
+
+/// Rates of u that errors within limits have.
+difference::ClockLimits limits_of(const ErrorProblem& problem, const RateLimits& limits,
+                                  std::uint32_t clock, bool with_mean) {
+  difference::ClockLimits result{.rate = of_u(limits.of(clock)), .mean = {}};
+  const Lifetime& life = problem.lives[clock];
+  if (!with_mean || limits.mean.empty() || life.first >= life.last) return result;
+  // A tick for the rounding of each of the two stamps, as in OpenRates.
+  result.mean = {.rates = of_u(limits.mean[clock]),
+                 .first = life.first - problem.begin,
+                 .last = life.last - problem.begin,
+                 .slack_ticks = 2};
+  return result;
+}
+
+/// `with_means`: over the life of every clock its error changes by its mean rate. Rates that are
+/// `limits.of` all the time would allow more, but wander averages out.
+System system_of(const ErrorProblem& problem, const RateLimits& limits, bool with_means) {
+  std::vector<difference::ClockLimits> of_clocks;
+  for (std::uint32_t c = 0; c < problem.clocks; ++c) {
+    of_clocks.push_back(limits_of(problem, limits, c, with_means));
+  }
+  return System({.clocks = of_clocks, .reference = problem.reference, .edges = problem.edges});
+}
+
+void set_limits(const ErrorProblem& problem, const RateLimits& limits, System& system) {
   for (std::uint32_t c = 0; c < system.clocks(); ++c) {
-    system.set_rate(c, std::min(limits.of(c), k_most_rate_ppb));
+    const auto own = limits_of(problem, limits, c, true);
+    system.set_rate(c, own.rate);
+    if (own.mean) system.set_mean(c, own.mean->rates);
   }
-}
-
-System system_of(const ErrorProblem& problem, const RateLimits& limits,
-                 std::span<const difference::Change> changes = {}) {
-  const std::vector<difference::ClockLimits> of_clocks(problem.clocks);
-  System system({.clocks = of_clocks,
-                 .reference = problem.reference,
-                 .edges = problem.edges,
-                 .changes = changes});
-  set_rates(system, limits);
-  return system;
-}
-
-/// The same, and over the life of every clock its error changes by its mean rate, if that is known.
-/// Rates that are `limits.of` all the time would allow more, but wander averages out.
-System system_of_lives(const ErrorProblem& problem, const RateLimits& limits) {
-  std::vector<difference::Change> changes;
-  for (std::uint32_t c = 0; problem.is_mean_given && c < limits.mean.size(); ++c) {
-    const Lifetime& life = problem.lives[c];
-    if (c == problem.reference || life.first >= life.last) continue;
-    const auto over_life = [&](std::int64_t ppb) { return Exact{ppb} * (life.last - life.first); };
-    // A tick for the rounding of each of the two stamps, as in OpenRates.
-    changes.push_back({.clock = c,
-                       .from = life.first - problem.begin,
-                       .to = life.last - problem.begin,
-                       .lower = difference::floor_ticks(over_life(-limits.mean[c].upper_ppb)) - 2,
-                       .upper = difference::ceil_ticks(over_life(-limits.mean[c].lower_ppb)) + 2});
-  }
-  return system_of(problem, limits, changes);
 }
 
 Effort effort_of(const ErrorProblem& problem, const System& system) {
@@ -69,15 +72,14 @@ Effort effort_of(const ErrorProblem& problem, const System& system) {
                   (std::uint64_t{system.nodes()} + problem.edges.size() + 1)};
 }
 
-/// Describes why there is no solution.
+/// The clocks and times of a cycle of constraints.
 Contradiction described(const ErrorProblem& problem, const System& system,
-                        const difference::Failure& failure) {
-  Contradiction found;
-  if (!failure.certificate) return found;
-  found.is_certain = true;
-  found.begin = std::numeric_limits<std::int64_t>::max();
-  found.end = std::numeric_limits<std::int64_t>::min();
-  for (const difference::Certificate::Step& step : failure.certificate->steps) {
+                        const difference::Certificate& certificate) {
+  Contradiction found{.is_certain = true,
+                      .clocks = {},
+                      .begin = std::numeric_limits<std::int64_t>::max(),
+                      .end = std::numeric_limits<std::int64_t>::min()};
+  for (const difference::Certificate::Step& step : certificate.steps) {
     found.clocks.push_back(system.clock(step.from));
     if (step.from == 0) continue;
     found.begin = std::min(found.begin, problem.begin + system.stamp(step.from));
@@ -85,11 +87,13 @@ Contradiction described(const ErrorProblem& problem, const System& system,
   }
   std::sort(found.clocks.begin(), found.clocks.end());
   found.clocks.erase(std::unique(found.clocks.begin(), found.clocks.end()), found.clocks.end());
-  if (const Exact ticks = failure.certificate->rate_ticks; ticks > 0) {
-    const Exact missing = ceil_div(-failure.certificate->length, ticks);
-    if (missing <= k_most_rate_ppb) found.missing_ppb = static_cast<std::int64_t>(missing);
-  }
   return found;
+}
+/// Why there is no solution.
+tl::unexpected<Contradiction> described(const ErrorProblem& problem, const System& system,
+                                        const difference::Failure& failure) {
+  if (!failure.certificate) return tl::unexpected(Contradiction());
+  return tl::unexpected(described(problem, system, *failure.certificate));
 }
 
 /// Distance of a node that nothing ties to the reference: above all sums of constraints, but
@@ -109,7 +113,8 @@ ErrorBounds errors_of(const ErrorProblem& problem, const System& system, const V
       if (lower[node] > -k_untied / 2) point.upper = -lower[node];
     }
     if (c == problem.reference) points.push_back({problem.begin, 0, 0});
-    errors.emplace_back(c == problem.reference ? 0 : system.limits(c).rate_ppb, std::move(points));
+    errors.emplace_back(c == problem.reference ? RateRange{0, 0} : of_u(system.limits(c).rate),
+                        std::move(points));
   }
   return errors;
 }
@@ -135,9 +140,9 @@ Proved<ErrorBounds> solve(const ErrorProblem& problem, const System& system,
                           const ErrorBounds& known) {
   Effort effort = effort_of(problem, system);
   const auto upper = greatest_below(system, start_of(problem, system, known, true), effort);
-  if (!upper) return tl::unexpected(described(problem, system, upper.error()));
+  if (!upper) return described(problem, system, upper.error());
   const auto lower = least_above(system, start_of(problem, system, known, false), effort);
-  if (!lower) return tl::unexpected(described(problem, system, lower.error()));
+  if (!lower) return described(problem, system, lower.error());
   return errors_of(problem, system, *lower, *upper);
 }
 
@@ -199,6 +204,8 @@ class OpenRates {
   const RateLimits& limits_;
 };
 
+std::int64_t width(const RateRange& range) { return range.upper_ppb - range.lower_ppb; }
+
 /// Lowers limits to what bounds leave. True if that is worth another round. A clock without a mean
 /// rate that is possible is a contradiction.
 Proved<bool> lower_limits(const ErrorProblem& problem, const ErrorBounds& errors,
@@ -209,50 +216,72 @@ Proved<bool> lower_limits(const ErrorProblem& problem, const ErrorBounds& errors
   for (std::uint32_t c = 0; c < problem.clocks; ++c) {
     const Lifetime& life = problem.lives[c];
     if (c == problem.reference || life.first >= life.last) continue;
-    const std::int64_t old = limits.mean[c].largest();
-    const RateRange range = limits.mean[c] = open.of(c, life);
+    const RateRange range = open.of(c, life);
     if (range.lower_ppb > range.upper_ppb) {
       return tl::unexpected(
           Contradiction{true,
                         {std::min(c, problem.reference), std::max(c, problem.reference)},
                         life.first,
-                        life.last,
-                        range.lower_ppb - range.upper_ppb});
+                        life.last});
     }
-    much = much || range.largest() < old - old / SolvingThresholds::worthwhile;
+    const std::int64_t old = width(limits.of(c));
+    limits.mean[c] = range;
+    much = much || width(limits.of(c)) < old - old / SolvingThresholds::worthwhile;
   }
   return much;
 }
 
 }  // namespace
 
-std::optional<Contradiction> contradiction(const ErrorProblem& problem, const RateLimits& limits) {
-  const System system = system_of(problem, limits);
-  Effort effort = effort_of(problem, system);
-  const auto any = greatest_below(system, Values(system.nodes(), 0), effort);
-  if (any) return std::nullopt;
-  return described(problem, system, any.error());
-}
-
 Proved<ErrorBounds> find_error_bounds(const ErrorProblem& problem, const RateLimits& limits) {
-  return solve(problem, system_of_lives(problem, limits), {});
+  return solve(problem, system_of(problem, limits, problem.is_mean_given), {});
 }
 
-Proved<LeastRate> find_least_rate(const ErrorProblem& problem, std::int64_t from_ppb) {
-  System system = system_of(problem, {from_ppb, {}});
+namespace {
+
+/// `find(system, means, near, effort)`: a search of difference/least_limits.hpp.
+template <class Find>
+Proved<LeastLimit> find_least(const ErrorProblem& problem, std::span<const RateRange> means,
+                              std::span<const std::int64_t> near, const Find& find) {
+  System system = system_of(problem, {0, {means.begin(), means.end()}}, true);
   Effort effort = effort_of(problem, system);
-  const auto rate = set_least_rate(system, effort, from_ppb);
-  if (!rate) return tl::unexpected(described(problem, system, rate.error()));
-  if (*rate > k_most_rate_ppb) {
-    if (auto found = contradiction(problem, {k_most_rate_ppb, {}})) {
-      return tl::unexpected(*std::move(found));
-    }
+  effort.most *= SolvingThresholds::searches;
+  std::vector<RateRange> means_of_u;
+  std::vector<std::int64_t> near_of_u;
+  for (const RateRange& mean : means) means_of_u.push_back(of_u(mean));
+  for (const std::int64_t mean : near) near_of_u.push_back(-mean);
+  const auto found = find(system, means_of_u, near_of_u, effort);
+  if (!found) return described(problem, system, found.error());
+  if (found->ppb > k_most_rate_ppb) {
+    return tl::unexpected(described(problem, system, found->shown));
   }
-  auto solution = greatest_below(system, Values(system.nodes(), 0), effort);
-  if (!solution) return tl::unexpected(described(problem, system, solution.error()));
-  const Exact of_reference = solution->front();
-  for (Exact& value : *solution) value -= of_reference;
-  return LeastRate{*rate, errors_of(problem, system, *solution, *solution)};
+  LeastLimit result{.ppb = found->ppb,
+                    .means = {},
+                    .errors = errors_of(problem, system, found->solution, found->solution),
+                    .shown = described(problem, system, found->shown)};
+  for (const std::int64_t mean : found->means) result.means.push_back(-mean);
+  return result;
+}
+
+}  // namespace
+
+Proved<LeastLimit> find_least_wander(const ErrorProblem& problem, std::span<const RateRange> means,
+                                     std::span<const std::int64_t> near) {
+  return find_least(
+      problem, means, near,
+      [](System& system, const auto& means_of_u, const auto& near_of_u, Effort& effort) {
+        return difference::find_least_wander(system, means_of_u, near_of_u, effort);
+      });
+}
+
+Proved<LeastLimit> find_least_widening(const ErrorProblem& problem,
+                                       std::span<const RateRange> means, std::int64_t wander_ppb,
+                                       std::span<const std::int64_t> near) {
+  return find_least(
+      problem, means, near,
+      [&](System& system, const auto& means_of_u, const auto& near_of_u, Effort& effort) {
+        return difference::find_least_widening(system, means_of_u, wander_ppb, near_of_u, effort);
+      });
 }
 
 Proved<Narrowed> narrow_limits(const ErrorProblem& problem, RateLimits start,
@@ -260,7 +289,7 @@ Proved<Narrowed> narrow_limits(const ErrorProblem& problem, RateLimits start,
   Narrowed narrowed{std::move(start), {}};
   int narrowings = 0;
   do {
-    System system = system_of_lives(problem, narrowed.limits);
+    System system = system_of(problem, narrowed.limits, problem.is_mean_given);
     // Limits are lowered first: fewer edges are violated then.
     for (;;) {
       auto errors = solve(problem, system, narrowed.errors);
@@ -269,7 +298,7 @@ Proved<Narrowed> narrow_limits(const ErrorProblem& problem, RateLimits start,
       const auto is_worthwhile = lower_limits(problem, narrowed.errors, narrowed.limits);
       if (!is_worthwhile) return tl::unexpected(is_worthwhile.error());
       if (!*is_worthwhile || narrowings++ >= SolvingThresholds::narrowings) break;
-      set_rates(system, narrowed.limits);
+      set_limits(problem, narrowed.limits, system);
     }
   } while (add_violated(narrowed.errors));
   return narrowed;

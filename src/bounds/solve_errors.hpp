@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include <tl/expected.hpp>
@@ -37,39 +37,42 @@ struct Contradiction {
   bool is_certain = false;            ///< false: the search took too many steps
   std::vector<std::uint32_t> clocks;  ///< clocks of the cycle, increasing
   std::int64_t begin = 0, end = 0;    ///< first and last time, ticks
-  /// By how much the limits of all clocks are too small at least, ppb; empty: no limit is enough.
-  std::optional<std::int64_t> missing_ppb;
 };
 
 template <class T>
 using Proved = tl::expected<T, Contradiction>;
 
-/// A contradiction under these limits; empty if there is none.
-[[nodiscard]] std::optional<Contradiction> contradiction(const ErrorProblem& problem,
-                                                         const RateLimits& limits);
-
 /// The tightest bounds.
 [[nodiscard]] Proved<ErrorBounds> find_error_bounds(const ErrorProblem& problem,
                                                     const RateLimits& limits);
 
-struct LeastRate {
-  std::int64_t rate_ppb = 0;
-  ErrorBounds errors;  ///< errors that meet all constraints: lower and upper bound are equal
+/// The least limit that all constraints leave possible (difference::LeastLimits).
+struct LeastLimit {
+  std::int64_t ppb = 0;
+  std::vector<std::int64_t> means;  ///< mean rates of errors over lives that are possible, ppb
+  ErrorBounds errors;   ///< errors that meet all constraints: lower and upper bound are equal
+  Contradiction shown;  ///< what shows that less is impossible; without clocks: nothing does
 };
-/// The least limit for all clocks without a contradiction, at least `from_ppb`, which must not be
-/// too large.
-[[nodiscard]] Proved<LeastRate> find_least_rate(const ErrorProblem& problem, std::int64_t from_ppb);
+/// The least wander. `means`: ranges of the mean rates of errors, one per clock. `near`: means from
+/// which the search begins.
+[[nodiscard]] Proved<LeastLimit> find_least_wander(const ErrorProblem& problem,
+                                                   std::span<const RateRange> means,
+                                                   std::span<const std::int64_t> near);
+/// The least number by which all ranges of mean rates have to grow, if clocks wander no more.
+[[nodiscard]] Proved<LeastLimit> find_least_widening(const ErrorProblem& problem,
+                                                     std::span<const RateRange> means,
+                                                     std::int64_t wander_ppb,
+                                                     std::span<const std::int64_t> near);
 
 struct Narrowed {
   RateLimits limits;
   ErrorBounds errors;
 };
 
-/// Derives limits on the rate of errors along base lines from a limit on wander
-/// (`start.wander_ppb`): the largest difference of a clock's rate from its mean over its life. The
-/// two differ by the difference between the mean rate and the rate of the line.
+/// Derives limits on the rates of errors from a limit on wander (`start.wander_ppb`): the largest
+/// difference of a clock's rate from its mean over its life.
 ///
-/// Bounds limit that difference: from the first event to the last one, and between any two times,
+/// Bounds limit that mean: from the first event to the last one, and between any two times,
 /// where the rate may differ from the mean by the wander. Smaller limits give narrower bounds and
 /// vice versa, so both are iterated. `start.mean` must be wide enough.
 ///

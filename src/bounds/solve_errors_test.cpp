@@ -43,27 +43,27 @@ TEST(FindErrorBounds, are_what_messages_and_rates_leave) {
   EXPECT_EQ((*errors)[0].interval(7).width(), 0) << "the reference";
 }
 
-TEST(Contradiction, tells_how_much_rates_are_too_small) {
+TEST(LeastWander, is_told_with_what_shows_it) {
   const ErrorProblem problem = two_exchanges(10, 120);
-  const auto found = contradiction(problem, {500'000, {}});
-  ASSERT_TRUE(found);
-  EXPECT_TRUE(found->is_certain);
-  EXPECT_THAT(found->clocks, ElementsAre(0, 1));
-  EXPECT_LE(found->begin, 60);
-  EXPECT_GE(found->end, 100'000);
-  ASSERT_TRUE(found->missing_ppb);
-  EXPECT_NEAR(static_cast<double>(*found->missing_ppb), 500'000, 20'000);
-  const auto least = find_least_rate(problem, 0);
+  const std::vector<RateRange> no_means{{0, 0}, {0, 0}}, all{{0, 0}, RateRange::within(k_ppb / 10)};
+  const auto least = find_least_wander(problem, no_means, std::vector<std::int64_t>{0, 0});
   ASSERT_TRUE(least);
-  EXPECT_NEAR(static_cast<double>(least->rate_ppb), 1'000'000, 20'000);
-  EXPECT_FALSE(contradiction(problem, {least->rate_ppb, {}}));
-  EXPECT_TRUE(contradiction(problem, {least->rate_ppb - 1, {}}));
+  EXPECT_NEAR(static_cast<double>(least->ppb), 1'000'000, 20'000);
+  EXPECT_THAT(least->shown.clocks, ElementsAre(0, 1));
+  EXPECT_LE(least->shown.begin, 60);
+  EXPECT_GE(least->shown.end, 100'000);
+  // A clock that is fast all the time does not wander.
+  const auto straight = find_least_wander(problem, all, std::vector<std::int64_t>{0, 0});
+  ASSERT_TRUE(straight);
+  EXPECT_LE(straight->ppb, 2);
+  EXPECT_GE(straight->means[1], 1'000'000 - 20'000);
+  const auto wider = find_least_widening(problem, no_means, 0, std::vector<std::int64_t>{0, 0});
+  EXPECT_FALSE(wider) << "ranges of one rate stay";
 }
 
-TEST(Contradiction, at_one_time_is_one_at_any_rate) {
-  const auto found = contradiction(two_exchanges(-1, 0), {k_most_rate_ppb, {}});
-  ASSERT_TRUE(found);
-  const auto least = find_least_rate(two_exchanges(-1, 0), 0);
+TEST(LeastWander, is_none_where_times_contradict_each_other) {
+  const std::vector<RateRange> all{{0, 0}, RateRange::within(k_ppb / 10)};
+  const auto least = find_least_wander(two_exchanges(-1, 0), all, std::vector<std::int64_t>{0, 0});
   ASSERT_FALSE(least);
   EXPECT_TRUE(least.error().is_certain);
 }
@@ -74,8 +74,8 @@ TEST(NarrowLimits, find_the_mean_rate_from_bounds) {
       narrow_limits(two_exchanges(10, 0), {10'000, {{0, 0}, {-1'000'000, 1'000'000}}},
                     [](const ErrorBounds&) { return false; });
   ASSERT_TRUE(narrowed);
-  EXPECT_LT(narrowed->limits.mean[1].largest(), 250'000);
-  EXPECT_GE(narrowed->limits.mean[1].largest(), 200'000);
+  EXPECT_LT(narrowed->limits.mean[1].upper_ppb, 250'000);
+  EXPECT_GE(narrowed->limits.mean[1].upper_ppb, 200'000);
   EXPECT_LT(narrowed->errors[1].interval(0).upper, 12);
 }
 
@@ -115,26 +115,29 @@ struct Compared {
   void compare(const ProvenIntervals& proven, const std::vector<difference::Edge>& pairs,
                const trace::Trace* lives) {
     if (proven.lines.empty() || proven.width <= 1) return;
-    std::vector<difference::ClockLimits> limits(proven.lines.size(), {k_most_rate_ppb, {}});
+    std::vector<difference::ClockLimits> limits(proven.lines.size(),
+                                                {.rate = RateRange::within(k_most_rate_ppb)});
     const std::uint32_t reference = proven.clock_of[proven.reference];
     if (!proven.about.reason.empty()) {
       ++contradicted;
-      EXPECT_FALSE(difference::Oracle({.clocks = limits, .reference = reference, .edges = pairs})
-                       .feasible());
+      EXPECT_FALSE(
+          difference::Oracle({.clocks = limits, .reference = reference, .edges = pairs}).feasible())
+          << proven.about.reason;
       return;
     }
     ++proved;
+    std::vector<difference::ClockLimits> rates = limits;
     for (std::uint32_t c = 0; c < limits.size(); ++c) {
-      limits[c].rate_ppb = proven.errors[c].rate_ppb();
+      const RateRange& rate = proven.errors[c].rate();
+      limits[c].rate = rates[c].rate = {-rate.upper_ppb, -rate.lower_ppb};
     }
     const difference::Constraints constraints{
-        .clocks = limits, .reference = reference, .edges = pairs};
+        .clocks = rates, .reference = reference, .edges = pairs};
     const difference::Oracle oracle(constraints);
     ASSERT_TRUE(oracle.feasible());
-    const std::vector<difference::Change> changes =
-        lives == nullptr ? std::vector<difference::Change>() : changes_of(proven, *lives);
+    if (lives != nullptr) limit_means(proven, *lives, limits);
     difference::Constraints tighter = constraints;
-    tighter.changes = changes;
+    tighter.clocks = limits;
     const difference::Oracle over_lives(tighter);
     ASSERT_TRUE(over_lives.feasible());
     for (const auto& [event, index] : oracle.events()) {
@@ -149,9 +152,10 @@ struct Compared {
     Exact lower = 0, upper = 0;
   };
 
-  /// Changes over lives by the mean rates that the proof leaves in the end. It used larger ones.
-  static std::vector<difference::Change> changes_of(const ProvenIntervals& proven,
-                                                    const trace::Trace& trace) {
+  /// Limits changes over lives to the mean rates that the proof leaves in the end. It may have used
+  /// larger ones.
+  static void limit_means(const ProvenIntervals& proven, const trace::Trace& trace,
+                          std::vector<difference::ClockLimits>& limits) {
     std::map<std::uint32_t, Lifetime> lives;
     for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
       const std::uint32_t c = proven.clock_of[l];
@@ -162,16 +166,14 @@ struct Compared {
       Lifetime& life = lives.try_emplace(c, Lifetime{first, last}).first->second;
       life = {std::min(life.first, first), std::max(life.last, last)};
     }
-    std::vector<difference::Change> changes;
     for (const auto& [c, life] : lives) {
-      if (proven.limits.mean.empty()) continue;
+      if (proven.limits.mean.empty() || life.first >= life.last) continue;
       const RateRange& mean = proven.limits.mean[c];
-      const std::int64_t length = life.last - life.first;
-      changes.push_back({c, life.first, life.last,
-                         difference::floor_ticks(Exact{-mean.upper_ppb} * length) - 2,
-                         difference::ceil_ticks(Exact{-mean.lower_ppb} * length) + 2});
+      limits[c].mean = difference::MeanLimit{.rates = {-mean.upper_ppb, -mean.lower_ppb},
+                                             .first = life.first,
+                                             .last = life.last,
+                                             .slack_ticks = 2};
     }
-    return changes;
   }
 
   /// `rates`: by limits on rates alone; `all`: also by changes over lives.
@@ -301,8 +303,8 @@ TEST(ProveIntervals, are_as_narrow_as_limits_on_stamps_make_them) {
     option.max_rate_ppm = static_cast<double>(k_wander_ppb) / 1e3;
     const auto proven = prove_intervals(context, clocks.domains(), presync, option);
     if (!proven || !proven->about.reason.empty() || proven->about.least_mean_rate_ppm) continue;
-    const std::vector<difference::ClockLimits> limits(proven->lines.size(),
-                                                      {k_mean_ppb + k_wander_ppb, {}});
+    const std::vector<difference::ClockLimits> limits(
+        proven->lines.size(), {.rate = RateRange::within(k_mean_ppb + k_wander_ppb)});
     std::vector<difference::Edge> pairs = clocks.pairs();
     for (difference::Edge& pair : pairs) {
       pair.delay -= proven->quantum[pair.cause.clock] + proven->quantum[pair.effect.clock];

@@ -69,7 +69,7 @@ std::vector<ClockKnot> fewest_knots(const std::vector<ClockKnot>& knots) {
 class Projector {
  public:
   Projector(const constraints::Context& context, const trace::ClockDomains& domains,
-            const MomentaryLimit& limit, std::span<ClockMap> maps)
+            const AssumedRates& limit, std::span<ClockMap> maps)
       : context_(context), domains_(domains), limit_(limit), maps_(maps) {}
 
   Result<Projection> run() {
@@ -77,11 +77,11 @@ class Projector {
     if (!fits_) return Projection();
     Attempt best;
     if (estimate_fits_) {
-      TRY_ASSIGN(best, attempt(Frame::estimate, limits_within(0)));
+      TRY_ASSIGN(best, attempt(Frame::estimate, Limits(domains_.count() + 1)));
       if (best.about.rounds == 0) return best.about;
     }
     if (!is_within_limit(best)) {
-      TRY_ASSIGN(best, attempt(Frame::stamps, limits_within(limit_.rate_ppb)));
+      TRY_ASSIGN(best, attempt(Frame::stamps, assumed_limits()));
       if (best.about.contradictions > 0 && !best.is_timeless && !limit_.is_given) {
         TRY_ASSIGN(best, attempt(Frame::stamps, limits_of_estimate()));
       }
@@ -138,25 +138,46 @@ class Projector {
     return attempt;
   }
 
-  [[nodiscard]] Limits limits_within(std::int64_t rate_ppb) const {
-    return Limits(domains_.count() + 1, {rate_ppb, {}});
-  }
-  /// Limits that the estimate keeps: what it exceeds, it was given reasons to.
-  [[nodiscard]] Limits limits_of_estimate() const {
-    Limits limits = limits_within(limit_.rate_ppb);
+  [[nodiscard]] Limits assumed_limits() const {
+    Limits limits(domains_.count() + 1);
     for (std::uint32_t d = 0; d < domains_.count(); ++d) {
-      limits[d].rate_ppb = std::min(std::max(limits[d].rate_ppb, rate_of(d)), k_most_rate_ppb);
+      if (!has_events(facts_[d])) continue;
+      limits[d] = limits_of(d, limit_.rate_ppb, limit_.mean_ppb);
     }
     return limits;
   }
-  /// Largest rate of a clock by the estimate, parts per billion.
-  [[nodiscard]] std::int64_t rate_of(std::uint32_t domain) const {
-    std::int64_t largest = 0;
-    for_rates(estimate_[domain].knots(), [&](std::int64_t rise, std::int64_t length) {
-      largest = std::max(
-          largest, static_cast<std::int64_t>(ceil_div(Exact{std::abs(rise)} * k_billion, length)));
-    });
-    return largest;
+  /// Limits that the estimate keeps: what it exceeds, it was given reasons to.
+  [[nodiscard]] Limits limits_of_estimate() const {
+    Limits limits(domains_.count() + 1);
+    for (std::uint32_t d = 0; d < domains_.count(); ++d) {
+      if (!has_events(facts_[d])) continue;
+      const auto knots = estimate_[d].knots();
+      std::int64_t largest = limit_.rate_ppb, mean = limit_.mean_ppb;
+      for_rates(knots, [&](auto... rate) { largest = std::max(largest, rate_of(rate...)); });
+      const std::int64_t rise = offset_at(d, facts_[d].last) - offset_at(d, facts_[d].first);
+      mean = std::max(mean, rate_of(rise, life_of(d)));
+      limits[d] = limits_of(d, std::min(largest, k_most_rate_ppb), mean);
+    }
+    return limits;
+  }
+  [[nodiscard]] difference::ClockLimits limits_of(std::uint32_t domain, std::int64_t rate_ppb,
+                                                  std::int64_t mean_ppb) const {
+    using difference::RateRange;
+    const auto stamp = [&](std::uint64_t local) {
+      return static_cast<std::int64_t>(local - base_);
+    };
+    return {.rate = RateRange::within(rate_ppb),
+            .mean = difference::MeanLimit{.rates = RateRange::within(mean_ppb),
+                                          .first = stamp(facts_[domain].first),
+                                          .last = stamp(facts_[domain].last)}};
+  }
+  [[nodiscard]] std::int64_t life_of(std::uint32_t domain) const {
+    return std::max<std::int64_t>(
+        static_cast<std::int64_t>(facts_[domain].last - facts_[domain].first), 1);
+  }
+  /// Parts per billion, rounded up.
+  static std::int64_t rate_of(std::int64_t rise, std::int64_t length) {
+    return static_cast<std::int64_t>(ceil_div(Exact{std::abs(rise)} * k_billion, length));
   }
   template <class Use>
   static void for_rates(std::span<const ClockKnot> knots, Use use) {
@@ -166,23 +187,20 @@ class Projector {
     }
   }
 
-  /// True if there is a solution whose rates are within the limit. A limit that is not given holds
-  /// for the whole life of a clock.
+  /// True if there is a solution whose rates are within the limits.
   [[nodiscard]] bool is_within_limit(const Attempt& attempt) const {
     if (attempt.maps.empty() || attempt.about.contradictions > 0) return false;
-    const auto is_within = [&](std::int64_t rise, std::int64_t length) {
-      return Exact{std::abs(rise) - 1} * k_billion <= Exact{length} * limit_.rate_ppb;
-    };
     bool within = true;
     for (std::uint32_t d = 0; d < domains_.count(); ++d) {
-      const auto knots = attempt.maps[d].knots();
-      if (knots.size() < 2) continue;
-      if (limit_.is_given) {
-        for_rates(knots, [&](auto rise, auto length) { within &= is_within(rise, length); });
-      } else {
-        within &= is_within(knots.back().offset - knots.front().offset,
-                            static_cast<std::int64_t>(knots.back().local - knots.front().local));
-      }
+      if (!has_events(facts_[d])) continue;
+      const ClockMap& map = attempt.maps[d];
+      const auto check = [&](std::int64_t rise, std::int64_t length, std::int64_t ppb) {
+        within = within && Exact{std::abs(rise) - 1} * k_billion <= Exact{length} * ppb;
+      };
+      const std::int64_t life = static_cast<std::int64_t>(facts_[d].last - facts_[d].first);
+      check(map(facts_[d].last) - map(facts_[d].first) - life, life, limit_.mean_ppb);
+      if (!limit_.is_given) continue;
+      for_rates(map.knots(), [&](auto rise, auto length) { check(rise, length, limit_.rate_ppb); });
     }
     return within;
   }
@@ -423,7 +441,8 @@ class Projector {
     if (*rate > k_most_rate_ppb) return tl::unexpected(difference::Failure());
     attempt.rate_ppb = *rate;
     const std::int64_t limit = std::max(*rate, ProjectionLimits::move_rate_ppb);
-    for (std::uint32_t c = 0; c < system.clocks(); ++c) system.set_rate(c, limit);
+    for (std::uint32_t c = 0; c < system.clocks(); ++c)
+      system.set_rate(c, difference::RateRange::within(limit));
     return project(system, Values(system.nodes(), 0));
   }
   /// Errors of the clocks by the estimate.
@@ -494,7 +513,7 @@ class Projector {
 
   const constraints::Context& context_;
   const trace::ClockDomains& domains_;
-  MomentaryLimit limit_;
+  AssumedRates limit_;
   std::span<ClockMap> maps_;
 
   std::vector<Facts> facts_;                   ///< one per domain
@@ -512,8 +531,8 @@ class Projector {
 }  // namespace
 
 Result<Projection> project_onto_edges(const constraints::Context& context,
-                                      const trace::ClockDomains& domains,
-                                      const MomentaryLimit& limit, std::span<ClockMap> maps) {
+                                      const trace::ClockDomains& domains, const AssumedRates& limit,
+                                      std::span<ClockMap> maps) {
   return Projector(context, domains, limit, maps).run();
 }
 

@@ -18,11 +18,12 @@ struct Projection {
   std::uint32_t rounds = 0;          ///< systems that were solved
 };
 
-/// Limit on the rates of clocks at any moment, seen from the reference.
-struct MomentaryLimit {
-  std::int64_t rate_ppb = 0;  ///< parts per billion, at most a tenth
-  /// False: it is a default. Then a clock may be as fast as the estimate makes it, where the limit
-  /// is impossible or would move clocks much farther than edges do.
+/// Limits on the rates of clocks, seen from the reference; parts per billion, at most a tenth.
+struct AssumedRates {
+  std::int64_t rate_ppb = 0;  ///< at any moment
+  std::int64_t mean_ppb = 0;  ///< from the first event of a clock to its last one
+  /// False: they are defaults. Then the mean rate alone is a claim, and a clock may be as fast as
+  /// the estimate makes it where that is impossible.
   bool is_given = false;
 };
 
@@ -36,7 +37,7 @@ struct MomentaryLimit {
 /// `maps`: one per location, the same for all locations of a domain. The maps do not depend on the
 /// number of threads or processes. Errors: ErrorKind::interrupted. Collective.
 Result<Projection> project_onto_edges(const constraints::Context& context,
-                                      const trace::ClockDomains& domains,
-                                      const MomentaryLimit& limit, std::span<ClockMap> maps);
+                                      const trace::ClockDomains& domains, const AssumedRates& limit,
+                                      std::span<ClockMap> maps);
 
 }  // namespace entrain::causal

@@ -20,6 +20,7 @@ TEST(ProjectOntoEdges, violates_nothing_where_that_is_possible_in_10000_random_t
   std::size_t feasible = 0, moved = 0;
   for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
     RandomClocks clocks(seed);
+    if (seed % 2 == 1) clocks.limit_means(testing::k_rate_ppb / 3);
     const std::vector<ClockMap> estimate = clocks.estimate();
     std::vector<ClockMap> maps = estimate;
     const auto projection = clocks.project(maps);
@@ -39,7 +40,7 @@ TEST(ProjectOntoEdges, violates_nothing_where_that_is_possible_in_10000_random_t
       ASSERT_EQ(maps, estimate) << seed;
     }
   }
-  EXPECT_GT(feasible, 7'000);
+  EXPECT_GT(feasible, 5'000);
   EXPECT_LT(feasible, 9'900);
   EXPECT_GT(moved, 3'000);
 }
@@ -57,7 +58,7 @@ TEST(ProjectOntoEdges, moves_clocks_no_faster_than_they_wander) {
   constraints::testing::WholeTrace whole(b.trace());
   std::vector<ClockMap> maps(2);
   const auto projection =
-      project_onto_edges(whole.context(), whole.processes(), {550'000, false}, maps);
+      project_onto_edges(whole.context(), whole.processes(), {550'000, 500'000, false}, maps);
   ASSERT_TRUE(projection);
   EXPECT_EQ(projection->contradictions, 0U);
   EXPECT_EQ(projection->moved, 1'001);

@@ -71,6 +71,9 @@ class RandomClocks {
   /// All constraints, pair by pair; events have stamps.
   [[nodiscard]] const std::vector<difference::Edge>& pairs() const { return pairs_; }
 
+  /// Limits mean rates further, to a part of what clocks may have.
+  void limit_means(std::int64_t mean_ppb) { mean_ppb_ = mean_ppb; }
+
   [[nodiscard]] Result<Projection> project(std::vector<ClockMap>& maps) {
     constraints::Context context = this->context();
     context.reference.consensus = below(2) == 0;
@@ -81,12 +84,18 @@ class RandomClocks {
     const auto first = std::ranges::find_if(domains_.members, has_events);
     const bool is_held = !context.reference.consensus && maps[first->front()].is_identity();
     held_ = is_held ? domains_.of[first->front()] : clocks_;
-    return project_onto_edges(context, domains_, {k_rate_ppb, true}, maps);
+    return project_onto_edges(context, domains_, {k_rate_ppb, mean_ppb_, true}, maps);
   }
 
   /// Whether clocks exist that meet all pairs; after project().
   [[nodiscard]] bool is_feasible() const {
-    const std::vector<difference::ClockLimits> limits(clocks_ + 1, {k_rate_ppb, {}});
+    using difference::RateRange;
+    std::vector<difference::ClockLimits> limits(clocks_ + 1,
+                                                {.rate = RateRange::within(k_rate_ppb)});
+    for (const auto& [clock, life] : lives()) {
+      limits[clock].mean = difference::MeanLimit{
+          .rates = RateRange::within(mean_ppb_), .first = life.first, .last = life.second};
+    }
     return difference::Oracle({.clocks = limits, .reference = held_, .edges = pairs_}).feasible();
   }
 
@@ -103,6 +112,12 @@ class RandomClocks {
     for (const difference::Edge& pair : pairs_) {
       for (const Event& event : {pair.cause, pair.effect}) stamps[event.clock].insert(event.stamp);
     }
+    for (const auto& [clock, life] : lives()) {
+      const auto& [first, last] = life;
+      const std::int64_t rise = time(maps, {clock, last}) - time(maps, {clock, first});
+      if (std::abs(rise - (last - first)) > (last - first) * mean_ppb_ / k_billion + 2)
+        return false;
+    }
     for (const auto& [clock, own] : stamps) {
       std::int64_t before = *own.begin();
       for (const std::int64_t stamp : own) {
@@ -113,6 +128,20 @@ class RandomClocks {
       }
     }
     return true;
+  }
+
+  /// First and last stamp of each clock.
+  [[nodiscard]] std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> lives() const {
+    std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> lives;
+    for (LocationIndex l = 0; l < clocks_; ++l) {
+      const trace::LocationSkeleton& location = trace_.locations[l];
+      if (location.event_count == 0) continue;
+      const auto first = static_cast<std::int64_t>(location.first);
+      const auto last = static_cast<std::int64_t>(location.last);
+      auto& life = lives.try_emplace(domains_.of[l], first, last).first->second;
+      life = {std::min(life.first, first), std::max(life.second, last)};
+    }
+    return lives;
   }
 
  private:
@@ -244,6 +273,7 @@ class RandomClocks {
   trace::Trace trace_;
   trace::Partition partition_;
   match::Graph graph_;
+  std::int64_t mean_ppb_ = k_rate_ppb;
   std::uint32_t held_ = 0;  ///< domain of the reference; clocks_: none
 };
 

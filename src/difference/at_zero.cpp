@@ -16,13 +16,7 @@ constexpr std::size_t k_most_exhaustive = 16;
 template <class Use>
 void for_each_arc(const System& system, Node node, const Use& use) {
   for (const System::Arc& arc : system.arcs_from(node)) use(arc.other, Exact{arc.length} * k_tick);
-  const System::Chain chain = system.chain(node);
-  for (const Node next : {chain.previous, chain.next}) {
-    if (next == 0) continue;
-    use(next, Exact{std::abs(system.stamp(next) - system.stamp(node))} * chain.rate_ppb);
-  }
-  if (chain.mean_of != 0) use(chain.mean_of, 0);
-  if (chain.mean != 0) use(chain.mean, Exact{chain.stray_ticks} * k_tick);
+  system.for_each_limit(node, true, [&](Node to, Exact most, bool) { use(to, most); });
 }
 
 class AtZeroSearch {

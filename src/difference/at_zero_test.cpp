@@ -56,7 +56,7 @@ struct Clocks {
 };
 
 Clocks clocks(std::size_t count, std::int64_t rate_ppb = 100'000) {
-  return {std::vector<ClockLimits>(count + 1, {.rate_ppb = rate_ppb}), {}};
+  return {std::vector<ClockLimits>(count + 1, {.rate = RateRange::within(rate_ppb)}), {}};
 }
 
 TEST(MostAtZero, only_the_clock_that_is_wrong_moves) {

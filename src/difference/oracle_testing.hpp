@@ -23,9 +23,9 @@ class Oracle {
       for (const Event& event : instance.begins) see(event);
       for (const Event& event : instance.ends) see(event);
     }
-    for (const Change& one : constraints.changes) {
-      see({one.clock, one.from});
-      see({one.clock, one.to});
+    for (std::uint32_t c = 0; c < constraints.clocks.size(); ++c) {
+      const auto& mean = constraints.clocks[c].mean;
+      if (mean) see({c, mean->first}), see({c, mean->last});
     }
     std::size_t count = 1;
     for (auto& [event, index] : index_) {
@@ -90,20 +90,19 @@ class Oracle {
       length_[0][at] = std::min(length_[0][at], Exact{session.upper} * k_tick);
       length_[at][0] = std::min(length_[at][0], -Exact{session.lower} * k_tick);
     }
-    for (const Change& one : constraints_.changes) {
-      limit({one.clock, one.from}, {one.clock, one.to}, Exact{one.upper} * k_tick);
-      limit({one.clock, one.to}, {one.clock, one.from}, -Exact{one.lower} * k_tick);
-    }
     for (const auto& [a, at] : index_) {
       for (const auto& [b, other] : index_) {
         if (a.clock != b.clock || a.clock == constraints_.reference || a == b) continue;
-        const ClockLimits& limits = constraints_.clocks[a.clock];
-        const Exact ticks = std::abs(a.stamp - b.stamp);
-        limit(a, b, ticks * limits.rate_ppb);
-        if (limits.mean) {
-          limit(a, b, ticks * limits.mean->rate_ppb + Exact{limits.mean->stray_ticks} * k_tick);
-        }
+        limit(a, b, constraints_.clocks[a.clock].rate.most(b.stamp - a.stamp));
       }
+    }
+    for (std::uint32_t c = 0; c < constraints_.clocks.size(); ++c) {
+      const auto& mean = constraints_.clocks[c].mean;
+      if (!mean || c == constraints_.reference) continue;
+      const Exact slack = Exact{mean->slack_ticks} * k_tick;
+      const std::int64_t life = mean->last - mean->first;
+      limit({c, mean->first}, {c, mean->last}, mean->rates.most(life) + slack);
+      limit({c, mean->last}, {c, mean->first}, mean->rates.most(-life) + slack);
     }
   }
 

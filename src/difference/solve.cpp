@@ -15,7 +15,8 @@ namespace {
 enum class Way : std::uint8_t { lower, raise };
 
 constexpr std::uint32_t k_rate_arc = 0xFFFFFFFF;  ///< number of an arc along a clock
-constexpr std::uint32_t k_mean_arc = 0xFFFFFFFE;  ///< number of an arc to, along or from nodes v
+constexpr std::uint32_t k_mean_arc =
+    0xFFFFFFFE;  ///< number of an arc between the ends of a clock's life
 constexpr Node k_nobody = 0xFFFFFFFF;
 
 /// Changes values until they meet all constraints. Raising works with the values' negatives on the
@@ -130,20 +131,9 @@ class Search {
     for (const System::Arc& arc : arcs) {
       lower(node, arc.other, value + Exact{arc.length} * k_tick, arc.number);
     }
-    const System::Chain chain = system_.chain(node);
-    if (chain.rate_ppb < 0) return;
-    const bool mean = chain.mean_of != 0;
-    for (const Node neighbour : {chain.previous, chain.next}) {
-      if (neighbour == 0) continue;
-      const std::int64_t ticks = std::abs(system_.stamp(neighbour) - system_.stamp(node));
-      lower(node, neighbour, value + Exact{ticks} * chain.rate_ppb, mean ? k_mean_arc : k_rate_arc);
-    }
-    const Exact stray = Exact{chain.stray_ticks} * k_tick;
-    if (mean) {
-      lower(node, chain.mean_of, way == Way::lower ? value : value + stray, k_mean_arc);
-    } else if (chain.mean != 0) {
-      lower(node, chain.mean, way == Way::lower ? value + stray : value, k_mean_arc);
-    }
+    system_.for_each_limit(node, way == Way::lower, [&](Node other, Exact most, bool is_mean) {
+      lower(node, other, value + most, is_mean ? k_mean_arc : k_rate_arc);
+    });
   }
 
   void lower(Node from, Node to, Exact value, std::uint32_t number) {
@@ -201,12 +191,12 @@ class Search {
     if (way == Way::raise) std::swap(from, to);
     Certificate::Step step{.from = from, .to = to};
     if (number == k_rate_arc || number == k_mean_arc) {
-      describe_chain(number, step);
+      describe_limit(number, step);
       return step;
     }
     const System::Named named = system_.name(number);
     constexpr std::array kinds{Certificate::Kind::edge, Certificate::Kind::session,
-                               Certificate::Kind::instance, Certificate::Kind::change};
+                               Certificate::Kind::instance};
     step.kind = kinds[static_cast<std::size_t>(named.kind)];
     step.position = named.position;
     step.length = k_unbounded;
@@ -217,18 +207,13 @@ class Search {
     return step;
   }
 
-  void describe_chain(std::uint32_t number, Certificate::Step& step) const {
-    const System::Chain chain = system_.chain(step.from);
-    const System::Chain other = system_.chain(step.to);
-    step.kind = number == k_rate_arc ? Certificate::Kind::rate : Certificate::Kind::mean;
+  void describe_limit(std::uint32_t number, Certificate::Step& step) const {
+    const bool is_mean = number == k_mean_arc;
+    step.kind = is_mean ? Certificate::Kind::mean : Certificate::Kind::rate;
     step.position = system_.clock(step.from);
-    if (step.to == chain.mean_of) return;
-    if (step.from == other.mean_of) {
-      step.length = Exact{chain.stray_ticks} * k_tick;
-      return;
-    }
-    step.length =
-        Exact{std::abs(system_.stamp(step.to) - system_.stamp(step.from))} * chain.rate_ppb;
+    system_.for_each_limit(step.from, true, [&](Node other, Exact most, bool is_other_mean) {
+      if (other == step.to && is_other_mean == is_mean) step.length = most;
+    });
   }
 
   const System& system_;
@@ -304,7 +289,8 @@ Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t
                                     const Values& start) {
   std::int64_t rate = from_ppb;
   for (;;) {
-    for (std::uint32_t clock = 0; clock < system.clocks(); ++clock) system.set_rate(clock, rate);
+    for (std::uint32_t clock = 0; clock < system.clocks(); ++clock)
+      system.set_rate(clock, RateRange::within(rate));
     auto solved = greatest_below(system, start.empty() ? Values(system.nodes(), 0) : start, effort);
     if (solved) return rate;
     const auto& certificate = solved.error().certificate;

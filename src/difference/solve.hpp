@@ -24,7 +24,7 @@ using Values = BigVector<Exact>;
 /// Anybody can check it: around the cycle the differences of u add up to 0, but the constraints say
 /// that they add up to at most `length`, which is below 0.
 struct Certificate {
-  enum class Kind : std::uint8_t { edge, session, instance, change, rate, mean };
+  enum class Kind : std::uint8_t { edge, session, instance, rate, mean };
   /// A constraint u(to) - u(from) <= length.
   struct Step {
     Kind kind = Kind::edge;

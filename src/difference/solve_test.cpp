@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -41,7 +42,7 @@ struct Instanced {
 TEST(Solve, a_message_each_way_bounds_an_error) {
   // Clock 1 may change its error by 1 % of the time. It receives at 60 what left at 40, and what it
   // sends at 30 arrives at 45; 2 ticks at least.
-  Instanced given{.clocks = {{}, {.rate_ppb = 10'000'000}},
+  Instanced given{.clocks = {{}, {.rate = RateRange::within(10'000'000)}},
                   .edges = {{{0, 40}, {1, 60}, 2}, {{1, 30}, {0, 45}, 2}}};
   const Constraints constraints = given.view();
   const System system(constraints);
@@ -80,7 +81,7 @@ TEST(Solve, a_search_ends_with_its_effort) {
 /// Every clock of a chain hands on what it lacks, at times that go to and fro.
 TEST(Solve, paths_that_turn_at_each_clock_take_few_steps) {
   constexpr std::uint32_t k_clocks = 20'000;
-  Instanced given{.clocks = std::vector<ClockLimits>(k_clocks, {.rate_ppb = 10'000})};
+  Instanced given{.clocks = std::vector<ClockLimits>(k_clocks, {.rate = RateRange::within(10'000)})};
   for (std::uint32_t c = 1; c < k_clocks; ++c) {
     given.edges.push_back({{c - 1, 100 + c}, {c, c}, 0});
   }
@@ -92,6 +93,23 @@ TEST(Solve, paths_that_turn_at_each_clock_take_few_steps) {
   EXPECT_GE(ceil_ticks((*least)[*system.find({k_clocks - 1, k_clocks - 1})]), 99 * k_clocks);
 }
 
+/// Limits the mean rates of some clocks over their lives.
+void add_mean_limits(Instanced& given, RandomStream& random) {
+  std::map<std::uint32_t, std::vector<std::int64_t>> stamps;
+  for (const Edge& edge : given.edges) {
+    for (const Event& event : {edge.cause, edge.effect}) stamps[event.clock].push_back(event.stamp);
+  }
+  for (const auto& [clock, own] : stamps) {
+    if (random.below(3) != 0) continue;
+    const auto rate = [&] { return static_cast<std::int64_t>(random.below(20'000'000)); };
+    const auto [first, last] = std::ranges::minmax(own);
+    given.clocks[clock].mean = MeanLimit{.rates = {-rate(), rate()},
+                                         .first = first,
+                                         .last = last,
+                                         .slack_ticks = static_cast<std::int64_t>(random.below(5))};
+  }
+}
+
 /// A random system of a few clocks. `strict`: limits so narrow that about half of the systems have
 /// no solution.
 Instanced random_system(RandomStream& random, bool strict) {
@@ -99,12 +117,8 @@ Instanced random_system(RandomStream& random, bool strict) {
   const std::uint64_t clocks = 2 + random.below(4);
   std::vector<std::int64_t> truth;  // errors of straight clocks at 0
   for (std::uint64_t c = 0; c < clocks; ++c) {
-    ClockLimits limits{.rate_ppb = static_cast<std::int64_t>(random.below(4) * 10'000'000)};
-    if (random.below(3) == 0) {
-      limits.mean = MeanLimit{.rate_ppb = static_cast<std::int64_t>(random.below(20'000'000)),
-                              .stray_ticks = static_cast<std::int64_t>(random.below(5))};
-    }
-    result.clocks.push_back(limits);
+    const auto rate = [&] { return static_cast<std::int64_t>(random.below(4) * 10'000'000); };
+    result.clocks.push_back({.rate = {-rate(), rate()}});
     truth.push_back(c == 0 ? 0 : static_cast<std::int64_t>(random.below(400)) - 200);
     result.offsets.push_back(random.below(2) == 0 ? 0 : truth.back());
   }
@@ -139,6 +153,7 @@ Instanced random_system(RandomStream& random, bool strict) {
     result.members.push_back(std::move(ends));
     result.delays.push_back(static_cast<std::int64_t>(random.below(4)));
   }
+  add_mean_limits(result, random);
   return result;
 }
 
@@ -234,7 +249,7 @@ TEST(Solve, the_least_rate_is_the_least_one) {
     const auto rate = set_least_rate(system, effort);
     const auto feasible_at = [&](std::int64_t ppb) {
       std::vector<ClockLimits> limits = given.clocks;
-      for (ClockLimits& clock : limits) clock.rate_ppb = ppb;
+      for (ClockLimits& clock : limits) clock.rate = RateRange::within(ppb);
       Constraints changed = constraints;
       changed.clocks = limits;
       return Oracle(changed).feasible();

@@ -23,12 +23,6 @@ class System::Builder {
       add_arc({.from = node, .to = 0, .number = number++, .length = -session.lower});
     }
     for (const Instance& instance : constraints_.instances) add(instance, number++);
-    for (const Change& change : constraints_.changes) {
-      const Node from = node_of({change.clock, change.from}),
-                 to = node_of({change.clock, change.to});
-      add_arc({.from = from, .to = to, .number = number, .length = change.upper});
-      add_arc({.from = to, .to = from, .number = number++, .length = -change.lower});
-    }
     system_.from_ =
         sorted([](const Row& row) { return row.from; }, [](const Row& row) { return row.to; });
     system_.to_ =
@@ -51,9 +45,9 @@ class System::Builder {
       for (const Event& event : instance.begins) use(event);
       for (const Event& event : instance.ends) use(event);
     }
-    for (const Change& one : constraints_.changes) {
-      use(Event{one.clock, one.from});
-      use(Event{one.clock, one.to});
+    for (std::uint32_t clock = 0; clock < system_.clocks(); ++clock) {
+      const auto& mean = system_.limits_[clock].mean;
+      if (mean) use(Event{clock, mean->first}), use(Event{clock, mean->last});
     }
   }
 
@@ -72,11 +66,10 @@ class System::Builder {
       for (const std::int64_t stamp : own) add_node(stamp, clock);
     }
     system_.first_.push_back(system_.nodes());
-    system_.first_mean_.assign(clocks, 0);
     for (std::uint32_t clock = 0; clock < clocks; ++clock) {
-      if (!system_.limits_[clock].mean || clock == system_.reference_) continue;
-      system_.first_mean_[clock] = system_.nodes();
-      for (const std::int64_t stamp : stamps[clock]) add_node(stamp, clock);
+      const auto& mean = system_.limits_[clock].mean;
+      system_.lives_.emplace_back(mean ? node_of({clock, mean->first}) : 0,
+                                  mean ? node_of({clock, mean->last}) : 0);
     }
   }
 
@@ -230,7 +223,6 @@ System::System(const Constraints& constraints)
     : reference_(constraints.reference),
       edges_(static_cast<std::uint32_t>(constraints.edges.size())),
       sessions_(static_cast<std::uint32_t>(constraints.sessions.size())),
-      instances_(static_cast<std::uint32_t>(constraints.instances.size())),
       limits_(constraints.clocks.begin(), constraints.clocks.end()) {
   Builder(*this, constraints).run();
 }
@@ -242,26 +234,6 @@ std::optional<Node> System::find(Event event) const {
   const auto found = std::lower_bound(begin, end, event.stamp);
   if (found == end || *found != event.stamp) return std::nullopt;
   return static_cast<Node>(found - stamp_.begin());
-}
-
-System::Chain System::chain(Node node) const {
-  const std::uint32_t clock = clock_[node];
-  if (clock == k_no_clock) return {};
-  const ClockLimits& limits = limits_[clock];
-  const Node count = first_[clock + 1] - first_[clock];
-  const bool is_mean = node >= stamped();
-  const Node begin = is_mean ? first_mean_[clock] : first_[clock];
-  Chain chain{.rate_ppb = is_mean ? limits.mean->rate_ppb : limits.rate_ppb};
-  if (node > begin) chain.previous = node - 1;
-  if (node + 1 < begin + count) chain.next = node + 1;
-  if (!limits.mean) return chain;
-  chain.stray_ticks = limits.mean->stray_ticks;
-  if (is_mean) {
-    chain.mean_of = first_[clock] + (node - begin);
-  } else {
-    chain.mean = first_mean_[clock] + (node - begin);
-  }
-  return chain;
 }
 
 void System::leave_out(std::span<const std::uint32_t> numbers) {
@@ -276,9 +248,7 @@ void System::leave_out(std::span<const std::uint32_t> numbers) {
 System::Named System::name(std::uint32_t number) const {
   if (number < edges_) return {Kind::edge, number};
   if (number < edges_ + sessions_) return {Kind::session, number - edges_};
-  number -= edges_ + sessions_;
-  return number < instances_ ? Named{Kind::instance, number}
-                             : Named{Kind::change, number - instances_};
+  return {Kind::instance, number - edges_ - sessions_};
 }
 
 }  // namespace entrain::difference

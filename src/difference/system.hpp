@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/big_vector.hpp"
@@ -15,10 +16,9 @@
 /// limits the difference of two unknowns u:
 ///
 ///     edge (i, a) -> (j, b), at least d later:  u_j(b) - u_i(a) >= a + d - b
-///     momentary rate of clock i:                |u_i(s) - u_i(t)| <= R_i |s - t|
-///     mean rate of clock i:                     |u_i(s) - u_i(t)| <= M_i |s - t| + W_i
+///     rate of clock i at any moment, t after s: lower (t - s) <= u_i(t) - u_i(s) <= upper (t - s)
+///     its mean rate:                            the same from its first event to its last one
 ///     session at t:                             lower <= u_i(t) <= upper
-///     change from s to t:                       lower <= u_i(t) - u_i(s) <= upper
 ///     reference:                                u = 0
 ///
 /// So it is a graph: a node per stamp that occurs, an arc per constraint. A solution exists exactly
@@ -42,16 +42,34 @@ constexpr std::int64_t ceil_ticks(Exact value) {
   return static_cast<std::int64_t>(ceil_div(value, k_tick));
 }
 
-/// Limit M on the mean rate of a clock between any two of its stamps, and the distance W that it
-/// may stray from its mean line.
+/// An interval of rates: of how fast u of a clock changes.
+struct RateRange {
+  std::int64_t lower_ppb, upper_ppb;  ///< parts per billion, -10^8 to 10^8: a tenth
+
+  constexpr RateRange(std::int64_t lower, std::int64_t upper)
+      : lower_ppb(lower), upper_ppb(upper) {}
+  static constexpr RateRange within(std::int64_t ppb) { return {-ppb, ppb}; }
+
+  /// The most that u changes by from a stamp to another one `ticks` later, or earlier if negative.
+  [[nodiscard]] constexpr Exact most(std::int64_t ticks) const {
+    return Exact{ticks} * (ticks > 0 ? upper_ppb : lower_ppb);
+  }
+  [[nodiscard]] constexpr std::int64_t centre() const { return (lower_ppb + upper_ppb) / 2; }
+  [[nodiscard]] constexpr bool contains(std::int64_t ppb) const {
+    return ppb >= lower_ppb && ppb <= upper_ppb;
+  }
+};
+
+/// Limits on the mean rate of a clock over its life.
 struct MeanLimit {
-  std::int64_t rate_ppb = 0;     ///< M, 0 to 10^8
-  std::int64_t stray_ticks = 0;  ///< W, 0 to 2^60
+  RateRange rates{0, 0};
+  std::int64_t first = 0, last = 0;  ///< stamps of its first and last event, ticks
+  std::int64_t slack_ticks = 0;      ///< by how much more u may change, ticks
 };
 
 /// Limits on the rates of a clock.
 struct ClockLimits {
-  std::int64_t rate_ppb = 0;  ///< R, 0 to 10^8: a tenth
+  RateRange rate{0, 0};  ///< at any moment
   std::optional<MeanLimit> mean{};
 };
 
@@ -75,13 +93,6 @@ struct Session {
   std::int64_t lower = 0, upper = 0;  ///< ticks, -2^60 to 2^60; lower <= upper
 };
 
-/// Between two stamps of a clock other than the reference, u changes by `lower` to `upper`.
-struct Change {
-  std::uint32_t clock = 0;
-  std::int64_t from = 0, to = 0;      ///< stamps, ticks
-  std::int64_t lower = 0, upper = 0;  ///< of u(to) - u(from), ticks, -2^60 to 2^60; lower <= upper
-};
-
 /// An instance of a collective: each begin happened at least `delay` before each end of another
 /// clock.
 struct Instance {
@@ -96,7 +107,6 @@ struct Constraints {
   std::span<const Edge> edges{};
   std::span<const Session> sessions{};
   std::span<const Instance> instances{};
-  std::span<const Change> changes{};
   /// Per clock: about how much later the common time is than its stamps, ticks. Nodes are looked at
   /// in order of the times that follow; the result does not depend on it, only the time to find it.
   /// Empty: 0.
@@ -109,9 +119,7 @@ using Node = std::uint32_t;
 ///
 /// Node 0 is the reference, at all of its stamps. An instance has an auxiliary node with a time of
 /// its own, which all begins precede and which precedes all ends: n arcs in place of n^2 edges, and
-/// the same solutions. A clock with a mean limit has a second node v for each stamp, with an arc
-/// u -> v of length W, one v -> u of length 0, and arcs of length M |s - t| between neighbours: the
-/// path u(s) -> v(s) -> v(t) -> u(t) has the length M |s - t| + W.
+/// the same solutions.
 ///
 /// Memory: O(stamps + edges). Construction: O(n log n). Threads may share it while nobody sets a
 /// rate.
@@ -123,7 +131,7 @@ class System {
   [[nodiscard]] Node nodes() const { return static_cast<Node>(stamp_.size()); }
   [[nodiscard]] std::uint32_t clocks() const { return static_cast<std::uint32_t>(limits_.size()); }
   [[nodiscard]] std::uint32_t reference() const { return reference_; }
-  /// Node of a stamp of an edge, session or instance; empty for any other stamp.
+  /// Node of a stamp of an edge, session, instance or mean limit; empty for any other stamp.
   [[nodiscard]] std::optional<Node> find(Event event) const;
   /// First node of a clock, and behind its last one; those between are in order of stamps. The
   /// reference has none.
@@ -139,36 +147,51 @@ class System {
   }
 
   [[nodiscard]] const ClockLimits& limits(std::uint32_t clock) const { return limits_[clock]; }
-  /// Another limit R for a clock.
-  void set_rate(std::uint32_t clock, std::int64_t rate_ppb) { limits_[clock].rate_ppb = rate_ppb; }
+  /// Other limits for the rate of a clock at any moment, and for its mean rate if that is limited.
+  void set_rate(std::uint32_t clock, RateRange rate) { limits_[clock].rate = rate; }
+  void set_mean(std::uint32_t clock, RateRange mean) {
+    if (limits_[clock].mean) limits_[clock].mean->rates = mean;
+  }
 
   /// Lets constraints limit nothing any longer; by their numbers, increasing. O(arcs).
   void leave_out(std::span<const std::uint32_t> numbers);
 
-  /// An arc of an edge, session, instance or change.
+  /// An arc of an edge, session or instance.
   struct Arc {
     Node other = 0;            ///< node at the other end
-    std::uint32_t number = 0;  ///< constraint: edges, sessions, instances, then changes
+    std::uint32_t number = 0;  ///< constraint: edges, sessions, then instances
     std::int64_t length = 0;   ///< ticks
   };
   [[nodiscard]] std::span<const Arc> arcs_from(Node node) const { return from_.of(node); }
   [[nodiscard]] std::span<const Arc> arcs_to(Node node) const { return to_.of(node); }
 
-  /// The arcs that follow from the limits of a node's clock.
-  struct Chain {
-    std::int64_t rate_ppb = -1;    ///< limit to the neighbours; -1: no neighbours
-    Node previous = 0, next = 0;   ///< neighbours; 0: none
-    Node mean_of = 0, mean = 0;    ///< u of this v, v of this u; 0: none
-    std::int64_t stray_ticks = 0;  ///< length of the arc u -> v
-  };
-  [[nodiscard]] Chain chain(Node node) const;
+  /// Calls use(other, most, is_mean) for the nodes at the other ends of the arcs that the limits of
+  /// a node's clock make: u changes by `most` at most, from the node to the other one if `leaves`,
+  /// else the other way.
+  template <class Use>
+  void for_each_limit(Node node, bool leaves, const Use& use) const {
+    const std::uint32_t clock = clock_[node];
+    if (clock == k_no_clock) return;
+    const ClockLimits& limits = limits_[clock];
+    const auto ticks = [&](Node other) {
+      return leaves ? stamp_[other] - stamp_[node] : stamp_[node] - stamp_[other];
+    };
+    if (node > first_[clock]) use(node - 1, limits.rate.most(ticks(node - 1)), false);
+    if (node + 1 < first_[clock + 1]) use(node + 1, limits.rate.most(ticks(node + 1)), false);
+    if (!limits.mean) return;
+    const auto& [first, last] = lives_[clock];
+    if (first == last || (node != first && node != last)) return;
+    const Node other = node == first ? last : first;
+    use(other, limits.mean->rates.most(ticks(other)) + Exact{limits.mean->slack_ticks} * k_tick,
+        true);
+  }
 
   /// Nodes in about the order of time, and where each of them stands in it.
   [[nodiscard]] std::span<const Node> order() const { return order_; }
   [[nodiscard]] std::span<const std::uint32_t> positions() const { return position_; }
 
   /// A constraint, by its number.
-  enum class Kind : std::uint8_t { edge, session, instance, change };
+  enum class Kind : std::uint8_t { edge, session, instance };
   struct Named {
     Kind kind = Kind::edge;
     std::uint32_t position = 0;  ///< place in Constraints::edges, sessions, ...
@@ -188,12 +211,12 @@ class System {
       0xFFFFFFFF;  ///< clock of the reference and of instances
 
   std::uint32_t reference_ = 0;
-  std::uint32_t edges_ = 0, sessions_ = 0, instances_ = 0;  ///< numbers of constraints
+  std::uint32_t edges_ = 0, sessions_ = 0;  ///< numbers of constraints
   std::vector<ClockLimits> limits_;
-  std::vector<Node> first_;         ///< first node of every clock, and the end
-  std::vector<Node> first_mean_;    ///< first node v of every clock; 0: none
-  BigVector<std::int64_t> stamp_;   ///< stamp of every node
-  BigVector<std::uint32_t> clock_;  ///< clock of every node
+  std::vector<Node> first_;                   ///< first node of every clock, and the end
+  std::vector<std::pair<Node, Node>> lives_;  ///< nodes of the ends of lives with mean limits
+  BigVector<std::int64_t> stamp_;             ///< stamp of every node
+  BigVector<std::uint32_t> clock_;            ///< clock of every node
   BigVector<Node> order_;
   BigVector<std::uint32_t> position_;
   Arcs from_, to_;

@@ -33,15 +33,16 @@ bool engine::is_contradicted(const CheckReport& report) {
 
 Result<std::optional<engine::ExplainedClocks>> engine::explain_check(
     const Run& run, const formats::Source& source, const CheckSetting& setting,
-    const session::LoadedTrace& loaded, std::span<const ClockMap> maps, CheckReport& report) {
+    const session::LoadedTrace& loaded, std::span<const ClockMap> maps,
+    const bounds::ProvenIntervals* proven, CheckReport& report) {
   const CheckOptions& options = setting.options;
   const bool is_estimated =
       options.presync == Presync::automatic || options.presync == Presync::causal;
   if (!is_estimated || report.communication_events > k_most_events_to_estimate) return std::nullopt;
   CorrectOptions correction;
   correction.check = options;
-  auto clocks =
-      explain_clocks({.processes = run.processes, .progress = run.progress}, source, correction);
+  auto clocks = explain_clocks({.processes = run.processes, .progress = run.progress}, source,
+                               correction, proven);
   if (!clocks) {
     // The check itself succeeded: a trace whose clocks cannot be estimated has none.
     if (clocks.error().kind != ErrorKind::interrupted) return std::nullopt;
@@ -70,12 +71,12 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   session::Workers workers(run.processes, options.threads);
   const TimelineUse use{.purpose = options.bounds.wanted ? Purpose::bounds : Purpose::check};
   TRY_ASSIGN(Timeline timeline, find_timeline(workers, *source, options, use, run.progress));
+  std::optional<bounds::ProvenIntervals> proven;
   std::optional<ClockBounds> bounds;
   if (options.bounds.wanted) {
-    TRY_ASSIGN(const bounds::ProvenIntervals proven,
-               prove(workers, timeline, options.bounds, run.progress));
-    bounds = judge(workers, timeline, proven, timeline.presync.maps,
-                   wants_rows(timeline, proven, options.bounds, run.page != nullptr));
+    TRY_ASSIGN(proven, prove(workers, timeline, options.bounds, run.progress));
+    bounds = judge(workers, timeline, *proven, timeline.presync.maps,
+                   wants_rows(timeline, *proven, options.bounds, run.page != nullptr));
   }
   if (!timeline.has_given_edges) timeline.graph = {};
   std::optional<PageSurvey> survey;
@@ -87,7 +88,7 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   std::optional<ExplainedClocks> clocks;
   if (is_contradicted(report)) {
     TRY_ASSIGN(clocks, explain_check(run, *source, setting, timeline.loaded, timeline.presync.maps,
-                                     report));
+                                     proven ? &*proven : nullptr, report));
   } else {
     clocks = ExplainedClocks{
         diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline)), timeline.told, {}};

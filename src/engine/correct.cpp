@@ -59,8 +59,11 @@ bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_comp
 /// together; errors that only one of them sees become errors of all.
 class Correction {
  public:
-  Correction(const engine::Run& run, const formats::Source& source, const CorrectOptions& options)
+  /// `known`: bounds of the clocks, for the pairs that the source has; may be null.
+  Correction(const engine::Run& run, const formats::Source& source, const CorrectOptions& options,
+             const bounds::ProvenIntervals* known = nullptr)
       : options_(options),
+        known_(known),
         progress_(run.progress),
         cancel_(run.progress),
         workers_(run.processes, options.check.threads),
@@ -291,7 +294,11 @@ class Correction {
   /// into them.
   Result<void> hold_in_intervals(bool report) {
     const Stopwatch watch(report_.run.phases.bounds);
-    TRY_ASSIGN(proven_, engine::prove(workers_, t_, options_.check.bounds, progress_));
+    if (known_ != nullptr && !paired_) {
+      proven_ = *known_;
+    } else {
+      TRY_ASSIGN(proven_, engine::prove(workers_, t_, options_.check.bounds, progress_));
+    }
     if (report) {
       report_.before.bounds = engine::judge(workers_, t_, *proven_, t_.measured.maps, false);
     }
@@ -380,6 +387,7 @@ class Correction {
   }
 
   const CorrectOptions& options_;
+  const bounds::ProvenIntervals* known_;
   Progress* progress_;
   Cancel cancel_;
   session::Workers workers_;
@@ -472,8 +480,9 @@ Result<CheckReport> engine::check_clocks(const Run& run, const Paths& paths,
 
 Result<engine::ExplainedClocks> engine::explain_clocks(const Run& run,
                                                        const formats::Source& source,
-                                                       const CorrectOptions& options) {
-  Correction correction(run, source, options);
+                                                       const CorrectOptions& options,
+                                                       const bounds::ProvenIntervals* proven) {
+  Correction correction(run, source, options, proven);
   TRY(correction.compute(true, Correction::Writing::no));
   TRY(correction.check_unchanged());
   return correction.take_clocks();
@@ -506,7 +515,8 @@ Result<ClockTable> clock_table(const std::filesystem::path& trace, const Correct
   const engine::Run run{.processes = solo, .progress = progress};
   const session::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, {trace}, proving));
-  TRY_ASSIGN(engine::ExplainedClocks clocks, engine::explain_clocks(run, *source, proving));
+  TRY_ASSIGN(engine::ExplainedClocks clocks,
+             engine::explain_clocks(run, *source, proving, nullptr));
   return std::move(clocks.table);
 }
 

@@ -8,6 +8,7 @@
 #include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
+#include "bounds/prove.hpp"
 #include "engine/check_times.hpp"
 #include "engine/verbs.hpp"
 #include "formats/source.hpp"
@@ -19,12 +20,14 @@ namespace entrain::engine {
 bool is_contradicted(const CheckReport& report);
 
 /// Finds out why, from the source of the same trace: if no clocks meet some pairs, `report` becomes
-/// that of the others. `loaded`, `maps`: what was checked with `setting`. Empty where estimating
-/// clocks is not wanted or takes too long. Collective.
+/// that of the others. `loaded`, `maps`: what was checked with `setting`. `proven`: bounds of the
+/// same trace; null: they are proved if wanted. Empty where estimating clocks is not wanted or takes
+/// too long. Collective.
 Result<std::optional<ExplainedClocks>> explain_check(const Run& run, const formats::Source& source,
                                                      const CheckSetting& setting,
                                                      const session::LoadedTrace& loaded,
                                                      std::span<const ClockMap> maps,
+                                                     const bounds::ProvenIntervals* proven,
                                                      CheckReport& report);
 
 }  // namespace entrain::engine

@@ -21,6 +21,7 @@
 #include "clocks/measured_apart.hpp"
 #include "engine/archive_records.hpp"
 #include "explain/explained.hpp"
+#include "explain/least_limit.hpp"
 #include "explain/staying.hpp"
 #include "formats/given_source.hpp"
 #include "formats/tables/edge_graph.hpp"
@@ -249,7 +250,7 @@ class Finder {
     if (t_.projection.contradictions > 0 || causal::any_violation(context(), t_.presync.maps)) {
       return false;
     }
-    const causal::MomentaryLimit limit = momentary_limit();
+    const causal::AssumedRates limit = assumed_rates();
     const std::int64_t most_ppb =
         limit.is_given ? limit.rate_ppb : std::max(limit.rate_ppb, explain::Prices::fastest_ppb);
     const auto is_fast = [&](LocationIndex l) {
@@ -308,7 +309,7 @@ class Finder {
                carriers::carried_clocks(given_->clocks, given_->edges,
                                         t_.loaded.trace.definitions.process_of,
                                         [&](const Clocks& pair, const Edges& edges) {
-                                          return align(pair, edges, momentary_limit().rate_ppb);
+                                          return align(pair, edges, assumed_rates().rate_ppb);
                                         }));
     const formats::GivenSource source(carried.clocks, carried.list.view(), true);
     TRY_ASSIGN(Timeline aligned, find_timeline(workers_, source, options_, use_, progress_));
@@ -342,12 +343,12 @@ class Finder {
     if (given_) records_.edges = doubts_of_given();
     explained_ = explain::Explained::find(given_ ? given_->clocks : records_.run,
                                           given_ ? given_->edges : records_.list.view(),
-                                          {.rate_ppb = momentary_limit().rate_ppb,
+                                          {.rate_ppb = assumed_rates().rate_ppb,
                                            .trust = {.edges = records_.edges,
                                                      .instances = records_.instances,
                                                      .is_ordered = !given_,
                                                      .is_weak_guessed = !given_,
-                                                     .is_limit_given = momentary_limit().is_given},
+                                                     .is_limit_given = assumed_rates().is_given},
                                            .offsets = records_.offsets,
                                            .names = records_.names});
     if (!explained_) return {};
@@ -377,30 +378,57 @@ class Finder {
   /// Rates that the user gave hold, or are refused; others are raised to the least that is
   /// possible.
   Result<void> raise_limit(std::int64_t rate_ppb) {
-    const causal::MomentaryLimit limit = momentary_limit();
+    if (assumed_rates().is_given) TRY(refuse_given_rates());
     const auto ppm = [](std::int64_t ppb) { return static_cast<double>(ppb) / 1e3; };
-    if (limit.is_given) {
-      const bool is_momentary = options_.bounds.max_rate_ppm.has_value();
-      const char* const option = is_momentary ? "--max-rate-ppm" : "--max-mean-rate-ppm";
-      const double given = is_momentary ? *options_.bounds.max_rate_ppm : ppm(t_.prior.mean_ppb);
-      return fail(
-          ErrorKind::input,
-          fmt::format("{} {:.9g} is too small for {}: no clocks within {:.9g} ppm at any "
-                      "moment meet all edges, as these show: {}; the edges need at least "
-                      "{} {:.9g}",
-                      option, given, t_.loaded.trace.path, ppm(limit.rate_ppb),
-                      explained_->contradiction(), option, given + ppm(rate_ppb - limit.rate_ppb)));
-    }
     t_.told.all.push_back(
         {.kind = ExplanationKind::fast_clocks,
          .evidence = explained_->explanation().certificate.size(),
          .bits = explained_->explanation().bits,
          .text =
              fmt::format("clocks run up to {:.9g} ppm fast or slow, beyond the {:.9g} ppm assumed",
-                         ppm(rate_ppb), ppm(limit.rate_ppb))});
+                         ppm(rate_ppb), ppm(assumed_rates().rate_ppb))});
     raised_ppb_ = rate_ppb;
     explained_.reset();
     return {};
+  }
+
+  /// Names the least limit that is possible beside the other one, if a given limit is too small.
+  /// Without an error only the assumed one is.
+  Result<void> refuse_given_rates() const {
+    const std::optional<double>& wander = options_.bounds.max_rate_ppm;
+    const auto least = [&](std::int64_t mean_ppb, std::optional<std::int64_t> wander_ppb) {
+      return explain::find_least_limit(
+          given_ ? given_->clocks : records_.run, given_ ? given_->edges : records_.list.view(),
+          {.mean_ppb = mean_ppb, .wander_ppb = wander_ppb, .reference = reference_clock()});
+    };
+    const auto refuse = [&](const char* option, double given, std::int64_t least_ppb) {
+      return fail(
+          ErrorKind::input,
+          fmt::format("{} {:.9g} is too small for {}: no clocks within {:.9g} ppm at any "
+                      "moment meet all edges, as these show: {}; the edges need at least "
+                      "{} {:.9g}",
+                      option, given, t_.loaded.trace.path,
+                      static_cast<double>(assumed_rates().rate_ppb) / 1e3,
+                      explained_->contradiction(), option, static_cast<double>(least_ppb) / 1e3));
+    };
+    if (wander) {
+      const auto found =
+          least(t_.prior.mean_given ? t_.prior.mean_ppb : clocks::k_any_mean_ppb, std::nullopt);
+      if (found && *found > wander_ppb()) return refuse("--max-rate-ppm", *wander, *found);
+    }
+    if (!t_.prior.mean_given) return {};
+    const auto found = least(t_.prior.mean_ppb, wander_ppb());
+    return refuse("--max-mean-rate-ppm", static_cast<double>(t_.prior.mean_ppb) / 1e3,
+                  found.value_or(clocks::k_any_mean_ppb));
+  }
+
+  /// Position of the clock that rates are seen from among those of the run; their number: none.
+  [[nodiscard]] std::uint32_t reference_clock() const {
+    const LocationIndex location = t_.reference.location;
+    if (location != k_none) return given_ ? location : t_.domains.of[location];
+    if (!t_.reference.consensus) return 0;
+    return static_cast<std::uint32_t>(given_ ? given_->clocks.clocks.size()
+                                             : records_.run.clocks.size());
   }
 
   /// Goes on with the given edges that are evidence.
@@ -518,7 +546,7 @@ class Finder {
                                       std::int64_t rate_ppb) {
     CheckOptions options = options_;
     options.reference = group.clocks.front().name;
-    if (rate_ppb > momentary_limit().rate_ppb) {
+    if (rate_ppb > assumed_rates().rate_ppb) {
       options.bounds.max_rate_ppm = static_cast<double>(rate_ppb - t_.prior.mean_ppb) / 1e3;
     }
     const formats::GivenSource source(group, edges);
@@ -663,8 +691,8 @@ class Finder {
   /// Moves the clocks so that no edge is violated, if such clocks exist within the assumed rates.
   Result<void> project() {
     if (!wants_bending()) return {};
-    TRY_ASSIGN(t_.projection, causal::project_onto_edges(context(), t_.domains, momentary_limit(),
-                                                         t_.presync.maps));
+    TRY_ASSIGN(t_.projection,
+               causal::project_onto_edges(context(), t_.domains, assumed_rates(), t_.presync.maps));
     if (t_.projection.moved == 0) return {};
     clocks::Presynchronised& presync = t_.presync;
     const double us_per_tick =
@@ -684,11 +712,16 @@ class Finder {
     return {};
   }
 
-  [[nodiscard]] causal::MomentaryLimit momentary_limit() const {
+  [[nodiscard]] std::int64_t wander_ppb() const {
     const std::optional<double>& given = options_.bounds.max_rate_ppm;
-    const std::int64_t wander_ppb = given ? std::llround(*given * 1e3) : k_wander_ppb;
-    return {std::max(raised_ppb_, std::min(t_.prior.mean_ppb + wander_ppb, clocks::k_any_mean_ppb)),
-            given || t_.prior.mean_given};
+    return given ? std::llround(*given * 1e3) : k_wander_ppb;
+  }
+  [[nodiscard]] causal::AssumedRates assumed_rates() const {
+    const std::int64_t mean_ppb = std::max(raised_ppb_, t_.prior.mean_ppb);
+    return {.rate_ppb = std::max(
+                raised_ppb_, std::min(t_.prior.mean_ppb + wander_ppb(), clocks::k_any_mean_ppb)),
+            .mean_ppb = std::min(mean_ppb, clocks::k_any_mean_ppb),
+            .is_given = options_.bounds.max_rate_ppm.has_value() || t_.prior.mean_given};
   }
 
   /// Limits on the rates of clocks that move beside clocks that stay, to be tried in turn: as
@@ -696,7 +729,7 @@ class Finder {
   /// which two differ. Empty: none may stay.
   [[nodiscard]] std::vector<std::int64_t> rates_beside_staying() const {
     if (!may_keep()) return {};
-    const causal::MomentaryLimit limit = momentary_limit();
+    const causal::AssumedRates limit = assumed_rates();
     if (limit.is_given) return {limit.rate_ppb};
     const std::int64_t fast = std::max(explain::Prices::fastest_ppb, 2 * raised_ppb_);
     return {limit.rate_ppb, std::min(fast, clocks::k_any_mean_ppb)};

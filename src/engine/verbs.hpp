@@ -16,6 +16,7 @@
 #include <entrain/report.hpp>
 
 #include "base/team.hpp"
+#include "bounds/prove.hpp"
 #include "explain/explained.hpp"
 #include "formats/registry/open.hpp"
 #include "page/data.hpp"
@@ -77,8 +78,10 @@ struct ExplainedClocks {
   explain::Told told;
   std::vector<trace::WrongPair> wrong_pairs;  ///< see Timeline
 };
+/// `proven`: bounds that are known already; null: they are proved, if wanted.
 Result<ExplainedClocks> explain_clocks(const Run& run, const formats::Source& source,
-                                       const CorrectOptions& options);
+                                       const CorrectOptions& options,
+                                       const bounds::ProvenIntervals* proven);
 
 /// Plans a correction without writing: `after`, `statistics` and `judgement` of the report are
 /// those of the times that correct() would write. `output` stays empty.

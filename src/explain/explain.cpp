@@ -208,7 +208,7 @@ class Explainer {
     const std::uint32_t clock = clock_of_[step.position];
     std::int64_t least_gap = 0;
     if (trust_.is_ordered && from > to) {
-      const std::int64_t gain = k_billion - constraints_.clocks[clock].rate_ppb;  // per tick
+      const std::int64_t gain = k_billion - constraints_.clocks[clock].rate.upper_ppb;  // per tick
       least_gap = static_cast<std::int64_t>(ceil_div(-certificate.length, gain));
     }
     return {{clock, first, last}, least_gap};
@@ -402,9 +402,10 @@ class Explainer {
   /// `bits` with the ends that do not coincide then.
   std::optional<Explanation> raise_rates(const Rates& rates, double bits) {
     const auto set_rates = [](System& system, std::int64_t ppb) {
-      for (std::uint32_t c = 0; c < system.clocks(); ++c) system.set_rate(c, ppb);
+      for (std::uint32_t c = 0; c < system.clocks(); ++c)
+        system.set_rate(c, difference::RateRange::within(ppb));
     };
-    const std::int64_t limit = constraints_.clocks.front().rate_ppb;
+    const std::int64_t limit = constraints_.clocks.front().rate.upper_ppb;
     set_rates(without_ends_, rates.ppb);
     if (!greatest_below(without_ends_, start(without_ends_), effort_)) return std::nullopt;
     const auto least = set_least_rate(without_ends_, effort_, limit, start(without_ends_));

@@ -32,7 +32,8 @@ struct Messages {
   std::vector<Evidence> evidence{};        ///< of edges
   bool is_ordered = false, is_limit_given = false;
 
-  explicit Messages(std::size_t clocks) : limits(clocks + 1, {.rate_ppb = 10'000'000}) {}
+  explicit Messages(std::size_t clocks)
+      : limits(clocks + 1, {.rate = difference::RateRange::within(10'000'000)}) {}
 
   void talk(std::uint32_t a, std::uint32_t b, std::int64_t at, std::int64_t ahead) {
     edges.push_back({{a, at}, {b, at + 10 + ahead}, 0});
@@ -138,7 +139,7 @@ TEST(Explain, no_step_turns_events_around) {
 
 TEST(Explain, clocks_that_are_faster_than_assumed) {
   Messages run(2);
-  for (difference::ClockLimits& one : run.limits) one.rate_ppb = 1'000;
+  for (difference::ClockLimits& one : run.limits) one.rate = difference::RateRange::within(1'000);
   for (std::int64_t t = 0; t < 10'000'000; t += 100'000) run.talk(0, 1, t, t / 2'000);
   const Explanation found = run.explain();
   ASSERT_TRUE(found.rate_ppb);
@@ -149,7 +150,7 @@ TEST(Explain, clocks_that_are_faster_than_assumed) {
 /// gave is refused first.
 TEST(Explain, a_given_limit_is_raised_before_anything_else_is_supposed) {
   Messages run(2);
-  for (difference::ClockLimits& one : run.limits) one.rate_ppb = 1'000;
+  for (difference::ClockLimits& one : run.limits) one.rate = difference::RateRange::within(1'000);
   for (std::int64_t t = 0; t < 10'000'000; t += 1'000'000) run.talk(0, 1, t, 0);
   run.edges.push_back({{0, 5'500'100}, {1, 5'500'000}, 0});
   EXPECT_THAT(run.explain().edges, ElementsAre(20U));

@@ -57,7 +57,7 @@ std::int64_t tolerance_of_ends(const Edges& edges) {
 
 GivenConstraints::GivenConstraints(std::size_t clocks, const Edges& edges, std::int64_t rate_ppb,
                                    std::span<const std::int64_t> offsets)
-    : limits_(clocks + 1, {rate_ppb, {}}),
+    : limits_(clocks + 1, {.rate = difference::RateRange::within(rate_ppb)}),
       offsets_(offsets.begin(), offsets.end()),
       base_(earliest(edges)) {
   if (!offsets.empty()) offsets_.push_back(0);

@@ -323,7 +323,7 @@ difference::AtZero find_staying(constraints::ConstrainedClocks& clocks,
   difference::Effort effort{.most = AlignmentThresholds::most_steps};
   const std::int64_t rate = set_least_rate(system, effort).value_or(0);
   for (std::uint32_t c = 0; c < count; ++c) {
-    system.set_rate(c, std::max(rate, clocks.prior().typical_ppb));
+    system.set_rate(c, difference::RateRange::within(std::max(rate, clocks.prior().typical_ppb)));
   }
   auto found = find_most_at_zero(system, order, effort);
   clocks.set_maps(aligned);

@@ -98,20 +98,20 @@ TEST(ExplainedArchives, limits_that_no_clocks_keep_are_refused_with_the_least_th
     archive.finish();
   }
   const fs::path output = scratch / "out";
-  const auto run = [&](const std::string& ppm) {
-    return run_tool({"correct", (scratch / "in").string(), "-o", output.string(),
-                     "--max-mean-rate-ppm", "20", "--max-rate-ppm", ppm});
+  const auto run = [&](const std::string& mean_ppm) {
+    return run_tool({"correct", (scratch / "in").string(), "-o", output.string(), "--bounds",
+                     "--max-mean-rate-ppm", mean_ppm, "--max-rate-ppm", "30"});
   };
-  const ChildOutcome refused = run("30");
+  const ChildOutcome refused = run("20");
   EXPECT_EQ(refused.exit_code, 2) << refused.summary();
-  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("--max-rate-ppm 30 is too small for"),
+  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("--max-mean-rate-ppm 20 is too small for"),
                                           HasSubstr("MPI Rank 1 at 1."),
-                                          HasSubstr("the edges need at least --max-rate-ppm ")));
-  const std::size_t at = refused.err.rfind("--max-rate-ppm ");
+                                          HasSubstr("need at least --max-mean-rate-ppm ")));
+  const std::size_t at = refused.err.rfind("-ppm ");
   ASSERT_NE(at, std::string::npos);
-  std::string least = refused.err.substr(at + 15);
+  std::string least = refused.err.substr(at + 5);
   least.erase(least.find_last_not_of("\n.") + 1);
-  EXPECT_NEAR(std::stod(least), 230, 10);  // half of 500 ppm each, 20 of which are given
+  EXPECT_NEAR(std::stod(least), 500, 20);  // no wander makes the mean rate smaller
   const ChildOutcome taken = run(least);
   EXPECT_NE(taken.exit_code, 2) << taken.summary();
 }

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "difference/least_limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace entrain::difference {
+
+namespace {
+
+/// Limits of the search; least_limits_test.cpp. Chosen, not measured.
+struct SearchLimits {
+  /// Systems that are searched for cycles. Of more clocks than these can settle, the limit found is
+  /// enough, but may not be the least one.
+  static constexpr int rounds = 400;
+  /// Steps of a search for the least limit, together and per node; then one that is enough does.
+  static constexpr std::uint64_t steps = 20'000'000, steps_per_node = 400;
+  /// What a ppb of the limit costs, in ppb squared of distance from the means that are near. It
+  /// grows where that holds the limit up, to what leaves digits enough to the means.
+  static constexpr double price = 1e10, growth = 16, most_price = 1e14;
+  static constexpr double tolerance = 1e-3;   ///< by which rows may be violated, ppb
+  static constexpr double dependent = 1e-10;  ///< squared share of a row that others do not explain
+};
+
+/// Values x_0, x_1, ..., and the last one, z, which is to be as small as possible; of several
+/// solutions the one whose others are nearest to a given point. The rows are inequalities.
+///
+/// A dual active set method: rows that are violated are added to those that hold with equality, one
+/// at a time, and those that hold anyway are let go (D. Goldfarb, A. Idnani: *A numerically stable
+/// dual method for solving strictly convex quadratic programs*, 1983).
+class NearestLeast {
+ public:
+  struct Row {
+    std::vector<std::pair<std::size_t, double>> terms;  ///< index of a value, and its factor
+    double least = 0;                                   ///< of the sum of the terms
+  };
+
+  explicit NearestLeast(std::vector<double> near) { begin_near(std::move(near)); }
+
+  void begin_near(std::vector<double> near) {
+    x_ = std::move(near);
+    x_.push_back(
+        -std::exchange(price_, std::min(price_ * SearchLimits::growth, SearchLimits::most_price)));
+    active_.clear();
+    prices_.clear();
+    basis_.clear();
+    factors_.clear();
+  }
+
+  [[nodiscard]] std::size_t last() const { return x_.size() - 1; }
+  [[nodiscard]] std::span<const double> values() const { return {x_.data(), last()}; }
+  [[nodiscard]] double least() const { return x_.back(); }
+
+  void add(Row row) { rows_.push_back(std::move(row)); }
+
+  enum class Outcome : std::uint8_t { solved, impossible, too_long };
+  /// Too long: after more multiplications than those that are left, which are counted down.
+  Outcome solve(std::uint64_t& left) {
+    for (std::optional<std::size_t> row; (row = most_violated());) {
+      double price = 0;
+      while (const auto step = try_step(*row, price)) {
+        if (!*step) return Outcome::impossible;
+        const std::uint64_t spent = std::exchange(multiplied_, 0) + rows_.size();
+        if (spent > left) return Outcome::too_long;
+        left -= spent;
+      }
+    }
+    return Outcome::solved;
+  }
+
+ private:
+  [[nodiscard]] double excess(const Row& row) const {
+    double sum = -row.least;
+    for (const auto& [i, factor] : row.terms) sum += factor * x_[i];
+    return sum;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> most_violated() const {
+    std::optional<std::size_t> worst;
+    double least = -SearchLimits::tolerance;
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      const double own = excess(rows_[r]);
+      if (own < least) least = own, worst = r;
+    }
+    return worst;
+  }
+
+  /// Moves towards a row as far as the prices of active ones allow. Empty: it is met, and active.
+  /// False: no values meet it.
+  std::optional<bool> try_step(std::size_t added, double& price) {
+    const auto [direction, shares, square] = split(rows_[added]);
+    double step = std::numeric_limits<double>::max();
+    std::size_t blocking = active_.size();
+    for (std::size_t a = 0; a < active_.size(); ++a) {
+      if (shares[a] <= 0 || prices_[a] / shares[a] >= step) continue;
+      step = prices_[a] / shares[a];
+      blocking = a;
+    }
+    const bool can_move = square > 0;
+    const double whole = can_move ? std::max(0.0, -excess(rows_[added]) / square) : step;
+    const bool is_met = can_move && whole <= step;
+    if (!can_move && blocking == active_.size()) return false;
+    step = std::min(step, whole);
+    for (std::size_t i = 0; can_move && i < x_.size(); ++i) x_[i] += step * direction[i];
+    for (std::size_t a = 0; a < active_.size(); ++a) prices_[a] -= step * shares[a];
+    price += step;
+    if (is_met) {
+      active_.push_back(added);
+      prices_.push_back(price);
+      append(rows_[added]);
+      return std::nullopt;
+    }
+    const auto at = static_cast<std::ptrdiff_t>(blocking);
+    active_.erase(active_.begin() + at);
+    prices_.erase(prices_.begin() + at);
+    basis_.clear();
+    factors_.clear();
+    for (const std::size_t row : active_) append(rows_[row]);
+    return true;
+  }
+
+  struct Split {
+    std::vector<double> direction;  ///< part of a row that is orthogonal to the active ones
+    std::vector<double> shares;     ///< the rest is this combination of them
+    double square = 0;              ///< of the length of the direction; 0: there is none
+  };
+  [[nodiscard]] Split split(const Row& row) const {
+    auto [direction, shares] = project(row);
+    double before = 0, square = 0;
+    for (const auto& [i, factor] : row.terms) before += factor * factor;
+    for (const double d : direction) square += d * d;
+    for (std::size_t a = shares.size(); a-- > 0;) {
+      for (std::size_t b = a + 1; b < shares.size(); ++b) shares[a] -= factors_[b][a] * shares[b];
+      shares[a] /= factors_[a][a];
+    }
+    return {std::move(direction), std::move(shares),
+            square > SearchLimits::dependent * before ? square : 0};
+  }
+
+  /// A row without its parts along the orthonormal basis of the active ones, and these parts
+  /// (modified Gram and Schmidt).
+  [[nodiscard]] std::pair<std::vector<double>, std::vector<double>> project(const Row& row) const {
+    multiplied_ += (basis_.size() + 1) * x_.size();
+    std::vector<double> rest(x_.size(), 0), parts;
+    for (const auto& [i, factor] : row.terms) rest[i] += factor;
+    for (const std::vector<double>& one : basis_) {
+      double part = 0;
+      for (std::size_t i = 0; i < rest.size(); ++i) part += one[i] * rest[i];
+      for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= part * one[i];
+      parts.push_back(part);
+    }
+    return {std::move(rest), std::move(parts)};
+  }
+
+  void append(const Row& row) {
+    auto [rest, parts] = project(row);
+    double square = 0;
+    for (const double r : rest) square += r * r;
+    const double length = std::sqrt(square);
+    for (double& r : rest) r /= length;
+    parts.push_back(length);
+    basis_.push_back(std::move(rest));
+    factors_.push_back(std::move(parts));
+  }
+
+  std::vector<Row> rows_;
+  std::vector<double> x_;
+  double price_ = SearchLimits::price;        ///< of the last value, when it begins anew
+  std::vector<std::size_t> active_;           ///< rows that hold with equality
+  std::vector<double> prices_;                ///< their multipliers, 0 or more
+  std::vector<std::vector<double>> basis_;    ///< orthonormal, of the active rows
+  std::vector<std::vector<double>> factors_;  ///< of each active row: its parts along the basis
+  mutable std::uint64_t multiplied_ = 0;
+};
+
+constexpr RateRange k_any_rates = RateRange::within(k_billion);
+
+std::int64_t rounded_up(double value) { return static_cast<std::int64_t>(std::ceil(value)); }
+
+class LeastSearch {
+ public:
+  /// `wander_ppb`: empty if it is what has to be found.
+  LeastSearch(System& system, std::span<const RateRange> means,
+              std::optional<std::int64_t> wander_ppb, std::span<const std::int64_t> near,
+              Effort& effort)
+      : system_(system),
+        means_(means),
+        wander_ppb_(wander_ppb),
+        near_(near),
+        effort_(effort),
+        left_(std::min(effort.most,
+                       SearchLimits::steps + SearchLimits::steps_per_node * system.nodes())),
+        program_(std::vector<double>(near.begin(), near.end())) {
+    const std::size_t z = program_.last();
+    program_.add({.terms = {{z, 1.0}}, .least = 0});
+    for (std::size_t c = 0; c < means.size(); ++c) {
+      const auto& [lower, upper] = means[c];
+      const bool grows = wander_ppb_ && lower < upper;
+      add({{c, 1.0}, {z, grows ? 1.0 : 0.0}}, static_cast<double>(lower));
+      add({{c, -1.0}, {z, grows ? 1.0 : 0.0}}, -static_cast<double>(upper));
+    }
+  }
+
+  Solved<LeastLimits> run() {
+    double before = std::numeric_limits<double>::max();
+    Failure last{.certificate = Certificate()};
+    for (int round = 0;; ++round) {
+      const auto outcome = program_.solve(left_);
+      if (outcome == NearestLeast::Outcome::impossible) break;
+      if (outcome == NearestLeast::Outcome::too_long || round >= SearchLimits::rounds) {
+        return enough(*std::move(last.certificate));
+      }
+      LeastLimits found = set_limits();
+      const std::uint64_t before_search = effort_.spent;
+      auto solved = greatest_below(system_, Values(system_.nodes(), 0), effort_);
+      left_ -= std::min(left_, effort_.spent - before_search);
+      if (solved) {
+        // Nearer means cost less, so that the limit may fall once more.
+        if (program_.least() > before - 0.5) {
+          return with(std::move(found), *std::move(solved), *std::move(last.certificate));
+        }
+        before = program_.least();
+        program_.begin_near({program_.values().begin(), program_.values().end()});
+        continue;
+      }
+      last = std::move(solved.error());
+      if (!last.certificate) break;
+      if (!add(*last.certificate)) break;
+      for (const Certificate& one : last.more) add(one);
+    }
+    return tl::unexpected(std::move(last));
+  }
+
+ private:
+  void add(std::vector<std::pair<std::size_t, double>> terms, double least) {
+    program_.add({.terms = std::move(terms), .least = least});
+  }
+
+  /// The limits by the program. What is set has room for the rounding of means.
+  LeastLimits set_limits() {
+    LeastLimits found{
+        .ppb = rounded_up(program_.least() - SearchLimits::tolerance), .means = {}, .solution = {}};
+    for (const double mean : program_.values()) found.means.push_back(std::llround(mean));
+    set_limits(found, wander_ppb_.value_or(found.ppb) + 1);
+    return found;
+  }
+  void set_limits(const LeastLimits& found, std::int64_t wander_ppb) {
+    for (std::uint32_t c = 0; c < system_.clocks(); ++c) {
+      const std::int64_t mean = found.means[c];
+      system_.set_rate(c, {mean - wander_ppb, mean + wander_ppb});
+      system_.set_mean(c, {mean - 1, mean + 1});
+    }
+  }
+
+  /// Adds what a cycle demands. False if no limits meet that.
+  bool add(const Certificate& cycle) {
+    std::map<std::size_t, double> ticks;  // by which a cycle goes forward along clocks
+    Exact length = 0, along = 0;
+    for (const Certificate::Step& step : cycle.steps) {
+      const bool is_rate = step.kind == Certificate::Kind::rate;
+      if (!is_rate && step.kind != Certificate::Kind::mean) {
+        length += step.length;
+        continue;
+      }
+      const std::int64_t way = system_.stamp(step.to) - system_.stamp(step.from);
+      ticks[step.position] += static_cast<double>(way);
+      if (is_rate) along += std::abs(way);
+      if (!is_rate) length += Exact{system_.limits(step.position).mean->slack_ticks} * k_tick;
+    }
+    if (wander_ppb_) length += along * *wander_ppb_;
+    double scale = wander_ppb_ ? 0 : static_cast<double>(along);
+    for (const auto& [clock, way] : ticks) scale = std::max(scale, std::abs(way));
+    if (scale == 0) return false;
+    std::vector<std::pair<std::size_t, double>> terms;
+    for (const auto& [clock, way] : ticks) terms.emplace_back(clock, way / scale);
+    if (!wander_ppb_) terms.emplace_back(program_.last(), static_cast<double>(along) / scale);
+    add(std::move(terms), -static_cast<double>(length) / scale);
+    return true;
+  }
+
+  /// A wander about the rates that were near at first, as if those were the means, though it may
+  /// not be the least one.
+  Solved<LeastLimits> enough(Certificate shown) {
+    if (wander_ppb_) return tl::unexpected(Failure());
+    LeastLimits found{
+        .means = {near_.begin(), near_.end()}, .solution = {}, .shown = {}, .is_least = false};
+    for (;;) {
+      set_limits(found, found.ppb);
+      for (std::uint32_t c = 0; c < system_.clocks(); ++c) system_.set_mean(c, k_any_rates);
+      auto solved = greatest_below(system_, Values(system_.nodes(), 0), effort_);
+      if (solved) return with(std::move(found), *std::move(solved), std::move(shown));
+      const auto& certificate = solved.error().certificate;
+      if (!certificate || certificate->rate_ticks == 0) return tl::unexpected(solved.error());
+      shown = *certificate;
+      found.ppb +=
+          static_cast<std::int64_t>(ceil_div(-certificate->length, Exact{certificate->rate_ticks}));
+    }
+  }
+
+  static LeastLimits with(LeastLimits found, Values solution, Certificate shown) {
+    found.shown = std::move(shown);
+    const Exact of_reference = solution[0];
+    for (Exact& value : solution) value -= of_reference;
+    found.solution = std::move(solution);
+    return found;
+  }
+
+  System& system_;
+  std::span<const RateRange> means_;
+  std::optional<std::int64_t> wander_ppb_;
+  std::span<const std::int64_t> near_;
+  Effort& effort_;
+  std::uint64_t left_;  ///< steps that the search for the least limit may still take
+  NearestLeast program_;
+};
+
+}  // namespace
+
+Solved<LeastLimits> find_least_wander(System& system, std::span<const RateRange> means,
+                                      std::span<const std::int64_t> near, Effort& effort) {
+  return LeastSearch(system, means, std::nullopt, near, effort).run();
+}
+
+Solved<LeastLimits> find_least_widening(System& system, std::span<const RateRange> means,
+                                        std::int64_t wander_ppb, std::span<const std::int64_t> near,
+                                        Effort& effort) {
+  return LeastSearch(system, means, wander_ppb, near, effort).run();
+}
+
+}  // namespace entrain::difference
