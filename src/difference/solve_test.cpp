@@ -81,7 +81,8 @@ TEST(Solve, a_search_ends_with_its_effort) {
 /// Every clock of a chain hands on what it lacks, at times that go to and fro.
 TEST(Solve, paths_that_turn_at_each_clock_take_few_steps) {
   constexpr std::uint32_t k_clocks = 20'000;
-  Instanced given{.clocks = std::vector<ClockLimits>(k_clocks, {.rate = RateRange::within(10'000)})};
+  Instanced given{.clocks =
+                      std::vector<ClockLimits>(k_clocks, {.rate = RateRange::within(10'000)})};
   for (std::uint32_t c = 1; c < k_clocks; ++c) {
     given.edges.push_back({{c - 1, 100 + c}, {c, c}, 0});
   }

@@ -21,8 +21,8 @@ bool is_contradicted(const CheckReport& report);
 
 /// Finds out why, from the source of the same trace: if no clocks meet some pairs, `report` becomes
 /// that of the others. `loaded`, `maps`: what was checked with `setting`. `proven`: bounds of the
-/// same trace; null: they are proved if wanted. Empty where estimating clocks is not wanted or takes
-/// too long. Collective.
+/// same trace; null: they are proved if wanted. Empty where estimating clocks is not wanted or
+/// takes too long. Collective.
 Result<std::optional<ExplainedClocks>> explain_check(const Run& run, const formats::Source& source,
                                                      const CheckSetting& setting,
                                                      const session::LoadedTrace& loaded,

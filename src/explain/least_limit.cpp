@@ -63,10 +63,9 @@ std::optional<std::int64_t> find_least_limit(const Clocks& run, const Edges& edg
   difference::System system(constraints);
   difference::Effort effort{.most = k_steps_of_limit + k_sweeps_of_limit * system.nodes()};
   const std::vector<std::int64_t> near(clocks.size(), 0);
-  const auto found =
-      limits.wander_ppb
-          ? find_least_widening(system, means, *limits.wander_ppb, near, effort)
-          : find_least_wander(system, means, near, effort);
+  const auto found = limits.wander_ppb
+                         ? find_least_widening(system, means, *limits.wander_ppb, near, effort)
+                         : find_least_wander(system, means, near, effort);
   if (!found) return std::nullopt;
   const std::int64_t ppb = (limits.wander_ppb ? limits.mean_ppb : 0) + found->ppb;
   return ppb > k_largest_limit_ppb ? std::nullopt : std::optional(ppb);
