@@ -24,16 +24,16 @@ class InstanceCheck {
     const std::vector<Member>& members = instance.members;
     if (members.size() < 2 || !exist(members)) return false;
     const Call& first = call_of(members.front());
+    const bool is_message = first.operation == Operation::send_receive;
     bool root_is_member = first.root == k_no_rank;
     for (const Member& one : members) {
       const Call& call = call_of(one);
       const bool agrees = call.operation == first.operation && call.group == first.group &&
                           (first.root == k_no_rank || call.root == first.root) &&
-                          !differ(call.number, first.number) && !call.zero_splits;
+                          (is_message || !differ(call.number, first.number)) && !call.zero_splits;
       if (!agrees || used_[one.file][one.call]) return false;
       root_is_member |= files_[one.file].rank == first.root && one.file == instance.root;
     }
-    const bool is_message = first.operation == Operation::send_receive;
     return have_one_size(members) && (is_message ? is_direct(instance) : root_is_member);
   }
 
@@ -85,12 +85,13 @@ class InstanceCheck {
 std::uint64_t drop_refuted(std::vector<Instance>& instances, const std::vector<RankFile>& files) {
   InstanceCheck check(files);
   std::vector<bool> holds(instances.size());
-  std::vector<std::uint32_t> unnumbered;  // those that hold by themselves
+  std::vector<std::uint32_t> unnumbered;  // of those that hold by themselves
   for (std::uint32_t i = 0; i < instances.size(); ++i) {
     holds[i] = check.holds(instances[i]);
     if (!holds[i]) continue;
     check.use(instances[i]);
-    if (check.call_of(instances[i].members.front()).number == 0) unnumbered.push_back(i);
+    const Call& first = check.call_of(instances[i].members.front());
+    if (first.number == 0 || first.operation == Operation::send_receive) unnumbered.push_back(i);
   }
   const auto clock_of_first = [&](std::uint32_t i) {
     const Member& first = instances[i].members.front();

@@ -15,9 +15,11 @@ namespace entrain::kineto {
 /// holds if
 ///
 /// * its calls exist, are of as many files, and of no other instance;
-/// * these have one group and one operation, and no two sizes, numbers or roots;
+/// * these have one group and one operation, and no two sizes or roots; if they are no messages, of
+///   which each rank counts its own, no two numbers;
 /// * the root has a call, and a message goes from its sender to its receiver;
-/// * without numbers, by no clock it ends before an earlier one of the same group and first clock.
+/// * messages, and calls without numbers: by no clock it ends before an earlier one of the same
+/// group and first clock.
 ///
 /// O(n log n).
 std::uint64_t drop_refuted(std::vector<Instance>& instances, const std::vector<RankFile>& files);

@@ -81,6 +81,15 @@ TEST_F(Claims, a_call_that_contradicts_its_instance_refutes_it) {
             3U);
 }
 
+/// A rank counts all of its sends and receives.
+TEST_F(Claims, messages_have_numbers_of_their_ranks) {
+  EXPECT_EQ(refuted([&] {
+              files_[0].calls[2].number = 1;
+              files_[1].calls[3].number = 2;
+            }),
+            0U);
+}
+
 TEST_F(Claims, records_exist_and_are_of_one_instance) {
   const std::vector<Instance> right = instances_;
   const auto with = [&](std::size_t instance, std::vector<Member> members) {
