@@ -295,7 +295,14 @@ std::string to_text(ClockTable table, const Style& style, ClockOrder order) {
 }
 
 std::string clocks_text(CheckReport check, const Style& style, ClockOrder order) {
-  if (check.judgement.verdict != Verdict::unproven) return to_text(check.clocks, style, order);
+  if (check.judgement.verdict != Verdict::unproven) {
+    std::string text = to_text(check.clocks, style, order);
+    if (style.brief || count_wrong(check.clocks) == 0) return text;
+    if (const std::string worst = worst_violation(check, style); !worst.empty()) {
+      text += "\n" + worst;
+    }
+    return text + "\n" + paragraph("Go on: entrain correct repairs the times.", style);
+  }
   const std::string verdict = verdict_text(check, style);
   if (style.brief || check.clocks.rows.empty()) return verdict;
   sort_clocks(check.clocks, order);

@@ -37,6 +37,21 @@ TEST(Sentences, rows_of_a_table_without_a_proof_are_not_called_right) {
   EXPECT_THAT(clocks_text(check, {}, ClockOrder::off), HasSubstr("right"));
 }
 
+TEST(Sentences, clocks_that_are_wrong_have_an_example_and_a_next_step) {
+  CheckReport check;
+  check.judgement = {Verdict::violations, Doubt::none};
+  check.resolution_hz = check.clocks.resolution_hz = 1;
+  check.clocks.rows.resize(2);
+  check.edges[0].violations = 1;
+  check.edges[0].worst.emplace().margin_ticks = -3;
+  check.edges[0].worst->receive.clock = "host19";
+  EXPECT_THAT(clocks_text(check, {}, ClockOrder::off), Not(HasSubstr("Go on")));
+  check.clocks.rows[0].state = ClockState::slow;
+  EXPECT_THAT(clocks_text(check, {}, ClockOrder::off), HasSubstr("\nWorst: host19 at "));
+  EXPECT_THAT(clocks_text(check, {}, ClockOrder::off), HasSubstr("Go on: entrain correct"));
+  EXPECT_THAT(clocks_text(check, {.brief = true}, ClockOrder::off), Not(HasSubstr("Go on")));
+}
+
 TEST(Sentences, one_rank_apart_is_in_the_singular) {
   CheckReport check;
   check.judgement = {Verdict::unproven, Doubt::clocks_apart};
