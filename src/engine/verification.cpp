@@ -104,8 +104,8 @@ bool Verification::is_seen_acyclic() const {
   return report_.verified && !is_paired_anew_ && !is_anything_left_out(report_.after);
 }
 
-/// True if records may be missing: operations have no partner, or pairs were guessed. All operations
-/// that are left may have partners.
+/// True if records may be missing: operations have no partner, or pairs were guessed. All
+/// operations that are left may have partners.
 bool Verification::is_anything_missing() const {
   const trace::Witness& guessed = of_.timeline.witness;
   return is_anything_left_out(report_.after) ||
