@@ -41,7 +41,7 @@ class SideFinder {
                        [&](const Operation& one) { ++places_[one.kind]; });
     for (std::uint32_t k = 0; k < sides_.size(); ++k) {
       ChannelSide& side = sides_[k];
-      if (kind(k).is_call() || side.records.empty()) continue;
+      if (kind(k).is_call()) continue;
       finish(k, side);
       const bool sent = kind(k).type == OperationType::send;
       (sent ? sends : receives).emplace(kind(k).channel(process_), std::move(side));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -215,6 +217,29 @@ TEST(Messages, clock_records_that_certain_messages_contradict_decide_nothing) {
       EXPECT_EQ(receive.time, send.time + 50 - late);
     }
   }
+}
+
+TEST(Messages, a_channel_of_receives_without_requests_has_no_pairs) {
+  // A routine of tags 0 to 2; the only receive of tag 7 lost its request, and a receive is missing.
+  TraceBuilder b(2);
+  for (std::uint64_t k = 0; k < 400; ++k) {
+    const std::uint64_t at = 1'000 * (k + 1);
+    for (std::uint32_t tag = 0; tag < 3; ++tag) {
+      b.message(K::send, 0, at + 10 * tag, 1, tag);
+      if (k == 170 && tag == 0) continue;
+      b.request(K::irecv_request, 1, at + 10 * tag + 1, 70);
+      b.message(K::irecv, 1, at + 10 * tag + 5, 0, tag, 70);
+    }
+    if (k != 200) continue;
+    b.message(K::send, 0, at + 100, 1, 7);
+    b.message(K::irecv, 1, at + 105, 0, 7, 71);
+  }
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::p2p).size(), 3 * 400 - 1u);
+  const auto& claims = graph.witness.channels;
+  const auto of_tag_7 = std::ranges::find(claims, 7u, &trace::ClaimedChannel::tag);
+  ASSERT_NE(of_tag_7, claims.end()) << "without a claim a channel is complete";
+  EXPECT_THAT(of_tag_7->pairs, IsEmpty());
 }
 
 TEST(Messages, sends_of_threads_match_what_one_thread_has_posted) {
