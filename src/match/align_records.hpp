@@ -81,8 +81,8 @@ struct Alignment {
 Alignment align_records(const Side& sends, const Side& receives);
 
 /// The same if only gaps lose records: the k-th ends before the gaps of both sides are partners,
-/// and the k-th last ones after them.
-Alignment align_between_gaps(const Side& sends, const Side& receives);
+/// and the k-th last ones after them. `with_gaps`: either process has gaps; else all are partners.
+Alignment align_between_gaps(const Side& sends, const Side& receives, bool with_gaps);
 
 /// True if no end of these sides contradicts that only gaps lose records: without gaps both sides
 /// have as many ends, and those that align_between_gaps() takes as partners have equal symbols.

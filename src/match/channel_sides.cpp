@@ -21,7 +21,7 @@ class SideFinder {
       : builder_(builder),
         sequence_(sequence),
         process_(sequence.operations().process()),
-        gaps_(builder, process_),
+        gaps_(builder, process_, Gaps::Of::messages),
         clocks_(builder.trace(), builder.processes()[process_]),
         sides_(sequence.operations().kinds().size()),
         places_(sides_.size(), 0) {

@@ -252,7 +252,7 @@ class CallNumbering {
     ChannelSide& side = column.side;
     const std::uint32_t process = calls.front().process;
     const AlignedSpace& space = spaces_[calls.front().space];
-    const Gaps gaps(builder_, process);
+    const Gaps gaps(builder_, process, Gaps::Of::calls);
     for (const Call& call : calls) {
       side.records.push_back(
           {.time = call.time, .symbol = symbol_of(call, space.one_root), .end = call.end});
@@ -421,8 +421,9 @@ class CallNumbering {
     const ChannelSide child = side_of(name_of(link), link.parent);
     const Side from = parent.side(), to = child.side();
     if (only_gaps_) {
+      const bool gaps = builder_.has_gaps[link.parent] || builder_.has_gaps[link.caller.process];
       // Unequal symbols show that records outside gaps are missing as well.
-      return only_gaps_lose(from, to, true) ? align_between_gaps(from, to)
+      return only_gaps_lose(from, to, gaps) ? align_between_gaps(from, to, gaps)
                                             : align_records(from, to);
     }
     Alignment paired = pair_calls(from, to);

@@ -242,6 +242,21 @@ TEST(Messages, a_channel_of_receives_without_requests_has_no_pairs) {
   EXPECT_THAT(of_tag_7->pairs, IsEmpty());
 }
 
+TEST(Messages, before_a_receive_that_never_completed_none_is_counted_from_the_end) {
+  // The last receive of 100 never completed. Ten sends lie in a gap; the other process has none.
+  TraceBuilder b(2);
+  for (std::uint64_t k = 0; k < 100; ++k) {
+    const std::uint64_t at = 1'000 * (k + 1);
+    if (k < 40 || k >= 50) b.message(K::send, 0, at, 1);
+    b.request(K::irecv_request, 1, at + 1, 70);
+    if (k < 99) b.message(K::irecv, 1, at + 10, 0, 0, 70);
+  }
+  b.trace().locations[0].gaps = {{.begin = 40'500, .end = 50'500}};
+  const Pairs found = messages(b);
+  EXPECT_GE(found.size(), 40u);
+  for (const auto& [send, receive] : found) EXPECT_EQ(receive.time, send.time + 10);
+}
+
 TEST(Messages, sends_of_threads_match_what_one_thread_has_posted) {
   TraceBuilder b(2, 2);
   b.message(K::send, 1, 1, 1);
