@@ -217,7 +217,6 @@ Alignment align_between_gaps(const Side& sends, const Side& receives, bool with_
   const auto between = [front = front, back = back](Side side) {
     const auto after = side.records.last(back);
     side.records = side.records.subspan(front, side.records.size() - front - back);
-    side.facts.evidence = 0;  // a routine does not know what a gap hides
     if (after.empty()) return side;
     side.facts.position = after.front().position;
     side.facts.ends_in_gap = after.front().after_gap;

@@ -158,10 +158,15 @@ bool contradict(const IndexPairs& a, const IndexPairs& b) {
   });
 }
 
+/// True if a gap hides how many ends come before the first one or after the last one.
+bool is_open(const Side& side) {
+  return side.records.front().after_gap || side.facts.ends_in_gap;
+}
+
 }  // namespace
 
 std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives) {
-  if (sends.records.empty() || receives.records.empty() ||
+  if (sends.records.empty() || receives.records.empty() || is_open(sends) || is_open(receives) ||
       std::min(sends.facts.evidence, receives.facts.evidence) < NumberLimits::evidence) {
     return std::nullopt;
   }
