@@ -175,7 +175,7 @@ class Aligner {
 
 bool may_pair(const EndRecord& send, const EndRecord& receive) {
   constexpr std::uint32_t k_unknown = trace::RecordedClock::k_unknown;
-  if (send.symbol != receive.symbol || send.unclear || receive.unclear) return false;
+  if (send.symbol != receive.symbol) return false;
   if (send.doubt == k_unknown || receive.doubt == k_unknown) return true;
   const std::uint64_t doubt = std::uint64_t{send.doubt} + receive.doubt;
   const auto is_before = [&](std::uint64_t end, std::uint64_t begin) {

@@ -23,7 +23,7 @@ struct EndRecord {
   std::uint32_t place = 0;  ///< number on its side, without those that are missing
   NodeRef end{};
   bool after_gap = false;  ///< a gap of the recording lies just before it
-  bool unclear = false;    ///< it could be another operation, and is in no pair
+  bool unclear = false;    ///< its number could be that of another one, and makes no pair
 };
 
 /// Properties of a side of a channel.
@@ -88,8 +88,8 @@ Alignment align_between_gaps(const Side& sends, const Side& receives, bool with_
 /// have as many ends, and those that align_between_gaps() takes as partners have equal symbols.
 bool only_gaps_lose(const Side& sends, const Side& receives, bool with_gaps);
 
-/// True if two ends may belong together: both are clear, their symbols are equal, and neither is an
-/// effect before its cause even with the largest clock errors.
+/// True if two ends may belong together: their symbols are equal, and neither is an effect before
+/// its cause even with the largest clock errors.
 [[nodiscard]] bool may_pair(const EndRecord& send, const EndRecord& receive);
 
 }  // namespace entrain::match

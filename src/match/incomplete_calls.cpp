@@ -111,9 +111,11 @@ void remove_unequal(const Side& a, const Side& b, Alignment& alignment) {
 Alignment pair_shifted(const Side& a, const Side& b, std::int64_t shift) {
   Alignment result;
   for (std::uint32_t i = 0, j = 0; i < a.records.size() && j < b.records.size();) {
-    const std::int64_t ahead = std::int64_t{a.records[i].number} + shift * CallLimits::at_once -
-                               std::int64_t{b.records[j].number};
-    if (ahead == 0 && may_pair(a.records[i], b.records[j])) result.pairs.emplace_back(i, j);
+    const EndRecord &one = a.records[i], &other = b.records[j];
+    const std::int64_t ahead =
+        std::int64_t{one.number} + shift * CallLimits::at_once - std::int64_t{other.number};
+    const bool equal = ahead == 0 && !one.unclear && !other.unclear;
+    if (equal && may_pair(one, other)) result.pairs.emplace_back(i, j);
     i += ahead <= 0 ? 1 : 0;
     j += ahead >= 0 ? 1 : 0;
   }

@@ -77,6 +77,13 @@ TEST(PairCalls, one_that_is_surely_missing_could_be_any_between_the_same_message
   EXPECT_EQ(pair_calls(a.side(), b.side()).pairs.size(), 198u);
 }
 
+TEST(PairCalls, where_no_numbers_count_none_is_unclear) {
+  PlacedCalls a = regular(0), b = regular(50);
+  a.facts.evidence = 17;
+  a.missing = {a.messages[100]};
+  EXPECT_EQ(pair_calls(a.side(), b.side()).pairs.size(), 200u);
+}
+
 TEST(PairCalls, a_message_more_on_one_side_moves_all_calls_alike) {
   PlacedCalls a = regular(0), b = regular(50);
   for (std::uint32_t& before : b.messages) ++before;

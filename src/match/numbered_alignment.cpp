@@ -40,8 +40,9 @@ class NumberPairs {
     for (std::uint32_t i = 0, j = 0; i < sends.records.size() && j < receives.records.size();) {
       const EndRecord &send = sends.records[i], &receive = receives.records[j];
       const std::int64_t ahead = std::int64_t{send.number} + shift - receive.number;
-      if (ahead == 0 && !send.unclear && !receive.unclear) ++numbered_;
-      if (ahead == 0 && may_pair(send, receive)) {
+      const bool equal = ahead == 0 && !send.unclear && !receive.unclear;
+      if (equal) ++numbered_;
+      if (equal && may_pair(send, receive)) {
         pairs_.emplace_back(i, j);
         delays_.push_back(difference(static_cast<std::int64_t>(receive.time),
                                      static_cast<std::int64_t>(send.time)));
