@@ -266,7 +266,7 @@ class CallNumbering {
     gaps.mark(side.records, side.facts);
     const trace::RecordedClocks clocks(builder_.trace(), builder_.processes()[process]);
     const std::vector<bool>& wrong = builder_.has_wrong_clock_records;
-    const bool counts = wrong.empty() || !wrong[process];
+    const bool counts = !wrong.empty() && !wrong[process];
     for (std::size_t k = 0; k < calls.size(); ++k) {
       const trace::RecordedClock& clock = clocks[calls[k].end.location];
       EndRecord& record = side.records[k];
