@@ -25,6 +25,7 @@ namespace {
 /// chosen, not measured.
 struct CallLimits {
   static constexpr std::uint32_t at_once = 8;     ///< calls at one position are fewer
+  static constexpr std::uint32_t messages = k_none / at_once - 1;  ///< most that 32 bits number
   static constexpr std::uint32_t evidence = 18;   ///< least of both processes, bits
   static constexpr std::int64_t more_shift = 4;   ///< messages beyond the difference of the totals
   static constexpr std::int64_t most_shift = 16;  ///< messages that one side counts more, at most
@@ -161,11 +162,15 @@ Alignment pair_calls(const Side& a, const Side& b) {
 }
 
 void place_calls(std::span<const std::uint32_t> messages, std::span<const std::uint32_t> missing,
-                 std::span<EndRecord> calls) {
+                 std::uint32_t all, std::span<EndRecord> calls, SideFacts& facts) {
+  facts.position = messages.back();
+  facts.total = (std::min(all, CallLimits::messages) + 1) * CallLimits::at_once;
+  if (all > CallLimits::messages) facts.evidence = 0;
   std::uint32_t at_once = 0;  // earlier calls at the same position
   for (std::size_t k = 0; k < calls.size(); ++k) {
-    at_once = k > 0 && messages[k] == messages[k - 1] ? at_once + 1 : 0;
     calls[k].position = messages[k];
+    if (facts.evidence == 0) continue;
+    at_once = k > 0 && messages[k] == messages[k - 1] ? at_once + 1 : 0;
     calls[k].number =
         messages[k] * CallLimits::at_once + std::min(at_once, CallLimits::at_once - 1);
     calls[k].unclear =
@@ -304,14 +309,8 @@ class CallNumbering {
     std::vector<std::uint32_t> messages, missing;
     for (const Call& call : column.calls) messages.push_back(count(call.time));
     for (const std::uint64_t time : column.missing) missing.push_back(count(time));
-    if (context.has_routine) {
-      place_calls(messages, missing, side.records);
-    } else {
-      for (std::size_t k = 0; k < messages.size(); ++k) side.records[k].position = messages[k];
-    }
     const auto all = static_cast<std::uint32_t>(posted->second.size());
-    side.facts.position = messages.back();
-    side.facts.total = (all + 1) * CallLimits::at_once;
+    place_calls(messages, missing, all, side.records, side.facts);
     return side;
   }
   /// True if every call of the instance ends after all its calls began.
