@@ -65,6 +65,16 @@ struct CallContext {
   }
 };
 
+/// How a process was recorded.
+struct Recording {
+  Recording(const Builder& builder, std::uint32_t process)
+      : gaps(builder, process, Gaps::Of::calls),
+        clocks(builder.trace(), builder.processes()[process]) {}
+
+  Gaps gaps;
+  trace::RecordedClocks clocks;
+};
+
 /// The calls of one process of this member on one communicator.
 struct Column {
   std::span<Call> calls;
@@ -230,7 +240,10 @@ class CallNumbering {
   }
 
   void find_contexts(std::span<const Call> calls) {
-    for (const Call& call : calls) contexts_.try_emplace(call.process);
+    for (const Call& call : calls) {
+      const bool is_new = contexts_.try_emplace(call.process).second;
+      if (is_new) recordings_.try_emplace(call.process, builder_, call.process);
+    }
     std::vector<std::pair<const std::uint32_t, CallContext>*> found;
     for (auto& one : contexts_) found.push_back(&one);
     const Sequences* const known = builder_.sequences.get();
@@ -259,7 +272,7 @@ class CallNumbering {
     ChannelSide& side = column.side;
     const std::uint32_t process = calls.front().process;
     const AlignedSpace& space = spaces_[calls.front().space];
-    const Gaps gaps(builder_, process, Gaps::Of::calls);
+    const auto& [gaps, clocks] = recordings_.at(process);
     for (const Call& call : calls) {
       side.records.push_back(
           {.time = call.time, .symbol = symbol_of(call, space.one_root), .end = call.end});
@@ -269,7 +282,6 @@ class CallNumbering {
       side.facts.after_gaps = gaps.all_ended_by(begun) ? side.facts.after_gaps + 1 : 0;
     }
     gaps.mark(side.records, side.facts);
-    const trace::RecordedClocks clocks(builder_.trace(), builder_.processes()[process]);
     const std::vector<bool>& wrong = builder_.has_wrong_clock_records;
     const bool counts = !wrong.empty() && !wrong[process];
     for (std::size_t k = 0; k < calls.size(); ++k) {
@@ -467,6 +479,7 @@ class CallNumbering {
   std::span<const AlignedSpace> spaces_;
   const bool only_gaps_;
   std::map<std::uint32_t, CallContext> contexts_;  ///< one per calling process of this member
+  std::map<std::uint32_t, Recording> recordings_;  ///< one for each of these
   std::map<Name, Column> columns_;                 ///< columns of these processes
   std::vector<CallLink> links_;                    ///< links of all processes
   std::vector<std::vector<const CallLink*>> by_depth_;
