@@ -84,6 +84,13 @@ struct Column {
   std::vector<std::uint32_t> numbers;
 };
 
+/// The messages that a process exchanged with another one: in all, before each call of a column,
+/// and before each missing one.
+struct MessageCounts {
+  std::uint32_t all = 0;
+  std::vector<std::uint32_t> calls, missing;
+};
+
 /// (communicator, process)
 using Name = std::pair<std::uint32_t, std::uint32_t>;
 
@@ -305,25 +312,31 @@ class CallNumbering {
     if (missing != context.missing.end()) column.missing = missing->second;
     return column;
   }
-  /// The calls of a process in a column, as compared with those of another process.
-  [[nodiscard]] ChannelSide side_of(Name name, std::uint32_t peer) const {
-    const Column& column = columns_.at(name);
+  /// The messages that the process of a column exchanged with another one; nothing without any.
+  [[nodiscard]] std::optional<MessageCounts> counts_of(Name name, std::uint32_t peer) const {
     const CallContext& context = contexts_.at(name.second);
-    ChannelSide side = column.side;
     const auto posted = context.posted.find(peer);
-    if (posted == context.posted.end()) {
-      side.facts.evidence = 0;
-      return side;
-    }
+    if (posted == context.posted.end()) return std::nullopt;
     const auto count = [stamps = std::span(posted->second)](std::uint64_t time) {
       return static_cast<std::uint32_t>(std::ranges::upper_bound(stamps, time) - stamps.begin());
     };
-    std::vector<std::uint32_t> messages, missing;
-    for (const Call& call : column.calls) messages.push_back(count(call.time));
-    for (const std::uint64_t time : column.missing) missing.push_back(count(time));
-    const auto all = static_cast<std::uint32_t>(posted->second.size());
-    place_calls(messages, missing, all, side.records, side.facts);
+    const Column& column = columns_.at(name);
+    MessageCounts counts{static_cast<std::uint32_t>(posted->second.size()), {}, {}};
+    for (const Call& call : column.calls) counts.calls.push_back(count(call.time));
+    for (const std::uint64_t time : column.missing) counts.missing.push_back(count(time));
+    return counts;
+  }
+  /// The calls of a column, as compared with those of a process that exchanged these messages.
+  static ChannelSide placed(ChannelSide side, const std::optional<MessageCounts>& counts) {
+    if (counts) {
+      place_calls(counts->calls, counts->missing, counts->all, side.records, side.facts);
+    } else {
+      side.facts.evidence = 0;
+    }
     return side;
+  }
+  [[nodiscard]] ChannelSide side_of(Name name, std::uint32_t peer) const {
+    return placed(columns_.at(name).side, counts_of(name, peer));
   }
   /// True if every call of the instance ends after all its calls began.
   [[nodiscard]] bool ends_after_all_began(const Call& call) const {
@@ -387,23 +400,54 @@ class CallNumbering {
     return exchange(builder_.team(), Parcels(builder_.team().size(), own));
   }
 
-  /// Sends the calls of parents to the owners of their children. Children without messages from
-  /// their parent share one copy. Collective.
+  /// Sends the calls of parents to the other owners of their children, once to each, and the
+  /// messages exchanged with every child, from which that owner places the calls. Collective.
   void share_parents() {
     SideParcels parcels(builder_.team());
-    std::map<std::pair<Channel, std::uint32_t>, bool> sent;
+    std::vector<std::vector<std::uint32_t>> counts(builder_.team().size());
+    std::map<std::pair<Name, std::uint32_t>, bool> sent;
     for (const CallLink& link : links_) {
-      if (link.depth == 0 || !owns(link.parent)) continue;
-      const bool any = contexts_.at(link.parent).posted.contains(link.caller.process);
-      const Channel name = side_name(link, any ? link.caller.process : k_none);
       const std::uint32_t owner = builder_.owner_of_process(link.caller.process);
-      if (std::exchange(sent[{name, owner}], true)) continue;
-      parcels.add(owner, name, side_of(parent_of(link), link.caller.process));
+      if (link.depth == 0 || !owns(link.parent) || owner == builder_.team().rank()) continue;
+      if (!std::exchange(sent[{parent_of(link), owner}], true)) {
+        parcels.add(owner, side_name(link, k_none), columns_.at(parent_of(link)).side);
+      }
+      if (const auto of_child = counts_of(parent_of(link), link.caller.process)) {
+        append(*of_child, link, counts[owner]);
+      }
     }
     parcels.exchange_into(parents_);
+    for (const auto& parcel : exchange(builder_.team(), std::move(counts))) take_counts(parcel);
+  }
+  static void append(const MessageCounts& counts, const CallLink& link,
+                     std::vector<std::uint32_t>& to) {
+    to.insert(to.end(), {link.parent, link.caller.process, link.caller.space, counts.all});
+    for (const std::vector<std::uint32_t>* const list : {&counts.calls, &counts.missing}) {
+      to.push_back(static_cast<std::uint32_t>(list->size()));
+      to.insert(to.end(), list->begin(), list->end());
+    }
+  }
+  void take_counts(std::span<const std::uint32_t> rest) {
+    while (!rest.empty()) {
+      MessageCounts& counts = parent_counts_[{rest[0], rest[1], rest[2], 0}];
+      counts.all = rest[3];
+      rest = rest.subspan(4);
+      for (std::vector<std::uint32_t>* const list : {&counts.calls, &counts.missing}) {
+        const auto values = rest.subspan(1, rest[0]);
+        list->assign(values.begin(), values.end());
+        rest = rest.subspan(1 + values.size());
+      }
+    }
   }
   static Channel side_name(const CallLink& link, std::uint32_t child) {
     return {link.parent, child, link.caller.space, 0};
+  }
+  /// The calls of the parent of a caller, as compared with those of this caller.
+  [[nodiscard]] ChannelSide parent_side(const CallLink& link) const {
+    if (owns(link.parent)) return side_of(parent_of(link), link.caller.process);
+    const auto counts = parent_counts_.find(side_name(link, link.caller.process));
+    return placed(parents_.at(side_name(link, k_none)),
+                  counts == parent_counts_.end() ? std::nullopt : std::optional(counts->second));
   }
 
   /// Pairs the calls of this member's processes with those of their parents.
@@ -428,9 +472,7 @@ class CallNumbering {
     }
   }
   [[nodiscard]] Alignment alignment_of(const CallLink& link) const {
-    const auto known = parents_.find(side_name(link, link.caller.process));
-    const ChannelSide& parent =
-        known != parents_.end() ? known->second : parents_.at(side_name(link, k_none));
+    const ChannelSide parent = parent_side(link);
     const ChannelSide child = side_of(name_of(link), link.parent);
     const Side from = parent.side(), to = child.side();
     if (only_gaps_) {
@@ -483,7 +525,8 @@ class CallNumbering {
   std::map<Name, Column> columns_;                 ///< columns of these processes
   std::vector<CallLink> links_;                    ///< links of all processes
   std::vector<std::vector<const CallLink*>> by_depth_;
-  ChannelSides parents_;  ///< parents of this member's columns, see side_name()
+  ChannelSides parents_;  ///< parents of this member's columns elsewhere, see side_name()
+  std::map<Channel, MessageCounts> parent_counts_;  ///< what these exchanged with each child
   std::map<Name, CallFates> fates_;
 };
 
