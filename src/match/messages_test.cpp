@@ -243,26 +243,29 @@ TEST(Messages, a_channel_of_receives_without_requests_has_no_pairs) {
 }
 
 TEST(Messages, clock_records_are_tested_before_they_decide_between_gaps) {
-  // The clock of 1 is 7 ms late between its records. Two gaps of 0 hide four sends each, so that
-  // the sends between these could belong to earlier or later receives, and by these records only
-  // to those four rounds later. Messages from 2 are complete.
+  // The clock of 1 is 7 ms late between its records, which exclude all right pairs. Two gaps of 0
+  // hide two sends each; irregular rounds show which. Messages from 2 are complete.
   constexpr std::uint64_t k_rounds = 400, k_round = 2'000, k_late = 7'000;
   TraceBuilder b(3);
   for (std::uint64_t k = 0; k < k_rounds; ++k) {
-    const std::uint64_t at = 100'000 + k_round * k;
-    if (k < 100 || (k >= 104 && k < 300) || k >= 304) b.message(K::send, 0, at, 1);
-    b.message(K::send, 2, at, 1);
-    for (const std::uint32_t from : {0u, 2u}) b.message(K::recv, 1, at + 50 - k_late, from);
+    const std::uint64_t at = 100'000 + k_round * k + k * k * 37 % 900;
+    const bool recorded = k < 100 || (k >= 102 && k < 300) || k >= 302;
+    for (std::uint32_t tag = 0; tag < 2; ++tag) {
+      if (recorded) b.message(K::send, 0, at + tag, 1, tag);
+      b.message(K::recv, 1, at + tag + 50 - k_late, 0, tag);
+    }
+    b.message(K::send, 2, at + 2, 1);
+    b.message(K::recv, 1, at + 52 - k_late, 2);
   }
   for (trace::LocationSkeleton& location : b.trace().locations) {
     location.clock_offsets = {{.time = 0}, {.time = 200'000 + k_rounds * k_round}};
   }
   const auto gap = [](std::uint64_t first) {
-    return trace::Gap{.begin = 99'000 + k_round * first, .end = 99'000 + k_round * (first + 4)};
+    return trace::Gap{.begin = 99'000 + k_round * first, .end = 99'000 + k_round * (first + 2)};
   };
   b.trace().locations[0].gaps = {gap(100), gap(300)};
   const Pairs found = messages(b);
-  EXPECT_GE(found.size(), k_rounds + 196u);
+  EXPECT_GE(found.size(), k_rounds + 2 * 390u);
   for (const auto& [send, receive] : found) EXPECT_EQ(receive.time, send.time + 50 - k_late);
 }
 
