@@ -175,7 +175,7 @@ class Aligner {
 
 bool may_pair(const EndRecord& send, const EndRecord& receive) {
   constexpr std::uint32_t k_unknown = trace::RecordedClock::k_unknown;
-  if (send.symbol != receive.symbol || send.unclear || receive.unclear) return false;
+  if (send.symbol != receive.symbol) return false;
   if (send.doubt == k_unknown || receive.doubt == k_unknown) return true;
   const std::uint64_t doubt = std::uint64_t{send.doubt} + receive.doubt;
   const auto is_before = [&](std::uint64_t end, std::uint64_t begin) {
@@ -201,21 +201,22 @@ Alignment align_records(const Side& sends, const Side& receives) {
 namespace {
 
 /// Numbers of leading and trailing ends that are partners if only gaps lose records.
-std::pair<std::uint32_t, std::uint32_t> certain_ends(const Side& sends, const Side& receives) {
-  const std::uint32_t front = std::min(sends.facts.before_gaps, receives.facts.before_gaps);
+std::pair<std::uint32_t, std::uint32_t> certain_ends(const Side& sends, const Side& receives,
+                                                     bool with_gaps) {
   const auto ends =
       static_cast<std::uint32_t>(std::min(sends.records.size(), receives.records.size()));
+  if (!with_gaps) return {ends, 0};
+  const std::uint32_t front = std::min(sends.facts.before_gaps, receives.facts.before_gaps);
   return {front, std::min({sends.facts.after_gaps, receives.facts.after_gaps, ends - front})};
 }
 
 }  // namespace
 
-Alignment align_between_gaps(const Side& sends, const Side& receives) {
-  const auto [front, back] = certain_ends(sends, receives);
+Alignment align_between_gaps(const Side& sends, const Side& receives, bool with_gaps) {
+  const auto [front, back] = certain_ends(sends, receives, with_gaps);
   const auto between = [front = front, back = back](Side side) {
     const auto after = side.records.last(back);
     side.records = side.records.subspan(front, side.records.size() - front - back);
-    side.facts.evidence = 0;  // a routine does not know what a gap hides
     if (after.empty()) return side;
     side.facts.position = after.front().position;
     side.facts.ends_in_gap = after.front().after_gap;
@@ -238,7 +239,7 @@ Alignment align_between_gaps(const Side& sends, const Side& receives) {
 
 bool only_gaps_lose(const Side& sends, const Side& receives, bool with_gaps) {
   if (!with_gaps && sends.records.size() != receives.records.size()) return false;
-  const auto [front, back] = certain_ends(sends, receives);
+  const auto [front, back] = certain_ends(sends, receives, with_gaps);
   const auto equal = [](std::span<const EndRecord> a, std::span<const EndRecord> b) {
     return std::ranges::equal(a, b, {}, &EndRecord::symbol, &EndRecord::symbol);
   };

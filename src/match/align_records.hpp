@@ -23,7 +23,7 @@ struct EndRecord {
   std::uint32_t place = 0;  ///< number on its side, without those that are missing
   NodeRef end{};
   bool after_gap = false;  ///< a gap of the recording lies just before it
-  bool unclear = false;    ///< it could be another operation, and is in no pair
+  bool unclear = false;    ///< its number could be that of another one, and makes no pair
 };
 
 /// Properties of a side of a channel.
@@ -81,15 +81,15 @@ struct Alignment {
 Alignment align_records(const Side& sends, const Side& receives);
 
 /// The same if only gaps lose records: the k-th ends before the gaps of both sides are partners,
-/// and the k-th last ones after them.
-Alignment align_between_gaps(const Side& sends, const Side& receives);
+/// and the k-th last ones after them. `with_gaps`: either process has gaps; else all are partners.
+Alignment align_between_gaps(const Side& sends, const Side& receives, bool with_gaps);
 
 /// True if no end of these sides contradicts that only gaps lose records: without gaps both sides
 /// have as many ends, and those that align_between_gaps() takes as partners have equal symbols.
 bool only_gaps_lose(const Side& sends, const Side& receives, bool with_gaps);
 
-/// True if two ends may belong together: both are clear, their symbols are equal, and neither is an
-/// effect before its cause even with the largest clock errors.
+/// True if two ends may belong together: their symbols are equal, and neither is an effect before
+/// its cause even with the largest clock errors.
 [[nodiscard]] bool may_pair(const EndRecord& send, const EndRecord& receive);
 
 }  // namespace entrain::match

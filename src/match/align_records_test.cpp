@@ -173,7 +173,7 @@ TEST(AlignBetweenGaps, ends_before_and_after_a_gap_are_counted) {
   const Side receives{channel.receives, {.before_gaps = 400, .after_gaps = 400}};
   ASSERT_TRUE(only_gaps_lose(sends, receives, true));
   EXPECT_FALSE(only_gaps_lose(sends, receives, false));
-  const Alignment alignment = align_between_gaps(sends, receives);
+  const Alignment alignment = align_between_gaps(sends, receives, true);
   EXPECT_EQ(alignment.pairs.size(), 399u);
   EXPECT_EQ(wrong(alignment, 140, k_kept), 0u);
   EXPECT_EQ(alignment.in_gaps(), 1u);

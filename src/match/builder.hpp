@@ -127,8 +127,8 @@ class Builder {
   bool calls_incomplete = false;
   /// True if all missing messages lie in gaps of their processes or after them.
   bool only_gaps = false;
-  /// Per process: messages contradict its clock records, so that these decide nothing; empty: not
-  /// tested.
+  /// Per process: messages contradict its clock records, so that these decide nothing; empty: none
+  /// was tested, and none decides anything.
   std::vector<bool> has_wrong_clock_records;
   /// Operations of this member's processes, if messages are missing; else null.
   std::shared_ptr<Sequences> sequences;

@@ -21,7 +21,7 @@ class SideFinder {
       : builder_(builder),
         sequence_(sequence),
         process_(sequence.operations().process()),
-        gaps_(builder, process_),
+        gaps_(builder, process_, Gaps::Of::messages),
         clocks_(builder.trace(), builder.processes()[process_]),
         sides_(sequence.operations().kinds().size()),
         places_(sides_.size(), 0) {
@@ -41,7 +41,7 @@ class SideFinder {
                        [&](const Operation& one) { ++places_[one.kind]; });
     for (std::uint32_t k = 0; k < sides_.size(); ++k) {
       ChannelSide& side = sides_[k];
-      if (kind(k).is_call() || side.records.empty()) continue;
+      if (kind(k).is_call()) continue;
       finish(k, side);
       const bool sent = kind(k).type == OperationType::send;
       (sent ? sends : receives).emplace(kind(k).channel(process_), std::move(side));

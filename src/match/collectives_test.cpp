@@ -175,6 +175,30 @@ TEST(Collectives, of_equal_calls_one_more_leaves_open_which_belong_together) {
   EXPECT_EQ(graph.unmatched, (Counters{{"collectives_incomplete", 1}, {"ambiguous_calls", 1}}));
 }
 
+TEST(Collectives, clock_records_that_were_not_tested_decide_nothing) {
+  // The clock of 1 is four rounds late between its records. Eight barriers of 0 have no record.
+  constexpr std::uint64_t k_rounds = 400, k_round = 2'000, k_late = 8'000;
+  TraceBuilder b(2);
+  for (std::uint64_t k = 0; k < k_rounds; ++k) {
+    const std::uint64_t at = 100'000 + k_round * k;
+    for (std::uint32_t tag = 0; tag < 4; ++tag) {
+      b.message(K::send, 0, at + tag, 1, tag);
+      b.message(K::recv, 1, at + tag + 50 - k_late, 0, tag);
+    }
+    if (k % 50 != 25) b.collective(0, at + 100, at + 120, op::barrier);
+    b.collective(1, at + 100 - k_late, at + 120 - k_late, op::barrier);
+  }
+  for (trace::LocationSkeleton& location : b.trace().locations) {
+    location.clock_offsets = {{.time = 0}, {.time = 200'000 + k_rounds * k_round}};
+  }
+  const Pairs found = pairs_of(b, EdgeKind::n_to_n);
+  EXPECT_GE(found.size(), 2 * 380u);
+  for (const auto& [send, receive] : found) {
+    const std::uint64_t late = send.location == 0 ? 0 - k_late : k_late;
+    EXPECT_EQ(receive.time, send.time + 20 + late);
+  }
+}
+
 TEST(Collectives, a_member_without_any_call_does_not_hold_up_the_others) {
   TraceBuilder b(3);  // the file of location 2 is missing
   b.collective(0, 10, 20, op::barrier);

@@ -22,7 +22,7 @@ bool ends_early(const Builder& builder, std::uint32_t process) {
 
 }  // namespace
 
-Gaps::Gaps(const Builder& builder, std::uint32_t process) {
+Gaps::Gaps(const Builder& builder, std::uint32_t process, Of of) {
   std::uint64_t last = 0;
   for (const LocationIndex location : builder.processes()[process]) {
     const trace::LocationSkeleton& skeleton = builder.skeleton(location);
@@ -40,31 +40,31 @@ Gaps::Gaps(const Builder& builder, std::uint32_t process) {
     first_ = std::min(first_, last);
   }
   std::sort(ends_.begin(), ends_.end());
-  if (ends_.empty()) return;
-  last_ = ends_.back();
-  for (const LocationIndex location : builder.processes()[process]) {
-    find_half_receives(builder.events(location));
-  }
+  if (!ends_.empty()) last_ = ends_.back();
+  if (of == Of::messages) find_half_receives(builder, process);
 }
 
 /// Moves the limits before and behind receives that have a request or a completion only.
-void Gaps::find_half_receives(const trace::EventList& events) {
-  const Requests requests(events);
-  bool some_posted = false;
-  std::uint64_t last_unposted = 0;
-  for (std::uint32_t i = 0; i < events.size(); ++i) {
-    if (events.kind(i) == trace::EventKind::irecv) {
-      some_posted |= requests.was_posted(i);
-      if (!requests.was_posted(i)) last_unposted = events.time(i) + 1;
+void Gaps::find_half_receives(const Builder& builder, std::uint32_t process) {
+  bool some_posted = false;  // see Operations::has_no_post()
+  std::uint64_t after_unposted = 0;
+  for (const LocationIndex location : builder.processes()[process]) {
+    const trace::EventList& events = builder.events(location);
+    const Requests requests(events);
+    for (std::uint32_t i = 0; i < events.size(); ++i) {
+      if (events.kind(i) == trace::EventKind::irecv) {
+        some_posted |= requests.was_posted(i);
+        if (!requests.was_posted(i)) after_unposted = std::max(after_unposted, events.time(i) + 1);
+      }
+      if (events.kind(i) != trace::EventKind::irecv_request || requests.cancelled(i) ||
+          requests.completion(i) != k_none) {
+        continue;
+      }
+      first_ = std::min(first_, events.time(i));
+      last_ = std::max(last_, events.time(i) + 1);
     }
-    if (events.kind(i) != trace::EventKind::irecv_request || requests.cancelled(i) ||
-        requests.completion(i) != k_none) {
-      continue;
-    }
-    first_ = std::min(first_, events.time(i));
-    last_ = std::max(last_, events.time(i) + 1);
   }
-  if (some_posted) last_ = std::max(last_, last_unposted);
+  if (some_posted) last_ = std::max(last_, after_unposted);
 }
 
 void Gaps::mark(std::span<EndRecord> ends, SideFacts& facts) const {
@@ -95,7 +95,9 @@ void find_gaps(Builder& builder) {
   builder.ends_early.assign(count, false);
   for (std::uint32_t p = 0; p < count; ++p) builder.ends_early[p] = ends_early(builder, p);
   std::vector<std::int64_t> gaps(count, 0);
-  for (std::uint32_t p = 0; p < count; ++p) gaps[p] = Gaps(builder, p).count() > 0 ? 1 : 0;
+  for (std::uint32_t p = 0; p < count; ++p) {
+    gaps[p] = Gaps(builder, p, Gaps::Of::calls).count() > 0 ? 1 : 0;
+  }
   builder.team().reduce(Team::Reduction::max, gaps);
   builder.has_gaps.assign(gaps.begin(), gaps.end());
 }

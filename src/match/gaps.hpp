@@ -14,7 +14,11 @@ namespace entrain::match {
 /// a process that ends early (find_gaps()).
 class Gaps {
  public:
-  Gaps(const Builder& builder, std::uint32_t process);
+  /// Operations to be marked. A receive of which half is recorded, in a process without gaps too,
+  /// may be one on any channel of messages, and is no call.
+  enum class Of { messages, calls };
+  /// O(locations + gaps), and O(events) for messages.
+  Gaps(const Builder& builder, std::uint32_t process, Of of);
 
   /// Sets the properties of ends and of their side that depend on gaps: EndRecord::after_gap,
   /// SideFacts::before_gaps and ends_in_gap. Times are stamps in order. O(n log gaps).
@@ -25,7 +29,7 @@ class Gaps {
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(ends_.size()); }
 
  private:
-  void find_half_receives(const trace::EventList& events);
+  void find_half_receives(const Builder& builder, std::uint32_t process);
 
   std::vector<std::uint64_t> ends_;  ///< sorted; Gap::k_open: lasts to the end of the trace
   /// Last stamp before all gaps, and first one after them, and after all receives of which half is

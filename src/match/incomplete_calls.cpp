@@ -25,6 +25,7 @@ namespace {
 /// chosen, not measured.
 struct CallLimits {
   static constexpr std::uint32_t at_once = 8;     ///< calls at one position are fewer
+  static constexpr std::uint32_t messages = k_none / at_once - 1;  ///< most that 32 bits number
   static constexpr std::uint32_t evidence = 18;   ///< least of both processes, bits
   static constexpr std::int64_t more_shift = 4;   ///< messages beyond the difference of the totals
   static constexpr std::int64_t most_shift = 16;  ///< messages that one side counts more, at most
@@ -64,6 +65,16 @@ struct CallContext {
   }
 };
 
+/// How a process was recorded.
+struct Recording {
+  Recording(const Builder& builder, std::uint32_t process)
+      : gaps(builder, process, Gaps::Of::calls),
+        clocks(builder.trace(), builder.processes()[process]) {}
+
+  Gaps gaps;
+  trace::RecordedClocks clocks;
+};
+
 /// The calls of one process of this member on one communicator.
 struct Column {
   std::span<Call> calls;
@@ -71,6 +82,13 @@ struct Column {
   std::vector<std::uint64_t> missing;  ///< stamps, see CallContext
   /// Per call, the number of its partner among the calls of the reference; k_none: unknown.
   std::vector<std::uint32_t> numbers;
+};
+
+/// The messages that a process exchanged with another one: in all, before each call of a column,
+/// and before each missing one.
+struct MessageCounts {
+  std::uint32_t all = 0;
+  std::vector<std::uint32_t> calls, missing;
 };
 
 /// (communicator, process)
@@ -111,9 +129,11 @@ void remove_unequal(const Side& a, const Side& b, Alignment& alignment) {
 Alignment pair_shifted(const Side& a, const Side& b, std::int64_t shift) {
   Alignment result;
   for (std::uint32_t i = 0, j = 0; i < a.records.size() && j < b.records.size();) {
-    const std::int64_t ahead = std::int64_t{a.records[i].number} + shift * CallLimits::at_once -
-                               std::int64_t{b.records[j].number};
-    if (ahead == 0 && may_pair(a.records[i], b.records[j])) result.pairs.emplace_back(i, j);
+    const EndRecord &one = a.records[i], &other = b.records[j];
+    const std::int64_t ahead =
+        std::int64_t{one.number} + shift * CallLimits::at_once - std::int64_t{other.number};
+    const bool equal = ahead == 0 && !one.unclear && !other.unclear;
+    if (equal && may_pair(one, other)) result.pairs.emplace_back(i, j);
     i += ahead <= 0 ? 1 : 0;
     j += ahead >= 0 ? 1 : 0;
   }
@@ -159,11 +179,15 @@ Alignment pair_calls(const Side& a, const Side& b) {
 }
 
 void place_calls(std::span<const std::uint32_t> messages, std::span<const std::uint32_t> missing,
-                 std::span<EndRecord> calls) {
+                 std::uint32_t all, std::span<EndRecord> calls, SideFacts& facts) {
+  facts.position = messages.back();
+  facts.total = (std::min(all, CallLimits::messages) + 1) * CallLimits::at_once;
+  if (all > CallLimits::messages) facts.evidence = 0;
   std::uint32_t at_once = 0;  // earlier calls at the same position
   for (std::size_t k = 0; k < calls.size(); ++k) {
-    at_once = k > 0 && messages[k] == messages[k - 1] ? at_once + 1 : 0;
     calls[k].position = messages[k];
+    if (facts.evidence == 0) continue;
+    at_once = k > 0 && messages[k] == messages[k - 1] ? at_once + 1 : 0;
     calls[k].number =
         messages[k] * CallLimits::at_once + std::min(at_once, CallLimits::at_once - 1);
     calls[k].unclear =
@@ -223,7 +247,10 @@ class CallNumbering {
   }
 
   void find_contexts(std::span<const Call> calls) {
-    for (const Call& call : calls) contexts_.try_emplace(call.process);
+    for (const Call& call : calls) {
+      const bool is_new = contexts_.try_emplace(call.process).second;
+      if (is_new) recordings_.try_emplace(call.process, builder_, call.process);
+    }
     std::vector<std::pair<const std::uint32_t, CallContext>*> found;
     for (auto& one : contexts_) found.push_back(&one);
     const Sequences* const known = builder_.sequences.get();
@@ -252,7 +279,7 @@ class CallNumbering {
     ChannelSide& side = column.side;
     const std::uint32_t process = calls.front().process;
     const AlignedSpace& space = spaces_[calls.front().space];
-    const Gaps gaps(builder_, process);
+    const auto& [gaps, clocks] = recordings_.at(process);
     for (const Call& call : calls) {
       side.records.push_back(
           {.time = call.time, .symbol = symbol_of(call, space.one_root), .end = call.end});
@@ -262,9 +289,8 @@ class CallNumbering {
       side.facts.after_gaps = gaps.all_ended_by(begun) ? side.facts.after_gaps + 1 : 0;
     }
     gaps.mark(side.records, side.facts);
-    const trace::RecordedClocks clocks(builder_.trace(), builder_.processes()[process]);
     const std::vector<bool>& wrong = builder_.has_wrong_clock_records;
-    const bool counts = wrong.empty() || !wrong[process];
+    const bool counts = !wrong.empty() && !wrong[process];
     for (std::size_t k = 0; k < calls.size(); ++k) {
       const trace::RecordedClock& clock = clocks[calls[k].end.location];
       EndRecord& record = side.records[k];
@@ -286,31 +312,31 @@ class CallNumbering {
     if (missing != context.missing.end()) column.missing = missing->second;
     return column;
   }
-  /// The calls of a process in a column, as compared with those of another process.
-  [[nodiscard]] ChannelSide side_of(Name name, std::uint32_t peer) const {
-    const Column& column = columns_.at(name);
+  /// The messages that the process of a column exchanged with another one; nothing without any.
+  [[nodiscard]] std::optional<MessageCounts> counts_of(Name name, std::uint32_t peer) const {
     const CallContext& context = contexts_.at(name.second);
-    ChannelSide side = column.side;
     const auto posted = context.posted.find(peer);
-    if (posted == context.posted.end()) {
-      side.facts.evidence = 0;
-      return side;
-    }
+    if (posted == context.posted.end()) return std::nullopt;
     const auto count = [stamps = std::span(posted->second)](std::uint64_t time) {
       return static_cast<std::uint32_t>(std::ranges::upper_bound(stamps, time) - stamps.begin());
     };
-    std::vector<std::uint32_t> messages, missing;
-    for (const Call& call : column.calls) messages.push_back(count(call.time));
-    for (const std::uint64_t time : column.missing) missing.push_back(count(time));
-    if (context.has_routine) {
-      place_calls(messages, missing, side.records);
+    const Column& column = columns_.at(name);
+    MessageCounts counts{static_cast<std::uint32_t>(posted->second.size()), {}, {}};
+    for (const Call& call : column.calls) counts.calls.push_back(count(call.time));
+    for (const std::uint64_t time : column.missing) counts.missing.push_back(count(time));
+    return counts;
+  }
+  /// The calls of a column, as compared with those of a process that exchanged these messages.
+  static ChannelSide placed(ChannelSide side, const std::optional<MessageCounts>& counts) {
+    if (counts) {
+      place_calls(counts->calls, counts->missing, counts->all, side.records, side.facts);
     } else {
-      for (std::size_t k = 0; k < messages.size(); ++k) side.records[k].position = messages[k];
+      side.facts.evidence = 0;
     }
-    const auto all = static_cast<std::uint32_t>(posted->second.size());
-    side.facts.position = messages.back();
-    side.facts.total = (all + 1) * CallLimits::at_once;
     return side;
+  }
+  [[nodiscard]] ChannelSide side_of(Name name, std::uint32_t peer) const {
+    return placed(columns_.at(name).side, counts_of(name, peer));
   }
   /// True if every call of the instance ends after all its calls began.
   [[nodiscard]] bool ends_after_all_began(const Call& call) const {
@@ -374,23 +400,54 @@ class CallNumbering {
     return exchange(builder_.team(), Parcels(builder_.team().size(), own));
   }
 
-  /// Sends the calls of parents to the owners of their children. Children without messages from
-  /// their parent share one copy. Collective.
+  /// Sends the calls of parents to the other owners of their children, once to each, and the
+  /// messages exchanged with every child, from which that owner places the calls. Collective.
   void share_parents() {
     SideParcels parcels(builder_.team());
-    std::map<std::pair<Channel, std::uint32_t>, bool> sent;
+    std::vector<std::vector<std::uint32_t>> counts(builder_.team().size());
+    std::map<std::pair<Name, std::uint32_t>, bool> sent;
     for (const CallLink& link : links_) {
-      if (link.depth == 0 || !owns(link.parent)) continue;
-      const bool any = contexts_.at(link.parent).posted.contains(link.caller.process);
-      const Channel name = side_name(link, any ? link.caller.process : k_none);
       const std::uint32_t owner = builder_.owner_of_process(link.caller.process);
-      if (std::exchange(sent[{name, owner}], true)) continue;
-      parcels.add(owner, name, side_of(parent_of(link), link.caller.process));
+      if (link.depth == 0 || !owns(link.parent) || owner == builder_.team().rank()) continue;
+      if (!std::exchange(sent[{parent_of(link), owner}], true)) {
+        parcels.add(owner, side_name(link, k_none), columns_.at(parent_of(link)).side);
+      }
+      if (const auto of_child = counts_of(parent_of(link), link.caller.process)) {
+        append(*of_child, link, counts[owner]);
+      }
     }
     parcels.exchange_into(parents_);
+    for (const auto& parcel : exchange(builder_.team(), std::move(counts))) take_counts(parcel);
+  }
+  static void append(const MessageCounts& counts, const CallLink& link,
+                     std::vector<std::uint32_t>& to) {
+    to.insert(to.end(), {link.parent, link.caller.process, link.caller.space, counts.all});
+    for (const std::vector<std::uint32_t>* const list : {&counts.calls, &counts.missing}) {
+      to.push_back(static_cast<std::uint32_t>(list->size()));
+      to.insert(to.end(), list->begin(), list->end());
+    }
+  }
+  void take_counts(std::span<const std::uint32_t> rest) {
+    while (!rest.empty()) {
+      MessageCounts& counts = parent_counts_[{rest[0], rest[1], rest[2], 0}];
+      counts.all = rest[3];
+      rest = rest.subspan(4);
+      for (std::vector<std::uint32_t>* const list : {&counts.calls, &counts.missing}) {
+        const auto values = rest.subspan(1, rest[0]);
+        list->assign(values.begin(), values.end());
+        rest = rest.subspan(1 + values.size());
+      }
+    }
   }
   static Channel side_name(const CallLink& link, std::uint32_t child) {
     return {link.parent, child, link.caller.space, 0};
+  }
+  /// The calls of the parent of a caller, as compared with those of this caller.
+  [[nodiscard]] ChannelSide parent_side(const CallLink& link) const {
+    if (owns(link.parent)) return side_of(parent_of(link), link.caller.process);
+    const auto counts = parent_counts_.find(side_name(link, link.caller.process));
+    return placed(parents_.at(side_name(link, k_none)),
+                  counts == parent_counts_.end() ? std::nullopt : std::optional(counts->second));
   }
 
   /// Pairs the calls of this member's processes with those of their parents.
@@ -415,14 +472,13 @@ class CallNumbering {
     }
   }
   [[nodiscard]] Alignment alignment_of(const CallLink& link) const {
-    const auto known = parents_.find(side_name(link, link.caller.process));
-    const ChannelSide& parent =
-        known != parents_.end() ? known->second : parents_.at(side_name(link, k_none));
+    const ChannelSide parent = parent_side(link);
     const ChannelSide child = side_of(name_of(link), link.parent);
     const Side from = parent.side(), to = child.side();
     if (only_gaps_) {
+      const bool gaps = builder_.has_gaps[link.parent] || builder_.has_gaps[link.caller.process];
       // Unequal symbols show that records outside gaps are missing as well.
-      return only_gaps_lose(from, to, true) ? align_between_gaps(from, to)
+      return only_gaps_lose(from, to, gaps) ? align_between_gaps(from, to, gaps)
                                             : align_records(from, to);
     }
     Alignment paired = pair_calls(from, to);
@@ -465,10 +521,12 @@ class CallNumbering {
   std::span<const AlignedSpace> spaces_;
   const bool only_gaps_;
   std::map<std::uint32_t, CallContext> contexts_;  ///< one per calling process of this member
+  std::map<std::uint32_t, Recording> recordings_;  ///< one for each of these
   std::map<Name, Column> columns_;                 ///< columns of these processes
   std::vector<CallLink> links_;                    ///< links of all processes
   std::vector<std::vector<const CallLink*>> by_depth_;
-  ChannelSides parents_;  ///< parents of this member's columns, see side_name()
+  ChannelSides parents_;  ///< parents of this member's columns elsewhere, see side_name()
+  std::map<Channel, MessageCounts> parent_counts_;  ///< what these exchanged with each child
   std::map<Name, CallFates> fates_;
 };
 

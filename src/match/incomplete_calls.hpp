@@ -26,12 +26,14 @@ struct CallFates {
 /// Hash of the fields on which all calls of an instance agree. `one_root`: root included.
 std::uint32_t symbol_of(const Call& call, bool one_root);
 
-/// Sets positions and numbers of the calls of a process with a routine: `messages`: number
-/// exchanged with another process before each call, missing ones included. A call before which as
-/// many messages were exchanged as before one of the calls that are known to be `missing` could be
-/// that one: it is unclear, as is one of too many calls at a position.
+/// Sets positions and numbers of the calls of a process, and those of the end of the trace.
+/// `messages`: number exchanged with another process before each call, missing ones included;
+/// `all`: in all. A call before which as many messages were exchanged as before one of the calls
+/// that are known to be `missing` could be that one: it is unclear, as is one of too many calls at
+/// a position. Without evidence of a routine there are no numbers, nor with more messages than 32
+/// bits can number eight calls each: then the evidence is 0.
 void place_calls(std::span<const std::uint32_t> messages, std::span<const std::uint32_t> missing,
-                 std::span<EndRecord> calls);
+                 std::uint32_t all, std::span<EndRecord> calls, SideFacts& facts);
 
 /// Pairs the calls of two processes where some are missing: those after equally many messages, if
 /// both have a routine and exchange messages. No pairs if both have a routine, exchange no

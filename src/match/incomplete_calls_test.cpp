@@ -24,9 +24,7 @@ struct PlacedCalls {
   }
   Side side() {
     if (exchanged > 0) {
-      place_calls(messages, missing, records);
-      facts.total = 8 * (exchanged + 1);
-      facts.position = messages.back();
+      place_calls(messages, missing, exchanged, records, facts);
     } else {
       facts.evidence = 0;
     }
@@ -75,6 +73,28 @@ TEST(PairCalls, one_that_is_surely_missing_could_be_any_between_the_same_message
     calls->lose(calls == &a ? 100 : 101);
   }
   EXPECT_EQ(pair_calls(a.side(), b.side()).pairs.size(), 198u);
+}
+
+TEST(PairCalls, where_no_numbers_count_none_is_unclear) {
+  PlacedCalls a = regular(0), b = regular(50);
+  a.facts.evidence = 17;
+  a.missing = {a.messages[100]};
+  EXPECT_EQ(pair_calls(a.side(), b.side()).pairs.size(), 200u);
+}
+
+TEST(PairCalls, what_32_bits_cannot_number_has_no_numbers) {
+  PlacedCalls calls = regular(0);
+  calls.exchanged = (1u << 29) - 2;
+  EXPECT_EQ(calls.side().facts.total, 0xFFFF'FFF8u);
+  EXPECT_EQ(calls.facts.evidence, 60u);
+  for (const std::uint32_t exchanged : {1u << 29, 0xFFFF'FFFFu}) {
+    calls = regular(0);
+    calls.exchanged = exchanged;
+    EXPECT_EQ(calls.side().facts.evidence, 0u);
+    EXPECT_GT(calls.facts.total, 0u);
+    EXPECT_EQ(calls.records.back().position, 40u * 199);
+    EXPECT_EQ(calls.records.back().number, 0u);
+  }
 }
 
 TEST(PairCalls, a_message_more_on_one_side_moves_all_calls_alike) {

@@ -67,6 +67,7 @@ class IncompleteMatcher {
     Channel channel;
     const ChannelSide* sends = nullptr;
     const ChannelSide* receives = nullptr;
+    bool with_gaps = false;  ///< either process has gaps
     Alignment alignment;
 
     [[nodiscard]] Side sent() const { return sends->side(); }
@@ -113,19 +114,19 @@ class IncompleteMatcher {
       channels_.push_back({.channel = channel,
                            .sends = sends == sent_.end() ? &k_nothing : &sends->second,
                            .receives = &receives,
+                           .with_gaps = builder_.has_gaps[channel.sender] ||
+                                        builder_.has_gaps[channel.receiver],
                            .alignment = {}});
     }
-    builder_.only_gaps = !builder_.team().any(!std::ranges::all_of(channels_, [&](const auto& c) {
-      const bool gaps =
-          builder_.has_gaps[c.channel.sender] || builder_.has_gaps[c.channel.receiver];
-      return only_gaps_lose(c.sent(), c.received(), gaps);
+    builder_.only_gaps = !builder_.team().any(!std::ranges::all_of(channels_, [](const auto& c) {
+      return only_gaps_lose(c.sent(), c.received(), c.with_gaps);
     }));
-    if (!builder_.only_gaps) test_clock_records();
+    test_clock_records();
     for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;
       ChannelPair& pair = channels_[i];
       if (builder_.only_gaps) {
-        pair.alignment = align_between_gaps(pair.sent(), pair.received());
+        pair.alignment = align_between_gaps(pair.sent(), pair.received(), pair.with_gaps);
       } else {
         pair.alignment = pair_up(pair.sent(), pair.received());
         remove_delay_outliers(pair.sent(), pair.received(), DelayKind::above_latency,

@@ -43,9 +43,9 @@ class MessageMatcher {
       add(one.sends, sends_);
       add(one.receives, receives_);
     }
-    const bool countable = builder_.countable(sends_.known);
-    if (builder_.team().any(!countable)) return;
     exchange_heads();
+    const bool countable = builder_.countable(sent_count());
+    if (builder_.team().any(!countable)) return;
     builder_.incomplete = !complete();
     if (builder_.incomplete) {
       const MessageFates fates = match_incomplete_messages(builder_, std::move(operations_));
@@ -165,12 +165,17 @@ class MessageMatcher {
     return pairs;
   }
 
-  void count(std::uint64_t pairs) {
-    std::uint64_t sent = 0;  // to this member
+  /// Number of sends to this member.
+  [[nodiscard]] std::uint64_t sent_count() const {
+    std::uint64_t sent = 0;
     for (const std::vector<Head>& of_member : heads_) {
       for (const Head& head : of_member) sent += head.count;
     }
-    builder_.count_unmatched("sends", sends_.lost + sent - pairs);
+    return sent;
+  }
+
+  void count(std::uint64_t pairs) {
+    builder_.count_unmatched("sends", sends_.lost + sent_count() - pairs);
     builder_.count_unmatched("receives", receives_.lost + receives_.known - pairs);
     builder_.count_skipped("cancelled_sends", sends_.cancelled);
     builder_.count_skipped("cancelled_receives", receives_.cancelled);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -215,6 +217,71 @@ TEST(Messages, clock_records_that_certain_messages_contradict_decide_nothing) {
       EXPECT_EQ(receive.time, send.time + 50 - late);
     }
   }
+}
+
+TEST(Messages, a_channel_of_receives_without_requests_has_no_pairs) {
+  // A routine of tags 0 to 2; the only receive of tag 7 lost its request, and a receive is missing.
+  TraceBuilder b(2);
+  for (std::uint64_t k = 0; k < 400; ++k) {
+    const std::uint64_t at = 1'000 * (k + 1);
+    for (std::uint32_t tag = 0; tag < 3; ++tag) {
+      b.message(K::send, 0, at + 10 * tag, 1, tag);
+      if (k == 170 && tag == 0) continue;
+      b.request(K::irecv_request, 1, at + 10 * tag + 1, 70);
+      b.message(K::irecv, 1, at + 10 * tag + 5, 0, tag, 70);
+    }
+    if (k != 200) continue;
+    b.message(K::send, 0, at + 100, 1, 7);
+    b.message(K::irecv, 1, at + 105, 0, 7, 71);
+  }
+  const Graph graph = build_graph(b.trace(), {});
+  EXPECT_EQ(pairs_of(graph, EdgeKind::p2p).size(), 3 * 400 - 1u);
+  const auto& claims = graph.witness.channels;
+  const auto of_tag_7 = std::ranges::find(claims, 7u, &trace::ClaimedChannel::tag);
+  ASSERT_NE(of_tag_7, claims.end()) << "without a claim a channel is complete";
+  EXPECT_THAT(of_tag_7->pairs, IsEmpty());
+}
+
+TEST(Messages, clock_records_are_tested_before_they_decide_between_gaps) {
+  // The clock of 1 is 7 ms late between its records, which exclude all right pairs. Two gaps of 0
+  // hide two sends each; irregular rounds show which. Messages from 2 are complete.
+  constexpr std::uint64_t k_rounds = 400, k_round = 2'000, k_late = 7'000;
+  TraceBuilder b(3);
+  for (std::uint64_t k = 0; k < k_rounds; ++k) {
+    const std::uint64_t at = 100'000 + k_round * k + k * k * 37 % 900;
+    const bool recorded = k < 100 || (k >= 102 && k < 300) || k >= 302;
+    for (std::uint32_t tag = 0; tag < 2; ++tag) {
+      if (recorded) b.message(K::send, 0, at + tag, 1, tag);
+      b.message(K::recv, 1, at + tag + 50 - k_late, 0, tag);
+    }
+    b.message(K::send, 2, at + 2, 1);
+    b.message(K::recv, 1, at + 52 - k_late, 2);
+  }
+  for (trace::LocationSkeleton& location : b.trace().locations) {
+    location.clock_offsets = {{.time = 0}, {.time = 200'000 + k_rounds * k_round}};
+  }
+  const auto gap = [](std::uint64_t first) {
+    return trace::Gap{.begin = 99'000 + k_round * first, .end = 99'000 + k_round * (first + 2)};
+  };
+  b.trace().locations[0].gaps = {gap(100), gap(300)};
+  const Pairs found = messages(b);
+  EXPECT_GE(found.size(), k_rounds + 2 * 390u);
+  for (const auto& [send, receive] : found) EXPECT_EQ(receive.time, send.time + 50 - k_late);
+}
+
+TEST(Messages, before_a_receive_that_never_completed_none_is_counted_from_the_end) {
+  // The last receive of 100 never completed. Ten sends lie in a gap; the other process has none.
+  TraceBuilder b(2);
+  for (std::uint64_t k = 0; k < 100; ++k) {
+    const std::uint64_t at = 1'000 * (k + 1);
+    if (k < 40 || k >= 50) b.message(K::send, 0, at, 1);
+    b.request(K::irecv_request, 1, at + 1, 70);
+    if (k < 99) b.message(K::irecv, 1, at + 10, 0, 0, 70);
+  }
+  b.trace().locations[0].gaps = {{.begin = 40'500, .end = 50'500}};
+  const Pairs found = messages(b);
+  EXPECT_GE(found.size(), 40u);
+  for (const auto& [send, receive] : found) EXPECT_EQ(receive.time, send.time + 10);
 }
 
 TEST(Messages, sends_of_threads_match_what_one_thread_has_posted) {

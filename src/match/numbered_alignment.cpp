@@ -40,8 +40,9 @@ class NumberPairs {
     for (std::uint32_t i = 0, j = 0; i < sends.records.size() && j < receives.records.size();) {
       const EndRecord &send = sends.records[i], &receive = receives.records[j];
       const std::int64_t ahead = std::int64_t{send.number} + shift - receive.number;
-      if (ahead == 0 && !send.unclear && !receive.unclear) ++numbered_;
-      if (ahead == 0 && may_pair(send, receive)) {
+      const bool equal = ahead == 0 && !send.unclear && !receive.unclear;
+      if (equal) ++numbered_;
+      if (equal && may_pair(send, receive)) {
         pairs_.emplace_back(i, j);
         delays_.push_back(difference(static_cast<std::int64_t>(receive.time),
                                      static_cast<std::int64_t>(send.time)));
@@ -158,10 +159,15 @@ bool contradict(const IndexPairs& a, const IndexPairs& b) {
   });
 }
 
+/// True if a gap hides how many ends come before the first one or after the last one.
+bool is_open(const Side& side) {
+  return side.records.front().after_gap || side.facts.ends_in_gap;
+}
+
 }  // namespace
 
 std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives) {
-  if (sends.records.empty() || receives.records.empty() ||
+  if (sends.records.empty() || receives.records.empty() || is_open(sends) || is_open(receives) ||
       std::min(sends.facts.evidence, receives.facts.evidence) < NumberLimits::evidence) {
     return std::nullopt;
   }

@@ -124,6 +124,19 @@ TEST(NumberAlignment, levels_that_differ_across_a_jump_contradict) {
   EXPECT_FALSE(channel.paired());
 }
 
+TEST(NumberAlignment, before_a_gap_at_the_end_delays_alone_confirm_nothing) {
+  NumberedChannel channel(400);
+  channel.receives.lose(300, 399);
+  channel.receives.facts.ends_in_gap = true;
+  EXPECT_FALSE(channel.paired());
+}
+
+TEST(NumberAlignment, after_a_gap_at_the_begin_delays_alone_confirm_nothing) {
+  NumberedChannel channel(400);
+  channel.receives.records.front().after_gap = true;
+  EXPECT_FALSE(channel.paired());
+}
+
 TEST(NumberAlignment, many_unequal_lengths_contradict) {
   NumberedChannel channel(400);
   channel.sends.records[70].symbol = 7;

@@ -193,6 +193,17 @@ TEST(Claims, are_not_needed_to_leave_incomplete_records_alone) {
             (Counters{{"sends", 6}, {"receives", 5}, {"collectives_incomplete", 17}}));
 }
 
+TEST(Claims, without_pairs_leave_channels_of_equal_counts_alone) {
+  Lossy b;
+  b.message(K::send, 0, 610, 1, 9);
+  b.message(K::irecv, 1, 620, 0, 9, 70);  // its request was lost
+  EXPECT_EQ(testing::edges(b.check(), EdgeKind::p2p).count, 6);
+  b.witness.channels.push_back({.comm = 0, .sender = 0, .receiver = 1, .tag = 9, .pairs = {}});
+  const CheckReport report = b.check();
+  EXPECT_EQ(testing::edges(report, EdgeKind::p2p).count, 5);
+  EXPECT_EQ(report.unmatched, (Counters{{"sends", 2}, {"receives", 1}}));
+}
+
 TEST(Claims, that_do_not_hold_are_errors) {
   Lossy length;
   length.witness.channels[0].pairs = {{0, 0, 2}, {4, 2, 3}};
