@@ -2,11 +2,10 @@
 #include "verify/check.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <limits>
 #include <optional>
-#include <utility>
 
+#include "base/counters.hpp"
 #include "base/try.hpp"
 #include "trace/properties.hpp"
 #include "verify/clusters.hpp"
@@ -18,15 +17,6 @@
 namespace entrain::verify {
 
 namespace {
-
-/// Returns the counters other than 0.
-Counters nonzero(std::initializer_list<std::pair<const char*, std::int64_t>> counts) {
-  Counters counters;
-  for (const auto& [name, value] : counts) {
-    if (value > 0) counters.emplace_back(name, static_cast<std::uint64_t>(value));
-  }
-  return counters;
-}
 
 /// Sums over the locations of all members: counters of 64 bits, nothing else.
 struct Totals {
@@ -47,10 +37,9 @@ Totals sum_locations(const trace::Share& share) {
     sum.no_events += location.event_file_missing ? 1 : 0;
     sum.no_definitions += location.definition_file_missing ? 1 : 0;
     sum.truncated += location.truncated ? 1 : 0;
-    const bool is_device =
-        share.trace.definitions.locations[l].type == trace::LocationType::accelerator;
+    const trace::LocationType type = share.trace.definitions.locations[l].type;
     const bool is_silent = location.event_count > 0 && location.events.empty();
-    sum.silent_accelerators += is_device && is_silent ? 1 : 0;
+    sum.silent_accelerators += is_silent && type == trace::LocationType::accelerator ? 1 : 0;
   }
   sum_over_members(share.team, sum);
   return sum;

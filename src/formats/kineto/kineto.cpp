@@ -11,6 +11,7 @@
 
 #include <fmt/core.h>
 
+#include "base/counters.hpp"
 #include "base/executor.hpp"
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
@@ -174,12 +175,11 @@ void Run::take(Matches matches) {
 }
 
 void Run::add_clocks() {
-  std::uint64_t cut = 0, truncated = 0;
+  std::uint64_t cut = 0;
   clocks.name = files_.front().path.parent_path().string();
   for (const RankFile& file : files_) {
     events += file.events;
     cut += file.cut_times;
-    truncated += file.facts.truncated ? 1 : 0;
   }
   for (const RankFile& rank : ranks_) {
     add_clock(rank, rank.clocks.front(), fmt::format("{}", rank.rank));
@@ -188,7 +188,6 @@ void Run::add_clocks() {
   if (cut > 0) {
     notes.push_back(fmt::format("{} times have more than 3 decimals: they count to the ns", cut));
   }
-  if (truncated > 0) skipped.emplace_back("truncated_files", truncated);
 }
 
 void Run::add_clock(const RankFile& file, const FileClock& own, std::string name) {
@@ -218,13 +217,14 @@ void Run::add_devices(const RankFile& rank) {
 void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
   add_arrows();
-  std::uint64_t zeros = 0, timeless = 0, endless = 0, mixed = 0;
+  std::uint64_t zeros = 0, timeless = 0, endless = 0, mixed = 0, truncated = 0;
   warn_of_cuts();
   const std::vector<std::string> impossible = impossible_ranks(files_);
   warnings.insert(warnings.end(), impossible.begin(), impossible.end());
   for (const RankFile& file : files_) {
     calls += file.endless_calls + file.mixed_calls + file.timeless_calls;
     zeros += file.zeros;
+    truncated += file.facts.truncated ? 1 : 0;
     timeless += file.timeless_calls;
     mixed += file.mixed_calls;
     if (file.mixed_calls > 0) warn_of_mixed(file);
@@ -234,18 +234,20 @@ void Run::add_calls() {
   warn_of_apart();
   warn_of_origins();
   coverage.collective_calls = calls;
-  const auto count = [](Counters& counters, const char* name, std::uint64_t number) {
-    if (number > 0) counters.emplace_back(name, number);
-  };
-  count(unmatched, "calls_alone", matches_.alone);
-  count(unmatched, "calls_ambiguous", matches_.ambiguous);
-  count(unmatched, "calls_without_an_end", endless);
-  count(unmatched, "ranks_apart", matches_.apart.size());
-  count(unmatched, "calls_of_several_processes", mixed);
-  count(skipped, "calls_without_edges", matches_.without_edges);
-  count(skipped, "alltoall_zero_splits", matches_.zero_splits);
-  count(unmatched, "calls_without_a_time", timeless);
-  count(skipped, "events_at_zero", zeros);
+  unmatched = nonzero({
+      {"calls_alone", matches_.alone},
+      {"calls_ambiguous", matches_.ambiguous},
+      {"calls_without_an_end", endless},
+      {"ranks_apart", matches_.apart.size()},
+      {"calls_of_several_processes", mixed},
+      {"calls_without_a_time", timeless},
+  });
+  skipped = nonzero({
+      {"truncated_files", truncated},
+      {"calls_without_edges", matches_.without_edges},
+      {"alltoall_zero_splits", matches_.zero_splits},
+      {"events_at_zero", zeros},
+  });
 }
 
 /// Reports show the first warning first.

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/counters.hpp"
 #include "formats/spans/unreliable_ends.hpp"
 
 namespace entrain::spans {
@@ -197,31 +198,30 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
   if (unresolved > 0) result.notes = notes_of(result.steps, identity.clocks);
   const RejectedEnds rejected =
       mark_unreliable_ends(spans, identity.clocks.clocks.size(), result.found);
-  const auto count = [&](const char* name, std::uint64_t number) {
-    if (number > 0) result.counters.emplace_back(name, number);
-  };
   const auto backwards =
       static_cast<std::uint64_t>(std::count_if(spans.untimed.begin(), spans.untimed.end(),
                                                [](const auto& one) { return one.is_backwards; }));
-  count("truncated_files", spans.cut_files);
-  count("spans_without_id", spans.without_id);
-  count("spans_without_time", spans.untimed.size() - backwards);
-  count("times_that_stay", spans.immovable_times);
-  count("spans_that_end_before_they_begin", backwards);
-  count("duplicate_spans", family.duplicates);
-  count("spans_without_their_parent", finder.missing);
-  count("spans_in_circles_of_parents", family.in_circles);
-  count("children_before_their_parent_in_one_clock", finder.early);
-  count("links_without_their_span", finder.missing_links);
-  count("links_that_say_no_order", finder.related);
-  count("links_beside_calls", beside_calls);
-  count("calls_without_a_host", finder.without_host);
-  count("calls_set_aside", finder.aside);
-  count("edges_below_the_resolution", unresolved);
-  count("calls_without_a_length", finder.endless);
-  count("contradicted_ends", rejected.contradicted);
-  count("ends_nobody_waits_for", rejected.asynchronous);
-  count("edges_at_times_shown_twice", rejected.shown_twice);
+  result.counters = nonzero({
+      {"truncated_files", spans.cut_files},
+      {"spans_without_id", spans.without_id},
+      {"spans_without_time", spans.untimed.size() - backwards},
+      {"times_that_stay", spans.immovable_times},
+      {"spans_that_end_before_they_begin", backwards},
+      {"duplicate_spans", family.duplicates},
+      {"spans_without_their_parent", finder.missing},
+      {"spans_in_circles_of_parents", family.in_circles},
+      {"children_before_their_parent_in_one_clock", finder.early},
+      {"links_without_their_span", finder.missing_links},
+      {"links_that_say_no_order", finder.related},
+      {"links_beside_calls", beside_calls},
+      {"calls_without_a_host", finder.without_host},
+      {"calls_set_aside", finder.aside},
+      {"edges_below_the_resolution", unresolved},
+      {"calls_without_a_length", finder.endless},
+      {"contradicted_ends", rejected.contradicted},
+      {"ends_nobody_waits_for", rejected.asynchronous},
+      {"edges_at_times_shown_twice", rejected.shown_twice},
+  });
   result.dropped = rejected.operations;
   return result;
 }
