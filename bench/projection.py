@@ -119,7 +119,7 @@ def project(k: dict[str, float], nodes: int) -> list[tuple[str, str]]:
     forward_bytes = (relays + (1 + 8 * k["g"]) * ghosts +
                      update * (messages + flow.NEWS * told * collectives))
     backward_bytes = 8 * ghosts + k["refine"] * (8 + 2) * ghosts
-    exchanges = 5 + 2 + 1 + 3 * k["refine"]
+    exchanges = 7 + 2 + 1 + 3 * k["refine"]
     parcels = exchanges * (nodes - 1)
     memory = max(k["m"], k["event"]) * communication + k["ghost"] * ghosts
     replicated = (k["location"] + k["d"]) * LOCATIONS

@@ -24,7 +24,7 @@ namespace {
 /// Thresholds of the pairing of calls by messages; incomplete_calls_test.cpp exercises them;
 /// chosen, not measured.
 struct CallLimits {
-  static constexpr std::uint32_t at_once = 8;     ///< calls at one position are fewer
+  static constexpr std::uint32_t at_once = 8;  ///< calls at one position are fewer
   static constexpr std::uint32_t messages = k_none / at_once - 1;  ///< most that 32 bits number
   static constexpr std::uint32_t evidence = 18;   ///< least of both processes, bits
   static constexpr std::int64_t more_shift = 4;   ///< messages beyond the difference of the totals

@@ -111,12 +111,12 @@ class IncompleteMatcher {
     static const ChannelSide k_nothing;
     for (const auto& [channel, receives] : received_) {
       const auto sends = sent_.find(channel);
-      channels_.push_back({.channel = channel,
-                           .sends = sends == sent_.end() ? &k_nothing : &sends->second,
-                           .receives = &receives,
-                           .with_gaps = builder_.has_gaps[channel.sender] ||
-                                        builder_.has_gaps[channel.receiver],
-                           .alignment = {}});
+      channels_.push_back(
+          {.channel = channel,
+           .sends = sends == sent_.end() ? &k_nothing : &sends->second,
+           .receives = &receives,
+           .with_gaps = builder_.has_gaps[channel.sender] || builder_.has_gaps[channel.receiver],
+           .alignment = {}});
     }
     builder_.only_gaps = !builder_.team().any(!std::ranges::all_of(channels_, [](const auto& c) {
       return only_gaps_lose(c.sent(), c.received(), c.with_gaps);

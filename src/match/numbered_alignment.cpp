@@ -160,9 +160,7 @@ bool contradict(const IndexPairs& a, const IndexPairs& b) {
 }
 
 /// True if a gap hides how many ends come before the first one or after the last one.
-bool is_open(const Side& side) {
-  return side.records.front().after_gap || side.facts.ends_in_gap;
-}
+bool is_open(const Side& side) { return side.records.front().after_gap || side.facts.ends_in_gap; }
 
 }  // namespace
 

@@ -8,8 +8,8 @@
 namespace entrain::match {
 
 /// Pairs ends of equal numbers where both processes have a routine (docs/method.md, section 2.1).
-/// Nothing if the numbers contradict each other or the delays, or the evidence is too weak, or a gap
-/// precedes the first end or follows the last one: equal totals then confirm nothing.
+/// Nothing if the numbers contradict each other or the delays, or the evidence is too weak, or a
+/// gap precedes the first end or follows the last one: equal totals then confirm nothing.
 ///
 /// A round of which nobody knows that it is missing shifts all numbers after it, so that delays
 /// jump to another level, or totals differ. Then numbers from the begin count up to the first jump,
