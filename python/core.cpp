@@ -416,9 +416,10 @@ Result<void> check_stamps(const engine::AlignedTables& aligned) {
     const std::string what =
         wrap.own_hz == wrap.run_hz
             ? "counter wraps; count its stamps on"
-            : fmt::format("ticks are {} per second, and not {} as of all: maps have one resolution; "
-                          "multiply its stamps",
-                          wrap.own_hz, wrap.run_hz);
+            : fmt::format(
+                  "ticks are {} per second, and not {} as of all: maps have one resolution; "
+                  "multiply its stamps",
+                  wrap.own_hz, wrap.run_hz);
     return fail(ErrorKind::usage, fmt::format("clock {}: its {}, or use the command entrain align",
                                               aligned.clocks.clocks[c].name, what));
   }

@@ -188,7 +188,8 @@ TEST_F(Chrome, calls_of_one_group_tell_how_those_of_another_lie_to_each_other) {
   const auto calls = [](int rank) {
     std::vector<std::string> events;
     for (const int end : {1000, 5200, 12000, 14100, 30000, 36700, 51900, 53300}) {
-      if (end > 1000 || rank == 1) events.push_back(kernel(end + 3 * rank, R"(, "Process Group Name": "1")"));
+      if (end > 1000 || rank == 1)
+        events.push_back(kernel(end + 3 * rank, R"(, "Process Group Name": "1")"));
     }
     for (int k = 1; k <= 5 + (rank == 2 ? 1 : 0); ++k) {
       events.push_back(kernel(2000 * k + 3 * rank, R"(, "Process Group Name": "2")"));
