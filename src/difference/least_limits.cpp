@@ -63,7 +63,11 @@ class NearestLeast {
   Outcome solve(std::uint64_t& left) {
     for (std::optional<std::size_t> row; (row = most_violated());) {
       double price = 0;
-      while (const auto step = try_step(*row, price)) {
+      while (true) {
+        // A step may form the basis anew.
+        if (square(basis_.size() + 1) * x_.size() > left) return Outcome::too_long;
+        const auto step = try_step(*row, price);
+        if (!step) break;
         if (!*step) return Outcome::impossible;
         const std::uint64_t spent = std::exchange(multiplied_, 0) + rows_.size();
         if (spent > left) return Outcome::too_long;
@@ -74,6 +78,7 @@ class NearestLeast {
   }
 
  private:
+  static std::uint64_t square(std::uint64_t n) { return n * n; }
   [[nodiscard]] double excess(const Row& row) const {
     double sum = -row.least;
     for (const auto& [i, factor] : row.terms) sum += factor * x_[i];

@@ -183,6 +183,7 @@ class Explainer {
   void add(const difference::Certificate& certificate, const System& system) {
     using Kind = difference::Certificate::Kind;
     Cycle cycle;
+    RangesOfClocks of_clock;
     for (const difference::Certificate::Step& step : certificate.steps) {
       if (step.kind != Kind::rate) {
         const std::uint32_t number =
@@ -190,7 +191,7 @@ class Explainer {
         if (number_of_[number] != k_order) cycle.numbers.push_back(number);
         continue;
       }
-      add_range(way_of(step, certificate, system), cycle);
+      add_range(way_of(step, certificate, system), of_clock, cycle);
     }
     std::ranges::sort(cycle.numbers);
     cycle.numbers.erase(std::unique(cycle.numbers.begin(), cycle.numbers.end()),
@@ -213,17 +214,20 @@ class Explainer {
     }
     return {{clock, first, last}, least_gap};
   }
+  /// Positions in Cycle::ranges by clock; a cycle may lead through all clocks.
+  using RangesOfClocks = std::map<std::uint32_t, std::vector<std::size_t>>;
   /// Extends the range that a way along a clock touches, or adds one.
-  static void add_range(const Range& way, Cycle& cycle) {
-    for (Range& range : cycle.ranges) {
-      if (range.step.clock != way.step.clock || way.step.before > range.step.after ||
-          way.step.after < range.step.before)
-        continue;
+  static void add_range(const Range& way, RangesOfClocks& of_clock, Cycle& cycle) {
+    std::vector<std::size_t>& own = of_clock[way.step.clock];
+    for (const std::size_t position : own) {
+      Range& range = cycle.ranges[position];
+      if (way.step.before > range.step.after || way.step.after < range.step.before) continue;
       range.step.before = std::min(range.step.before, way.step.before);
       range.step.after = std::max(range.step.after, way.step.after);
       range.least_gap = std::min(range.least_gap, way.least_gap);
       return;
     }
+    own.push_back(cycle.ranges.size());
     cycle.ranges.push_back(way);
   }
 
