@@ -35,6 +35,7 @@ class Search {
         active_((system.nodes() + 63) / 64, ~std::uint64_t{0}) {
     const std::uint32_t rest = system.nodes() % 64;
     if (rest != 0) active_.back() = (std::uint64_t{1} << rest) - 1;
+    behind_ = {0, active_.size() - 1};
   }
 
   std::optional<Failure> run() {
@@ -62,11 +63,19 @@ class Search {
     for (Exact& value : values_) value = -value;
   }
 
+  /// Words of `active_` that may have bits: first and last one.
+  struct Words {
+    std::size_t first = 0, last = 0;
+    void add(std::size_t word) { first = std::min(first, word), last = std::max(last, word); }
+  };
+  [[nodiscard]] Words no_words() const { return {active_.size(), 0}; }
+
   /// Both visit all active nodes, also those that become active ahead; those that become active
   /// behind wait for the next sweep. Return false if there was none.
   bool sweep_up() {
+    ahead_ = std::exchange(behind_, no_words());
     bool any = false;
-    for (std::size_t word = 0; word < active_.size(); ++word) {
+    for (std::size_t word = ahead_.first; word <= ahead_.last && word < active_.size(); ++word) {
       std::uint64_t ahead = ~std::uint64_t{0};
       while (const std::uint64_t bits = active_[word] & ahead) {
         const int bit = std::countr_zero(bits);
@@ -78,8 +87,9 @@ class Search {
     return any;
   }
   bool sweep_down() {
+    ahead_ = std::exchange(behind_, no_words());
     bool any = false;
-    for (std::size_t word = active_.size(); word-- > 0;) {
+    for (std::size_t word = ahead_.last + 1; word-- > ahead_.first;) {
       std::uint64_t ahead = ~std::uint64_t{0};
       while (const std::uint64_t bits = active_[word] & ahead) {
         const int bit = 63 - std::countl_zero(bits);
@@ -115,6 +125,7 @@ class Search {
       active[now / 64] |= std::uint64_t{1} << now % 64;
     }
     active_ = std::move(active);
+    behind_ = {0, active_.size() - 1};
     own_order_ = std::move(order);
     own_positions_ = std::move(positions);
     order_ = own_order_;
@@ -144,6 +155,8 @@ class Search {
     ++changes_;
     const std::uint32_t position = positions_[to];
     active_[position / 64] |= std::uint64_t{1} << position % 64;
+    ahead_.add(position / 64);  // a word behind is not visited, and belongs to the next sweep
+    behind_.add(position / 64);
   }
 
   /// All cycles of predecessors: these are negative ones, and sooner or later there is one if the
@@ -226,7 +239,8 @@ class Search {
   BigVector<Node> before_;           ///< predecessor of every node: its value comes from there
   BigVector<std::uint32_t> number_;  ///< arc by which it came
   BigVector<std::uint64_t>
-      active_;  ///< bit of every position: the value changed since arcs were tried
+      active_;            ///< bit of every position: the value changed since arcs were tried
+  Words ahead_, behind_;  ///< those of this sweep and of the next one
   std::uint64_t changes_ = 0;
 };
 
