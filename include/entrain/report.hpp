@@ -343,7 +343,8 @@ struct ClockBounds {
   std::string reference_process;  ///< name of its location group
   double max_rate_ppm = 0;        ///< the limit
   LimitOrigin max_rate_source = LimitOrigin::trace;  ///< given or trace
-  double least_rate_ppm = 0;  ///< least limit that the trace does not contradict, see method.md
+  /// Least limit that the trace does not contradict; empty: the search for it took too many steps.
+  std::optional<double> least_rate_ppm;
   /// Clocks with one session, which says nothing of their rates.
   std::uint64_t measured_once = 0;
   ClockKind clock_kind = ClockKind::timer;              ///< timer or wall

@@ -191,9 +191,6 @@ class Prover {
   /// Turns every session with a half-width into two constraints, one per direction, and keeps those
   /// without one that were measured against the reference.
   void place_sessions() {
-    sessions_.clear();
-    sessions_without_width_.clear();
-    result_.about.sessions = 0;
     const bool bare = !corrected_ && reference_is_master_;
     if (!session_clock_ && !bare) return;
     const std::uint32_t measured_by = session_clock_.value_or(reference_clock_);
@@ -279,7 +276,6 @@ class Prover {
     problem_.begin = begin_;
     problem_.lives = lives();
     problem_.is_mean_given = context_.prior.mean_given;
-    problem_.edges.clear();
     loosen(sessions_);
     for (const ClockConstraint& session : sessions_) {
       problem_.edges.push_back(edge_of(session, begin_));
@@ -337,8 +333,23 @@ class Prover {
     return beside(k_most_rate_ppb);
   }
 
+  /// Clocks whose lines no limit on rates allows, by records that are no clock's.
+  [[nodiscard]] std::vector<std::uint32_t> clocks_beyond_limits() const {
+    const auto means = ranges_by_mean(result_.lines, reference_clock_, k_most_rate_ppb);
+    std::vector<std::uint32_t> beyond;
+    for (std::uint32_t c = 0; c < clocks_; ++c) {
+      if (means[c].lower_ppb > means[c].upper_ppb) beyond.push_back(c);
+    }
+    return beyond;
+  }
+
   Result<ProvenIntervals> prove() {
     TRY(Cancel(context_.progress).agree(context_.team()));
+    if (const auto beyond = clocks_beyond_limits(); !beyond.empty()) {
+      return without(
+          fmt::format("by its clock offsets, a clock is fast or slow by more than a tenth ({})",
+                      names_of_clocks(trace_.definitions, facts_, result_.clock_of, beyond)));
+    }
     result_.windows = static_cast<std::uint32_t>(
         std::clamp(ProofThresholds::most_rows / std::max<std::size_t>(clocks_, facts_.size()),
                    ProofThresholds::least_windows, ProofThresholds::most_windows));
@@ -346,14 +357,19 @@ class Prover {
     const auto least = least_wander();
     if (!least) return without(least.error());
     TRY(Cancel(context_.progress).agree(context_.team()));
-    result_.about.least_rate_ppm = static_cast<double>(least->ppb) / 1e3;
+    if (least->is_least) {
+      result_.about.least_rate_ppm = static_cast<double>(least->ppb) / 1e3;
+    }
     std::int64_t wander = option_.max_rate_ppm ? given_rate() : rate_of_trace(least->ppb);
-    if (wander + k_rounding_ppb < least->ppb) return refuse(*least);
-    wander = std::max(wander, least->ppb);
+    if (least->is_least && wander + k_rounding_ppb < least->ppb) return refuse(&*least);
+    if (least->is_least) wander = std::max(wander, least->ppb + 1);  // as it was searched
     raise_mean(*least, wander);
     auto narrowed = narrow_limits(problem_, limits(wander), [this](const ErrorBounds& errors) {
       return add_violated(errors);
     });
+    if (!narrowed && narrowed.error().is_certain && !least->is_least) {
+      return option_.max_rate_ppm ? refuse(nullptr) : without(Contradiction());
+    }
     if (!narrowed) return without(narrowed.error());
     evaluate_more_sessions(*narrowed);
     result_.limits = std::move(narrowed->limits);
@@ -369,7 +385,7 @@ class Prover {
     about.clock_kind = context_.prior.kind;
     about.clock_kind_source = context_.prior.kind_given ? LimitOrigin::given : LimitOrigin::stamps;
     about.mean_rate_source = context_.prior.mean_given ? LimitOrigin::given : LimitOrigin::kind;
-    if (!context_.prior.limited) about.mean_rate_source = LimitOrigin::off;
+    if (!assume_mean_) about.mean_rate_source = LimitOrigin::off;
     if (assume_mean_) about.mean_rate_ppm = static_cast<double>(mean_ppb_) / 1e3;
     if (least_mean_ppb_) {
       about.mean_rate_source = LimitOrigin::trace;
@@ -394,7 +410,10 @@ class Prover {
     const auto found = least(possible.means, [&](const auto& near) {
       return find_least_widening(problem_, means, wander_ppb, near);
     });
-    if (found && found->ppb <= k_rounding_ppb) return;
+    if (found && found->ppb <= k_rounding_ppb) {
+      mean_ppb_ += found->ppb + 1;  // as it was searched
+      return;
+    }
     assume_mean_ = found && 2 * (mean_ppb_ + found->ppb) < k_most_rate_ppb;
     if (!found) return;
     least_mean_ppb_ = mean_ppb_ + found->ppb;
@@ -486,13 +505,15 @@ class Prover {
         "a clock was set, an interval of a session is too narrow, or mu is too large",
         place(found));
   }
-  [[nodiscard]] Result<ProvenIntervals> refuse(const LeastLimit& least) const {
-    return fail(
-        ErrorKind::input,
-        fmt::format("--max-rate-ppm {:.9g} is too small for {}: clocks have to be off by "
-                    "at least {:.9g} ppm ({}); take a larger limit, or leave it to the trace",
-                    *option_.max_rate_ppm, trace_.path, static_cast<double>(least.ppb) / 1e3,
-                    place(least.shown)));
+  /// `least`: null if it is not known.
+  [[nodiscard]] Result<ProvenIntervals> refuse(const LeastLimit* least) const {
+    const std::string why =
+        least == nullptr ? "no clocks within it meet all edges and sessions"
+                         : fmt::format("clocks have to be off by at least {:.9g} ppm ({})",
+                                       static_cast<double>(least->ppb) / 1e3, place(least->shown));
+    return fail(ErrorKind::input, fmt::format("--max-rate-ppm {:.9g} is too small for {}: {}; take "
+                                              "a larger limit, or leave it to the trace",
+                                              *option_.max_rate_ppm, trace_.path, why));
   }
 
   const constraints::Context& context_;

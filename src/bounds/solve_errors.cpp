@@ -92,7 +92,9 @@ Contradiction described(const ErrorProblem& problem, const System& system,
 /// Why there is no solution.
 tl::unexpected<Contradiction> described(const ErrorProblem& problem, const System& system,
                                         const difference::Failure& failure) {
-  if (!failure.certificate) return tl::unexpected(Contradiction());
+  if (!failure.certificate || failure.certificate->steps.empty()) {
+    return tl::unexpected(Contradiction());
+  }
   return tl::unexpected(described(problem, system, *failure.certificate));
 }
 
@@ -256,6 +258,7 @@ Proved<LeastLimit> find_least(const ErrorProblem& problem, std::span<const RateR
     return tl::unexpected(described(problem, system, found->shown));
   }
   LeastLimit result{.ppb = found->ppb,
+                    .is_least = found->is_least,
                     .means = {},
                     .errors = errors_of(problem, system, found->solution, found->solution),
                     .shown = described(problem, system, found->shown)};

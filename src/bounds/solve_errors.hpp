@@ -46,9 +46,11 @@ using Proved = tl::expected<T, Contradiction>;
 [[nodiscard]] Proved<ErrorBounds> find_error_bounds(const ErrorProblem& problem,
                                                     const RateLimits& limits);
 
-/// The least limit that all constraints leave possible (difference::LeastLimits).
+/// The least limit that all constraints leave possible, or one that suffices
+/// (difference::LeastLimits).
 struct LeastLimit {
   std::int64_t ppb = 0;
+  bool is_least = true;  ///< false: the search ended early, and smaller limits may suffice
   std::vector<std::int64_t> means;  ///< mean rates of errors over lives that are possible, ppb
   ErrorBounds errors;   ///< errors that meet all constraints: lower and upper bound are equal
   Contradiction shown;  ///< what shows that less is impossible; without clocks: nothing does

@@ -13,7 +13,7 @@ namespace entrain::difference {
 
 namespace {
 
-/// Limits of the search; least_limits_test.cpp. Chosen, not measured.
+/// Limits of the search; `LeastLimits.*`. Chosen, not measured.
 struct SearchLimits {
   /// Systems that are searched for cycles. Of more clocks than these can settle, the limit found is
   /// enough, but may not be the least one.
@@ -183,8 +183,6 @@ class NearestLeast {
   mutable std::uint64_t multiplied_ = 0;
 };
 
-constexpr RateRange k_any_rates = RateRange::within(k_billion);
-
 std::int64_t rounded_up(double value) { return static_cast<std::int64_t>(std::ceil(value)); }
 
 class LeastSearch {
@@ -218,7 +216,7 @@ class LeastSearch {
       const auto outcome = program_.solve(left_);
       if (outcome == NearestLeast::Outcome::impossible) break;
       if (outcome == NearestLeast::Outcome::too_long || round >= SearchLimits::rounds) {
-        return enough(*std::move(last.certificate));
+        return enough();
       }
       LeastLimits found = set_limits();
       const std::uint64_t before_search = effort_.spent;
@@ -288,22 +286,40 @@ class LeastSearch {
     return true;
   }
 
-  /// A wander about the rates that were near at first, as if those were the means, though it may
-  /// not be the least one.
-  Solved<LeastLimits> enough(Certificate shown) {
+  /// A wander that suffices, though it may not be the least one: rates differ by no more than half
+  /// of it from those that were near at first, so by no more than it from any of their means.
+  Solved<LeastLimits> enough() {
     if (wander_ppb_) return tl::unexpected(Failure());
-    LeastLimits found{
-        .means = {near_.begin(), near_.end()}, .solution = {}, .shown = {}, .is_least = false};
-    for (;;) {
-      set_limits(found, found.ppb);
-      for (std::uint32_t c = 0; c < system_.clocks(); ++c) system_.set_mean(c, k_any_rates);
+    LeastLimits found{.means = {}, .solution = {}, .shown = {}, .is_least = false};
+    for (std::size_t c = 0; c < means_.size(); ++c) {
+      found.means.push_back(std::clamp(near_[c], means_[c].lower_ppb, means_[c].upper_ppb));
+    }
+    for (std::int64_t half = 0;;) {
+      for (std::uint32_t c = 0; c < system_.clocks(); ++c) {
+        system_.set_rate(c, {found.means[c] - half, found.means[c] + half});
+        system_.set_mean(c, means_[c]);
+      }
       auto solved = greatest_below(system_, Values(system_.nodes(), 0), effort_);
-      if (solved) return with(std::move(found), *std::move(solved), std::move(shown));
+      if (solved) {
+        found.ppb = 2 * half;
+        take_means(*solved, found.means);
+        return with(std::move(found), *std::move(solved), Certificate());
+      }
       const auto& certificate = solved.error().certificate;
       if (!certificate || certificate->rate_ticks == 0) return tl::unexpected(solved.error());
-      shown = *certificate;
-      found.ppb +=
+      half +=
           static_cast<std::int64_t>(ceil_div(-certificate->length, Exact{certificate->rate_ticks}));
+    }
+  }
+  /// Mean rates of a solution over the lives that have one.
+  void take_means(const Values& solution, std::vector<std::int64_t>& means) const {
+    for (std::uint32_t c = 0; c < system_.clocks(); ++c) {
+      const auto& life = system_.limits(c).mean;
+      if (!life || system_.begin(c) == system_.end(c)) continue;
+      const auto first = system_.find({c, life->first}), last = system_.find({c, life->last});
+      if (!first || !last || life->first >= life->last) continue;
+      means[c] = static_cast<std::int64_t>(
+          floor_div(solution[*last] - solution[*first], Exact{life->last} - life->first));
     }
   }
 

@@ -20,7 +20,7 @@ namespace entrain::difference {
 
 /// Limits that are enough, and what they leave.
 struct LeastLimits {
-  std::int64_t ppb = 0;             ///< the least limit, rounded up
+  std::int64_t ppb = 0;             ///< the least limit, rounded up; see is_least
   std::vector<std::int64_t> means;  ///< mean rates that it leaves possible, one per clock, ppb
   Values solution;                  ///< a solution under these, with u of the reference 0
   /// The last cycle of constraints that asked for more; without steps: none did.
@@ -32,7 +32,7 @@ struct LeastLimits {
 /// search begins, one per clock; where several means are possible, those found are near. Clocks
 /// whose mean rates count have a ClockLimits::mean in the system; it and the limits on rates are
 /// set to those found, and a ppb more for the rounding of means. The certificate of a failure shows
-/// why no wander suffices.
+/// why no wander suffices; one without a certificate: the search took too long.
 [[nodiscard]] Solved<LeastLimits> find_least_wander(System& system,
                                                     std::span<const RateRange> means,
                                                     std::span<const std::int64_t> near,

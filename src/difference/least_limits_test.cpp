@@ -147,6 +147,41 @@ TEST(LeastLimits, are_enough_and_no_more_in_2000_random_runs) {
   EXPECT_GT(wandering, 300);
 }
 
+/// Of many clocks that each demand a mean of their own the least wander takes too many steps.
+TEST(LeastLimits, a_search_that_ends_early_finds_a_wander_that_suffices) {
+  constexpr std::uint32_t k_clocks = 400;
+  Clocked run;
+  RandomStream random(7, 5);
+  for (std::uint32_t c = 0; c < k_clocks; ++c) {
+    run.clocks.push_back(
+        {.rate = {0, 0}, .mean = MeanLimit{.rates = {0, 0}, .first = 0, .last = k_life}});
+    run.means.push_back(RateRange::within(c == 0 ? 0 : k_most_ppb));
+    if (c == 0) continue;
+    const auto rate = static_cast<std::int64_t>(100 + random.below(800));  // ticks per life
+    for (std::int64_t time = 1'000; time < k_life; time += 100'000) {
+      const std::int64_t shown = time + rate * time / k_life + (time / 100'000 % 2 != 0 ? 30 : 0);
+      run.edges.push_back({{0, time}, {c, shown + 2}, 0});
+      run.edges.push_back({{c, shown}, {0, time + 2}, 0});
+    }
+  }
+  System system(run.view());
+  Effort effort;
+  const auto found = find_least_wander(system, run.means, zeros(run), effort);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->is_least);
+  EXPECT_LT(found->ppb, 10'000'000);
+  for (std::uint32_t c = 0; c < k_clocks; ++c) {
+    ASSERT_TRUE(run.means[c].contains(found->means[c]));
+    const std::int64_t mean = found->means[c], wander = found->ppb + 1;
+    system.set_rate(c, {mean - wander, mean + wander});
+    system.set_mean(c, {mean - 1, mean + 1});
+  }
+  EXPECT_TRUE(greatest_below(system, Values(system.nodes(), 0), effort));
+  // Beside a given wander nothing is known.
+  const auto wider = find_least_widening(system, run.means, 1'000, zeros(run), effort);
+  EXPECT_TRUE(!wider || wider->is_least);
+}
+
 TEST(LeastLimits, ranges_of_means_grow_no_more_than_they_have_to) {
   int grown = 0;
   for (std::uint64_t seed = 0; seed < 120; ++seed) {

@@ -54,7 +54,6 @@ struct RateRange {
   [[nodiscard]] constexpr Exact most(std::int64_t ticks) const {
     return Exact{ticks} * (ticks > 0 ? upper_ppb : lower_ppb);
   }
-  [[nodiscard]] constexpr std::int64_t centre() const { return (lower_ppb + upper_ppb) / 2; }
   [[nodiscard]] constexpr bool contains(std::int64_t ppb) const {
     return ppb >= lower_ppb && ppb <= upper_ppb;
   }

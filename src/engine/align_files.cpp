@@ -60,10 +60,11 @@ bool is_standard_input(const fs::path& path) { return path == formats::k_standar
 Result<tables::Source> source_of(const fs::path& edges) {
   std::error_code error;
   if (fs::is_directory(edges, error) || edges.extension() == ".otf2") {
-    return fail(ErrorKind::usage,
-                fmt::format("{} is a trace, and no table: entrain edges writes its table of edges, "
-                            "and entrain correct aligns it as it is",
-                            edges.string()));
+    return fail(
+        ErrorKind::usage,
+        fmt::format("{} is no table: entrain edges writes the table of edges of a trace, and "
+                    "entrain correct aligns a trace as it is",
+                    edges.string()));
   }
   if (!is_standard_input(edges)) return tables::Source(edges);
   TRY_ASSIGN(fs::path path, formats::standard_input());

@@ -401,25 +401,33 @@ class Finder {
           given_ ? given_->clocks : records_.run, given_ ? given_->edges : records_.list.view(),
           {.mean_ppb = mean_ppb, .wander_ppb = wander_ppb, .reference = reference_clock()});
     };
-    const auto refuse = [&](const char* option, double given, std::int64_t least_ppb) {
-      return fail(
-          ErrorKind::input,
-          fmt::format("{} {:.9g} is too small for {}: no clocks within {:.9g} ppm at any "
-                      "moment meet all edges, as these show: {}; the edges need at least "
-                      "{} {:.9g}",
-                      option, given, t_.loaded.trace.path,
-                      static_cast<double>(assumed_rates().rate_ppb) / 1e3,
-                      explained_->contradiction(), option, static_cast<double>(least_ppb) / 1e3));
+    const auto refuse = [&](const char* option, double given, const explain::LeastLimit& limit) {
+      return fail(ErrorKind::input,
+                  fmt::format("{} {:.9g} is too small for {}: no clocks within {:.9g} ppm at any "
+                              "moment meet all edges, as these show: {}{}",
+                              option, given, t_.loaded.trace.path,
+                              static_cast<double>(assumed_rates().rate_ppb) / 1e3,
+                              explained_->contradiction(),
+                              limit ? fmt::format("; the edges need at least {} {:.9g}", option,
+                                                  static_cast<double>(*limit) / 1e3)
+                                    : ""));
+    };
+    const auto is_unknown = [](const explain::LeastLimit& limit) {
+      return !limit && limit.error() == explain::NoLimit::too_long;
     };
     if (wander) {
       const auto found =
           least(t_.prior.mean_given ? t_.prior.mean_ppb : clocks::k_any_mean_ppb, std::nullopt);
-      if (found && *found > wander_ppb()) return refuse("--max-rate-ppm", *wander, *found);
+      if (found && *found > wander_ppb()) return refuse("--max-rate-ppm", *wander, found);
     }
     if (!t_.prior.mean_given) return {};
-    const auto found = least(t_.prior.mean_ppb, wander_ppb());
-    return refuse("--max-mean-rate-ppm", static_cast<double>(t_.prior.mean_ppb) / 1e3,
-                  found.value_or(clocks::k_any_mean_ppb));
+    if (!wander) {  // if any is enough beside the means, only the assumed one is raised
+      const auto any = least(t_.prior.mean_ppb, std::nullopt);
+      if (any || is_unknown(any)) return {};
+    }
+    const auto found = least(t_.prior.mean_ppb, wander ? wander_ppb() : clocks::k_any_mean_ppb);
+    if (is_unknown(found)) return {};
+    return refuse("--max-mean-rate-ppm", static_cast<double>(t_.prior.mean_ppb) / 1e3, found);
   }
 
   /// Position of the clock that rates are seen from among those of the run; their number: none.

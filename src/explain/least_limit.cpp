@@ -44,10 +44,9 @@ std::vector<difference::MeanLimit> lives_of(const Clocks& run,
 
 }  // namespace
 
-std::optional<std::int64_t> find_least_limit(const Clocks& run, const Edges& edges,
-                                             const RateLimits& limits) {
+LeastLimit find_least_limit(const Clocks& run, const Edges& edges, const RateLimits& limits) {
   const GivenConstraints given(run.clocks.size(), edges, 0);
-  if (!given.fit()) return std::nullopt;
+  if (!given.fit()) return tl::unexpected(NoLimit::too_long);
   difference::Constraints constraints = given.view();
   constraints.reference = limits.reference;
   constraints.instances = constraints.instances.first(edges.instances.size());  // no equal ends
@@ -66,9 +65,11 @@ std::optional<std::int64_t> find_least_limit(const Clocks& run, const Edges& edg
   const auto found = limits.wander_ppb
                          ? find_least_widening(system, means, *limits.wander_ppb, near, effort)
                          : find_least_wander(system, means, near, effort);
-  if (!found) return std::nullopt;
-  const std::int64_t ppb = (limits.wander_ppb ? limits.mean_ppb : 0) + found->ppb;
-  return ppb > k_largest_limit_ppb ? std::nullopt : std::optional(ppb);
+  const bool is_known = found ? found->is_least : found.error().certificate.has_value();
+  if (!is_known) return tl::unexpected(NoLimit::too_long);
+  const std::int64_t ppb = found ? (limits.wander_ppb ? limits.mean_ppb : 0) + found->ppb : 0;
+  if (!found || ppb > k_largest_limit_ppb) return tl::unexpected(NoLimit::impossible);
+  return ppb;
 }
 
 }  // namespace entrain::explain

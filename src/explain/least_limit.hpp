@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <tl/expected.hpp>
+
 #include <entrain/align.hpp>
 
 namespace entrain::explain {
@@ -16,10 +18,15 @@ struct RateLimits {
   std::uint32_t reference = 0;
 };
 
+/// Why no least limit is named.
+enum class NoLimit : std::uint8_t {
+  impossible,  ///< no limit up to a tenth suffices
+  too_long     ///< the search ended before it was known
+};
+using LeastLimit = tl::expected<std::int64_t, NoLimit>;  ///< ppb
 /// The least limit under which clocks meet all edges (difference/least_limits.hpp): on wander if
 /// that is not limited, else on mean rates. Both are seen as bounds see them, so that what is named
-/// here suffices there. Empty if no limit up to a tenth does, or if the search takes too long.
-std::optional<std::int64_t> find_least_limit(const Clocks& run, const Edges& edges,
-                                             const RateLimits& limits);
+/// here suffices there.
+LeastLimit find_least_limit(const Clocks& run, const Edges& edges, const RateLimits& limits);
 
 }  // namespace entrain::explain

@@ -73,7 +73,7 @@ std::string mean_source_text(const ClockBounds& bounds) {
   if (bounds.mean_rate_source == LimitOrigin::given) return "as given";
   const bool wall = bounds.clock_kind == ClockKind::wall;
   if (bounds.least_mean_rate_ppm) {
-    return fmt::format("twice the {:.4g} ppm that the trace demands at least, more than assumed",
+    return fmt::format("twice the {:.4g} ppm that the trace demands at least, beyond the limit",
                        *bounds.least_mean_rate_ppm);
   }
   const bool given = bounds.clock_kind_source == LimitOrigin::given;
@@ -85,10 +85,10 @@ std::string mean_source_text(const ClockBounds& bounds) {
 std::string condition_text(const ClockBounds& bounds) {
   std::string text = fmt::format(
       ", if no clock's rate leaves its mean by more than {:.4g} ppm ({})", bounds.max_rate_ppm,
-      bounds.max_rate_source == LimitOrigin::given
-          ? "as given"
-          : fmt::format("from the trace, which is possible from {:.3g} ppm on",
-                        bounds.least_rate_ppm));
+      bounds.max_rate_source == LimitOrigin::given ? "as given"
+      : bounds.least_rate_ppm ? fmt::format("from the trace, which is possible from {:.3g} ppm on",
+                                            *bounds.least_rate_ppm)
+                              : "from the trace");
   if (bounds.mean_rate_ppm) {
     text += fmt::format(" and if all mean rates are within {:.4g} ppm of {}'s ({})",
                         *bounds.mean_rate_ppm, bounds.reference_process, mean_source_text(bounds));

@@ -268,7 +268,7 @@ std::string wrong_clocks_text(const ClockTable& table, std::size_t most, const S
   const std::span<const ClockRow> rows(table.rows);  // the wrong ones first
   text += ClockColumns(table).text(rows.first(std::min(wrong, most)), style);
   if (wrong > most) {
-    text += fmt::format("and {} more: entrain clocks lists all\n", format_count(wrong - most));
+    text += fmt::format("and {} more (-v lists all)\n", format_count(wrong - most));
   }
   return text;
 }

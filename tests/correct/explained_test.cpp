@@ -79,24 +79,28 @@ TEST(ExplainedArchives, a_clock_that_was_set_is_named_and_moves_no_other) {
   }
 }
 
+/// Two processes that talk both ways; the second one's clock is ahead by so much at each round.
+template <class Ahead>
+void write_talk(const fs::path& folder, Ahead ahead) {
+  ArchiveBuilder archive(folder);
+  for (std::uint64_t r = 0; r < 2; ++r) {
+    const auto node = archive.node("n" + std::to_string(r));
+    archive.location(r, archive.process("MPI Rank " + std::to_string(r), node));
+  }
+  const auto world = archive.comm("MPI_COMM_WORLD", {0, 1});
+  for (int n = 0; n < k_rounds; ++n) {
+    const std::int64_t t = 1'000 * k_ms + n * 5 * k_ms, u = t + ahead(n);
+    archive.at(0).send(static_cast<std::uint64_t>(t), 1, world, 7);
+    archive.at(1).recv(static_cast<std::uint64_t>(u + 5 * k_us), 0, world, 7);
+    archive.at(1).send(static_cast<std::uint64_t>(u + 20 * k_us), 0, world, 8);
+    archive.at(0).recv(static_cast<std::uint64_t>(t + 25 * k_us), 1, world, 8);
+  }
+  archive.finish();
+}
+
 TEST(ExplainedArchives, limits_that_no_clocks_keep_are_refused_with_the_least_that_is_possible) {
   const TempFolder scratch;
-  {
-    ArchiveBuilder archive(scratch / "in");
-    for (std::uint64_t r = 0; r < 2; ++r) {
-      const auto node = archive.node("n" + std::to_string(r));
-      archive.location(r, archive.process("MPI Rank " + std::to_string(r), node));
-    }
-    const auto world = archive.comm("MPI_COMM_WORLD", {0, 1});
-    for (int n = 0; n < k_rounds; ++n) {
-      const std::int64_t t = 1'000 * k_ms + n * 5 * k_ms, u = t + n * 5 * 500 * k_us / 1000;
-      archive.at(0).send(static_cast<std::uint64_t>(t), 1, world, 7);
-      archive.at(1).recv(static_cast<std::uint64_t>(u + 5 * k_us), 0, world, 7);
-      archive.at(1).send(static_cast<std::uint64_t>(u + 20 * k_us), 0, world, 8);
-      archive.at(0).recv(static_cast<std::uint64_t>(t + 25 * k_us), 1, world, 8);
-    }
-    archive.finish();
-  }
+  write_talk(scratch / "in", [](int n) { return n * 5 * 500 * k_us / 1000; });
   const fs::path output = scratch / "out";
   const auto run = [&](const std::string& mean_ppm) {
     return run_tool({"correct", (scratch / "in").string(), "-o", output.string(), "--bounds",
@@ -114,6 +118,23 @@ TEST(ExplainedArchives, limits_that_no_clocks_keep_are_refused_with_the_least_th
   EXPECT_NEAR(std::stod(least), 500, 20);  // no wander makes the mean rate smaller
   const ChildOutcome taken = run(least);
   EXPECT_NE(taken.exit_code, 2) << taken.summary();
+}
+
+/// The limit on wander is only assumed beside a given one on means: it is raised.
+TEST(ExplainedArchives, a_limit_that_is_assumed_makes_no_given_one_be_refused) {
+  const TempFolder scratch;
+  // 300 ppm fast in the first half, and as slow in the second one.
+  write_talk(scratch / "in",
+             [](int n) { return std::min(n, k_rounds - n) * 5 * 300 * k_us / 1000; });
+  const fs::path output = scratch / "out";
+  const ChildOutcome taken = run_tool(
+      {"correct", (scratch / "in").string(), "-o", output.string(), "--max-mean-rate-ppm", "20"});
+  EXPECT_EQ(taken.exit_code, 0) << taken.summary();
+  write_talk(scratch / "fast", [](int n) { return n * 5 * 500 * k_us / 1000; });
+  const ChildOutcome refused = run_tool({"correct", (scratch / "fast").string(), "-o",
+                                         output.string(), "--max-mean-rate-ppm", "20", "--force"});
+  EXPECT_EQ(refused.exit_code, 2) << refused.summary();
+  EXPECT_THAT(refused.err, HasSubstr("need at least --max-mean-rate-ppm "));
 }
 
 /// Pairs that were guessed in a window without records contradicted each other, and took 293 right

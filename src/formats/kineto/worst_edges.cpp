@@ -111,26 +111,32 @@ class Namer {
       for (const FileClock& clock : rank.clocks) {
         for (std::size_t e = 0; e < clock.edges.size(); ++e, ++i) {
           if (single(i) != most_single_) continue;
-          look_up(rank.rank, list_.cause_clock[i], list_.cause_time[i]);
-          look_up(rank.rank, list_.effect_clock[i], list_.effect_time[i]);
+          look_up(rank.rank, {{{list_.cause_clock[i], list_.cause_time[i]},
+                               {list_.effect_clock[i], list_.effect_time[i]}}});
           return;
         }
       }
     }
   }
 
-  /// The shortest event that begins or ends at a time, as others are around it.
-  void look_up(std::uint32_t rank, std::uint32_t clock, std::uint64_t time) {
-    std::int64_t shortest = INT64_MAX;
+  /// Names the shortest events that begin or end at these times of clocks, as others are around
+  /// them.
+  void look_up(std::uint32_t rank,
+               const std::array<std::pair<std::uint32_t, std::uint64_t>, 2>& places) {
+    std::array<std::int64_t, 2> shortest{INT64_MAX, INT64_MAX};
     for (const RankFile& file : files_) {
       if (file.rank != rank) continue;
       const auto see = [&](const EventText& event, std::uint32_t own, std::uint64_t begin,
                            std::int64_t duration) -> Result<void> {
-        const bool is_there = begin == time || begin + static_cast<std::uint64_t>(duration) == time;
-        if (file.numbers[own] != clock || !is_there || !event.has_length()) return {};
-        if (duration >= shortest) return {};
-        shortest = duration;
-        names_[{clock, time}] = label_of(event.name, member(event.arguments, "stream"));
+        if (!event.has_length()) return {};
+        for (std::size_t p = 0; p < places.size(); ++p) {
+          const auto& [clock, time] = places[p];
+          const bool is_there =
+              begin == time || begin + static_cast<std::uint64_t>(duration) == time;
+          if (file.numbers[own] != clock || !is_there || duration >= shortest[p]) continue;
+          shortest[p] = duration;
+          names_[{clock, time}] = label_of(event.name, member(event.arguments, "stream"));
+        }
         return {};
       };
       static_cast<void>(for_each_time(file, see));  // a file that has changed tells no name
