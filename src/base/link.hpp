@@ -34,7 +34,7 @@ class Linker {
 
   Path final_folder_;
   LinkKind kind_;
-  std::atomic<bool> no_reflinks_{false};  ///< of files that are no symbolic links themselves
+  std::atomic<bool> no_reflinks_{false};  ///< reflinks of files fail that are no symbolic links
   std::mutex mutex_;
   /// The folder of such a file, and the path to it from the final folder, or its absolute path.
   std::string folder_, way_;

@@ -84,7 +84,7 @@ BoundCursor::BoundCursor(const ClockBound& bound, Course course, std::int64_t be
   if (!bound.points().empty()) after_ = parts(0);
 }
 
-/// What the error of a point moves times by, parts: whole ticks of difference stay whole.
+/// The error of a point moves times by this, parts: whole ticks of difference stay whole.
 std::int64_t BoundCursor::parts(std::size_t point) const {
   const ClockBound::Point& at = bound_.points()[point];
   const Exact far = Exact{k_far} * k_tick;

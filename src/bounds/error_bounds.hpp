@@ -69,7 +69,7 @@ class ClockBound {
   std::vector<Point> points_;
 };
 
-/// One per clock. The reference has an error of 0 at all times.
+/// Bounds per clock. The reference has an error of 0 at all times.
 using ErrorBounds = std::vector<ClockBound>;
 
 /// An error that a clock may have at all times: the least, the greatest, or, where both are equal

@@ -290,7 +290,7 @@ class StepsOfWork {
 
   std::vector<ClockExplanation*> steps_;
   std::vector<LaunchedWork> work_;
-  std::int64_t margin_ = 0;  ///< of the times of steps, which are those of the work
+  std::int64_t margin_ = 0;  ///< uncertainty of the times of steps, which are those of the work
 };
 
 }  // namespace

@@ -20,8 +20,8 @@ struct Projection {
 
 /// Limits on the rates of clocks, seen from the reference; parts per billion, at most a tenth.
 struct AssumedRates {
-  std::int64_t rate_ppb = 0;  ///< at any moment
-  std::int64_t mean_ppb = 0;  ///< from the first event of a clock to its last one
+  std::int64_t rate_ppb = 0;  ///< limit on momentary rates
+  std::int64_t mean_ppb = 0;  ///< limit on the mean from the first event of a clock to its last
   /// False: they are defaults. Then the mean rate alone is a claim, and a clock may be as fast as
   /// the estimate makes it where that is impossible.
   bool is_given = false;

@@ -42,7 +42,7 @@ class RelayProgress {
   void hear(std::uint32_t relay, std::uint32_t stage, Known news);
 
  private:
-  static constexpr std::size_t k_most_stages = 16;  ///< of 2^32 members
+  static constexpr std::size_t k_most_stages = 16;  ///< enough for 2^32 members
   /// Where a relay is.
   struct State {
     std::uint32_t begins_missing = 0;

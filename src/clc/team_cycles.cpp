@@ -206,7 +206,7 @@ class Gathering {
   const match::Graph& graph_;
   const std::vector<bool>& suspects_;
   const std::string& path_;
-  std::vector<StampedName> nodes_;  ///< of this member; then at rank 0 those of all, by name
+  std::vector<StampedName> nodes_;  ///< nodes of this member; then at rank 0 of all, by name
   std::vector<NamedArc> arcs_;
   std::uint32_t vertices_ = 0;  ///< further vertices of this member; then all of the relation
   std::vector<std::int64_t> granules_;

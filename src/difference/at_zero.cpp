@@ -46,7 +46,7 @@ class AtZeroSearch {
 
  private:
   using Block = std::span<const std::uint32_t>;
-  /// What a node was before it changed.
+  /// The value of a node before it changed.
   struct Change {
     Node node = 0;
     Exact upper = 0;

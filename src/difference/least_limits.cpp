@@ -20,10 +20,10 @@ struct SearchLimits {
   static constexpr int rounds = 400;
   /// Steps of a search for the least limit, together and per node; then one that is enough does.
   static constexpr std::uint64_t steps = 20'000'000, steps_per_node = 400;
-  /// What a ppb of the limit costs, in ppb squared of distance from the means that are near. It
+  /// The price of a ppb of the limit, in ppb squared of distance from the means that are near. It
   /// grows where that holds the limit up, to what leaves digits enough to the means.
   static constexpr double price = 1e10, growth = 16, most_price = 1e14;
-  static constexpr double tolerance = 1e-3;   ///< by which rows may be violated, ppb
+  static constexpr double tolerance = 1e-3;   ///< largest violation of a row, ppb
   static constexpr double dependent = 1e-10;  ///< squared share of a row that others do not explain
 };
 
@@ -37,7 +37,7 @@ class NearestLeast {
  public:
   struct Row {
     std::vector<std::pair<std::size_t, double>> terms;  ///< index of a value, and its factor
-    double least = 0;                                   ///< of the sum of the terms
+    double least = 0;                                   ///< lower bound on the sum of the terms
   };
 
   explicit NearestLeast(std::vector<double> near) { begin_near(std::move(near)); }
@@ -132,7 +132,7 @@ class NearestLeast {
   struct Split {
     std::vector<double> direction;  ///< part of a row that is orthogonal to the active ones
     std::vector<double> shares;     ///< the rest is this combination of them
-    double square = 0;              ///< of the length of the direction; 0: there is none
+    double square = 0;              ///< squared length of the direction; 0: there is none
   };
   [[nodiscard]] Split split(const Row& row) const {
     auto [direction, shares] = project(row);
@@ -179,7 +179,7 @@ class NearestLeast {
   std::vector<std::size_t> active_;           ///< rows that hold with equality
   std::vector<double> prices_;                ///< their multipliers, 0 or more
   std::vector<std::vector<double>> basis_;    ///< orthonormal, of the active rows
-  std::vector<std::vector<double>> factors_;  ///< of each active row: its parts along the basis
+  std::vector<std::vector<double>> factors_;  ///< parts of each active row along the basis
   mutable std::uint64_t multiplied_ = 0;
 };
 

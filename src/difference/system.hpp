@@ -63,12 +63,12 @@ struct RateRange {
 struct MeanLimit {
   RateRange rates{0, 0};
   std::int64_t first = 0, last = 0;  ///< stamps of its first and last event, ticks
-  std::int64_t slack_ticks = 0;      ///< by how much more u may change, ticks
+  std::int64_t slack_ticks = 0;      ///< further change of u that is allowed, ticks
 };
 
 /// Limits on the rates of a clock.
 struct ClockLimits {
-  RateRange rate{0, 0};  ///< at any moment
+  RateRange rate{0, 0};  ///< limit on momentary rates
   std::optional<MeanLimit> mean{};
 };
 

@@ -215,7 +215,7 @@ Result<void> Verification::take_statistics(const formats::Reread& read) {
   return take_statistics(read.has_own_stamps() ? loaded().trace : trace, {trace, read.maps});
 }
 
-/// What is doubtful of a source whatever its times are.
+/// Doubts about a source whatever its times are.
 void Verification::warn_of(const formats::Source& source) {
   clocks::Presynchronised none;
   take_clocks(source, none, report_.after);

@@ -99,7 +99,7 @@ class Cover {
   std::size_t broken_ = 0;
 };
 
-/// What can be relaxed.
+/// Relaxations of constraints.
 struct Relaxation {
   Step step;
   std::uint32_t number = 0;  ///< constraint, if it is no step
@@ -348,7 +348,7 @@ class Explainer {
     std::int64_t first = 0, last = 0, least_gap = 0;
     std::uint32_t cycle = 0;
   };
-  /// Of all times at which a clock may have been set, those between a begin of a part and the next
+  /// Times at which a clock may have been set: those between a begin of a part and the next
   /// end of one break most cycles.
   void add_steps(std::uint32_t clock, std::vector<Part>& parts) {
     std::vector<std::int64_t> firsts, lasts;

@@ -12,7 +12,7 @@
 /// Why no clocks meet the constraints of a run: the explanation that costs least to tell.
 namespace entrain::explain {
 
-/// What the parts of an explanation cost to tell, bits (minimum description length: the logarithm
+/// Prices of the parts of an explanation, bits (minimum description length: the logarithm
 /// of how seldom they are true). Chosen, not measured; tests: explain_test.cpp.
 struct Prices {
   /// A clock was set: one gap between two stamps in a million, and 40 bits for by how much. So a
@@ -45,7 +45,7 @@ enum class Evidence : std::uint8_t {
   certain,  ///< no explanation drops it
 };
 
-/// What is known of constraints beside their lengths.
+/// Properties of constraints beside their lengths.
 struct Trust {
   std::span<const Evidence> edges{};      ///< one per edge; empty: all are usual
   std::span<const Evidence> instances{};  ///< the same

@@ -25,7 +25,7 @@ struct Told {
   bool is_much = false;
 };
 
-/// What is known of a run beside its clocks and edges.
+/// Facts of a run beside its clocks and edges.
 struct Knowledge {
   std::int64_t rate_ppb = 0;                ///< limit on the rates of clocks
   Trust trust{};                            ///< trust in its edges

@@ -13,8 +13,8 @@
 
 namespace entrain::explain {
 
-/// What given edges say of the errors of clocks, but for scans. Common time is that of a clock of
-/// its own, the last one, which has no stamps.
+/// Constraints of given edges on the errors of clocks, but for scans. Common time is that of a
+/// clock of its own, the last one, which has no stamps.
 ///
 /// That ends coincide is an assertion of its own, weaker than the order of begins and ends: no
 /// member ends a call later than others by more than many times what ends usually differ. These

@@ -12,8 +12,8 @@ namespace entrain::explain {
 
 /// Limits on the rates of clocks, seen from one of them.
 struct RateLimits {
-  std::int64_t mean_ppb = 0;                 ///< on mean rates over lives
-  std::optional<std::int64_t> wander_ppb{};  ///< by how much rates leave these
+  std::int64_t mean_ppb = 0;                 ///< limit on mean rates over lives
+  std::optional<std::int64_t> wander_ppb{};  ///< limit on how much rates leave these
   /// Position of the clock; that of no clock: common time.
   std::uint32_t reference = 0;
 };

@@ -69,7 +69,7 @@ class Curvature {
   [[nodiscard]] static double work_in_band(std::size_t clocks, std::size_t knots);
 
  private:
-  /// What the last compute() factorised.
+  /// The matrix that the last compute() factorised.
   enum class Way { band, whole, clocks };
 
   [[nodiscard]] bool is_dense() const;
@@ -95,7 +95,7 @@ class Curvature {
   /// Constraints with entries in `matrix_`: the active ones, and formerly active ones with zeros,
   /// so that the order of elimination stays valid.
   std::vector<std::uint32_t> kept_;
-  std::vector<double> weights_;  ///< of all constraints
+  std::vector<double> weights_;  ///< weights of all constraints
   FitMatrix matrix_;
   bool is_analysed_ = false;  ///< `factor_` knows the pattern of `matrix_`
   /// Entries of a matrix known to cost too much.

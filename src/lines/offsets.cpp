@@ -15,7 +15,7 @@ using difference::Values;
 constexpr std::int64_t k_farthest = std::int64_t{1} << 55;      ///< ticks; sums never overflow
 constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 27;  ///< takes a second or so
 
-/// What a node wants to be between its limits.
+/// The value that a node would have without its limits.
 Exact wish(Exact lower, Exact upper) {
   if (lower <= 0 && upper >= 0) return 0;
   if (difference::is_unbounded(lower) || difference::is_unbounded(upper)) return 0;

@@ -31,7 +31,7 @@ struct CallLimits {
   static constexpr std::int64_t most_shift = 16;  ///< messages that one side counts more, at most
 };
 
-/// What the operations of a process tell of its calls.
+/// Evidence of the operations of a process about its calls.
 struct CallContext {
   bool has_routine = false;
   std::uint32_t evidence = 0;  ///< Sequence::evidence()

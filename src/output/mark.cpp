@@ -128,7 +128,7 @@ std::string_view unsealed(std::string_view mark) {
   return sealed(std::string(text)) == mark ? text : std::string_view();
 }
 
-/// What the bytes of a file say of it.
+/// Content of a file by its bytes.
 struct Checksum {
   std::uint64_t bytes = 0;
   std::uint32_t whole = 0;  ///< CRC-32

@@ -49,7 +49,7 @@ Tone verdict_tone(Verdict verdict) {
                                         : Tone::plain;
 }
 
-/// What a reader must know; with a verbose style also how it was done.
+/// Remarks; with a verbose style also how it was done.
 std::string about_text(const AlignReport& report, const Style& style) {
   const CheckReport& before = report.before;
   FieldList about;

@@ -42,7 +42,7 @@ std::string whose_clocks(const CheckReport& report, const Style& style, std::siz
   return wrong_clocks_text(report.clocks, most, style);
 }
 
-/// What a reader must know of the trace.
+/// Remarks about the trace.
 std::string notes_text(const CheckReport& report, const Style& style) {
   FieldList notes;
   if (is_denied(report.completeness)) add_completeness(notes, report.completeness);

@@ -197,7 +197,7 @@ std::string left_out_text(const CorrectReport& report, const Style& style) {
   return fields.field("took", phases_text(report)).text(style);
 }
 
-/// What a reader must know of the trace.
+/// Remarks about the trace.
 std::string notes_text(const CorrectReport& report, const Style& style) {
   FieldList notes;
   if (is_denied(report.before.completeness)) add_completeness(notes, report.before.completeness);

@@ -13,7 +13,7 @@
 namespace entrain::report {
 namespace {
 
-/// What of a trace can be checked.
+/// Checked and unchecked parts of a trace.
 std::string operations_text(const CheckReport& report) {
   const Coverage& coverage = report.coverage;
   if (coverage.receives == 0) return "recorded collective calls";

@@ -77,7 +77,7 @@ class InstanceCheck {
   }
 
   const std::vector<RankFile>& files_;
-  std::vector<std::vector<bool>> used_;  ///< of each file's calls
+  std::vector<std::vector<bool>> used_;  ///< calls of each file that are claimed
 };
 
 }  // namespace

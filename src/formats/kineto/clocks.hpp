@@ -34,7 +34,7 @@ class Texts {
   std::unordered_set<std::string_view> names_;
 };
 
-/// What every event that is kept has. Times are ns, without the base.
+/// Fields of every event that is kept. Times are ns, without the base.
 struct KeptEvent {
   std::uint32_t row = 0;  ///< number of its row
   std::int64_t begin = 0, end = 0;
@@ -110,7 +110,7 @@ class ClockReader {
     For what = For::device;
     std::uint64_t correlation = 0;
   };
-  /// What a call waited for, as the profiler tells it.
+  /// The work that a call waited for, as the profiler tells it.
   struct Sync {
     std::string_view device;
     std::string_view stream{};      ///< empty: all

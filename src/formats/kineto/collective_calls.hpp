@@ -105,7 +105,8 @@ class RowOrder {
 struct Falls {
   std::vector<RowOrder::Fall> all{};
 
-  /// What to add to a time, modulo 2^64. `part`: falls of its row before it; a row may have none.
+  /// The correction of a time, to be added modulo 2^64. `part`: falls of its row before it; a row
+  /// may have none.
   [[nodiscard]] std::uint64_t ahead(std::int64_t time, std::uint32_t part) const {
     std::uint64_t sum = 0;
     for (std::uint32_t f = 0; f < all.size() && (f < part || time > all[f].until); ++f) {
@@ -138,7 +139,7 @@ struct FileClock {
   std::uint64_t first = 0, last = 0;  ///< ns
   bool zero_is_none = false;          ///< a `ts` of 0 is no time of this clock
   std::uint32_t part = 0;             ///< number of its rank in the file
-  std::vector<InnerEdge> edges{};     ///< between the host and this device
+  std::vector<InnerEdge> edges{};     ///< edges between the host and this device
   Falls falls{};                      ///< where it was set back
 };
 
@@ -149,7 +150,7 @@ struct RankFile {
   FileFacts facts;
   std::uint32_t rank = 0;
   std::uint64_t events = 0;          ///< number of events with a time
-  std::vector<FileClock> clocks{1};  ///< of hosts, then of devices
+  std::vector<FileClock> clocks{1};  ///< clocks of hosts, then of devices
   std::uint32_t parts = 1;           ///< ranks in this file; part k has clock k as its host's
   /// Clocks of the rows that are not those of the first clock; 0: a device on it that nothing ties
   /// to its host, so that falls of the host are none of the device.
@@ -163,7 +164,7 @@ struct RankFile {
   bool one_stream = false;             ///< mixed calls overlap on one stream of one process
   bool whole_us = true;                ///< true if no time has decimals
   std::vector<Call> calls;             ///< sorted by begin
-  std::vector<Arrow> arrows;           ///< to or from other files, in any order
+  std::vector<Arrow> arrows;           ///< arrows to or from other files, in any order
   std::uint64_t calls_read = 0;        ///< calls of a file, once its rank has them
 };
 

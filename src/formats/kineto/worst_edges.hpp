@@ -12,7 +12,7 @@
 
 namespace entrain::kineto {
 
-/// What a viewer shows of an event: kernel, stream and step. Key: clock (position in
+/// Names of an event in a viewer: kernel, stream and step. Key: clock (position in
 /// Clocks::clocks) and stamp.
 using EventNames = std::map<std::pair<std::uint32_t, std::uint64_t>, std::string>;
 

@@ -140,7 +140,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 11> k_other_files
      {".csv.zst", "is a table, and no trace: entrain align reads tables of edges"},
      {".html", "is a page for a browser; name the trace that it shows"}}};
 
-/// What to do instead of reading a path that is no trace; "" if nobody knows.
+/// A hint for a path that is no trace; "" if nobody knows.
 std::string hint_of(const fs::path& path) {
   if (const fs::path anchor = anchor_around(path); !anchor.empty()) {
     return fmt::format("{} is a part of an archive; name the archive, which is {}", path.string(),

@@ -31,7 +31,7 @@ struct Edge {
   std::uint64_t cause_time = 0, effect_time = 0;  ///< ns
   std::uint64_t step = 0;               ///< ns; by how much `effect_time` is later than shown
   bool is_end = false;                  ///< connects two ends, not begins
-  bool is_link = false;                 ///< of a link, no call
+  bool is_link = false;                 ///< the edge of a link, no call
   std::uint32_t child = 0, parent = 0;  ///< positions of the called or linking span, and the other
   Rejection rejection = Rejection::none;  ///< others: no evidence
 };
@@ -51,7 +51,7 @@ struct SpanEdges {
   std::vector<DroppedEnds> dropped;  ///< the most first
   std::uint64_t without_parent = 0;  ///< spans that a missing parent of another host called
   Counters counters;                 ///< ignored spans and edges; no zeros
-  Steps steps;                       ///< of each clock
+  Steps steps;                       ///< resolution of each clock
   std::vector<std::string> notes;    ///< what was concluded, a sentence each
 };
 

@@ -79,7 +79,7 @@ constexpr std::size_t k_most_operations = 5;
 struct Known {
   Identity identity;
   Steps steps;
-  std::vector<std::uint32_t> hosts;  ///< of the spans, in order
+  std::vector<std::uint32_t> hosts;  ///< hosts of the spans, in order
 };
 
 class Run;

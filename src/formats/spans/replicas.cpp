@@ -29,7 +29,7 @@ struct ReplicaThresholds {
 /// of the first one by `least` to `most`, ns, if the client waited.
 struct Call {
   std::int64_t least = 0, most = 0;
-  std::int64_t length = 0;          ///< of the client's span, and steps of both clocks
+  std::int64_t length = 0;          ///< length of the client's span, with steps of both clocks
   std::int64_t time[2] = {0, 0};    ///< begins by the clocks of both groups
   std::uint32_t place[2] = {0, 0};  ///< numbers in Spans::clocks
 };
@@ -151,7 +151,7 @@ std::vector<Pair> suspects(const Spans& spans, const Family& family, const Scree
   return pairs;
 }
 
-/// What the calls of a pair say of one of its groups.
+/// Evidence of the calls of a pair about one of its groups.
 struct Doubtful {
   std::size_t changes = 0;   ///< 0: too few for several clocks
   bool is_resolved = false;  ///< its places explain them

@@ -21,7 +21,7 @@ struct ScreenThresholds {
   static constexpr double short_length = 10'000;   ///< ns; calls of most runs take more
 };
 
-constexpr std::array k_factors{1e3, 1e6, 1e9};  ///< between units of times
+constexpr std::array k_factors{1e3, 1e6, 1e9};  ///< ratios of units of times
 constexpr double k_year_2000 = 946'684'800e9, k_year_2100 = 4'102'444'800e9;  ///< ns
 
 /// True if no clocks of this run explain when a span begins: a day or more before or after its
@@ -135,12 +135,12 @@ void add_tie(Segment& segment, const Span& own, const Span& other, bool is_tie_f
   segment.distances.push_back(to - from);
 }
 
-/// What becomes of the displaced segments of a group.
+/// The treatment of the displaced segments of a group.
 struct Judged {
   std::string name;
   std::uint64_t total = 0;               ///< spans of the group
   std::uint64_t lost = 0, mistaken = 0;  ///< spans without a place in the run; of a wrong unit
-  std::optional<double> factor{};        ///< of the wrong unit
+  std::optional<double> factor{};        ///< factor of the wrong unit
   std::string example{};                 ///< date of the first of the lost ones
 
   void take(const Segment& own, std::size_t number, bool is_all, Screen::Part& part,

@@ -14,7 +14,7 @@
 
 namespace entrain::spans {
 
-/// What is no time of this run, before anything is concluded from times; see identify().
+/// Times that are none of this run, before anything is concluded from times; see identify().
 class Screen {
  public:
   /// Times of a group that are of one clock.

@@ -40,7 +40,7 @@ struct Sample {
   std::int64_t wraps = 0;         ///< periods before it
 };
 
-/// What the edges of a clock say if its counter wraps.
+/// Evidence of the edges of a clock about a counter that wraps.
 struct Finding {
   std::vector<Sample> samples{};  ///< order: counted time
   std::uint64_t spread = 0;       ///< spread of the differences, modulo the period

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint8_t k_posix_substrate = 1, k_sion_substrate = 2;
 constexpr std::uint8_t k_no_compression = 1;
-constexpr std::uint8_t k_newest_format = 3;  ///< of anchors, and of traces
+constexpr std::uint8_t k_newest_format = 3;  ///< newest version of anchors and of traces
 /// Version of OTF2 that wrote the archive: the release whose records are written here.
 constexpr std::array<std::uint8_t, 3> k_otf2_version{3, 0, 0};
 

@@ -367,7 +367,7 @@ class GlobalReader {
   }
 
   const DefinitionFile& file_;
-  std::string path_;  ///< for messages
+  std::string path_;  ///< named in messages
   GlobalDefinitions& out_;
   trace::Definitions& definitions_;
   std::size_t first_location_;  ///< position of the first location of this archive

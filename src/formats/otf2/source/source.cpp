@@ -241,7 +241,7 @@ class ArchiveSource : public formats::Source {
 
  private:
   std::vector<fs::path> paths_;
-  std::string path_;  ///< for messages
+  std::string path_;  ///< named in messages
   std::vector<std::string> warnings_;
 };
 
