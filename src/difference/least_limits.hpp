@@ -9,37 +9,39 @@
 
 /// The least limits on the rates of clocks under which a system has a solution.
 ///
-/// Each clock i has a mean rate m_i over its life, which is not known but lies in a range, and its
-/// rate leaves m_i by the wander W at most. With the means as further unknowns this is a linear
-/// program: around every cycle of constraints, lengths that follow from m and W add up to 0 or
-/// more. There are too many cycles to list them. So the program begins without any; its solution
-/// names means and limits, and negative cycles of the system under these are the rows that it lacks
-/// (J. Kelley: *The Cutting-Plane Method for Solving Convex Programs*, 1960). When no cycle is
-/// left, the limit is the least of all.
+/// Clock i has a mean rate m_i over its life, unknown within a range. Its momentary rate differs
+/// from m_i by the wander W at most. With the m_i as unknowns, the least limit is the optimum of a
+/// linear program. It has a row per cycle of constraints: the lengths of the arcs, linear in m and
+/// W, add up to 0 or more. There are too many cycles to list. So the program starts without rows,
+/// and negative cycles of the system under its solution are added (cutting planes; J. Kelley: *The
+/// Cutting-Plane Method for Solving Convex Programs*, 1960). When none is left, the limit is the
+/// least.
 namespace entrain::difference {
 
-/// Limits that are enough, and what they leave.
+/// Limits under which a system is feasible, and a solution.
 struct LeastLimits {
   std::int64_t ppb = 0;             ///< the least limit, rounded up; see is_least
-  std::vector<std::int64_t> means;  ///< mean rates that it leaves possible, one per clock, ppb
-  Values solution;                  ///< a solution under these, with u of the reference 0
-  /// The last cycle of constraints that asked for more; without steps: none did.
+  std::vector<std::int64_t> means;  ///< mean rates feasible under it, one per clock, ppb
+  Values solution;                  ///< a solution with these means, and u of the reference 0
+  /// The negative cycle that was added last: a smaller limit fails; without steps: none was.
   Certificate shown{};
-  bool is_least = true;  ///< false: the search ended early, and smaller limits may be enough
+  bool is_least = true;  ///< false: the search ended early, and smaller limits may suffice
 };
 
-/// The least wander of all clocks. `means`: one range per clock. `near`: means from which the
-/// search begins, one per clock; where several means are possible, those found are near. Clocks
-/// whose mean rates count have a ClockLimits::mean in the system; it and the limits on rates are
-/// set to those found, and a ppb more for the rounding of means. The certificate of a failure shows
-/// why no wander suffices; one without a certificate: the search took too long.
+/// Finds the least wander of all clocks. `means`: one range per clock. `near`: one mean per clock;
+/// of several feasible means the search prefers the nearest to these. Clocks whose mean rates are
+/// limited need a ClockLimits::mean in the system. The limits of `system` become those found, a ppb
+/// wider for the rounding of means; if not `is_least`, others that `solution` meets. The
+/// certificate of a failure shows why no wander suffices; a failure without one: the search took
+/// too long.
 [[nodiscard]] Solved<LeastLimits> find_least_wander(System& system,
                                                     std::span<const RateRange> means,
                                                     std::span<const std::int64_t> near,
                                                     Effort& effort);
 
-/// The least number by which all ranges of mean rates have to grow at both ends, but for those of
-/// one rate, if clocks wander by no more than `wander_ppb`. The rest is as above.
+/// Finds the least widening of all ranges of mean rates, ppb at both ends, if clocks wander by at
+/// most `wander_ppb`. Ranges of a single rate stay. Otherwise as above, but always `is_least`: a
+/// search that takes too long fails.
 [[nodiscard]] Solved<LeastLimits> find_least_widening(System& system,
                                                       std::span<const RateRange> means,
                                                       std::int64_t wander_ppb,

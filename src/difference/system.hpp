@@ -10,10 +10,10 @@
 #include "base/big_vector.hpp"
 #include "base/exact.hpp"
 
-/// Systems of difference constraints on the errors of clocks, solved exactly.
+/// Systems of difference constraints on the offsets of clocks, solved exactly.
 ///
-/// Clock i shows the stamp t when the common time is t + u_i(t). All that is known of the clocks
-/// limits the difference of two unknowns u:
+/// Clock i shows the stamp t when the common time is t + u_i(t): u_i is its offset. Every fact
+/// about the clocks limits the difference of two offsets:
 ///
 ///     edge (i, a) -> (j, b), at least d later:  u_j(b) - u_i(a) >= a + d - b
 ///     rate of clock i at any moment, t after s: lower (t - s) <= u_i(t) - u_i(s) <= upper (t - s)
@@ -21,8 +21,8 @@
 ///     session at t:                             lower <= u_i(t) <= upper
 ///     reference:                                u = 0
 ///
-/// So it is a graph: a node per stamp that occurs, an arc per constraint. A solution exists exactly
-/// if no cycle has a negative length, and shortest paths are the tightest bounds (Cormen,
+/// The system is a graph: a node per stamp that occurs, an arc per constraint. A solution exists
+/// exactly if no cycle has a negative length, and shortest paths are the tightest bounds (Cormen,
 /// Leiserson, Rivest, Stein: Introduction to Algorithms, "Difference constraints and shortest
 /// paths").
 namespace entrain::difference {
@@ -30,7 +30,7 @@ namespace entrain::difference {
 /// A time difference in billionths of a tick, so that rates in parts per billion never round.
 using Exact = Int128;
 inline constexpr Exact k_tick = k_billion;
-/// Above every sum of the constraints of a system.
+/// No limit: above every sum of the lengths of a system.
 inline constexpr Exact k_unbounded = Exact{1} << 125;
 
 /// Largest integer of ticks that is not above `value`; for a lower bound.
@@ -42,15 +42,15 @@ constexpr std::int64_t ceil_ticks(Exact value) {
   return static_cast<std::int64_t>(ceil_div(value, k_tick));
 }
 
-/// An interval of rates: of how fast u of a clock changes.
+/// An interval of rates at which the offset u of a clock changes.
 struct RateRange {
-  std::int64_t lower_ppb, upper_ppb;  ///< parts per billion, -10^8 to 10^8: a tenth
+  std::int64_t lower_ppb, upper_ppb;  ///< parts per billion; at most 10^8 (a tenth) in size
 
   constexpr RateRange(std::int64_t lower, std::int64_t upper)
       : lower_ppb(lower), upper_ppb(upper) {}
   static constexpr RateRange within(std::int64_t ppb) { return {-ppb, ppb}; }
 
-  /// The most that u changes by from a stamp to another one `ticks` later, or earlier if negative.
+  /// Largest change of u from a stamp to one `ticks` later, or earlier if negative.
   [[nodiscard]] constexpr Exact most(std::int64_t ticks) const {
     return Exact{ticks} * (ticks > 0 ? upper_ppb : lower_ppb);
   }
@@ -59,11 +59,11 @@ struct RateRange {
   }
 };
 
-/// Limits on the mean rate of a clock over its life.
+/// Limits on the mean rate of a clock from its first event to its last one.
 struct MeanLimit {
   RateRange rates{0, 0};
   std::int64_t first = 0, last = 0;  ///< stamps of its first and last event, ticks
-  std::int64_t slack_ticks = 0;      ///< further change of u that is allowed, ticks
+  std::int64_t slack_ticks = 0;      ///< change of u allowed beyond these rates, ticks
 };
 
 /// Limits on the rates of a clock.
@@ -86,7 +86,7 @@ struct Edge {
   friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 
-/// At a stamp, u lies from `lower` to `upper`.
+/// A measured offset: u at a stamp, within [lower, upper].
 struct Session {
   Event at;
   std::int64_t lower = 0, upper = 0;  ///< ticks, -2^60 to 2^60; lower <= upper
@@ -106,9 +106,8 @@ struct Constraints {
   std::span<const Edge> edges{};
   std::span<const Session> sessions{};
   std::span<const Instance> instances{};
-  /// Per clock: about how much later the common time is than its stamps, ticks. Nodes are looked at
-  /// in order of the times that follow; the result does not depend on it, only the time to find it.
-  /// Empty: 0.
+  /// Approximate u of each clock, ticks; empty: 0. Orders the nodes by time: this changes the cost
+  /// of a search, not its result.
   std::span<const std::int64_t> offsets{};
 };
 
@@ -116,12 +115,11 @@ using Node = std::uint32_t;
 
 /// The graph of a system of difference constraints: an arc x -> y of length c says u_y <= u_x + c.
 ///
-/// Node 0 is the reference, at all of its stamps. An instance has an auxiliary node with a time of
-/// its own, which all begins precede and which precedes all ends: n arcs in place of n^2 edges, and
-/// the same solutions.
+/// Node 0 is the reference, at all of its stamps. An instance becomes auxiliary nodes between its
+/// begins and its ends, mostly one: O(n) arcs in place of n^2 edges, with the same solutions.
 ///
-/// Memory: O(stamps + edges). Construction: O(n log n). Threads may share it while nobody sets a
-/// rate.
+/// Memory: O(stamps + edges). Construction: O(n log n). Threads may share it while nobody changes
+/// it.
 class System {
  public:
   explicit System(const Constraints& constraints);
@@ -132,27 +130,27 @@ class System {
   [[nodiscard]] std::uint32_t reference() const { return reference_; }
   /// Node of a stamp of an edge, session, instance or mean limit; empty for any other stamp.
   [[nodiscard]] std::optional<Node> find(Event event) const;
-  /// First node of a clock, and behind its last one; those between are in order of stamps. The
+  /// First node of a clock, and one past its last; nodes of a clock are in order of stamps. The
   /// reference has none.
   [[nodiscard]] Node begin(std::uint32_t clock) const { return first_[clock]; }
   [[nodiscard]] Node end(std::uint32_t clock) const { return first_[clock + 1]; }
-  /// Number of nodes that are stamps of clocks or the reference; the others follow them.
+  /// Number of nodes that are stamps of clocks or the reference; auxiliary nodes follow them.
   [[nodiscard]] Node stamped() const { return first_.back(); }
   /// Stamp of a node, ticks; 0 for the reference.
   [[nodiscard]] std::int64_t stamp(Node node) const { return stamp_[node]; }
-  /// Clock of a node that is no instance's.
+  /// Clock of a node that is not auxiliary.
   [[nodiscard]] std::uint32_t clock(Node node) const {
     return node == 0 ? reference_ : clock_[node];
   }
 
   [[nodiscard]] const ClockLimits& limits(std::uint32_t clock) const { return limits_[clock]; }
-  /// Other limits for the rate of a clock at any moment, and for its mean rate if that is limited.
+  /// Replace the limits on the momentary rate of a clock, and on its mean rate if it has some.
   void set_rate(std::uint32_t clock, RateRange rate) { limits_[clock].rate = rate; }
   void set_mean(std::uint32_t clock, RateRange mean) {
     if (limits_[clock].mean) limits_[clock].mean->rates = mean;
   }
 
-  /// Lets constraints limit nothing any longer; by their numbers, increasing. O(arcs).
+  /// Disables constraints, given by their numbers in increasing order. O(arcs).
   void leave_out(std::span<const std::uint32_t> numbers);
 
   /// An arc of an edge, session or instance.
@@ -164,9 +162,9 @@ class System {
   [[nodiscard]] std::span<const Arc> arcs_from(Node node) const { return from_.of(node); }
   [[nodiscard]] std::span<const Arc> arcs_to(Node node) const { return to_.of(node); }
 
-  /// Calls use(other, most, is_mean) for the nodes at the other ends of the arcs that the limits of
-  /// a node's clock make: u changes by `most` at most, from the node to the other one if `leaves`,
-  /// else the other way.
+  /// Calls use(other, length, is_mean) for every arc that limits on rates put between a node and
+  /// another one of its clock: the arc that leaves the node, or that enters it if not `leaves`.
+  /// `length` is an Exact.
   template <class Use>
   void for_each_limit(Node node, bool leaves, const Use& use) const {
     const std::uint32_t clock = clock_[node];
@@ -185,7 +183,7 @@ class System {
         true);
   }
 
-  /// Nodes in about the order of time, and where each of them stands in it.
+  /// Nodes in approximate order of time, and the position of each node in it.
   [[nodiscard]] std::span<const Node> order() const { return order_; }
   [[nodiscard]] std::span<const std::uint32_t> positions() const { return position_; }
 
@@ -207,7 +205,7 @@ class System {
     }
   };
   static constexpr std::uint32_t k_no_clock =
-      0xFFFFFFFF;  ///< clock of the reference and of instances
+      0xFFFFFFFF;  ///< clock of the reference and of auxiliary nodes
 
   std::uint32_t reference_ = 0;
   std::uint32_t edges_ = 0, sessions_ = 0;  ///< numbers of constraints
