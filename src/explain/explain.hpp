@@ -9,82 +9,82 @@
 #include "base/exact.hpp"
 #include "difference/solve.hpp"
 
-/// Why no clocks meet the constraints of a run: the explanation that costs least to tell.
+/// Explanations of infeasible constraints of a run: the one of minimum description length.
 namespace entrain::explain {
 
-/// Prices of the parts of an explanation, bits (minimum description length: the logarithm
-/// of how seldom they are true). Chosen, not measured; tests: explain_test.cpp.
+/// Prices of relaxations, bits: minus the binary logarithm of how often one is true. Chosen, not
+/// measured; tests: explain_test.cpp.
 struct Prices {
-  /// A clock was set: one gap between two stamps in a million, and 40 bits for by how much. So a
-  /// step explains three wrong pairs or more.
+  /// A clock was set: 20 bits for one gap between stamps in a million, 40 for the size of the step.
+  /// So a step is preferred where it replaces three wrong pairs.
   static constexpr double step = 60;
   static constexpr double pair = 20;  ///< two records do not belong together: one pair in a million
-  /// Weak evidence is wrong, once in 64 cases: ends that should coincide do not (an instance with a
-  /// delay below 0), a link means no order, a pair was guessed where records are missing.
+  /// Weak evidence is wrong, in one of 64 cases: ends that should coincide do not (an instance with
+  /// a delay below 0), a link implies no order, or a pair was guessed where records are missing.
   static constexpr double weak = 6;
-  /// Clocks run faster than the limit says, but no faster than `fastest_ppb`.
+  /// Rates of clocks exceed the limit, but not `fastest_ppb`.
   static constexpr double rate = 40;
-  /// They tick at another frequency, up to a tenth off, which explains whatever clocks show: ten
-  /// steps of clocks that can be set cost as much, three of timers (Trust::is_ordered).
+  /// Rates exceed `fastest_ppb`, but not `any_ppb`. That would explain almost anything, so it costs
+  /// as much as ten steps; for timers (Trust::is_ordered), as three.
   static constexpr double any_rate = 600, any_rate_of_timers = 200;
-  static constexpr std::int64_t fastest_ppb = 1'000'000;  ///< clocks that nobody disciplines
+  static constexpr std::int64_t fastest_ppb = 1'000'000;  ///< rates of undisciplined clocks
   static constexpr std::int64_t any_ppb = k_billion / 10;
 };
 
-/// A clock was set between two neighbouring stamps: its rate there is not limited.
+/// A step: a clock was set between two neighbouring stamps, and its rate there is not limited.
 struct Step {
   std::uint32_t clock = 0;
   std::int64_t before = 0, after = 0;  ///< the stamps
   friend auto operator<=>(const Step&, const Step&) = default;
 };
 
-/// How far a constraint may be doubted.
+/// How much a constraint is trusted.
 enum class Evidence : std::uint8_t {
-  usual,    ///< two records hardly ever do not belong together: Prices::pair
-  weak,     ///< Prices::weak
+  usual,    ///< dropped at Prices::pair
+  weak,     ///< dropped at Prices::weak
   certain,  ///< no explanation drops it
 };
 
-/// Properties of constraints beside their lengths.
+/// Trust in the constraints.
 struct Trust {
   std::span<const Evidence> edges{};      ///< one per edge; empty: all are usual
   std::span<const Evidence> instances{};  ///< the same
-  /// Events of a clock happened in the order of their stamps even where it was set: no step turns
-  /// them around.
+  /// Events of a clock happened in the order of their stamps: no step reverses them.
   bool is_ordered = false;
-  bool is_weak_guessed = false;  ///< weak evidence alone shows no step
-  /// The user gave the limit on rates: that it is too small, but below Prices::fastest_ppb, is told
-  /// before anything else is supposed.
+  bool is_weak_guessed = false;  ///< weak evidence is guessed: a step needs a cycle without any
+  /// The user gave the limit on rates. Raising it, up to Prices::fastest_ppb, then comes before all
+  /// other explanations.
   bool is_limit_given = false;
 };
 
-/// Relaxations of constraints that make them feasible. All empty: they are feasible as they are.
+/// Relaxations that make constraints feasible. All empty: the constraints are feasible.
 ///
-/// Other kinds (a clock that ticks coarsely, one name for several clocks, records that are no time
-/// of the run) are to be relaxations of their own: what of a cycle they break
-/// (Explainer::find_candidates), their price, and how they change the system (Explainer::relaxed).
+/// A further kind (a coarse clock, one name for several clocks, records that are no time of the
+/// run) needs the cycles that it breaks (Explainer::find_candidates), a price, and its change of
+/// the system (Explainer::relaxed).
 struct Explanation {
   std::vector<Step> steps;               ///< increasing
-  std::vector<std::uint32_t> evidence;   ///< cycles that each step breaks
-  std::vector<std::uint32_t> edges;      ///< pairs that are dropped, increasing
+  std::vector<std::uint32_t> evidence;   ///< number of cycles that each step breaks
+  std::vector<std::uint32_t> edges;      ///< edges that are dropped, increasing
   std::vector<std::uint32_t> instances;  ///< instances that are dropped, increasing
-  std::optional<std::int64_t> rate_ppb;  ///< limit on all rates that has to be raised to this
-  /// Edges, then instances, of a cycle that contradicts the limits as they are; increasing.
+  std::optional<std::int64_t> rate_ppb;  ///< the limit on all rates, raised to the least feasible
+  /// With `rate_ppb`: edges, then instances, of a cycle that contradicts the limit; increasing.
   std::vector<std::uint32_t> certificate;
-  double bits = 0;  ///< price
+  double bits = 0;  ///< sum of the prices
 };
 
-/// Finds the cheapest relaxations that remove all negative cycles: an implicit hitting set (R.
-/// Karp, 2010). Cycles that have no constraint in common are collected; the cheapest set of
-/// relaxations that breaks all of them is found, exactly where they are few; what it leaves
-/// infeasible shows further cycles, until nothing is left. Where several gaps between stamps
-/// explain the cycles equally well, the clock was set in the longest one.
+/// Finds the cheapest relaxations that break all negative cycles: an implicit hitting set (R. Karp,
+/// 2010). Collects negative cycles without a common constraint, and finds the cheapest relaxations
+/// that break all of them: by branch and bound, exact if there are few. If the relaxed system is
+/// infeasible, adds its negative cycles and repeats. Where several gaps between stamps break the
+/// same cycles, the step is in the longest one.
 ///
-/// Clocks must have limits on rates only, and no sessions. Deterministic. Empty if the search takes
-/// more than `effort` or 8,192 cycles, or if nothing that may be relaxed breaks a cycle.
+/// Clocks must have limits on momentary rates only, the same for all; there must be no sessions.
+/// Deterministic. Empty if the search takes more than `effort` or 8,192 cycles, or if no relaxation
+/// breaks some cycle.
 ///
-/// Example: messages both ways tie clock 1 to 0 within 10 ticks. From 1,000 on all of them say that
-/// it is 500 ahead of what it was: the cheapest explanation is one step at 1,000.
+/// Example: messages both ways tie clock 1 to clock 0 within 10 ticks. From stamp 1,000 on, all of
+/// them show clock 1 another 500 ticks ahead: the cheapest explanation is one step at 1,000.
 std::optional<Explanation> explain(const difference::Constraints& constraints, const Trust& trust,
                                    difference::Effort& effort);
 
