@@ -43,13 +43,13 @@ class ConstraintTable {
   std::vector<Row> rows_;
 };
 
-/// Active-set selection. Of hundreds of thousands of constraints some hundred are active at the
-/// minimum, and which ones is unknown. So a fit starts with those that are tightest at its start,
-/// finds the minimum among them, and adds the tightest of those violated there. When none is
-/// violated, the minimum is that of all constraints (constraint generation).
+/// Active-set selection by constraint generation. Of hundreds of thousands of constraints, some
+/// hundreds are active at the minimum; which ones is unknown. A fit begins with the constraints
+/// that are tightest at its start, minimises, and adds the tightest that the minimum violates. Once
+/// none is violated, the minimum is that of all constraints.
 ///
-/// Selects, per clock and piece between two knots, the tightest constraint from above and the
-/// tightest from below.
+/// Selects, per clock and piece between two knots, the tightest upper and the tightest lower
+/// constraint.
 ///
 /// Not thread safe; evaluates all constraints on several threads.
 class ActiveSetSelector {

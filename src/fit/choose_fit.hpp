@@ -7,12 +7,12 @@
 
 namespace entrain::fit {
 
-/// Returns the fit with the amplitude and the number of knots of greatest evidence (MacKay,
-/// Bayesian interpolation, 1992). Searches amplitudes uphill from that of the worst violation, and
-/// doubles the knots, up to `most_knots`, as long as the evidence grows. `before`: a fit to nearly
-/// the same constraints, or one without errors; the search then starts there. Ignores
-/// `problem.knots`. If a sample of the clocks determines amplitude and knots, `problem.tolerance`
-/// applies to the fit to all clocks.
+/// Returns the fit with the number of knots and the amplitude of greatest evidence (MacKay,
+/// Bayesian interpolation, 1992). Doubles the knots, up to `most_knots`, while the evidence grows,
+/// or else halves them; then climbs over amplitudes, multiples of the worst violation. `before`: a
+/// fit to nearly the same constraints, from which the search starts, or an empty one. Ignores
+/// `problem.knots`. `problem.tolerance` applies only to the fit of all clocks after knots and
+/// amplitude came from a sample.
 [[nodiscard]] CausalFit choose_fit(CausalProblem problem, std::size_t most_knots,
                                    const CausalFit& before = {});
 

@@ -39,12 +39,12 @@ class ClockSubset {
   std::vector<SessionConstraint> sessions_;
 };
 
-/// Clocks with a constraint or more than two sessions; the others need no fit.
+/// Returns the clocks with a constraint or more than two sessions; the others need no fit.
 ///
-/// A clock without a constraint keeps the error 0. If it has at most two sessions, it does not
-/// affect the amplitude either: two values determine offset and rate, and each of its other
-/// unknowns adds the same to the evidence of all amplitudes. Example: of 4,096 processes, only
-/// those of three racks ever exchange messages both ways; only these are fitted.
+/// A clock without a constraint keeps the error 0. With at most two sessions it does not affect the
+/// choice of the amplitude either: two values determine offset and rate, and its other unknowns add
+/// the same to the evidence of every amplitude. Example: of 4,096 processes, only those of three
+/// racks exchange messages both ways; only these are fitted.
 [[nodiscard]] std::vector<std::uint32_t> joined_clocks(const CausalProblem& problem);
 
 }  // namespace entrain::fit

@@ -19,16 +19,16 @@
 
 namespace entrain::fit {
 
-/// How Curvature solves its equations. `automatic`: a band of dense blocks, a sparse factorisation
-/// or conjugate gradients, whichever takes the fewest multiplications.
+/// The way in which Curvature solves its equations. `automatic`: a band of dense blocks, a sparse
+/// factorisation or conjugate gradients, whichever takes the fewest multiplications.
 enum class SolveMethod { automatic, direct, iterative };
 
 /// Hessian of the cost of a fit: fixed terms, which are those of single clocks, and active
 /// constraints.
 ///
 /// The matrix is factorised as a whole where that is cheap: as a band of dense blocks if most
-/// clocks are coupled with most others, else by a sparse factorisation. Where the factors would
-/// fill up, conjugate gradients are preconditioned by the factors of every clock by itself.
+/// clocks are coupled with most others, else by a sparse factorisation. Where fill-in makes that
+/// costly, conjugate gradients are preconditioned by the factors of single clocks (block Jacobi).
 /// Deterministic; one thread.
 class Curvature {
  public:
@@ -37,17 +37,17 @@ class Curvature {
   Curvature(const Curvature&) = delete;
   Curvature& operator=(const Curvature&) = delete;
 
-  /// Starts a fit: resets work() and the methods found too expensive; no constraints.
+  /// Starts a fit without constraints: resets work() and the methods found too costly.
   void begin();
-  /// Sets the constraints that compute() numbers; they must stay. The previous ones are a prefix of
-  /// them.
+  /// Sets the constraints whose numbers compute() takes; they must outlive the fit. The previous
+  /// ones must be a prefix of them.
   void set_constraints(std::span<const FitConstraint> constraints);
 
   /// Lets solve() end early, with any result, once `progress` (may be null) is cancelled.
   void stop_with(const Progress* progress) { cancel_ = Cancel(progress); }
 
-  /// Builds and factorises the sum of `fixed` and the constraints `active`, each times its share
-  /// (none given: 1). False if the matrix is not positive definite.
+  /// Builds and factorises the sum of `fixed` and the terms of the constraints `active`, each
+  /// multiplied by its share (no shares: 1). False if the matrix is not positive definite.
   bool compute(const FitMatrix& fixed, std::span<const std::uint32_t> active,
                SolveMethod method = SolveMethod::automatic, std::span<const double> shares = {});
 
@@ -60,8 +60,8 @@ class Curvature {
   /// True if the matrix of the last compute() is not factorised as a whole.
   [[nodiscard]] bool is_iterative() const { return way_ == Way::clocks; }
   /// True if the factorisation with all constraints would cost many times the limit, so that
-  /// methods that need it need not be tried. Close if constraints touch most knots; pessimistic if
-  /// they are few.
+  /// methods that need it are not worth trying. The estimate is close if constraints touch most
+  /// knots, and too high if constraints are few.
   [[nodiscard]] bool is_clearly_costly();
   /// Approximate multiplications since begin(); the same on every machine.
   [[nodiscard]] double work() const { return work_; }

@@ -9,7 +9,7 @@
 
 #include "fit/problem.hpp"
 
-/// Which part of a fit the data support.
+/// The part of a fit that the data support: two-sided constraints, no common mode, and hold-out.
 namespace entrain::fit {
 
 struct TwoSidedOptions {
@@ -19,17 +19,17 @@ struct TwoSidedOptions {
   unsigned threads = 1;                 ///< 0: all cores; the result does not depend on it
 };
 
-/// Returns the two-sided constraints: their clocks bound each other in both directions, directly or
-/// around a cycle, within one window of `width` ticks and the next, counted from `begin`. One-sided
-/// traffic bounds the move of a clock from below only, and so does a way back whose slack, given
-/// the errors, exceeds the limit. In the order given; O(constraints).
+/// Returns the two-sided constraints: those whose clocks bound each other in both directions,
+/// directly or around a cycle, within two neighbouring windows of `width` ticks, counted from
+/// `begin`. One-sided traffic limits the move of a clock on one side only. So does a way back whose
+/// slack, given the errors, exceeds the limit. In the order given; O(constraints).
 [[nodiscard]] std::vector<ClockConstraint> two_sided_constraints(
     std::vector<ClockConstraint> constraints, std::size_t clocks, std::int64_t begin,
     std::int64_t width, const TwoSidedOptions& by = {});
 
 /// Subtracts the common mode: the mean error over each group of clocks that constraints connect. No
-/// constraint determines it, and between sessions of soft clocks a fit may put it anywhere; presync
-/// goes through the sessions and is better there.
+/// constraint determines it: with a large amplitude, a fit may place it anywhere between sessions.
+/// The presync, which goes through the sessions, is better there.
 [[nodiscard]] ClockErrors without_common_mode(const ClockErrors& errors, std::size_t clocks,
                                               std::span<const ClockConstraint> constraints);
 
@@ -38,18 +38,18 @@ struct HeldOut {
   double unbent = 0;  ///< violation before the bend
   double bent = 0;    ///< violation after bends fitted to the other constraints
 
-  /// True if bends remove more than half of the violation of unseen constraints. Without sessions
-  /// or ends of collectives (`measured` false) any decrease is enough, since the straight lines
+  /// True if bends remove more than half of the squared violation of unseen constraints. Without
+  /// sessions or ends of collectives (`measured` false) any decrease suffices: straight lines then
   /// come from messages alone and are no better founded than bends.
   [[nodiscard]] bool supports_bends(bool measured) const {
     return (measured ? 2 : 1) * bent < unbent;
   }
 };
 
-/// Hold-out: fits to the constraints of every other window of `width` ticks with the amplitude and
-/// knots of `fit`, and measures the violation of the others; then the other way round. If such a
-/// fit does not converge, a stiffer one is used; if there is none, nothing is predicted. A sample
-/// represents many clocks (ClockSample).
+/// Hold-out: fits the constraints of every other window of `width` ticks with the amplitude and
+/// knots of `fit`, and measures the violation of the rest; then the other way round. If such a fit
+/// does not converge, a stiffer one is used; if none does, violations count as unchanged. A sample
+/// stands for many clocks if nearly all pairs share constraints (ClockSample).
 [[nodiscard]] HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit,
                                std::int64_t width);
 

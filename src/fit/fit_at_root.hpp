@@ -9,8 +9,8 @@
 
 namespace entrain::fit {
 
-/// Fits have the same input at every member of a team, so rank 0 computes them and has the whole
-/// machine. Both functions are collective, with the same result at every member.
+/// Fits have the same input at every member of a team. So rank 0 alone computes them, while the
+/// others wait. Both functions are collective, with the same result at every member.
 
 /// Calls `compute` at rank 0 and broadcasts the result, of a trivially copyable type.
 template <class Compute>

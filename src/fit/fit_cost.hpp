@@ -22,15 +22,16 @@ class FitCost {
   /// Starts a fit without constraints.
   void begin();
   void add(std::span<const FitConstraint> constraints);
-  /// Sets the expected bend of a clock over the run, ticks. To be called before the others.
+  /// Sets the amplitude: the expected bend of a clock over the run, ticks. Call it before the
+  /// functions below.
   void set_amplitude(double amplitude);
 
   [[nodiscard]] double value(std::span<const double> v) const;
   [[nodiscard]] std::vector<double> gradient(std::span<const double> v) const;
   /// Gradient of all terms except the constraints.
   [[nodiscard]] std::vector<double> fixed_gradient(std::span<const double> v) const;
-  /// Step length, at most 1, of the least value. `slope`: derivative of the value at `v` along the
-  /// step, below 0.
+  /// Line search: the step length of least value, at most 1. `slope`: derivative of the value at
+  /// `v` along the step, below 0.
   [[nodiscard]] double best_length(std::span<const double> v, std::span<const double> step,
                                    double slope) const;
   /// Active set: numbers of the constraints that `v` violates, ascending.
@@ -38,7 +39,7 @@ class FitCost {
 
   /// Weight of a second difference; its square is the factor in the cost.
   [[nodiscard]] double stiffness() const { return stiffness_; }
-  /// Hessian of all terms except the constraints: bends, sessions, and a prior that only keeps the
+  /// Hessian of all terms except the constraints: bends, sessions, and a vague prior that makes the
   /// fit well-posed.
   [[nodiscard]] const FitMatrix& fixed() const { return fixed_; }
   [[nodiscard]] double spacing() const { return spacing_; }  ///< ticks between knots

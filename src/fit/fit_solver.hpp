@@ -13,21 +13,22 @@
 
 namespace entrain::fit {
 
-/// Minimises over e, straight between knots,
+/// Minimises over e, linear between knots,
 ///
 ///     lambda sum_i integral e_i''^2 dt + sum_sessions (e / half_width)^2
-///       + sum_constraints max(0, e_to - e_from - slack)^2 / sigma^2,   lambda = T^3 / (12 A^2)
+///       + sum_constraints max(0, e_to - e_from - slack + latency)^2 / sigma^2
 ///
-/// by semi-smooth Newton steps with a line search, from `start` (ClockErrors of the same knots, or
-/// empty: 0), and by an interior-point method where these are many. Exactly 0 if no constraint is
-/// violated at 0. If that does not converge, the amplitude is lowered by 10^(n/2), n up to 4, and
-/// the result says so. Deterministic. (docs/method.md, section 8)
+/// with lambda = T^3 / (12 A^2), T: length of the run, A: amplitude. Takes semi-smooth Newton steps
+/// with a line search from `start` (ClockErrors of the same knots, or empty: 0); where these would
+/// be many, an interior-point method. From an empty start, exactly 0 if zero errors meet all
+/// constraints. If neither method converges, the amplitude is divided by 10^(n/2), n up to 4:
+/// FitFigures::amplitude. Deterministic. (docs/method.md, section 8)
 [[nodiscard]] CausalFit fit_causal(const CausalProblem& problem, double amplitude,
                                    const ClockErrors& start = {});
 
 /// Solves one problem for any number of amplitudes (fit_causal()): active-set selection around
-/// Newton's method and an interior-point method. Every fit has a budget of work, and does not
-/// converge if it would need more. The fits do not depend on each other.
+/// Newton's method and an interior-point method. Every fit has a budget of multiplications; one
+/// that would exceed it does not converge. The fits do not depend on each other.
 class FitSolver {
  public:
   /// `problem` must outlive this.

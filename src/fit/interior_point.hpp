@@ -19,17 +19,17 @@ namespace entrain::fit {
 ///
 /// A constraint that is exceeded by r has the dual variable z = w r (w = 1 / sigma^2), any other
 /// one has z = 0. With the slack t = z / w - r >= 0 this is z t = 0: complementarity. The method
-/// starts with the same product z t > 0 for all constraints and lowers it in every step. Example: w
-/// = 1 and z t = 0.01. A constraint missed by 1 has z = 0.01, one exceeded by 1 has z = 1.01, and
-/// one just met has z = t = 0.1: nothing is discontinuous where a constraint becomes active.
-/// Newton's method on the cost itself stops at every constraint on its way; with soft clocks and
-/// hard constraints these are hundreds. This method takes about twenty steps from anywhere, and
-/// each costs as much as two Newton steps.
+/// starts with the same product z t > 0 for all constraints and lowers it in every step.
 ///
-/// Constraints that come later enter with the average product of the others.
+/// Example: w = 1 and z t = 0.01. A constraint missed by 1 has z = 0.01, one exceeded by 1 has z =
+/// 1.01, and one just met has z = t = 0.1: nothing is discontinuous where a constraint becomes
+/// active. Newton's method on the cost itself stops at every constraint on its way: hundreds of
+/// them if the amplitude is large and sigma small. This method takes about twenty steps from
+/// anywhere, each as costly as two Newton steps.
 ///
-/// A step that is too short means that the products have diverged: all constraints then start again
-/// with one product, at the present unknowns.
+/// Constraints that are added later start with the average product of the others. A very short step
+/// means that the products have diverged: all constraints then restart with one product, at the
+/// present unknowns.
 ///
 /// Not thread safe.
 class InteriorPoint {

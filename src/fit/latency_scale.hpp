@@ -8,9 +8,10 @@
 
 namespace entrain::fit {
 
-/// Resolution of messages, ticks, at least 1: a quarter of the shortest round trip of any pair of
-/// clocks in any window of `width` ticks from `begin` on. A round trip is the sum of the slacks of
-/// both directions, which no offset changes. Known `errors` are subtracted (null: 0).
+/// Returns an estimate of the least latency, ticks, at least 1: a quarter of the shortest round
+/// trip of any pair of clocks in any window of `width` ticks from `begin` on. A round trip is the
+/// sum of the slacks of both directions, which no offset changes; sums below 4 ticks do not count.
+/// Known `errors` are subtracted (null: 0).
 [[nodiscard]] double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t begin,
                                    std::int64_t width, const ClockErrors* errors);
 

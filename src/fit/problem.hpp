@@ -23,11 +23,11 @@ struct CausalProblem {
   std::int64_t begin = 0, end = 0;  ///< first and last presynchronised time, ticks; begin < end
   std::size_t knots = 0;            ///< number per clock, at least 3
   double sigma = 1;                 ///< softness of a constraint, ticks
-  double latency = 0;               ///< least latency beyond that in the slacks, ticks
+  double latency = 0;               ///< latency subtracted from all slacks, ticks
   std::span<const ClockConstraint> constraints;
   std::span<const SessionConstraint> sessions;
-  /// Relative excess over the least cost at which a fit may end; its evidence means nothing then.
-  /// 0: ends at the minimum.
+  /// A fit may end at a cost that exceeds the minimum by this share; its evidence is then
+  /// meaningless. 0: it ends at the minimum.
   double tolerance = 0;
   unsigned threads = 1;                ///< 0: all cores; fits do not depend on it
   const Progress* progress = nullptr;  ///< fits do not converge once it is cancelled; may be null
