@@ -25,21 +25,21 @@ struct Edge {
   NodeIndex receive = k_none;
   EdgeKind kind = EdgeKind::p2p;
   LatencyClass latency_class = LatencyClass::other;
-  std::uint16_t pair = 0;  ///< pair of machines, position in Graph::extra_mu; 0: none
+  std::uint16_t pair = 0;  ///< pair of machines: position in Graph::extra_mu; 0: unknown
 };
 
-/// A process at one side of a collective instance: its begin (send side) or its end (receive side).
+/// A begin (send side) or an end (receive side) of a call of a collective instance.
 struct Participant {
   NodeIndex node = k_none;
   LocationIndex location = k_none;
   std::uint32_t order = 0;  ///< rank in the communicator; only ordered exchanges (scan) use it
 };
 
-/// A collective instance: every sender precedes every receiver of another location; in an ordered
-/// exchange, only the receivers of higher rank. It needs O(participants) memory, never O(pairs).
+/// The edges of a collective instance: every sender precedes every receiver of another location; in
+/// an ordered exchange, only those of higher rank. Memory: O(participants), not O(pairs).
 struct Exchange {
   EdgeKind kind = EdgeKind::n_to_n;
-  bool ordered = false;  ///< scan, exscan: participants of a side are sorted by order
+  bool ordered = false;  ///< scan, exscan: the participants of a side are sorted by `order`
   std::uint32_t first_send = 0, send_count = 0;        ///< range of Graph::participants
   std::uint32_t first_receive = 0, receive_count = 0;  ///< range of Graph::participants
 };
@@ -47,16 +47,16 @@ struct Exchange {
 /// A node of another team member that edges or exchanges of this member touch.
 struct Ghost {
   LocationIndex location = k_none;
-  NodeIndex node = k_none;  ///< number at its owner
+  NodeIndex node = k_none;  ///< number at the member that owns it
 };
 
 /// Links between the parts of a graph at the members of a team. Empty in a team of one.
 struct Halo {
   BigVector<Ghost> ghosts;  ///< ghost g has the node number own_count() + g here
-  /// Per rank r: numbers of the ghosts here that are nodes of member r. In the order of
-  /// `shown_to` at member r.
+  /// Per rank r: numbers of the ghosts here that member r owns, in the order of its `shown_to` for
+  /// this member.
   std::vector<std::vector<NodeIndex>> ghosts_of;
-  /// Per rank r: numbers of nodes of this member that are ghosts at member r.
+  /// Per rank r: numbers of the nodes of this member that are ghosts at member r.
   std::vector<std::vector<NodeIndex>> shown_to;
 };
 
@@ -66,9 +66,9 @@ struct Halo {
 /// (Options::every_event: or that any communication event carries). The nodes of location l are
 /// [first_node[l], first_node[l + 1]), in increasing order of stamp. Immutable after building.
 ///
-/// In a team every member has the part that concerns it: the nodes of its own locations (others
-/// have none), all edges that end there, and its share of the exchanges. Nodes of other members
-/// in these follow its own nodes as ghosts; they are only numbers and have no stamp.
+/// In a team every member has a part: the nodes of its own locations (no other location has any),
+/// all edges that end there, and its share of the exchanges. Nodes of other members that these
+/// touch are ghosts: numbers after those of its own nodes, without a stamp.
 ///
 /// Example: location 0 sends to location 1 at stamp 100 and again at 200; location 1 receives at
 /// 150 and 250. In a team of one, `stamp` is {100, 200, 150, 250}, `first_node` {0, 2, 4}, and the
@@ -87,22 +87,22 @@ struct Graph {
   std::vector<std::uint32_t> node_of;     ///< machine of each location, from the definitions
   std::vector<std::uint64_t> granule;     ///< one per location, from the skeleton
 
-  /// Least latency of a message beyond mu of its class, per pair of machines (Edge::pair), ticks.
-  /// Empty if no pair is known.
+  /// Per pair of machines (Edge::pair): excess of the minimum latency of messages over mu of their
+  /// class, ticks. Empty if no pair is known.
   std::vector<std::int64_t> extra_mu;
 
   Halo halo;
 
-  // Operations without an edge, counted at this member: sum them over the team.
+  // Numbers of operations without an edge at this member; the team's are their sums.
   Counters unmatched;
   Counters skipped;
 
-  /// How the records were paired if some are missing; empty otherwise.
+  /// The pairing of the records if some are missing; else empty.
   trace::Witness witness;
 
   /// Number of nodes of this member's locations.
   [[nodiscard]] std::size_t own_count() const { return stamp.size(); }
-  /// Number of these and the ghosts.
+  /// Number of nodes, ghosts included.
   [[nodiscard]] std::size_t node_count() const { return stamp.size() + halo.ghosts.size(); }
   [[nodiscard]] bool is_ghost(NodeIndex node) const { return node >= stamp.size(); }
   /// O(log locations).
@@ -132,7 +132,7 @@ struct Options {
   /// Alltoallv and alltoallw count as all-to-all; false: they give no edges.
   bool dense_alltoallv = false;
   bool init_finalize = false;  ///< edges between MPI_Init / MPI_Finalize calls
-  bool every_event = false;    ///< nodes for communication events without edges, too
+  bool every_event = false;    ///< nodes also for communication events without edges
   unsigned threads = 1;        ///< threads, 0: all cores; the graph does not depend on it
   bool edges = true;           ///< false: only the witness is wanted
 };
@@ -140,31 +140,31 @@ struct Options {
 /// Matches sends with receives and collective calls with each other (docs/method.md, section 2).
 ///
 /// Deterministic. The result counts unmatched and skipped operations; they are never an error.
-/// Collective: every member of the team calls it and looks only at the skeletons of its own
-/// locations. Sends travel to the member that owns the receiver; calls of collectives to the member
-/// that their communicator and number choose. Each family of operations needs one parcel per pair
-/// of members.
+/// Collective: every member of the team calls it and reads only the skeletons of its own locations.
+/// Sends go to the member that owns the receiver, calls of collectives to a member chosen by
+/// communicator and number: one parcel per family of operations and pair of members.
 ///
-/// Errors, the same at every member: ErrorKind::input if some member needs more numbers than 32
-/// bits have (require_countable); ErrorKind::interrupted when `progress` (may be null) says so.
+/// Errors, the same at every member: ErrorKind::input if 32 bits do not suffice to number something
+/// at some member (require_countable); ErrorKind::interrupted once `progress` (may be null) is
+/// cancelled.
 Result<Graph> build_graph(const trace::Share& share, const Options& options,
                           const Progress* progress = nullptr);
 
-/// Finds the witness of that graph alone, for a trace with missing records. `messages_missing`: not
-/// only calls of collectives are missing (docs/method.md, section 2.1). Collective, like
-/// build_graph(), with its errors.
+/// Finds only the witness of that graph, for a trace with missing records. `messages_missing`: also
+/// records of messages are missing (docs/method.md, section 2.1). Collective and with the errors of
+/// build_graph().
 Result<trace::Witness> find_witness(const trace::Share& share, bool messages_missing,
                                     unsigned threads, const Progress* progress);
 
-/// Sets the latency of messages between two machines to that of the pair where it is above `mu` of
-/// their class. Collectives keep that of the class, the smallest: their maxima need a single one.
+/// Raises the minimum latency of messages between two machines to that of the pair, where it is
+/// above `mu` of their class. Collectives keep mu of the class: their maxima need a single value.
 void set_pair_mu(Graph& graph, const trace::PairMu& pairs, const MuTicks& mu);
 
 /// Builds the whole graph in a team of one; never interrupted. A trace that is too large yields an
 /// empty graph.
 Graph build_graph(const trace::Trace& trace, const Options& options);
 
-/// Counts of everything that a member of a team numbers with 32 bits.
+/// Counts of all that a member of a team numbers with 32 bits.
 struct GraphSize {
   std::uint64_t events = 0;  ///< communication events, or operations of messages
   std::uint64_t nodes = 0;   ///< ghosts included
