@@ -21,30 +21,30 @@
 
 namespace entrain::verify {
 
-/// The times to check, and the limits that they must keep.
+/// The times to check, and what the check of these needs beside the trace.
 struct TimesToCheck {
   /// Clock map per location: stored stamp -> time.
   std::span<const ClockMap> maps;
-  MuTicks mu{};  ///< minimum delay per latency class, ticks
-  /// Minimum delay of messages between two machines where it exceeds that of the class, or null.
+  MuTicks mu{};  ///< minimum latency per latency class, ticks
+  /// Minimum latency of messages between two machines where it exceeds mu of the class, or null.
   const trace::PairMu* pair_mu = nullptr;
   /// Clock of every location; edges between locations of one clock also count in `inside_domains`.
   /// Empty: they do not.
   std::span<const std::uint32_t> clock_of = {};
-  /// Name of the region that is open at a location and stored stamp, for the worst edges; called
-  /// for locations of this member only. Empty: no names.
+  /// Returns the name of the region that is open at a location and stored stamp, for the worst
+  /// edges. Called for locations of this member only. Empty: no names.
   std::function<std::string(LocationIndex, std::uint64_t)> region_at = {};
   /// Observer of the edges of this member; may be null.
   EdgeObserver* observer = nullptr;
-  /// Claims about records where some are missing.
+  /// The matcher's claims on which records belong together, where some are missing.
   Claims claims = {};
-  /// Edges in place of those that follow from records; null: there are none. Of one process. Cycles
-  /// of such edges are not looked for: who names edges means them.
+  /// Edges that the format names, in place of those that follow from records; null: none. In one
+  /// process only. Their cycles are not searched: named edges are taken as they are.
   const NamedEdges* named_edges = nullptr;
   /// Pairs of messages that are no edges, increasing: their receives count as ambiguous.
   std::span<const trace::WrongPair> wrong_pairs = {};
-  /// True if another check of the same edges found no cycle: cycles follow from edges and local
-  /// order, so these times have none either, and the search is skipped.
+  /// True skips the search for cycles: another check of the same edges found none. Cycles depend on
+  /// edges and local order, not on times.
   bool known_acyclic = false;
 };
 
@@ -52,23 +52,22 @@ struct TimesToCheck {
 /// (docs/method.md, sections 2 and 6).
 ///
 /// Example: one message, sent at 1000 and received at 500, with mu = 5 ticks. The report counts one
-/// edge, one violation (500 < 1000) and one edge below latency (500 < 1005), and names it as the
-/// worst one of its kind, with a margin of -500 ticks. Received at 1003, it would be below latency
-/// and no violation.
+/// edge, one violation (500 < 1000) and one edge below latency (500 < 1005), and names the edge as
+/// the worst of its kind, with a margin of -500 ticks. A receive at 1003 would be below latency,
+/// but no violation.
 ///
-/// It shares no code with match/ and clc/, so that it can find their mistakes: it pairs complete
-/// records itself, and verifies what `times.claims` say of others (Relation). It reads only
-/// alltoallv and init_finalize of `options`.
+/// The check shares no code with match/ and clc/, so that it can find their mistakes: it pairs
+/// complete records itself, and verifies `times.claims` on the others (Relation). Of `options` it
+/// reads alltoallv, init_finalize, and for the verdict (verdict.hpp) min_coverage and
+/// strict_latency.
 ///
-/// Edges inside a cycle of equal stamps carry no latency. Those inside a cycle that is too wide to
-/// come from timer resolution are not counted as edges, but reported in `skipped`
-/// ("cyclic_components" counts both sorts, "dropped_components" and "dropped_edges" the latter).
-/// The caller fills presync and mu_source. Counters of value 0 are omitted. `options` also
-/// sets when the verdict is `unproven` (min_coverage) and `violations` (strict_latency), see
-/// verdict.hpp.
+/// Edges inside a cycle of equal stamps carry no latency. A cycle too wide to come from timer
+/// resolution is dropped: its edges are not counted as edges, but in `skipped`
+/// ("cyclic_components" counts both sorts of cycles, "dropped_components" and "dropped_edges" the
+/// wide ones). The caller fills presync and mu_source. Counters of value 0 are omitted.
 ///
 /// Collective. Every member needs all definitions, but skeletons and maps only of the locations
-/// that it owns; nothing is changed, so threads may share them. Every member returns the same
+/// that it owns. It changes none of these, so threads may share them. Every member returns the same
 /// report, whatever the team and the partition. O(n log n), in most traces O(n). Errors, the same
 /// at every member: those of Relation::build().
 Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
@@ -79,15 +78,16 @@ struct Checks {
   std::optional<CheckReport> others;  ///< empty: not checked
 };
 
-/// Checks the same events by two sets of times, and pairs them only once, by the claims of `times`.
-/// If the first check finds no cycle, the second one searches none. `others` may be null; else
-/// every member needs the skeletons and maps of all locations, as threads of one process have them.
+/// Checks the same events by two sets of times, and pairs the events only once, by the claims of
+/// `times`. If the first check finds no cycle, the second one skips that search. `others` may be
+/// null; else every member needs the skeletons and maps of all locations, as threads of one process
+/// have them.
 Result<Checks> check_both(const trace::Share& share, const TimesToCheck& times,
                           const TimesToCheck* others, const CheckOptions& options,
                           const Cancel& cancel);
 
-/// Checks on the calling thread alone; all locations must be there. Never interrupted. After an
-/// error the report is empty.
+/// Checks a whole trace on the calling thread alone. Never interrupted. After an error the report
+/// is empty.
 CheckReport check(const trace::Trace& trace, const TimesToCheck& times,
                   const CheckOptions& options);
 
