@@ -24,26 +24,26 @@
 #include "session/workers.hpp"
 #include "trace/properties.hpp"
 
-/// Formats of traces. Each one is a folder that implements Source; formats/registry chooses it.
+/// Formats of traces. Each is a folder that implements Source; formats/registry chooses one.
 namespace entrain::formats {
 
 class Rows;
 class Source;
 
-/// Clocks and edges that a format names itself. Views of arrays of the source.
+/// Clocks and edges that a format names itself: views of arrays of the source.
 struct GivenEdges {
   const Clocks& clocks;
   Edges edges;
   ClockKind kind = ClockKind::automatic;  ///< kind of the clocks, if the user names none
-  /// True for clocks of machines that a service keeps in time: each is a clock domain, and those
-  /// that contradict no other one stay as they are.
+  /// True for clocks that a time service disciplines: each is a clock domain, and as many as
+  /// possible stay as they are.
   bool are_kept = false;
-  /// Per edge: 1 if it is weak evidence, such as a link between spans, which may mean no order.
+  /// Per edge: 1 if it is weak evidence, such as a link between spans, which may imply no order.
   /// Empty: none is.
   std::span<const char> weak{};
 };
 
-/// Times that a new trace gets, and how it is written.
+/// Times of a new trace, and the way in which it is written.
 struct WritePlan {
   session::Workers& workers;
   const session::LoadedTrace& loaded;  ///< trace that Source::load() has read
@@ -52,7 +52,7 @@ struct WritePlan {
   /// stay as they are.
   std::span<const ClockMap> measured;
   std::int64_t first_time = 0, last_time = 0;  ///< range of the new times, ticks
-  /// ClockOffset records of each location, in a format that has some; empty: those of old times are
+  /// New ClockOffset records of each location, in a format that has some; empty: the old ones are
   /// neutralised.
   std::vector<std::vector<trace::ClockOffset>> clock_offsets{};
   /// Properties of the whole trace to set, in a format that has some.
@@ -81,10 +81,10 @@ class Reread {
 
   std::vector<ClockMap> maps;  ///< map of each location as the reader applies it
   PresyncMethod presync = PresyncMethod::none;
-  bool has_new_records = false;  ///< records of the original that were missing are there
+  bool has_new_records = false;  ///< it has records that were missing in the original
 };
 
-/// A complete result that has no name yet. Without commit() it vanishes.
+/// A complete result under a temporary name. Without commit() it is removed.
 class Staged {
  public:
   Staged() = default;
@@ -96,15 +96,15 @@ class Staged {
   [[nodiscard]] virtual std::filesystem::path path() const = 0;
   /// Paths of OTF2 anchors before commit(); empty: the result is of another format.
   [[nodiscard]] virtual std::vector<std::filesystem::path> anchors() const { return {}; }
-  /// Numbers of links to files of the original, of all processes.
+  /// Numbers of links to files of the original, over all processes.
   [[nodiscard]] virtual LinkCounts links() const { return {}; }
-  /// Hidden folders of killed runs that were removed.
+  /// Number of hidden folders of killed runs that were removed.
   [[nodiscard]] virtual std::uint64_t leftovers_removed() const = 0;
 
-  /// Reads back what was written, and compares with the original everything but times. `original`:
-  /// trace of WritePlan::loaded, whose skeletons the result may borrow while it lives. `anew`: as
-  /// any other trace, by its own stamps. Collective. Errors: those of reading; ErrorKind::output
-  /// where the files do not hold the events of the original, or cannot be read.
+  /// Reads back the written trace and compares it with the original, except for times. `original`:
+  /// trace of WritePlan::loaded, whose skeletons the Reread may borrow during its life. `anew`:
+  /// reads it like any other trace, by its own stamps. Collective. Errors: those of reading;
+  /// ErrorKind::output where the files do not hold the events of the original, or cannot be read.
   [[nodiscard]] virtual Result<std::unique_ptr<Reread>> read_back(session::Workers& workers,
                                                                   session::LoadedTrace& original,
                                                                   bool anew,
@@ -114,12 +114,12 @@ class Staged {
   [[nodiscard]] virtual Result<void> commit() = 0;
 };
 
-/// The result of reading all times of a location, or of a clock.
+/// All times of a location or clock.
 struct LocationTimes {
   std::vector<std::int64_t> times;         ///< times of all events as a reader returns them, ticks
   std::vector<std::uint8_t> communicates;  ///< 1: end of a message or call
   std::vector<std::uint8_t> in_span;       ///< 1: within TimedEvents::span; empty: all are
-  std::vector<std::uint8_t> kinds;  ///< kind of each event; empty: files' fingerprints tell more
+  std::vector<std::uint8_t> kinds;  ///< kind of each event; empty: fingerprints of files tell more
 };
 
 /// Fingerprint of the events of a file except their times.
@@ -152,10 +152,11 @@ class TimedEvents {
   TimedEvents& operator=(const TimedEvents&) = delete;
   virtual ~TimedEvents() = default;
 
-  /// Called by several threads, and several times for a location. Errors: ErrorKind::input for
-  /// files that changed.
+  /// Reads the times of a location; may be called again, and by several threads. Errors:
+  /// ErrorKind::input for files that changed.
   [[nodiscard]] virtual Result<LocationTimes> times(LocationIndex location) const = 0;
-  /// Hash per event of a file of `files`, which FileFingerprint combines. Errors: as above.
+  /// Hashes of the events of a file of `files`, from which its fingerprint is computed. Errors: as
+  /// above.
   [[nodiscard]] virtual Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const {
     static_cast<void>(file);
     return std::vector<std::uint64_t>();
@@ -166,21 +167,21 @@ class TimedEvents {
   std::uint64_t resolution_hz = 0;
   SpanOrigin span = SpanOrigin::whole_trace;  ///< origin of LocationTimes::in_span
   std::int64_t begin = 0, end = 0;            ///< first and last time of all events, ticks
-  std::vector<File> files;                    ///< files of which each has events of its own
+  std::vector<File> files;                    ///< files that hold events
 };
 
-/// True for a call that is wanted: its clock (position in Clocks::clocks), begin and end, ticks.
-/// Empty: all are.
+/// True for a call that is wanted, given its clock (position in Clocks::clocks), begin and end in
+/// ticks. Empty: all are.
 using WorkFilter = std::function<bool(std::uint32_t, std::uint64_t, std::uint64_t)>;
 
-/// Facts that reports tell, a sentence each. Views of strings of the source.
+/// Sentences for reports: views of strings of the source.
 struct Remarks {
   std::span<const std::string> notes{};     ///< notes on the format and on guesses
   std::span<const std::string> warnings{};  ///< doubts that no correction removes
 };
 
-/// A trace of any format: its contents, its communication, its times, and how it is written with
-/// other times. Immutable after it was opened; const functions may be called from any thread.
+/// A trace of any format: gives its contents, communication and times, and writes it with other
+/// times. Immutable once open; const functions may be called from any thread.
 class Source {
  public:
   Source() = default;
@@ -196,21 +197,21 @@ class Source {
   /// Time that opening took, s.
   [[nodiscard]] virtual double open_s() const { return 0; }
 
-  /// Refuses options that mean nothing for the format. Errors: ErrorKind::usage.
+  /// Refuses options that the format does not have. Errors: ErrorKind::usage.
   [[nodiscard]] virtual Result<void> check_options(const CheckOptions& options) const {
     static_cast<void>(options);
     return {};
   }
-  /// Refuses a result that cannot be written, before long work. Errors: ErrorKind::usage,
+  /// Refuses, before long work, a result that cannot be written. Errors: ErrorKind::usage,
   /// ErrorKind::input.
   [[nodiscard]] virtual Result<void> check_writable(WriteMode mode, bool mark_offsets) const = 0;
 
-  /// The clocks and edges, in a format that names them; else null: they follow from the records
+  /// The clocks and edges of a format that names them; else empty: edges follow from the records
   /// that load() reads. Valid as long as the source.
   [[nodiscard]] virtual std::optional<GivenEdges> given() const { return std::nullopt; }
   /// Reads the communication records of the locations of this process. Only for a format without
-  /// given(). `together`: per location, or empty; locations with equal numbers get one owner.
-  /// Collective.
+  /// given(). `together`: a number per location, or empty; locations with equal numbers get one
+  /// owner. Collective.
   [[nodiscard]] virtual Result<session::LoadedTrace> load(session::Workers& workers,
                                                           std::span<const std::uint32_t> together,
                                                           Progress* progress) const = 0;
@@ -218,21 +219,19 @@ class Source {
   /// samples that were measured apart, or empty. Errors: those of reading samples.
   [[nodiscard]] virtual Result<Clocks> clock_table(const session::LoadedTrace& loaded,
                                                    const std::string& clock_samples) const = 0;
-  /// Name of the event of a clock at a stamp, by which a user can look it up: its trace, span and
-  /// operation; "" where the format does not know it, or has kept the names of the worst edges
-  /// only.
+  /// Name of the event of a clock at a stamp, by which a user finds it: its trace, span and
+  /// operation; "" where the format has none, or kept only the names of the worst edges.
   [[nodiscard]] virtual std::string event_name(LocationIndex clock, std::uint64_t stamp) const {
     static_cast<void>(clock), static_cast<void>(stamp);
     return "";
   }
-  /// Adds to a report what edges do not tell: calls without edges, coverage.
+  /// Adds to a report what does not follow from edges: calls without edges, coverage.
   virtual void complete(CheckReport& report) const { static_cast<void>(report); }
-  /// The contents, for people. Errors: those of load().
+  /// Summary of the contents, for people. Errors: those of load().
   [[nodiscard]] virtual Result<ArchiveInfo> describe(unsigned threads,
                                                      Progress* progress) const = 0;
 
-  /// This source with the pairs that it has once it is written with `maps`, if pairs depend on
-  /// clocks; else null.
+  /// Where pairs depend on clocks: this source, paired by the times of `maps`. Else null.
   [[nodiscard]] virtual std::unique_ptr<Source> paired_after(std::span<const ClockMap> maps) const {
     static_cast<void>(maps);
     return nullptr;
@@ -245,17 +244,17 @@ class Source {
   }
   /// Largest new stamp that can be written, ticks.
   [[nodiscard]] virtual std::uint64_t latest_stamp() const { return ~std::uint64_t{0} >> 1; }
-  /// Writes the trace with other times beside `output`; everything else stays as it is. Collective.
-  /// Errors: ErrorKind::input for files that changed since they were read, ErrorKind::output.
+  /// Writes the trace with other times, and no other change, beside `output`. Collective. Errors:
+  /// ErrorKind::input for files that changed since they were read, ErrorKind::output.
   [[nodiscard]] virtual Result<std::unique_ptr<Staged>> stage(
       const WritePlan& plan, const std::filesystem::path& output) const = 0;
 
-  /// Access to the times of all events. `raw`: as stored, without what the trace says of its
-  /// clocks. Errors: those of load(); ErrorKind::usage for `raw` in a format without such records.
+  /// Access to the times of all events. `raw`: as stored, without the clock records of the trace.
+  /// Errors: those of load(); ErrorKind::usage for `raw` in a format without clock records.
   [[nodiscard]] virtual Result<std::unique_ptr<TimedEvents>> timed_events(
       bool raw, unsigned threads, Progress* progress) const = 0;
-  /// The calls as rows; null if the loaded trace has them in its locations. Memory for all calls
-  /// that are wanted.
+  /// The calls as rows; null if the loaded trace has them in its locations. Memory: all wanted
+  /// calls.
   [[nodiscard]] virtual Result<std::shared_ptr<const Rows>> rows(
       const trace::Trace& clocks, const WorkFilter& is_wanted = {}) const {
     static_cast<void>(clocks), static_cast<void>(is_wanted);
@@ -263,11 +262,11 @@ class Source {
   }
 };
 
-/// Name of a location for messages: the process of a given clock, or the id of a location.
+/// Name of a location for messages: the process of a given clock, else the id of the location.
 std::string place_of(const Source& source, const trace::Trace& trace, LocationIndex location);
 
-/// Refuses maps under which time would run backward in a location of this member, and, but for an
-/// overlay of an archive, new stamps that cannot be stored. Errors: ErrorKind::input.
+/// Refuses maps under which time would run backward in a location of this member, and new stamps
+/// that cannot be stored (an overlay stores none). Errors: ErrorKind::input.
 Result<void> check_maps(const Source& source, const trace::Share& share,
                         std::span<const ClockMap> maps, WriteMode mode);
 
