@@ -304,7 +304,7 @@ class Corrector {
   BigVector<std::int64_t> presync_times_;  ///< C per node, then per ghost; until backward()
   std::vector<std::int64_t> deltas_;       ///< one delta for each location, ticks; empty: all 0
   ForwardTimes forward_;
-  BigVector<std::int64_t> displacement_;  ///< e per node, then per ghost
+  BigVector<std::int64_t> displacement_;  ///< d per node, then per ghost
   std::vector<Curve> curves_;             ///< one curve for each location; empty: the location
                                           ///< keeps its times
   Amortization result_;

@@ -20,24 +20,25 @@ namespace entrain::clc {
 
 struct Options {
   std::optional<Decimal9> gamma;  ///< empty: control loop
-  /// Displacement up to which it keeps the gamma of a location, ticks; empty: found by a pass.
+  /// Displacement up to which the loop keeps the gamma of a location, ticks; empty: from a pass
+  /// with the smallest gamma.
   std::optional<std::int64_t> epsilon_ticks;
-  std::int64_t delta_ticks = 0;    ///< least distance of neighbouring events, as far as C has it
+  std::int64_t delta_ticks = 0;    ///< least distance of neighbouring events, at most that in C
   bool measure_delta = false;      ///< take the smallest granule of each process instead
   bool separate = false;           ///< see ForwardProblem::separate
-  Decimal9 max_slope{10'000'000};  ///< largest slope of a ramp: ticks of correction per tick
+  Decimal9 max_slope{10'000'000};  ///< slope of the free end of a ramp, ticks per tick
   bool backward = true;            ///< build up jumps by ramps
   RampShape ramp = RampShape::taut;
   MuTicks mu_ticks{};    ///< minimum latency of edges by class
   unsigned threads = 1;  ///< 0: all cores; the result does not depend on it
-  /// The maps will be applied to events and flushes one by one, not by an OTF2 reader: events that
-  /// the trace places inside a buffer flush can be moved by themselves.
+  /// The maps will be applied to every stamp by itself, not by an OTF2 reader. So they may bend
+  /// inside a buffer flush that has events inside.
   bool split_flushes = false;
-  bool keep_times = false;  ///< return the times of the nodes too
+  bool keep_times = false;  ///< also return the times of the nodes
 };
 
-/// The correction of a trace. In a team, arrays have this member's nodes; passes, gamma, jumps and
-/// cycles are those of the whole.
+/// The correction of a trace. In a team, times are those of this member's nodes; passes, gamma,
+/// jumps and cycles are those of the whole trace.
 struct Amortization {
   // With Options::keep_times, else empty:
   BigVector<std::int64_t> presync;    ///< C per node, ticks
@@ -50,25 +51,24 @@ struct Amortization {
   Decimal9 gamma;                             ///< the smallest one of all locations
   std::vector<Decimal9> gamma_of;             ///< each location's gamma; empty: all have `gamma`
   std::vector<std::int64_t> error_of;         ///< each location's largest LC' - C, ticks
-  std::optional<std::int64_t> epsilon_ticks;  ///< error bound that chose the gammas, ticks
+  std::optional<std::int64_t> epsilon_ticks;  ///< largest LC' - C that was aimed at, ticks
   /// Smallest and largest delta, with Options::measure_delta.
   std::optional<std::array<std::int64_t, 2>> measured_delta;
-  std::uint64_t jumps = 0;  ///< receives that forward amortization had to push
+  std::uint64_t jumps = 0;  ///< nodes that a sender (or delta) pushed
   Counters cycles;          ///< "tied_components", "tied_nodes", "dropped_components", ...
   double forward_s = 0;     ///< seconds spent
   double backward_s = 0;
 };
 
-/// Forward amortization with the gamma control loop, backward amortization, and the clock maps
-/// that carry the result (docs/method.md, sections 1, 4, 5).
+/// Computes forward amortization with the control of gamma, backward amortization, and the clock
+/// maps of the result (docs/method.md, sections 1, 4, 5).
 ///
-/// `presync` holds one map per location, monotone; the trace supplies first and last stamps and
-/// flush intervals. In a team both only need to be there for this member's locations. Locations
-/// that no jump touches get their presync map back, knot for knot. The graph is taken over (cycles
-/// may cost it edges). Bit-identical for every team. Errors, the same at every member:
-/// ErrorKind::input if a time leaves the range of +-2^61 ticks, or if clocks are so far apart (more
-/// than 2^50 ticks) that rounding leaves violations; ErrorKind::interrupted when `progress` (may be
-/// null) asks for it.
+/// `presync` holds one monotone map per location; the trace supplies first and last stamps and
+/// flush intervals. In a team both are needed only for this member's locations. Locations without
+/// displacement keep their presync map, knot for knot. The graph is consumed: cycles may remove
+/// edges. Bit-identical for every team. Errors, the same at every member: ErrorKind::input if a
+/// time leaves the range of +-2^61 ticks, or if moves above 2^50 ticks make rounding leave
+/// something broken; ErrorKind::interrupted once `progress` (may be null) is cancelled.
 ///
 /// Example with gamma 0.9 and max_slope 0.01: process 0 sends at 10,000, process 1 receives at
 /// 9,900 and has a later event at 20,000 and an earlier one at 0. The receive jumps by 100 to
@@ -79,7 +79,7 @@ Result<Amortization> amortize(const trace::Share& share, match::Graph graph,
                               std::span<const ClockMap> presync, const Options& options,
                               const Progress* progress = nullptr);
 
-/// The same for a whole graph; never interrupted.
+/// The same for a whole trace in a team of one; never interrupted.
 Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
                               std::span<const ClockMap> presync, const Options& options);
 

@@ -26,32 +26,32 @@ struct ForwardTimes {
   BigVector<std::int64_t> times;  ///< LC' per node, ghosts last, ticks, >= C
   std::vector<bool> jump;         ///< true for nodes that a sender (or delta) pushed
   std::uint64_t jumps = 0;
-  std::int64_t error = 0;              ///< e: largest LC' - C, ticks
+  std::int64_t error = 0;              ///< largest LC' - C, ticks
   std::vector<std::int64_t> error_of;  ///< the same per location
   bool overflow = false;               ///< a time passed k_latest_time: the result is worthless
 };
 
-/// Turns the jumps, errors and overflow of every member's own nodes into those of the team.
-/// Collective; the same at every member.
+/// Reduces jumps, errors and overflow of the members' own nodes to those of the team. Collective;
+/// the same at every member.
 void agree_on_counts(Team& team, ForwardTimes& pass);
 
 /// The input of forward amortization. All references must outlive every pass.
 ///
-/// `graph` and `cycles` belong together: the first pass may find cycles, takes edges out of the
-/// graph where it has to, and notes what it did in `cycles`.
+/// `graph` and `cycles` belong together: the first pass records the cycles of the graph in
+/// `cycles`, and removes the edges inside those that are too wide.
 struct ForwardProblem {
   match::Graph& graph;
   Cycles& cycles;                         ///< empty at first
   std::span<const std::int64_t> presync;  ///< C per node, ghosts too, ticks
   MuTicks mu{};                           ///< minimum latencies by class
-  /// Per location: least distance of neighbouring nodes, as far as C has it, ticks; empty: 0.
+  /// Per location: least distance of neighbouring nodes, at most that in C, ticks; empty: 0.
   std::span<const std::int64_t> delta = {};
-  /// A sender that demands a time after C pushes its receive one tick farther, so that the two are
-  /// not equal. Receives for which C is late enough stay, also if it is the time of their sender.
+  /// True: a receive that a sender pushes beyond C comes one tick later, so that the two times
+  /// differ. Receives whose C is late enough stay, even at the time of their sender.
   bool separate = false;
   unsigned threads = 1;  ///< 0: all cores; results do not depend on it
   Cancel cancel{nullptr};
-  /// Per location: no pass has a smaller gamma there; empty: 0. May change between passes.
+  /// Per location: least gamma of any pass; empty: 0. May change between passes.
   std::span<const Decimal9> least_gamma = {};
 
   [[nodiscard]] std::int64_t delta_of(LocationIndex location) const {
@@ -76,28 +76,28 @@ struct ForwardProblem {
 ///                   LC'(s) + mu for every sender s that precedes n,
 ///                   LC'(n - 1) + min(delta, C(n) - C(n - 1)) )
 ///
-/// With ForwardProblem::separate the second line is a tick more where it is above C(n).
-/// A node that one of the last two terms pushes is a jump. The displacement decays from there on:
-/// by 1 - gamma per tick of C.
+/// With ForwardProblem::separate the second line is a tick more where it is above C(n). A node that
+/// the second or third line pushes is a jump. From there on the displacement decays by 1 - gamma
+/// per tick of C.
 ///
-/// Example with gamma 0.99, mu 10, delta 0. A sends to B, and B sends to C, which has two more
-/// events:
+/// Example with gamma 0.99, mu 10, delta 0. Location P sends to Q, and Q sends to R, which has two
+/// more events:
 ///
 ///     node           C      pushed to         decayed   LC'    d
-///     A  send     1000                        0         1000    0
-///     B  receive   960   1000 + 10 = 1010     0         1010   50   jump
-///     B  send     1160                        50 - 2    1208   48
-///     C  receive  1200   1208 + 10 = 1218     0         1218   18   jump
-///     C  event    2200                        18 - 10   2208    8
-///     C  event    3000                        0         3000    0
+///     P  send     1000                        0         1000    0
+///     Q  receive   960   1000 + 10 = 1010     0         1010   50   jump
+///     Q  send     1160                        50 - 2    1208   48
+///     R  receive  1200   1208 + 10 = 1218     0         1218   18   jump
+///     R  event    2200                        18 - 10   2208    8
+///     R  event    3000                        0         3000    0
 ///
-/// There are 2 jumps, and the error is 50 ticks. The message to C only became a violation when its
-/// send moved.
+/// There are 2 jumps, and the error is 50 ticks. In C the message to R is no violation; it becomes
+/// one when its send moves.
 ///
-/// Makes a pass for gammas[0] and, where several can be made at the same time, for some more gammas
-/// that follow it, in order. `gammas` must not be empty. Collective in a team. Errors, the same at
-/// every member: ErrorKind::interrupted when the user wants to stop; ErrorKind::input where cycles
-/// cannot be searched.
+/// Makes a pass for gammas[0], and in the same call for some of the gammas after it, in order, if
+/// passes can run side by side. `gammas` must not be empty. Collective. Errors, the same at every
+/// member: ErrorKind::interrupted when the user wants to stop; ErrorKind::input where cycles cannot
+/// be searched.
 using Forward = std::function<Result<std::vector<ForwardTimes>>(std::span<const Decimal9>)>;
 
 }  // namespace entrain::clc

@@ -22,7 +22,7 @@ struct RefineInput {
   const Cycles& cycles;                        ///< tied nodes keep no latency among each other
   const trace::Trace& trace;                   ///< extents of locations
   std::span<const ClockMap> presync_maps;      ///< one map for each location
-  std::span<const std::int64_t> displacement;  ///< e per node, ghosts too, ticks, >= 0
+  std::span<const std::int64_t> displacement;  ///< d per node, ghosts too, ticks, >= 0
   MuTicks mu{};
   std::span<const std::int64_t> delta = {};  ///< least distance of events of each location, ticks;
                                              ///< empty: 0
