@@ -20,45 +20,43 @@
 
 namespace entrain::engine {
 
-/// The times that a check or a correction starts from, and how they were found.
+/// The times from which a check or a correction starts, and how they were found.
 ///
-/// Example: two processes, both clocks measured at begin and end of the program. `measured` takes
-/// the stamp 1000 of process 1 to 1400. A message to that event was sent at 1450, so its edge is
-/// violated; `presync` bends the clock and takes the stamp to 1460. The amortization starts there.
+/// Example: two processes, both clocks measured at begin and end of the program. `measured` maps
+/// the stamp 1000 of process 1 to 1400. The message received there was sent at 1450, so its edge is
+/// violated. `presync` bends the clock and maps the stamp to 1460. Amortization starts from there.
 struct Timeline {
   session::LoadedTrace loaded;
   bool has_given_edges = false;      ///< the edges are those of Source::given()
   clocks::Presynchronised measured;  ///< maps from the clock sessions alone
-  clocks::Presynchronised presync;   ///< the same, or bent by the trace's edges: C
+  clocks::Presynchronised presync;   ///< the same, or aligned by the trace's edges: C
   ChosenMu mu;
   clocks::RatePrior prior;      ///< assumed rates of the clocks
-  clocks::Reference reference;  ///< clock that unmeasured clocks are set to
+  clocks::Reference reference;  ///< clock whose time unmeasured clocks get
   /// Empty for Purpose::check, unless edges are given, clocks are bent or mu is estimated.
   match::Graph graph;
-  trace::Witness witness;       ///< how the matcher paired records where some are missing
+  trace::Witness witness;       ///< the matcher's pairing of records where some are missing
   bool is_matched = false;      ///< the witness is known
   trace::ClockDomains domains;  ///< locations that get one map
-  /// Clocks that locations are taken to share, also where nothing had to be corrected.
+  /// Clock domains by assumption, also where nothing had to be corrected.
   trace::ClockDomains shared_clocks;
-  bool violated = false;             ///< some edge is violated under `measured`; stays false where
-                                     ///< nobody had to look
+  bool violated = false;  ///< some edge is violated under `measured`; false if not tested
   bool domains_are_guessed = false;  ///< the domains are split if the trace contradicts them
-  bool domains_are_proved = false;   ///< the tracer names the domains; contradictions are not
-                                     ///< caused by the clocks
+  bool domains_are_proved = false;   ///< the tracer names the domains: no contradiction splits them
   causal::Projection projection;     ///< how the presync was projected onto the edges
   TimelineReport report;
-  explain::Told told;                         ///< why no clocks meet all edges
+  explain::Told told;                         ///< explanation, if no clocks meet all edges
   std::vector<trace::WrongPair> wrong_pairs;  ///< pairs of records that are no edges; increasing
   Counters left_out;                          ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 };
 
-/// The trace of a timeline with its graph, for the functions of causal/. The timeline must outlive
-/// it.
+/// Returns the trace and the graph of a timeline for the functions of causal/. The timeline must
+/// outlive the result.
 constraints::Context causal_context(session::Workers& workers, const Timeline& timeline,
                                     const Progress* progress);
 
-/// Its clocks, for diagnosis/; likewise.
+/// Returns the clocks of a timeline for diagnosis/. The timeline must outlive the result.
 diagnosis::ClocksOfTrace diagnosed_clocks(session::Workers& workers, const Timeline& timeline);
 
 /// The next step after the timeline is found.
@@ -73,22 +71,22 @@ struct TimelineUse {
   Purpose purpose = Purpose::check;
   bool every_event = false;   ///< nodes for all communication events (match::Options)
   bool overlay = false;       ///< the maps are for an OTF2 reader, which needs knots around flushes
-  bool is_explained = false;  ///< what contradicts the edges was taken away already
+  bool is_explained = false;  ///< an explanation was applied already: the edges are feasible
 };
 
-/// Fills `report` with the mean and the largest distance between the times of the nodes by presync
-/// and by `measured`. To be called again if the presync changes. Collective.
+/// Fills `report` with the mean and the largest distance of the nodes' times by `presync` from
+/// those by `measured`. Call it again if `presync` changes. Collective.
 void measure_shift(session::Workers& workers, Timeline& timeline);
 
 /// Reads a trace and finds the times of its events. Collective over the processes; the same for any
 /// number of them. Errors: those of Source::load(), presynchronise() and match::build_graph(); for
 /// given edges those of tables::check() and tables::graph_of().
 ///
-/// Presync::automatic of a correction is Presync::causal where something is violated and the
-/// archive was not corrected before. Locations that share a clock get one map, but only where
-/// something is violated: a trace without violations keeps its times. Given edges are aligned
-/// without a fit where that leaves no violation: by keeping most clocks as they are
-/// (GivenEdges::are_kept), or by ends of collectives that coincide.
+/// In a correction, Presync::automatic continues as Presync::causal if something is violated, there
+/// are at most k_most_bent_clocks clocks, and the archive was not corrected before. Locations that
+/// share a clock get one map, but only if something is violated: a trace without violations keeps
+/// its times. Given edges are aligned without a fit where that leaves no violation: most clocks
+/// stay as they are (GivenEdges::are_kept), or ends of collectives are brought together.
 Result<Timeline> find_timeline(session::Workers& workers, const formats::Source& source,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress);

@@ -22,17 +22,16 @@
 #include "page/data.hpp"
 #include "trace/witness.hpp"
 
-/// Verbs that the command line calls, for archives and for files that are one run. Several
-/// processes can do those with a Run together: every process of the team calls them with the same
-/// arguments and gets the same report or error; `threads` in the options are those of each.
+/// Verbs that the command line calls, for archives and for several files of one run. A verb with a
+/// Run is collective: every process of its team calls it with the same arguments and gets the same
+/// report or error. `threads` in the options is the number per process.
 namespace entrain::engine {
 
-/// Who does the work of a verb, and what else is wanted of it. Holds references, which must outlive
-/// the call.
+/// The processes of a verb, and its further outputs. Holds references, which must outlive the call.
 struct Run {
   Team& processes;
   Progress* progress = nullptr;  ///< may be null
-  /// To be filled at rank 0 with what a page shows; null: nobody wants a page.
+  /// Data of the HTML report, filled at rank 0; null: not wanted.
   page::Data* page = nullptr;
 };
 
@@ -64,27 +63,27 @@ Result<ExportReport> export_trace(const Paths& archive, const std::filesystem::p
 Result<CorrectReport> correct(const Run& run, const Paths& archive,
                               const std::filesystem::path& output, const CorrectOptions& options);
 
-/// The maps that correct() would write with; entrain::clock_maps() of a source that is open.
+/// Computes the maps that correct() would apply: entrain::clock_maps() of an open source.
 Result<ClockMaps> plan_maps(const Run& run, const formats::Source& source,
                             const CorrectOptions& options);
 
-/// The check of the times as measured, whose `clocks` are those of explain_clocks().
+/// Checks the times as measured. The `clocks` of the report are those of explain_clocks().
 Result<CheckReport> check_clocks(const Run& run, const Paths& paths, const CorrectOptions& options);
 
-/// The clocks of a trace against common time, with bounds only if the options ask for them, and why
-/// no clocks meet all of its edges.
+/// The clocks of a trace against common time.
 struct ExplainedClocks {
   ClockTable table;
-  explain::Told told;
+  explain::Told told;                         ///< see Timeline
   std::vector<trace::WrongPair> wrong_pairs;  ///< see Timeline
 };
-/// `proven`: bounds that are known already; null: they are proved, if wanted.
+/// Finds the clocks of a trace, with bounds only if the options ask for them. `proven`: bounds that
+/// are known already; null: they are proved, if wanted.
 Result<ExplainedClocks> explain_clocks(const Run& run, const formats::Source& source,
                                        const CorrectOptions& options,
                                        const bounds::ProvenIntervals* proven);
 
-/// Plans a correction without writing: `after`, `statistics` and `judgement` of the report are
-/// those of the times that correct() would write. `output` stays empty.
+/// Plans a correction without writing it: `after`, `statistics` and `judgement` of the report are
+/// those of the times that correct() would write. The report's `output` stays empty.
 Result<CorrectReport> plan_correction(const Run& run, const Paths& archive,
                                       const CorrectOptions& options);
 
