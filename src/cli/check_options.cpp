@@ -47,9 +47,10 @@ void CheckArguments::declare(OptionSet& set) {
              "increasing curve through the sessions. causal: the choice of auto, bent as little as "
              "the messages and collectives of the trace demand; where no clock was measured, these "
              "alone align the clocks. auto: the one of linear, regression and spline that best "
-             "predicts sessions that were left out. It takes linear with fewer than three sessions "
-             "and for an archive that was corrected already, and none for an archive without "
-             "ClockOffset records. Then correct goes on as with causal if something is violated, "
+             "predicts sessions that were left out. With fewer than three sessions it takes "
+             "regression if their exchanges are known, else linear. It takes linear for an archive "
+             "that was corrected already, and none for an archive without ClockOffset records. "
+             "Then correct goes on as with causal if something is violated, "
              "unless the archive was corrected already or has more than 4,096 clocks. The report "
              "names the choice. Use none to see the stamps as they were recorded; use causal for "
              "more than 4,096 clocks, which may take long. Default: auto.");
