@@ -64,9 +64,10 @@ struct FlowPlan {
 /// Cycles are not known before the first pass. The nodes of a cycle wait for each other, so some
 /// nodes are left. Then cycles are tied or cut (see settle_cycles()), and the pass is made again.
 ///
-/// Example, that of Forward, with A, B and C at one member each. A evaluates its send and sends
-/// 1000. B, which has waited for it, evaluates both of its nodes and sends 1208. C evaluates its
-/// three. With a second lane for gamma 1, A sends 1000 and 1000, B sends 1208 and 1210.
+/// Example: that of Forward, with P, Q and R at one member each. The member of P evaluates its send
+/// and sends 1000. That of Q, which waited for it, evaluates both nodes of Q and sends 1208. That
+/// of R evaluates three nodes. With a second lane for gamma 1, the first sends 1000 and 1000, the
+/// second 1208 and 1210.
 class FlowForward final : private Scheduler::Others, private RelayProgress::Out {
  public:
   /// All references must outlive this.

@@ -25,7 +25,7 @@ struct Claims {
   /// Claims about the processes of this member and maybe others; null: `find` makes them.
   const trace::Witness* witness = nullptr;
   /// Finds claims; called at every member of the team if records are missing. May be empty.
-  /// `messages_missing`: not only calls of collectives are missing. Collective.
+  /// `messages_missing`: also records of messages are missing. Collective.
   std::function<Result<trace::Witness>(const trace::Share&, bool messages_missing)> find = {};
   /// False if the claims are those of another copy of the trace with other clock records.
   bool same_clock_records = true;
