@@ -21,8 +21,8 @@ struct Influence {
 /// node of the cause demands. Of an exchange the latest senders of two locations
 /// count. O(edges + participants). Collective; the same at every member.
 ///
-/// Example, that of Forward: B is displaced by 48 ticks when it sends to C, which has to move. So
-/// there is the influence (B, C), and none of A, which is not displaced.
+/// Example, that of Forward: Q is displaced by 48 ticks when it sends to R, which has to move. So
+/// there is the influence (Q, R), and none of P, which is not displaced.
 [[nodiscard]] std::vector<Influence> influences(Team& team, const ForwardProblem& problem,
                                                 const ForwardTimes& pass);
 
