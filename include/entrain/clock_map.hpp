@@ -14,7 +14,7 @@ namespace entrain {
 /// A point of a clock map: at local time `local` the clock is `offset` behind global time.
 struct ClockKnot {
   std::uint64_t local = 0;  ///< stored time stamp, ticks of the trace's resolution
-  std::int64_t offset = 0;  ///< global minus local, ticks; positive: the clock is late
+  std::int64_t offset = 0;  ///< global minus local, ticks; positive: the clock is behind
 
   friend bool operator==(const ClockKnot&, const ClockKnot&) = default;
 };

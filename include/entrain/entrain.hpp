@@ -24,7 +24,7 @@
 /// A function that takes a *trace* takes any of these formats:
 /// * OTF2: the path of an anchor file, or of the folder that holds one;
 /// * a training run: a profiler's file of JSON (also .json.gz and .json.zst), or the folder of the
-/// ranks' files;
+///   ranks' files;
 /// * spans of services: a file of OTLP, Jaeger or Zipkin JSON, or a folder of such files.
 /// drop() takes an OTF2 *archive* only. align() takes edges, of any origin.
 ///
@@ -32,7 +32,7 @@
 /// data, and may be called from several threads at once, with different outputs. `progress` may be
 /// null. Errors of all: ErrorKind::usage for options out of range, ErrorKind::input for a trace
 /// that is missing, damaged or unsupported, ErrorKind::interrupted if `progress` cancels,
-/// ErrorKind::internal for a result that did not stand its verification; and of all that write:
+/// ErrorKind::internal for a result that failed its verification; and of all that write:
 /// ErrorKind::output, also if the output exists and may not be replaced.
 namespace entrain {
 
@@ -46,7 +46,7 @@ Result<CheckReport> check(const std::filesystem::path& trace, const CheckOptions
                           Progress* progress = nullptr);
 
 /// Writes a corrected copy of a trace of any format, in its format, into the new folder `output`,
-/// and checks the copy. WriteMode::overlay: not for spans.
+/// and checks the copy. WriteMode::overlay: only for OTF2 archives and training runs.
 Result<CorrectReport> correct(const std::filesystem::path& trace,
                               const std::filesystem::path& output, const CorrectOptions& options,
                               Progress* progress = nullptr);
@@ -60,18 +60,18 @@ struct ClockMaps {
 };
 /// Computes the clock maps that correct() would write, for a trace of any format. Use it in a tool
 /// that has the trace open and applies the maps itself.
-Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
+Result<ClockMaps> clock_maps(const std::filesystem::path& trace, const CorrectOptions& options,
                              Progress* progress = nullptr);
 
 /// Finds whose clock is wrong, by how much, and how certain that is: what correct() would add to
-/// each clock of a trace of any format. Writes nothing. Bounds are proved. Errors: those of
-/// clock_maps().
+/// each clock of a trace of any format. Writes nothing. Always proves bounds, whatever
+/// `check.bounds.wanted` says. Errors: those of clock_maps().
 Result<ClockTable> clock_table(const std::filesystem::path& trace, const CorrectOptions& options,
                                Progress* progress = nullptr);
 
-/// Finds one time for clocks of any kind of trace, from its edges: the same as correct() without
-/// amortization does for an archive that has these edges. Sessions of the clocks count as clock
-/// offsets do. Needs no trace and writes nothing.
+/// Aligns the clocks of any kind of trace to one common time, by its edges: the same as correct()
+/// without amortization does for an archive that has these edges. Sessions of the clocks count as
+/// clock offsets do. Needs no trace and writes nothing.
 ///
 /// Errors: ErrorKind::usage for edges and clocks that contradict their descriptions, naming the
 /// element; ErrorKind::input for sessions out of order and a limit on rates that the edges
@@ -86,8 +86,8 @@ Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
                           Progress* progress = nullptr);
 
 /// Writes the edges of a trace of any format as a table for align(): CSV, or JSON lines if the name
-/// of `output` ends in .jsonl, .ndjson or .json; and its clocks into clocks_file_of(output). Both
-/// must not exist; `force` replaces unchanged earlier results. From the edges of an OTF2 archive
+/// of `output` ends in .jsonl, .ndjson or .json; and its clocks into clocks_file_of(output).
+/// Neither may exist; `force` replaces unchanged earlier results. From the edges of an OTF2 archive
 /// align() makes the maps that correct() without amortization makes, to the bit.
 Result<EdgesReport> write_edges(const std::filesystem::path& trace,
                                 const std::filesystem::path& output, const CheckOptions& options,

@@ -16,7 +16,7 @@ inline constexpr std::size_t k_most_bent_clocks = 4'096;
 /// The method that turns stored stamps into the times C, from which the correction starts
 /// (docs/method.md, section 3). Most callers should leave it at `automatic`.
 enum class Presync {
-  /// Takes the one of linear, regression and spline that best predicts sessions that were left out.
+  /// Takes linear, regression or spline by leave-one-out cross-validation over the sessions.
   /// With fewer than three sessions takes regression if their exchanges are known, else linear.
   /// Takes linear for a trace that was corrected already, and none for one without ClockOffset
   /// records. A correction goes on as with `causal` if something is violated, unless the archive
@@ -41,7 +41,7 @@ const char* name_of(Presync presync);
 /// (the recorder's clock_samples.csv). Without them the ClockOffset records are the sessions. Use
 /// `mean` or `weighted` to compare with tools that average.
 enum class Condensing {
-  shortest,  ///< middle of the offsets that all exchanges allow; short round trips allow least
+  shortest,  ///< middle of the intersection of the intervals of all exchanges
   mean,      ///< mean of the exchanges that were kept (the slowest tenth is not)
   weighted,  ///< the same mean, weighted by 1 / (round trip)^2
 };
@@ -52,10 +52,10 @@ const char* name_of(Condensing rule);
 /// (CheckOptions::clock_samples).
 enum class ClockRecords {
   replace,  ///< the measurements replace the records
-  /// The records count as well, as exactly as they agree with the measurements: the half-width of
-  /// all records of a clock is the largest distance of one from the line between the measurements,
-  /// plus the half-width of that line. Of the measurements the condensed sessions count, not their
-  /// exchanges. Use it where the trace has sessions in a long run between two measurements.
+  /// The records count as well. All records of a clock have one half-width: the largest distance of
+  /// a record from the line through the measurements, plus the half-width of that line. Of the
+  /// measurements the condensed sessions count, not their exchanges. Use it where the trace has
+  /// sessions in a long run between two measurements.
   add,
 };
 
@@ -103,8 +103,9 @@ const char* name_of(ClockKind kind);
 struct ClockPriorOption {
   ClockKind kind = ClockKind::automatic;
   /// Largest difference of the mean rates of two clocks, parts per million, 0 to 100,000; empty:
-  /// 200 for timers and 500 for wall clocks. Where the trace contradicts the limit a larger one is
-  /// taken. Set it if you know the clocks.
+  /// 200 for timers and 500 for wall clocks. Where the trace contradicts the default, a larger one
+  /// is taken; a limit that is given is refused, but proofs of bounds take a larger one and say so.
+  /// Set it if you know the clocks.
   std::optional<double> max_mean_rate_ppm;
   bool any_mean_rate = false;  ///< no limit at all; `max_mean_rate_ppm` is ignored
 };
@@ -233,8 +234,8 @@ struct CorrectOptions {
   /// Replaces delta_ticks by the smallest distance of the events of each process: the granule of
   /// its timer.
   bool measure_delta = false;
-  /// Slope of the ramps of backward amortization, local ticks per tick, > 0. A smaller one changes
-  /// local intervals less and reaches farther back.
+  /// Slope of the free end of a ramp of backward amortization, local ticks per tick, > 0. A smaller
+  /// one changes local intervals less and reaches farther back; tight limits make ramps steeper.
   Decimal9 max_slope{10'000'000};
   bool backward = true;              ///< false: no backward amortization; jumps stay
   RampShape ramp = RampShape::taut;  ///< shape of backward amortization

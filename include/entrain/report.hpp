@@ -143,7 +143,7 @@ enum class Doubt : std::uint8_t {
 /// Name used in JSON, e.g. "low_coverage".
 const char* name_of(Doubt doubt);
 
-/// What a format calls that which is checked. Views of texts that last.
+/// Terms of a format for what is checked. Views of texts that last.
 struct CheckWords {
   std::string_view single = "p2p";       ///< edges of EdgeKind::p2p, in tables
   std::string_view receive = "receive";  ///< what Coverage::receives counts
@@ -170,7 +170,7 @@ struct Judgement {
   Doubt doubt = Doubt::no_edges;
 };
 
-/// What is wrong where no clocks within the assumed rates meet all edges.
+/// A cause of contradictions where no clocks within the assumed rates meet all edges.
 enum class ExplanationKind : std::uint8_t {
   step,         ///< a clock was set
   fast_clocks,  ///< clocks run faster or slower than assumed
