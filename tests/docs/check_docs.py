@@ -4,7 +4,7 @@
 
 check_docs.py names SOURCE_DIR        paths, symbols, links, make targets and presets exist; the
                                       first pages stay short; the words are plain; numbers are
-                                      those of the code
+                                      those of the code; thresholds are where the method says
 check_docs.py run SOURCE_DIR BIN_DIR  the documents' runnable commands run
 check_docs.py compile SOURCE_DIR CXX  the examples of the library's manual compile
 
@@ -50,6 +50,8 @@ LONGEST = {"README.md": 700, "ARCHITECTURE.md": 1300}
 PLAIN = {"foretell": "predict", "foretold": "predicted"}
 
 # Constants, by what their values are divided, and the phrases in which {} is their number.
+METHOD = "docs/method.md"
+THRESHOLDS = "## 12 Thresholds"
 OPTIONS = "include/entrain/options.hpp"
 NUMBERS = [
     (OPTIONS, "k_most_bent_clocks", 1,
@@ -148,6 +150,23 @@ def check_numbers(root, numbers=None):
             for number in told:
                 if int(number.replace(",", "")) * divisor != value:
                     yield f'{document}: says {number} in "{phrase}", but {constant} is {value}'
+
+
+def check_thresholds(root):
+    """Constants of the table of thresholds are in the files that it names."""
+    _, _, table = (root / METHOD).read_text().partition(THRESHOLDS)
+    source = ""
+    for line in table.splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
+        if len(cells) < 3 or not cells[0].startswith("`"):
+            continue
+        if len(cells) > 3 and cells[3].startswith("`"):
+            source = cells[3].strip("`")
+        path = root / source
+        text = path.read_text() if path.is_file() else ""
+        for name in re.findall(r"`(\w+)`", cells[0]):
+            if not declares(text, name):
+                yield f"{METHOD}: {source} has no {name}"
 
 
 def headings_of(text):
@@ -262,7 +281,12 @@ def compile_examples(root, compiler):
 def main():
     root = Path(sys.argv[2]).resolve()
     if sys.argv[1] == "names":
-        errors = [*check_names(root), *check_words(root), *check_numbers(root)]
+        errors = [
+            *check_names(root),
+            *check_words(root),
+            *check_numbers(root),
+            *check_thresholds(root),
+        ]
     elif sys.argv[1] == "compile":
         errors = list(compile_examples(root, sys.argv[3]))
     else:

@@ -14,6 +14,7 @@ from check_docs import (
     RUNNABLE,
     check_names,
     check_numbers,
+    check_thresholds,
     check_words,
     compile_examples,
     run_documents,
@@ -126,6 +127,18 @@ class CheckDocs(unittest.TestCase):
         ]:
             check = lambda root: check_numbers(root, numbers)
             self.assertEqual(len(self.in_tree(readme, check, {"a.hpp": code})), errors, readme)
+
+    def test_finds_thresholds_that_are_elsewhere(self):
+        for name, code, errors in [
+            ("`k_most`", "int k_most = 4;", 0),
+            ("`least`, `most`", "int least = 1, most = 4;", 0),
+            ("`k_most`", "int k_least = 4;  // k_most", 1),
+            ("`k_most`", "", 1),
+        ]:
+            table = f"## 12 Thresholds\n\n| a | b |\n| {name} | 4 | few | `src/a.hpp` |\n| `k_x` | 1 | x |\n"
+            others = {"docs/method.md": table, "src/a.hpp": f"int k_x = 1;\n{code}"}
+            found = self.in_tree("", check_thresholds, others)
+            self.assertEqual(len(found), errors, f"{name}: {found}")
 
     def test_runs_blocks_in_one_scratch_folder(self):
         text = "```sh run\ntest -d examples\necho x > y\n```\n```sh run exit=3\ncat y\n(exit 3)\n```\n"
