@@ -19,6 +19,9 @@ struct Prices {
   /// step explains three wrong pairs or more.
   static constexpr double step = 60;
   static constexpr double pair = 20;  ///< two records do not belong together: one pair in a million
+  /// Causes and effects of all edges are exchanged: one wrong pair does not turn a table around, but
+  /// two may, and clocks beyond the limit on rates do.
+  static constexpr double exchanged = 30;
   /// Weak evidence is wrong, once in 64 cases: ends that should coincide do not (an instance with a
   /// delay below 0), a link means no order, a pair was guessed where records are missing.
   static constexpr double weak = 6;
@@ -53,6 +56,7 @@ struct Trust {
   /// them around.
   bool is_ordered = false;
   bool is_weak_guessed = false;  ///< weak evidence alone shows no step
+  bool may_be_exchanged = false;  ///< nothing but the edges says what are causes and what effects
   /// The user gave the limit on rates: that it is too small, but below Prices::fastest_ppb, is told
   /// before anything else is supposed.
   bool is_limit_given = false;
@@ -69,6 +73,7 @@ struct Explanation {
   std::vector<std::uint32_t> edges;      ///< pairs that are dropped, increasing
   std::vector<std::uint32_t> instances;  ///< instances that are dropped, increasing
   std::optional<std::int64_t> rate_ppb;  ///< limit on all rates that has to be raised to this
+  bool is_exchanged = false;  ///< each effect is a cause of its cause: no edge is left as it is
   /// Edges, then instances, of a cycle that contradicts the limits as they are; increasing.
   std::vector<std::uint32_t> certificate;
   double bits = 0;  ///< price
@@ -79,6 +84,9 @@ struct Explanation {
 /// relaxations that breaks all of them is found, exactly where they are few; what it leaves
 /// infeasible shows further cycles, until nothing is left. Where several gaps between stamps
 /// explain the cycles equally well, the clock was set in the longest one.
+///
+/// That causes and effects are exchanged (Trust::may_be_exchanged) is searched beside: of both
+/// searches the one goes on that has the lower price so far, which is a lower bound of its last one.
 ///
 /// Clocks must have limits on rates only, and no sessions. Deterministic. Empty if the search takes
 /// more than `effort` or 8,192 cycles, or if nothing that may be relaxed breaks a cycle.
