@@ -176,6 +176,7 @@ enum class ExplanationKind : std::uint8_t {
   fast_clocks,  ///< clocks run faster or slower than assumed
   weak,  ///< weak evidence: a client did not wait, a pair was guessed where records are missing
   wrong_pairs,  ///< records that do not belong together
+  exchanged,    ///< causes are effects, and effects causes
 };
 /// Name used in JSON, e.g. "wrong_pairs".
 const char* name_of(ExplanationKind kind);

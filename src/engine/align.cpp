@@ -48,11 +48,11 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   TRY_ASSIGN(report.before, check_times(setting, t.loaded, t.measured.maps));
   setting.survey = nullptr;
   TRY_ASSIGN(report.after, check_times(setting, t.loaded, t.presync.maps));
-  report.contradicts_itself = is_contradiction(t, report);
+  report.contradicts_itself = t.told.is_exchanged || is_contradiction(t, report);
   if (report.contradicts_itself) {
     t.presync = t.measured;
-    t.told.all.clear();  // steps by maps that are not taken
-    report.before.explanations.clear();
+    if (!t.told.is_exchanged) t.told.all.clear();  // steps by maps that are not taken
+    report.before.explanations = t.told.all;
     engine::measure_shift(workers, t);
   }
   setting.survey = survey ? survey->after() : nullptr;

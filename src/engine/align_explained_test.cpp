@@ -2,11 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <entrain/entrain.hpp>
 
+#include "base/random.hpp"
 #include "formats/tables/edge_graph.hpp"
 
 namespace entrain::engine {
@@ -112,6 +117,112 @@ TEST(AlignExplained, a_step_lies_where_messages_take_least) {
   const auto& time = aligned->report.before.explanations[0].time_ticks;
   ASSERT_TRUE(time);
   EXPECT_EQ(static_cast<std::int64_t>(*time), k_half * k_call + k_call / 2 + k_step);
+}
+
+/// Messages of two to eight timers: single ones, or calls with answers, seldom or often.
+class RandomTable {
+ public:
+  explicit RandomTable(std::uint64_t number) : random_(76, number) {
+    const std::uint32_t clocks = 2 + static_cast<std::uint32_t>(random_.below(7));
+    const double gap_s = std::pow(10, random_.uniform(-4.5, -0.5));
+    const double way_s = std::pow(10, random_.uniform(-5.5, -3));
+    const double jitter = random_.uniform(0.1, 5);
+    const bool is_answered = random_.below(2) == 0;
+    for (std::uint32_t c = 0; c < clocks; ++c) {
+      clocks_.clocks.push_back({.name = std::to_string(c)});
+      offset_s_.push_back(random_.uniform(0, 10));
+      rate_.push_back(random_.uniform(-5e-5, 5e-5));
+    }
+    const auto way = [&] { return way_s * (1 + jitter * random_.uniform(0, 2)); };
+    double now_s = 100;
+    for (std::uint64_t n = 40 + random_.below(200); n > 0; --n) {
+      now_s += gap_s * random_.uniform(0, 2);
+      const auto a = static_cast<std::uint32_t>(random_.below(clocks));
+      const auto b = static_cast<std::uint32_t>((a + 1 + random_.below(clocks - 1)) % clocks);
+      double arrived_s = now_s + way();
+      send(a, now_s, b, arrived_s);
+      if (!is_answered) continue;
+      now_s = arrived_s + way();
+      arrived_s = now_s + way();
+      send(b, now_s, a, arrived_s);
+      now_s = arrived_s;
+    }
+  }
+  /// A clock ticks at another frequency.
+  void set_rate(std::uint32_t clock, double rate) {
+    for (auto [of, times] : {std::pair(&list_.cause_clock, &list_.cause_time),
+                             std::pair(&list_.effect_clock, &list_.effect_time)}) {
+      for (std::size_t i = 0; i < times->size(); ++i) {
+        if ((*of)[i] != clock) continue;
+        (*times)[i] += static_cast<std::uint64_t>(rate * static_cast<double>((*times)[i]));
+      }
+    }
+  }
+  void exchange() {
+    list_.cause_clock.swap(list_.effect_clock);
+    list_.cause_time.swap(list_.effect_time);
+  }
+  [[nodiscard]] AlignReport align() const {
+    auto aligned = entrain::align(clocks_, list_.view(), {});
+    EXPECT_TRUE(aligned);
+    return std::move(aligned->report);
+  }
+  [[nodiscard]] std::uint32_t clocks() const {
+    return static_cast<std::uint32_t>(clocks_.clocks.size());
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t shown(std::uint32_t clock, double time_s) const {
+    return static_cast<std::uint64_t>((time_s * (1 + rate_[clock]) + offset_s_[clock]) * 1e9);
+  }
+  void send(std::uint32_t from, double sent_s, std::uint32_t to, double arrived_s) {
+    list_.cause_clock.push_back(from);
+    list_.cause_time.push_back(shown(from, sent_s));
+    list_.effect_clock.push_back(to);
+    list_.effect_time.push_back(shown(to, arrived_s));
+  }
+
+  RandomStream random_;
+  Clocks clocks_;
+  tables::EdgeList list_;
+  std::vector<double> offset_s_, rate_;
+};
+
+bool is_exchanged(const AlignReport& report) {
+  return std::ranges::any_of(report.before.explanations, [](const ClockExplanation& one) {
+    return one.kind == ExplanationKind::exchanged;
+  });
+}
+
+TEST(AlignExplained, causes_and_effects_that_are_exchanged_are_never_clean) {
+  int named = 0;
+  constexpr int k_tables = 60;
+  for (std::uint64_t n = 0; n < k_tables; ++n) {
+    SCOPED_TRACE(n);
+    RandomTable table(n);
+    table.exchange();
+    const AlignReport report = table.align();
+    EXPECT_NE(report.after.judgement.verdict, Verdict::clean);
+    named += is_exchanged(report) ? 1 : 0;
+  }
+  EXPECT_GE(named, k_tables * 95 / 100);
+}
+
+/// Whether all clocks are usual, or one ticks 1 to 9 % too fast, which few messages do not show.
+TEST(AlignExplained, causes_and_effects_that_are_not_exchanged_are_not_named) {
+  int clean = 0;
+  for (std::uint64_t n = 0; n < 40; ++n) {
+    SCOPED_TRACE(n);
+    RandomTable table(n);
+    const bool is_fast = n % 2 == 0;
+    if (is_fast) table.set_rate(table.clocks() - 1, 0.01 + 0.002 * static_cast<double>(n));
+    const AlignReport report = table.align();
+    EXPECT_FALSE(is_exchanged(report));
+    const bool is_clean = report.after.judgement.verdict == Verdict::clean;
+    EXPECT_TRUE(is_clean || is_fast);
+    clean += is_clean ? 1 : 0;
+  }
+  EXPECT_GE(clean, 36);
 }
 
 /// Stamps may be as far apart as they go: no sum of them overflows.

@@ -94,7 +94,7 @@ void complete(const CheckSetting& setting, CheckReport& report) {
     if (setting.source != nullptr) setting.source->complete(report);
     if (setting.told != nullptr) count_set_aside(*setting.told, report.skipped);
     report.judgement = verify::judge(report, setting.options.strict_latency);
-    if (report.checked_edges == 0 && report.judgement.doubt != Doubt::set_aside) {
+    if (report.checked_edges == 0 && report.judgement.verdict == Verdict::clean) {
       report.judgement = {Verdict::unproven, Doubt::no_edges};
     }
   }

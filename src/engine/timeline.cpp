@@ -348,6 +348,7 @@ class Finder {
                                                      .instances = records_.instances,
                                                      .is_ordered = !given_,
                                                      .is_weak_guessed = !given_,
+                                                     .may_be_exchanged = given_.has_value(),
                                                      .is_limit_given = assumed_rates().is_given},
                                            .offsets = records_.offsets,
                                            .names = records_.names});

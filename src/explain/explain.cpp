@@ -125,24 +125,38 @@ class Explainer {
     without_ends_.leave_out(ends);
   }
 
-  std::optional<Explanation> run() {
-    Explanation found;
-    while (find_more(found)) {
-      if (is_over()) return std::nullopt;
-      const bool is_explained = find_cheapest(found);
-      const double bits = is_explained ? found.bits : std::numeric_limits<double>::max();
-      const auto price = [&](const Rates& rates) {
-        return trust_.is_limit_given && rates.ppb <= Prices::fastest_ppb ? 0 : rates.bits;
-      };
-      for (; tried_ < rates_.size() && bits > price(rates_[tried_]); ++tried_) {
-        if (auto raised = raise_rates(rates_[tried_], bits)) return raised;
-      }
-      if (!is_explained) return std::nullopt;
+  /// False: the search has ended.
+  [[nodiscard]] bool is_open() const { return state_ == State::open; }
+  /// No explanation costs less; after a search without success: infinite.
+  [[nodiscard]] double bits() const {
+    return state_ == State::failed ? std::numeric_limits<double>::infinity() : found_.bits;
+  }
+  [[nodiscard]] std::optional<Explanation> found() const {
+    return state_ == State::found ? std::optional(found_) : std::nullopt;
+  }
+
+  /// Finds what the cheapest explanation so far leaves to be explained, and the next one.
+  void go_on() {
+    const bool is_left = find_more(found_);
+    state_ = is_over() ? State::failed : State::found;
+    if (is_over() || !is_left) return;
+    const bool is_explained = find_cheapest(found_);
+    const double bits = is_explained ? found_.bits : std::numeric_limits<double>::max();
+    const auto price = [&](const Rates& rates) {
+      return trust_.is_limit_given && rates.ppb <= Prices::fastest_ppb ? 0 : rates.bits;
+    };
+    for (; tried_ < rates_.size() && bits > price(rates_[tried_]); ++tried_) {
+      auto raised = raise_rates(rates_[tried_], bits);
+      if (!raised) continue;
+      found_ = *std::move(raised);
+      return;
     }
-    return is_over() ? std::nullopt : std::optional(found);
+    state_ = is_explained ? State::open : State::failed;
   }
 
  private:
+  enum class State : std::uint8_t { open, found, failed };
+
   [[nodiscard]] bool is_over() const {
     return effort_.spent > effort_.most || cycles_.size() > k_most_cycles;
   }
@@ -430,9 +444,11 @@ class Explainer {
     return found;
   }
 
-  const Constraints& constraints_;
+  Constraints constraints_;
   const Trust& trust_;
   difference::Effort& effort_;
+  State state_ = State::open;
+  Explanation found_;  ///< the cheapest so far
   System whole_;         ///< nothing relaxed but rates
   System without_ends_;  ///< the same without ends that coincide
   std::array<Rates, 2> rates_;
@@ -450,7 +466,32 @@ class Explainer {
 
 std::optional<Explanation> explain(const Constraints& constraints, const Trust& trust,
                                    difference::Effort& effort) {
-  return Explainer(constraints, trust, effort).run();
+  Explainer as_given(constraints, trust, effort);
+  std::vector<difference::Edge> edges;
+  std::optional<Explainer> exchanged;
+  for (;;) {
+    const double bits = Prices::exchanged + (exchanged ? exchanged->bits() : 0);
+    if (!trust.may_be_exchanged || as_given.bits() <= bits) {
+      if (!as_given.is_open()) return as_given.found();
+      as_given.go_on();
+      continue;
+    }
+    if (!exchanged) {
+      for (const difference::Edge& edge : constraints.edges) {
+        edges.push_back({edge.effect, edge.cause, edge.delay});
+      }
+      Constraints other = constraints;
+      other.edges = edges;
+      exchanged.emplace(other, trust, effort);
+    }
+    if (!exchanged->is_open()) {
+      Explanation found;
+      found.is_exchanged = true;
+      found.bits = bits;
+      return found;
+    }
+    exchanged->go_on();
+  }
 }
 
 }  // namespace entrain::explain

@@ -19,6 +19,9 @@ struct Prices {
   /// So a step is preferred where it replaces three wrong pairs.
   static constexpr double step = 60;
   static constexpr double pair = 20;  ///< two records do not belong together: one pair in a million
+  /// Causes and effects of all edges are exchanged: one wrong pair does not reverse a table, but
+  /// two may, and so do clocks beyond the limit on rates.
+  static constexpr double exchanged = 30;
   /// Weak evidence is wrong, in one of 64 cases: ends that should coincide do not (an instance with
   /// a delay below 0), a link implies no order, or a pair was guessed where records are missing.
   static constexpr double weak = 6;
@@ -51,7 +54,8 @@ struct Trust {
   std::span<const Evidence> instances{};  ///< the same
   /// Events of a clock happened in the order of their stamps: no step reverses them.
   bool is_ordered = false;
-  bool is_weak_guessed = false;  ///< weak evidence is guessed: a step needs a cycle without any
+  bool is_weak_guessed = false;   ///< weak evidence is guessed: a step needs a cycle without any
+  bool may_be_exchanged = false;  ///< only the edges tell causes from effects
   /// The user gave the limit on rates. Raising it, up to Prices::fastest_ppb, then comes before all
   /// other explanations.
   bool is_limit_given = false;
@@ -67,8 +71,14 @@ struct Explanation {
   std::vector<std::uint32_t> evidence;   ///< number of cycles that each step breaks
   std::vector<std::uint32_t> edges;      ///< edges that are dropped, increasing
   std::vector<std::uint32_t> instances;  ///< instances that are dropped, increasing
+<<<<<<< HEAD
   std::optional<std::int64_t> rate_ppb;  ///< the limit on all rates, raised to the least feasible
   /// With `rate_ppb`: edges, then instances, of a cycle that contradicts the limit; increasing.
+=======
+  std::optional<std::int64_t> rate_ppb;  ///< limit on all rates that has to be raised to this
+  bool is_exchanged = false;  ///< each effect is a cause of its cause: no edge is left as it is
+  /// Edges, then instances, of a cycle that contradicts the limits as they are; increasing.
+>>>>>>> 69dacb959c0decd9eeb7930147d6f0588acc0380
   std::vector<std::uint32_t> certificate;
   double bits = 0;  ///< sum of the prices
 };
@@ -79,9 +89,18 @@ struct Explanation {
 /// infeasible, adds its negative cycles and repeats. Where several gaps between stamps break the
 /// same cycles, the step is in the longest one.
 ///
+<<<<<<< HEAD
 /// Clocks must have limits on momentary rates only, the same for all; there must be no sessions.
 /// Deterministic. Empty if the search takes more than `effort` or 8,192 cycles, or if no relaxation
 /// breaks some cycle.
+=======
+/// That causes and effects are exchanged (Trust::may_be_exchanged) is searched beside: of both
+/// searches the one goes on that has the lower price so far, which is a lower bound of its last
+/// one.
+///
+/// Clocks must have limits on rates only, and no sessions. Deterministic. Empty if the search takes
+/// more than `effort` or 8,192 cycles, or if nothing that may be relaxed breaks a cycle.
+>>>>>>> 69dacb959c0decd9eeb7930147d6f0588acc0380
 ///
 /// Example: messages both ways tie clock 1 to clock 0 within 10 ticks. From stamp 1,000 on, all of
 /// them show clock 1 another 500 ticks ahead: the cheapest explanation is one step at 1,000.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -30,7 +31,7 @@ struct Messages {
   std::vector<Edge> edges{};
   std::vector<std::vector<Event>> ends{};  ///< of instances whose ends coincide within 5 ticks
   std::vector<Evidence> evidence{};        ///< of edges
-  bool is_ordered = false, is_limit_given = false;
+  bool is_ordered = false, is_limit_given = false, may_be_exchanged = false;
 
   explicit Messages(std::size_t clocks)
       : limits(clocks + 1, {.rate = difference::RateRange::within(10'000'000)}) {}
@@ -38,6 +39,13 @@ struct Messages {
   void talk(std::uint32_t a, std::uint32_t b, std::int64_t at, std::int64_t ahead) {
     edges.push_back({{a, at}, {b, at + 10 + ahead}, 0});
     edges.push_back({{b, at + 5 + ahead}, {a, at + 15}, 0});
+  }
+  void exchange() {
+    may_be_exchanged = true;
+    for (Edge& edge : edges) std::swap(edge.cause, edge.effect);
+  }
+  void limit_rates(std::int64_t ppb) {
+    for (difference::ClockLimits& one : limits) one.rate = difference::RateRange::within(ppb);
   }
   [[nodiscard]] Explanation explain(std::uint64_t most = UINT64_MAX) const {
     std::vector<difference::Instance> instances;
@@ -48,7 +56,11 @@ struct Messages {
          .reference = static_cast<std::uint32_t>(limits.size() - 1),
          .edges = edges,
          .instances = instances},
-        {.edges = evidence, .is_ordered = is_ordered, .is_limit_given = is_limit_given}, effort);
+        {.edges = evidence,
+         .is_ordered = is_ordered,
+         .may_be_exchanged = may_be_exchanged,
+         .is_limit_given = is_limit_given},
+        effort);
     Explanation stopped;
     stopped.bits = -1;
     return found.value_or(stopped);
@@ -139,7 +151,7 @@ TEST(Explain, no_step_turns_events_around) {
 
 TEST(Explain, clocks_that_are_faster_than_assumed) {
   Messages run(2);
-  for (difference::ClockLimits& one : run.limits) one.rate = difference::RateRange::within(1'000);
+  run.limit_rates(1'000);
   for (std::int64_t t = 0; t < 10'000'000; t += 100'000) run.talk(0, 1, t, t / 2'000);
   const Explanation found = run.explain();
   ASSERT_TRUE(found.rate_ppb);
@@ -150,7 +162,7 @@ TEST(Explain, clocks_that_are_faster_than_assumed) {
 /// gave is refused first.
 TEST(Explain, a_given_limit_is_raised_before_anything_else_is_supposed) {
   Messages run(2);
-  for (difference::ClockLimits& one : run.limits) one.rate = difference::RateRange::within(1'000);
+  run.limit_rates(1'000);
   for (std::int64_t t = 0; t < 10'000'000; t += 1'000'000) run.talk(0, 1, t, 0);
   run.edges.push_back({{0, 5'500'100}, {1, 5'500'000}, 0});
   EXPECT_THAT(run.explain().edges, ElementsAre(20U));
@@ -160,6 +172,46 @@ TEST(Explain, a_given_limit_is_raised_before_anything_else_is_supposed) {
   ASSERT_TRUE(found.rate_ppb);
   EXPECT_GT(*found.rate_ppb, 1'000);
   EXPECT_LT(*found.rate_ppb, Prices::fastest_ppb);
+}
+
+/// A rate of 2 % would explain all edges as they are.
+TEST(Explain, causes_and_effects_are_exchanged) {
+  Messages run(2);
+  run.limit_rates(250'000);
+  for (std::int64_t t = 1'000; t < 60'000; t += 1'000) {
+    run.edges.push_back({{0, t}, {1, t + 10}, 0});
+    run.edges.push_back({{1, t + 500}, {0, t + 510}, 0});
+  }
+  EXPECT_EQ(run.explain().bits, 0);
+  run.exchange();
+  const Explanation found = run.explain();
+  EXPECT_TRUE(found.is_exchanged);
+  EXPECT_EQ(found.bits, Prices::exchanged);
+  run.may_be_exchanged = false;
+  EXPECT_FALSE(run.explain().is_exchanged);
+  EXPECT_TRUE(run.explain().rate_ppb);
+}
+
+/// Whatever is wrong besides has its price in both directions.
+TEST(Explain, an_exchange_is_seen_beside_a_step_or_a_fast_clock) {
+  for (const bool is_exchanged : {false, true}) {
+    for (const std::int64_t step : {500, 0}) {
+      Messages run(3);
+      run.limit_rates(1'000);
+      for (std::int64_t t = 0; t < 4'000'000; t += 100'000) {
+        const std::int64_t ahead = step == 0 ? t / 2'000 : t < 2'000'000 ? 0 : step;
+        run.talk(0, 2, t, ahead);
+        run.talk(1, 2, t + 30, ahead);
+        run.talk(0, 1, t + 60, 0);
+      }
+      run.may_be_exchanged = true;
+      if (is_exchanged) run.exchange();
+      const Explanation found = run.explain();
+      EXPECT_EQ(found.is_exchanged, is_exchanged);
+      EXPECT_EQ(found.bits, (is_exchanged ? Prices::exchanged : 0) +
+                                (step == 0 ? Prices::rate : Prices::step));
+    }
+  }
 }
 
 /// Ends are weak evidence, but many of them say more than a step costs.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -54,8 +55,13 @@ std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
   std::erase_if(explanation->instances,
                 [&](std::uint32_t i) { return i >= edges.instances.size(); });
   const bool is_empty = explanation->steps.empty() && explanation->edges.empty() &&
-                        explanation->instances.empty() && !explanation->rate_ppb;
+                        explanation->instances.empty() && !explanation->rate_ppb &&
+                        !explanation->is_exchanged;
   if (is_empty) return std::nullopt;
+  if (explanation->is_exchanged) {
+    explanation->edges.resize(edges.cause_clock.size());
+    std::iota(explanation->edges.begin(), explanation->edges.end(), 0U);
+  }
   return Explained(run, edges, constraints.base(), known, *std::move(explanation));
 }
 
@@ -301,8 +307,24 @@ void Explained::tell_pairs(Told& told) const {
                            instances, instances == 1 ? "" : "s")});
 }
 
+void Explained::tell_exchange(Told& told) const {
+  const std::size_t edges = explanation_.edges.size();
+  told.is_exchanged = true;
+  told.wrong = edges;
+  told.all.push_back({.kind = ExplanationKind::exchanged,
+                      .evidence = edges,
+                      .bits = explanation_.bits,
+                      .text = fmt::format("causes and effects look exchanged: {} edges contradict "
+                                          "each other as they are, and agree the other way round",
+                                          edges)});
+}
+
 Told Explained::told(std::span<const ClockMap> maps) const {
   Told told;
+  if (explanation_.is_exchanged) {
+    tell_exchange(told);
+    return told;
+  }
   for (std::size_t s = 0; s < explanation_.steps.size(); ++s) {
     told.all.push_back(words_for_step(explanation_.steps[s], explanation_.evidence[s], maps));
   }

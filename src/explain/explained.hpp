@@ -19,8 +19,9 @@ namespace entrain::explain {
 /// An explanation as reports and verdicts tell it.
 struct Told {
   std::vector<ClockExplanation> all;
-  std::uint64_t weak = 0;   ///< edges that are set aside as weak evidence
-  std::uint64_t wrong = 0;  ///< other edges and instances that are set aside
+  bool is_exchanged = false;  ///< causes and effects of all edges
+  std::uint64_t weak = 0;     ///< edges that are set aside as weak evidence
+  std::uint64_t wrong = 0;    ///< other edges and instances that are set aside
   /// More than a twentieth of the edges of two clocks are set aside as weak, and more than 3.
   bool is_much = false;
 };
@@ -76,6 +77,7 @@ class Explained {
   [[nodiscard]] ClockExplanation words_for_step(const Step& step, std::uint32_t evidence,
                                                 std::span<const ClockMap> maps) const;
   void tell_pairs(Told& told) const;
+  void tell_exchange(Told& told) const;
 
   const Clocks* run_;
   std::vector<std::string> names_;

@@ -133,7 +133,8 @@ InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum)
   // The predictor aims at products of 0. Its length determines the target of the corrector.
   for (State& state : states_) state.target = 0;
   static_cast<void>(find_step(gradient));
-  const double ratio = complementarity(std::min(1.0, longest_step())) / sum;
+  // At the end of the longest step a product is 0, but for rounding.
+  const double ratio = std::max(0.0, complementarity(std::min(1.0, longest_step())) / sum);
   const double aimed = ratio * ratio * ratio * sum / static_cast<double>(states_.size());
   for (State& state : states_) state.target = aimed - state.dual_step * state.slack_step;
   Step step{find_step(gradient),

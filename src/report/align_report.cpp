@@ -27,6 +27,9 @@ std::string verdict_of(const CheckReport& counts, bool still) {
     case Verdict::unproven:
       break;
   }
+  if (const std::string text = exchange_text(counts); !text.empty()) {
+    return "Unproven: " + text + ".";
+  }
   if (counts.judgement.doubt == Doubt::contradictory_edges && counts.violations > 0) {
     return fmt::format(
         "Unproven: {} of {} are violated, and no clocks meet most of them: they contradict each "

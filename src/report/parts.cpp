@@ -116,7 +116,14 @@ std::string on_a_screen(const Style& style, const std::function<std::string(std:
   return make(k_most_rows);
 }
 
+std::string exchange_text(const CheckReport& report) {
+  const auto found = std::ranges::find(report.explanations, ExplanationKind::exchanged,
+                                       &ClockExplanation::kind);
+  return found == report.explanations.end() ? "" : found->text;
+}
+
 std::string explanations_text(const CheckReport& report, const Style& style, std::size_t most) {
+  if (!exchange_text(report).empty()) return "";  // the verdict tells it
   const auto& all = report.explanations;
   const std::size_t shown = std::min(all.size(), most);
   std::string text;

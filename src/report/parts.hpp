@@ -32,6 +32,8 @@ std::string worst_violation(const CheckReport& report, const Style& style);
 
 /// A line for each reason why no clocks meet all edges; only the first `most`; "" if there is none.
 std::string explanations_text(const CheckReport& report, const Style& style, std::size_t most);
+/// That causes and effects look exchanged, for a verdict; empty: they do not.
+std::string exchange_text(const CheckReport& report);
 
 /// A report that fits on a screen, if fewer rows of its lists help: `make(n)` shows at most n rows
 /// of each list. All rows if `style` is verbose.

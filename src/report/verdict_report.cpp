@@ -201,6 +201,7 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
   const std::optional<double> share = report.coverage.share();
   switch (doubt) {
     case Doubt::contradictory_edges:
+      if (const std::string text = exchange_text(report); !text.empty()) return text;
       return fmt::format(
                  "{} in cycles that no clocks can meet, so some operations were paired "
                  "wrongly; {}",

@@ -124,7 +124,8 @@ const char* name_of(Doubt doubt) {
 }
 
 const char* name_of(ExplanationKind kind) {
-  static constexpr std::array k_names{"step", "fast_clocks", "weak_evidence", "wrong_pairs"};
+  static constexpr std::array k_names{"step", "fast_clocks", "weak_evidence", "wrong_pairs",
+                                         "exchanged"};
   return name_in(k_names, kind);
 }
 
