@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "difference/solve.hpp"
@@ -28,22 +29,28 @@ struct LeastLimits {
   bool is_least = true;  ///< false: the search ended early, and smaller limits may be enough
 };
 
+/// What a cycle of constraints demands of limits: length + sum of m_i ticks_i + W along >= 0.
+struct Cycle {
+  std::vector<std::pair<std::uint32_t, std::int64_t>> ticks;  ///< clocks, how far it goes forward
+  Exact length = 0, along = 0;
+};
+
 /// The least wander of all clocks. `means`: one range per clock. `near`: means from which the
 /// search begins, one per clock; where several means are possible, those found are near. Clocks
 /// whose mean rates count have a ClockLimits::mean in the system; it and the limits on rates are
 /// set to those found, and a ppb more for the rounding of means. The certificate of a failure shows
-/// why no wander suffices; one without a certificate: the search took too long.
+/// why no wander suffices; one without a certificate: the search took too long. `known`: cycles of
+/// this system or of one with fewer constraints; those found are added. Null: none.
 [[nodiscard]] Solved<LeastLimits> find_least_wander(System& system,
                                                     std::span<const RateRange> means,
                                                     std::span<const std::int64_t> near,
-                                                    Effort& effort);
+                                                    Effort& effort,
+                                                    std::vector<Cycle>* known = nullptr);
 
 /// The least number by which all ranges of mean rates have to grow at both ends, but for those of
 /// one rate, if clocks wander by no more than `wander_ppb`. The rest is as above.
-[[nodiscard]] Solved<LeastLimits> find_least_widening(System& system,
-                                                      std::span<const RateRange> means,
-                                                      std::int64_t wander_ppb,
-                                                      std::span<const std::int64_t> near,
-                                                      Effort& effort);
+[[nodiscard]] Solved<LeastLimits> find_least_widening(
+    System& system, std::span<const RateRange> means, std::int64_t wander_ppb,
+    std::span<const std::int64_t> near, Effort& effort, std::vector<Cycle>* known = nullptr);
 
 }  // namespace entrain::difference
