@@ -64,7 +64,7 @@ std::optional<Narrowed> with_more(const SolvedProblem& solved,
                                   std::span<const ClockConstraint> more) {
   ErrorProblem problem = solved.problem;
   for (const ClockConstraint& one : more) problem.edges.push_back(edge_of(one, problem.begin));
-  auto narrowed = narrow_limits(problem, solved.solution.limits, [](auto&) { return false; });
+  auto narrowed = narrow_limits(problem, solved.solution, [](auto&) { return false; });
   if (!narrowed) return std::nullopt;
   return *std::move(narrowed);
 }

@@ -295,12 +295,15 @@ class Prover {
 
   /// Adds edges that certain errors of all clocks violate; false if they violate none.
   bool add_violated(const ErrorBounds& errors, Course course) {
-    const bool any = edges_->add([&](LocationIndex l) {
+    std::int64_t rate_ppb = 0;
+    for (const ClockBound& one : errors) rate_ppb = std::max(rate_ppb, one.rate().width());
+    const auto moved_clock = [&](LocationIndex l) {
       const std::uint32_t clock = clock_of(l);
       return [this, line = result_.lines[clock],
               moved = BoundCursor(errors[clock], course, begin_, edges_->bits())](
                  std::uint64_t local) mutable { return moved(line(local) - begin_); };
-    });
+    };
+    const bool any = edges_->add(moved_clock, rate_ppb);
     take_edges();
     return any;
   }
@@ -309,11 +312,15 @@ class Prover {
     return add_violated(errors, Course::least) || any;
   }
 
-  /// The least limit that `find(near)` finds, of all constraints.
+  /// The least limit that `find(near, known)` finds, of all constraints.
   template <class Find>
   Proved<LeastLimit> least(std::vector<std::int64_t> near, const Find& find) {
+    std::vector<difference::Cycle> known;
+    Contradiction shown;  // by the last new cycle
     for (;;) {
-      Proved<LeastLimit> found = find(near);
+      Proved<LeastLimit> found = find(near, &known);
+      if (found && found->shown.clocks.empty()) found->shown = shown;
+      if (found) shown = found->shown;
       if (!found || !add_violated(found->errors, Course::straight)) return found;
       near = found->means;
     }
@@ -323,8 +330,9 @@ class Prover {
   Proved<LeastLimit> least_wander() {
     const auto beside = [&](std::int64_t mean_ppb) {
       const auto means = ranges_by_mean(result_.lines, reference_clock_, mean_ppb);
-      return least(std::vector<std::int64_t>(clocks_, 0),
-                   [&](const auto& near) { return find_least_wander(problem_, means, near); });
+      return least(std::vector<std::int64_t>(clocks_, 0), [&](const auto& near, auto* known) {
+        return find_least_wander(problem_, means, near, known);
+      });
     };
     if (option_.max_rate_ppm && assume_mean_ && context_.prior.mean_given) {
       Proved<LeastLimit> found = beside(mean_ppb_);
@@ -364,9 +372,10 @@ class Prover {
     if (least->is_least && wander + k_rounding_ppb < least->ppb) return refuse(&*least);
     if (least->is_least) wander = std::max(wander, least->ppb + 1);  // as it was searched
     raise_mean(*least, wander);
-    auto narrowed = narrow_limits(problem_, limits(wander), [this](const ErrorBounds& errors) {
-      return add_violated(errors);
-    });
+    edges_->begin_anew();
+    auto narrowed =
+        narrow_limits(problem_, {limits(wander), {}},
+                      [this](const ErrorBounds& errors) { return add_violated(errors); });
     if (!narrowed && narrowed.error().is_certain && !least->is_least) {
       return option_.max_rate_ppm ? refuse(nullptr) : without(Contradiction());
     }
@@ -407,8 +416,8 @@ class Prover {
     std::uint32_t c = 0;
     while (c < clocks_ && means[c].contains(possible.means[c])) ++c;
     if (!assume_mean_ || c == clocks_) return;
-    const auto found = least(possible.means, [&](const auto& near) {
-      return find_least_widening(problem_, means, wander_ppb, near);
+    const auto found = least(possible.means, [&](const auto& near, auto* known) {
+      return find_least_widening(problem_, means, wander_ppb, near, known);
     });
     if (found && found->ppb <= k_rounding_ppb) {
       mean_ppb_ += found->ppb + 1;  // as it was searched

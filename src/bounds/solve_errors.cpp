@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "difference/least_limits.hpp"
-
 namespace entrain::bounds {
 
 namespace {
@@ -206,8 +204,6 @@ class OpenRates {
   const RateLimits& limits_;
 };
 
-std::int64_t width(const RateRange& range) { return range.upper_ppb - range.lower_ppb; }
-
 /// Lowers limits to what bounds leave. True if that is worth another round. A clock without a mean
 /// rate that is possible is a contradiction.
 Proved<bool> lower_limits(const ErrorProblem& problem, const ErrorBounds& errors,
@@ -226,9 +222,9 @@ Proved<bool> lower_limits(const ErrorProblem& problem, const ErrorBounds& errors
                         life.first,
                         life.last});
     }
-    const std::int64_t old = width(limits.of(c));
+    const std::int64_t old = limits.of(c).width();
     limits.mean[c] = range;
-    much = much || width(limits.of(c)) < old - old / SolvingThresholds::worthwhile;
+    much = much || limits.of(c).width() < old - old / SolvingThresholds::worthwhile;
   }
   return much;
 }
@@ -269,27 +265,29 @@ Proved<LeastLimit> find_least(const ErrorProblem& problem, std::span<const RateR
 }  // namespace
 
 Proved<LeastLimit> find_least_wander(const ErrorProblem& problem, std::span<const RateRange> means,
-                                     std::span<const std::int64_t> near) {
+                                     std::span<const std::int64_t> near,
+                                     std::vector<difference::Cycle>* known) {
   return find_least(
       problem, means, near,
-      [](System& system, const auto& means_of_u, const auto& near_of_u, Effort& effort) {
-        return difference::find_least_wander(system, means_of_u, near_of_u, effort);
+      [&](System& system, const auto& means_of_u, const auto& near_of_u, Effort& effort) {
+        return difference::find_least_wander(system, means_of_u, near_of_u, effort, known);
       });
 }
 
 Proved<LeastLimit> find_least_widening(const ErrorProblem& problem,
                                        std::span<const RateRange> means, std::int64_t wander_ppb,
-                                       std::span<const std::int64_t> near) {
+                                       std::span<const std::int64_t> near,
+                                       std::vector<difference::Cycle>* known) {
   return find_least(
       problem, means, near,
       [&](System& system, const auto& means_of_u, const auto& near_of_u, Effort& effort) {
-        return difference::find_least_widening(system, means_of_u, wander_ppb, near_of_u, effort);
+        return difference::find_least_widening(system, means_of_u, wander_ppb, near_of_u, effort,
+                                               known);
       });
 }
 
-Proved<Narrowed> narrow_limits(const ErrorProblem& problem, RateLimits start,
+Proved<Narrowed> narrow_limits(const ErrorProblem& problem, Narrowed narrowed,
                                const std::function<bool(const ErrorBounds&)>& add_violated) {
-  Narrowed narrowed{std::move(start), {}};
   int narrowings = 0;
   do {
     System system = system_of(problem, narrowed.limits, problem.is_mean_given);

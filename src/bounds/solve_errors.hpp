@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 
 #include "bounds/error_bounds.hpp"
+#include "difference/least_limits.hpp"
 #include "difference/system.hpp"
 
 /// Errors of clocks from difference constraints (difference::System), under limits on their rates.
@@ -56,32 +57,33 @@ struct LeastLimit {
   Contradiction shown;  ///< what shows that less is impossible; without clocks: nothing does
 };
 /// The least wander. `means`: ranges of the mean rates of errors, one per clock. `near`: means from
-/// which the search begins.
+/// which the search begins. `known`: as there.
 [[nodiscard]] Proved<LeastLimit> find_least_wander(const ErrorProblem& problem,
                                                    std::span<const RateRange> means,
-                                                   std::span<const std::int64_t> near);
+                                                   std::span<const std::int64_t> near,
+                                                   std::vector<difference::Cycle>* known = nullptr);
 /// The least number by which all ranges of mean rates have to grow, if clocks wander no more.
-[[nodiscard]] Proved<LeastLimit> find_least_widening(const ErrorProblem& problem,
-                                                     std::span<const RateRange> means,
-                                                     std::int64_t wander_ppb,
-                                                     std::span<const std::int64_t> near);
+[[nodiscard]] Proved<LeastLimit> find_least_widening(
+    const ErrorProblem& problem, std::span<const RateRange> means, std::int64_t wander_ppb,
+    std::span<const std::int64_t> near, std::vector<difference::Cycle>* known = nullptr);
 
 struct Narrowed {
   RateLimits limits;
   ErrorBounds errors;
 };
 
-/// Derives limits on the rates of errors from a limit on wander (`start.wander_ppb`): the largest
-/// difference of a clock's rate from its mean over its life.
+/// Derives limits on the rates of errors from a limit on wander (`start.limits.wander_ppb`): the
+/// largest difference of a clock's rate from its mean over its life.
 ///
 /// Bounds limit that mean: from the first event to the last one, and between any two times,
 /// where the rate may differ from the mean by the wander. Smaller limits give narrower bounds and
-/// vice versa, so both are iterated. `start.mean` must be wide enough.
+/// vice versa, so both are iterated. `start.limits.mean` must be wide enough; `start.errors` are
+/// bounds that hold under these limits, or empty.
 ///
 /// `add_violated` adds to the problem what the least or the greatest errors violate, and returns
 /// false if that is nothing: then bounds are those of all constraints. Deterministic.
 [[nodiscard]] Proved<Narrowed> narrow_limits(
-    const ErrorProblem& problem, RateLimits start,
+    const ErrorProblem& problem, Narrowed start,
     const std::function<bool(const ErrorBounds&)>& add_violated);
 
 }  // namespace entrain::bounds

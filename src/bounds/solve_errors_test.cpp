@@ -71,7 +71,7 @@ TEST(LeastWander, is_none_where_times_contradict_each_other) {
 TEST(NarrowLimits, find_the_mean_rate_from_bounds) {
   // 10 ppm of wander; the line may be wrong by 1000 ppm, but errors move by 20 in 100'000.
   const auto narrowed =
-      narrow_limits(two_exchanges(10, 0), {10'000, {{0, 0}, {-1'000'000, 1'000'000}}},
+      narrow_limits(two_exchanges(10, 0), {{10'000, {{0, 0}, {-1'000'000, 1'000'000}}}, {}},
                     [](const ErrorBounds&) { return false; });
   ASSERT_TRUE(narrowed);
   EXPECT_LT(narrowed->limits.mean[1].upper_ppb, 250'000);
@@ -85,7 +85,7 @@ TEST(NarrowLimits, wander_averages_out_over_a_life) {
   problem.edges = {{{0, 999'990}, {1, 1'000'000}, 0}, {{1, 999'990}, {0, 1'000'000}, 0}};
   problem.lives = {{0, 1'000'000}, {0, 1'000'000}};
   problem.is_mean_given = true;
-  const auto narrowed = narrow_limits(problem, {100'000, {{0, 0}, {-20'000, 20'000}}},
+  const auto narrowed = narrow_limits(problem, {{100'000, {{0, 0}, {-20'000, 20'000}}}, {}},
                                       [](const ErrorBounds&) { return false; });
   ASSERT_TRUE(narrowed);
   // 10 by the exchange, 20 by the mean rate; the rate alone would allow 120 of wander.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/exact.hpp"
 #include "constraints/edge_constraints.hpp"
 
 namespace entrain::bounds {
@@ -12,7 +13,7 @@ namespace {
 
 /// Sizes; tests/bounds/prove_test.cpp. Chosen, not measured: the result does not depend on them.
 struct GenerationSizes {
-  static constexpr std::uint32_t coarsest = 4, finest = 1U << 20;  ///< windows
+  static constexpr std::uint32_t coarsest = 4, first = 64, finest = 1U << 20;  ///< windows
   static constexpr int most_bits = 8;
 };
 
@@ -34,7 +35,21 @@ ViolatedEdges::ViolatedEdges(const constraints::Context& context, const Setting&
       context_, times_, [&](LocationIndex l) { return setting_.lines[setting_.clock_of[l]]; });
 }
 
-bool ViolatedEdges::collect(std::int64_t most_slack) {
+void ViolatedEdges::begin_anew() {
+  windows_ = GenerationSizes::first;
+  near_ = 1;
+}
+
+/// Windows in which errors change by about what edges may be near: of more edges of a pair in one
+/// of them the tightest says nearly all.
+void ViolatedEdges::choose_windows(std::int64_t rate_ppb) {
+  const Int128 change = (static_cast<Int128>(setting_.end - setting_.begin) << bits_) * rate_ppb;
+  const Int128 windows = change / k_billion / near_;
+  windows_ = static_cast<std::uint32_t>(std::clamp<Int128>(
+      windows, std::min(2 * windows_, GenerationSizes::finest), GenerationSizes::finest));
+}
+
+bool ViolatedEdges::collect(std::int64_t most_slack, std::int64_t rate_ppb) {
   constraints::ConstraintOptions options;
   options.times = times_;
   options.clock_of = setting_.clock_of;
@@ -53,7 +68,7 @@ bool ViolatedEdges::collect(std::int64_t most_slack) {
   for (const auto& [one, slack] : found) worst = std::min(worst, slack);
   if (worst >= 0 && most_slack == near_) return false;
   near_ = static_cast<std::int64_t>(-worst) / 32 + 1;
-  windows_ = std::min(4 * windows_, GenerationSizes::finest);
+  choose_windows(rate_ppb);
   return keep(found);
 }
 

@@ -44,24 +44,28 @@ class ViolatedEdges {
   /// parts since begin(), within `most_error` of the base line. It is called with increasing
   /// stamps. With them come edges that are nearly violated: they would be next. False if nothing
   /// was added: all that is violated is known, as it is between clocks that nothing ties.
-  /// Collective.
+  /// `rate_ppb`: by which errors may change; edges that are so near to a tighter one of their pair
+  /// that they say little more are left for later. Collective.
   template <class ClockOf>
-  bool add(ClockOf clock_of) {
+  bool add(ClockOf clock_of, std::int64_t rate_ppb) {
     constraints::evaluate_nodes(context_, corrected_, clock_of);
-    return collect(near_);
+    return collect(near_, rate_ppb);
   }
+  /// Other errors are asked about from now on, which may violate much more.
+  void begin_anew();
   /// Adds the tightest edges by such times. Collective.
   template <class ClockOf>
   void add_tightest(ClockOf clock_of) {
     constraints::evaluate_nodes(context_, corrected_, clock_of);
-    collect(std::numeric_limits<std::int64_t>::max());
+    collect(std::numeric_limits<std::int64_t>::max(), 0);
   }
 
   /// All edges that were added, in order.
   [[nodiscard]] std::span<const difference::Edge> edges() const { return edges_; }
 
  private:
-  bool collect(std::int64_t most_slack);
+  bool collect(std::int64_t most_slack, std::int64_t rate_ppb);
+  void choose_windows(std::int64_t rate_ppb);
   bool keep(std::span<const constraints::LimitingEdge> found);
 
   constraints::Context context_;

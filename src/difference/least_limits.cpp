@@ -19,10 +19,11 @@ struct SearchLimits {
   /// enough, but may not be the least one.
   static constexpr int rounds = 400;
   /// Steps of a search for the least limit, together and per node; then one that is enough does.
-  static constexpr std::uint64_t steps = 20'000'000, steps_per_node = 400;
+  static constexpr std::uint64_t steps = 100'000'000, steps_per_node = 100;
+  static constexpr std::uint64_t multiplications = 16;  ///< that take as long as a step
   /// The price of a ppb of the limit, in ppb squared of distance from the means that are near. It
   /// grows where that holds the limit up, to what leaves digits enough to the means.
-  static constexpr double price = 1e10, growth = 16, most_price = 1e14;
+  static constexpr double price = 1e7, growth = 16, most_price = 1e14;
   static constexpr double tolerance = 1e-3;   ///< largest violation of a row, ppb
   static constexpr double dependent = 1e-10;  ///< squared share of a row that others do not explain
 };
@@ -59,17 +60,20 @@ class NearestLeast {
   void add(Row row) { rows_.push_back(std::move(row)); }
 
   enum class Outcome : std::uint8_t { solved, impossible, too_long };
-  /// Too long: after more multiplications than those that are left, which are counted down.
+  /// Too long: after more steps than those that are left, which are counted down.
   Outcome solve(std::uint64_t& left) {
     for (std::optional<std::size_t> row; (row = most_violated());) {
       double price = 0;
       while (true) {
         // A step may form the basis anew.
-        if (square(basis_.size() + 1) * x_.size() > left) return Outcome::too_long;
+        if (square(basis_.size() + 1) * x_.size() / SearchLimits::multiplications > left) {
+          return Outcome::too_long;
+        }
         const auto step = try_step(*row, price);
         if (!step) break;
         if (!*step) return Outcome::impossible;
-        const std::uint64_t spent = std::exchange(multiplied_, 0) + rows_.size();
+        const std::uint64_t spent =
+            std::exchange(multiplied_, 0) / SearchLimits::multiplications + rows_.size();
         if (spent > left) return Outcome::too_long;
         left -= spent;
       }
@@ -190,12 +194,13 @@ class LeastSearch {
   /// `wander_ppb`: empty if it is what has to be found.
   LeastSearch(System& system, std::span<const RateRange> means,
               std::optional<std::int64_t> wander_ppb, std::span<const std::int64_t> near,
-              Effort& effort)
+              Effort& effort, std::vector<Cycle>* known)
       : system_(system),
         means_(means),
         wander_ppb_(wander_ppb),
         near_(near),
         effort_(effort),
+        known_(known),
         left_(std::min(effort.most,
                        SearchLimits::steps + SearchLimits::steps_per_node * system.nodes())),
         program_(std::vector<double>(near.begin(), near.end())) {
@@ -207,6 +212,8 @@ class LeastSearch {
       add({{c, 1.0}, {z, grows ? 1.0 : 0.0}}, static_cast<double>(lower));
       add({{c, -1.0}, {z, grows ? 1.0 : 0.0}}, -static_cast<double>(upper));
     }
+    if (known == nullptr) return;
+    for (const Cycle& cycle : *known) add(cycle);
   }
 
   Solved<LeastLimits> run() {
@@ -220,7 +227,9 @@ class LeastSearch {
       }
       LeastLimits found = set_limits();
       const std::uint64_t before_search = effort_.spent;
+      effort_.more_cycles = true;
       auto solved = greatest_below(system_, Values(system_.nodes(), 0), effort_);
+      effort_.more_cycles = false;
       left_ -= std::min(left_, effort_.spent - before_search);
       if (solved) {
         // Nearer means cost less, so that the limit may fall once more.
@@ -233,8 +242,8 @@ class LeastSearch {
       }
       last = std::move(solved.error());
       if (!last.certificate) break;
-      if (!add(*last.certificate)) break;
-      for (const Certificate& one : last.more) add(one);
+      if (!take(*last.certificate)) break;
+      for (const Certificate& one : last.more) take(one);
     }
     return tl::unexpected(std::move(last));
   }
@@ -260,28 +269,45 @@ class LeastSearch {
     }
   }
 
-  /// Adds what a cycle demands. False if no limits meet that.
-  bool add(const Certificate& cycle) {
-    std::map<std::size_t, double> ticks;  // by which a cycle goes forward along clocks
-    Exact length = 0, along = 0;
-    for (const Certificate::Step& step : cycle.steps) {
+  [[nodiscard]] Cycle cycle_of(const Certificate& certificate) const {
+    Cycle cycle;
+    std::map<std::uint32_t, std::int64_t> ticks;
+    for (const Certificate::Step& step : certificate.steps) {
       const bool is_rate = step.kind == Certificate::Kind::rate;
       if (!is_rate && step.kind != Certificate::Kind::mean) {
-        length += step.length;
+        cycle.length += step.length;
         continue;
       }
       const std::int64_t way = system_.stamp(step.to) - system_.stamp(step.from);
-      ticks[step.position] += static_cast<double>(way);
-      if (is_rate) along += std::abs(way);
-      if (!is_rate) length += Exact{system_.limits(step.position).mean->slack_ticks} * k_tick;
+      ticks[step.position] += way;
+      if (is_rate) cycle.along += std::abs(way);
+      if (!is_rate) cycle.length += Exact{system_.limits(step.position).mean->slack_ticks} * k_tick;
     }
-    if (wander_ppb_) length += along * *wander_ppb_;
-    double scale = wander_ppb_ ? 0 : static_cast<double>(along);
-    for (const auto& [clock, way] : ticks) scale = std::max(scale, std::abs(way));
+    cycle.ticks.assign(ticks.begin(), ticks.end());
+    return cycle;
+  }
+  bool take(const Certificate& certificate) {
+    Cycle cycle = cycle_of(certificate);
+    const bool is_added = add(cycle);
+    if (known_ != nullptr) known_->push_back(std::move(cycle));
+    return is_added;
+  }
+
+  /// Adds what a cycle demands. False if no limits meet that.
+  bool add(const Cycle& cycle) {
+    const Exact length = cycle.length + (wander_ppb_ ? cycle.along * *wander_ppb_ : 0);
+    double scale = wander_ppb_ ? 0 : static_cast<double>(cycle.along);
+    for (const auto& [clock, way] : cycle.ticks) {
+      scale = std::max(scale, std::abs(static_cast<double>(way)));
+    }
     if (scale == 0) return false;
     std::vector<std::pair<std::size_t, double>> terms;
-    for (const auto& [clock, way] : ticks) terms.emplace_back(clock, way / scale);
-    if (!wander_ppb_) terms.emplace_back(program_.last(), static_cast<double>(along) / scale);
+    for (const auto& [clock, way] : cycle.ticks) {
+      terms.emplace_back(clock, static_cast<double>(way) / scale);
+    }
+    if (!wander_ppb_) {
+      terms.emplace_back(program_.last(), static_cast<double>(cycle.along) / scale);
+    }
     add(std::move(terms), -static_cast<double>(length) / scale);
     return true;
   }
@@ -336,6 +362,7 @@ class LeastSearch {
   std::optional<std::int64_t> wander_ppb_;
   std::span<const std::int64_t> near_;
   Effort& effort_;
+  std::vector<Cycle>* known_;
   std::uint64_t left_;  ///< steps that the search for the least limit may still take
   NearestLeast program_;
 };
@@ -343,14 +370,15 @@ class LeastSearch {
 }  // namespace
 
 Solved<LeastLimits> find_least_wander(System& system, std::span<const RateRange> means,
-                                      std::span<const std::int64_t> near, Effort& effort) {
-  return LeastSearch(system, means, std::nullopt, near, effort).run();
+                                      std::span<const std::int64_t> near, Effort& effort,
+                                      std::vector<Cycle>* known) {
+  return LeastSearch(system, means, std::nullopt, near, effort, known).run();
 }
 
 Solved<LeastLimits> find_least_widening(System& system, std::span<const RateRange> means,
                                         std::int64_t wander_ppb, std::span<const std::int64_t> near,
-                                        Effort& effort) {
-  return LeastSearch(system, means, wander_ppb, near, effort).run();
+                                        Effort& effort, std::vector<Cycle>* known) {
+  return LeastSearch(system, means, wander_ppb, near, effort, known).run();
 }
 
 }  // namespace entrain::difference

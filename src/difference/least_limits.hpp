@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "difference/solve.hpp"
@@ -28,24 +29,30 @@ struct LeastLimits {
   bool is_least = true;  ///< false: the search ended early, and smaller limits may suffice
 };
 
+/// A row of the linear program: length + sum of m_i ticks_i + W along >= 0.
+struct Cycle {
+  std::vector<std::pair<std::uint32_t, std::int64_t>> ticks;  ///< clock i, and ticks_i
+  Exact length = 0, along = 0;
+};
+
 /// Finds the least wander of all clocks. `means`: one range per clock. `near`: one mean per clock;
 /// of several feasible means the search prefers the nearest to these. Clocks whose mean rates are
 /// limited need a ClockLimits::mean in the system. The limits of `system` become those found, a ppb
 /// wider for the rounding of means; if not `is_least`, others that `solution` meets. The
 /// certificate of a failure shows why no wander suffices; a failure without one: the search took
-/// too long.
+/// too long. `known`: cycles of this system, or of one with fewer constraints; those found are
+/// added. Null: none.
 [[nodiscard]] Solved<LeastLimits> find_least_wander(System& system,
                                                     std::span<const RateRange> means,
                                                     std::span<const std::int64_t> near,
-                                                    Effort& effort);
+                                                    Effort& effort,
+                                                    std::vector<Cycle>* known = nullptr);
 
 /// Finds the least widening of all ranges of mean rates, ppb at both ends, if clocks wander by at
 /// most `wander_ppb`. Ranges of a single rate stay. Otherwise as above, but always `is_least`: a
 /// search that takes too long fails.
-[[nodiscard]] Solved<LeastLimits> find_least_widening(System& system,
-                                                      std::span<const RateRange> means,
-                                                      std::int64_t wander_ppb,
-                                                      std::span<const std::int64_t> near,
-                                                      Effort& effort);
+[[nodiscard]] Solved<LeastLimits> find_least_widening(
+    System& system, std::span<const RateRange> means, std::int64_t wander_ppb,
+    std::span<const std::int64_t> near, Effort& effort, std::vector<Cycle>* known = nullptr);
 
 }  // namespace entrain::difference

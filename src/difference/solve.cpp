@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 namespace entrain::difference {
@@ -40,25 +41,39 @@ class Search {
 
   std::optional<Failure> run() {
     if constexpr (way == Way::raise) negate();
-    std::uint64_t next_look = 4;  // sweeps after which predecessors are searched for a cycle
+    std::uint64_t next_look = k_sweeps_per_look;
     std::uint64_t changes_before = 0;
+    const std::uint64_t before = effort_.spent;
+    std::uint64_t enough = effort_.most;
     for (std::uint64_t sweeps = 1;; ++sweeps) {
       const bool changed = sweeps % 2 == 1 ? sweep_up() : sweep_down();
       if (!changed) break;
-      if (effort_.spent > effort_.most) return Failure{};
+      if (effort_.spent > enough) return found_ ? std::move(found_) : Failure{};
       if (sweeps < next_look && changes_ - changes_before < 4 * std::uint64_t{system_.nodes()}) {
         continue;
       }
       if (sweeps >= next_look) next_look *= 2;
       changes_before = changes_;
-      if (auto failure = find_cycles()) return failure;
+      if (auto failure = find_cycles()) {
+        if (!effort_.more_cycles) return failure;
+        const std::uint64_t spent = effort_.spent - before;
+        if (!found_) enough = std::min(enough, effort_.spent + k_more_steps * spent);
+        set_aside(std::move(*failure));
+        next_look = sweeps + k_sweeps_per_look;
+      }
       follow_predecessors();
     }
+    if (found_) return std::move(found_);
     if constexpr (way == Way::raise) negate();
     return std::nullopt;
   }
 
  private:
+  /// Sweeps after which predecessors are searched for a cycle.
+  static constexpr std::uint64_t k_sweeps_per_look = 4;
+  /// Effort::more_cycles: steps after the first cycle, as a multiple of those that found it.
+  static constexpr std::uint64_t k_more_steps = 4;
+
   void negate() {
     for (Exact& value : values_) value = -value;
   }
@@ -180,6 +195,26 @@ class Search {
     return failure;
   }
 
+  /// Keeps cycles, and takes their nodes out of the search.
+  void set_aside(Failure failure) {
+    const auto remove = [&](const Certificate& cycle) {
+      for (const Certificate::Step& step : cycle.steps) {
+        const std::uint32_t position = positions_[step.to];
+        values_[step.to] = -k_unbounded;
+        before_[step.to] = k_nobody;
+        active_[position / 64] &= ~(std::uint64_t{1} << position % 64);
+      }
+    };
+    remove(*failure.certificate);
+    std::ranges::for_each(failure.more, remove);
+    if (!found_) {
+      found_ = std::move(failure);
+      return;
+    }
+    failure.more.push_back(std::move(*failure.certificate));
+    std::ranges::move(failure.more, std::back_inserter(found_->more));
+  }
+
   /// The cycle of predecessors that a node is on.
   [[nodiscard]] Certificate certificate(Node first) const {
     Certificate result;
@@ -242,6 +277,7 @@ class Search {
       active_;            ///< bit of every position: the value changed since arcs were tried
   Words ahead_, behind_;  ///< those of this sweep and of the next one
   std::uint64_t changes_ = 0;
+  std::optional<Failure> found_;  ///< cycles that were set aside
 };
 
 template <Way way>

@@ -53,6 +53,8 @@ using Solved = tl::expected<T, Failure>;
 struct Effort {
   std::uint64_t most = UINT64_MAX;
   std::uint64_t spent = 0;
+  /// A search does not end with the first cycles, but goes on for a while without their nodes.
+  bool more_cycles = false;
 };
 
 /// The greatest solution that is nowhere above `start` (of all solutions, those with u of the

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/random.hpp"
@@ -267,6 +268,40 @@ TEST(Solve, the_least_rate_is_the_least_one) {
     }
   }
   EXPECT_GT(raised, 100);
+}
+
+/// Pairs of clocks that contradict themselves, chained by messages that do not.
+TEST(Solve, a_search_may_go_on_after_the_first_cycles) {
+  constexpr std::uint32_t k_pairs = 40;
+  std::vector<ClockLimits> clocks(2 * k_pairs, {.rate = RateRange::within(1'000)});
+  std::vector<Edge> edges;
+  for (std::uint32_t p = 0; p < k_pairs; ++p) {
+    // Pair p needs p + 1 rounds of its cycle to be lower than what the chain demands.
+    edges.push_back({{2 * p, 1'000'000 * p}, {2 * p + 1, 1'000'000 * p + 100}, 0});
+    edges.push_back({{2 * p + 1, 1'000'000 * p + 100}, {2 * p, 1'000'000 * p}, 1});
+    if (p > 0) edges.push_back({{2 * p - 1, 1'000'000 * p - 500'000}, {2 * p, 1'000'000 * p}, 0});
+  }
+  const System system({.clocks = clocks, .reference = 0, .edges = edges});
+  Effort effort{.more_cycles = true};
+  const auto solved = greatest_below(system, Values(system.nodes(), 0), effort);
+  ASSERT_FALSE(solved);
+  ASSERT_TRUE(solved.error().certificate);
+  std::set<Node> nodes;
+  std::size_t steps = 0;
+  const auto check = [&](const Certificate& cycle) {
+    EXPECT_LT(cycle.length, 0);
+    Exact length = 0;
+    for (const Certificate::Step& step : cycle.steps) {
+      length += step.length;
+      nodes.insert(step.to);
+      ++steps;
+    }
+    EXPECT_EQ(length, cycle.length);
+  };
+  check(*solved.error().certificate);
+  std::ranges::for_each(solved.error().more, check);
+  EXPECT_EQ(nodes.size(), steps) << "cycles have no node in common";
+  EXPECT_EQ(solved.error().more.size() + 1, k_pairs);
 }
 
 }  // namespace

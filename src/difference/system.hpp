@@ -54,6 +54,7 @@ struct RateRange {
   [[nodiscard]] constexpr Exact most(std::int64_t ticks) const {
     return Exact{ticks} * (ticks > 0 ? upper_ppb : lower_ppb);
   }
+  [[nodiscard]] constexpr std::int64_t width() const { return upper_ppb - lower_ppb; }
   [[nodiscard]] constexpr bool contains(std::int64_t ppb) const {
     return ppb >= lower_ppb && ppb <= upper_ppb;
   }

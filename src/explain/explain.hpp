@@ -71,14 +71,9 @@ struct Explanation {
   std::vector<std::uint32_t> evidence;   ///< number of cycles that each step breaks
   std::vector<std::uint32_t> edges;      ///< edges that are dropped, increasing
   std::vector<std::uint32_t> instances;  ///< instances that are dropped, increasing
-<<<<<<< HEAD
   std::optional<std::int64_t> rate_ppb;  ///< the limit on all rates, raised to the least feasible
-  /// With `rate_ppb`: edges, then instances, of a cycle that contradicts the limit; increasing.
-=======
-  std::optional<std::int64_t> rate_ppb;  ///< limit on all rates that has to be raised to this
-  bool is_exchanged = false;  ///< each effect is a cause of its cause: no edge is left as it is
+  bool is_exchanged = false;             ///< each effect is a cause of its cause
   /// Edges, then instances, of a cycle that contradicts the limits as they are; increasing.
->>>>>>> 69dacb959c0decd9eeb7930147d6f0588acc0380
   std::vector<std::uint32_t> certificate;
   double bits = 0;  ///< sum of the prices
 };
@@ -89,18 +84,13 @@ struct Explanation {
 /// infeasible, adds its negative cycles and repeats. Where several gaps between stamps break the
 /// same cycles, the step is in the longest one.
 ///
-<<<<<<< HEAD
+/// With Trust::may_be_exchanged the edges with causes and effects exchanged are searched as well:
+/// of both searches the one goes on whose price so far is lower, which is a lower bound of its last
+/// one.
+///
 /// Clocks must have limits on momentary rates only, the same for all; there must be no sessions.
 /// Deterministic. Empty if the search takes more than `effort` or 8,192 cycles, or if no relaxation
 /// breaks some cycle.
-=======
-/// That causes and effects are exchanged (Trust::may_be_exchanged) is searched beside: of both
-/// searches the one goes on that has the lower price so far, which is a lower bound of its last
-/// one.
-///
-/// Clocks must have limits on rates only, and no sessions. Deterministic. Empty if the search takes
-/// more than `effort` or 8,192 cycles, or if nothing that may be relaxed breaks a cycle.
->>>>>>> 69dacb959c0decd9eeb7930147d6f0588acc0380
 ///
 /// Example: messages both ways tie clock 1 to clock 0 within 10 ticks. From stamp 1,000 on, all of
 /// them show clock 1 another 500 ticks ahead: the cheapest explanation is one step at 1,000.
