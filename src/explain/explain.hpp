@@ -25,6 +25,10 @@ struct Prices {
   /// Weak evidence is wrong, once in 64 cases: ends that should coincide do not (an instance with a
   /// delay below 0), a link means no order, a pair was guessed where records are missing.
   static constexpr double weak = 6;
+  /// All guessed pairs of two clocks are wrong, as where both lost as much at different times and
+  /// what lies between is shifted: `weak`, and for each pair that it meets the others by chance,
+  /// as every second wrong one does.
+  static constexpr double by_chance = 1;
   /// Clocks run faster than the limit says, but no faster than `fastest_ppb`.
   static constexpr double rate = 40;
   /// They tick at another frequency, up to a tenth off, which explains whatever clocks show: ten
@@ -55,7 +59,9 @@ struct Trust {
   /// Events of a clock happened in the order of their stamps even where it was set: no step turns
   /// them around.
   bool is_ordered = false;
-  bool is_weak_guessed = false;  ///< weak evidence alone shows no step
+  /// Weak edges are guessed pairs: by themselves they show no step, and those of two clocks may be
+  /// wrong together.
+  bool is_weak_guessed = false;
   bool may_be_exchanged = false;  ///< nothing but the edges says what are causes and what effects
   /// The user gave the limit on rates: that it is too small, but below Prices::fastest_ppb, is told
   /// before anything else is supposed.
@@ -78,6 +84,9 @@ struct Explanation {
   std::vector<std::uint32_t> certificate;
   double bits = 0;  ///< price
 };
+
+/// Price of `wrong` of all guessed pairs of two clocks, bits.
+double price_of_guesses(std::size_t wrong, std::size_t all);
 
 /// Finds the cheapest relaxations that remove all negative cycles: an implicit hitting set (R.
 /// Karp, 2010). Cycles that have no constraint in common are collected; the cheapest set of
