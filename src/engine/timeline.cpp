@@ -636,9 +636,8 @@ class Finder {
   }
   [[nodiscard]] bool wants_bending() const {
     return options_.presync == Presync::causal ||
-           (wants_estimate() &&
-            trace::find_property(t_.loaded.trace.definitions, trace::k_property_correction) ==
-                nullptr);
+           (wants_estimate() && trace::find_property(t_.loaded.trace.definitions,
+                                                     trace::k_property_correction) == nullptr);
   }
 
   bool set_by_common_ends() {

@@ -471,7 +471,7 @@ class Explainer {
   const Trust& trust_;
   difference::Effort& effort_;
   State state_ = State::open;
-  Explanation found_;  ///< the cheapest so far
+  Explanation found_;    ///< the cheapest so far
   System whole_;         ///< nothing relaxed but rates
   System without_ends_;  ///< the same without ends that coincide
   std::array<Rates, 2> rates_;

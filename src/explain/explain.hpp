@@ -19,8 +19,8 @@ struct Prices {
   /// step explains three wrong pairs or more.
   static constexpr double step = 60;
   static constexpr double pair = 20;  ///< two records do not belong together: one pair in a million
-  /// Causes and effects of all edges are exchanged: one wrong pair does not turn a table around, but
-  /// two may, and clocks beyond the limit on rates do.
+  /// Causes and effects of all edges are exchanged: one wrong pair does not turn a table around,
+  /// but two may, and clocks beyond the limit on rates do.
   static constexpr double exchanged = 30;
   /// Weak evidence is wrong, once in 64 cases: ends that should coincide do not (an instance with a
   /// delay below 0), a link means no order, a pair was guessed where records are missing.
@@ -95,7 +95,8 @@ double price_of_guesses(std::size_t wrong, std::size_t all);
 /// explain the cycles equally well, the clock was set in the longest one.
 ///
 /// That causes and effects are exchanged (Trust::may_be_exchanged) is searched beside: of both
-/// searches the one goes on that has the lower price so far, which is a lower bound of its last one.
+/// searches the one goes on that has the lower price so far, which is a lower bound of its last
+/// one.
 ///
 /// Clocks must have limits on rates only, and no sessions. Deterministic. Empty if the search takes
 /// more than `effort` or 8,192 cycles, or if nothing that may be relaxed breaks a cycle.

@@ -53,17 +53,17 @@ struct Messages {
     std::vector<difference::Instance> instances;
     for (const std::vector<Event>& one : ends) instances.push_back({one, one, -5});
     difference::Effort effort{.most = most};
-    const auto found = entrain::explain::explain(
-        {.clocks = limits,
-         .reference = static_cast<std::uint32_t>(limits.size() - 1),
-         .edges = edges,
-         .instances = instances},
-        {.edges = evidence,
-         .is_ordered = is_ordered,
-         .is_weak_guessed = is_weak_guessed,
-         .may_be_exchanged = may_be_exchanged,
-         .is_limit_given = is_limit_given},
-        effort);
+    const auto found =
+        entrain::explain::explain({.clocks = limits,
+                                   .reference = static_cast<std::uint32_t>(limits.size() - 1),
+                                   .edges = edges,
+                                   .instances = instances},
+                                  {.edges = evidence,
+                                   .is_ordered = is_ordered,
+                                   .is_weak_guessed = is_weak_guessed,
+                                   .may_be_exchanged = may_be_exchanged,
+                                   .is_limit_given = is_limit_given},
+                                  effort);
     Explanation stopped;
     stopped.bits = -1;
     return found.value_or(stopped);
@@ -230,8 +230,8 @@ TEST(Explain, an_exchange_is_seen_beside_a_step_or_a_fast_clock) {
       if (is_exchanged) run.exchange();
       const Explanation found = run.explain();
       EXPECT_EQ(found.is_exchanged, is_exchanged);
-      EXPECT_EQ(found.bits, (is_exchanged ? Prices::exchanged : 0) +
-                                (step == 0 ? Prices::rate : Prices::step));
+      EXPECT_EQ(found.bits,
+                (is_exchanged ? Prices::exchanged : 0) + (step == 0 ? Prices::rate : Prices::step));
     }
   }
 }

@@ -141,7 +141,7 @@ TEST(PairCalls, a_stretch_that_one_side_lost_is_where_clock_records_allow_it) {
     for (const bool is_turned : {false, true}) {
       PlacedCalls one = is_turned ? b : a, other = is_turned ? a : b;
       const Alignment found = pair_calls(one.side(), other.side());
-      EXPECT_EQ(found.pairs.size(), 170u);
+      EXPECT_EQ(found.pairs.size(), first == 90 ? 162u : 166u);  // four beside it are open
       expect_true(found, one, other);
     }
   }
