@@ -231,7 +231,7 @@ class Finder {
     }
     TRY_ASSIGN(const bool is_aligned, align_parts());
     if (!is_aligned) TRY(estimate());
-    const bool may_fail = !is_aligned && !was_tried_ && !use_.is_explained && wants_bending();
+    const bool may_fail = !is_aligned && !was_tried_ && !use_.is_explained && wants_estimate();
     if (may_fail && !carries() && !is_plausible()) TRY(explain_estimate());
     refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
@@ -353,6 +353,10 @@ class Finder {
                                            .offsets = records_.offsets,
                                            .names = records_.names});
     if (!explained_) return {};
+    if (!wants_bending() && explained_->tells_of_clocks()) {
+      explained_.reset();  // the correction left them as they are
+      return {};
+    }
     if (explained_->explanation().rate_ppb) return raise_limit(*explained_->explanation().rate_ppb);
     t_.told = explained_->told({});
     return given_ ? take_rest() : take_wrong_pairs();
@@ -626,11 +630,14 @@ class Finder {
     });
   }
 
+  [[nodiscard]] bool wants_estimate() const {
+    return options_.presync == Presync::causal ||
+           (corrects() && options_.presync == Presync::automatic);
+  }
   [[nodiscard]] bool wants_bending() const {
-    if (options_.presync == Presync::causal) return true;
-    return corrects() && options_.presync == Presync::automatic &&
-           trace::find_property(t_.loaded.trace.definitions, trace::k_property_correction) ==
-               nullptr;
+    return options_.presync == Presync::causal ||
+           (wants_estimate() && trace::find_property(t_.loaded.trace.definitions,
+                                                     trace::k_property_correction) == nullptr);
   }
 
   bool set_by_common_ends() {

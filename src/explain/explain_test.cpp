@@ -24,6 +24,7 @@ using difference::Edge;
 using difference::Event;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 /// Clocks within 1 %, the last one of which is the reference, which has no stamps.
 struct Messages {
@@ -31,7 +32,8 @@ struct Messages {
   std::vector<Edge> edges{};
   std::vector<std::vector<Event>> ends{};  ///< of instances whose ends coincide within 5 ticks
   std::vector<Evidence> evidence{};        ///< of edges
-  bool is_ordered = false, is_limit_given = false, may_be_exchanged = false;
+  bool is_ordered = false, is_weak_guessed = false;
+  bool is_limit_given = false, may_be_exchanged = false;
 
   explicit Messages(std::size_t clocks)
       : limits(clocks + 1, {.rate = difference::RateRange::within(10'000'000)}) {}
@@ -51,16 +53,17 @@ struct Messages {
     std::vector<difference::Instance> instances;
     for (const std::vector<Event>& one : ends) instances.push_back({one, one, -5});
     difference::Effort effort{.most = most};
-    const auto found = entrain::explain::explain(
-        {.clocks = limits,
-         .reference = static_cast<std::uint32_t>(limits.size() - 1),
-         .edges = edges,
-         .instances = instances},
-        {.edges = evidence,
-         .is_ordered = is_ordered,
-         .may_be_exchanged = may_be_exchanged,
-         .is_limit_given = is_limit_given},
-        effort);
+    const auto found =
+        entrain::explain::explain({.clocks = limits,
+                                   .reference = static_cast<std::uint32_t>(limits.size() - 1),
+                                   .edges = edges,
+                                   .instances = instances},
+                                  {.edges = evidence,
+                                   .is_ordered = is_ordered,
+                                   .is_weak_guessed = is_weak_guessed,
+                                   .may_be_exchanged = may_be_exchanged,
+                                   .is_limit_given = is_limit_given},
+                                  effort);
     Explanation stopped;
     stopped.bits = -1;
     return found.value_or(stopped);
@@ -121,6 +124,25 @@ TEST(Explain, weak_evidence_is_wrong_before_a_clock_was_set) {
       EXPECT_LE(found.bits, 20 * Prices::weak);
     }
   }
+}
+
+/// Half of the pairs of clocks 0 and 1 are shifted by as much in both directions, and clock 2 talks
+/// less with them.
+TEST(Explain, guessed_pairs_of_two_clocks_may_be_wrong_together) {
+  Messages run(3);
+  for (std::int64_t t = 10'000; t < 50'000; t += 1'000) {
+    run.talk(0, 1, t, t < 20'000 || t > 40'000 ? 0 : 500);
+    if (t % 8'000 == 0) run.talk(0, 2, t + 100, 0), run.talk(1, 2, t + 200, 0);
+  }
+  for (const Edge& edge : run.edges) {
+    const bool is_guessed = edge.cause.clock < 2 && edge.effect.clock < 2;
+    run.evidence.push_back(is_guessed ? Evidence::weak : Evidence::certain);
+  }
+  run.is_weak_guessed = true;
+  const Explanation found = run.explain();
+  EXPECT_THAT(found.steps, IsEmpty());
+  EXPECT_THAT(found.edges, SizeIs(80));
+  EXPECT_EQ(found.bits, Prices::weak + 80 * Prices::by_chance);
 }
 
 TEST(Explain, what_is_certain_stays) {
@@ -208,8 +230,8 @@ TEST(Explain, an_exchange_is_seen_beside_a_step_or_a_fast_clock) {
       if (is_exchanged) run.exchange();
       const Explanation found = run.explain();
       EXPECT_EQ(found.is_exchanged, is_exchanged);
-      EXPECT_EQ(found.bits, (is_exchanged ? Prices::exchanged : 0) +
-                                (step == 0 ? Prices::rate : Prices::step));
+      EXPECT_EQ(found.bits,
+                (is_exchanged ? Prices::exchanged : 0) + (step == 0 ? Prices::rate : Prices::step));
     }
   }
 }

@@ -72,6 +72,7 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
       run_edges_(edges),
       base_(base),
       evidence_(known.trust.edges.begin(), known.trust.edges.end()),
+      is_guessed_(known.trust.is_weak_guessed),
       explanation_(std::move(explanation)) {
   const std::size_t first_of_ends = edges.cause_clock.size() + edges.instances.size();
   std::erase_if(explanation_.certificate,
@@ -289,7 +290,9 @@ void Explained::tell_pairs(Told& told) const {
          .clocks = {a, b},
          .time_ticks = run_edges_.effect_time[first],
          .evidence = dropped,
-         .bits = static_cast<double>(dropped) * (is_weak ? Prices::weak : Prices::pair),
+         .bits = is_weak && is_guessed_
+                     ? price_of_guesses(dropped, all)
+                     : static_cast<double>(dropped) * (is_weak ? Prices::weak : Prices::pair),
          .text =
              fmt::format("{} of {} pairs of records of {} and {} contradict the others whatever "
                          "clocks do, and move no clock; the first is {}",
@@ -311,12 +314,14 @@ void Explained::tell_exchange(Told& told) const {
   const std::size_t edges = explanation_.edges.size();
   told.is_exchanged = true;
   told.wrong = edges;
-  told.all.push_back({.kind = ExplanationKind::exchanged,
-                      .evidence = edges,
-                      .bits = explanation_.bits,
-                      .text = fmt::format("causes and effects look exchanged: {} edges contradict "
-                                          "each other as they are, and agree the other way round",
-                                          edges)});
+  told.all.push_back(
+      {.kind = ExplanationKind::exchanged,
+       .evidence = edges,
+       .bits = explanation_.bits,
+       .text =
+           fmt::format("causes and effects look exchanged: {} edges contradict "
+                       "each other as they are, {} the other way round",
+                       edges, explanation_.bits > Prices::exchanged ? "but less" : "and agree")});
 }
 
 Told Explained::told(std::span<const ClockMap> maps) const {

@@ -45,6 +45,10 @@ class Explained {
                                        const Knowledge& known);
 
   [[nodiscard]] const Explanation& explanation() const { return explanation_; }
+  /// True if clocks were set or are fast, not only pairs are wrong.
+  [[nodiscard]] bool tells_of_clocks() const {
+    return explanation_.rate_ppb || !explanation_.steps.empty();
+  }
   [[nodiscard]] const Clocks& clocks() const { return clocks_; }
   [[nodiscard]] Edges edges() const { return list_.view(); }
   /// The edges of the run without those that are set aside.
@@ -84,6 +88,7 @@ class Explained {
   Edges run_edges_;
   std::uint64_t base_;              ///< stamp that those of the explanation count from
   std::vector<Evidence> evidence_;  ///< evidence of each edge; empty: all are usual
+  bool is_guessed_;                 ///< Trust::is_weak_guessed
   Explanation explanation_;
   std::vector<std::uint32_t> first_;  ///< first part of every clock
   Clocks clocks_;

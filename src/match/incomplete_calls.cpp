@@ -29,6 +29,7 @@ struct CallLimits {
   static constexpr std::uint32_t evidence = 18;   ///< least of both processes, bits
   static constexpr std::int64_t more_shift = 4;   ///< messages beyond the difference of the totals
   static constexpr std::int64_t most_shift = 16;  ///< messages that one side counts more, at most
+  static constexpr std::size_t stretch = 4;  ///< least calls missing in one stretch, open beside it
 };
 
 /// Evidence of the operations of a process about its calls.
@@ -170,12 +171,47 @@ std::optional<Alignment> pair_by_messages(const Side& a, const Side& b) {
   return found;
 }
 
+/// Pairs the calls outside of the one stretch in which a side lost all that it has less. Calls
+/// before it have equal places from the begin, those after it from the end. Where the stretch may
+/// lie is what symbols and clock records leave open (may_pair()): calls between are not paired, nor
+/// some beside it, among which both sides may have lost one. Nothing if it can lie nowhere, or if
+/// most calls are left open.
+std::optional<Alignment> pair_around_one_stretch(const Side& a, const Side& b) {
+  const std::size_t calls = std::min(a.records.size(), b.records.size());
+  const std::size_t missing = std::max(a.records.size(), b.records.size()) - calls;
+  if (missing < CallLimits::stretch) return std::nullopt;
+  const std::size_t of_a = a.records.size() - calls, of_b = b.records.size() - calls;
+  std::size_t first = calls, last = 0;  // places of the stretch in the shorter side
+  while (last < calls && may_pair(a.records[last], b.records[last])) ++last;
+  while (first > 0 && may_pair(a.records[first - 1 + of_a], b.records[first - 1 + of_b])) --first;
+  if (first > last) return std::nullopt;
+  first -= std::min(first, CallLimits::stretch);
+  last = std::min(last + CallLimits::stretch, calls);
+  if (4 * (last - first) > calls) return std::nullopt;
+  Alignment found;
+  for (std::size_t k = 0; k < calls; ++k) {
+    if (k >= first && k < last) continue;
+    const bool is_after = k >= last;
+    found.pairs.emplace_back(k + (is_after ? of_a : 0), k + (is_after ? of_b : 0));
+  }
+  found.ambiguous = last - first;
+  Alignment left;
+  count_unpaired(Ends(a, b), found.pairs, left);
+  found.sends_in_gaps = left.sends_in_gaps;
+  found.receives_in_gaps = left.receives_in_gaps;
+  found.lost = left.lost;
+  found.ambiguous -= std::min(found.ambiguous, left.in_gaps());
+  return found;
+}
+
 }  // namespace
 
 Alignment pair_calls(const Side& a, const Side& b) {
   if (a.records.empty() || b.records.empty()) return align_records(a, b);
   if (std::optional<Alignment> found = pair_by_messages(a, b)) return *std::move(found);
-  return only_times_distinguish(a, b) ? all_ambiguous(a, b) : align_records(a, b);
+  if (only_times_distinguish(a, b)) return all_ambiguous(a, b);
+  if (std::optional<Alignment> found = pair_around_one_stretch(a, b)) return *std::move(found);
+  return align_records(a, b);
 }
 
 void place_calls(std::span<const std::uint32_t> messages, std::span<const std::uint32_t> missing,

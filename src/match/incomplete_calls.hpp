@@ -37,7 +37,8 @@ void place_calls(std::span<const std::uint32_t> messages, std::span<const std::u
 
 /// Pairs the calls of two processes where some are missing: those after equally many messages, if
 /// both have a routine and exchange messages. No pairs if both have a routine, exchange no
-/// messages, and all calls are alike.
+/// messages, and all calls are alike. Else, where clock records or unlike calls show that one side
+/// lost nothing but one stretch, those before and after it; or what align_records() finds.
 ///
 /// Example: one process calls after 0, 40, 80 and 120 messages, the other after 0, 80 and 120: the
 /// second call of the first has no partner.

@@ -125,6 +125,35 @@ TEST(PairCalls, of_unequal_calls_between_the_same_messages_numbers_count) {
   EXPECT_EQ(found.examined_pairs, 0u);  // no explanations were compared
 }
 
+/// Calls of 600 ticks, 1000 apart, without a routine, that clock records place within 150 ticks.
+PlacedCalls measured() {
+  PlacedCalls calls = regular(600);
+  calls.facts.evidence = 0;
+  for (EndRecord& record : calls.records) record.doubt = 150, record.duration = 600;
+  return calls;
+}
+
+TEST(PairCalls, a_stretch_that_one_side_lost_is_where_clock_records_allow_it) {
+  for (const std::size_t first : {0, 90, 170}) {
+    const PlacedCalls a = measured();
+    PlacedCalls b = measured();
+    for (int n = 0; n < 30; ++n) b.lose(first);
+    for (const bool is_turned : {false, true}) {
+      PlacedCalls one = is_turned ? b : a, other = is_turned ? a : b;
+      const Alignment found = pair_calls(one.side(), other.side());
+      EXPECT_EQ(found.pairs.size(), first == 90 ? 162u : 166u);  // four beside it are open
+      expect_true(found, one, other);
+    }
+  }
+}
+
+TEST(PairCalls, no_stretch_is_seen_where_clock_records_tell_of_two) {
+  PlacedCalls a = measured(), b = measured();
+  for (int n = 0; n < 20; ++n) a.lose(120), b.lose(30), b.lose(30);
+  const Alignment found = pair_calls(a.side(), b.side());
+  expect_true(found, a, b);
+}
+
 TEST(PairCalls, times_alone_do_not_distinguish_calls_of_a_routine) {
   PlacedCalls a = regular(0), b = regular(50);
   a.exchanged = b.exchanged = 0;

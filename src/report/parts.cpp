@@ -117,8 +117,8 @@ std::string on_a_screen(const Style& style, const std::function<std::string(std:
 }
 
 std::string exchange_text(const CheckReport& report) {
-  const auto found = std::ranges::find(report.explanations, ExplanationKind::exchanged,
-                                       &ClockExplanation::kind);
+  const auto found =
+      std::ranges::find(report.explanations, ExplanationKind::exchanged, &ClockExplanation::kind);
   return found == report.explanations.end() ? "" : found->text;
 }
 

@@ -132,11 +132,20 @@ std::string reservations(const CheckReport& report) {
 }
 
 /// "; 98.2 % of the recorded receives and collective calls could be checked".
+/// Operations of which nobody can tell when the others took part.
+std::string unrecorded_clause(const CheckReport& report) {
+  const std::uint64_t count = count_of(report.unmatched, "with_unrecorded_processes");
+  if (count == 0) return "";
+  return fmt::format("; {} processes that were not recorded",
+                     format_number_of(count, "operation involves", "operations involve"));
+}
+
 std::string share_clause(const CheckReport& report) {
   const std::optional<double> share = report.coverage.share();
   if (!share) return "";
   return fmt::format("; {} of the {} could be checked", format_share(*share),
-                     operations_text(report));
+                     operations_text(report)) +
+         unrecorded_clause(report);
 }
 
 std::string none_violated(const CheckReport& report, const char* edge = "edge",
@@ -212,7 +221,7 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
       return fmt::format("only {} of the {} could be checked, less than {:.4g} %; {}",
                          format_share(share.value_or(0)), operations_text(report),
                          100 * report.min_coverage, none_violated(report)) +
-             close_text(report);
+             close_text(report) + unrecorded_clause(report);
     case Doubt::clocks_apart:
       return fmt::format(
                  "nothing ties the clocks of {}, whose calls could not be paired with others; {}",

@@ -125,7 +125,7 @@ const char* name_of(Doubt doubt) {
 
 const char* name_of(ExplanationKind kind) {
   static constexpr std::array k_names{"step", "fast_clocks", "weak_evidence", "wrong_pairs",
-                                         "exchanged"};
+                                      "exchanged"};
   return name_in(k_names, kind);
 }
 

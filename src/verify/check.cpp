@@ -88,6 +88,7 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::uint64_t
       {"ambiguous_calls", u.ambiguous_calls},
       {"calls_in_gaps", u.calls_in_gaps},
       {"collective_ends_without_begin", u.collective_ends_without_begin},
+      {"with_unrecorded_processes", u.with_unrecorded},
       {"thread_barriers_incomplete", u.thread_barriers_incomplete},
       {"threads", u.threads},
       {"thread_teams", u.thread_teams},

@@ -154,6 +154,22 @@ TEST(Coverage, calls_beyond_a_disagreement_are_not_skipped_as_well) {
   EXPECT_EQ(coverage_of(b), "0 0 0 0 0, 200 0 6 0");
 }
 
+/// Messages of spawned processes and calls with them tell nothing; calls of the others do.
+TEST(Coverage, operations_with_processes_that_were_not_recorded_are_counted) {
+  TraceBuilder b(2);
+  const auto spawned = b.inter_comm({0, 1}, {k_none});
+  for (LocationIndex l = 0; l < 2; ++l) {
+    b.collective(l, 10, 20, op::barrier);
+    b.collective(l, 30, 40, op::barrier, trace::k_root_none, spawned);
+  }
+  b.message(K::send, 0, 50, 0, 0, 0, spawned);
+  b.message(K::recv, 1, 60, 0, 0, 0, spawned);
+  const CheckReport report = b.check();
+  EXPECT_EQ(text_of(report.coverage), "1 0 0 1 0, 4 2 0 0");
+  EXPECT_EQ(testing::count(report.unmatched, "with_unrecorded_processes"), 4U);
+  EXPECT_EQ(report.judgement.doubt, Doubt::low_coverage);
+}
+
 TEST(Coverage, calls_on_windows_count_too) {
   TraceBuilder b(2);
   const auto window = b.window(0);

@@ -77,6 +77,9 @@ struct Unmatched {
   std::int64_t ambiguous_calls = 0;  ///< aligned calls whose instance is not certain
   std::int64_t calls_in_gaps = 0;    ///< calls whose partner lies in a gap of another process
   std::int64_t collective_ends_without_begin = 0;
+  /// Messages to and from processes without a location, such as spawned ones, and calls on
+  /// communicators that have some.
+  std::int64_t with_unrecorded = 0;
   std::int64_t thread_barriers_incomplete = 0;  ///< barriers that some thread does not reach
   std::int64_t threads = 0;                     ///< thread creations, begins and waits
   std::int64_t thread_teams = 0;                ///< thread teams that several threads forked

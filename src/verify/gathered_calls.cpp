@@ -66,6 +66,14 @@ EdgeKind kind_of(Shape shape, CallFamily family) {
   return k_kinds[static_cast<std::size_t>(shape)];
 }
 
+bool lacks_members(const trace::Definitions& definitions, const trace::Comm& comm) {
+  const auto lacks = [&](const std::vector<LocationIndex>& group) {
+    return std::ranges::any_of(group,
+                               [&](LocationIndex l) { return l >= definitions.process_of.size(); });
+  };
+  return lacks(comm.group_a) || (comm.inter && lacks(comm.group_b));
+}
+
 bool names_partners(const CallRecord& call) { return (call.flags & trace::k_partners) != 0; }
 
 /// CallRoot::process of a call whose root is some other process of its own group.
@@ -82,7 +90,8 @@ struct GatheredCalls::Form {
         range(of),
         space(of.columns[0].head.space),
         family(family_of(trace.definitions, space)),
-        comm(comm_of(trace.definitions, space)) {}
+        comm(comm_of(trace.definitions, space)),
+        is_whole(!lacks_members(trace.definitions, comm)) {}
 
   /// Reads the calls with this ordinal and their root; false if they contradict each other.
   bool take(std::uint32_t ordinal) {
@@ -135,11 +144,11 @@ struct GatheredCalls::Form {
     if (has_totals_only() && !memory_only && alltoallv == AlltoallvRule::ignore) {
       const auto named = std::count_if(calls.begin(), calls.end(), names_partners);
       if (named < call_count) ++counts.skipped.alltoallv_instances;
-      counts.coverage.in_instances += named;
+      if (is_whole) counts.coverage.in_instances += named;
       counts.coverage.alltoallv_calls += call_count - named;
       return named > 0;
     }
-    counts.coverage.in_instances += call_count;
+    if (is_whole) counts.coverage.in_instances += call_count;
     if (shape == Shape::none) return false;
     if (memory_only) ++counts.skipped.rma_without_process_sync;
     return !memory_only;
@@ -221,6 +230,7 @@ struct GatheredCalls::Form {
   const SpaceIndex space;
   const CallFamily family;
   const trace::Comm& comm;
+  const bool is_whole;             ///< all members of the communicator were recorded
   std::vector<CallRecord> calls;   ///< calls of the current instance
   std::vector<const Head*> heads;  ///< heads of these calls
   std::uint32_t at = 0;            ///< ordinal of the instance

@@ -265,7 +265,10 @@ class Outliner::Walk {
   void message(const Event& event, bool send, std::uint32_t order) {
     std::uint32_t& channel = channel_of_form_[form_];
     if (channel == k_unseen) channel = channel_of_message(event, send);
-    if (channel == k_none) ++(send ? unmatched_.sends : unmatched_.receives);
+    if (channel == k_none) {
+      ++(send ? unmatched_.sends : unmatched_.receives);
+      unmatched_.with_unrecorded += memberships_.lacks_members(event.comm) ? 1 : 0;
+    }
     const bool to_itself =
         channel != k_none && is_within_location(out_.channels[channel].key, places_);
     if (!send && !to_itself) ++coverage_.receives;
@@ -348,6 +351,7 @@ class Outliner::Walk {
     }
     if (trace_.definitions.comms[comm].self) return;  // a single process does not wait
     if (memberships_.is_shared(comm)) ++coverage_.collective_calls;
+    if (memberships_.lacks_members(comm)) ++unmatched_.with_unrecorded;
     auto [column, is_new] = by_space_.insert(space, k_none);
     if (is_new) {
       if (const auto seat = memberships_.seat_of(comm, out_.process)) {

@@ -99,6 +99,12 @@ bool Memberships::is_shared(CommIndex comm) {
   return !seats.empty() && seats.front().process != seats.back().process;
 }
 
+bool Memberships::lacks_members(CommIndex comm) {
+  if (comm >= definitions_->comms.size()) return false;
+  const std::vector<Entry>& seats = seats_of(comm);
+  return !seats.empty() && seats.back().process == k_none;
+}
+
 std::optional<Seat> Memberships::seat_of(CommIndex comm, std::uint32_t process) {
   const std::vector<Entry>& seats = seats_of(comm);
   const auto found =

@@ -105,6 +105,8 @@ class Memberships {
 
   /// True if a communicator has members of more than one process.
   bool is_shared(CommIndex comm);
+  /// True if a member was not recorded; false for an undefined communicator.
+  bool lacks_members(CommIndex comm);
 
   /// Process of `rank` in a message of process `own` on `comm`; k_none: undefined.
   std::uint32_t peer_process(CommIndex comm, std::uint32_t own, std::uint32_t rank);
