@@ -65,7 +65,7 @@ struct TimesToCheck {
 /// ("cyclic_components" counts both sorts, "dropped_components" and "dropped_edges" the latter).
 /// The caller fills presync and mu_source. Counters of value 0 are omitted. `options` also
 /// sets when the verdict is `unproven` (min_coverage) and `violations` (strict_latency), see
-/// verdict.hpp.
+/// judge().
 ///
 /// Collective. Every member needs all definitions, but skeletons and maps only of the locations
 /// that it owns; nothing is changed, so threads may share them. Every member returns the same
@@ -90,5 +90,17 @@ Result<Checks> check_both(const trace::Share& share, const TimesToCheck& times,
 /// error the report is empty.
 CheckReport check(const trace::Trace& trace, const TimesToCheck& times,
                   const CheckOptions& options);
+
+/// Returns the verdict that the counts of a report support (docs/method.md, section 7). Reads
+/// violations, below_latency, checked_edges, coverage, min_coverage, unmatched and skipped.
+///
+/// A violation decides alone. Without one, `clean` needs at least one edge, no dropped edge,
+/// nothing decisive among `set_aside`, and a coverage of min_coverage. A trace that records no
+/// communication at all has nothing to violate and is clean, unless some of its files could not be
+/// read. `strict_latency`: an edge closer than mu is a violation, too.
+///
+/// Example: 2,400 calls of Alltoallv with unknown partners, and 8 calls of a barrier with
+/// its 56 edges. None is violated, but 8 of 2,408 calls are 0.33 %: unproven, low_coverage.
+Judgement judge(const CheckReport& report, bool strict_latency);
 
 }  // namespace entrain::verify
