@@ -77,10 +77,10 @@ class Comparison {
                   ComparedEvent& event) const {
     event.a_error_s = event.b_error_s = std::numeric_limits<double>::quiet_NaN();
     if (!has_truth()) return;
-    event.a_error_s = sums.error_of_a(of.a[i], of.truth[i]) * tick_s();
-    event.b_error_s = sums.error_of_b(of.b[i], of.truth[i]) * tick_s();
-    event.a_common_s = sums.common_of_a(of.truth[i]) * tick_s();
-    event.b_common_s = sums.common_of_b(of.truth[i]) * tick_s();
+    event.a_error_s = sums.error_of(k_a, of.a[i], of.truth[i]) * tick_s();
+    event.b_error_s = sums.error_of(k_b, of.b[i], of.truth[i]) * tick_s();
+    event.a_common_s = sums.common_of(k_a, of.truth[i]) * tick_s();
+    event.b_common_s = sums.common_of(k_b, of.truth[i]) * tick_s();
   }
 
   Result<std::vector<ComparedEvent>> pick_events(const DifferenceSums& sums) const {

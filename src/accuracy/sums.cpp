@@ -172,27 +172,22 @@ void TruthFit::add(const EventTimes& block) {
   assert(block.truth.size() == block.a.size() && block.truth.size() == block.b.size());
   for (std::size_t i = 0; i < block.truth.size(); ++i) {
     const std::int64_t t = block.truth[i];
-    const std::int64_t error_a = block.a[i] - t;
-    const std::int64_t error_b = block.b[i] - t;
-    a_.all.add(t, error_a);
-    b_.all.add(t, error_b);
-    a_.common.add(t, error_a);
-    b_.common.add(t, error_b);
-    if ((block.flags[i] & k_in_communication) != 0) {
-      a_.communication.add(t, error_a);
-      b_.communication.add(t, error_b);
+    for (const Side side : {k_a, k_b}) {
+      const std::int64_t error = (side == k_a ? block.a : block.b)[i] - t;
+      fits_[side].all.add(t, error);
+      fits_[side].common.add(t, error);
+      if ((block.flags[i] & k_in_communication) != 0) fits_[side].communication.add(t, error);
     }
     first_truth_ = std::min(first_truth_.value_or(t), t);
   }
 }
 
 void TruthFit::merge(const TruthFit& other) {
-  a_.all.merge(other.a_.all);
-  a_.communication.merge(other.a_.communication);
-  b_.all.merge(other.b_.all);
-  b_.communication.merge(other.b_.communication);
-  a_.common.merge(other.a_.common);
-  b_.common.merge(other.b_.common);
+  for (const Side side : {k_a, k_b}) {
+    fits_[side].all.merge(other.fits_[side].all);
+    fits_[side].communication.merge(other.fits_[side].communication);
+    fits_[side].common.merge(other.fits_[side].common);
+  }
   if (other.first_truth_) {
     first_truth_ = std::min(first_truth_.value_or(*other.first_truth_), *other.first_truth_);
   }
@@ -200,10 +195,11 @@ void TruthFit::merge(const TruthFit& other) {
 
 // ---- DifferenceSums ------------------------------------------------------------------------
 
-DifferenceSums::DifferenceSums(const TruthFit& fit)
-    : a_(Error{.removed = fit.a(), .common = &fit.common_a()}),
-      b_(Error{.removed = fit.b(), .common = &fit.common_b()}),
-      first_truth_(fit.first_truth()) {}
+DifferenceSums::DifferenceSums(const TruthFit& fit) : first_truth_(fit.first_truth()) {
+  for (const Side side : {k_a, k_b}) {
+    errors_.push_back({.removed = fit.line(side), .common = &fit.common(side)});
+  }
+}
 
 double DifferenceSums::error(const Error& of, std::int64_t time, std::int64_t truth) {
   return distance(time, truth) - of.removed(truth);
@@ -224,23 +220,22 @@ void DifferenceSums::Error::merge(const Error& other) {
 
 void DifferenceSums::add(const EventTimes& block) {
   assert(block.a.size() == block.b.size() && block.a.size() == block.flags.size());
-  assert(!a_ || block.truth.size() == block.a.size());
+  assert(errors_.empty() || block.truth.size() == block.a.size());
   for (std::size_t i = 0; i < block.a.size(); ++i) {
     const bool communicates = (block.flags[i] & k_in_communication) != 0;
     difference_.add(distance(block.b[i], block.a[i]), communicates);
-    if (!a_) continue;
-    const std::int64_t t = block.truth[i];
-    a_->add(block.a[i], t, communicates);
-    b_->add(block.b[i], t, communicates);
+    if (errors_.empty()) continue;
+    errors_[k_a].add(block.a[i], block.truth[i], communicates);
+    errors_[k_b].add(block.b[i], block.truth[i], communicates);
   }
 }
 
 void DifferenceSums::merge(const DifferenceSums& other) {
-  assert(a_.has_value() == other.a_.has_value());
+  assert(errors_.size() == other.errors_.size());
   difference_.merge(other.difference_);
-  if (!a_) return;
-  a_->merge(*other.a_);
-  b_->merge(*other.b_);
+  for (std::size_t side = 0; side < errors_.size(); ++side) {
+    errors_[side].merge(other.errors_[side]);
+  }
 }
 
 TruthError DifferenceSums::truth_error(const Error& error, std::uint64_t resolution_hz) const {
@@ -260,9 +255,9 @@ TruthError DifferenceSums::truth_error(const Error& error, std::uint64_t resolut
 void DifferenceSums::fill(CompareReport& report, std::uint64_t resolution_hz) const {
   report.all = difference_.all.statistics(resolution_hz);
   report.communication = difference_.communication.statistics(resolution_hz);
-  if (!a_) return;
-  report.a_error = truth_error(*a_, resolution_hz);
-  report.b_error = truth_error(*b_, resolution_hz);
+  if (errors_.empty()) return;
+  report.a_error = truth_error(errors_[k_a], resolution_hz);
+  report.b_error = truth_error(errors_[k_b], resolution_hz);
 }
 
 CommonError::CommonError(std::int64_t begin, std::int64_t end)

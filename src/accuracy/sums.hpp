@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -56,6 +57,10 @@ class CommonError {
   std::vector<long double> sums_;  ///< sums of the merged locations, one for each window
   std::size_t locations_ = 0;
 };
+
+/// The traces that are compared.
+enum Side : std::uint8_t { k_a, k_b };
+inline constexpr std::size_t k_sides = 2;
 
 /// Bits of EventTimes::flags.
 /// Communication inside the span: sends, receives, and ends of the application's collectives.
@@ -164,14 +169,12 @@ class TruthFit {
   TruthFit() : TruthFit(0, 0) {}
   /// The truth's times lie between `begin` and `end`.
   TruthFit(std::int64_t begin, std::int64_t end)
-      : a_{.common = {begin, end}}, b_{.common = {begin, end}} {}
+      : fits_{Fit{.common = {begin, end}}, Fit{.common = {begin, end}}} {}
   void add(const EventTimes& block);
   void merge(const TruthFit& other);
 
-  [[nodiscard]] Affine a() const { return a_.line(); }
-  [[nodiscard]] Affine b() const { return b_.line(); }
-  [[nodiscard]] const CommonError& common_a() const { return a_.common; }
-  [[nodiscard]] const CommonError& common_b() const { return b_.common; }
+  [[nodiscard]] Affine line(Side side) const { return fits_[side].line(); }
+  [[nodiscard]] const CommonError& common(Side side) const { return fits_[side].common; }
   /// Smallest time of the truth; 0 without events.
   [[nodiscard]] std::int64_t first_truth() const { return first_truth_.value_or(0); }
 
@@ -183,7 +186,7 @@ class TruthFit {
       return communication.points() > 0 ? communication.line() : all.line();
     }
   };
-  Fit a_, b_;
+  std::array<Fit, k_sides> fits_;
   std::optional<std::int64_t> first_truth_;
 };
 
@@ -205,15 +208,13 @@ class DifferenceSums {
   }
 
   /// Error of a time of A or B whose truth is `truth`, ticks; only with a truth.
-  [[nodiscard]] double error_of_a(std::int64_t time, std::int64_t truth) const {
-    return error(*a_, time, truth);
-  }
-  [[nodiscard]] double error_of_b(std::int64_t time, std::int64_t truth) const {
-    return error(*b_, time, truth);
+  [[nodiscard]] double error_of(Side side, std::int64_t time, std::int64_t truth) const {
+    return error(errors_[side], time, truth);
   }
   /// The part of these errors that all locations have in common at that moment.
-  [[nodiscard]] double common_of_a(std::int64_t truth) const { return common(*a_, truth); }
-  [[nodiscard]] double common_of_b(std::int64_t truth) const { return common(*b_, truth); }
+  [[nodiscard]] double common_of(Side side, std::int64_t truth) const {
+    return common(errors_[side], truth);
+  }
 
   /// Fills `all`, `communication`, `a_error`, `b_error` of a report.
   void fill(CompareReport& report, std::uint64_t resolution_hz) const;
@@ -244,7 +245,7 @@ class DifferenceSums {
   [[nodiscard]] TruthError truth_error(const Error& error, std::uint64_t resolution_hz) const;
 
   Pair difference_;
-  std::optional<Error> a_, b_;
+  std::vector<Error> errors_;  ///< by Side; empty without a truth
   std::int64_t first_truth_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/similar.hpp"
+#include "base/names.hpp"
 
 #include <vector>
 

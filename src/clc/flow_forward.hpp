@@ -12,7 +12,6 @@
 #include "base/team.hpp"
 #include "clc/flow_lane.hpp"
 #include "clc/forward.hpp"
-#include "clc/relay_progress.hpp"
 #include "clc/relays.hpp"
 #include "clc/scheduler.hpp"
 #include "trace/share.hpp"

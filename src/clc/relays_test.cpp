@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clc/relays.hpp"
-
 #include <algorithm>
 #include <deque>
 #include <mutex>
@@ -11,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "clc/flow_forward.hpp"
-#include "clc/relay_progress.hpp"
+#include "clc/relays.hpp"
 #include "clc/team_testing.hpp"
 
 namespace entrain::clc {

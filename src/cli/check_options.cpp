@@ -34,13 +34,7 @@ Result<ClockPriorOption> parse_mean_rate(std::string_view text, ClockPriorOption
 
 void CheckArguments::declare(OptionSet& set) {
   set.group(k_check_group);
-  set.choice("--presync", options.presync,
-             {{"auto", Presync::automatic},
-              {"none", Presync::none},
-              {"linear", Presync::linear},
-              {"regression", Presync::regression},
-              {"spline", Presync::spline},
-              {"causal", Presync::causal}},
+  set.choice("--presync", options.presync, named_up_to(Presync::causal),
              "How stored time stamps become the times to start from. none: as stored. linear: "
              "through the ClockOffset records, exactly as an OTF2 reader does. regression: a "
              "straight line per clock, by least squares over all clock sessions. spline: a smooth, "
@@ -54,10 +48,7 @@ void CheckArguments::declare(OptionSet& set) {
              "unless the archive was corrected already or has more than 4,096 clocks. The report "
              "names the choice. Use none to see the stamps as they were recorded; use causal for "
              "more than 4,096 clocks, which may take long. Default: auto.");
-  set.choice("--sessions", options.condensing,
-             {{"shortest", Condensing::shortest},
-              {"mean", Condensing::mean},
-              {"weighted", Condensing::weighted}},
+  set.choice("--sessions", options.condensing, named_up_to(Condensing::weighted),
              "How the exchanges of a clock session become one offset, for regression and spline. "
              "The exchanges are in clock_samples.csv beside an archive of entrain record; without "
              "that file the ClockOffset records are the sessions. shortest: the middle of the "
@@ -88,11 +79,7 @@ void CheckArguments::declare(OptionSet& set) {
       "in which all exchanges were slow and that say less than the curve through the others "
       "does; the report counts them. all: through every one, as Intel Trace Collector does. "
       "Use all to compare with results of that tool. Default: undisturbed.");
-  set.choice("--clock-domain", options.clock_domain,
-             {{"auto", ClockDomain::automatic},
-              {"location", ClockDomain::location},
-              {"process", ClockDomain::process},
-              {"node", ClockDomain::node}},
+  set.choice("--clock-domain", options.clock_domain, named_up_to(ClockDomain::node),
              "Which locations share one clock. Locations of one clock are bent and moved together. "
              "location: every location has a clock of its own. process, node: those of a process, "
              "of a machine. auto: those of a machine, unless the trace contradicts it by clock "
@@ -102,8 +89,7 @@ void CheckArguments::declare(OptionSet& set) {
              "violations between them stay, or the correction is refused. Use it when you know the "
              "machine better than its trace does. Default: auto.");
   set.choice(
-      "--clock-kind", options.clock_prior.kind,
-      {{"auto", ClockKind::automatic}, {"timer", ClockKind::timer}, {"wall", ClockKind::wall}},
+      "--clock-kind", options.clock_prior.kind, named_up_to(ClockKind::wall),
       "What the clocks are. timer: they count freely, such as the time stamp counter. wall: "
       "they tell the time of day, and were slewed to do so. It decides what is assumed of "
       "their rates; see --max-mean-rate-ppm. auto: wall if the earliest stamp lies between "

@@ -134,8 +134,7 @@ Result<void> Correct::refuse_useless_options(const OptionSet& set) const {
 void Correct::declare_output(OptionSet& set) {
   add_output(set, output_, options_.force);
   set.group("OUTPUT OPTIONS");
-  set.choice("--mode", options_.mode,
-             {{"rewrite", WriteMode::rewrite}, {"overlay", WriteMode::overlay}},
+  set.choice("--mode", options_.mode, named_up_to(WriteMode::overlay),
              "How the correction is stored. rewrite: a self-contained archive; every time "
              "stamp is replaced and every other byte stays. overlay: the event files of "
              "ARCHIVE are linked, and the correction is stored beside them as ClockOffset "

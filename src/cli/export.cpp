@@ -98,10 +98,7 @@ class Export : public Verb {
 void Export::declare_output(OptionSet& set) {
   set.group(k_export_group);
   set.choice(
-      "--to", options_.format,
-      {{"perfetto", ExportFormat::perfetto},
-       {"chrome", ExportFormat::chrome},
-       {"csv", ExportFormat::csv}},
+      "--to", options_.format, named_up_to(ExportFormat::csv),
       "perfetto: for https://ui.perfetto.dev and its query language; chrome: JSON that "
       "chrome://tracing and many other viewers read, several times as large; csv: no picture, but "
       "a row per edge with its margin, the table that entrain edges writes. Default: chrome if "

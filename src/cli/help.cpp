@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/similar.hpp"
+#include "base/names.hpp"
 #include "report/text.hpp"
 
 namespace entrain::cli {

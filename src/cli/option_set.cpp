@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/similar.hpp"
+#include "base/names.hpp"
 
 namespace entrain::cli {
 namespace {

@@ -24,6 +24,16 @@ namespace entrain::cli {
 template <class T>
 using Choices = std::vector<std::pair<const char*, T>>;
 
+/// All values of an enumeration up to `last`, by their names.
+template <class Enum>
+Choices<Enum> named_up_to(Enum last) {
+  Choices<Enum> choices;
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    choices.emplace_back(name_of(static_cast<Enum>(i)), static_cast<Enum>(i));
+  }
+  return choices;
+}
+
 /// Accepts exactly one of a few words. Errors: ErrorKind::usage, the end of a sentence.
 template <class T>
 Result<T> parse_choice(std::string_view text, const Choices<T>& choices) {

@@ -77,18 +77,10 @@ class Synth : public Verb {
 
 void Synth::declare_program(OptionSet& set) {
   set.group("OPTIONS OF THE PROGRAM");
-  set.choice(
-      "--format", options_.format,
-      {{"otf2", SynthFormat::otf2}, {"chrome", SynthFormat::chrome}, {"otlp", SynthFormat::otlp}},
-      "What the trace is of, and how it is written; see above. Use chrome and otlp to try "
-      "things on training runs and services. Default: otf2.");
-  set.choice("--pattern", options_.pattern,
-             {{"ring", SynthPattern::ring},
-              {"stencil2d", SynthPattern::stencil2d},
-              {"allreduce", SynthPattern::allreduce},
-              {"master-worker", SynthPattern::master_worker},
-              {"mixed", SynthPattern::mixed},
-              {"pipeline", SynthPattern::pipeline}},
+  set.choice("--format", options_.format, named_up_to(SynthFormat::otlp),
+             "What the trace is of, and how it is written; see above. Use chrome and otlp to try "
+             "things on training runs and services. Default: otf2.");
+  set.choice("--pattern", options_.pattern, named_up_to(SynthPattern::pipeline),
              "Who communicates with whom; see above. Use mixed to test with every kind of "
              "collective. Needs --format otf2. Default: ring.");
   set.value("--locations", options_.locations, count(1, k_most_synth_locations), "N",

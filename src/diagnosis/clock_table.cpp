@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/natural_order.hpp"
+#include "base/names.hpp"
 #include "diagnosis/clock_figures.hpp"
 #include "page/layout.hpp"
 #include "trace/share.hpp"

@@ -13,7 +13,6 @@
 #include "match/graph.hpp"
 #include "verify/check.hpp"
 #include "verify/named_edges.hpp"
-#include "verify/verdict.hpp"
 
 namespace entrain::engine {
 

@@ -32,15 +32,9 @@ std::string quoted(const std::string& name) {
 class Chrome final : public Writer {
  public:
   void begin(const Titles& titles) override {
-    definitions_ = &titles.definitions;
-    for (const std::uint32_t process : titles.definitions.process_of) {
-      processes_ = std::max(processes_, process + 1);
-    }
+    take(titles);
     for (std::uint32_t r = 0; r <= definitions_->regions.size(); ++r) {
       regions_.push_back(quoted(region_name(*definitions_, r)));
-    }
-    for (LocationIndex l = 0; l < definitions_->locations.size(); ++l) {
-      process_names_.push_back(quoted(shown_name(trace::process_name(*definitions_, l), l)));
     }
     add(R"({{"displayTimeUnit":"ns","otherData":{{"writer":"{}"}},"traceEvents":[)", file_mark());
     for (std::uint32_t group = 0; group < titles.groups.size(); ++group) {
@@ -77,7 +71,8 @@ class Chrome final : public Writer {
     open(track, ns, 'i');
     add(R"(,"s":"t","cat":"violation","name":"violation","args":{{"margin_ns":{},"bound_ns":{},)",
         violation.margin_ns, violation.bound_ns);
-    add(R"("kind":"{}","cause":{}}}}})", violation.kind, process_names_[violation.cause]);
+    add(R"("kind":"{}","cause":{}}}}})", violation.kind,
+        picture::quoted(process_names_[violation.cause]));
   }
 
   void end() override { text_ += "\n]}\n"; }
@@ -126,11 +121,8 @@ class Chrome final : public Writer {
         process_id(group, location), 1 + location, what, quoted(name));
   }
 
-  const trace::Definitions* definitions_ = nullptr;
-  std::uint32_t processes_ = 0;
-  std::vector<std::string> regions_;        ///< names in quotes; the last one stands for an unknown
-                                            ///< region
-  std::vector<std::string> process_names_;  ///< each location's name in quotes
+  std::vector<std::string> regions_;  ///< names in quotes; the last one stands for an unknown
+                                      ///< region
   bool is_first_ = true;
 };
 

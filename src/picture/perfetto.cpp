@@ -65,13 +65,7 @@ constexpr std::array<const char*, 4> k_notes{"margin_ns", "bound_ns", "kind", "c
 class Perfetto final : public Writer {
  public:
   void begin(const Titles& titles) override {
-    definitions_ = &titles.definitions;
-    for (const std::uint32_t process : titles.definitions.process_of) {
-      processes_ = std::max(processes_, process + 1);
-    }
-    for (LocationIndex l = 0; l < definitions_->locations.size(); ++l) {
-      process_names_.push_back(shown_name(trace::process_name(*definitions_, l), l));
-    }
+    take(titles);
     first_mark_ = titles.definitions.regions.size() + 2;
     packet([&](auto& packet) {
       pbf_builder<SystemField>(packet, PacketField::system_info)
@@ -216,10 +210,7 @@ class Perfetto final : public Writer {
     }
   }
 
-  const trace::Definitions* definitions_ = nullptr;
-  std::uint32_t processes_ = 0;
-  std::uint64_t first_mark_ = 0;            ///< number of the name of the first mark
-  std::vector<std::string> process_names_;  ///< each location's process
+  std::uint64_t first_mark_ = 0;  ///< number of the name of the first mark
   std::string packet_;
 };
 

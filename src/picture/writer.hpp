@@ -65,7 +65,13 @@ class Writer {
   std::string& text() { return text_; }
 
  protected:
+  /// Takes the definitions, for begin().
+  void take(const Titles& titles);
+
   std::string text_;
+  const trace::Definitions* definitions_ = nullptr;
+  std::uint32_t processes_ = 0;             ///< their number
+  std::vector<std::string> process_names_;  ///< each location's process
 };
 
 /// Names of marks, e.g. "send"; of departures and arrivals.

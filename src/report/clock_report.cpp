@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/natural_order.hpp"
+#include "base/names.hpp"
 #include "report/parts.hpp"
 #include "report/units.hpp"
 #include "report/verdict_report.hpp"

@@ -14,41 +14,29 @@ double per_second(const SynthReport& report) {
   return report.seconds > 0 ? static_cast<double>(report.events) / report.seconds : 0;
 }
 
-/// Returns the name of the simulated program, without its size.
-const char* subject_of(const SynthReport& report) {
-  switch (report.format) {
-    case SynthFormat::chrome:
-      return "training run";
-    case SynthFormat::otlp:
-      return "services";
-    case SynthFormat::otf2:
-      break;
-  }
-  return name_of(report.pattern);
-}
-
-std::string iterations_of(const SynthReport& report) {
-  switch (report.format) {
-    case SynthFormat::chrome:
-      return format_number_of(report.iterations, "step", "steps");
-    case SynthFormat::otlp:
-      return format_number_of(report.iterations, "request", "requests");
-    case SynthFormat::otf2:
-      break;
-  }
-  return format_number_of(report.iterations, "iteration", "iterations");
+/// Names of the simulated program, without its size, and of its iterations.
+struct ProgramWords {
+  const char *subject, *iteration, *iterations;
+};
+ProgramWords words_of(const SynthReport& report) {
+  if (report.format == SynthFormat::chrome) return {"training run", "step", "steps"};
+  if (report.format == SynthFormat::otlp) return {"services", "request", "requests"};
+  return {name_of(report.pattern), "iteration", "iterations"};
 }
 
 }  // namespace
 
 std::string to_text(const SynthReport& report, const Style& style) {
+  const ProgramWords words = words_of(report);
   FieldList fields;
   fields.field("archive", fmt::format("{} ({})", report.archive, format_bytes(report.event_bytes)));
   add_leftovers(fields, report.leftovers_removed);
   return fields
-      .field("pattern", fmt::format("{}, {}, {} (seed {})", subject_of(report),
-                                    format_number_of(report.locations, "location", "locations"),
-                                    iterations_of(report), report.seed))
+      .field("pattern",
+             fmt::format("{}, {}, {} (seed {})", words.subject,
+                         format_number_of(report.locations, "location", "locations"),
+                         format_number_of(report.iterations, words.iteration, words.iterations),
+                         report.seed))
       .field("trace",
              fmt::format("{} ({} of communication, {}), {}",
                          format_number_of(report.events, "event", "events"),

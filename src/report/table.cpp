@@ -13,21 +13,8 @@ namespace {
 constexpr std::size_t k_gap = 2;         // blanks between columns
 constexpr std::size_t k_least_name = 8;  // names are not shortened below this
 
-const char* escape_of(Tone tone) {
-  switch (tone) {
-    case Tone::heading:
-      return "\x1b[1m";
-    case Tone::good:
-      return "\x1b[32m";
-    case Tone::bad:
-      return "\x1b[1;31m";
-    case Tone::faint:
-      return "\x1b[2m";
-    case Tone::plain:
-      break;
-  }
-  return "";
-}
+/// Escape sequences of the tones, in the order of Tone.
+constexpr const char* k_escapes[] = {"", "\x1b[1m", "\x1b[32m", "\x1b[1;31m", "\x1b[2m"};
 
 void append_line(std::string& text, std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
@@ -39,7 +26,7 @@ void append_line(std::string& text, std::string line) {
 
 std::string toned(std::string_view text, Tone tone, const Style& style) {
   if (!style.colour || tone == Tone::plain || text.empty()) return std::string(text);
-  return std::string(escape_of(tone)).append(text).append("\x1b[0m");
+  return std::string(k_escapes[static_cast<int>(tone)]).append(text).append("\x1b[0m");
 }
 
 Table& Table::column(std::string heading, Align align) {

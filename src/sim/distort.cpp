@@ -62,24 +62,22 @@ struct Unit {
 };
 
 Result<void> check(const DistortOptions& options) {
-  const auto refuse = [](const char* name, double value) {
+  struct Amount {
+    const char* name;
+    double value, largest;
+  };
+  for (const auto& [name, value, largest] :
+       {Amount{"the offset", options.offset_s, k_largest_seconds},
+        Amount{"the drift", options.drift_ppm, k_largest_rate * 1e6},
+        Amount{"the wander", options.wander_ppm, k_largest_rate * 1e6},
+        Amount{"the wander period", options.wander_period_s, k_largest_seconds},
+        Amount{"the noise of the offsets", options.offset_noise_s, k_largest_seconds},
+        Amount{"the size of steps", options.step_s, k_largest_seconds}}) {
+    if (value >= 0 && value <= largest) continue;
     return fail(ErrorKind::usage, fmt::format("{} must be a number from 0 up and not absurdly "
                                               "large, not {}",
                                               name, value));
-  };
-  const auto bad = [](double value, double largest) { return !(value >= 0 && value <= largest); };
-  if (bad(options.offset_s, k_largest_seconds)) return refuse("the offset", options.offset_s);
-  if (bad(options.drift_ppm, k_largest_rate * 1e6)) return refuse("the drift", options.drift_ppm);
-  if (bad(options.wander_ppm, k_largest_rate * 1e6)) {
-    return refuse("the wander", options.wander_ppm);
   }
-  if (bad(options.wander_period_s, k_largest_seconds)) {
-    return refuse("the wander period", options.wander_period_s);
-  }
-  if (bad(options.offset_noise_s, k_largest_seconds)) {
-    return refuse("the noise of the offsets", options.offset_noise_s);
-  }
-  if (bad(options.step_s, k_largest_seconds)) return refuse("the size of steps", options.step_s);
   if (options.steps > k_most_distort_steps) {
     return fail(ErrorKind::usage, fmt::format("the number of steps must be 0 to {}, not {}",
                                               k_most_distort_steps, options.steps));

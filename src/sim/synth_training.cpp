@@ -93,11 +93,8 @@ class RankFile final : public TrainingSink {
   }
 
   void compute(std::uint64_t begin, std::uint64_t end) override {
-    fmt::format_to(out(),
-                   ",\n{{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"{}\", \"pid\": {}, "
-                   "\"tid\": {}, \"ts\": {}, \"dur\": {}, \"args\": {{\"External id\": {}}}}}",
-                   k_work[events_ % k_work.size()], process_, process_, at(begin), Us{end - begin},
-                   events_ + 1);
+    event("cpu_op", k_work[events_ % k_work.size()], process_, process_, begin, end,
+          "\"External id\": {}", events_ + 1);
     done(1);
   }
 
@@ -106,35 +103,22 @@ class RankFile final : public TrainingSink {
     const std::string arguments = arguments_of(call, names);
     const std::uint64_t id = ++calls_;
     const std::uint32_t stream = 20 + 4 * static_cast<std::uint32_t>(call.group.grouping);
-    fmt::format_to(out(),
-                   ",\n{{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"record_param_comms\", "
-                   "\"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, \"args\": {{{}}}}}",
-                   process_, process_, at(call.range_begin), Us{call.range_end - call.range_begin},
-                   arguments);
-    fmt::format_to(out(),
-                   ",\n{{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"{}\", \"pid\": {}, "
-                   "\"tid\": {}, \"ts\": {}, \"dur\": {}, \"args\": {{\"External id\": {}, "
-                   "\"device\": {}, \"stream\": {}, \"correlation\": {}, {}}}}}",
-                   names.kernel, device_, stream, at(call.begin), Us{call.end - call.begin}, id,
-                   device_, stream, id, arguments);
+    event("cpu_op", "record_param_comms", process_, process_, call.range_begin, call.range_end,
+          "{}", arguments);
+    event("kernel", names.kernel, device_, stream, call.begin, call.end,
+          "\"External id\": {}, \"device\": {}, \"stream\": {}, \"correlation\": {}, {}", id,
+          device_, stream, id, arguments);
     arrow("f", ", \"bp\": \"e\"", device_, stream, call.begin);
-    fmt::format_to(out(),
-                   ",\n{{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": "
-                   "\"cudaLaunchKernelExC\", \"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, "
-                   "\"args\": {{\"External id\": {}, \"cbid\": 430, \"correlation\": {}}}}}",
-                   process_, process_, at(call.launch_begin),
-                   Us{call.launch_end - call.launch_begin}, id, id);
+    event("cuda_runtime", "cudaLaunchKernelExC", process_, process_, call.launch_begin,
+          call.launch_end, "\"External id\": {}, \"cbid\": 430, \"correlation\": {}", id, id);
     arrow("s", "", process_, process_, call.launch_begin);
     for (std::uint64_t d = 1; d < devices_; ++d) compute_on(d, call);
     done(Training::events_per_call(devices_));
   }
 
   void step(std::uint64_t begin, std::uint64_t end, std::uint64_t number) override {
-    fmt::format_to(out(),
-                   ",\n{{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": "
-                   "\"ProfilerStep#{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, "
-                   "\"args\": {{}}}}",
-                   number, process_, process_, at(begin), Us{end - begin});
+    event("user_annotation", fmt::format("ProfilerStep#{}", number), process_, process_, begin, end,
+          "");
     for (std::uint64_t d = 0; devices_ > 1 && d < devices_; ++d) wait_for(d, end);
     done(Training::events_per_step(devices_));
   }
@@ -161,13 +145,23 @@ class RankFile final : public TrainingSink {
   /// Numbers of launches and waits beside those of collectives.
   std::uint64_t other_number() { return k_first_other + ++others_; }
 
+  /// An event with a length, in a row of a process.
+  template <class... Values>
+  void event(const char* category, std::string_view name, std::uint64_t process, std::uint64_t row,
+             std::uint64_t begin, std::uint64_t end, fmt::format_string<const Values&...> arguments,
+             const Values&... values) {
+    fmt::format_to(out(),
+                   ",\n{{\"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": {}, "
+                   "\"tid\": {}, \"ts\": {}, \"dur\": {}, \"args\": {{",
+                   category, name, process, row, at(begin), Us{end - begin});
+    fmt::format_to(out(), arguments, values...);
+    file_.text() += "}}";
+  }
+
   /// A call of the runtime.
   void runtime(const char* name, std::uint64_t begin, std::uint64_t length, std::uint64_t number) {
-    fmt::format_to(out(),
-                   ",\n{{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"{}\", "
-                   "\"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, "
-                   "\"args\": {{\"correlation\": {}}}}}",
-                   name, process_, process_, at(begin), Us{length}, number);
+    event("cuda_runtime", name, process_, process_, begin, begin + length, "\"correlation\": {}",
+          number);
   }
 
   /// A kernel on a further device, launched right after that of the call; it ends with it.
@@ -175,22 +169,16 @@ class RankFile final : public TrainingSink {
     const std::uint64_t number = other_number(), launch = call.launch_end + 100 * d;
     const std::uint64_t begin = launch + 300, end = std::max(call.end, begin + 100);
     runtime("cudaLaunchKernel", launch, 80, number);
-    fmt::format_to(out(),
-                   ",\n{{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": {}, "
-                   "\"tid\": 7, \"ts\": {}, \"dur\": {}, \"args\": {{\"device\": {}, "
-                   "\"stream\": 7, \"correlation\": {}}}}}",
-                   device_ + d, at(begin), Us{end - begin}, device_ + d, number);
+    event("kernel", "gemm", device_ + d, 7, begin, end,
+          "\"device\": {}, \"stream\": 7, \"correlation\": {}", device_ + d, number);
   }
 
   /// A call at the end of a step that waits for a device, in the microsecond that is left there.
   void wait_for(std::uint64_t d, std::uint64_t step_end) {
     const std::uint64_t number = other_number(), begin = step_end - 900 + 50 * d;
     runtime("cudaDeviceSynchronize", begin, 40, number);
-    fmt::format_to(out(),
-                   ",\n{{\"ph\": \"X\", \"cat\": \"cuda_sync\", \"name\": \"Context Sync\", "
-                   "\"pid\": {}, \"tid\": 7, \"ts\": {}, \"dur\": {}, \"args\": "
-                   "{{\"cuda_sync_kind\": \"Context Sync\", \"correlation\": {}}}}}",
-                   device_ + d, at(begin), Us{40}, number);
+    event("cuda_sync", "Context Sync", device_ + d, 7, begin, begin + 40,
+          "\"cuda_sync_kind\": \"Context Sync\", \"correlation\": {}", number);
   }
 
   /// An end of the arrow from the launch to its kernel.

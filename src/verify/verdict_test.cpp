@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "verify/verdict.hpp"
-
 #include <limits>
 
 #include <gtest/gtest.h>
 
+#include "verify/check.hpp"
 #include "verify/testing.hpp"
 
 namespace entrain::verify {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/json/decimal.hpp"
-
 #include <limits>
 
 #include <gtest/gtest.h>
+
+#include "formats/json/strings.hpp"
 
 namespace entrain::json {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/json/excerpt.hpp"
-
 #include <gtest/gtest.h>
+
+#include "formats/json/strings.hpp"
 
 namespace entrain::json {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/json/unescape.hpp"
+#include "formats/json/strings.hpp"
 
 #include <gtest/gtest.h>
 

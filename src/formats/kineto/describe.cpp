@@ -10,8 +10,8 @@
 
 #include <fmt/core.h>
 
+#include "formats/json/strings.hpp"
 #include "formats/json/text_file.hpp"
-#include "formats/json/unescape.hpp"
 
 namespace entrain::kineto {
 namespace {

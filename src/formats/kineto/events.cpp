@@ -9,9 +9,8 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "formats/json/decimal.hpp"
 #include "formats/json/scanner.hpp"
-#include "formats/json/unescape.hpp"
+#include "formats/json/strings.hpp"
 #include "formats/json/window.hpp"
 
 namespace entrain::kineto {

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "formats/json/excerpt.hpp"
+#include "formats/json/strings.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/clocks.hpp"
 #include "formats/kineto/collective_calls.hpp"

@@ -2,11 +2,25 @@
 #include "formats/spans/identity.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
 #include <map>
+#include <span>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
-#include "formats/spans/replicas.hpp"
+#include <fmt/format.h>
+
+#include <entrain/report.hpp>
+
+#include "base/flat_map.hpp"
+#include "formats/spans/family.hpp"
+#include "formats/spans/resolution.hpp"
 #include "formats/spans/screen.hpp"
+#include "formats/spans/spans.hpp"
 
 namespace entrain::spans {
 
@@ -18,6 +32,226 @@ std::uint32_t Identity::host_of(std::uint32_t clock, std::uint64_t time) const {
 }
 
 namespace {
+
+/// Groups of places that are several clocks; see identify().
+class Replicas {
+ public:
+  Replicas(const Spans& spans, const Family& family, const Screen& screen);
+
+  std::vector<bool> is_split;  ///< per group: each of its places is a clock
+  /// Groups of which one is several clocks, and nothing tells these apart.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> unresolved;
+  std::vector<SetAside> set_aside;
+  std::vector<std::string> notes;
+
+ private:
+  void note_split(const Spans& spans, std::uint32_t group, const std::string& name);
+  void tell(const std::string& name, std::uint64_t calls, std::uint64_t all);
+};
+
+/// Chosen, not measured; tests: identity_test.cpp, tests/services/situations.py.
+struct ReplicaThresholds {
+  static constexpr std::int64_t drift_divisor = 1000;  ///< 1,000 ppm: clocks that nobody sets
+  static constexpr std::size_t most_steps = 3;         ///< so many changes may be steps of a clock
+  static constexpr std::size_t least_share = 10;       ///< one change in so many calls, at least
+  static constexpr std::size_t resolved_share = 8;     ///< one change in so many may be left
+  static constexpr std::size_t anchor_calls = 8;       ///< calls without a change: no steps
+};
+
+/// A call whose length fits into that of its client: the clock of the second group is ahead of that
+/// of the first one by `least` to `most`, ns, if the client waited.
+struct Call {
+  std::int64_t least = 0, most = 0;
+  std::int64_t length = 0;          ///< length of the client's span, with steps of both clocks
+  std::int64_t time[2] = {0, 0};    ///< begins by the clocks of both groups
+  std::uint32_t place[2] = {0, 0};  ///< numbers in Spans::clocks
+};
+
+/// Calls between two groups.
+struct Pair {
+  std::uint32_t group[2] = {0, 0};
+  std::vector<Call> calls;
+};
+
+std::int64_t minus(std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a - b); }
+
+/// Calls use(groups, call) for all calls that tell something.
+template <class Use>
+void for_calls(const Spans& spans, const Family& family, const Screen& screen,
+               std::span<const std::int64_t> steps, const Use& use) {
+  for (std::uint32_t i = 0; i < spans.all.size(); ++i) {
+    const std::uint32_t from = family.is_ignored(i) ? k_none : family.parent_of(i);
+    if (from == k_none) continue;
+    const Span &child = spans.all[i], &parent = spans.all[from];
+    if (parent.role != Role::client || child.role != Role::server || child.follows) continue;
+    const PlaceFacts &a = spans.facts[parent.clock], &b = spans.facts[child.clock];
+    if (a.group == b.group || a.is_changed || b.is_changed) continue;
+    const Screen::Part* const one = screen.part_at(a.group, parent.begin);
+    const Screen::Part* const other = screen.part_at(b.group, child.begin);
+    const bool is_whole = child.end - child.begin <= parent.end - parent.begin;
+    if (!is_whole || one == nullptr || other == nullptr || one->number + other->number > 0)
+      continue;
+    Call call{
+        .least = minus(child.end, parent.end),
+        .most = minus(child.begin, parent.begin),
+        .length = minus(parent.end, parent.begin) + steps[a.group] + steps[b.group],
+        .time = {static_cast<std::int64_t>(parent.begin), static_cast<std::int64_t>(child.begin)},
+        .place = {parent.clock, child.clock}};
+    const bool is_forward = a.group < b.group;
+    if (!is_forward) {
+      std::tie(call.least, call.most) = std::pair(-call.most, -call.least);
+      std::swap(call.time[0], call.time[1]);
+      std::swap(call.place[0], call.place[1]);
+    }
+    use(std::min(a.group, b.group), std::max(a.group, b.group), call);
+  }
+}
+
+/// True if no clocks that drift apart explain both calls, even if a client gave up.
+bool exclude(const Call& a, const Call& b, int side) {
+  const std::int64_t gap = std::max(a.least - b.most, b.least - a.most);
+  const std::int64_t drift =
+      std::abs(a.time[side] - b.time[side]) / ReplicaThresholds::drift_divisor;
+  return gap > a.length + b.length + drift;
+}
+
+/// Successive calls, by the clock of the other group, that exclude each other. `by_place`: only
+/// those of one place of the group on this side.
+std::size_t changes(std::vector<Call>& calls, int side, bool by_place) {
+  const int other = 1 - side;
+  std::sort(calls.begin(), calls.end(), [&](const Call& a, const Call& b) {
+    const std::uint32_t p = by_place ? a.place[side] : 0, q = by_place ? b.place[side] : 0;
+    return std::tie(p, a.time[other], a.time[side]) < std::tie(q, b.time[other], b.time[side]);
+  });
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    if (by_place && calls[i].place[side] != calls[i - 1].place[side]) continue;
+    count += exclude(calls[i - 1], calls[i], other) ? 1 : 0;
+  }
+  return count;
+}
+
+/// The coarser step of begins and ends of each group, ns.
+std::vector<std::int64_t> steps_of_groups(const Spans& spans) {
+  const Steps learned = learn_steps(spans, spans.groups.all().size(), [&](const Span& span) {
+    return spans.facts[span.clock].group;
+  });
+  std::vector<std::int64_t> steps;
+  for (std::size_t g = 0; g < learned.of_begins.size(); ++g) {
+    steps.push_back(static_cast<std::int64_t>(std::max(learned.of_begins[g], learned.of_ends[g])));
+  }
+  return steps;
+}
+
+/// Pairs of groups, of which calls exclude each other; `calm` counts the calls of the others.
+std::vector<Pair> suspects(const Spans& spans, const Family& family, const Screen& screen,
+                           std::span<const std::int64_t> steps, std::vector<std::size_t>& calm) {
+  struct Extent {
+    std::int64_t least = std::numeric_limits<std::int64_t>::min();
+    std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    std::int64_t length = 0;
+    std::size_t calls = 0;
+    std::uint32_t pair = k_none;
+  };
+  FlatMap<std::uint64_t, Extent, IntegerHash> extents;
+  const auto key = [](std::uint32_t a, std::uint32_t b) { return std::uint64_t{a} << 32 | b; };
+  std::vector<std::uint64_t> keys;
+  for_calls(spans, family, screen, steps, [&](std::uint32_t a, std::uint32_t b, const Call& call) {
+    const auto [extent, is_new] = extents.insert(key(a, b), Extent());
+    if (is_new) keys.push_back(key(a, b));
+    extent->least = std::max(extent->least, call.least);
+    extent->most = std::min(extent->most, call.most);
+    extent->length = std::max(extent->length, call.length);
+    ++extent->calls;
+  });
+  std::vector<Pair> pairs;
+  for (const std::uint64_t one : keys) {
+    Extent& extent = *extents.find(one);
+    const auto a = static_cast<std::uint32_t>(one >> 32), b = static_cast<std::uint32_t>(one);
+    if (extent.least - extent.length <= extent.most) {
+      calm[a] += extent.calls;
+      calm[b] += extent.calls;
+      continue;
+    }
+    extent.pair = static_cast<std::uint32_t>(pairs.size());
+    pairs.push_back({.group = {a, b}, .calls = {}});
+  }
+  if (pairs.empty()) return pairs;
+  for_calls(spans, family, screen, steps, [&](std::uint32_t a, std::uint32_t b, const Call& call) {
+    const Extent& extent = *extents.find(key(a, b));
+    if (extent.pair != k_none) pairs[extent.pair].calls.push_back(call);
+  });
+  return pairs;
+}
+
+/// Evidence of the calls of a pair about one of its groups.
+struct Doubtful {
+  std::size_t changes = 0;   ///< 0: too few for several clocks
+  bool is_resolved = false;  ///< its places explain them
+};
+
+Doubtful look_at(std::vector<Call>& calls, int side) {
+  using Threshold = ReplicaThresholds;
+  const std::size_t found = changes(calls, side, false);
+  const bool is_many =
+      found > Threshold::most_steps && found * Threshold::least_share >= calls.size();
+  if (!is_many) return {};
+  return {found, changes(calls, side, true) * Threshold::resolved_share <= found};
+}
+
+Replicas::Replicas(const Spans& spans, const Family& family, const Screen& screen)
+    : is_split(spans.groups.all().size()) {
+  std::vector<std::size_t> calm(is_split.size());
+  std::map<std::uint32_t, std::size_t> excluded;  // calls of groups that are several clocks
+  for (Pair& pair : suspects(spans, family, screen, steps_of_groups(spans), calm)) {
+    const std::array<Doubtful, 2> found{look_at(pair.calls, 0), look_at(pair.calls, 1)};
+    const auto rank = [&](int side) {
+      return std::pair(found[side].is_resolved, found[side].changes);
+    };
+    const int side = rank(0) >= rank(1) ? 0 : 1;
+    const std::uint32_t group = pair.group[side], other = pair.group[1 - side];
+    // A few steps of the other clock may explain it, unless calls of a third one show none.
+    const bool is_steady =
+        found[1 - side].changes > 0 || calm[other] >= ReplicaThresholds::anchor_calls;
+    if (found[side].is_resolved) {
+      is_split[group] = true;
+    } else if (found[side].changes > 0 && is_steady) {
+      unresolved.emplace_back(group, other);
+      excluded[group] += pair.calls.size();
+    }
+  }
+  std::erase_if(unresolved,
+                [&](const auto& pair) { return is_split[pair.first] || is_split[pair.second]; });
+  for (std::uint32_t group = 0; group < is_split.size(); ++group) {
+    const std::string& name = spans.groups.all()[group];
+    if (is_split[group]) note_split(spans, group, name);
+    const bool is_left = std::any_of(unresolved.begin(), unresolved.end(),
+                                     [&](const auto& pair) { return pair.first == group; });
+    if (is_left) tell(name, excluded[group], excluded[group] + calm[group]);
+  }
+}
+
+void Replicas::note_split(const Spans& spans, std::uint32_t group, const std::string& name) {
+  const auto places = std::count_if(spans.facts.begin(), spans.facts.end(), [&](const auto& one) {
+    return one.group == group && !one.is_changed;
+  });
+  notes.push_back(
+      fmt::format("{} is the name of {} clocks, which other attributes tell apart", name, places));
+}
+
+void Replicas::tell(const std::string& name, std::uint64_t calls, std::uint64_t all) {
+  set_aside.push_back(
+      {.kind = "several_clocks",
+       .clock = name,
+       .records = calls,
+       .total = all,
+       .is_decisive = true,
+       .reason =
+           fmt::format("spans of several clocks carry the name {}, and nothing tells them apart "
+                       "(host.id, host.name, device.id or service.instance.id would): {} calls "
+                       "were left out",
+                       name, calls)});
+}
 
 /// A clock, before it has a position: a group or a place, and the part of its times.
 using HostKey = std::tuple<bool, std::uint32_t, std::size_t>;

@@ -216,23 +216,15 @@ LikelyClock about_line(std::span<const Bound> bounds, std::int64_t most_ppm) {
   return clock;
 }
 
-/// What a right clock costs.
-std::int32_t price_of_right(std::span<const Bound> bounds) {
-  std::int32_t bits = 0;
-  for (const Bound& bound : bounds) bits += holds(bound, 0) ? 0 : bound.price;
-  return bits;
-}
-
 }  // namespace
 
 LikelyClock likely_clock(std::span<const Bound> bounds) {
   if (bounds.empty()) return {};
-  LikelyClock best{std::vector<std::int64_t>(bounds.size()), price_of_right(bounds)};
+  LikelyClock best = Search(bounds, ClockPrices::wander_ppm).trace_back();
   const auto take = [&](LikelyClock clock, std::int32_t bits) {
     clock.bits += bits;
     if (clock.bits < best.bits) best = std::move(clock);
   };
-  take(Search(bounds, ClockPrices::wander_ppm).trace_back(), 0);
   take(about_line(bounds, ClockPrices::usual_ppm), ClockPrices::rate);
   if (best.bits > ClockPrices::fast) {
     take(about_line(bounds, ClockPrices::fast_ppm), ClockPrices::fast);

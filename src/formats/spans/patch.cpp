@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "formats/json/decimal.hpp"
-#include "formats/json/excerpt.hpp"
+#include "formats/json/strings.hpp"
 
 namespace entrain::spans {
 namespace {

@@ -1,19 +1,119 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
-#include "formats/spans/documents.hpp"
+#include "formats/json/scanner.hpp"
 #include "formats/spans/draft.hpp"
 #include "formats/spans/reader.hpp"
 #include "formats/spans/spans.hpp"
 
 namespace entrain::spans {
 namespace {
+
+/// Splits a text into JSON documents: the whole text, one per line, or several in sequence.
+class Documents {
+ public:
+  explicit Documents(std::string_view text);
+
+  /// Moves to the next document; false after the last one.
+  bool next(std::string_view& document);
+  [[nodiscard]] std::size_t begin() const { return begin_; }
+  [[nodiscard]] bool none() const { return number_ == 0; }
+  /// True if the current document is the last one of several: it may have been cut off.
+  [[nodiscard]] bool may_be_cut() const {
+    return kind_ != Kind::one && reaches_end_ && number_ > 1;
+  }
+  /// Restarts with a sequence of objects, if the whole text was taken for one document. False if no
+  /// second object begins after the first one.
+  bool split();
+  /// Location of the current document, for messages.
+  [[nodiscard]] std::string place(const std::string& name) const;
+
+ private:
+  enum class Kind : std::uint8_t { one, lines, sequence };
+
+  /// True if the first line is an object or a list, and another one of the same kind follows.
+  [[nodiscard]] bool is_lines() const;
+  [[nodiscard]] std::size_t end_of_value() const;
+
+  std::string_view text_;
+  std::size_t at_ = 0, begin_ = 0, number_ = 0;
+  Kind kind_ = Kind::one;
+  bool reaches_end_ = false;
+};
+
+constexpr std::string_view k_blanks = " \t\r\n";
+
+Documents::Documents(std::string_view text) : text_(text) {
+  if (text_.starts_with(json::k_byte_order_mark)) at_ = json::k_byte_order_mark.size();
+  at_ = std::min(text_.find_first_not_of(k_blanks, at_), text_.size());
+  kind_ = is_lines() ? Kind::lines : Kind::one;
+}
+
+bool Documents::next(std::string_view& document) {
+  begin_ = at_;
+  if (begin_ == text_.size()) return false;
+  std::size_t end = text_.size();
+  if (kind_ == Kind::lines) end = std::min(text_.find('\n', begin_), end);
+  if (kind_ == Kind::sequence) end = end_of_value();
+  ++number_;
+  document = text_.substr(begin_, end - begin_);
+  reaches_end_ = end == text_.size();
+  at_ = std::min(text_.find_first_not_of(k_blanks, end), text_.size());
+  return true;
+}
+
+bool Documents::split() {
+  if (kind_ != Kind::one || text_[begin_] != '{') return false;
+  at_ = begin_;
+  const std::size_t end = end_of_value();
+  const std::size_t next = text_.find_first_not_of(k_blanks, end);
+  if (next == std::string_view::npos || text_[next] != '{') return false;
+  kind_ = Kind::sequence;
+  at_ = begin_;
+  number_ = 0;
+  return true;
+}
+
+std::string Documents::place(const std::string& name) const {
+  switch (kind_) {
+    case Kind::lines: {
+      const std::string_view before = text_.substr(0, begin_);
+      return fmt::format("{}:{}", name, 1 + std::count(before.begin(), before.end(), '\n'));
+    }
+    case Kind::sequence:
+      return fmt::format("{}, document {}", name, number_);
+    case Kind::one:
+      return name;
+  }
+  return name;
+}
+
+bool Documents::is_lines() const {
+  const std::size_t line = text_.find('\n', at_);
+  if (line == std::string_view::npos) return false;
+  const char open = text_[at_];
+  if (open != '{' && open != '[') return false;
+  const std::size_t last = text_.substr(0, line).find_last_not_of(k_blanks);
+  const std::size_t next = text_.find_first_not_of(k_blanks, line);
+  return text_[last] == (open == '{' ? '}' : ']') && next != std::string_view::npos &&
+         text_[next] == open;
+}
+
+std::size_t Documents::end_of_value() const {
+  const std::string_view rest = text_.substr(at_);
+  json::Scanner scanner(rest);
+  std::string_view value;
+  return scanner.value(value) ? at_ + scanner.position() : text_.size();
+}
 
 /// State before a document is read; removes what a damaged one added.
 class Rollback {

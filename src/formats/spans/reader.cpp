@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/memory_room.hpp"
-#include "formats/json/excerpt.hpp"
+#include "formats/json/strings.hpp"
 #include "formats/spans/shape.hpp"
 
 namespace entrain::spans {

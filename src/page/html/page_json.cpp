@@ -106,17 +106,8 @@ Json cells_json(const std::vector<MatrixCell>& cells) {
   return json;
 }
 
-const char* grouping_name(Layout::Rows rows) {
-  switch (rows) {
-    case Layout::Rows::processes:
-      return "processes";
-    case Layout::Rows::machines:
-      return "machines";
-    case Layout::Rows::neighbours:
-      return "neighbours";
-  }
-  return "";
-}
+/// Names of groupings, in the order of Layout::Rows.
+constexpr const char* k_groupings[] = {"processes", "machines", "neighbours"};
 
 Json matrix_json(const Data& data) {
   Json names = Json::array(), nodes = Json::array(), processes = Json::array();
@@ -125,7 +116,7 @@ Json matrix_json(const Data& data) {
     nodes.push_back(row.node);
     processes.push_back(row.processes);
   }
-  return {{"rows", grouping_name(data.layout.grouping)},
+  return {{"rows", k_groupings[static_cast<int>(data.layout.grouping)]},
           {"names", std::move(names)},
           {"nodes", std::move(nodes)},
           {"processes", std::move(processes)},

@@ -12,4 +12,7 @@ namespace entrain {
 /// there is none.
 std::string most_similar(std::string_view typed, std::span<const std::string> names);
 
+/// True if `a` stands before `b` where numbers in names count by value: host2 before host10.
+bool in_natural_order(std::string_view a, std::string_view b);
+
 }  // namespace entrain
