@@ -518,18 +518,18 @@ class Projector {
     attempt.is_timeless = certificate.rate_ticks == 0;
   }
 
-  /// Bounds move the estimate only if else the reference moved.
+  /// Bounds move the estimate only where else the reference moved.
   [[nodiscard]] difference::Solved<Values> project(const difference::System& system,
                                                    const Values& estimate) const {
     using namespace difference;
     Effort effort = effort_of(system);
-    const Bounds none{Values(system.nodes(), -k_unbounded), Values(system.nodes(), k_unbounded)};
-    auto solution = difference::project(system, none, estimate, effort);
-    const bool held = reference_ < domains_.count();
-    if (!solution || !held || (*solution)[0] == 0) return solution;
-    const auto bounds = find_bounds(system, effort);
-    if (!bounds) return tl::unexpected(bounds.error());
-    return difference::project(system, *bounds, estimate, effort);
+    Bounds bounds{Values(system.nodes(), -k_unbounded), Values(system.nodes(), k_unbounded)};
+    if (reference_ < domains_.count()) {
+      Solved<Bounds> found = bounds_from_reference(system, effort);
+      if (!found) return tl::unexpected(std::move(found.error()));
+      bounds = *std::move(found);
+    }
+    return difference::project(system, bounds, estimate, effort);
   }
 
   /// The estimate, to the bit, where it stays.

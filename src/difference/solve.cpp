@@ -307,6 +307,10 @@ Solved<Bounds> find_bounds(const System& system, Effort& effort) {
   if (auto any = greatest_below(system, Values(system.nodes(), 0), effort); !any) {
     return tl::unexpected(std::move(any.error()));
   }
+  return bounds_from_reference(system, effort);
+}
+
+Solved<Bounds> bounds_from_reference(const System& system, Effort& effort) {
   auto upper = greatest_below(system, only_reference(system, k_unbounded), effort);
   if (!upper) return tl::unexpected(std::move(upper.error()));
   auto lower = least_above(system, only_reference(system, -k_unbounded), effort);
