@@ -112,8 +112,8 @@ TEST(ChooseDomains, unknown_half_widths_leave_what_messages_leave) {
   EXPECT_THAT(choose(silent).domains.of, ElementsAre(0, 0));
 }
 
-/// The third process talks to the second one only, which leaves 10 ticks open; from the first one on
-/// it is 40.
+/// The third process talks to the second one only, which leaves 10 ticks open; from the first one
+/// on it is 40.
 TEST(ChooseDomains, messages_by_way_of_others_leave_more) {
   TraceBuilder b(3, 1, 3);
   const auto talk = [&](LocationIndex from, LocationIndex to, std::uint64_t at, std::uint64_t way) {
