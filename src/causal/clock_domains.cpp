@@ -15,9 +15,10 @@
 #include "base/big_vector.hpp"
 #include "base/disjoint_sets.hpp"
 #include "base/flat_map.hpp"
-#include "causal/inner_slack.hpp"
 #include "clocks/presync.hpp"
+#include "constraints/edge_constraints.hpp"
 #include "constraints/node_times.hpp"
+#include "difference/solve.hpp"
 #include "match/extremes.hpp"
 #include "match/parts.hpp"
 #include "trace/properties.hpp"
@@ -62,6 +63,46 @@ Measured summary_of(const trace::LocationSkeleton& location) {
   }
   return measured;
 }
+
+/// Edges between units, the tightest of each ordered pair, as if all units read one clock.
+using UnitEdges = std::vector<constraints::ClockConstraint>;
+
+/// Intervals of constant offsets from one unit's clock that edges leave to the clocks of others.
+class OpenOffsets {
+ public:
+  OpenOffsets(const UnitEdges& of_units, std::uint32_t reference) {
+    constexpr std::int64_t k_longest = std::int64_t{1} << 60;  // of difference::Edge
+    const auto event = [&](std::uint32_t unit) {
+      const auto number = static_cast<std::uint32_t>(numbers_.size());
+      return difference::Event{numbers_.try_emplace(unit, number).first->second, 0};
+    };
+    event(reference);
+    std::vector<difference::Edge> edges;
+    for (const constraints::ClockConstraint& one : of_units) {
+      if (one.slack < k_longest) edges.push_back({event(one.from), event(one.to), -one.slack});
+    }
+    const std::vector<difference::ClockLimits> limits(numbers_.size());
+    const difference::System system({.clocks = limits, .reference = 0, .edges = edges});
+    difference::Effort effort;
+    const auto bounds = difference::find_bounds(system, effort);
+    if (!bounds) return;
+    widths_.resize(numbers_.size());
+    for (difference::Node node = 1; node < system.stamped(); ++node) {
+      const difference::Exact lower = bounds->lower[node], upper = bounds->upper[node];
+      if (difference::is_unbounded(lower) || difference::is_unbounded(upper)) continue;
+      widths_[system.clock(node)] = difference::ceil_ticks(upper - lower);
+    }
+  }
+  /// Ticks; empty: an end is open.
+  [[nodiscard]] std::optional<std::int64_t> width(std::uint32_t unit) const {
+    const auto found = numbers_.find(unit);
+    return found == numbers_.end() || widths_.empty() ? std::nullopt : widths_[found->second];
+  }
+
+ private:
+  std::map<std::uint32_t, std::uint32_t> numbers_;  ///< clock of a unit in the system
+  std::vector<std::optional<std::int64_t>> widths_;
+};
 
 /// Runs choose_domains() with ClockDomain::automatic once.
 class Chooser {
@@ -159,20 +200,13 @@ class Chooser {
   /// index in measured_.
   std::vector<bool> agree(const std::vector<std::uint32_t>& unit_of,
                           const trace::ClockDomains& groups, const char* what) {
-    const auto slacks = inner_slacks(context_.team(), context_.graph,
-                                     {.times = stamps_,
-                                      .unit_of = unit_of,
-                                      .group_of = groups.of,
-                                      .units = static_cast<std::uint32_t>(measured_.size()),
-                                      .groups = static_cast<std::uint32_t>(groups.count()),
-                                      .mu = context_.mu,
-                                      .threads = context_.threads});
+    const std::vector<UnitEdges> edges = edges_of_groups(unit_of, groups);
     std::vector<bool> whole(groups.count(), true);
     std::size_t split = 0;
     std::string example;
     for (std::size_t g = 0; g < groups.count(); ++g) {
       if (is_proved(groups.members[g])) continue;
-      const std::string against = contradiction(unit_of, groups.members[g], slacks);
+      const std::string against = contradiction(unit_of, groups.members[g], edges[g]);
       if (against.empty()) continue;
       whole[g] = false;
       if (split++ == 0) example = against;
@@ -184,26 +218,59 @@ class Chooser {
     return whole;
   }
 
+  /// The tightest edges between the units of each group, by stamps.
+  [[nodiscard]] std::vector<UnitEdges> edges_of_groups(const std::vector<std::uint32_t>& unit_of,
+                                                       const trace::ClockDomains& groups) const {
+    constraints::ConstraintOptions options;
+    options.times = options.corrected = stamps_;
+    options.clock_of = unit_of;
+    options.clocks = static_cast<std::uint32_t>(measured_.size());
+    options.mu = context_.mu;
+    options.end = 1;  // one window holds all times
+    options.group_of = groups.of;
+    options.groups = static_cast<std::uint32_t>(groups.count());
+    options.threads = context_.threads;
+    std::vector<std::uint32_t> group_of_unit(measured_.size());
+    for (LocationIndex l = 0; l < locations_; ++l) group_of_unit[unit_of[l]] = groups.of[l];
+    std::vector<UnitEdges> edges(groups.count());
+    for (const auto& one :
+         constraints::collect_violated(context_.team(), context_.graph, options)) {
+      edges[group_of_unit[one.constraint.to]].push_back(one.constraint);
+    }
+    return edges;
+  }
+
   [[nodiscard]] std::string contradiction(const std::vector<std::uint32_t>& unit_of,
                                           std::span<const LocationIndex> members,
-                                          const std::vector<InnerSlack>& slacks) const {
+                                          const UnitEdges& edges) const {
+    std::map<std::uint32_t, std::int64_t> least;  // slack of each unit's edges
+    for (const constraints::ClockConstraint& edge : edges) {
+      for (const std::uint32_t unit : {edge.from, edge.to}) {
+        std::int64_t& own = least.try_emplace(unit, edge.slack).first->second;
+        own = std::min(own, edge.slack);
+      }
+    }
+    std::optional<OpenOffsets> open;   // from the reference
     LocationIndex reference = k_none;  // the first location of the first unit that was measured
     std::uint32_t previous = k_none;
     for (const LocationIndex l : members) {
       const std::uint32_t unit = unit_of[l];
       if (unit == previous) continue;
       previous = unit;
-      const InnerSlack& slack = slacks[unit];
-      if (const std::int64_t least = std::min(slack.into, slack.out_of); least < 0) {
+      if (const auto own = least.find(unit); own != least.end() && own->second < 0) {
         return fmt::format("by one clock, something between {} and the others arrives {} too early",
-                           name_of(l), text_of(static_cast<double>(-least)));
+                           name_of(l), text_of(static_cast<double>(-own->second)));
       }
       if (measured_[unit].count == 0) continue;
       if (reference == k_none) {
         reference = l;
         continue;
       }
-      const double excess = disagreement(measured_[unit_of[reference]], measured_[unit], slack);
+      const double excess =
+          disagreement(measured_[unit_of[reference]], measured_[unit], [&]() -> double {
+            if (!open) open.emplace(edges, unit_of[reference]);
+            return static_cast<double>(open->width(unit).value_or(0));
+          });
       if (excess > 0) {
         return fmt::format("the clock offsets of {} and {} differ by {} more than they may",
                            name_of(reference), name_of(l), text_of(excess));
@@ -212,8 +279,10 @@ class Chooser {
     return {};
   }
 
-  /// The excess of the difference between two measured clocks over what one clock allows, ticks.
-  static double disagreement(const Measured& a, const Measured& b, const InnerSlack& slack) {
+  /// The excess of the difference between two measured clocks over what one clock allows, ticks:
+  /// their half-widths, or, where these are unknown, what edges leave open.
+  template <class Open>
+  static double disagreement(const Measured& a, const Measured& b, const Open& open) {
     if (a.count == b.count && a.hash == b.hash) return 0;
     double allowed = 0;
     const auto width = [](const Measured& m) {
@@ -221,8 +290,8 @@ class Chooser {
     };
     if ((a.half_width() || b.half_width()) && width(a) && width(b)) {
       allowed = *width(a) + *width(b);
-    } else if (slack.into != k_no_slack && slack.out_of != k_no_slack) {
-      allowed = static_cast<double>(slack.into) + static_cast<double>(slack.out_of);
+    } else {
+      allowed = open();
     }
     double largest = 0;
     for (const std::uint64_t time : {a.first.time, a.last.time, b.first.time, b.last.time}) {

@@ -112,6 +112,25 @@ TEST(ChooseDomains, unknown_half_widths_leave_what_messages_leave) {
   EXPECT_THAT(choose(silent).domains.of, ElementsAre(0, 0));
 }
 
+/// The third process talks to the second one only, which leaves 10 ticks open; from the first one
+/// on it is 40.
+TEST(ChooseDomains, messages_by_way_of_others_leave_more) {
+  TraceBuilder b(3, 1, 3);
+  const auto talk = [&](LocationIndex from, LocationIndex to, std::uint64_t at, std::uint64_t way) {
+    b.message(K::send, from, at, to);
+    b.message(K::recv, to, at + way, from);
+  };
+  talk(0, 1, 1'000, 10);
+  talk(1, 0, 2'000, 20);
+  talk(1, 2, 3'000, 5);
+  talk(2, 1, 4'000, 5);
+  measure(b, 0, 4);
+  measure(b, 2, 44);
+  EXPECT_THAT(choose(b).domains.of, ElementsAre(0, 0, 0));
+  measure(b, 2, 45);
+  EXPECT_THAT(choose(b).domains.of, ElementsAre(0, 1, 2));
+}
+
 TEST(ChooseDomains, contradicting_threads_split_process_and_node) {
   TraceBuilder b(2, 2, 2);
   measure(b, 0, 0);

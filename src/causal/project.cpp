@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -90,6 +91,20 @@ class Projector {
     return best.about;
   }
 
+  /// The same with intervals, and at any rates.
+  Result<Projection> run_inside(const KnownTimes& known) {
+    known_ = &known;
+    gather();
+    if (!estimate_fits_) return Projection();
+    const Limits limits(domains_.count() + 1);
+    TRY_ASSIGN(Attempt inside, attempt(Frame::estimate, limits));
+    if (inside.about.contradictions > 0) {
+      TRY_ASSIGN(inside, attempt(limits, std::nullopt));
+    }
+    if (inside.about.moved > 0) set_maps(inside.maps);
+    return inside.about;
+  }
+
  private:
   /// Facts about a domain.
   struct Facts {
@@ -123,11 +138,16 @@ class Projector {
     return attempt(limits, 0);
   }
 
-  /// `least`: the least latency of broken edges, ticks.
-  Result<Attempt> attempt(const Limits& limits, std::int64_t least) {
-    BrokenEdges broken(context_, domains_, base_, least);
+  /// `least`: the least latency of broken edges, ticks; none: edges do not count.
+  Result<Attempt> attempt(const Limits& limits, std::optional<std::int64_t> least) {
+    BrokenEdges broken(context_, domains_, base_, least.value_or(0));
     Attempt attempt{.about = {}, .maps = estimate_};
-    while (broken.add(attempt.maps, margin(attempt.about.rounds))) {
+    if (known_ != nullptr) sessions_.clear();
+    const auto add = [&](std::int64_t margin) {
+      const bool any = least && broken.add(attempt.maps, margin);
+      return (known_ != nullptr && add_left(attempt.maps, margin)) || any;
+    };
+    while (add(margin(attempt.about.rounds))) {
       TRY(Cancel(context_.progress).agree(context_.team()));
       ++attempt.about.rounds;
       if (solve(broken, limits, attempt)) continue;
@@ -136,6 +156,33 @@ class Projector {
       break;
     }
     return attempt;
+  }
+
+  /// Adds intervals that maps leave, or come nearer than `margin` to the ends of. False if there
+  /// are none that are new.
+  bool add_left(std::span<const ClockMap> maps, std::int64_t margin) {
+    const std::size_t before = sessions_.size();
+    const std::set<difference::Event> taken = [&] {
+      std::set<difference::Event> events;
+      for (const difference::Session& session : sessions_) events.insert(session.at);
+      return events;
+    }();
+    for (std::uint32_t d = 0; d < domains_.count(); ++d) {
+      if (d == reference_ || !has_events(facts_[d])) continue;
+      const auto look = [&](std::uint64_t stamp) {
+        stamp = std::clamp(stamp, facts_[d].first, facts_[d].last);
+        const difference::Event event{d, static_cast<std::int64_t>(stamp - base_)};
+        if (taken.contains(event)) return;
+        const auto offsets = known_->at(d, stamp);
+        if (!offsets) return;
+        const std::int64_t own = maps[d](stamp) - static_cast<std::int64_t>(stamp);
+        if (own - margin >= offsets->lower && own + margin <= offsets->upper) return;
+        sessions_.push_back({.at = event, .lower = offsets->lower, .upper = offsets->upper});
+      };
+      for (const std::uint64_t stamp : known_->stamps[d]) look(stamp);
+      for (const ClockKnot& knot : maps[d].knots()) look(knot.local);
+    }
+    return sessions_.size() > before;
   }
 
   [[nodiscard]] Limits assumed_limits() const {
@@ -282,6 +329,10 @@ class Projector {
   /// The reference is held only if the estimate gives it a constant offset. Sessions without it
   /// tell nothing of the clocks' times.
   void find_reference() {
+    if (known_ != nullptr) {
+      reference_ = known_->reference;
+      return;
+    }
     reference_ = static_cast<std::uint32_t>(domains_.count());
     const std::optional<std::uint32_t> chosen = sessions_.empty() ? chosen_reference() : master();
     const auto offset = chosen ? constant_offset(*chosen) : std::nullopt;
@@ -467,18 +518,18 @@ class Projector {
     attempt.is_timeless = certificate.rate_ticks == 0;
   }
 
-  /// Bounds move the estimate only if else the reference moved.
+  /// Bounds move the estimate only where else the reference moved.
   [[nodiscard]] difference::Solved<Values> project(const difference::System& system,
                                                    const Values& estimate) const {
     using namespace difference;
     Effort effort = effort_of(system);
-    const Bounds none{Values(system.nodes(), -k_unbounded), Values(system.nodes(), k_unbounded)};
-    auto solution = difference::project(system, none, estimate, effort);
-    const bool held = reference_ < domains_.count();
-    if (!solution || !held || (*solution)[0] == 0) return solution;
-    const auto bounds = find_bounds(system, effort);
-    if (!bounds) return tl::unexpected(bounds.error());
-    return difference::project(system, *bounds, estimate, effort);
+    Bounds bounds{Values(system.nodes(), -k_unbounded), Values(system.nodes(), k_unbounded)};
+    if (reference_ < domains_.count()) {
+      Solved<Bounds> found = bounds_from_reference(system, effort);
+      if (!found) return tl::unexpected(std::move(found.error()));
+      bounds = *std::move(found);
+    }
+    return difference::project(system, bounds, estimate, effort);
   }
 
   /// The estimate, to the bit, where it stays.
@@ -515,6 +566,7 @@ class Projector {
   const trace::ClockDomains& domains_;
   AssumedRates limit_;
   std::span<ClockMap> maps_;
+  const KnownTimes* known_ = nullptr;  ///< null: only sessions
 
   std::vector<Facts> facts_;                   ///< one per domain
   std::vector<ClockMap> estimate_;             ///< one per domain
@@ -534,6 +586,12 @@ Result<Projection> project_onto_edges(const constraints::Context& context,
                                       const trace::ClockDomains& domains, const AssumedRates& limit,
                                       std::span<ClockMap> maps) {
   return Projector(context, domains, limit, maps).run();
+}
+
+Result<Projection> project_into_intervals(const constraints::Context& context,
+                                          const trace::ClockDomains& domains,
+                                          const KnownTimes& known, std::span<ClockMap> maps) {
+  return Projector(context, domains, {}, maps).run_inside(known);
 }
 
 }  // namespace entrain::causal

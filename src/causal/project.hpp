@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
@@ -27,6 +30,19 @@ struct AssumedRates {
   bool is_given = false;
 };
 
+/// Intervals in which clocks lie, seen from one of them.
+struct KnownTimes {
+  std::uint32_t reference = 0;  ///< domain of that clock
+  /// Stamps of each domain between which intervals are nowhere narrower than straight lines are.
+  std::vector<std::vector<std::uint64_t>> stamps;
+  /// A clock reads `stamp` between `lower` and `upper` ticks of common time after it.
+  struct Offsets {
+    std::int64_t lower = 0, upper = 0;
+  };
+  /// Empty: nothing is known. The same at every process.
+  std::function<std::optional<Offsets>(std::uint32_t domain, std::uint64_t stamp)> at;
+};
+
 /// Moves the maps of an estimate to clocks that violate no edge: to the middle between the least
 /// such clocks above and the greatest ones below (docs/method.md, section 8).
 ///
@@ -39,5 +55,13 @@ struct AssumedRates {
 Result<Projection> project_onto_edges(const constraints::Context& context,
                                       const trace::ClockDomains& domains, const AssumedRates& limit,
                                       std::span<ClockMap> maps);
+
+/// Moves maps that leave known intervals into these, and so that they still violate no edge: by the
+/// same projection, whose moves change as slowly as is possible. Where to the tick no clocks meet
+/// both, they lie in the intervals. The map of the reference stays, and so do all if they are
+/// inside. The rest is as above.
+Result<Projection> project_into_intervals(const constraints::Context& context,
+                                          const trace::ClockDomains& domains,
+                                          const KnownTimes& known, std::span<ClockMap> maps);
 
 }  // namespace entrain::causal

@@ -38,12 +38,13 @@ class Collector {
         options_(options),
         times_(options.times),
         edges_(options.clocks, windows_of(options)),
+        extremes_of_groups_(options.groups),
         extremes_(graph, scaled(options.mu, options.bits)) {}
 
   void collect(const match::Part& part) {
     for_edges(
         graph_, part, times_, [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
-          if (options_.clock_of[from] == options_.clock_of[to]) return;
+          if (options_.clock_of[from] == options_.clock_of[to] || group(from) != group(to)) return;
           offer(end_of(edge.send, from), end_of(edge.receive, to), graph_.mu_of(edge, options_.mu));
         });
     for (const match::Exchange& exchange : part.exchanges) add(exchange);
@@ -116,8 +117,13 @@ class Collector {
     }
   }
 
-  /// Latest (or earliest) member of a side, and the latest one of another clock.
+  [[nodiscard]] std::uint32_t group(LocationIndex l) const {
+    return options_.group_of.empty() ? 0 : options_.group_of[l];
+  }
+
+  /// Latest (or earliest) member of a side in a group, and the latest one of another clock.
   struct Extremes {
+    std::uint64_t side = 0;  ///< number of the side that they belong to
     const Member* first = nullptr;
     const Member* other = nullptr;
 
@@ -139,6 +145,13 @@ class Collector {
       return first != nullptr && first->end.clock == member.end.clock ? other : first;
     }
   };
+
+  /// Those of the side at hand and the group of a member.
+  [[nodiscard]] Extremes& extremes_of(const Member& member) {
+    Extremes& own = extremes_of_groups_[group(member.location)];
+    if (own.side != sides_) own = {.side = sides_};
+    return own;
+  }
 
   [[nodiscard]] std::int64_t mu_of(const Member& send, const Member& receive) const {
     const auto c = graph_.latency_class(send.location, receive.location);
@@ -165,6 +178,7 @@ class Collector {
       for (std::size_t i = 0; i < added; ++i) {
         const Member& send = sends_[i];
         if (send.end.clock == receive.end.clock || send.location == receive.location) continue;
+        if (group(send.location) != group(receive.location)) continue;
         const auto tightness = [&](const Member& one) {
           return slack(one.end, receive.end, mu_of(one, receive));
         };
@@ -177,21 +191,24 @@ class Collector {
   void add(const match::Exchange& exchange) {
     read(graph_.sends(exchange), sends_);
     read(graph_.receives(exchange), receives_);
-    Extremes latest;
+    ++sides_;
     std::size_t added = 0;
     for (const Member& receive : receives_) {
       while (added < sends_.size() && (!exchange.ordered || sends_[added].order < receive.order)) {
-        latest.take(*this, sends_[added++], true);
+        extremes_of(sends_[added]).take(*this, sends_[added], true);
+        ++added;
       }
-      if (const Member* send = latest.of_another_clock(receive)) add(*send, receive);
+      if (const Member* send = extremes_of(receive).of_another_clock(receive)) add(*send, receive);
     }
-    Extremes earliest;
+    ++sides_;
     std::size_t left = receives_.size();
     for (std::size_t i = sends_.size(); i-- > 0;) {
       while (left > 0 && (!exchange.ordered || receives_[left - 1].order > sends_[i].order)) {
-        earliest.take(*this, receives_[--left], false);
+        --left;
+        extremes_of(receives_[left]).take(*this, receives_[left], false);
       }
-      if (const Member* receive = earliest.of_another_clock(sends_[i])) add(sends_[i], *receive);
+      const Member* const receive = extremes_of(sends_[i]).of_another_clock(sends_[i]);
+      if (receive != nullptr) add(sends_[i], *receive);
     }
     if (k_is_given && !extremes_.uniform()) add_by_class(exchange);
   }
@@ -200,6 +217,8 @@ class Collector {
   const ConstraintOptions& options_;
   std::span<const std::int64_t> times_;
   TightestEdges edges_;
+  std::vector<Extremes> extremes_of_groups_;
+  std::uint64_t sides_ = 0;  ///< sides of exchanges seen so far
   match::Extremes extremes_;
   std::vector<Member> sends_, receives_;  ///< members of the present exchange
 };

@@ -31,6 +31,10 @@ struct ConstraintOptions {
   unsigned bits = 0;
   /// Edges count whose slack by `corrected` is below this, parts.
   std::int64_t most_slack = std::numeric_limits<std::int64_t>::max();
+  /// Group of each location, and their number: edges count inside of a group only. Empty: all
+  /// count.
+  std::span<const std::uint32_t> group_of{};
+  std::uint32_t groups = 1;
   /// What each clock's stamps may be off by, ticks: it is added to slacks at both ends. Empty: 0.
   std::span<const std::int64_t> margins{};
   unsigned threads = 1;  ///< threads of this member, 0: all cores; results do not depend on it

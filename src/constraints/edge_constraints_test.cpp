@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "constraints/edge_constraints.hpp"
 
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/random.hpp"
 #include "match/testing.hpp"
 
 namespace entrain::constraints {
@@ -110,6 +113,72 @@ TEST(Bounds, a_scan_binds_upwards_only) {
     EXPECT_LT(from, to);
   }
   EXPECT_EQ(constraints_of(b, {0, 1, 2}).size(), 2u);
+}
+
+/// Into each clock, and out of it, the tightest edge of its group is that of all pairs.
+TEST(Groups, have_the_tightest_edges_of_all_pairs_inside_them) {
+  RandomStream random(5, 5);
+  for (int round = 0; round < 100; ++round) {
+    const auto processes = static_cast<std::uint32_t>(2 + random.below(6));
+    TraceBuilder b(processes);
+    std::uint64_t time = 1'000;
+    for (int step = 0; step < 12; ++step) {
+      time += 1'000;
+      const auto any = [&] { return time + random.below(400); };
+      const std::uint8_t ops[] = {trace::op::barrier, trace::op::scan, trace::op::reduce};
+      if (step % 3 == 0) {
+        const auto from = static_cast<LocationIndex>(random.below(processes));
+        const auto to = (from + 1) % processes;
+        b.message(K::send, from, any(), to);
+        b.message(K::recv, to, any(), from);
+        continue;
+      }
+      const std::uint8_t op = ops[random.below(3)];
+      for (LocationIndex l = 0; l < processes; ++l) {
+        const std::uint64_t begin = any();
+        b.collective(l, begin, begin + random.below(300), op,
+                     op == trace::op::reduce ? 0 : trace::k_root_none);
+      }
+    }
+    std::vector<std::uint32_t> clock_of, group_of;
+    for (LocationIndex l = 0; l < processes; ++l) {
+      clock_of.push_back(l);
+      group_of.push_back(static_cast<std::uint32_t>(random.below(3)));
+    }
+    const match::Graph graph = match::build_graph(b.trace(), {});
+    const std::vector<std::int64_t> times(graph.stamp.begin(), graph.stamp.end());
+    ConstraintOptions options;
+    options.times = options.corrected = times;
+    options.clock_of = clock_of;
+    options.clocks = processes;
+    options.mu = {3, 3, 3};
+    options.end = 1;
+    options.group_of = group_of;
+    options.groups = 3;
+    using Least = std::map<std::pair<bool, std::uint32_t>, std::int64_t>;
+    const auto see = [](Least& least, std::uint32_t from, std::uint32_t to, std::int64_t slack) {
+      for (const auto& key : {std::pair(false, from), std::pair(true, to)}) {
+        std::int64_t& own = least.try_emplace(key, slack).first->second;
+        own = std::min(own, slack);
+      }
+    };
+    Solo solo;
+    Least found, expected;
+    for (const LimitingEdge& edge : collect_violated(solo, graph, options)) {
+      see(found, edge.constraint.from, edge.constraint.to, edge.constraint.slack);
+    }
+    for (std::size_t k = 0; k < k_edge_kinds; ++k) {
+      for (const match::testing::Pair& pair :
+           match::testing::pairs_of(graph, static_cast<EdgeKind>(k))) {
+        const LocationIndex from = pair.send.location, to = pair.receive.location;
+        if (group_of[from] != group_of[to]) continue;
+        see(expected, from, to,
+            static_cast<std::int64_t>(pair.receive.time) -
+                static_cast<std::int64_t>(pair.send.time) - 3);
+      }
+    }
+    EXPECT_EQ(found, expected);
+  }
 }
 
 }  // namespace

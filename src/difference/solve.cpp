@@ -48,22 +48,22 @@ class Search {
     for (std::uint64_t sweeps = 1;; ++sweeps) {
       const bool changed = sweeps % 2 == 1 ? sweep_up() : sweep_down();
       if (!changed) break;
-      if (effort_.spent > enough) return found_ ? std::move(found_) : Failure{};
+      if (effort_.spent > enough) return failure();
       if (sweeps < next_look && changes_ - changes_before < 4 * std::uint64_t{system_.nodes()}) {
         continue;
       }
       if (sweeps >= next_look) next_look *= 2;
       changes_before = changes_;
-      if (auto failure = find_cycles()) {
-        if (!effort_.more_cycles) return failure;
+      if (std::vector<Certificate> cycles = find_cycles(); !cycles.empty()) {
         const std::uint64_t spent = effort_.spent - before;
-        if (!found_) enough = std::min(enough, effort_.spent + k_more_steps * spent);
-        set_aside(std::move(*failure));
+        if (found_.empty()) enough = std::min(enough, effort_.spent + k_more_steps * spent);
+        set_aside(std::move(cycles));
+        if (!effort_.more_cycles) return failure();
         next_look = sweeps + k_sweeps_per_look;
       }
       follow_predecessors();
     }
-    if (found_) return std::move(found_);
+    if (!found_.empty()) return failure();
     if constexpr (way == Way::raise) negate();
     return std::nullopt;
   }
@@ -176,8 +176,8 @@ class Search {
 
   /// All cycles of predecessors: these are negative ones, and sooner or later there is one if the
   /// system is infeasible (Cherkassky and Goldberg 1999, "Negative-cycle detection algorithms").
-  [[nodiscard]] std::optional<Failure> find_cycles() const {
-    std::optional<Failure> failure;
+  [[nodiscard]] std::vector<Certificate> find_cycles() const {
+    std::vector<Certificate> cycles;
     BigVector<std::uint32_t> seen(system_.nodes(), 0);  // number of the walk; 0: not seen
     for (Node start = 0; start < system_.nodes(); ++start) {
       Node node = start;
@@ -186,33 +186,30 @@ class Search {
         node = before_[node];
       }
       if (node == k_nobody || seen[node] != start + 1) continue;
-      if (failure) {
-        failure->more.push_back(certificate(node));
-      } else {
-        failure = Failure{.certificate = certificate(node)};
-      }
+      cycles.push_back(certificate(node));
     }
-    return failure;
+    return cycles;
   }
 
   /// Keeps cycles, and takes their nodes out of the search.
-  void set_aside(Failure failure) {
-    const auto remove = [&](const Certificate& cycle) {
+  void set_aside(std::vector<Certificate> cycles) {
+    for (Certificate& cycle : cycles) {
       for (const Certificate::Step& step : cycle.steps) {
         const std::uint32_t position = positions_[step.to];
         values_[step.to] = -k_unbounded;
         before_[step.to] = k_nobody;
         active_[position / 64] &= ~(std::uint64_t{1} << position % 64);
       }
-    };
-    remove(*failure.certificate);
-    std::ranges::for_each(failure.more, remove);
-    if (!found_) {
-      found_ = std::move(failure);
-      return;
+      found_.push_back(std::move(cycle));
     }
-    failure.more.push_back(std::move(*failure.certificate));
-    std::ranges::move(failure.more, std::back_inserter(found_->more));
+  }
+  /// The cycles that were found; none: the search was stopped.
+  [[nodiscard]] Failure failure() {
+    if (found_.empty()) return {};
+    Failure failure{.certificate = std::move(found_.front())};
+    failure.more.assign(std::make_move_iterator(found_.begin() + 1),
+                        std::make_move_iterator(found_.end()));
+    return failure;
   }
 
   /// The cycle of predecessors that a node is on.
@@ -277,7 +274,7 @@ class Search {
       active_;            ///< bit of every position: the value changed since arcs were tried
   Words ahead_, behind_;  ///< those of this sweep and of the next one
   std::uint64_t changes_ = 0;
-  std::optional<Failure> found_;  ///< cycles that were set aside
+  std::vector<Certificate> found_;  ///< cycles that were set aside
 };
 
 template <Way way>
@@ -310,6 +307,10 @@ Solved<Bounds> find_bounds(const System& system, Effort& effort) {
   if (auto any = greatest_below(system, Values(system.nodes(), 0), effort); !any) {
     return tl::unexpected(std::move(any.error()));
   }
+  return bounds_from_reference(system, effort);
+}
+
+Solved<Bounds> bounds_from_reference(const System& system, Effort& effort) {
   auto upper = greatest_below(system, only_reference(system, k_unbounded), effort);
   if (!upper) return tl::unexpected(std::move(upper.error()));
   auto lower = least_above(system, only_reference(system, -k_unbounded), effort);

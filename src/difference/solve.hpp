@@ -78,11 +78,12 @@ struct Bounds {
   Values lower, upper;
 };
 Solved<Bounds> find_bounds(const System& system, Effort& effort);
+/// The same, if cycles that no path leads to from the reference are not negative, or do not matter.
+Solved<Bounds> bounds_from_reference(const System& system, Effort& effort);
 
 /// A solution near an estimate: the middle between the least one above it and the greatest one
 /// below it, after the estimate was moved into `bounds`. An estimate that is a solution stays as it
-/// is. `estimate` has a value per node below System::stamped(), so has the result. The system must
-/// be feasible, as `bounds` shows.
+/// is. `estimate` has a value per node below System::stamped(), so has the result.
 Solved<Values> project(const System& system, const Bounds& bounds, const Values& estimate,
                        Effort& effort);
 

@@ -13,7 +13,7 @@
 #include "base/peak_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
-#include "bounds/hold_inside.hpp"
+#include "bounds/project_inside.hpp"
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/presync.hpp"
@@ -290,8 +290,8 @@ class Correction {
     return {};
   }
 
-  /// Proves in which intervals the clocks lie. Where something is violated, moves the presync maps
-  /// into them.
+  /// Proves in which intervals the clocks lie. Where something is violated, projects the presync
+  /// maps onto them and the edges.
   Result<void> hold_in_intervals(bool report) {
     const Stopwatch watch(report_.run.phases.bounds);
     if (known_ != nullptr && !paired_) {
@@ -303,10 +303,11 @@ class Correction {
       report_.before.bounds = engine::judge(workers_, t_, *proven_, t_.measured.maps, false);
     }
     if (!t_.violated) return {};
-    const std::int64_t held =
-        bounds::hold_inside(t_.loaded.share(processes_), t_.domains, *proven_, t_.presync.maps);
-    if (held == 0) return {};
-    proven_->about.held_ticks = held;
+    TRY_ASSIGN(const causal::Projection held,
+               bounds::project_inside(engine::causal_context(workers_, t_, progress_), t_.domains,
+                                      *proven_, t_.presync.maps));
+    if (held.moved == 0) return {};
+    proven_->about.held_ticks = held.moved;
     t_.presync.provenance += fmt::format(" held_to_ppm={:.9g}", proven_->about.max_rate_ppm);
     engine::measure_shift(workers_, t_);
     return {};

@@ -13,9 +13,10 @@
 #include "base/random.hpp"
 #include "base/team.hpp"
 #include "bounds/bounds_testing.hpp"
-#include "bounds/hold_inside.hpp"
 #include "bounds/judge.hpp"
+#include "bounds/project_inside.hpp"
 #include "causal/bend.hpp"
+#include "causal/clock_domains.hpp"
 #include "formats/otf2/source/testing.hpp"
 #include "sim/distort.hpp"
 #include "trace/properties.hpp"
@@ -206,16 +207,21 @@ TEST_P(Recorded, what_leaves_the_intervals_is_moved_inside) {
   const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
   const Proof proof = prove(skewed, Presync::linear);
   Solo solo;
+  const constraints::Context context{.share = skewed.share(solo), .graph = proof.graph};
+  const auto project = [&](std::vector<ClockMap>& maps) {
+    const auto held = project_inside(context, processes_of(skewed), proof.proven, maps);
+    EXPECT_TRUE(held);
+    return held->moved;
+  };
   std::vector<ClockMap> maps = proof.presync.maps;
-  const std::int64_t moved =
-      hold_inside(skewed.share(solo), processes_of(skewed), proof.proven, maps);
-  EXPECT_GE(moved, outside(proof.bounds));
+  EXPECT_GE(project(maps), outside(proof.bounds));
   EXPECT_GT(outside(proof.bounds), 0);
   const ClockBounds held = judge(skewed.share(solo), proof.proven, maps, true);
   EXPECT_EQ(outside(held), 0);
   const testing::Contained found = compare(skewed.trace, truth.trace, maps, held);
   EXPECT_LE(found.worst_excess, 0);
-  EXPECT_EQ(hold_inside(skewed.share(solo), processes_of(skewed), proof.proven, maps), 0);
+  EXPECT_FALSE(causal::any_violation(context, maps));
+  EXPECT_EQ(project(maps), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, Recorded, ::testing::Values("lulesh-8", "amg-8", "allops-4"));
@@ -473,8 +479,10 @@ TEST(ProveIntervals, any_team_finds_the_same) {
   Proof alone = prove(whole, Presync::automatic);
   const auto expected = figures(alone.bounds);
   Solo solo;
-  EXPECT_GT(hold_inside(whole.share(solo), processes_of(whole), alone.proven, alone.presync.maps),
-            0);
+  const auto moved = project_inside({.share = whole.share(solo), .graph = alone.graph},
+                                    processes_of(whole), alone.proven, alone.presync.maps);
+  ASSERT_TRUE(moved);
+  EXPECT_GT(moved->moved, 0);
   const auto held = figures(judge(whole.share(solo), alone.proven, alone.presync.maps, true));
   for (const unsigned members : {2u, 3u}) {
     const auto done = run_team(members, [&](Team& team) -> Result<void> {
@@ -495,7 +503,9 @@ TEST(ProveIntervals, any_team_finds_the_same) {
       if (!proven) return fail(ErrorKind::input, proven.error().message);
       EXPECT_EQ(figures(judge(part.share(team), *proven, presync->maps, true)), expected)
           << members;
-      hold_inside(part.share(team), processes_of(part), *proven, presync->maps);
+      if (!project_inside(context, processes_of(part), *proven, presync->maps)) {
+        return fail(ErrorKind::input, "not projected");
+      }
       EXPECT_EQ(figures(judge(part.share(team), *proven, presync->maps, true)), held) << members;
       return {};
     });
@@ -626,7 +636,7 @@ TEST(Judge, what_all_maps_have_in_common_is_no_error_and_what_one_has_is) {
   EXPECT_EQ(off.locations[0].worst_ticks, 0);
 }
 
-TEST(HoldInside, threads_of_which_nothing_is_known_stay_with_their_process) {
+TEST(ProjectInside, threads_of_which_nothing_is_known_stay_with_their_process) {
   trace::testing::TraceBuilder b(3, 2);  // two threads each, of which the first ones communicate
   for (std::uint64_t t = 1'000; t < 100'000; t += 1'000) {
     b.message(trace::EventKind::send, 0, t, 1);
@@ -649,9 +659,11 @@ TEST(HoldInside, threads_of_which_nothing_is_known_stay_with_their_process) {
   const ClockMap late = *ClockMap::from_knots({{1'000, 5'000}, {99'000, 5'000}});
   std::vector<ClockMap> maps(6);
   maps[2] = maps[3] = late;
-  const std::int64_t moved = hold_inside(trace.share(solo), apart, *proven, maps);
-  EXPECT_GT(moved, 4'900);
-  EXPECT_LT(moved, 5'000);
+  const auto held =
+      project_inside({.share = trace.share(solo), .graph = graph}, apart, *proven, maps);
+  ASSERT_TRUE(held);
+  EXPECT_GT(held->moved, 4'900);
+  EXPECT_LT(held->moved, 5'000);
   for (const std::uint64_t t : {1'000, 50'000, 98'000}) {
     EXPECT_NEAR(static_cast<double>(maps[2](t)), static_cast<double>(t), 100);
     EXPECT_EQ(maps[3](t), maps[2](t)) << t;
@@ -659,7 +671,7 @@ TEST(HoldInside, threads_of_which_nothing_is_known_stay_with_their_process) {
   for (const LocationIndex l : {0, 1, 4, 5}) EXPECT_EQ(maps[l], ClockMap()) << l;
 }
 
-TEST(HoldInside, traces_of_no_events_and_of_one_clock_stay) {
+TEST(ProjectInside, traces_of_no_events_and_of_one_clock_stay) {
   for (const bool empty : {true, false}) {
     trace::testing::TraceBuilder b(1);
     if (!empty) {
@@ -670,7 +682,10 @@ TEST(HoldInside, traces_of_no_events_and_of_one_clock_stay) {
     const Proof proof = prove(trace, Presync::none);
     Solo solo;
     std::vector<ClockMap> maps = proof.presync.maps;
-    EXPECT_EQ(hold_inside(trace.share(solo), processes_of(trace), proof.proven, maps), 0) << empty;
+    const auto held = project_inside({.share = trace.share(solo), .graph = proof.graph},
+                                     processes_of(trace), proof.proven, maps);
+    ASSERT_TRUE(held) << empty;
+    EXPECT_EQ(held->moved, 0) << empty;
     EXPECT_EQ(maps, proof.presync.maps);
   }
 }
