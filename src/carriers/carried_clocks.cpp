@@ -21,46 +21,63 @@ namespace {
 
 constexpr std::int64_t k_any = std::int64_t{1} << 62;  ///< no two stamps differ so much
 
+/// A limit of what is added to a clock's times.
+struct Limit {
+  std::int64_t time = 0;   ///< of the clock
+  std::int64_t ticks = 0;  ///< the limit
+};
+
+/// How far the smallest quarter of some limits is apart from the closest one, of the distances of
+/// the others from it.
+double spread(std::vector<std::int64_t> values) {
+  if (values.empty()) return static_cast<double>(k_any);
+  const auto fourth = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
+  std::ranges::nth_element(values, fourth);
+  return static_cast<double>(*fourth) + 1;
+}
+
+/// The way from the least to the most that limits allow at which the clock likely is, of which
+/// `below` and `above` are the spreads: the shortest time from a launch to its kernel, and from a
+/// kernel to the call that waits for it, is about as long as the shortest of these times vary.
+double likely_share(double below, double above) {
+  return below * below / (below * below + above * above);
+}
+
 /// Edges between a clock (1) and its carrier (0), and the constants that would meet them all.
 struct Inner {
   tables::EdgeList list;
-  std::vector<std::int64_t> lower, upper;  ///< limits of what is added to the clock's times, ticks
+  std::vector<Limit> lower, upper;
 
   void add(bool from_carrier, std::uint64_t cause, std::uint64_t effect) {
     list.add({from_carrier ? 0U : 1U, cause}, {from_carrier ? 1U : 0U, effect});
     const auto missing = static_cast<std::int64_t>(cause - effect);
-    (from_carrier ? lower : upper).push_back(from_carrier ? missing : -missing);
+    const auto time = static_cast<std::int64_t>(from_carrier ? effect : cause);
+    (from_carrier ? lower : upper).push_back({time, from_carrier ? missing : -missing});
   }
   [[nodiscard]] std::int64_t least() const {
-    return lower.empty() ? -k_any : *std::ranges::max_element(lower);
+    return lower.empty() ? -k_any : std::ranges::max(lower, {}, &Limit::ticks).ticks;
   }
   [[nodiscard]] std::int64_t most() const {
-    return upper.empty() ? k_any : *std::ranges::min_element(upper);
+    return upper.empty() ? k_any : std::ranges::min(upper, {}, &Limit::ticks).ticks;
   }
   /// A constant that meets the edges, if one does: of both limits the mean, weighted by how dense
-  /// edges are there. The shortest time from a launch to its kernel, and from a kernel to the call
-  /// that waits for it, is about as long as the shortest of these times vary. A limit alone:
-  /// itself.
+  /// edges are there. A limit alone: itself.
   [[nodiscard]] std::int64_t likely() const {
     const std::int64_t low = least(), high = most();
     if (upper.empty()) return low;
     if (lower.empty()) return high;
-    std::vector<std::int64_t> from_above = lower;
-    for (std::int64_t& one : from_above) one = -one;
-    const double below = spread(std::move(from_above)), above = spread(upper);
-    const double share = below * below / (below * below + above * above);  // of the way up
+    std::vector<std::int64_t> below, above;  // but for the limits themselves
+    for (const Limit& one : lower) below.push_back(low - one.ticks);
+    for (const Limit& one : upper) above.push_back(one.ticks - high);
+    const auto leave_one_out = [](std::vector<std::int64_t>& values) {
+      values.erase(std::ranges::find(values, 0));
+    };
+    leave_one_out(below), leave_one_out(above);
+    const double share = likely_share(spread(std::move(below)), spread(std::move(above)));
     return low + std::llround(share * static_cast<double>(high - low));
   }
   /// The same, but 0 if that meets the edges.
   [[nodiscard]] std::int64_t shift() const { return least() <= 0 && most() >= 0 ? 0 : likely(); }
-  /// How far the smallest quarter of some values, two at least, is apart; one value tells nothing.
-  static double spread(std::vector<std::int64_t> values) {
-    if (values.size() < 2) return static_cast<double>(k_any);
-    const auto fourth =
-        values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, values.size() / 4));
-    std::ranges::nth_element(values, fourth);
-    return static_cast<double>(*fourth - *std::min_element(values.begin(), fourth)) + 1;
-  }
   /// Moves the clock's times.
   void move(std::int64_t shift) {
     for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
@@ -68,6 +85,122 @@ struct Inner {
       time += static_cast<std::uint64_t>(shift);
     }
   }
+};
+
+/// Centres a clock within what its edges allow from time to time: an alignment by edges alone may
+/// lie anywhere between them.
+class Centring {
+ public:
+  /// `inner`: edges in the times of the alignment.
+  explicit Centring(Inner inner) : inner_(std::move(inner)) {
+    std::ranges::stable_sort(inner_.lower, {}, &Limit::time);
+    std::ranges::stable_sort(inner_.upper, {}, &Limit::time);
+  }
+
+  /// What is added to the clock's times; the identity if edges are too few. A clock that moves
+  /// within windows shows their limits too close in the first pass. Errors: those of
+  /// ClockMap::from_knots().
+  Result<ClockMap> find() {
+    ClockMap all;
+    constexpr int k_passes = 3;
+    for (int pass = 0; pass < k_passes; ++pass) {
+      TRY_ASSIGN(const ClockMap step, ClockMap::from_knots(knots()));
+      if (step.is_identity()) break;
+      TRY_ASSIGN(all, trace::composed(all, step));
+      for (auto* limits : {&inner_.lower, &inner_.upper}) {
+        for (Limit& one : *limits) {
+          const std::int64_t before = one.time;
+          one.time = step(static_cast<std::uint64_t>(before));
+          one.ticks -= one.time - before;
+        }
+      }
+    }
+    return all;
+  }
+
+  /// True if windows leave more room than all edges together do, by more than limits vary: the
+  /// clock moves, even where a constant meets the edges.
+  [[nodiscard]] bool moves() const {
+    const auto [all, below, above] = limits_of_windows();
+    if (all.size() < 2) return false;
+    std::vector<std::int64_t> widths;
+    for (const Window& one : all) widths.push_back(one.high - one.low);
+    const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);
+    std::ranges::nth_element(widths, middle);
+    const auto room = static_cast<double>(*middle - (inner_.most() - inner_.least()));
+    return room > 2 * (below + above);
+  }
+
+ private:
+  /// The limits between two times: positions in Inner::lower and Inner::upper.
+  struct Window {
+    std::size_t low_begin = 0, low_end = 0, high_begin = 0, high_end = 0;
+    std::int64_t low = 0, high = 0;  ///< the limits
+  };
+  static constexpr std::size_t k_least = 4;  ///< limits of each side that make a window
+
+  /// Windows one after the other, each as short as it can be.
+  [[nodiscard]] std::vector<Window> windows() const {
+    std::vector<Window> found;
+    std::size_t l = 0, h = 0;
+    while (inner_.lower.size() - l >= k_least && inner_.upper.size() - h >= k_least) {
+      Window window{.low_begin = l, .high_begin = h};
+      const std::int64_t end =
+          std::max(inner_.lower[l + k_least - 1].time, inner_.upper[h + k_least - 1].time);
+      while (l < inner_.lower.size() && inner_.lower[l].time <= end) ++l;
+      while (h < inner_.upper.size() && inner_.upper[h].time <= end) ++h;
+      window.low_end = l, window.high_end = h;
+      found.push_back(window);
+    }
+    if (!found.empty()) {
+      found.back().low_end = inner_.lower.size(), found.back().high_end = inner_.upper.size();
+    }
+    return found;
+  }
+
+  struct Limits {
+    std::vector<Window> windows;
+    double below = 0, above = 0;  ///< spreads of the others beside those of their windows
+  };
+  [[nodiscard]] Limits limits_of_windows() const {
+    Limits found{.windows = windows()};
+    std::vector<std::int64_t> below, above;
+    for (Window& one : found.windows) {
+      const auto lower =
+          std::span(inner_.lower).subspan(one.low_begin, one.low_end - one.low_begin);
+      const auto upper =
+          std::span(inner_.upper).subspan(one.high_begin, one.high_end - one.high_begin);
+      const auto low = std::ranges::max_element(lower, {}, &Limit::ticks);
+      const auto high = std::ranges::min_element(upper, {}, &Limit::ticks);
+      one.low = low->ticks, one.high = high->ticks;
+      for (auto l = lower.begin(); l != lower.end(); ++l) {
+        if (l != low) below.push_back(one.low - l->ticks);
+      }
+      for (auto h = upper.begin(); h != upper.end(); ++h) {
+        if (h != high) above.push_back(h->ticks - one.high);
+      }
+    }
+    found.below = spread(std::move(below)), found.above = spread(std::move(above));
+    return found;
+  }
+
+  /// Also where a clock moves so much within a window that no constant meets the limits.
+  [[nodiscard]] std::vector<ClockKnot> knots() const {
+    const Limits limits = limits_of_windows();
+    const double share = likely_share(limits.below, limits.above);
+    std::vector<ClockKnot> knots;
+    for (const Window& one : limits.windows) {
+      const std::int64_t middle = inner_.upper[(one.high_begin + one.high_end) / 2].time;
+      const auto local = static_cast<std::uint64_t>(std::max<std::int64_t>(0, middle));
+      if (!knots.empty() && local <= knots.back().local) continue;
+      const auto width = static_cast<double>(one.high - one.low);
+      knots.push_back({local, one.low + std::llround(share * width)});
+    }
+    if (knots.size() < 2) knots.clear();
+    return knots;
+  }
+
+  Inner inner_;
 };
 
 class Carrying {
@@ -94,7 +227,11 @@ class Carrying {
       if (shift == 0 && is_constant) continue;
       result_.apart.push_back(clocks_.clocks[c].name);
       result_.inner[c] = ClockMap().shifted(shift);
-      if (!is_constant) TRY(follow_carrier(c, inner, align_group));
+      if (!is_constant) {
+        TRY(follow_carrier(c, inner, align_group));
+      } else if (Centring centring(inner); centring.moves()) {
+        TRY_ASSIGN(result_.inner[c], centring.find());
+      }
     }
     widen();
     take_edges();
@@ -127,8 +264,11 @@ class Carrying {
       aligned.add(cause == 0, time(cause, inner.list.cause_time[e]),
                   time(1 - cause, inner.list.effect_time[e]));
     }
+    TRY_ASSIGN(const ClockMap centre, Centring(aligned).find());
     const bool has_both = !aligned.lower.empty() && !aligned.upper.empty();
-    if (has_both && aligned.least() <= aligned.most()) {
+    if (!centre.is_identity()) {
+      TRY_ASSIGN(result_.inner[c], trace::composed(result_.inner[c], centre));
+    } else if (has_both && aligned.least() <= aligned.most()) {
       result_.inner[c] = result_.inner[c].shifted(aligned.likely());
     }
     return {};
