@@ -119,6 +119,22 @@ TEST(CarriedClocks, a_device_that_wanders_is_centred_between_launches_and_waits)
   EXPECT_LE(error_of(out / "fixed", truth.path(), 1), 3'000);
 }
 
+/// Less than rates of clocks explain in the 10 ms from one launch to the next.
+TEST(CarriedClocks, a_device_that_was_set_by_little_is_named) {
+  const auto set = [](double time) { return time + (time > k_unix_us + 303'000 ? 60 : 0); };
+  const TempFolder truth, wrong, out;
+  write_rank(truth, 0, right);
+  write_rank(wrong, 0, set);
+  const CorrectReport report = corrected(wrong.path(), out / "fixed");
+  EXPECT_EQ(report.after.violations, 0U);
+  ASSERT_EQ(report.before.explanations.size(), 1U);
+  const ClockExplanation& found = report.before.explanations[0];
+  EXPECT_EQ(found.clocks, std::vector<std::string>{"rank 0 device 0"});
+  EXPECT_NEAR(static_cast<double>(*found.size_ticks), 60'000, 10'000);
+  EXPECT_EQ(error_of(out / "fixed", truth.path(), 0), 0);
+  EXPECT_LE(error_of(out / "fixed", truth.path(), 1), 8'000);
+}
+
 TEST(CarriedClocks, a_device_goes_with_its_host) {
   const TempFolder truth, wrong, out;
   for (int rank = 0; rank < 4; ++rank) {

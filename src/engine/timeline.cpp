@@ -351,6 +351,7 @@ class Finder {
     t_.presync.clocks.reason = std::move(aligned.presync.clocks.reason);
     for (std::string& note : aligned.report.notes) t_.report.notes.push_back(std::move(note));
     t_.told = std::move(aligned.told);
+    t_.told.all.insert(t_.told.all.end(), carried.steps.begin(), carried.steps.end());
     note_apart(carried.apart);
     return {};
   }
