@@ -27,7 +27,8 @@ struct CarriedClocks {
   /// Per clock: its time -> that of its carrier. The identity unless edges between the two demand
   /// another one; of a carrier, unless leave_steps_to_carried() finds that it was not set.
   std::vector<ClockMap> inner;
-  std::vector<std::string> apart;  ///< names of clocks whose map is no identity
+  std::vector<std::string> apart;       ///< names of clocks whose map is no identity
+  std::vector<ClockExplanation> steps;  ///< of clocks that do not carry others, by their carriers
 };
 
 /// True if some process has several clocks.

@@ -120,24 +120,29 @@ class Chooser {
   DomainChoice run() {
     std::vector<std::uint32_t> each(locations_);
     std::iota(each.begin(), each.end(), std::uint32_t{0});
-    const trace::ClockDomains processes = trace::domains_by(definitions_.process_of);
-    const trace::ClockDomains machines = trace::domains_by(definitions_.node_of);
-    const std::vector<bool> whole_process = agree(each, processes, "the locations of a process");
-    // A machine is whole if its processes are whole and agree.
-    std::vector<Measured> of_process;
-    for (const auto& members : processes.members) of_process.push_back(best_of(members));
-    measured_ = std::move(of_process);
-    std::vector<bool> whole_machine = agree(processes.of, machines, "the processes of a node");
+    // The accelerators of a process are a part of it, apart from its threads.
+    const trace::ClockDomains parts = trace::domains_by(parts_of_processes());
+    const std::vector<bool> whole_part = agree(each, parts, "the locations of a process");
+    std::vector<Measured> of_part;
+    for (const auto& members : parts.members) of_part.push_back(best_of(members));
+    measured_ = std::move(of_part);
+    const std::vector<std::uint32_t> owner = owners_of(parts);
+    std::vector<std::uint32_t> machine_of = definitions_.node_of;
     for (LocationIndex l = 0; l < locations_; ++l) {
-      if (!whole_process[processes.of[l]]) whole_machine[machines.of[l]] = false;
+      if (owner[l] >= locations_) machine_of[l] = owner[l];
+    }
+    const trace::ClockDomains machines = trace::domains_by(machine_of);
+    // A machine is whole if its processes are whole and agree.
+    std::vector<bool> whole_machine = agree(parts.of, machines, "the processes of a node");
+    for (LocationIndex l = 0; l < locations_; ++l) {
+      if (!whole_part[parts.of[l]]) whole_machine[machines.of[l]] = false;
     }
     std::vector<std::uint32_t> key(locations_);
+    const auto all = static_cast<std::uint32_t>(locations_);  // machines, owners, locations in turn
     for (LocationIndex l = 0; l < locations_; ++l) {
-      const std::uint32_t machine = machines.of[l], process = processes.of[l];
-      key[l] = whole_machine[machine] ? machine
-               : whole_process[process]
-                   ? static_cast<std::uint32_t>(machines.count() + process)
-                   : static_cast<std::uint32_t>(machines.count() + processes.count() + l);
+      key[l] = whole_machine[machines.of[l]] ? machines.of[l]
+               : whole_part[parts.of[l]]     ? all + owner[l]
+                                             : 3 * all + l;
     }
     join_proved(key);
     DomainChoice choice{trace::domains_by(key), true, false, std::move(notes_)};
@@ -148,6 +153,36 @@ class Chooser {
   }
 
  private:
+  [[nodiscard]] bool is_accelerator(LocationIndex l) const {
+    return definitions_.locations[l].type == trace::LocationType::accelerator;
+  }
+
+  /// Per location: its process; of accelerators, a number of their location group.
+  [[nodiscard]] std::vector<std::uint32_t> parts_of_processes() const {
+    std::vector<std::uint32_t> part = definitions_.process_of;
+    const auto processes = static_cast<std::uint32_t>(trace::domains_by(part).count());
+    for (LocationIndex l = 0; l < locations_; ++l) {
+      const std::uint32_t group = definitions_.locations[l].group;
+      if (is_accelerator(l) && group != k_none) part[l] = processes + group;
+    }
+    return part;
+  }
+
+  /// Per location: its process or, of accelerators that contradict their process, the number of
+  /// locations and that of the part. measured_ is that of parts.
+  std::vector<std::uint32_t> owners_of(const trace::ClockDomains& parts) {
+    const trace::ClockDomains processes = trace::domains_by(definitions_.process_of);
+    if (parts.count() == processes.count()) return processes.of;
+    const std::vector<bool> whole =
+        agree(parts.of, processes, "the threads and the accelerators of a process");
+    std::vector<std::uint32_t> owner = processes.of;
+    for (LocationIndex l = 0; l < locations_; ++l) {
+      if (whole[processes.of[l]] || !is_accelerator(l)) continue;
+      owner[l] = static_cast<std::uint32_t>(locations_) + parts.of[l];
+    }
+    return owner;
+  }
+
   /// True if these locations are known to share a clock.
   [[nodiscard]] bool is_proved(std::span<const LocationIndex> members) const {
     return proved_[members.front()] != k_none &&

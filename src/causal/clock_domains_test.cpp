@@ -56,6 +56,26 @@ TEST(ChooseDomains, a_message_that_would_arrive_too_early_splits_its_node_only) 
   EXPECT_THAT(choice.notes[0], HasSubstr("arrives 20 us too early"));
 }
 
+/// A node of two processes, each with a thread and a stream; kernels begin `late` after launch.
+TraceBuilder with_accelerators(std::int64_t late) {
+  TraceBuilder b(2, 2, 2);
+  for (const LocationIndex l : {0u, 2u}) {
+    b.trace().definitions.locations[l + 1].type = trace::LocationType::accelerator;
+    b.add(l, 1'000, K::kernel_launch).peer = l + 1;
+    b.add(l + 1, static_cast<std::uint64_t>(1'000 + (l == 2 ? late : 5)), K::kernel_begin);
+    b.add(l + 1, 1'500, K::kernel_end);
+  }
+  return b;
+}
+
+TEST(ChooseDomains, an_accelerator_that_contradicts_its_process_is_a_clock_of_its_own) {
+  EXPECT_THAT(choose(with_accelerators(5)).domains.of, ElementsAre(0, 0, 0, 0));
+  const DomainChoice choice = choose(with_accelerators(-30));
+  EXPECT_THAT(choice.domains.of, ElementsAre(0, 0, 0, 1)) << "the processes still share one";
+  ASSERT_EQ(choice.notes.size(), 1u);
+  EXPECT_THAT(choice.notes[0], HasSubstr("the threads and the accelerators of a process"));
+}
+
 TEST(ChooseDomains, the_minimum_latency_counts) {
   EXPECT_THAT(choose(two_nodes(), ClockDomain::automatic, {0, 7, 7}).domains.of,
               ElementsAre(0, 0, 1, 2));

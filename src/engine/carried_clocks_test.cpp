@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -102,6 +103,36 @@ TEST(CarriedClocks, a_device_that_drifts_or_counts_from_its_boot_moves_no_host) 
     EXPECT_EQ(error_of(out / "fixed", truth.path(), rank), 0) << rank;
     EXPECT_LE(error_of(out / "fixed", truth.path(), 4 + rank), 15'000) << rank;
   }
+}
+
+/// Launches and waits leave 14 us; the middle of these is 1 us off.
+TEST(CarriedClocks, a_device_that_wanders_is_centred_between_launches_and_waits) {
+  const auto wandering = [](double time) {
+    return time + 15 * std::sin((time - k_unix_us) * 2 * 3.14159 / 800'000);
+  };
+  const TempFolder truth, wrong, out;
+  write_rank(truth, 0, right);
+  write_rank(wrong, 0, wandering);
+  const CorrectReport report = corrected(wrong.path(), out / "fixed");
+  EXPECT_EQ(report.after.violations, 0U);
+  EXPECT_EQ(error_of(out / "fixed", truth.path(), 0), 0);
+  EXPECT_LE(error_of(out / "fixed", truth.path(), 1), 3'000);
+}
+
+/// Less than rates of clocks explain in the 10 ms from one launch to the next.
+TEST(CarriedClocks, a_device_that_was_set_by_little_is_named) {
+  const auto set = [](double time) { return time + (time > k_unix_us + 303'000 ? 60 : 0); };
+  const TempFolder truth, wrong, out;
+  write_rank(truth, 0, right);
+  write_rank(wrong, 0, set);
+  const CorrectReport report = corrected(wrong.path(), out / "fixed");
+  EXPECT_EQ(report.after.violations, 0U);
+  ASSERT_EQ(report.before.explanations.size(), 1U);
+  const ClockExplanation& found = report.before.explanations[0];
+  EXPECT_EQ(found.clocks, std::vector<std::string>{"rank 0 device 0"});
+  EXPECT_NEAR(static_cast<double>(*found.size_ticks), 60'000, 10'000);
+  EXPECT_EQ(error_of(out / "fixed", truth.path(), 0), 0);
+  EXPECT_LE(error_of(out / "fixed", truth.path(), 1), 8'000);
 }
 
 TEST(CarriedClocks, a_device_goes_with_its_host) {

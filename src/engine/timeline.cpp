@@ -20,6 +20,7 @@
 #include "clc/domain_view.hpp"
 #include "clocks/measured_apart.hpp"
 #include "engine/archive_records.hpp"
+#include "engine/carried_accelerators.hpp"
 #include "explain/explained.hpp"
 #include "explain/least_limit.hpp"
 #include "explain/staying.hpp"
@@ -225,17 +226,45 @@ class Finder {
     }
     t_.shared_clocks = given_ && given_->are_kept ? domains_that_are_kept() : t_.domains;
     const Stopwatch watch(t_.presync_s);
+    TRY(carry_accelerators());
     t_.presync = t_.measured;
     if (!t_.domains.trivial()) {
       causal::share_maps(t_.loaded.share(processes_), t_.domains, t_.presync.maps);
     }
-    TRY_ASSIGN(const bool is_aligned, align_parts());
-    if (!is_aligned) TRY(estimate());
-    const bool may_fail = !is_aligned && !was_tried_ && !use_.is_explained && wants_estimate();
-    if (may_fail && !carries() && !is_plausible()) TRY(explain_estimate());
+    if (!are_carried_ || causal::any_violation(context(), t_.presync.maps)) {
+      TRY_ASSIGN(const bool is_aligned, align_parts());
+      if (!is_aligned) TRY(estimate());
+      const bool may_fail = !is_aligned && !was_tried_ && !use_.is_explained && wants_estimate();
+      if (may_fail && !carries() && !is_plausible()) TRY(explain_estimate());
+    }
+    if (are_carried_) TRY(put_accelerators_back());
     refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
     measure_shift(workers_, t_);
+    return {};
+  }
+
+  /// Accelerators of an archive whose clocks are not those of their processes move with them, as
+  /// devices in training runs do: the edges between the two are no evidence against the latter.
+  Result<void> carry_accelerators() {
+    if (given_ || !wants_bending()) return {};
+    session::Workers alone(workers_.threads());
+    auto taken = CarriedAccelerators::take(t_, [&](const Clocks& pair, const Edges& edges) {
+      return align(alone, pair, edges, assumed_rates().rate_ppb);
+    });
+    TRY_ASSIGN(carried_, agree(processes_, std::move(taken)));
+    are_carried_ = processes_.any(carried_.has_value());
+    return {};
+  }
+
+  Result<void> put_accelerators_back() {
+    const auto put = carried_ ? carried_->put_back(t_, !is_explained_alone_) : Result<void>();
+    TRY(processes_.agree(put));
+    if (t_.presync.method != PresyncMethod::causal) {
+      t_.presync.method = PresyncMethod::causal;
+      t_.presync.provenance = fmt::format("causal base={} accelerators", t_.measured.provenance);
+    }
+    if (carried_) note_apart(carried_->names());
     return {};
   }
 
@@ -289,6 +318,7 @@ class Finder {
     session::Workers alone(workers_.threads());
     auto whole = find_timeline(alone, source_, options_, use_, nullptr);
     TRY(processes_.agree(whole ? Result<void>() : Result<void>(tl::unexpected(whole.error()))));
+    is_explained_alone_ = true;
     t_.presync = std::move(whole->presync);
     t_.projection = whole->projection;
     t_.told = std::move(whole->told);
@@ -306,11 +336,11 @@ class Finder {
   /// Aligns the clocks that carry others, and these with them.
   Result<void> align_carriers() {
     TRY_ASSIGN(carriers::CarriedClocks carried,
-               carriers::carried_clocks(given_->clocks, given_->edges,
-                                        t_.loaded.trace.definitions.process_of,
-                                        [&](const Clocks& pair, const Edges& edges) {
-                                          return align(pair, edges, assumed_rates().rate_ppb);
-                                        }));
+               carriers::carried_clocks(
+                   given_->clocks, given_->edges, t_.loaded.trace.definitions.process_of,
+                   [&](const Clocks& pair, const Edges& edges) {
+                     return align(workers_, pair, edges, assumed_rates().rate_ppb);
+                   }));
     const formats::GivenSource source(carried.clocks, carried.list.view(), true);
     TRY_ASSIGN(Timeline aligned, find_timeline(workers_, source, options_, use_, progress_));
     carriers::leave_steps_to_carried(carried, given_->clocks, given_->edges, aligned.presync.maps,
@@ -321,12 +351,17 @@ class Finder {
     t_.presync.clocks.reason = std::move(aligned.presync.clocks.reason);
     for (std::string& note : aligned.report.notes) t_.report.notes.push_back(std::move(note));
     t_.told = std::move(aligned.told);
-    if (carried.apart.empty()) return {};
-    t_.report.notes.push_back(fmt::format(
-        "of one process {} {} from the host's clock: they are two clocks, and the "
-        "edges between them move only the former",
-        fmt::join(carried.apart, ", "), carried.apart.size() == 1 ? "differs" : "differ"));
+    t_.told.all.insert(t_.told.all.end(), carried.steps.begin(), carried.steps.end());
+    note_apart(carried.apart);
     return {};
+  }
+
+  void note_apart(std::span<const std::string> names) {
+    if (names.empty()) return;
+    t_.report.notes.push_back(
+        fmt::format("of one process {} {} from the host's clock: they are two clocks, and the "
+                    "edges between them move only the former",
+                    fmt::join(names, ", "), names.size() == 1 ? "differs" : "differ"));
   }
 
   /// Finds out why no clocks within the assumed rates meet all edges, and takes away what is no
@@ -470,6 +505,13 @@ class Finder {
     return {};
   }
 
+  /// Makes options for an archive those for given edges.
+  static void take_archive_out(CheckOptions& options) {
+    options.clock_samples.clear();
+    options.mu = {};
+    options.clock_domain = ClockDomain::location;
+  }
+
   /// Aligns clocks before and after they were set as if they were different ones. False if none
   /// was.
   Result<bool> align_parts() {
@@ -477,8 +519,7 @@ class Finder {
     const formats::GivenSource parts(explained_->clocks(), explained_->edges(),
                                      given_ && given_->are_kept);
     CheckOptions options = options_;
-    if (!given_) options.clock_samples.clear();
-    if (!given_) options.mu = {};
+    if (!given_) take_archive_out(options);
     options.clock_domain = ClockDomain::location;
     options.clock_prior.kind = t_.prior.kind;
     TRY_ASSIGN(Timeline aligned,
@@ -512,7 +553,7 @@ class Finder {
       TRY_ASSIGN(std::optional<explain::KeptClocks> kept,
                  explain::keep_most_clocks(given_->clocks, given_->edges, rate_ppb, half,
                                            [&](const Clocks& group, const Edges& edges) {
-                                             return align(group, edges, rate_ppb);
+                                             return align(workers_, group, edges, rate_ppb);
                                            }));
       if (kept && !causal::any_violation(context(), kept->maps)) {
         take_kept(*std::move(kept));
@@ -555,16 +596,17 @@ class Finder {
   }
 
   /// The maps of clocks of which the first one is the reference.
-  Result<std::vector<ClockMap>> align(const Clocks& group, const Edges& edges,
-                                      std::int64_t rate_ppb) {
+  Result<std::vector<ClockMap>> align(session::Workers& workers, const Clocks& group,
+                                      const Edges& edges, std::int64_t rate_ppb) {
     CheckOptions options = options_;
+    if (!given_) take_archive_out(options);
     options.reference = group.clocks.front().name;
     if (rate_ppb > assumed_rates().rate_ppb) {
       options.bounds.max_rate_ppm = static_cast<double>(rate_ppb - t_.prior.mean_ppb) / 1e3;
     }
     const formats::GivenSource source(group, edges);
     TRY_ASSIGN(Timeline aligned,
-               find_timeline(workers_, source, options,
+               find_timeline(workers, source, options,
                              {.purpose = Purpose::correction, .is_explained = true}, progress_));
     return std::move(aligned.presync.maps);
   }
@@ -778,6 +820,9 @@ class Finder {
   ArchiveRecords records_;  ///< records of an archive; or doubts about given edges
   tables::EdgeList rest_;   ///< given edges that are evidence
   std::optional<explain::Explained> explained_;
+  std::optional<CarriedAccelerators> carried_;  ///< those of this process
+  bool are_carried_ = false;                    ///< any process has some
+  bool is_explained_alone_ = false;             ///< presync.maps are those of explain_alone()
   bool was_tried_ = false;       ///< explain() knows by now whether there is anything to explain
   std::int64_t raised_ppb_ = 0;  ///< least limit on rates that is possible; 0: that assumed is
 };

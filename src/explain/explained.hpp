@@ -26,6 +26,9 @@ struct Told {
   bool is_much = false;
 };
 
+/// A time as sentences have it: of the day if it is one since 1970, else seconds.
+std::string words_for_time(std::uint64_t time, std::uint64_t resolution_hz);
+
 /// Facts of a run beside its clocks and edges.
 struct Knowledge {
   std::int64_t rate_ppb = 0;                ///< limit on the rates of clocks

@@ -364,8 +364,8 @@ Result<Graph> build_graph(const trace::Share& share, const Options& options,
   TRY(share.team.agree(require_countable({.events = own_events(share)}, share.trace.path)));
   Builder builder(share, options, progress);
   TRY(builder.agree());
-  for (const auto match :
-       {match_messages, match_collectives, match_init_finalize, match_threads, match_one_sided}) {
+  for (const auto match : {match_messages, match_collectives, match_init_finalize, match_threads,
+                           match_accelerators, match_one_sided}) {
     match(builder);
     TRY(builder.agree());
   }

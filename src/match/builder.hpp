@@ -183,6 +183,7 @@ void match_messages(Builder& builder);
 void match_collectives(Builder& builder);
 void match_init_finalize(Builder& builder);
 void match_threads(Builder& builder);
+void match_accelerators(Builder& builder);
 void match_one_sided(Builder& builder);
 
 }  // namespace entrain::match

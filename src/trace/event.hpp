@@ -40,8 +40,13 @@ enum class EventKind : std::uint8_t {
   lock_release,   ///< Thread/OmpReleaseLock: the same
   barrier_enter,  ///< Enter of a barrier region of OpenMP or Pthreads, in whatever team is open
   barrier_leave,
-  task_create,  ///< ThreadTaskCreate: comm = team, peer = creating thread, tag = generation
-  task_switch,  ///< ThreadTaskSwitch: the same
+  task_create,    ///< ThreadTaskCreate: comm = team, peer = creating thread, tag = generation
+  task_switch,    ///< ThreadTaskSwitch: the same
+  kernel_launch,  ///< Enter of a call that launches a kernel: peer = location of the stream, or
+                  ///< k_none: not recorded
+  kernel_begin,   ///< Enter of a kernel, on the location of its stream
+  kernel_end,
+  stream_wait,  ///< Leave of a call that waits for a stream (peer), or for its device (k_none)
   edge_end,     ///< end of an edge that the format names itself
   rma_collective_begin,  ///< RmaCollectiveBegin
   rma_collective_end,    ///< RmaCollectiveEnd: op, comm = window, peer = root, tag = sync level,

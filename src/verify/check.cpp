@@ -117,7 +117,7 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::uint64_t
       {"missing_event_files", totals.no_events},
       {"missing_definition_files", totals.no_definitions},
       {"truncated_event_files", totals.truncated},
-      {"accelerators_unchecked", totals.silent_accelerators},
+      {"accelerators_unchecked", totals.silent_accelerators + u.streams},
   });
 }
 

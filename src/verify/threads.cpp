@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -263,24 +265,113 @@ class ThreadTeams {
   std::optional<Use> ended_;                     ///< forked here, ended last, not joined
 };
 
+/// Kernels of accelerators: launch -> begin, end -> a call of the launching thread that waits. The
+/// n-th launch on a stream is that of its n-th kernel, if one thread launched as many as there are.
+class Kernels {
+ public:
+  Kernels(const trace::Definitions& definitions, std::span<const LocationIndex> locations)
+      : definitions_(definitions) {
+    std::vector<std::uint32_t> contexts;
+    for (const LocationIndex l : locations) {
+      if (is_accelerator(l)) contexts.push_back(definitions_.locations[l].group);
+    }
+    is_one_device_ =
+        std::ranges::adjacent_find(contexts, std::ranges::not_equal_to()) == contexts.end();
+  }
+
+  /// Call it before the first record of each location.
+  void begin_location() { since_wait_.clear(); }
+
+  void see(const Event& event, EventRef at) {
+    if (is_accelerator(at.location)) {
+      if (event.kind == EventKind::kernel_begin) work_[at.location].begins.push_back(at);
+      if (event.kind == EventKind::kernel_end) work_[at.location].ends.push_back(at);
+    } else if (event.kind == EventKind::kernel_launch) {
+      given_[event.peer].launches.push_back(at);
+      since_wait_.insert(event.peer);
+    } else if (event.kind == EventKind::stream_wait && event.peer != k_none) {
+      wait(event.peer, at);
+    } else if (event.kind == EventKind::stream_wait && is_one_device_) {
+      while (!since_wait_.empty()) wait(*since_wait_.begin(), at);
+    }
+  }
+
+  void pair(ThreadRelation& out, Unmatched& unmatched) const {
+    const auto unnamed = given_.find(k_none);
+    for (const auto& [stream, work] : work_) {
+      const auto named = given_.find(stream);
+      const bool is_only = unnamed != given_.end() && named == given_.end() && work_.size() == 1;
+      const auto given = is_only ? unnamed : named;
+      const bool is_known = unnamed == given_.end() || is_only;
+      if (is_known && given != given_.end() && pair(work, given->second, out)) continue;
+      ++unmatched.streams;
+    }
+  }
+
+ private:
+  struct Work {
+    std::vector<EventRef> begins, ends;
+  };
+  struct Given {
+    std::vector<EventRef> launches;
+    std::vector<std::pair<std::size_t, EventRef>> waits;  ///< with the number of launches before
+  };
+
+  [[nodiscard]] bool is_accelerator(LocationIndex location) const {
+    return definitions_.locations[location].type == trace::LocationType::accelerator;
+  }
+
+  /// Nothing was launched since the last one: this wait says no more.
+  void wait(LocationIndex stream, EventRef at) {
+    if (since_wait_.erase(stream) == 0) return;
+    Given& given = given_[stream];
+    given.waits.emplace_back(given.launches.size(), at);
+  }
+
+  /// False if something is missing, or if several threads launched the kernels.
+  static bool pair(const Work& work, const Given& given, ThreadRelation& out) {
+    const bool is_shared = std::ranges::adjacent_find(given.launches, std::ranges::not_equal_to(),
+                                                      &EventRef::location) != given.launches.end();
+    const std::size_t count = given.launches.size();
+    if (is_shared || work.begins.size() != count || work.ends.size() != count) return false;
+    for (std::size_t k = 0; k < count; ++k) {
+      out.add_pair(ThreadStage::kernel, given.launches[k], work.begins[k]);
+    }
+    for (const auto& [launched, at] : given.waits) {
+      out.add_pair(ThreadStage::kernel, work.ends[launched - 1], at);
+    }
+    return true;
+  }
+
+  const trace::Definitions& definitions_;
+  bool is_one_device_ = false;
+  std::map<LocationIndex, Work> work_;    ///< by stream
+  std::map<LocationIndex, Given> given_;  ///< by stream; k_none: not recorded
+  std::set<LocationIndex> since_wait_;    ///< of given_, with launches of the present location
+};
+
 }  // namespace
 
 void ThreadRelation::add_process(std::uint32_t process, Unmatched& unmatched) {
   process_ = process;
   ThreadTeams teams;
   NamedOperations named;
+  Kernels kernels(trace_->definitions, places_->locations(process));
   for (const LocationIndex l : places_->locations(process)) {
     const auto& events = trace_->locations[l].events;
     teams.begin_location();
+    kernels.begin_location();
     EventRef instant{l, 0};
     for (std::uint32_t e = 0; e < events.size(); ++e) {
       if (events.time(e) != events.time(instant.event)) instant.event = e;
       teams.see(events[e], instant);
       named.see(events[e], instant);
+      kernels.see(events[e], instant);
     }
   }
   teams.pair(*this, unmatched);
   named.pair(*this, unmatched);
+  kernels.pair(*this, unmatched);
 }
 
 void ThreadRelation::add_pair(ThreadStage stage, EventRef send, EventRef receive) {

@@ -11,7 +11,7 @@
 namespace entrain::verify {
 
 /// Operations that order two threads by a single edge.
-enum class ThreadStage : std::uint32_t { creation, lock, task };
+enum class ThreadStage : std::uint32_t { creation, lock, task, kernel };
 
 struct ThreadPair {
   EventRef send, receive;
@@ -19,9 +19,9 @@ struct ThreadPair {
   std::uint32_t process = k_none;
 };
 
-/// The edges between the threads of each process: thread teams and their barriers, thread creation,
-/// locks, and tasks. The matching uses the order of records on each location and the numbers in
-/// them, never the clocks of two threads.
+/// The edges between the locations of each process: thread teams and their barriers, thread
+/// creation, locks, tasks, and the kernels of accelerators. The matching uses the order of records
+/// on each location and the numbers in them, never the clocks of two threads.
 ///
 /// Example: thread 0 forks at 10, threads 0 and 1 begin the thread team at 12 and 15, enter a
 /// barrier at 20 and 21 and leave it at 22 and 23. That makes the edge 10 -> 15 (a thread needs no

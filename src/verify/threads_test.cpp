@@ -319,5 +319,47 @@ TEST(Threads, threads_of_one_process_have_their_own_latency) {
   EXPECT_EQ(b.check({}, MuTicks{20, 0, 0}).below_latency, 2);
 }
 
+TEST(Threads, kernels_lie_between_their_launch_and_the_call_that_waits) {
+  const auto run = [](std::uint64_t begin, std::uint32_t kernels) {
+    TraceBuilder b(1, 3);
+    b.trace().definitions.locations[2].type = trace::LocationType::accelerator;
+    for (const std::uint64_t time : {100, 110}) b.add(0, time, K::kernel_launch).peer = 2;
+    b.add(0, 200, K::stream_wait);
+    for (std::uint32_t k = 0; k < kernels; ++k) {
+      b.add(2, begin + 30 * k, K::kernel_begin);
+      b.add(2, begin + 30 * k + 30, K::kernel_end);
+    }
+    return b.check();
+  };
+  const CheckReport right = run(120, 2);
+  EXPECT_EQ(thread(right).count, 3);
+  EXPECT_EQ(thread(right).violations, 0);
+  EXPECT_EQ(thread(right).worst->margin_ticks, 20);
+  EXPECT_EQ(thread(run(90, 2)).violations, 1) << "the first kernel begins before its launch";
+  EXPECT_EQ(thread(run(150, 2)).violations, 1) << "the second one is awaited before its end";
+  const CheckReport incomplete = run(120, 1);
+  EXPECT_EQ(thread(incomplete).count, 0);
+  EXPECT_EQ(incomplete.skipped, (Counters{{"accelerators_unchecked", 1}}));
+}
+
+TEST(Threads, launches_of_two_threads_or_on_unknown_streams_tell_nothing) {
+  for (const bool is_named : {true, false}) {
+    TraceBuilder b(1, 4);
+    for (const LocationIndex l : {2u, 3u}) {
+      b.trace().definitions.locations[l].type = trace::LocationType::accelerator;
+      b.add(l, 50, K::kernel_begin);
+      b.add(l, 60, K::kernel_end);
+    }
+    b.add(2, 70, K::kernel_begin);
+    b.add(2, 80, K::kernel_end);
+    for (const LocationIndex l : {0u, 1u}) {
+      b.add(l, 40, K::kernel_launch).peer = is_named ? 2 : k_none;
+    }
+    const CheckReport report = b.check();
+    EXPECT_EQ(thread(report).count, 0);
+    EXPECT_EQ(report.skipped, (Counters{{"accelerators_unchecked", 2}}));
+  }
+}
+
 }  // namespace
 }  // namespace entrain::verify

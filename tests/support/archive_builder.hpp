@@ -31,11 +31,12 @@ struct BuilderOptions {
 /// Regions and paradigms by their OTF2 numbers, as far as hand-made traces need them.
 enum class Role : std::uint8_t {
   function = 1,
+  wrapper = 2,
   barrier = 15,
   implicit_barrier = 16,
   artificial = 31
 };
-enum class Paradigm : std::uint8_t { user = 1, openmp = 3, mpi = 4, pthread = 7 };
+enum class Paradigm : std::uint8_t { user = 1, openmp = 3, mpi = 4, cuda = 5, pthread = 7 };
 
 /// Writes a small test archive with the OTF2 library.
 ///

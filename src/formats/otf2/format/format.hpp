@@ -112,7 +112,8 @@ inline constexpr std::uint8_t string = 0, attribute = 1, region = 3, group = 4, 
 
 /// Types of attributes, and of the values in attribute lists (OTF2_Type).
 namespace attribute_type {
-inline constexpr std::uint8_t uint8 = 1, int8 = 5, float32 = 9, float64 = 10, string = 11;
+inline constexpr std::uint8_t uint8 = 1, int8 = 5, float32 = 9, float64 = 10, string = 11,
+                              location = 13;
 }
 
 /// True for event records that are one bare compressed integer without a length byte.
@@ -286,5 +287,8 @@ class Fields {
 /// received data from rank 2. Ranks rise; they are those of the communicator, on an
 /// inter-communicator those of the other group. Without ranks a direction is its word alone.
 inline constexpr const char* k_partners_attribute = "ENTRAIN::PARTNERS";
+/// Name of Score-P's attribute (type LOCATION) that names the stream of a call to the driver of
+/// CUDA.
+inline constexpr const char* k_stream_attribute = "CUDA_STREAM_REF";
 
 }  // namespace entrain::otf2

@@ -294,7 +294,8 @@ Result<LocalDefinitions> Archive::local_definitions(LocationIndex location) cons
 }
 
 EventFile Archive::events_of(LocationIndex location, const LocalDefinitions& local) const {
-  return {event_file(location), anchor_.event_chunk_size, local, references_};
+  return {event_file(location), anchor_.event_chunk_size, local, references_,
+          definitions_->locations[location].id};
 }
 
 Result<std::string> Archive::region_at(LocationIndex location, std::uint64_t time) const {

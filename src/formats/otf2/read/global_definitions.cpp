@@ -172,21 +172,28 @@ class GlobalReader {
       location.type = static_cast<trace::LocationType>(in.u8());
       location.event_count = in.c64();
       location.group = find(location_groups_, in.c32());
-      if (!locations_.emplace(location.id, last_of(definitions_.locations)).second && !twice_) {
-        twice_ = location.id;
+      const LocationIndex at = last_of(definitions_.locations);
+      if (!locations_.emplace(location.id, at).second && !twice_) twice_ = location.id;
+      if (location.type == trace::LocationType::accelerator) {
+        out_.references.accelerators[location.id] = at;
       }
     });
   }
 
   /// Before regions(): calls among neighbours that name their partners need no other trace.
   void partners() {
-    std::uint32_t& known = out_.references.partners_attribute;
+    References& references = out_.references;
     each({def::attribute}, [&](FieldReader& in, std::uint8_t) {
       const std::uint32_t id = in.c32();
-      const bool is_it = name(in.c32()) == k_partners_attribute;
-      if (in.u8() == attribute_type::string && is_it && known == k_none) known = id;
+      const std::string text = name(in.c32());
+      const std::uint8_t type = in.u8();
+      const auto take = [&](const char* wanted, std::uint8_t of_type, std::uint32_t& known) {
+        if (text == wanted && type == of_type && known == k_none) known = id;
+      };
+      take(k_partners_attribute, attribute_type::string, references.partners_attribute);
+      take(k_stream_attribute, attribute_type::location, references.stream_attribute);
     });
-    if (known == k_none) return;
+    if (references.partners_attribute == k_none) return;
     // By id, so that the positions are the same in all processes of a run.
     const std::map<std::uint32_t, std::string_view> texts(strings_.begin(), strings_.end());
     for (const auto& [id, text] : texts) {
@@ -384,6 +391,14 @@ class GlobalReader {
 };
 
 }  // namespace
+
+LocationIndex References::accelerator(std::uint64_t named, std::uint64_t own) const {
+  constexpr int k_half = 32;
+  for (const std::uint64_t id : {named, named << k_half | static_cast<std::uint32_t>(own)}) {
+    if (const auto found = accelerators.find(id); found != accelerators.end()) return found->second;
+  }
+  return k_none;
+}
 
 Result<GlobalDefinitions> global_definitions_of(const DefinitionFile& file,
                                                 const std::filesystem::path& path,

@@ -271,6 +271,36 @@ TEST(Resolve, regions_that_matter_are_told_by_name_or_role) {
   EXPECT_FALSE(resolved(Raw()).references.any_region_role);
 }
 
+TEST(Resolve, finds_the_calls_and_the_streams_of_accelerators) {
+  constexpr std::uint8_t k_function = 1, k_wrapper = 2, k_artificial = 31, k_cuda = 5, k_hip = 23;
+  Raw raw;
+  raw.attribute(6, "CUDA_STREAM_REF", 13);
+  raw.region(0, "axpy(float*)", k_function, k_cuda);
+  raw.region(1, "COMPUTE IDLE", k_artificial, k_cuda);
+  raw.region(2, "cuLaunchKernel", k_wrapper, k_cuda);
+  raw.region(3, "cudaLaunchKernel", k_wrapper, k_cuda);  // calls the driver
+  raw.region(4, "hipModuleLaunchKernel", k_wrapper, k_hip);
+  raw.region(5, "cuStreamSynchronize", k_wrapper, k_cuda);
+  raw.region(6, "hipDeviceSynchronize", k_wrapper, k_hip);
+  raw.region(7, "cuLaunchKernel", k_wrapper, k_mpi);
+  const auto references = resolved(raw).references;
+  EXPECT_EQ(references.stream_attribute, 6u);
+  EXPECT_THAT(references.region_roles,
+              ElementsAre(RegionRole::kernel, RegionRole::other, RegionRole::kernel_launch,
+                          RegionRole::other, RegionRole::kernel_launch, RegionRole::stream_wait,
+                          RegionRole::device_wait, RegionRole::other));
+}
+
+TEST(Resolve, score_p_names_a_stream_by_its_number_in_the_process) {
+  References references;
+  references.accelerators[std::uint64_t{3} << 32 | 2] = 8;
+  references.accelerators[41] = 9;
+  EXPECT_EQ(references.accelerator(3, 2), 8u);
+  EXPECT_EQ(references.accelerator(3, std::uint64_t{1} << 32 | 2), 8u) << "another thread";
+  EXPECT_EQ(references.accelerator(3, 1), k_none);
+  EXPECT_EQ(references.accelerator(41, 2), 9u) << "an id, as others write it";
+}
+
 TEST(Resolve, contradictions_are_refused) {
   Raw twice;
   twice.location(twice.process(k_none));

@@ -12,13 +12,28 @@ namespace entrain::otf2 {
 namespace {
 
 // OTF2_RegionRole, OTF2_Paradigm.
-constexpr std::uint8_t k_role_barrier = 15, k_role_implicit_barrier = 16;
-constexpr std::uint8_t k_paradigm_openmp = 3, k_paradigm_pthread = 7;
+constexpr std::uint8_t k_role_function = 1, k_role_barrier = 15, k_role_implicit_barrier = 16;
+constexpr std::uint8_t k_paradigm_openmp = 3, k_paradigm_cuda = 5, k_paradigm_pthread = 7,
+                       k_paradigm_hip = 23;
 
 /// True for the collective calls among neighbours, but not for those that only prepare one.
 bool is_call_among_neighbours(std::string_view name) {
   if (!name.starts_with("mpi_neighbor_") && !name.starts_with("mpi_ineighbor_")) return false;
   return name.find("_init") == std::string_view::npos;
+}
+
+/// Calls of CUDA's driver and of HIP, and kernels, as Score-P has them: a call is a wrapper, a
+/// kernel a function, and idle times are artificial. CUDA's runtime calls the driver.
+RegionRole role_of_accelerator(std::string_view name, std::uint8_t region_role) {
+  if (region_role == k_role_function) return RegionRole::kernel;
+  if (name == "custreamsynchronize") return RegionRole::stream_wait;
+  if (name == "cuctxsynchronize" || name == "cudadevicesynchronize" ||
+      name == "hipdevicesynchronize") {
+    return RegionRole::device_wait;
+  }
+  const bool launches =
+      name.starts_with("culaunch") || (name.starts_with("hip") && name.ends_with("launchkernel"));
+  return launches && name != "culaunchhostfunc" ? RegionRole::kernel_launch : RegionRole::other;
 }
 
 }  // namespace
@@ -43,6 +58,9 @@ RegionRole role_of(std::string_view name, std::uint8_t region_role, std::uint8_t
     if (lower == known) return role;
   }
   if (is_call_among_neighbours(lower)) return RegionRole::neighbours;
+  if (paradigm == k_paradigm_cuda || paradigm == k_paradigm_hip) {
+    return role_of_accelerator(lower, region_role);
+  }
   const bool barrier = region_role == k_role_barrier || region_role == k_role_implicit_barrier;
   const bool threads = paradigm == k_paradigm_openmp || paradigm == k_paradigm_pthread;
   return barrier && threads ? RegionRole::thread_barrier : RegionRole::other;

@@ -24,7 +24,11 @@ enum class RegionRole : std::uint8_t {
   win_start,
   win_complete,
   win_wait,
-  neighbours,  ///< a collective call among neighbours
+  neighbours,     ///< a collective call among neighbours
+  kernel,         ///< work of an accelerator
+  kernel_launch,  ///< a call that launches a kernel
+  stream_wait,    ///< a call that waits for the stream that an attribute names
+  device_wait,    ///< a call that waits for a device
 };
 
 /// Positions of global definitions by their OTF2 id.
@@ -37,8 +41,16 @@ struct References {
   Map partners;  ///< positions in Definitions::partners, by the id of the string
   /// Id of the attribute that names the partners of a call; k_none: the trace has none.
   std::uint32_t partners_attribute = k_none;
+  /// Id of the attribute that names the stream of a call to an accelerator; k_none: there is none.
+  std::uint32_t stream_attribute = k_none;
+  std::unordered_map<std::uint64_t, LocationIndex> accelerators;  ///< locations, by their OTF2 id
   std::vector<RegionRole> region_roles;  ///< one role for each of Definitions::regions
   bool any_region_role = false;          ///< some region matters: Enter and Leave must be decoded
+
+  /// The location that an attribute of location `own` names: by its id or, as Score-P has it, by
+  /// its number in the process (which is the upper half of its id; the lower one is that of the
+  /// process).
+  [[nodiscard]] LocationIndex accelerator(std::uint64_t named, std::uint64_t own) const;
 };
 
 struct GlobalDefinitions {

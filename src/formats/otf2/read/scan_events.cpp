@@ -45,7 +45,7 @@ Result<trace::LocationSkeleton> scan_events(const EventFile& file, Progress* pro
     return skeleton;
   }
   TRY_ASSIGN(BlockReader opened, std::move(reader));
-  Scanner scanner(file.local, file.references, skeleton);
+  Scanner scanner(file.local, file.references, skeleton, file.location);
   std::size_t before = 0;
   const auto on_block = [&](std::span<const std::uint8_t> block) -> Result<void> {
     TRY(count_block(progress, block));

@@ -24,19 +24,21 @@ using testing::operator+;
 
 constexpr std::size_t k_event_chunk = 2048;
 
-/// Regions 0 to 8 have all the roles, if any has one; ids from 100 on are no definition. Attribute
-/// 5 names partners, if there are roles.
+/// Regions 0 to 12 have all the roles, if any has one; ids from 100 on are no definition. Attribute
+/// 5 names partners and attribute 6 accelerators, if there are roles.
 References some_references(bool roles) {
   References references;
   for (std::uint32_t id = 0; id < 100; ++id) {
     references.regions[id] = id;
-    references.region_roles.push_back(roles && id < 9 ? static_cast<RegionRole>(id)
-                                                      : RegionRole::other);
+    references.region_roles.push_back(roles && id < 13 ? static_cast<RegionRole>(id)
+                                                       : RegionRole::other);
     if (id % 3 > 0) references.comms[id] = references.windows[id] = references.groups[id] = id + 1;
     if (id % 4 > 0) references.partners[id] = id + 2;
   }
   references.any_region_role = roles;
   if (roles) references.partners_attribute = 5;
+  if (roles) references.stream_attribute = 6;
+  for (std::uint64_t id = 0; id < 100; id += 3) references.accelerators[id] = 7;
   return references;
 }
 
@@ -184,9 +186,9 @@ TEST(Scan, a_window_call_may_reach_over_several_chunks) {
 TEST(Scan, a_chunk_that_begins_without_a_stamp_has_the_time_of_the_one_before) {
   const auto skeleton = scan(
       TempFolder(),
-      ChunkBuilder().stamp(10).enter(9).next_chunk(k_event_chunk).bytes() +
+      ChunkBuilder().stamp(10).enter(20).next_chunk(k_event_chunk).bytes() +
           ChunkBuilder().record(event::mpi_collective_begin, {}).next_chunk(k_event_chunk).bytes() +
-          ChunkBuilder().enter(9).stamp(15).enter(9).end().bytes(),
+          ChunkBuilder().enter(20).stamp(15).enter(20).end().bytes(),
       some_references(true));
   ASSERT_TRUE(skeleton) << skeleton.error().message;
   ASSERT_EQ(skeleton->events.size(), 1u);

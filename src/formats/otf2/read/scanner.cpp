@@ -88,17 +88,20 @@ bool Scanner::record(std::uint8_t type, std::size_t offset, std::size_t size) {
   return in.ok();
 }
 
-/// Looks for the attribute that names the partners of a call. A list that is not understood is as
-/// good as none.
+/// Looks for the attribute that names the partners or the stream of a call. A list that is not
+/// understood is as good as none.
 void Scanner::attributes(std::size_t offset, std::size_t size) {
-  if (references_.partners_attribute == k_none) return;
+  if (references_.partners_attribute == k_none && references_.stream_attribute == k_none) return;
   FieldReader in = fields(offset, size);
   const std::uint32_t count = in.c32();
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
     const std::uint64_t attribute = attributes_(in.c32());
     const std::uint8_t type = in.u8();
-    if (type == attribute_type::string && attribute == references_.partners_attribute) {
-      named_ = in.c32();
+    const bool is_list =
+        type == attribute_type::string && attribute == references_.partners_attribute;
+    if (is_list ||
+        (type == attribute_type::location && attribute == references_.stream_attribute)) {
+      named_ = is_list ? in.c32() : references_.accelerator(in.c64(), location_);
       named_after_ = in.ok() ? skeleton_.event_count : named_after_;
       return;
     }
@@ -327,6 +330,12 @@ void Scanner::region(std::uint32_t local, bool enter) {
       return window_call(RmaGroupRole::complete, enter);
     case RegionRole::win_wait:
       return window_call(RmaGroupRole::wait, enter);
+    case RegionRole::kernel:
+      return call(EventKind::kernel_begin, EventKind::kernel_end);
+    case RegionRole::kernel_launch:
+    case RegionRole::stream_wait:
+    case RegionRole::device_wait:
+      return accelerator_call(references_.region_roles[at], enter);
   }
 }
 
@@ -344,6 +353,17 @@ void Scanner::window_call(trace::RmaGroupRole role, bool enter) {
     add(sync);
   }
   waiting_syncs_.clear();
+}
+
+/// A launch counts when it begins, a call that waits when it ends.
+void Scanner::accelerator_call(RegionRole role, bool enter) {
+  if (enter != (role == RegionRole::kernel_launch)) return;
+  Event event;
+  event.time = time_;
+  event.kind = enter ? EventKind::kernel_launch : EventKind::stream_wait;
+  const bool is_named = named_after_ == skeleton_.event_count && role != RegionRole::device_wait;
+  if (is_named) event.peer = named_;
+  if (event.peer != k_none || role != RegionRole::stream_wait) add(event);
 }
 
 /// The partners that a list of attributes names take the place of the root, which these operations

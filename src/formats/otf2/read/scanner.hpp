@@ -18,10 +18,11 @@ namespace entrain::otf2 {
 /// looking them up.
 class Scanner : public ChunkVisitor {
  public:
-  /// All must outlive this; `skeleton` is new.
+  /// All must outlive this; `skeleton` is new. `location`: OTF2 id.
   Scanner(const LocalDefinitions& local, const References& references,
-          trace::LocationSkeleton& skeleton)
+          trace::LocationSkeleton& skeleton, std::uint64_t location = 0)
       : references_(references),
+        location_(location),
         skeleton_(skeleton),
         comms_(local.comms, references.comms),
         regions_(local.regions, references.regions),
@@ -71,16 +72,18 @@ class Scanner : public ChunkVisitor {
   void region(std::uint32_t local, bool enter);
   void remember_dull(std::uint32_t local);
   void window_call(trace::RmaGroupRole role, bool enter);
+  void accelerator_call(RegionRole role, bool enter);
   void measurement(bool on);
   void collective(Event event);
   void group_sync(Event event);
 
   const References& references_;
+  std::uint64_t location_;
   trace::LocationSkeleton& skeleton_;
   Resolver comms_, regions_, windows_, groups_, partners_;
   const IdMapping& attributes_;
-  /// The partners that the latest attribute list names (local id of a string), and the number of
-  /// records before it: they belong to the next record.
+  /// The partners (local id of a string) or the stream (position) that the latest attribute list
+  /// names, and the number of records before it: they belong to the next record.
   std::uint32_t named_ = k_none;
   std::uint64_t named_after_ = ~std::uint64_t{0};
   std::vector<std::uint8_t> dull_regions_;  ///< one flag for each local id: 1 if Enter and Leave
