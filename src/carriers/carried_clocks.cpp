@@ -107,7 +107,8 @@ class Centring {
     constexpr int k_passes = 3;
     for (int pass = 0; pass < k_passes; ++pass) {
       TRY_ASSIGN(const ClockMap step, ClockMap::from_knots(knots()));
-      if (step.is_identity()) break;
+      // Limits that contradict each other by more than their distance in time show nothing.
+      if (step.is_identity() || !step.is_monotone()) break;
       TRY_ASSIGN(all, trace::composed(all, step));
       for (auto* limits : {&inner_.lower, &inner_.upper}) {
         for (Limit& one : *limits) {
@@ -149,6 +150,7 @@ class Centring {
       Window window{.low_begin = l, .high_begin = h};
       const std::int64_t end =
           std::max(inner_.lower[l + k_least - 1].time, inner_.upper[h + k_least - 1].time);
+      l += k_least, h += k_least;
       while (l < inner_.lower.size() && inner_.lower[l].time <= end) ++l;
       while (h < inner_.upper.size() && inner_.upper[h].time <= end) ++h;
       window.low_end = l, window.high_end = h;

@@ -95,8 +95,10 @@ Result<std::optional<CarriedAccelerators>> CarriedAccelerators::take(
     Timeline& timeline, const explain::AlignGroup& align) {
   const ClocksOfProcesses run(timeline);
   if (run.host_of.empty()) return std::nullopt;
-  TRY_ASSIGN(carriers::CarriedClocks carried,
-             carriers::carried_clocks(run.clocks, run.edges.view(), run.process_of, align));
+  auto taken = carriers::carried_clocks(run.clocks, run.edges.view(), run.process_of, align);
+  // A move would make stamps negative: edges show no clock, and accelerators keep their own.
+  if (!taken && taken.error().kind == ErrorKind::input) return std::nullopt;
+  TRY_ASSIGN(carriers::CarriedClocks carried, std::move(taken));
   CarriedAccelerators result;
   result.names_ = std::move(carried.apart);
   result.domains_ = timeline.domains;
