@@ -12,20 +12,24 @@ import json
 import sys
 
 ALL_TO_ALL = ("AllReduce", "AllGather", "ReduceScatter", "AlltoAll")
-calls = collections.defaultdict(dict)  # (communicator, number) -> host -> (last begin, first end)
+# (communicator, operation, its number) -> host -> (last begin, first end)
+calls = collections.defaultdict(dict)
 for path in sys.argv[1:]:
     for line in open(path):
-        record = json.loads(line)
-        call = record.get("coll_perf", {})
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue  # cut off while NCCL wrote
+        call = record.get("coll_perf", {}) if isinstance(record, dict) else {}
         trace = call.get("event_trace_ts", {})
-        ends = [event["kernel_stop_ts"] for event in trace.get("kernel_events", [])]
+        ends = [event.get("kernel_stop_ts", 0) for event in trace.get("kernel_events", [])]
         if call.get("coll") not in ALL_TO_ALL or not ends or 0 in ends:
             continue  # 0: was not seen
         host = record["metadata"]["hostname"]
-        members = calls[record["header"]["id"], call["coll_sn"]]
+        members = calls[record["header"]["id"], call["coll"], call["coll_sn"]]
         begin, end = members.get(host, (0, max(ends)))
         members[host] = max(begin, trace["coll_start_ts"]), min(end, max(ends))
 print("clock,begin,end,instance,kind,sync")
-for (communicator, number), members in calls.items():
+for (communicator, name, number), members in calls.items():
     for host, (begin, end) in members.items():
-        print(host, begin, end, f"{communicator}/{number}", "n_to_n", "true", sep=",")
+        print(host, begin, end, f"{communicator}/{name}/{number}", "n_to_n", "true", sep=",")

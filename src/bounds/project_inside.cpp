@@ -73,6 +73,7 @@ Result<causal::Projection> project_inside(const constraints::Context& context,
     TRY_ASSIGN(const ClockMap map, clocks::straight_in_flushes(wanted, extent));
     for (const LocationIndex l : domains.members[d]) maps[l] = map;
   }
+  clocks::avoid_negative_times(context.share, maps);
   return held;
 }
 

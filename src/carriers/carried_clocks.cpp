@@ -391,17 +391,8 @@ class Carrying {
       if (!knots.empty() && set.before <= knots.back().local) continue;
       knots.push_back({set.before, offset});
       knots.push_back({set.after, offset += set.size});
-      const std::string& name = clocks_.clocks[c].name;
-      const double ms =
-          static_cast<double>(-set.size) * 1e3 / static_cast<double>(clocks_.resolution_hz);
       result_.steps.push_back(
-          {.kind = ExplanationKind::step,
-           .clocks = {name},
-           .time_ticks = set.after,
-           .size_ticks = -set.size,
-           .bits = explain::Prices::step,
-           .text = fmt::format("the clock of {} was set by {:+.3f} ms at {}", name, ms,
-                               explain::words_for_time(set.after, clocks_.resolution_hz))});
+          explained_step(clocks_.clocks[c].name, set.after, -set.size, clocks_.resolution_hz));
     }
     if (knots.empty()) return {};
     // Outside of the steps the map is constant.
@@ -617,6 +608,18 @@ class StepsOfWork {
 };
 
 }  // namespace
+
+ClockExplanation explained_step(const std::string& clock, std::uint64_t time_ticks,
+                                std::int64_t size_ticks, std::uint64_t resolution_hz) {
+  const double ms = static_cast<double>(size_ticks) * 1e3 / static_cast<double>(resolution_hz);
+  return {.kind = ExplanationKind::step,
+          .clocks = {clock},
+          .time_ticks = time_ticks,
+          .size_ticks = size_ticks,
+          .bits = explain::Prices::step,
+          .text = fmt::format("the clock of {} was set by {:+.3f} ms at {}", clock, ms,
+                              explain::words_for_time(time_ticks, resolution_hz))};
+}
 
 bool has_carried(std::span<const std::uint32_t> process_of) {
   std::vector<std::uint32_t> processes(process_of.begin(), process_of.end());

@@ -31,6 +31,10 @@ struct CarriedClocks {
   std::vector<ClockExplanation> steps;  ///< of clocks that do not carry others, by their carriers
 };
 
+/// A clock that was set, ahead by `size_ticks` at `time_ticks`, as an explanation has it.
+ClockExplanation explained_step(const std::string& clock, std::uint64_t time_ticks,
+                                std::int64_t size_ticks, std::uint64_t resolution_hz);
+
 /// True if some process has several clocks.
 bool has_carried(std::span<const std::uint32_t> process_of);
 

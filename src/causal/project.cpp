@@ -95,7 +95,8 @@ class Projector {
   Result<Projection> run_inside(const KnownTimes& known) {
     known_ = &known;
     gather();
-    if (!estimate_fits_) return Projection();
+    sessions_.clear();
+    if (!estimate_fits_ || !add_left(estimate_, 0)) return Projection();
     const Limits limits(domains_.count() + 1);
     TRY_ASSIGN(Attempt inside, attempt(Frame::estimate, limits));
     if (inside.about.contradictions > 0) {

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/team.hpp"
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
 #include "trace/composed_map.hpp"
@@ -15,11 +17,16 @@ namespace entrain::engine {
 
 namespace {
 
+std::string name_of_clock(const trace::Definitions& definitions, LocationIndex location) {
+  return fmt::format("{} of {}", definitions.locations[location].name,
+                     trace::process_name(definitions, location));
+}
+
 /// The clocks of the processes that have accelerators with clocks of their own, and the edges
 /// between the two.
 struct ClocksOfProcesses {
   Clocks clocks;
-  std::vector<std::uint32_t> process_of;           ///< one per clock
+  std::vector<std::uint32_t> carrier_of;           ///< domain that carries each clock, or is it
   std::map<std::uint32_t, std::uint32_t> at;       ///< position of the clock of a domain
   std::map<std::uint32_t, std::uint32_t> host_of;  ///< domain of an accelerator -> of its threads
   tables::EdgeList edges;
@@ -54,22 +61,25 @@ struct ClocksOfProcesses {
     const std::uint32_t carrying = t_.domains.of[host];
     for (const LocationIndex l : members) {
       const std::uint32_t domain = t_.domains.of[l];
-      if (domain == carrying || !host_of.emplace(domain, carrying).second) continue;
-      if (!at.contains(carrying)) add_clock(carrying, host, host);
-      add_clock(domain, l, host);
+      if (domain == carrying || host_of.contains(domain) || !is_of_accelerators(domain)) continue;
+      host_of.emplace(domain, carrying);
+      if (!at.contains(carrying)) add_clock(carrying, carrying);
+      add_clock(domain, carrying);
     }
   }
 
-  /// `host`: a thread of the process.
-  void add_clock(std::uint32_t domain, LocationIndex named, LocationIndex host) {
-    const trace::Definitions& definitions = t_.loaded.trace.definitions;
+  [[nodiscard]] bool is_of_accelerators(std::uint32_t domain) const {
+    return std::ranges::all_of(t_.domains.members[domain],
+                               [&](LocationIndex l) { return is_accelerator(l); });
+  }
+
+  void add_clock(std::uint32_t domain, std::uint32_t carrying) {
     const trace::LocationSkeleton extent =
         trace::extent_of(t_.loaded.trace, t_.domains.members[domain]);
     at.emplace(domain, static_cast<std::uint32_t>(clocks.clocks.size()));
-    process_of.push_back(definitions.process_of[host]);
-    const std::string& name_of_process = trace::process_name(definitions, host);
+    carrier_of.push_back(carrying);
     Clock& clock = clocks.clocks.emplace_back();
-    clock.name = fmt::format("{} of {}", definitions.locations[named].name, name_of_process);
+    clock.name = name_of_clock(t_.loaded.trace.definitions, t_.domains.members[domain].front());
     clock.events = {extent.first, extent.last};
   }
 
@@ -89,27 +99,71 @@ struct ClocksOfProcesses {
   const Timeline& t_;
 };
 
+/// An accelerator that a process carries, as all members know it.
+struct CarriedDomain {
+  std::uint32_t domain = 0, carrying = 0;  ///< its domain, and that of its threads
+  bool is_apart = false;                   ///< its clock differs
+};
+/// A time at which the clock of an accelerator was set, as all members know it.
+struct SetDomain {
+  std::uint32_t domain = 0;
+  std::uint64_t time = 0;
+  std::int64_t size = 0;
+};
+
 }  // namespace
 
-Result<std::optional<CarriedAccelerators>> CarriedAccelerators::take(
-    Timeline& timeline, const explain::AlignGroup& align) {
+Result<CarriedAccelerators> CarriedAccelerators::take(Timeline& timeline, Team& processes,
+                                                      const explain::AlignGroup& align) {
   const ClocksOfProcesses run(timeline);
-  if (run.host_of.empty()) return std::nullopt;
-  auto taken = carriers::carried_clocks(run.clocks, run.edges.view(), run.process_of, align);
-  // A move would make stamps negative: edges show no clock, and accelerators keep their own.
-  if (!taken && taken.error().kind == ErrorKind::input) return std::nullopt;
-  TRY_ASSIGN(carriers::CarriedClocks carried, std::move(taken));
-  CarriedAccelerators result;
-  result.names_ = std::move(carried.apart);
-  result.domains_ = timeline.domains;
-  std::vector<std::uint32_t> domain = timeline.domains.of;
-  for (LocationIndex l = 0; l < domain.size(); ++l) {
-    const auto found = run.host_of.find(domain[l]);
-    if (found == run.host_of.end()) continue;
-    result.move(timeline, l, carried.inner[run.at.at(domain[l])]);
-    domain[l] = found->second;
+  Result<carriers::CarriedClocks> taken;
+  if (!run.host_of.empty()) {
+    taken = carriers::carried_clocks(run.clocks, run.edges.view(), run.carrier_of, align);
   }
-  timeline.domains = trace::domains_by(domain);
+  // A move would make stamps negative: edges show no clock, and accelerators keep their own.
+  const bool is_none = processes.any(!taken && taken.error().kind == ErrorKind::input);
+  if (is_none) taken = carriers::CarriedClocks();
+  TRY_ASSIGN(const carriers::CarriedClocks carried, agree(processes, std::move(taken)));
+  std::vector<CarriedDomain> own;
+  std::vector<SetDomain> set;
+  for (const auto& [domain, carrying] : run.host_of) {
+    if (is_none) break;
+    const std::string& name = run.clocks.clocks[run.at.at(domain)].name;
+    const bool is_apart = std::ranges::find(carried.apart, name) != carried.apart.end();
+    own.push_back({.domain = domain, .carrying = carrying, .is_apart = is_apart});
+    for (const ClockExplanation& step : carried.steps) {
+      if (step.clocks.front() == name) set.push_back({domain, step.time_ticks, step.size_ticks});
+    }
+  }
+  const std::vector<CarriedDomain> all = gather_everywhere(processes, own);
+  CarriedAccelerators result;
+  result.any_ = !all.empty();
+  result.domains_ = timeline.domains;
+  if (!result.any_) return result;
+  const trace::Definitions& definitions = timeline.loaded.trace.definitions;
+  const auto name_of = [&](std::uint32_t domain) {
+    return name_of_clock(definitions, result.domains_.members[domain].front());
+  };
+  std::vector<std::uint32_t> domain_of = timeline.domains.of;
+  std::set<std::uint32_t> apart;
+  for (const CarriedDomain& one : all) {
+    if (one.is_apart) apart.insert(one.domain);
+    for (const LocationIndex l : result.domains_.members[one.domain]) domain_of[l] = one.carrying;
+  }
+  for (const std::uint32_t domain : apart) result.names_.push_back(name_of(domain));
+  std::vector<SetDomain> steps = gather_everywhere(processes, set);
+  std::ranges::stable_sort(steps, {}, &SetDomain::domain);
+  for (const SetDomain& one : steps) {
+    result.steps_.push_back(carriers::explained_step(name_of(one.domain), one.time, one.size,
+                                                     definitions.clock.resolution_hz));
+  }
+  for (const CarriedDomain& one : own) {
+    for (const LocationIndex l : result.domains_.members[one.domain]) {
+      if (timeline.loaded.trace.locations[l].event_count == 0) continue;
+      result.move(timeline, l, carried.inner[run.at.at(one.domain)]);
+    }
+  }
+  timeline.domains = trace::domains_by(domain_of);
   return result;
 }
 

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
+#include <entrain/report.hpp>
 
+#include "base/team.hpp"
 #include "engine/timeline.hpp"
 #include "explain/staying.hpp"
 
@@ -18,18 +19,23 @@ namespace entrain::engine {
 /// timeline has their stamps in the time of the latter: they move with their processes.
 class CarriedAccelerators {
  public:
-  /// Moves the accelerators of this process's locations whose domains are not those of their
-  /// threads: as far as the edges between the two demand, and into these domains. Nothing if there
-  /// are none. `align`: see carriers::carried_clocks(), whose errors it returns.
-  static Result<std::optional<CarriedAccelerators>> take(Timeline& timeline,
-                                                         const explain::AlignGroup& align);
+  /// Moves accelerators whose domains are not those of their threads: as far as the edges between
+  /// the two demand, and into these domains. `align`: see carriers::carried_clocks(). Collective;
+  /// every member moves the stamps of its own locations. Errors: those of carried_clocks().
+  static Result<CarriedAccelerators> take(Timeline& timeline, Team& processes,
+                                          const explain::AlignGroup& align);
+
+  /// True if some process has such accelerators; the same at every member.
+  [[nodiscard]] bool any() const { return any_; }
 
   /// Gives them their stamps and domains back. `are_presynced`: presync.maps are in the times of
   /// take(), and get the move of take() before them. Errors: those of trace::composed().
   Result<void> put_back(Timeline& timeline, bool are_presynced) const;
 
-  /// Names of the clocks that were moved.
+  /// Names of the clocks that were moved, of all processes.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  /// Times at which these clocks were set, of all processes.
+  [[nodiscard]] const std::vector<ClockExplanation>& steps() const { return steps_; }
 
  private:
   struct Recorded {
@@ -40,9 +46,11 @@ class CarriedAccelerators {
   };
   void move(Timeline& timeline, LocationIndex location, const ClockMap& inner);
 
-  std::vector<Recorded> recorded_;
+  bool any_ = false;
+  std::vector<Recorded> recorded_;  ///< of locations of this member
   trace::ClockDomains domains_;
   std::vector<std::string> names_;
+  std::vector<ClockExplanation> steps_;
 };
 
 }  // namespace entrain::engine

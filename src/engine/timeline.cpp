@@ -231,13 +231,13 @@ class Finder {
     if (!t_.domains.trivial()) {
       causal::share_maps(t_.loaded.share(processes_), t_.domains, t_.presync.maps);
     }
-    if (!are_carried_ || causal::any_violation(context(), t_.presync.maps)) {
+    if (!carried_.any() || causal::any_violation(context(), t_.presync.maps)) {
       TRY_ASSIGN(const bool is_aligned, align_parts());
       if (!is_aligned) TRY(estimate());
       const bool may_fail = !is_aligned && !was_tried_ && !use_.is_explained && wants_estimate();
       if (may_fail && !carries() && !is_plausible()) TRY(explain_estimate());
     }
-    if (are_carried_) TRY(put_accelerators_back());
+    if (carried_.any()) TRY(put_accelerators_back());
     refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
     measure_shift(workers_, t_);
@@ -249,22 +249,21 @@ class Finder {
   Result<void> carry_accelerators() {
     if (given_ || !wants_bending()) return {};
     session::Workers alone(workers_.threads());
-    auto taken = CarriedAccelerators::take(t_, [&](const Clocks& pair, const Edges& edges) {
-      return align(alone, pair, edges, assumed_rates().rate_ppb);
-    });
-    TRY_ASSIGN(carried_, agree(processes_, std::move(taken)));
-    are_carried_ = processes_.any(carried_.has_value());
+    TRY_ASSIGN(carried_, CarriedAccelerators::take(
+                             t_, processes_, [&](const Clocks& pair, const Edges& edges) {
+                               return align(alone, pair, edges, assumed_rates().rate_ppb);
+                             }));
     return {};
   }
 
   Result<void> put_accelerators_back() {
-    const auto put = carried_ ? carried_->put_back(t_, !is_explained_alone_) : Result<void>();
-    TRY(processes_.agree(put));
+    TRY(processes_.agree(carried_.put_back(t_, !is_explained_alone_)));
     if (t_.presync.method != PresyncMethod::causal) {
       t_.presync.method = PresyncMethod::causal;
       t_.presync.provenance = fmt::format("causal base={} accelerators", t_.measured.provenance);
     }
-    if (carried_) note_apart(carried_->names());
+    note_apart(carried_.names());
+    t_.told.all.insert(t_.told.all.end(), carried_.steps().begin(), carried_.steps().end());
     return {};
   }
 
@@ -820,9 +819,8 @@ class Finder {
   ArchiveRecords records_;  ///< records of an archive; or doubts about given edges
   tables::EdgeList rest_;   ///< given edges that are evidence
   std::optional<explain::Explained> explained_;
-  std::optional<CarriedAccelerators> carried_;  ///< those of this process
-  bool are_carried_ = false;                    ///< any process has some
-  bool is_explained_alone_ = false;             ///< presync.maps are those of explain_alone()
+  CarriedAccelerators carried_;
+  bool is_explained_alone_ = false;  ///< presync.maps are those of explain_alone()
   bool was_tried_ = false;       ///< explain() knows by now whether there is anything to explain
   std::int64_t raised_ppb_ = 0;  ///< least limit on rates that is possible; 0: that assumed is
 };

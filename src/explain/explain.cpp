@@ -358,7 +358,8 @@ class Explainer {
       const Evidence evidence = evidence_of(number);
       if (evidence == Evidence::certain) continue;
       const double price = evidence == Evidence::weak ? Prices::weak : Prices::pair;
-      if (trust_.is_weak_guessed && number < constraints_.edges.size()) {
+      if (trust_.is_weak_guessed && evidence == Evidence::weak &&
+          number < constraints_.edges.size()) {
         auto& all = of_guessed[clocks_of(constraints_.edges[number])];
         all.insert(all.end(), cycles.begin(), cycles.end());
       }
@@ -502,7 +503,9 @@ std::optional<Explanation> explain(const Constraints& constraints, const Trust& 
   std::optional<Explainer> exchanged;
   for (;;) {
     const double bits = Prices::exchanged + (exchanged ? exchanged->bits() : 0);
-    if (!trust.may_be_exchanged || as_given.bits() <= bits) {
+    // A limit that the user gave is raised before anything else is supposed.
+    const double least = trust.is_limit_given ? std::max(Prices::rate, bits) : bits;
+    if (!trust.may_be_exchanged || as_given.bits() <= least) {
       if (!as_given.is_open()) return as_given.found();
       as_given.go_on();
       continue;

@@ -29,7 +29,7 @@ struct CallLimits {
   static constexpr std::uint32_t evidence = 18;   ///< least of both processes, bits
   static constexpr std::int64_t more_shift = 4;   ///< messages beyond the difference of the totals
   static constexpr std::int64_t most_shift = 16;  ///< messages that one side counts more, at most
-  static constexpr std::size_t stretch = 4;  ///< least calls missing in one stretch, open beside it
+  static constexpr std::size_t stretch = 4;       ///< least calls missing in one stretch
 };
 
 /// Evidence of the operations of a process about its calls.
@@ -173,9 +173,9 @@ std::optional<Alignment> pair_by_messages(const Side& a, const Side& b) {
 
 /// Pairs the calls outside of the one stretch in which a side lost all that it has less. Calls
 /// before it have equal places from the begin, those after it from the end. Where the stretch may
-/// lie is what symbols and clock records leave open (may_pair()): calls between are not paired, nor
-/// some beside it, among which both sides may have lost one. Nothing if it can lie nowhere, or if
-/// most calls are left open.
+/// lie is what symbols and clock records leave open (may_pair()): calls between are not paired. Nor
+/// are those beside it that would all pair one place off, too: one call that the other side lost
+/// among them would shift the rest. Nothing if it can lie nowhere, or if most calls are left open.
 std::optional<Alignment> pair_around_one_stretch(const Side& a, const Side& b) {
   const std::size_t calls = std::min(a.records.size(), b.records.size());
   const std::size_t missing = std::max(a.records.size(), b.records.size()) - calls;
@@ -185,8 +185,12 @@ std::optional<Alignment> pair_around_one_stretch(const Side& a, const Side& b) {
   while (last < calls && may_pair(a.records[last], b.records[last])) ++last;
   while (first > 0 && may_pair(a.records[first - 1 + of_a], b.records[first - 1 + of_b])) --first;
   if (first > last) return std::nullopt;
-  first -= std::min(first, CallLimits::stretch);
-  last = std::min(last + CallLimits::stretch, calls);
+  const auto is_sure = [&](std::size_t i, std::size_t k) {
+    return (i + 1 >= a.records.size() || !may_pair(a.records[i + 1], b.records[k])) &&
+           (k + 1 >= b.records.size() || !may_pair(a.records[i], b.records[k + 1]));
+  };
+  while (first > 0 && !is_sure(first - 1, first - 1)) --first;
+  while (last < calls && !is_sure(last + of_a - 1, last + of_b)) ++last;
   if (4 * (last - first) > calls) return std::nullopt;
   Alignment found;
   for (std::size_t k = 0; k < calls; ++k) {

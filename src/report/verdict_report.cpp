@@ -131,7 +131,6 @@ std::string reservations(const CheckReport& report) {
   return text;
 }
 
-/// "; 98.2 % of the recorded receives and collective calls could be checked".
 /// Operations of which nobody can tell when the others took part.
 std::string unrecorded_clause(const CheckReport& report) {
   const std::uint64_t count = count_of(report.unmatched, "with_unrecorded_processes");
@@ -140,6 +139,7 @@ std::string unrecorded_clause(const CheckReport& report) {
                      format_number_of(count, "operation involves", "operations involve"));
 }
 
+/// "; 98.2 % of the recorded receives and collective calls could be checked".
 std::string share_clause(const CheckReport& report) {
   const std::optional<double> share = report.coverage.share();
   if (!share) return "";

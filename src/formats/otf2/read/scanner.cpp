@@ -97,15 +97,17 @@ void Scanner::attributes(std::size_t offset, std::size_t size) {
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
     const std::uint64_t attribute = attributes_(in.c32());
     const std::uint8_t type = in.u8();
-    const bool is_list =
-        type == attribute_type::string && attribute == references_.partners_attribute;
-    if (is_list ||
-        (type == attribute_type::location && attribute == references_.stream_attribute)) {
-      named_ = is_list ? in.c32() : references_.accelerator(in.c64(), location_);
-      named_after_ = in.ok() ? skeleton_.event_count : named_after_;
-      return;
+    const std::uint64_t next = skeleton_.event_count;
+    if (attribute == k_none) {
+      skip_value(type, in);
+    } else if (type == attribute_type::string && attribute == references_.partners_attribute) {
+      named_partners_ = {in.c32(), next};
+    } else if (type == attribute_type::location && attribute == references_.stream_attribute) {
+      named_stream_ = {references_.accelerator(in.c64(), location_), next};
+    } else {
+      skip_value(type, in);
     }
-    skip_value(type, in);
+    if (!in.ok()) named_partners_ = named_stream_ = {};
   }
 }
 
@@ -361,17 +363,18 @@ void Scanner::accelerator_call(RegionRole role, bool enter) {
   Event event;
   event.time = time_;
   event.kind = enter ? EventKind::kernel_launch : EventKind::stream_wait;
-  const bool is_named = named_after_ == skeleton_.event_count && role != RegionRole::device_wait;
-  if (is_named) event.peer = named_;
+  const bool is_named =
+      named_stream_.event == skeleton_.event_count && role != RegionRole::device_wait;
+  if (is_named) event.peer = named_stream_.value;
   if (event.peer != k_none || role != RegionRole::stream_wait) add(event);
 }
 
 /// The partners that a list of attributes names take the place of the root, which these operations
 /// have not.
 void Scanner::collective(Event event) {
-  const bool is_named = named_after_ == skeleton_.event_count &&
+  const bool is_named = named_partners_.event == skeleton_.event_count &&
                         (event.op == trace::op::alltoallv || event.op == trace::op::alltoallw);
-  const std::uint32_t list = is_named ? position(partners_, named_) : k_none;
+  const std::uint32_t list = is_named ? position(partners_, named_partners_.value) : k_none;
   if (list != k_none) {
     event.flags |= trace::k_partners;
     event.peer = list;

@@ -82,10 +82,13 @@ class Scanner : public ChunkVisitor {
   trace::LocationSkeleton& skeleton_;
   Resolver comms_, regions_, windows_, groups_, partners_;
   const IdMapping& attributes_;
-  /// The partners (local id of a string) or the stream (position) that the latest attribute list
-  /// names, and the number of records before it: they belong to the next record.
-  std::uint32_t named_ = k_none;
-  std::uint64_t named_after_ = ~std::uint64_t{0};
+  /// Named by an attribute list, for the record that follows it.
+  struct Named {
+    std::uint32_t value = k_none;
+    std::uint64_t event = ~std::uint64_t{0};  ///< number of that record
+  };
+  Named named_partners_;                    ///< local id of a string
+  Named named_stream_;                      ///< position of a location
   std::vector<std::uint8_t> dull_regions_;  ///< one flag for each local id: 1 if Enter and Leave
                                             ///< yield nothing
   bool has_time_ = false;
