@@ -17,18 +17,21 @@ namespace entrain::engine {
 
 namespace {
 
-std::string name_of_clock(const trace::Definitions& definitions, LocationIndex location) {
+/// `thread`: of its process.
+std::string name_of_clock(const trace::Definitions& definitions, LocationIndex location,
+                          LocationIndex thread) {
   return fmt::format("{} of {}", definitions.locations[location].name,
-                     trace::process_name(definitions, location));
+                     trace::process_name(definitions, thread));
 }
 
 /// The clocks of the processes that have accelerators with clocks of their own, and the edges
 /// between the two.
 struct ClocksOfProcesses {
   Clocks clocks;
-  std::vector<std::uint32_t> carrier_of;           ///< domain that carries each clock, or is it
-  std::map<std::uint32_t, std::uint32_t> at;       ///< position of the clock of a domain
-  std::map<std::uint32_t, std::uint32_t> host_of;  ///< domain of an accelerator -> of its threads
+  std::vector<std::uint32_t> carrier_of;             ///< domain that carries each clock, or is it
+  std::map<std::uint32_t, std::uint32_t> at;         ///< position of the clock of a domain
+  std::map<std::uint32_t, std::uint32_t> host_of;    ///< domain of an accelerator -> of its threads
+  std::map<std::uint32_t, LocationIndex> thread_of;  ///< domain of an accelerator -> a thread
   tables::EdgeList edges;
 
   explicit ClocksOfProcesses(const Timeline& timeline) : t_(timeline) {
@@ -63,8 +66,9 @@ struct ClocksOfProcesses {
       const std::uint32_t domain = t_.domains.of[l];
       if (domain == carrying || host_of.contains(domain) || !is_of_accelerators(domain)) continue;
       host_of.emplace(domain, carrying);
-      if (!at.contains(carrying)) add_clock(carrying, carrying);
-      add_clock(domain, carrying);
+      thread_of.emplace(domain, host);
+      if (!at.contains(carrying)) add_clock(carrying, carrying, host);
+      add_clock(domain, carrying, host);
     }
   }
 
@@ -73,13 +77,14 @@ struct ClocksOfProcesses {
                                [&](LocationIndex l) { return is_accelerator(l); });
   }
 
-  void add_clock(std::uint32_t domain, std::uint32_t carrying) {
+  void add_clock(std::uint32_t domain, std::uint32_t carrying, LocationIndex thread) {
     const trace::LocationSkeleton extent =
         trace::extent_of(t_.loaded.trace, t_.domains.members[domain]);
     at.emplace(domain, static_cast<std::uint32_t>(clocks.clocks.size()));
     carrier_of.push_back(carrying);
     Clock& clock = clocks.clocks.emplace_back();
-    clock.name = name_of_clock(t_.loaded.trace.definitions, t_.domains.members[domain].front());
+    clock.name =
+        name_of_clock(t_.loaded.trace.definitions, t_.domains.members[domain].front(), thread);
     clock.events = {extent.first, extent.last};
   }
 
@@ -102,6 +107,7 @@ struct ClocksOfProcesses {
 /// An accelerator that a process carries, as all members know it.
 struct CarriedDomain {
   std::uint32_t domain = 0, carrying = 0;  ///< its domain, and that of its threads
+  LocationIndex thread = k_none;           ///< of its process
   bool is_apart = false;                   ///< its clock differs
 };
 /// A time at which the clock of an accelerator was set, as all members know it.
@@ -121,7 +127,8 @@ Result<CarriedAccelerators> CarriedAccelerators::take(Timeline& timeline, Team& 
     taken = carriers::carried_clocks(run.clocks, run.edges.view(), run.carrier_of, align);
   }
   // A move would make stamps negative: edges show no clock, and accelerators keep their own.
-  const bool is_none = processes.any(!taken && taken.error().kind == ErrorKind::input);
+  const bool is_none = processes.any(
+      !taken && (taken.error().kind == ErrorKind::input || taken.error().kind == ErrorKind::usage));
   if (is_none) taken = carriers::CarriedClocks();
   TRY_ASSIGN(const carriers::CarriedClocks carried, agree(processes, std::move(taken)));
   std::vector<CarriedDomain> own;
@@ -130,9 +137,10 @@ Result<CarriedAccelerators> CarriedAccelerators::take(Timeline& timeline, Team& 
     if (is_none) break;
     const std::string& name = run.clocks.clocks[run.at.at(domain)].name;
     const bool is_apart = std::ranges::find(carried.apart, name) != carried.apart.end();
-    own.push_back({.domain = domain, .carrying = carrying, .is_apart = is_apart});
+    own.push_back({domain, carrying, run.thread_of.at(domain), is_apart});
     for (const ClockExplanation& step : carried.steps) {
-      if (step.clocks.front() == name) set.push_back({domain, step.time_ticks, step.size_ticks});
+      if (step.clocks.front() == name)
+        set.push_back({domain, step.time_ticks.value_or(0), step.size_ticks.value_or(0)});
     }
   }
   const std::vector<CarriedDomain> all = gather_everywhere(processes, own);
@@ -141,12 +149,14 @@ Result<CarriedAccelerators> CarriedAccelerators::take(Timeline& timeline, Team& 
   result.domains_ = timeline.domains;
   if (!result.any_) return result;
   const trace::Definitions& definitions = timeline.loaded.trace.definitions;
+  std::map<std::uint32_t, LocationIndex> threads;  // by domain
   const auto name_of = [&](std::uint32_t domain) {
-    return name_of_clock(definitions, result.domains_.members[domain].front());
+    return name_of_clock(definitions, result.domains_.members[domain].front(), threads.at(domain));
   };
   std::vector<std::uint32_t> domain_of = timeline.domains.of;
   std::set<std::uint32_t> apart;
   for (const CarriedDomain& one : all) {
+    threads.emplace(one.domain, one.thread);
     if (one.is_apart) apart.insert(one.domain);
     for (const LocationIndex l : result.domains_.members[one.domain]) domain_of[l] = one.carrying;
   }

@@ -102,13 +102,9 @@ class Cover {
 /// Relaxations of constraints.
 struct Relaxation {
   Step step;
-  std::vector<std::uint32_t> numbers;  ///< constraints; none: a step
+  std::uint32_t number = 0;  ///< constraint, if it is no step
+  bool is_step = false;
 };
-
-/// Clocks of an edge, the lower one first.
-std::pair<std::uint32_t, std::uint32_t> clocks_of(const difference::Edge& edge) {
-  return std::minmax({edge.cause.clock, edge.effect.clock});
-}
 
 class Explainer {
  public:
@@ -127,9 +123,6 @@ class Explainer {
       if (constraints.instances[i].delay < 0) ends.push_back(number);
     }
     without_ends_.leave_out(ends);
-    for (std::uint32_t e = 0; trust.is_weak_guessed && e < trust.edges.size(); ++e) {
-      if (trust.edges[e] == Evidence::weak) guessed_[clocks_of(constraints.edges[e])].push_back(e);
-    }
   }
 
   /// False: the search has ended.
@@ -318,23 +311,19 @@ class Explainer {
     for (const std::uint32_t c : cheapest) {
       const Relaxation& relaxation = relaxations_[c];
       found.bits += candidates_[c].price;
-      if (relaxation.numbers.empty()) {
+      if (relaxation.is_step) {
         steps[relaxation.step] = static_cast<std::uint32_t>(candidates_[c].cycles.size());
-      }
-      for (const std::uint32_t number : relaxation.numbers) {
-        if (number < edges) {
-          found.edges.push_back(number);
-        } else {
-          found.instances.push_back(number - edges);
-        }
+      } else if (relaxation.number < edges) {
+        found.edges.push_back(relaxation.number);
+      } else {
+        found.instances.push_back(relaxation.number - edges);
       }
     }
     for (const auto& [step, cycles] : steps) {
       found.steps.push_back(step);
       found.evidence.push_back(cycles);
     }
-    std::sort(found.edges.begin(), found.edges.end());  // one by one, and with all of two clocks
-    found.edges.erase(std::unique(found.edges.begin(), found.edges.end()), found.edges.end());
+    std::sort(found.edges.begin(), found.edges.end());
     std::sort(found.instances.begin(), found.instances.end());
     return true;
   }
@@ -345,7 +334,6 @@ class Explainer {
     relaxations_.clear();
     std::map<std::uint32_t, std::vector<std::uint32_t>> of_number;
     std::map<std::uint32_t, std::vector<Part>> of_clock;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> of_guessed;
     for (std::uint32_t c = 0; c < cycles_.size(); ++c) {
       for (const std::uint32_t number : cycles_[c].numbers) of_number[number].push_back(c);
       for (const Range& range : cycles_[c].ranges) {
@@ -358,20 +346,8 @@ class Explainer {
       const Evidence evidence = evidence_of(number);
       if (evidence == Evidence::certain) continue;
       const double price = evidence == Evidence::weak ? Prices::weak : Prices::pair;
-      if (trust_.is_weak_guessed && evidence == Evidence::weak &&
-          number < constraints_.edges.size()) {
-        auto& all = of_guessed[clocks_of(constraints_.edges[number])];
-        all.insert(all.end(), cycles.begin(), cycles.end());
-      }
       candidates_.push_back({price, std::move(cycles)});
-      relaxations_.push_back({.step = {}, .numbers = {number}});
-    }
-    for (auto& [clocks, cycles] : of_guessed) {
-      const std::vector<std::uint32_t>& pairs = guessed_[clocks];
-      std::sort(cycles.begin(), cycles.end());
-      cycles.erase(std::unique(cycles.begin(), cycles.end()), cycles.end());
-      candidates_.push_back({price_of_guesses(pairs.size(), pairs.size()), std::move(cycles)});
-      relaxations_.push_back({.step = {}, .numbers = pairs});
+      relaxations_.push_back({.step = {}, .number = number});
     }
   }
   [[nodiscard]] Evidence evidence_of(std::uint32_t number) const {
@@ -408,7 +384,7 @@ class Explainer {
       cycles.erase(std::unique(cycles.begin(), cycles.end()), cycles.end());
       if (!is_proof(cycles)) continue;
       candidates_.push_back(std::move(candidate));
-      relaxations_.push_back({.step = step, .numbers = {}});
+      relaxations_.push_back({.step = step, .number = 0, .is_step = true});
     }
   }
 
@@ -476,8 +452,6 @@ class Explainer {
   System whole_;         ///< nothing relaxed but rates
   System without_ends_;  ///< the same without ends that coincide
   std::array<Rates, 2> rates_;
-  /// Guessed pairs by their clocks, increasing.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> guessed_;
   std::vector<Cycle> cycles_;
   std::vector<std::uint32_t> clock_of_, number_of_;  ///< index: part; constraint of relaxed()
   std::vector<std::uint32_t> left_out_;              ///< constraints of relaxed()
@@ -489,12 +463,6 @@ class Explainer {
 };
 
 }  // namespace
-
-double price_of_guesses(std::size_t wrong, std::size_t all) {
-  const double each = Prices::weak * static_cast<double>(wrong);
-  return wrong < all ? each
-                     : std::min(each, Prices::weak + Prices::by_chance * static_cast<double>(all));
-}
 
 std::optional<Explanation> explain(const Constraints& constraints, const Trust& trust,
                                    difference::Effort& effort) {

@@ -25,9 +25,6 @@ struct Prices {
   /// Weak evidence is wrong, in one of 64 cases: ends that should coincide do not (an instance with
   /// a delay below 0), a link implies no order, or a pair was guessed where records are missing.
   static constexpr double weak = 6;
-  /// All guessed pairs of two clocks are wrong, as where both lost as much at different times:
-  /// `weak`, and this for each pair, since every second wrong pair meets the others by chance.
-  static constexpr double by_chance = 1;
   /// Rates of clocks exceed the limit, but not `fastest_ppb`.
   static constexpr double rate = 40;
   /// Rates exceed `fastest_ppb`, but not `any_ppb`. That would explain almost anything, so it costs
@@ -57,8 +54,7 @@ struct Trust {
   std::span<const Evidence> instances{};  ///< the same
   /// Events of a clock happened in the order of their stamps: no step reverses them.
   bool is_ordered = false;
-  /// Weak edges are guessed pairs: by themselves they show no step, and those of two clocks may be
-  /// wrong together.
+  /// Weak edges are guessed pairs: by themselves they show no step.
   bool is_weak_guessed = false;
   bool may_be_exchanged = false;  ///< only the edges tell causes from effects
   /// The user gave the limit on rates. Raising it, up to Prices::fastest_ppb, then comes before all
@@ -82,9 +78,6 @@ struct Explanation {
   std::vector<std::uint32_t> certificate;
   double bits = 0;  ///< sum of the prices
 };
-
-/// Price of `wrong` of all guessed pairs of two clocks, bits.
-double price_of_guesses(std::size_t wrong, std::size_t all);
 
 /// Finds the cheapest relaxations that break all negative cycles: an implicit hitting set (R. Karp,
 /// 2010). Collects negative cycles without a common constraint, and finds the cheapest relaxations

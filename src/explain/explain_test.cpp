@@ -126,25 +126,6 @@ TEST(Explain, weak_evidence_is_wrong_before_a_clock_was_set) {
   }
 }
 
-/// Half of the pairs of clocks 0 and 1 are shifted by as much in both directions, and clock 2 talks
-/// less with them.
-TEST(Explain, guessed_pairs_of_two_clocks_may_be_wrong_together) {
-  Messages run(3);
-  for (std::int64_t t = 10'000; t < 50'000; t += 1'000) {
-    run.talk(0, 1, t, t < 20'000 || t > 40'000 ? 0 : 500);
-    if (t % 8'000 == 0) run.talk(0, 2, t + 100, 0), run.talk(1, 2, t + 200, 0);
-  }
-  for (const Edge& edge : run.edges) {
-    const bool is_guessed = edge.cause.clock < 2 && edge.effect.clock < 2;
-    run.evidence.push_back(is_guessed ? Evidence::weak : Evidence::certain);
-  }
-  run.is_weak_guessed = true;
-  const Explanation found = run.explain();
-  EXPECT_THAT(found.steps, IsEmpty());
-  EXPECT_THAT(found.edges, SizeIs(80));
-  EXPECT_EQ(found.bits, Prices::weak + 80 * Prices::by_chance);
-}
-
 TEST(Explain, what_is_certain_stays) {
   Messages run(2);
   for (std::int64_t t = 10'000; t < 20'000; t += 1'000) run.talk(0, 1, t, 0);

@@ -72,7 +72,6 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
       run_edges_(edges),
       base_(base),
       evidence_(known.trust.edges.begin(), known.trust.edges.end()),
-      is_guessed_(known.trust.is_weak_guessed),
       explanation_(std::move(explanation)) {
   const std::size_t first_of_ends = edges.cause_clock.size() + edges.instances.size();
   std::erase_if(explanation_.certificate,
@@ -292,9 +291,7 @@ void Explained::tell_pairs(Told& told) const {
          .clocks = {a, b},
          .time_ticks = run_edges_.effect_time[first],
          .evidence = dropped,
-         .bits = is_weak && is_guessed_
-                     ? price_of_guesses(dropped, all)
-                     : static_cast<double>(dropped) * (is_weak ? Prices::weak : Prices::pair),
+         .bits = static_cast<double>(dropped) * (is_weak ? Prices::weak : Prices::pair),
          .text =
              fmt::format("{} of {} pairs of records of {} and {} contradict the others whatever "
                          "clocks do, and move no clock; the first is {}",

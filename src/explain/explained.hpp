@@ -91,7 +91,6 @@ class Explained {
   Edges run_edges_;
   std::uint64_t base_;              ///< stamp that those of the explanation count from
   std::vector<Evidence> evidence_;  ///< evidence of each edge; empty: all are usual
-  bool is_guessed_;                 ///< Trust::is_weak_guessed
   Explanation explanation_;
   std::vector<std::uint32_t> first_;  ///< first part of every clock
   Clocks clocks_;

@@ -214,8 +214,9 @@ Alignment pair_calls(const Side& a, const Side& b) {
   if (a.records.empty() || b.records.empty()) return align_records(a, b);
   if (std::optional<Alignment> found = pair_by_messages(a, b)) return *std::move(found);
   if (only_times_distinguish(a, b)) return all_ambiguous(a, b);
-  if (std::optional<Alignment> found = pair_around_one_stretch(a, b)) return *std::move(found);
-  return align_records(a, b);
+  std::optional<Alignment> around = pair_around_one_stretch(a, b);
+  Alignment aligned = align_records(a, b);
+  return around && around->pairs.size() > aligned.pairs.size() ? *std::move(around) : aligned;
 }
 
 void place_calls(std::span<const std::uint32_t> messages, std::span<const std::uint32_t> missing,
