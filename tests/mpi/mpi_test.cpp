@@ -70,6 +70,8 @@ TEST_P(Workers, any_number_of_threads_writes_the_same_archive) {
 
 INSTANTIATE_TEST_SUITE_P(Archives, Workers, testing::ValuesIn(test_archives()),
                          [](const auto& archive) { return archive.param.name; });
+INSTANTIATE_TEST_SUITE_P(Devices, Workers, testing::ValuesIn(accelerator_archives()),
+                         [](const auto& archive) { return archive.param.name; });
 
 #ifdef ENTRAIN_MPIEXEC
 

@@ -41,19 +41,6 @@ std::vector<TestArchive> generated_archives() {
   all.push_back({"no_definitions", [](const fs::path& scratch) {
                    return write_many_locations(scratch / "none", 5, false);
                  }});
-  for (const bool is_one_machine : {false, true}) {
-    all.push_back({is_one_machine ? "accelerators_of_one_machine" : "accelerators",
-                   [=](const fs::path& scratch) {
-                     // Rank 1 drifts, and both devices are off.
-                     const auto shown = [=](std::uint64_t rank, bool is_device, std::int64_t time) {
-                       if (rank == 1 && !is_one_machine)
-                         time += 7 * accelerators::k_milli + time / 20'000;
-                       return time + (is_device ? 300 * accelerators::k_micro : 0);
-                     };
-                     return accelerators::write_archive(scratch / "accelerators", shown,
-                                                        is_one_machine);
-                   }});
-  }
   return all;
 }
 
@@ -81,5 +68,23 @@ std::vector<TestArchive> test_archives() {
 }
 
 bool has_shared_traces() { return fs::is_directory(ENTRAIN_SHARED_TRACES_DIR); }
+
+std::vector<TestArchive> accelerator_archives() {
+  std::vector<TestArchive> all;
+  for (const bool is_one_machine : {false, true}) {
+    all.push_back({is_one_machine ? "accelerators_of_one_machine" : "accelerators",
+                   [=](const fs::path& scratch) {
+                     // Rank 1 drifts, and both devices are off.
+                     const auto shown = [=](std::uint64_t rank, bool is_device, std::int64_t time) {
+                       if (rank == 1 && !is_one_machine)
+                         time += 7 * accelerators::k_milli + time / 20'000;
+                       return time + (is_device ? 300 * accelerators::k_micro : 0);
+                     };
+                     return accelerators::write_archive(scratch / "accelerators", shown,
+                                                        is_one_machine);
+                   }});
+  }
+  return all;
+}
 
 }  // namespace entrain::test

@@ -23,6 +23,9 @@ inline void PrintTo(const TestArchive& archive, std::ostream* out) { *out << arc
 /// are not among the examples.
 std::vector<TestArchive> test_archives();
 
+/// Archives with accelerators, whose kernels the readers of the library tests do not know.
+std::vector<TestArchive> accelerator_archives();
+
 /// True if the folder of further traces exists.
 bool has_shared_traces();
 
