@@ -83,6 +83,19 @@ TEST(ProjectInside, intervals_count_where_edges_contradict_them) {
   EXPECT_NEAR(static_cast<double>(maps[1](101'000)), 101'020, 6);
 }
 
+/// Edges alone move nothing: the fit and amortization look after these.
+TEST(ProjectInside, maps_inside_stay_though_they_break_an_edge) {
+  TraceBuilder b = locations_to_project();
+  b.message(trace::EventKind::send, 2, 100'520, 1);
+  b.message(trace::EventKind::recv, 1, 100'510, 2);
+  constraints::testing::WholeTrace whole(b.trace());
+  std::vector<ClockMap> maps(3);
+  maps[1] = shifted_by(5);
+  const std::vector<ClockMap> before = maps;
+  EXPECT_EQ(moved(whole, intervals_to_meet(), maps), 0);
+  EXPECT_EQ(maps, before);
+}
+
 TEST(ProjectInside, maps_inside_stay_and_so_do_all_without_proof) {
   constraints::testing::WholeTrace whole(locations_to_project().trace());
   std::vector<ClockMap> maps(3);

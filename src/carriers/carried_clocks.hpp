@@ -49,13 +49,6 @@ Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
                                      std::span<const std::uint32_t> process_of,
                                      const explain::AlignGroup& align_group);
 
-/// Finds the steps of carriers that only what they carry has shown, as devices whose calibration is
-/// renewed: there the shortest time from a launch to its work changes by the step. Such a carrier
-/// keeps its own time (CarriedClocks::inner): nothing that it launches begins before that. `maps`:
-/// of the carriers; `told`: their steps, which get the names of the clocks that were set.
-void leave_steps_to_carried(CarriedClocks& carried, const Clocks& clocks, const Edges& edges,
-                            std::span<const ClockMap> maps, std::vector<ClockExplanation>& told);
-
 /// Maps of all clocks, of the maps of their carriers. Errors: those of ClockMap::from_knots().
 Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,
                                           std::span<const ClockMap> maps);

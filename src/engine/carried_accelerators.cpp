@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -117,6 +117,19 @@ struct SetDomain {
   std::int64_t size = 0;
 };
 
+/// Names of those whose clocks differ, by domain.
+std::map<std::uint32_t, std::string> names_of(const trace::Definitions& definitions,
+                                              const trace::ClockDomains& domains,
+                                              std::span<const CarriedDomain> carried) {
+  std::map<std::uint32_t, std::string> names;
+  for (const CarriedDomain& one : carried) {
+    if (!one.is_apart) continue;
+    names.emplace(one.domain,
+                  name_of_clock(definitions, domains.members[one.domain].front(), one.thread));
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<CarriedAccelerators> CarriedAccelerators::take(Timeline& timeline, Team& processes,
@@ -126,45 +139,34 @@ Result<CarriedAccelerators> CarriedAccelerators::take(Timeline& timeline, Team& 
   if (!run.host_of.empty()) {
     taken = carriers::carried_clocks(run.clocks, run.edges.view(), run.carrier_of, align);
   }
+  CarriedAccelerators result;
   // A move would make stamps negative: edges show no clock, and accelerators keep their own.
-  const bool is_none = processes.any(
-      !taken && (taken.error().kind == ErrorKind::input || taken.error().kind == ErrorKind::usage));
-  if (is_none) taken = carriers::CarriedClocks();
+  const bool is_bad =
+      !taken && (taken.error().kind == ErrorKind::input || taken.error().kind == ErrorKind::usage);
+  if (processes.any(is_bad)) return result;
   TRY_ASSIGN(const carriers::CarriedClocks carried, agree(processes, std::move(taken)));
   std::vector<CarriedDomain> own;
-  std::vector<SetDomain> set;
+  std::vector<SetDomain> own_steps;
   for (const auto& [domain, carrying] : run.host_of) {
-    if (is_none) break;
     const std::string& name = run.clocks.clocks[run.at.at(domain)].name;
     const bool is_apart = std::ranges::find(carried.apart, name) != carried.apart.end();
     own.push_back({domain, carrying, run.thread_of.at(domain), is_apart});
     for (const ClockExplanation& step : carried.steps) {
-      if (step.clocks.front() == name)
-        set.push_back({domain, step.time_ticks.value_or(0), step.size_ticks.value_or(0)});
+      if (step.clocks.front() != name) continue;
+      own_steps.push_back({domain, *step.time_ticks, *step.size_ticks});
     }
   }
   const std::vector<CarriedDomain> all = gather_everywhere(processes, own);
-  CarriedAccelerators result;
-  result.any_ = !all.empty();
+  std::vector<SetDomain> steps = gather_everywhere(processes, own_steps);
+  if (all.empty()) return result;
+  result.any_ = true;
   result.domains_ = timeline.domains;
-  if (!result.any_) return result;
   const trace::Definitions& definitions = timeline.loaded.trace.definitions;
-  std::map<std::uint32_t, LocationIndex> threads;  // by domain
-  const auto name_of = [&](std::uint32_t domain) {
-    return name_of_clock(definitions, result.domains_.members[domain].front(), threads.at(domain));
-  };
-  std::vector<std::uint32_t> domain_of = timeline.domains.of;
-  std::set<std::uint32_t> apart;
-  for (const CarriedDomain& one : all) {
-    threads.emplace(one.domain, one.thread);
-    if (one.is_apart) apart.insert(one.domain);
-    for (const LocationIndex l : result.domains_.members[one.domain]) domain_of[l] = one.carrying;
-  }
-  for (const std::uint32_t domain : apart) result.names_.push_back(name_of(domain));
-  std::vector<SetDomain> steps = gather_everywhere(processes, set);
+  const auto names = names_of(definitions, result.domains_, all);
+  for (const auto& [domain, name] : names) result.names_.push_back(name);
   std::ranges::stable_sort(steps, {}, &SetDomain::domain);
   for (const SetDomain& one : steps) {
-    result.steps_.push_back(carriers::explained_step(name_of(one.domain), one.time, one.size,
+    result.steps_.push_back(carriers::explained_step(names.at(one.domain), one.time, one.size,
                                                      definitions.clock.resolution_hz));
   }
   for (const CarriedDomain& one : own) {
@@ -172,6 +174,10 @@ Result<CarriedAccelerators> CarriedAccelerators::take(Timeline& timeline, Team& 
       if (timeline.loaded.trace.locations[l].event_count == 0) continue;
       result.move(timeline, l, carried.inner[run.at.at(one.domain)]);
     }
+  }
+  std::vector<std::uint32_t> domain_of = timeline.domains.of;
+  for (const CarriedDomain& one : all) {
+    for (const LocationIndex l : result.domains_.members[one.domain]) domain_of[l] = one.carrying;
   }
   timeline.domains = trace::domains_by(domain_of);
   return result;

@@ -14,20 +14,20 @@
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
+#include "carriers/steps_of_work.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
 #include "causal/project.hpp"
 #include "clc/domain_view.hpp"
-#include "clocks/measured_apart.hpp"
 #include "engine/archive_records.hpp"
 #include "engine/carried_accelerators.hpp"
+#include "engine/common_ends.hpp"
+#include "engine/given_rates.hpp"
+#include "engine/timeline_reader.hpp"
 #include "explain/explained.hpp"
-#include "explain/least_limit.hpp"
 #include "explain/staying.hpp"
 #include "formats/given_source.hpp"
 #include "formats/tables/edge_graph.hpp"
-#include "formats/tables/trace.hpp"
-#include "lines/simultaneous_ends.hpp"
 #include "session/phase.hpp"
 #include "trace/properties.hpp"
 
@@ -35,53 +35,15 @@ namespace entrain::engine {
 
 namespace {
 
-/// By which clocks' rates may differ where nothing is assumed: time must not run backward.
-constexpr double k_most_rate = 0.5;
 constexpr double k_us_per_s = 1e6;
 
 /// By how much a clock's rate may differ from its mean at any moment, parts per billion: as bounds
 /// assume it at least.
 constexpr std::int64_t k_wander_ppb = 50'000;
 
-/// By how many spreads of ends bends may leave edges violated, which amortization removes.
-constexpr std::int64_t k_tolerated_spreads = 32;
-
-Result<void> check_given(const CheckOptions& options) {
-  if (options.clock_records == ClockRecords::add) {
-    return fail(
-        ErrorKind::usage,
-        "--clock-records add needs an OTF2 archive and --clock-samples: other traces have no "
-        "clock records");
-  }
-  if (options.mu.source == MuSource::delays || options.mu.source == MuSource::round_trip) {
-    return fail(ErrorKind::usage,
-                "edges show no latencies; give mu in seconds, as 1tick or auto, or min_delay for "
-                "each edge");
-  }
-  if (!options.clock_samples.empty()) {
-    return fail(ErrorKind::usage,
-                "edges belong to no ranks of MPI, so --clock-samples does not say whose "
-                "measurements they are; give them as sessions of the clocks");
-  }
-  return {};
-}
-
-class Finder {
+class Finder : TimelineReader {
  public:
-  Finder(session::Workers& workers, const formats::Source& source, const CheckOptions& options,
-         const TimelineUse& use, Progress* progress)
-      : workers_(workers),
-        processes_(workers.processes()),
-        source_(source),
-        given_(source.given()),
-        options_(options),
-        use_(use),
-        progress_(progress) {
-    if (!given_) return;
-    if (given_->are_kept) options_.clock_domain = ClockDomain::location;
-    ClockKind& kind = options_.clock_prior.kind;
-    if (kind == ClockKind::automatic) kind = given_->kind;
-  }
+  using TimelineReader::TimelineReader;
 
   Result<Timeline> run() {
     TRY(read({}));
@@ -108,101 +70,7 @@ class Finder {
   }
 
  private:
-  [[nodiscard]] constraints::Context context() const {
-    return causal_context(workers_, t_, progress_);
-  }
-
   [[nodiscard]] bool corrects() const { return use_.purpose == Purpose::correction; }
-
-  /// Reads the trace. `domains`: per location, or empty; locations with equal numbers get one
-  /// process.
-  Result<void> read(std::span<const std::uint32_t> domains) {
-    clocks::PresyncOptions presync(options_);
-    TRY(given_ ? take_given() : load(domains));
-    if (given_) presync.exchanges = &exchanges_;
-    const Stopwatch watch(t_.presync_s);
-    TRY_ASSIGN(t_.measured, clocks::presynchronise(t_.loaded.share(processes_), presync));
-    t_.prior = clocks::rate_prior(t_.loaded.share(processes_), options_.clock_prior);
-    TRY_ASSIGN(t_.reference, clocks::find_reference(t_.loaded.trace.definitions, options_.reference,
-                                                    t_.prior.kind));
-    return {};
-  }
-
-  Result<void> load(std::span<const std::uint32_t> domains) {
-    if (options_.clock_samples.empty() && options_.clock_records == ClockRecords::add) {
-      return fail(ErrorKind::usage,
-                  "--clock-records add needs --clock-samples: by itself the archive has nothing "
-                  "else than its records");
-    }
-    {
-      const Stopwatch watch(t_.scan_s);
-      t_.loaded = {};
-      TRY_ASSIGN(t_.loaded, source_.load(workers_, domains, progress_));
-    }
-    if (!options_.clock_samples.empty()) {
-      TRY(clocks::use_measurements({options_.clock_samples, options_.clock_records}, processes_,
-                                   t_.loaded.partition, t_.loaded.trace));
-    }
-    return {};
-  }
-
-  /// Makes a trace of the clocks, and the graph of the edges.
-  Result<void> take_given() {
-    TRY(check_given(options_));
-    const Stopwatch watch(t_.match_s);
-    session::begin_phase(progress_, "match");
-    const Clocks& clocks = given_->clocks;
-    TRY(tables::check(clocks, given_->edges, options_.threads));
-    trace::Trace& trace = t_.loaded.trace;
-    trace.path = clocks.name;
-    trace.definitions = tables::definitions_of(clocks);
-    t_.loaded.partition = trace::undivided(trace.definitions);
-    t_.has_given_edges = true;
-    exchanges_ = tables::exchanges_of(clocks);
-    TRY_ASSIGN(t_.left_out, make_graph());
-    return {};
-  }
-
-  /// The graph of the given edges. Returns what it ignores.
-  Result<Counters> make_graph() {
-    trace::Trace& trace = t_.loaded.trace;
-    const MuTicks mu = choose_mu(trace, options_.mu).ticks;
-    TRY_ASSIGN(tables::EdgeGraph made,
-               tables::graph_of(trace.definitions, given_->edges, mu, options_.threads, progress_));
-    trace.locations = tables::skeletons_of(given_->clocks, made.graph);
-    for (const trace::LocationSkeleton& location : trace.locations) {
-      made.graph.granule.push_back(location.granule);
-    }
-    t_.graph = std::move(made.graph);
-    return std::move(made.left_out);
-  }
-
-  /// Builds the graph. Requires mu.
-  Result<void> build_graph() {
-    if (given_) return {};
-    TRY(match());
-    take_mu();
-    return {};
-  }
-
-  Result<void> match() {
-    const Stopwatch watch(t_.match_s);
-    session::begin_phase(progress_, "match");
-    t_.graph = {};
-    TRY_ASSIGN(t_.graph,
-               match::build_graph(t_.loaded.share(processes_),
-                                  {.dense_alltoallv = options_.alltoallv == AlltoallvRule::dense,
-                                   .init_finalize = options_.init_finalize,
-                                   .every_event = use_.every_event,
-                                   .threads = workers_.threads()},
-                                  progress_));
-    t_.witness = std::move(t_.graph.witness);
-    t_.is_matched = true;
-    return {};
-  }
-
-  /// Sets mu of the messages between two machines in the graph of an archive.
-  void take_mu() { match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks); }
 
   /// Where something is violated: domains, one map for each, and bent clocks.
   Result<void> improve() {
@@ -417,7 +285,17 @@ class Finder {
   /// Rates that the user gave hold, or are refused; others are raised to the least that is
   /// possible.
   Result<void> raise_limit(std::int64_t rate_ppb) {
-    if (assumed_rates().is_given) TRY(refuse_given_rates());
+    if (assumed_rates().is_given) {
+      TRY(refuse_given_rates({.clocks = given_ ? given_->clocks : records_.run,
+                              .edges = given_ ? given_->edges : records_.list.view(),
+                              .reference = reference_clock(),
+                              .prior = t_.prior,
+                              .wander_ppm = options_.bounds.max_rate_ppm,
+                              .wander_ppb = wander_ppb(),
+                              .rate_ppb = assumed_rates().rate_ppb,
+                              .trace = t_.loaded.trace.path,
+                              .contradiction = explained_->contradiction()}));
+    }
     const auto ppm = [](std::int64_t ppb) { return static_cast<double>(ppb) / 1e3; };
     t_.told.all.push_back(
         {.kind = ExplanationKind::fast_clocks,
@@ -429,44 +307,6 @@ class Finder {
     raised_ppb_ = rate_ppb;
     explained_.reset();
     return {};
-  }
-
-  /// Names the least limit that is possible beside the other one, if a given limit is too small.
-  /// Without an error only the assumed one is.
-  Result<void> refuse_given_rates() const {
-    const std::optional<double>& wander = options_.bounds.max_rate_ppm;
-    const auto least = [&](std::int64_t mean_ppb, std::optional<std::int64_t> wander_ppb) {
-      return explain::find_least_limit(
-          given_ ? given_->clocks : records_.run, given_ ? given_->edges : records_.list.view(),
-          {.mean_ppb = mean_ppb, .wander_ppb = wander_ppb, .reference = reference_clock()});
-    };
-    const auto refuse = [&](const char* option, double given, const explain::LeastLimit& limit) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} {:.9g} is too small for {}: no clocks within {:.9g} ppm at any "
-                              "moment meet all edges, as these show: {}{}",
-                              option, given, t_.loaded.trace.path,
-                              static_cast<double>(assumed_rates().rate_ppb) / 1e3,
-                              explained_->contradiction(),
-                              limit ? fmt::format("; the edges need at least {} {:.9g}", option,
-                                                  static_cast<double>(*limit) / 1e3)
-                                    : ""));
-    };
-    const auto is_unknown = [](const explain::LeastLimit& limit) {
-      return !limit && limit.error() == explain::NoLimit::too_long;
-    };
-    if (wander) {
-      const auto found =
-          least(t_.prior.mean_given ? t_.prior.mean_ppb : clocks::k_any_mean_ppb, std::nullopt);
-      if (found && *found > wander_ppb()) return refuse("--max-rate-ppm", *wander, found);
-    }
-    if (!t_.prior.mean_given) return {};
-    if (!wander) {  // if any is enough beside the means, only the assumed one is raised
-      const auto any = least(t_.prior.mean_ppb, std::nullopt);
-      if (any || is_unknown(any)) return {};
-    }
-    const auto found = least(t_.prior.mean_ppb, wander ? wander_ppb() : clocks::k_any_mean_ppb);
-    if (is_unknown(found)) return {};
-    return refuse("--max-mean-rate-ppm", static_cast<double>(t_.prior.mean_ppb) / 1e3, found);
   }
 
   /// Position of the clock that rates are seen from among those of the run; their number: none.
@@ -564,8 +404,11 @@ class Finder {
 
   /// Aligns all clocks: by ends of collectives that coincide, or by a fit of all edges.
   Result<void> align_all() {
-    TRY(find_common_ends());
-    if (set_by_common_ends()) return {};  // a fit could only take away what they tell
+    CommonEnds ends(context(), t_);
+    if (given_ && !has_sessions()) TRY(ends.find(*given_, options_.threads, progress_));
+    const bool may_set =
+        corrects() && options_.presync == Presync::automatic && t_.domains.trivial();
+    if (may_set && ends.set()) return {};  // a fit could only take away what they tell
     if (wants_bending()) {
       if (options_.presync == Presync::automatic && t_.domains.count() > k_most_bent_clocks) {
         t_.presync.clocks.reason = fmt::format(
@@ -574,7 +417,7 @@ class Finder {
       } else {
         TRY(bend());
       }
-      choose_less_violated();
+      ends.choose_less_violated();
     }
     return {};
   }
@@ -613,14 +456,6 @@ class Finder {
   [[nodiscard]] bool has_sessions() const {
     return std::ranges::any_of(given_->clocks.clocks,
                                [](const Clock& clock) { return !clock.sessions.empty(); });
-  }
-
-  Result<void> find_common_ends() {
-    if (!given_ || has_sessions()) return {};
-    session::begin_phase(progress_, "presync");
-    TRY_ASSIGN(common_ends_, lines::find_simultaneous_ends(given_->clocks, given_->edges,
-                                                           options_.threads, progress_));
-    return {};
   }
 
   /// A consensus leaves most clocks as they are: bounds say how far all are from one of these.
@@ -679,58 +514,6 @@ class Finder {
     return options_.presync == Presync::causal ||
            (wants_estimate() && trace::find_property(t_.loaded.trace.definitions,
                                                      trace::k_property_correction) == nullptr);
-  }
-
-  bool set_by_common_ends() {
-    if (!corrects() || options_.presync != Presync::automatic || !common_ends_ ||
-        !t_.domains.trivial()) {
-      return false;
-    }
-    const lines::SimultaneousEnds& ends = *common_ends_;
-    std::optional<std::uint32_t> reference;
-    if (!t_.reference.consensus) {
-      reference = t_.reference.location == k_none ? 0 : t_.reference.location;
-    }
-    std::optional<std::vector<ClockMap>> maps =
-        lines::maps_of(ends, reference, t_.prior.limited ? t_.prior.mean() : k_most_rate);
-    if (!maps) return false;
-    // The rest that bends leave is small and amortized later; a fit by edges would lose the bends.
-    const std::int64_t tolerance = ends.bends.empty() ? 0 : k_tolerated_spreads * ends.spread;
-    if (causal::any_violation(context(), *maps, tolerance)) {
-      if (!ends.bends.empty()) set_aside_ = std::move(maps);
-      return false;
-    }
-    take_common_ends(*std::move(maps));
-    return true;
-  }
-
-  void take_common_ends(std::vector<ClockMap> maps) {
-    const lines::SimultaneousEnds& ends = *common_ends_;
-    const auto kept = std::count_if(maps.begin(), maps.end(),
-                                    [](const ClockMap& map) { return map.is_identity(); });
-    const double us_per_tick =
-        k_us_per_s / static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz);
-    t_.presync.clocks.reason = fmt::format(
-        "ends of collectives coincide within {:.3g} us (median): {}; {} of {} clocks {}",
-        static_cast<double>(ends.spread) * us_per_tick,
-        ends.bends.empty() ? "straight lines" : "lines with bends", kept, maps.size(),
-        kept == 1 ? "stays" : "stay");
-    t_.presync.method = PresyncMethod::causal;
-    t_.presync.provenance = fmt::format("causal base={} ends", t_.measured.provenance);
-    t_.presync.maps = std::move(maps);
-  }
-
-  /// Bends along common ends that leave violations, if a fit by edges leaves larger ones.
-  void choose_less_violated() {
-    if (!set_aside_) return;
-    const auto violated = [&](std::span<const ClockMap> maps, std::int64_t by) {
-      return causal::any_violation(context(), maps, by);
-    };
-    std::int64_t by = std::max<std::int64_t>(common_ends_->spread, 1);
-    while (violated(t_.presync.maps, by)) {
-      if (!violated(*set_aside_, by)) return take_common_ends(*std::move(set_aside_));
-      by *= 2;
-    }
   }
 
   Result<void> bend() {
@@ -805,17 +588,6 @@ class Finder {
     }
   }
 
-  session::Workers& workers_;
-  Team& processes_;
-  const formats::Source& source_;
-  std::optional<formats::GivenEdges> given_;
-  CheckOptions options_;
-  const TimelineUse& use_;
-  Progress* progress_;
-  Timeline t_;
-  std::map<LocationIndex, clocks::LocationSamples> exchanges_;  ///< exchanges of given sessions
-  std::optional<lines::SimultaneousEnds> common_ends_;          ///< only of given edges
-  std::optional<std::vector<ClockMap>> set_aside_;  ///< maps of common ends, not taken yet
   ArchiveRecords records_;  ///< records of an archive; or doubts about given edges
   tables::EdgeList rest_;   ///< given edges that are evidence
   std::optional<explain::Explained> explained_;

@@ -177,6 +177,25 @@ TEST(Explain, a_given_limit_is_raised_before_anything_else_is_supposed) {
   EXPECT_LT(*found.rate_ppb, Prices::fastest_ppb);
 }
 
+/// One clock is 500 ppm fast, and messages go one way first and the other way later: exchanged, all
+/// edges would be met by clocks that stay. A limit that the user gave is raised before that.
+TEST(Explain, a_limit_that_is_given_is_raised_before_causes_and_effects_are_exchanged) {
+  Messages run(2);
+  run.limit_rates(1'000);
+  const auto fast = [](std::int64_t t) { return t + t / 2'000; };
+  for (std::int64_t t = 1'000; t <= 20'000; t += 1'000) {
+    run.edges.push_back({{0, t}, {1, fast(t) + 5}, 0});
+    run.edges.push_back({{1, fast(t + 49'000)}, {0, t + 49'005}, 0});
+  }
+  run.may_be_exchanged = true;
+  EXPECT_TRUE(run.explain().is_exchanged);
+  run.is_limit_given = true;
+  const Explanation found = run.explain();
+  EXPECT_FALSE(found.is_exchanged);
+  ASSERT_TRUE(found.rate_ppb);
+  EXPECT_LE(*found.rate_ppb, Prices::fastest_ppb);
+}
+
 /// A rate of 2 % would explain all edges as they are.
 TEST(Explain, causes_and_effects_are_exchanged) {
   Messages run(2);

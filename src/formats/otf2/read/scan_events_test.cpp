@@ -183,6 +183,29 @@ TEST(Scan, a_window_call_may_reach_over_several_chunks) {
                                     std::pair(30, waits), std::pair(40, none)));
 }
 
+/// A launch reads its stream, whatever partners the same list names, and nothing else.
+TEST(Scan, streams_and_partners_of_one_list_are_not_mistaken_for_each_other) {
+  constexpr std::uint32_t k_launch = static_cast<std::uint32_t>(RegionRole::kernel_launch);
+  for (const bool names_stream : {true, false}) {
+    ChunkBuilder list;
+    list.compressed(names_stream ? 2 : 1).compressed(5).raw({attribute_type::string}).compressed(9);
+    if (names_stream) list.compressed(6).raw({attribute_type::location}).compressed(3);
+    const Bytes attributes(list.bytes().begin() + k_chunk_header_size, list.bytes().end());
+    const auto skeleton = scan(TempFolder(),
+                               ChunkBuilder()
+                                   .stamp(10)
+                                   .record(mark::attribute_list, attributes)
+                                   .enter(k_launch)
+                                   .end()
+                                   .bytes(),
+                               some_references(true));
+    ASSERT_TRUE(skeleton) << skeleton.error().message;
+    ASSERT_EQ(skeleton->events.size(), 1U);
+    EXPECT_EQ(skeleton->events[0].kind, trace::EventKind::kernel_launch);
+    EXPECT_EQ(skeleton->events[0].peer, names_stream ? 7U : k_none);
+  }
+}
+
 TEST(Scan, a_chunk_that_begins_without_a_stamp_has_the_time_of_the_one_before) {
   const auto skeleton = scan(
       TempFolder(),

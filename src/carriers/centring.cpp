@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "carriers/centring.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/try.hpp"
+#include "trace/composed_map.hpp"
+
+namespace entrain::carriers {
+
+namespace {
+
+/// Centres a clock within what its edges allow from time to time: an alignment by edges alone may
+/// lie anywhere between them.
+class Centring {
+ public:
+  /// `inner`: edges in the times of the alignment.
+  explicit Centring(Inner inner) : inner_(std::move(inner)) {
+    std::ranges::stable_sort(inner_.lower, {}, &Limit::time);
+    std::ranges::stable_sort(inner_.upper, {}, &Limit::time);
+  }
+
+  /// What is added to the clock's times; the identity if edges are too few. A clock that moves
+  /// within windows shows their limits too close in the first pass. Errors: those of
+  /// ClockMap::from_knots().
+  Result<ClockMap> find() {
+    ClockMap all;
+    constexpr int k_passes = 3;
+    for (int pass = 0; pass < k_passes; ++pass) {
+      TRY_ASSIGN(const ClockMap step, ClockMap::from_knots(knots()));
+      // Limits that contradict each other by more than their distance in time show nothing.
+      if (step.is_identity() || !step.is_monotone()) break;
+      TRY_ASSIGN(all, trace::composed(all, step));
+      for (auto* limits : {&inner_.lower, &inner_.upper}) {
+        for (Limit& one : *limits) {
+          const std::int64_t before = one.time;
+          one.time = step(static_cast<std::uint64_t>(before));
+          one.ticks -= one.time - before;
+        }
+      }
+    }
+    return all;
+  }
+
+  /// True if windows leave more room than all edges together do, by more than limits vary: the
+  /// clock moves, even where a constant meets the edges.
+  [[nodiscard]] bool moves() const {
+    const auto [all, below, above] = limits_of_windows();
+    if (all.size() < 2) return false;
+    std::vector<std::int64_t> widths;
+    for (const Window& one : all) widths.push_back(one.high - one.low);
+    const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);
+    std::ranges::nth_element(widths, middle);
+    const auto room = static_cast<double>(*middle - (inner_.most() - inner_.least()));
+    return room > 2 * (below + above);
+  }
+
+ private:
+  /// The limits between two times: positions in Inner::lower and Inner::upper.
+  struct Window {
+    std::size_t low_begin = 0, low_end = 0, high_begin = 0, high_end = 0;
+    std::int64_t low = 0, high = 0;  ///< the limits
+  };
+  static constexpr std::size_t k_least = 4;  ///< limits of each side that make a window
+
+  /// Windows one after the other, each as short as it can be.
+  [[nodiscard]] std::vector<Window> windows() const {
+    std::vector<Window> found;
+    std::size_t l = 0, h = 0;
+    while (inner_.lower.size() - l >= k_least && inner_.upper.size() - h >= k_least) {
+      Window window{.low_begin = l, .high_begin = h};
+      const std::int64_t end =
+          std::max(inner_.lower[l + k_least - 1].time, inner_.upper[h + k_least - 1].time);
+      l += k_least, h += k_least;
+      while (l < inner_.lower.size() && inner_.lower[l].time <= end) ++l;
+      while (h < inner_.upper.size() && inner_.upper[h].time <= end) ++h;
+      window.low_end = l, window.high_end = h;
+      found.push_back(window);
+    }
+    if (!found.empty()) {
+      found.back().low_end = inner_.lower.size(), found.back().high_end = inner_.upper.size();
+    }
+    return found;
+  }
+
+  struct Limits {
+    std::vector<Window> windows;
+    double below = 0, above = 0;  ///< spreads of the others beside those of their windows
+  };
+  [[nodiscard]] Limits limits_of_windows() const {
+    Limits found{.windows = windows()};
+    std::vector<std::int64_t> below, above;
+    for (Window& one : found.windows) {
+      const auto lower =
+          std::span(inner_.lower).subspan(one.low_begin, one.low_end - one.low_begin);
+      const auto upper =
+          std::span(inner_.upper).subspan(one.high_begin, one.high_end - one.high_begin);
+      const auto low = std::ranges::max_element(lower, {}, &Limit::ticks);
+      const auto high = std::ranges::min_element(upper, {}, &Limit::ticks);
+      one.low = low->ticks, one.high = high->ticks;
+      for (auto l = lower.begin(); l != lower.end(); ++l) {
+        if (l != low) below.push_back(one.low - l->ticks);
+      }
+      for (auto h = upper.begin(); h != upper.end(); ++h) {
+        if (h != high) above.push_back(h->ticks - one.high);
+      }
+    }
+    found.below = spread(std::move(below)), found.above = spread(std::move(above));
+    return found;
+  }
+
+  /// Also where a clock moves so much within a window that no constant meets the limits.
+  [[nodiscard]] std::vector<ClockKnot> knots() const {
+    const Limits limits = limits_of_windows();
+    const double share = likely_share(limits.below, limits.above);
+    std::vector<ClockKnot> knots;
+    for (const Window& one : limits.windows) {
+      const std::int64_t middle = inner_.upper[(one.high_begin + one.high_end) / 2].time;
+      const auto local = static_cast<std::uint64_t>(std::max<std::int64_t>(0, middle));
+      if (!knots.empty() && local <= knots.back().local) continue;
+      const auto width = static_cast<double>(one.high - one.low);
+      knots.push_back({local, one.low + std::llround(share * width)});
+    }
+    if (knots.size() < 2) knots.clear();
+    return knots;
+  }
+
+  Inner inner_;
+};
+
+}  // namespace
+
+Result<ClockMap> centre(Inner inner) { return Centring(std::move(inner)).find(); }
+
+Result<ClockMap> centre_if_it_moves(Inner inner) {
+  Centring centring(std::move(inner));
+  return centring.moves() ? centring.find() : ClockMap();
+}
+
+}  // namespace entrain::carriers

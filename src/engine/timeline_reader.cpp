@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/timeline_reader.hpp"
+
+#include <utility>
+
+#include "base/stopwatch.hpp"
+#include "base/try.hpp"
+#include "clocks/measured_apart.hpp"
+#include "formats/tables/edge_graph.hpp"
+#include "formats/tables/trace.hpp"
+#include "session/phase.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+Result<void> check_given(const CheckOptions& options) {
+  if (options.clock_records == ClockRecords::add) {
+    return fail(
+        ErrorKind::usage,
+        "--clock-records add needs an OTF2 archive and --clock-samples: other traces have no "
+        "clock records");
+  }
+  if (options.mu.source == MuSource::delays || options.mu.source == MuSource::round_trip) {
+    return fail(ErrorKind::usage,
+                "edges show no latencies; give mu in seconds, as 1tick or auto, or min_delay for "
+                "each edge");
+  }
+  if (!options.clock_samples.empty()) {
+    return fail(ErrorKind::usage,
+                "edges belong to no ranks of MPI, so --clock-samples does not say whose "
+                "measurements they are; give them as sessions of the clocks");
+  }
+  return {};
+}
+
+}  // namespace
+
+TimelineReader::TimelineReader(session::Workers& workers, const formats::Source& source,
+                               const CheckOptions& options, const TimelineUse& use,
+                               Progress* progress)
+    : workers_(workers),
+      processes_(workers.processes()),
+      source_(source),
+      given_(source.given()),
+      options_(options),
+      use_(use),
+      progress_(progress) {
+  if (!given_) return;
+  if (given_->are_kept) options_.clock_domain = ClockDomain::location;
+  ClockKind& kind = options_.clock_prior.kind;
+  if (kind == ClockKind::automatic) kind = given_->kind;
+}
+
+constraints::Context TimelineReader::context() const {
+  return causal_context(workers_, t_, progress_);
+}
+
+Result<void> TimelineReader::read(std::span<const std::uint32_t> domains) {
+  clocks::PresyncOptions presync(options_);
+  TRY(given_ ? take_given() : load(domains));
+  if (given_) presync.exchanges = &exchanges_;
+  const Stopwatch watch(t_.presync_s);
+  TRY_ASSIGN(t_.measured, clocks::presynchronise(t_.loaded.share(processes_), presync));
+  t_.prior = clocks::rate_prior(t_.loaded.share(processes_), options_.clock_prior);
+  TRY_ASSIGN(t_.reference, clocks::find_reference(t_.loaded.trace.definitions, options_.reference,
+                                                  t_.prior.kind));
+  return {};
+}
+
+Result<void> TimelineReader::load(std::span<const std::uint32_t> domains) {
+  if (options_.clock_samples.empty() && options_.clock_records == ClockRecords::add) {
+    return fail(ErrorKind::usage,
+                "--clock-records add needs --clock-samples: by itself the archive has nothing "
+                "else than its records");
+  }
+  {
+    const Stopwatch watch(t_.scan_s);
+    t_.loaded = {};
+    TRY_ASSIGN(t_.loaded, source_.load(workers_, domains, progress_));
+  }
+  if (!options_.clock_samples.empty()) {
+    TRY(clocks::use_measurements({options_.clock_samples, options_.clock_records}, processes_,
+                                 t_.loaded.partition, t_.loaded.trace));
+  }
+  return {};
+}
+
+Result<void> TimelineReader::take_given() {
+  TRY(check_given(options_));
+  const Stopwatch watch(t_.match_s);
+  session::begin_phase(progress_, "match");
+  const Clocks& clocks = given_->clocks;
+  TRY(tables::check(clocks, given_->edges, options_.threads));
+  trace::Trace& trace = t_.loaded.trace;
+  trace.path = clocks.name;
+  trace.definitions = tables::definitions_of(clocks);
+  t_.loaded.partition = trace::undivided(trace.definitions);
+  t_.has_given_edges = true;
+  exchanges_ = tables::exchanges_of(clocks);
+  TRY_ASSIGN(t_.left_out, make_graph());
+  return {};
+}
+
+Result<Counters> TimelineReader::make_graph() {
+  trace::Trace& trace = t_.loaded.trace;
+  const MuTicks mu = choose_mu(trace, options_.mu).ticks;
+  TRY_ASSIGN(tables::EdgeGraph made,
+             tables::graph_of(trace.definitions, given_->edges, mu, options_.threads, progress_));
+  trace.locations = tables::skeletons_of(given_->clocks, made.graph);
+  for (const trace::LocationSkeleton& location : trace.locations) {
+    made.graph.granule.push_back(location.granule);
+  }
+  t_.graph = std::move(made.graph);
+  return std::move(made.left_out);
+}
+
+Result<void> TimelineReader::build_graph() {
+  if (given_) return {};
+  TRY(match());
+  take_mu();
+  return {};
+}
+
+Result<void> TimelineReader::match() {
+  const Stopwatch watch(t_.match_s);
+  session::begin_phase(progress_, "match");
+  t_.graph = {};
+  TRY_ASSIGN(t_.graph,
+             match::build_graph(t_.loaded.share(processes_),
+                                {.dense_alltoallv = options_.alltoallv == AlltoallvRule::dense,
+                                 .init_finalize = options_.init_finalize,
+                                 .every_event = use_.every_event,
+                                 .threads = workers_.threads()},
+                                progress_));
+  t_.witness = std::move(t_.graph.witness);
+  t_.is_matched = true;
+  return {};
+}
+
+void TimelineReader::take_mu() { match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks); }
+
+}  // namespace entrain::engine
