@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 namespace entrain::bounds {
 namespace {
 
+namespace fs = std::filesystem;
 using otf2::testing::load_example;
 using testing::distorted;
 using testing::outside;
