@@ -51,7 +51,11 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   report.contradicts_itself = t.told.is_exchanged || is_contradiction(t, report);
   if (report.contradicts_itself) {
     t.presync = t.measured;
-    if (!t.told.is_exchanged) t.told.all.clear();  // steps by maps that are not taken
+    if (t.told.is_exchanged) {
+      t.report.reason.clear();  // that of maps that are not taken
+    } else {
+      t.told.all.clear();  // steps by such maps
+    }
     report.before.explanations = t.told.all;
     engine::measure_shift(workers, t);
   }
@@ -63,7 +67,9 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
     report.after.judgement = {Verdict::unproven, Doubt::contradictory_edges};
   }
   report.after.presync = t.presync.method;
-  if (check.bounds.wanted) {
+  if (check.bounds.wanted && t.told.is_exchanged) {
+    report.bounds.emplace().reason = "causes and effects look exchanged";
+  } else if (check.bounds.wanted) {
     TRY_ASSIGN(const bounds::ProvenIntervals proven, prove(workers, t, check.bounds, progress));
     report.bounds =
         judge(workers, t, proven, t.presync.maps, wants_rows(t, proven, check.bounds, true));

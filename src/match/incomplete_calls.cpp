@@ -185,12 +185,13 @@ std::optional<Alignment> pair_around_one_stretch(const Side& a, const Side& b) {
   while (last < calls && may_pair(a.records[last], b.records[last])) ++last;
   while (first > 0 && may_pair(a.records[first - 1 + of_a], b.records[first - 1 + of_b])) --first;
   if (first > last) return std::nullopt;
-  const auto is_sure = [&](std::size_t i, std::size_t k) {
-    return (i + 1 >= a.records.size() || !may_pair(a.records[i + 1], b.records[k])) &&
-           (k + 1 >= b.records.size() || !may_pair(a.records[i], b.records[k + 1]));
+  const auto may = [&](std::size_t i, std::size_t k) {
+    return i < a.records.size() && k < b.records.size() && may_pair(a.records[i], b.records[k]);
   };
-  while (first > 0 && !is_sure(first - 1, first - 1)) --first;
-  while (last < calls && !is_sure(last + of_a - 1, last + of_b)) ++last;
+  while (first > 0 && (may(first, first - 1) || may(first - 1, first))) --first;
+  while (last < calls && (may(last + of_a - 1, last + of_b) || may(last + of_a, last + of_b - 1))) {
+    ++last;
+  }
   if (4 * (last - first) > calls) return std::nullopt;
   Alignment found;
   for (std::size_t k = 0; k < calls; ++k) {
@@ -199,12 +200,8 @@ std::optional<Alignment> pair_around_one_stretch(const Side& a, const Side& b) {
     found.pairs.emplace_back(k + (is_after ? of_a : 0), k + (is_after ? of_b : 0));
   }
   found.ambiguous = last - first;
-  Alignment left;
-  count_unpaired(Ends(a, b), found.pairs, left);
-  found.sends_in_gaps = left.sends_in_gaps;
-  found.receives_in_gaps = left.receives_in_gaps;
-  found.lost = left.lost;
-  found.ambiguous -= std::min(found.ambiguous, left.in_gaps());
+  count_unpaired(Ends(a, b), found.pairs, found);
+  found.ambiguous -= std::min(found.ambiguous, found.in_gaps());
   return found;
 }
 

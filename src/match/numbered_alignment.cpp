@@ -190,12 +190,8 @@ std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives
     result.ambiguous =
         std::min(sends.records.size(), receives.records.size()) - result.pairs.size();
   }
-  Alignment left;
-  count_unpaired(Ends(sends, receives), result.pairs, left);
-  result.sends_in_gaps = left.sends_in_gaps;
-  result.receives_in_gaps = left.receives_in_gaps;
-  result.lost = left.lost;
-  result.ambiguous -= std::min(result.ambiguous, left.in_gaps());
+  count_unpaired(Ends(sends, receives), result.pairs, result);
+  result.ambiguous -= std::min(result.ambiguous, result.in_gaps());
   return result;
 }
 
