@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Field numbers are those of protos/perfetto/trace of https://github.com/google/perfetto, which
-// are stable by its word.
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include <protozero/pbf_builder.hpp>
 
+#include "formats/perfetto/fields.hpp"
 #include "output/mark.hpp"
 #include "picture/writer.hpp"
 
@@ -15,50 +13,17 @@ namespace entrain::picture {
 
 namespace {
 
+using perfetto::EventField;
+using perfetto::InternedField;
+using perfetto::NameField;
+using perfetto::NoteField;
+using perfetto::PacketField;
+using perfetto::SystemField;
+using perfetto::TraceField;
+using perfetto::TrackField;
 using protozero::pbf_builder;
 
-enum class TraceField : protozero::pbf_tag_type { packet = 1 };
-enum class PacketField : protozero::pbf_tag_type {
-  timestamp = 8,
-  trusted_packet_sequence_id = 10,
-  track_event = 11,
-  interned_data = 12,
-  sequence_flags = 13,
-  system_info = 45,
-  track_descriptor = 60
-};
-enum class SystemField : protozero::pbf_tag_type { tracing_service_version = 4 };
-enum class TrackField : protozero::pbf_tag_type {
-  uuid = 1,
-  name = 2,
-  parent_uuid = 5,
-  child_ordering = 11,
-  sibling_order_rank = 12,
-  sibling_merge_behavior = 15
-};
-enum class InternedField : protozero::pbf_tag_type {
-  event_categories = 1,
-  event_names = 2,
-  debug_annotation_names = 3
-};
-enum class NameField : protozero::pbf_tag_type { iid = 1, name = 2 };
-enum class EventField : protozero::pbf_tag_type {
-  category_iids = 3,
-  debug_annotations = 4,
-  type = 9,
-  name_iid = 10,
-  track_uuid = 11,
-  flow_ids = 47,
-  terminating_flow_ids = 48
-};
-enum class NoteField : protozero::pbf_tag_type { name_iid = 1, int_value = 4, string_value = 6 };
-
 constexpr std::uint32_t k_sequence = 1;
-constexpr std::uint32_t k_state_cleared = 1, k_needs_state = 2;
-constexpr std::int32_t k_explicit_order = 3;
-constexpr std::int32_t k_never_merged = 2;
-constexpr std::int32_t k_slice_begin = 1, k_slice_end = 2, k_instant = 3;
-
 constexpr std::uint64_t k_call_category = k_families + 1, k_violation_category = k_families + 2;
 constexpr std::array<const char*, 4> k_notes{"margin_ns", "bound_ns", "kind", "cause"};
 
@@ -81,13 +46,13 @@ class Perfetto final : public Writer {
     const std::uint64_t name = std::min<std::uint64_t>(region, definitions_->regions.size()) + 1;
     event(track, ns, [&](auto& event) {
       event.add_uint64(EventField::category_iids, k_call_category);
-      event.add_enum(EventField::type, k_slice_begin);
+      event.add_enum(EventField::type, perfetto::k_slice_begin);
       event.add_uint64(EventField::name_iid, name);
     });
   }
 
   void leave(const Track& track, std::uint64_t ns) override {
-    event(track, ns, [&](auto& event) { event.add_enum(EventField::type, k_slice_end); });
+    event(track, ns, [&](auto& event) { event.add_enum(EventField::type, perfetto::k_slice_end); });
   }
 
   /// A viewer takes the earlier end of an arrow for its begin, and finds no begin for an id that
@@ -96,7 +61,7 @@ class Perfetto final : public Writer {
     event(track, ns, [&](auto& event) {
       const auto family = static_cast<std::uint64_t>(mark.family);
       event.add_uint64(EventField::category_iids, family + 1);
-      event.add_enum(EventField::type, k_instant);
+      event.add_enum(EventField::type, perfetto::k_instant);
       event.add_uint64(EventField::name_iid, first_mark_ + 2 * family + (mark.arrival ? 1 : 0));
       for (const FlowEnd& end : mark.flows) {
         event.add_fixed64(
@@ -109,7 +74,7 @@ class Perfetto final : public Writer {
   void violation(const Track& track, std::uint64_t ns, const Violation& violation) override {
     event(track, ns, [&](auto& event) {
       event.add_uint64(EventField::category_iids, k_violation_category);
-      event.add_enum(EventField::type, k_instant);
+      event.add_enum(EventField::type, perfetto::k_instant);
       event.add_uint64(EventField::name_iid, first_mark_ + 2 * k_families);
       const auto note = [&](std::uint64_t number, auto add) {
         pbf_builder<NoteField> one(event, EventField::debug_annotations);
@@ -141,7 +106,7 @@ class Perfetto final : public Writer {
   void event(const Track& track, std::uint64_t ns, Fill fill) {
     packet([&](auto& packet) {
       packet.add_uint64(PacketField::timestamp, ns);
-      packet.add_uint32(PacketField::sequence_flags, k_needs_state);
+      packet.add_uint32(PacketField::sequence_flags, perfetto::k_needs_state);
       pbf_builder<EventField> event(packet, PacketField::track_event);
       event.add_uint64(EventField::track_uuid, uuid(track.group) + processes_ + 1 + track.location);
       fill(event);
@@ -155,7 +120,7 @@ class Perfetto final : public Writer {
 
   void write_names() {
     packet([&](auto& packet) {
-      packet.add_uint32(PacketField::sequence_flags, k_state_cleared);
+      packet.add_uint32(PacketField::sequence_flags, perfetto::k_state_cleared);
       pbf_builder<InternedField> data(packet, PacketField::interned_data);
       const auto add = [&](InternedField table, std::uint64_t number, const std::string& name) {
         pbf_builder<NameField> one(data, table);
@@ -187,9 +152,9 @@ class Perfetto final : public Writer {
       track.add_uint64(TrackField::uuid, number);
       if (parent != 0) track.add_uint64(TrackField::parent_uuid, parent);
       track.add_string(TrackField::name, shown_name(name, rank));
-      track.add_enum(TrackField::child_ordering, k_explicit_order);
+      track.add_enum(TrackField::child_ordering, perfetto::k_explicit_order);
       track.add_int32(TrackField::sibling_order_rank, static_cast<std::int32_t>(rank));
-      track.add_enum(TrackField::sibling_merge_behavior, k_never_merged);
+      track.add_enum(TrackField::sibling_merge_behavior, perfetto::k_never_merged);
     });
   }
 
