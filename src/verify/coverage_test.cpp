@@ -170,6 +170,15 @@ TEST(Coverage, operations_with_processes_that_were_not_recorded_are_counted) {
   EXPECT_EQ(report.judgement.doubt, Doubt::low_coverage);
 }
 
+TEST(Coverage, a_cancelled_send_to_a_process_that_was_not_recorded_is_not_counted) {
+  TraceBuilder b(2);
+  const auto spawned = b.inter_comm({0, 1}, {k_none});
+  b.message(K::isend, 0, 10, 0, 0, 5, spawned);
+  b.request(K::request_cancelled, 0, 20, 5);
+  b.message(K::isend, 0, 30, 0, 0, 5, spawned);
+  EXPECT_EQ(testing::count(b.check().unmatched, "with_unrecorded_processes"), 1U);
+}
+
 TEST(Coverage, calls_on_windows_count_too) {
   TraceBuilder b(2);
   const auto window = b.window(0);

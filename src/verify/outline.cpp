@@ -313,7 +313,10 @@ class Outliner::Walk {
     if (operation.kind == EventKind::isend) {
       Outline::Post& post = out_.posts[operation.post];
       if (post.channel == k_none) {
+        const std::uint32_t first = places_.first_number(location_);
+        const Event sent = trace_.locations[location_].events[operation.number - first];
         --unmatched_.sends;
+        unmatched_.with_unrecorded -= memberships_.lacks_members(sent.comm) ? 1 : 0;
       } else {
         --out_.channels[post.channel].count;
         post.channel = k_none;
