@@ -129,7 +129,7 @@ endfunction()
 # The library target `entrain`: all rooms below the tool's, and none of the recorder's.
 function(entrain_add_library)
   set(rooms ${ENTRAIN_ROOMS})
-  list(FILTER rooms EXCLUDE REGEX "^(record/.*|cli|net/cli|tool)$")
+  list(FILTER rooms EXCLUDE REGEX "^(record/.*|(.*/)?cli|tool)$")
   entrain_objects_of(objects ${rooms})
   list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/entrain/*.h*)

@@ -22,6 +22,7 @@
 #include "record/cli/record.hpp"
 #include "session/mpi/launch.hpp"
 #include "session/mpi/processes.hpp"
+#include "sim/cli/verbs.hpp"
 
 namespace entrain::cli {
 namespace {

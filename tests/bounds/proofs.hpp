@@ -16,7 +16,7 @@
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
 #include "formats/otf2/source/testing.hpp"
-#include "sim/distort.hpp"
+#include "sim/model/distort.hpp"
 
 namespace entrain::bounds::testing {
 

@@ -14,7 +14,7 @@
 
 #include "formats/otf2/source/load.hpp"
 #include "match/graph.hpp"
-#include "sim/drop_testing.hpp"
+#include "sim/model/drop_testing.hpp"
 #include "support/lockstep.hpp"
 
 namespace entrain::test {

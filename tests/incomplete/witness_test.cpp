@@ -14,7 +14,7 @@
 
 #include "base/flat_map.hpp"
 #include "formats/otf2/source/load.hpp"
-#include "sim/drop_testing.hpp"
+#include "sim/model/drop_testing.hpp"
 #include "support/lockstep.hpp"
 #include "support/pairing.hpp"
 #include "support/random_plan.hpp"
