@@ -11,8 +11,8 @@
 #include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
+#include "base/edge_list.hpp"
 #include "explain/staying.hpp"
-#include "formats/tables/edge_graph.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::carriers {
@@ -22,7 +22,7 @@ namespace entrain::carriers {
 /// processes need not be divided among the clocks of one.
 struct CarriedClocks {
   Clocks clocks;                       ///< the carriers
-  tables::EdgeList list;               ///< the edges between carriers; times are those of carriers
+  EdgeList list;               ///< the edges between carriers; times are those of carriers
   std::vector<std::uint32_t> carrier;  ///< position of each clock in `clocks`
   /// Per clock: its time -> that of its carrier. The identity unless edges between the two demand
   /// another one; of a carrier, unless leave_steps_to_carried() finds that it was not set.

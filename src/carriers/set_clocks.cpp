@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/edge_list.hpp"
 #include "carriers/inner_edges.hpp"
 
 namespace entrain::carriers {
@@ -17,7 +18,7 @@ namespace {
 /// Finds where the limits of a clock change faster than rates of crystals do.
 class SetSearch {
  public:
-  explicit SetSearch(const tables::EdgeList& list) {
+  explicit SetSearch(const EdgeList& list) {
     for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
       const bool is_upper = list.cause_clock[e] == 1;
       const auto host =
@@ -146,7 +147,7 @@ class SetSearch {
 
 }  // namespace
 
-std::vector<SetClock> find_set_clocks(const tables::EdgeList& edges) {
+std::vector<SetClock> find_set_clocks(const EdgeList& edges) {
   return SetSearch(edges).find();
 }
 

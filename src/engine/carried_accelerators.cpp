@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/edge_list.hpp"
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
@@ -32,7 +33,7 @@ struct ClocksOfProcesses {
   std::map<std::uint32_t, std::uint32_t> at;         ///< position of the clock of a domain
   std::map<std::uint32_t, std::uint32_t> host_of;    ///< domain of an accelerator -> of its threads
   std::map<std::uint32_t, LocationIndex> thread_of;  ///< domain of an accelerator -> a thread
-  tables::EdgeList edges;
+  EdgeList edges;
 
   explicit ClocksOfProcesses(const Timeline& timeline) : t_(timeline) {
     const trace::Definitions& definitions = t_.loaded.trace.definitions;

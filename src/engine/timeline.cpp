@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/edge_list.hpp"
 #include "base/exact.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
@@ -27,7 +28,7 @@
 #include "explain/explained.hpp"
 #include "explain/staying.hpp"
 #include "formats/given_source.hpp"
-#include "formats/tables/edge_graph.hpp"
+#include "formats/edge_graph.hpp"
 #include "session/phase.hpp"
 #include "trace/properties.hpp"
 
@@ -589,7 +590,7 @@ class Finder : TimelineReader {
   }
 
   ArchiveRecords records_;  ///< records of an archive; or doubts about given edges
-  tables::EdgeList rest_;   ///< given edges that are evidence
+  EdgeList rest_;   ///< given edges that are evidence
   std::optional<explain::Explained> explained_;
   CarriedAccelerators carried_;
   bool is_explained_alone_ = false;  ///< presync.maps are those of explain_alone()

@@ -80,7 +80,7 @@ void measure_shift(session::Workers& workers, Timeline& timeline);
 
 /// Reads a trace and finds the times of its events. Collective over the processes; the same for any
 /// number of them. Errors: those of Source::load(), presynchronise() and match::build_graph(); for
-/// given edges those of tables::check() and tables::graph_of().
+/// given edges those of formats::check_edges() and formats::graph_of().
 ///
 /// In a correction, Presync::automatic continues as Presync::causal if something is violated, there
 /// are at most k_most_bent_clocks clocks, and the archive was not corrected before. Locations that

@@ -13,7 +13,7 @@
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/rows.hpp"
-#include "formats/tables/trace.hpp"
+#include "formats/given_trace.hpp"
 
 namespace entrain::formats {
 
@@ -98,7 +98,7 @@ class RecordedEvents : public TimedEvents {
   RecordedEvents(const Recording& recording, EventTimes events)
       : recording_(recording), events_(std::move(events)) {
     resolution_hz = recording.clocks.resolution_hz;
-    for (const trace::Location& location : tables::definitions_of(recording.clocks).locations) {
+    for (const trace::Location& location : formats::definitions_of(recording.clocks).locations) {
       const bool is_number = location.name == fmt::format("{}", location.id);
       locations.push_back({.id = location.id, .name = is_number ? "" : location.name});
     }

@@ -17,9 +17,9 @@
 #include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
+#include "base/edge_list.hpp"
 #include "base/link.hpp"
 #include "formats/source.hpp"
-#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::formats {
 
@@ -144,7 +144,7 @@ class Recording : public Source {
   bool has_marks = false;    ///< the format has attributes for write_marked()
   bool is_one_file = false;  ///< the user named a file, not a folder
   Clocks clocks;
-  tables::EdgeList list;
+  EdgeList list;
   std::vector<char> weak;    ///< see GivenEdges
   std::uint64_t events = 0;  ///< number of events with a time
   std::uint64_t calls = 0;   ///< number of communication calls, paired or not

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/disjoint_sets.hpp"
+#include "base/edge_list.hpp"
 
 namespace entrain::formats {
 
@@ -19,7 +20,7 @@ namespace {
 /// others.
 std::vector<std::uint32_t> tied_groups(const Recording& recording) {
   DisjointSets sets(recording.clocks.clocks.size());
-  const tables::EdgeList& list = recording.list;
+  const EdgeList& list = recording.list;
   for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
     sets.join(list.cause_clock[e], list.effect_clock[e]);
   }

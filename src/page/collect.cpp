@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/edge_list.hpp"
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "page/clocks.hpp"

@@ -8,11 +8,11 @@
 
 #include <entrain/align.hpp>
 
+#include "base/edge_list.hpp"
 #include "formats/spans/family.hpp"
 #include "formats/spans/identity.hpp"
 #include "formats/spans/resolution.hpp"
 #include "formats/spans/spans.hpp"
-#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::spans {
 
@@ -37,7 +37,7 @@ struct Edge {
 };
 
 /// The edges that are not rejected.
-tables::EdgeList list_of(std::span<const Edge> edges);
+EdgeList list_of(std::span<const Edge> edges);
 
 /// Contradicted ends of an operation.
 struct DroppedEnds {

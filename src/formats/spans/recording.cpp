@@ -12,6 +12,7 @@
 #include "base/executor.hpp"
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
+#include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
@@ -174,7 +175,7 @@ class Run : public formats::Recording {
 
   std::vector<SourceFile> files_;
   unsigned threads_;
-  tables::Names names_;  ///< names of places, as Spans::clocks
+  NameTable names_;  ///< names of places, as Spans::clocks
   Known known_;
   std::vector<Edge> found_;
 };

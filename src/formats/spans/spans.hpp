@@ -9,7 +9,7 @@
 #include <entrain/error.hpp>
 
 #include "base/ids.hpp"
-#include "formats/tables/names.hpp"
+#include "base/name_table.hpp"
 
 /// Spans of services: what tracers of distributed systems write.
 namespace entrain::spans {
@@ -85,9 +85,9 @@ struct Spans {
   std::vector<Span> all;
   std::vector<Link> links;
   std::vector<Untimed> untimed;
-  tables::Names ids, operations;
-  tables::Names clocks;           ///< places, as exactly as the spans name them
-  tables::Names groups;           ///< names of which each is taken for one clock
+  NameTable ids, operations;
+  NameTable clocks;           ///< places, as exactly as the spans name them
+  NameTable groups;           ///< names of which each is taken for one clock
   std::vector<PlaceFacts> facts;  ///< index: number in `clocks`
   bool microseconds = false;      ///< some times are whole microseconds
   std::uint64_t cut_files = 0;    ///< files that end inside a line, which is ignored

@@ -8,8 +8,8 @@
 
 #include <entrain/align.hpp>
 
+#include "base/edge_list.hpp"
 #include "base/exact.hpp"
-#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::tables {
 

@@ -9,12 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "base/csv_field.hpp"
+#include "base/file_mark.hpp"
 #include "base/try.hpp"
-#include "formats/tables/names.hpp"
+#include "base/name_table.hpp"
 #include "formats/tables/read_clocks.hpp"
 #include "formats/tables/reader.hpp"
 #include "formats/tables/times.hpp"
-#include "output/mark.hpp"
 #include "trace/straight_stamps.hpp"
 
 namespace entrain::tables {
@@ -57,7 +58,7 @@ class EdgeWriter {
       if (json) {
         tables::append_json(name, clock.name);
       } else {
-        tables::append_field(name, clock.name);
+        append_csv_field(name, clock.name);
       }
     }
   }
@@ -200,12 +201,12 @@ std::string clocks_csv(const Clocks& clocks) {
       file_mark() + '\n';
   for (const Clock& clock : clocks.clocks) {
     std::string name;
-    tables::append_field(name, clock.name);
+    append_csv_field(name, clock.name);
     text += name;
     const std::string kind = clock.kind == ClockKind::automatic ? "" : name_of(clock.kind);
     for (const std::string& field : {kind, clock.domain, clock.process, clock.machine}) {
       text += ',';
-      tables::append_field(text, field);
+      append_csv_field(text, field);
     }
     add(text, ",{},", clocks.resolution_hz);
     if (clock.events) add(text, "{},{}", clock.events->first, clock.events->last);
@@ -233,7 +234,7 @@ std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps,
   KnotRows rows(verdict);
   for (std::size_t i = 0; i < maps.size(); ++i) {
     std::string name;
-    tables::append_field(name, clocks.clocks[i].name);
+    append_csv_field(name, clocks.clocks[i].name);
     const std::optional<StampRange>& events = clocks.clocks[i].events;
     if (wraps[i].own_hz != wraps[i].run_hz) {
       add_in_own_unit(rows, name, maps[i], wraps[i], events.value_or(StampRange{}));
@@ -262,7 +263,7 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
   if (reader.is_json()) return reader.problem(1, {tables::Problem::k_whole_row, "this is no CSV"});
   const Times times(clocks.resolution_hz,
                     unit_named(files.unit).value_or(unit_of_column(reader.name_of(0))));
-  Names names;
+  NameTable names;
   for (const Clock& clock : clocks.clocks) names.number(clock.name);
   TRY(sink(reader.header()));
   std::string mapped;

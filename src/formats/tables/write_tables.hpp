@@ -12,7 +12,7 @@
 #include <entrain/report.hpp>
 
 #include "formats/tables/counters.hpp"
-#include "formats/tables/edge_graph.hpp"
+#include "base/edge_list.hpp"
 
 namespace entrain::tables {
 

@@ -19,7 +19,7 @@
 #include "formats/otf2/source/load.hpp"
 #include "formats/otf2/source/moved_times.hpp"
 #include "formats/otf2/write/write_archive.hpp"
-#include "formats/tables/trace.hpp"
+#include "formats/given_trace.hpp"
 #include "trace/operations.hpp"
 #include "trace/properties.hpp"
 
@@ -223,7 +223,7 @@ class ArchiveSource : public formats::Source {
     Solo solo;
     TRY_ASSIGN(const auto exchanges,
                clocks::read_clock_samples(folder, loaded.trace, loaded.own(solo)));
-    return tables::clocks_of(loaded.trace, exchanges);
+    return formats::clocks_of(loaded.trace, exchanges);
   }
   [[nodiscard]] Result<ArchiveInfo> describe(unsigned threads, Progress* progress) const override {
     session::Workers workers(threads);

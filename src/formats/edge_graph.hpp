@@ -5,44 +5,11 @@
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
-#include "base/big_vector.hpp"
+#include "base/edge_list.hpp"
 #include "match/graph.hpp"
 #include "trace/definitions.hpp"
 
-namespace entrain::tables {
-
-/// The arrays of Edges.
-struct EdgeList {
-  BigVector<std::uint32_t> cause_clock, effect_clock;
-  BigVector<std::uint64_t> cause_time, effect_time;
-  BigVector<std::int64_t> min_delay;  ///< empty: 0
-  BigVector<EdgeKind> kind;
-  BigVector<CollectiveInstance> instances;
-  BigVector<InstanceMember> members;
-
-  struct End {
-    std::uint32_t clock = 0;
-    std::uint64_t time = 0;  ///< stamp
-  };
-  /// Adds an edge, without its delay and kind.
-  void add(const End& cause, const End& effect) {
-    cause_clock.push_back(cause.clock);
-    cause_time.push_back(cause.time);
-    effect_clock.push_back(effect.clock);
-    effect_time.push_back(effect.time);
-  }
-  /// Views of the arrays, valid until these change.
-  [[nodiscard]] Edges view() const {
-    return {.cause_clock = cause_clock,
-            .cause_time = cause_time,
-            .effect_clock = effect_clock,
-            .effect_time = effect_time,
-            .min_delay = min_delay,
-            .kind = kind,
-            .instances = instances,
-            .members = members};
-  }
-};
+namespace entrain::formats {
 
 /// The edges and exchanges of a graph with all nodes in this process, in its order: graph_of() of
 /// the list is the same graph. `mu`: minimal latencies of the latency classes.
@@ -54,7 +21,7 @@ struct EdgeGraph {
   Counters left_out;  ///< "edges_inside_a_clock", "instances_without_pairs"; no zeros
 };
 
-/// Builds the happened-before graph of edges that check() accepts: the result of
+/// Builds the happened-before graph of edges that check_edges() accepts: the result of
 /// match::build_graph() for a trace with these edges, in one process. `definitions`: see
 /// definitions_of(). Uses about 40 bytes per edge. O(n log n) on `threads` threads; the graph does
 /// not depend on their number.
@@ -68,6 +35,6 @@ Result<EdgeGraph> graph_of(const trace::Definitions& definitions, const Edges& e
 /// stamps of 2^63 or more, delays below 0, ranges outside the members, two clocks of one name, two
 /// begins of one clock in an instance. Errors: ErrorKind::usage, naming the element. O(edges), on
 /// `threads` threads.
-Result<void> check(const Clocks& clocks, const Edges& edges, unsigned threads);
+Result<void> check_edges(const Clocks& clocks, const Edges& edges, unsigned threads);
 
-}  // namespace entrain::tables
+}  // namespace entrain::formats

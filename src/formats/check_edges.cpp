@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/tables/edge_graph.hpp"
+#include "formats/edge_graph.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,13 +12,12 @@
 #include "base/executor.hpp"
 #include "base/ids.hpp"
 #include "base/try.hpp"
-#include "formats/tables/times.hpp"
 #include "trace/definitions.hpp"
 
-namespace entrain::tables {
+namespace entrain::formats {
 namespace {
 
-constexpr std::uint64_t k_stamps = k_most_stamp + 1;
+constexpr std::uint64_t k_stamps = (std::uint64_t{1} << 62) + 1;  ///< stamps are smaller
 constexpr std::int64_t k_largest_offset = std::int64_t{1} << 61;
 constexpr std::size_t k_slice = std::size_t{1} << 20;
 
@@ -154,7 +153,7 @@ class Checker {
 
 }  // namespace
 
-Result<void> check(const Clocks& clocks, const Edges& edges, unsigned threads) {
+Result<void> check_edges(const Clocks& clocks, const Edges& edges, unsigned threads) {
   TRY(check_clocks(clocks));
   const Checker checker(clocks, edges);
   TRY(checker.lengths());
@@ -166,4 +165,4 @@ Result<void> check(const Clocks& clocks, const Edges& edges, unsigned threads) {
                       [&](std::size_t i) { return checker.instance(i); });
 }
 
-}  // namespace entrain::tables
+}  // namespace entrain::formats

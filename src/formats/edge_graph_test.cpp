@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/tables/edge_graph.hpp"
+#include "formats/edge_graph.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "formats/tables/trace.hpp"
+#include "base/edge_list.hpp"
+#include "formats/given_trace.hpp"
 #include "match/testing.hpp"
 
-namespace entrain::tables {
+namespace entrain::formats {
 namespace {
 
 using match::testing::pairs_of;
@@ -65,7 +66,7 @@ TEST(GraphOfEdges, orders_scans_by_rank_and_leaves_out_instances_without_pairs) 
   list.instances = {{.kind = EdgeKind::scan, .first = 0, .begins = 3, .ends = 3},
                     {.kind = EdgeKind::n_to_n, .first = 6, .begins = 1, .ends = 1}};
   const Clocks clocks = clocks_named({"a", "b", "c"});
-  ASSERT_TRUE(check(clocks, list.view(), 1));
+  ASSERT_TRUE(check_edges(clocks, list.view(), 1));
   const EdgeGraph result = made(clocks, list);
   EXPECT_EQ(pairs_of(result.graph, EdgeKind::scan),
             (Pairs{{{1, 20}, {0, 60}}, {{2, 10}, {0, 60}}, {{2, 10}, {1, 50}}}));
@@ -90,7 +91,7 @@ TEST(TraceOfClocks, knows_domains_processes_and_machines) {
 TEST(CheckOfEdges, names_what_is_wrong) {
   const Clocks clocks = clocks_named({"a", "b", "c"});
   const auto complaint = [&](const EdgeList& list) {
-    const auto checked = check(clocks, list.view(), 2);
+    const auto checked = check_edges(clocks, list.view(), 2);
     return checked ? std::string() : checked.error().message;
   };
   EXPECT_EQ(complaint(one_way()), "");
@@ -112,9 +113,9 @@ TEST(CheckOfEdges, names_what_is_wrong) {
   EXPECT_THAT(complaint(list), HasSubstr("clock 0 has two begins in instance 0"));
   list.instances = {{.first = 1, .begins = 2, .ends = 0}};
   EXPECT_THAT(complaint(list), HasSubstr("beyond the last"));
-  EXPECT_THAT(check(clocks_named({"a", "a"}), {}, 1).error().message,
+  EXPECT_THAT(check_edges(clocks_named({"a", "a"}), {}, 1).error().message,
               HasSubstr("two clocks have the name \"a\""));
 }
 
 }  // namespace
-}  // namespace entrain::tables
+}  // namespace entrain::formats

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/tables/edge_graph.hpp"
+#include "formats/edge_graph.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,7 +14,7 @@
 #include "base/try.hpp"
 #include "match/parts.hpp"
 
-namespace entrain::tables {
+namespace entrain::formats {
 
 namespace {
 
@@ -329,4 +329,4 @@ EdgeList list_of(const match::Graph& graph, const MuTicks& mu) {
   return list;
 }
 
-}  // namespace entrain::tables
+}  // namespace entrain::formats

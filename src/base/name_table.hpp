@@ -11,10 +11,10 @@
 #include "base/flat_map.hpp"
 #include "base/ids.hpp"
 
-namespace entrain::tables {
+namespace entrain {
 
 /// Numbers names in order of their first use. Short ones, of at most 8 bytes, cost about 10 ns.
-class Names {
+class NameTable {
  public:
   /// The number of a name; adds unknown names.
   std::uint32_t number(std::string_view name) {
@@ -55,4 +55,4 @@ class Names {
   std::unordered_map<std::string, std::uint32_t> long_;
 };
 
-}  // namespace entrain::tables
+}  // namespace entrain

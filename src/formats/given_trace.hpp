@@ -10,7 +10,7 @@
 #include "match/graph.hpp"
 #include "trace/trace.hpp"
 
-namespace entrain::tables {
+namespace entrain::formats {
 
 /// The definitions of a trace with one location per clock.
 trace::Definitions definitions_of(const Clocks& clocks);
@@ -26,4 +26,4 @@ std::map<LocationIndex, clocks::LocationSamples> exchanges_of(const Clocks& cloc
 Clocks clocks_of(const trace::Trace& trace,
                  const std::map<LocationIndex, clocks::LocationSamples>& exchanges);
 
-}  // namespace entrain::tables
+}  // namespace entrain::formats

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/tables/trace.hpp"
+#include "formats/given_trace.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
 
 #include <fmt/core.h>
 
-#include "formats/tables/reader.hpp"
 #include "trace/properties.hpp"
 
-namespace entrain::tables {
+namespace entrain::formats {
 namespace {
 
 /// Numbers names in order of their first use; every empty one is a new one.
@@ -33,13 +33,13 @@ class Numbers {
 std::vector<std::uint64_t> ids_of(const std::vector<Clock>& clocks) {
   std::vector<std::uint64_t> ids(clocks.size());
   std::iota(ids.begin(), ids.end(), std::uint64_t{0});
-  const auto id = [](const Clock& clock) { return whole_number(clock.name); };
-  const bool are_plain = std::ranges::all_of(clocks, [&](const Clock& clock) {
-    return id(clock) && fmt::format("{}", *id(clock)) == clock.name;
-  });
-  if (are_plain)
-    std::ranges::transform(clocks, ids.begin(), [&](const Clock& c) { return *id(c); });
-  return ids;
+  std::vector<std::uint64_t> numbers = ids;
+  for (std::size_t c = 0; c < clocks.size(); ++c) {
+    const std::string& name = clocks[c].name;
+    std::from_chars(name.data(), name.data() + name.size(), numbers[c]);
+    if (fmt::format("{}", numbers[c]) != name) return ids;
+  }
+  return numbers;
 }
 
 /// Granule of a timer: greatest common divisor of the distances of its stamps. 0 for few stamps.
@@ -181,4 +181,4 @@ Clocks clocks_of(const trace::Trace& trace,
   return clocks;
 }
 
-}  // namespace entrain::tables
+}  // namespace entrain::formats
