@@ -5,14 +5,15 @@
 
 #include <fmt/ranges.h>
 
-#include "verify/testing.hpp"
+#include "trace/teams_testing.hpp"
+#include "trace/testing.hpp"
 
 namespace entrain::accuracy {
 namespace {
 
-using verify::testing::expect_by_teams;
-using verify::testing::part_of;
-using verify::testing::TraceBuilder;
+using trace::testing::expect_by_teams;
+using trace::testing::part_of;
+using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 
 /// One location with an event at every stamp.

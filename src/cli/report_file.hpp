@@ -9,7 +9,7 @@
 
 #include "cli/option_set.hpp"
 #include "output/output.hpp"
-#include "page/data.hpp"
+#include "page/html/html.hpp"
 
 namespace entrain::cli {
 

@@ -11,8 +11,8 @@
 #include "formats/registry/open.hpp"
 #include "formats/tables/write_tables.hpp"
 #include "match/deciding_pairs.hpp"
-#include "session/phase.hpp"
-#include "session/workers.hpp"
+#include "trace/phase.hpp"
+#include "trace/workers.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -48,13 +48,13 @@ BigVector<std::int64_t> measured_times(const constraints::Context& context, cons
 
 Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& options,
                                 Progress* progress) {
-  session::Workers workers(options.threads);
+  trace::Workers workers(options.threads);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
              formats::open(archive, options.threads, options.max_unpacked_bytes));
   TRY(source->check_options(options));
   TRY_ASSIGN(const Timeline t,
              find_timeline(workers, *source, options, {.purpose = Purpose::bounds}, progress));
-  session::begin_phase(progress, "check");
+  trace::begin_phase(progress, "check");
   ArchiveEdges result;
   TRY_ASSIGN(result.clocks, source->clock_table(t.loaded, options.clock_samples));
   if (t.has_given_edges) result.names = trace::clock_names(t.loaded.trace.definitions);
@@ -63,7 +63,7 @@ Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& option
                                         t.loaded, t.measured.maps));
   result.report.presync = t.measured.method;
   fill_margins(t.graph, measured_times(causal_context(workers, t, progress), t), result);
-  TRY(session::check_unchanged(workers.processes(), t.loaded));
+  TRY(trace::check_unchanged(workers.processes(), t.loaded));
   return result;
 }
 

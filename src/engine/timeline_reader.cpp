@@ -8,7 +8,7 @@
 #include "clocks/measured_apart.hpp"
 #include "formats/edge_graph.hpp"
 #include "formats/given_trace.hpp"
-#include "session/phase.hpp"
+#include "trace/phase.hpp"
 
 namespace entrain::engine {
 
@@ -36,7 +36,7 @@ Result<void> check_given(const CheckOptions& options) {
 
 }  // namespace
 
-TimelineReader::TimelineReader(session::Workers& workers, const formats::Source& source,
+TimelineReader::TimelineReader(trace::Workers& workers, const formats::Source& source,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress)
     : workers_(workers),
@@ -89,7 +89,7 @@ Result<void> TimelineReader::load(std::span<const std::uint32_t> domains) {
 Result<void> TimelineReader::take_given() {
   TRY(check_given(options_));
   const Stopwatch watch(t_.match_s);
-  session::begin_phase(progress_, "match");
+  trace::begin_phase(progress_, "match");
   const Clocks& clocks = given_->clocks;
   TRY(formats::check_edges(clocks, given_->edges, options_.threads));
   trace::Trace& trace = t_.loaded.trace;
@@ -124,7 +124,7 @@ Result<void> TimelineReader::build_graph() {
 
 Result<void> TimelineReader::match() {
   const Stopwatch watch(t_.match_s);
-  session::begin_phase(progress_, "match");
+  trace::begin_phase(progress_, "match");
   t_.graph = {};
   TRY_ASSIGN(t_.graph,
              match::build_graph(t_.loaded.share(processes_),

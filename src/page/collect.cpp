@@ -186,7 +186,7 @@ void join_samples(const Survey& before, const Survey* after, Data& data) {
 
 }  // namespace
 
-Data collect(const Material& from, Layout layout) {
+Data collect(const Material& from, trace::Layout layout) {
   Team& team = from.share.team;
   const trace::Definitions& definitions = from.share.trace.definitions;
   const PageMaps maps{from.before, from.after};

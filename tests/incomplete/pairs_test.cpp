@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/otf2/source/load.hpp"
+#include "formats/otf2/load.hpp"
 #include "match/graph.hpp"
 #include "sim/model/drop_testing.hpp"
 #include "support/lockstep.hpp"

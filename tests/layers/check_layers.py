@@ -30,7 +30,7 @@ FORBIDDEN += [(f"net/{room}", "trace") for room in ("model", "plan", "simulate",
 # no word in src/rooms.txt. "unit" stands for unit tests in src/ and their helpers.
 LIBRARIES = {
     "otf2/": ["tests", "fuzz", "bench"],
-    "mpi.h": ["src/session/mpi", "products/record/recorder", "tests", "examples", "bench"],
+    "mpi.h": ["src/tool/mpi", "products/record/recorder", "tests", "examples", "bench"],
     "CLI/": [],
     "Eigen/": [],
     "simdjson.h": [],

@@ -47,12 +47,12 @@ Result<DistortReport> sim::distort(const formats::Paths& paths, const std::files
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
              formats::open(paths, options.threads, options.max_unpacked_bytes));
   TRY(source->check_writable(WriteMode::rewrite, false));
-  session::Workers workers(options.threads);
+  trace::Workers workers(options.threads);
   CheckOptions check;
   check.threads = options.threads;
   TRY_ASSIGN(const engine::Timeline timeline,
              engine::find_timeline(workers, *source, check, {}, progress));
-  const session::LoadedTrace& loaded = timeline.loaded;
+  const trace::LoadedTrace& loaded = timeline.loaded;
   TRY_ASSIGN(const clocks::Presynchronised presync,
              clocks::presynchronise(loaded.trace, clocks::PresyncOptions::of_reader()));
   TRY_ASSIGN(sim::Distortion distortion, sim::distort(loaded.trace, presync.maps, options));
@@ -71,7 +71,7 @@ Result<DistortReport> sim::distort(const formats::Paths& paths, const std::files
       .rule = rule,
       .progress = progress};
   TRY_ASSIGN(const std::unique_ptr<formats::Staged> staged, source->stage(plan, output));
-  TRY(session::check_unchanged(workers.processes(), loaded));
+  TRY(trace::check_unchanged(workers.processes(), loaded));
   TRY(staged->commit());
   DistortReport report = std::move(distortion.report);
   CheckReport facts;

@@ -9,8 +9,8 @@
 
 #include "base/try.hpp"
 #include "formats/otf2/format/event_writer.hpp"
-#include "formats/otf2/write/new_archive.hpp"
-#include "formats/otf2/write/write_archive.hpp"
+#include "formats/otf2/new_archive.hpp"
+#include "formats/otf2/write_archive.hpp"
 #include "output/output.hpp"
 #include "sim/model/synth_json.hpp"
 #include "sim/model/workload.hpp"

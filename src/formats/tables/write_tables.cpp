@@ -12,6 +12,7 @@
 #include "base/csv_field.hpp"
 #include "base/file_mark.hpp"
 #include "base/try.hpp"
+#include "formats/json/text_file.hpp"
 #include "base/name_table.hpp"
 #include "formats/tables/read_clocks.hpp"
 #include "formats/tables/reader.hpp"
@@ -296,6 +297,28 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
     TRY(sink(mapped));
     mapped.clear();
   }
+}
+
+Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
+                       std::span<const ClockMap> maps, std::span<const Wrap> wraps,
+                       const std::filesystem::path& to) {
+  TRY_ASSIGN(const json::Packing packing, json::packing_of(files.apply));
+  TRY_ASSIGN(json::TextWriter mapped, json::TextWriter::create(to, packing));
+  TRY(map_table(files, clocks, maps, wraps,
+                [&](std::string_view text) { return mapped.write(text); }));
+  return mapped.close();
+}
+
+bool is_table_name(const std::filesystem::path& path) {
+  return json::has_ending(json::without_packing(path.native()), ".csv");
+}
+
+Result<std::string> named_as_packed(const std::string& name, const std::filesystem::path& table) {
+  json::Packing packing = json::Packing::none;
+  if (!table.empty()) {
+    TRY_ASSIGN(packing, json::packing_of(table));
+  }
+  return json::packed_name(name, packing);
 }
 
 }  // namespace entrain::tables
