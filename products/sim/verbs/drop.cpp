@@ -11,12 +11,12 @@
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "engine/inputs.hpp"
-#include "formats/otf2/read/event_record.hpp"
 #include "formats/otf2/load.hpp"
 #include "formats/otf2/write_archive.hpp"
 #include "formats/registry/open.hpp"
 #include "output/output.hpp"
 #include "sim/model/drop.hpp"
+#include "sim/otf2/filter_events.hpp"
 
 namespace entrain {
 
@@ -98,7 +98,8 @@ class Drop {
       : archive_(archive),
         options_(options),
         progress_(progress),
-        locations_(archive.definitions().locations.size()) {
+        locations_(archive.definitions().locations.size()),
+        marks_(locations_.size()) {
     std::iota(locations_.begin(), locations_.end(), LocationIndex{0});
   }
 
@@ -107,15 +108,16 @@ class Drop {
     TRY_ASSIGN(plan_, sim::plan_drop(archive_.definitions(), options_));
     TRY_ASSIGN(std::vector<std::vector<bool>> beginnings, look_first());
     std::vector<std::unique_ptr<DropFilter>> filters;
-    std::vector<otf2::EventFilter*> interfaces;
     for (const LocationIndex l : locations_) {
       filters.push_back(
           std::make_unique<DropFilter>(plan_, l, std::move(beginnings[l]), options_.mark_windows));
-      interfaces.push_back(filters.back().get());
     }
     const auto begin = static_cast<std::int64_t>(archive_.definitions().clock.global_offset);
     const otf2::WritePlan plan{.maps = std::vector<ClockMap>(locations_.size()),
-                               .filters = interfaces,
+                               .copy_events =
+                                   [&](LocationIndex l, const std::filesystem::path& to) {
+                                     return copy(l, *filters[l], to);
+                                   },
                                .first_time = begin,
                                .last_time = begin,
                                .rule = rule,
@@ -153,6 +155,16 @@ class Drop {
     return beginnings;
   }
 
+  /// Writes the records that a filter keeps; returns their number.
+  Result<std::uint64_t> copy(LocationIndex l, DropFilter& filter,
+                             const std::filesystem::path& to) {
+    TRY_ASSIGN(const otf2::LocalDefinitions local, archive_.local_definitions(l));
+    TRY_ASSIGN(const otf2::FilteredEvents copied,
+               otf2::filter_events(archive_.events_of(l, local), to, filter, progress_));
+    marks_[l] = copied.marks;
+    return copied.events;
+  }
+
   [[nodiscard]] DropReport report(const std::vector<std::unique_ptr<DropFilter>>& filters,
                                   const otf2::StagedArchive& written) const {
     DropReport report;
@@ -163,7 +175,7 @@ class Drop {
     report.resolution_hz = archive_.definitions().clock.resolution_hz;
     for (const LocationIndex l : locations_) {
       report.events += filters[l]->records();
-      report.marks += written.filtered()[l].marks;
+      report.marks += marks_[l];
       sim::add_location(report, archive_.definitions(), plan_.locations[l], filters[l]->stream());
     }
     return report;
@@ -173,6 +185,7 @@ class Drop {
   const DropOptions& options_;
   Progress* progress_;
   std::vector<LocationIndex> locations_;
+  std::vector<std::uint64_t> marks_;  ///< records that were added, per location
   sim::DropPlan plan_;
 };
 

@@ -9,12 +9,12 @@
 
 #include "base/try.hpp"
 #include "formats/otf2/format/event_writer.hpp"
-#include "formats/otf2/new_archive.hpp"
 #include "formats/otf2/write_archive.hpp"
 #include "output/output.hpp"
 #include "sim/model/synth_json.hpp"
 #include "sim/model/workload.hpp"
 #include "sim/model/write_blocks.hpp"
+#include "sim/otf2/new_archive.hpp"
 
 namespace entrain {
 

@@ -39,7 +39,7 @@ class Writer {
         folder_((place_ / archive_.name()).string() + '/'),
         linker_(staged.target() / archive.place / archive_.name(), plan.link),
         own_(archive_.locations()),
-        filtered_(plan.filters.size()) {
+        event_counts_(plan.copy_events ? archive_.definitions().locations.size() : 0) {
     if (plan.share != nullptr) {
       std::erase_if(own_, [&](LocationIndex l) { return !plan.share->owns(l); });
     }
@@ -94,8 +94,6 @@ class Writer {
     std::copy(links_.begin(), links_.end(), counts.begin());
     return counts;
   }
-  std::vector<FilteredEvents> take_filtered() { return std::move(filtered_); }
-
   /// Waits until the files of this process are on the disk. One process does it at its commit; of
   /// several each must, as no other one knows what its machine has still in memory.
   Result<void> make_files_durable() const {
@@ -137,10 +135,8 @@ class Writer {
     if (!stamp.named) return {};
     const fs::path from = archive_.event_file(location);
     const fs::path to = written(location, LocationFile::events);
-    if (!plan_.filters.empty()) {
-      TRY_ASSIGN(const LocalDefinitions local, archive_.local_definitions(location));
-      TRY_ASSIGN(filtered_[location], filter_events(archive_.events_of(location, local), to,
-                                                    *plan_.filters[location], plan_.progress));
+    if (plan_.copy_events) {
+      TRY_ASSIGN(event_counts_[location], plan_.copy_events(location, to));
       return {};
     }
     if (plan_.mode == WriteMode::rewrite) return retime(location, from, Framing::events);
@@ -155,7 +151,7 @@ class Writer {
     const ChunkedPath from = definitions(archive_.definition_file(location));
     const fs::path to = written(location, LocationFile::definitions);
     TRY_ASSIGN(auto file, archive_.local_file(location));
-    if (!plan_.filters.empty()) return keep_definitions(location, std::move(file), to);
+    if (plan_.copy_events) return keep_definitions(location, std::move(file), to);
     if (plan_.mode == WriteMode::overlay) {
       return write_overlay_definitions(location, std::move(file), to);
     }
@@ -210,8 +206,8 @@ class Writer {
   [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t> event_counts() const {
     std::unordered_map<std::uint64_t, std::uint64_t> counts;
     for (const LocationIndex l : own_) {
-      if (filtered_.empty() || !archive_.has(l, LocationFile::events)) continue;
-      counts[archive_.id_of(l)] = filtered_[l].events;
+      if (event_counts_.empty() || !archive_.has(l, LocationFile::events)) continue;
+      counts[archive_.id_of(l)] = event_counts_[l];
     }
     return counts;
   }
@@ -223,7 +219,7 @@ class Writer {
   Linker linker_;
   std::vector<LocationIndex> own_;  ///< locations of this process
   std::array<std::atomic<std::int64_t>, std::tuple_size_v<LinkCounts>> links_{};
-  std::vector<FilteredEvents> filtered_;  ///< one per location, or none
+  std::vector<std::uint64_t> event_counts_;  ///< one per location, or none
 };
 
 /// Rank 0 creates the folder, the others learn where it is.
@@ -267,7 +263,6 @@ Result<StagedArchive> stage_archives(std::span<const PlacedArchive> archives, co
   TRY_ASSIGN(OutputFolder staged, create_in_common(team, directory, plan.rule));
   std::vector<fs::path> anchors;
   LinkCounts links{};
-  std::vector<FilteredEvents> filtered;
   std::span<const std::int64_t> markers = plan.marker_times;
   for (const PlacedArchive& one : archives) {
     Writer writer(one, plan, staged);
@@ -284,13 +279,11 @@ Result<StagedArchive> stage_archives(std::span<const PlacedArchive> archives, co
     anchors.push_back(one.place / fs::path(one.archive.path()).filename());
     const LinkCounts made = writer.links();
     for (std::size_t kind = 0; kind < links.size(); ++kind) links[kind] += made[kind];
-    filtered = writer.take_filtered();
   }
   team.reduce(Team::Reduction::sum, links);
   const auto leftovers = static_cast<std::uint64_t>(
       team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(staged.leftovers_removed())));
-  return StagedArchive(std::move(staged), std::move(anchors), links, leftovers,
-                       std::move(filtered));
+  return StagedArchive(std::move(staged), std::move(anchors), links, leftovers);
 }
 
 Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,

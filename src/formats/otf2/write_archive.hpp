@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +13,6 @@
 #include <entrain/progress.hpp>
 
 #include "formats/otf2/read/archive.hpp"
-#include "formats/otf2/filter_events.hpp"
 #include "output/output.hpp"
 #include "trace/share.hpp"
 
@@ -29,10 +29,11 @@ struct WritePlan {
   /// Rewrite mode: ClockOffset records to store per location in place of the old ones. Empty (no
   /// location at all): old records are neutralised in place, offset 0.
   std::vector<std::vector<trace::ClockOffset>> clock_offsets{};
-  /// Rewrite mode, a filter per location, used by one thread at a time: only the records that it
-  /// keeps are written, with the times that they have, and local definitions stay. Numbers of
-  /// events in the global definitions are those of the new files. Empty: all records are kept.
-  std::span<EventFilter* const> filters{};
+  /// Rewrite mode: writes the event file of a location to a path in a way of its own, with the times
+  /// that events have, and returns the number of records. Called by several threads, once per
+  /// location. Local definitions stay, and global ones name these numbers. Empty: all records are
+  /// written, with new times.
+  std::function<Result<std::uint64_t>(LocationIndex, const std::filesystem::path&)> copy_events{};
   /// New times in place of those that read_marker_times() gives, one for each. Empty: markers stay.
   std::vector<std::int64_t> marker_times{};
   /// Smallest and largest new event time; ClockProperties is widened to hold both.
@@ -78,9 +79,6 @@ class StagedArchive {
   [[nodiscard]] const LinkCounts& links() const { return links_; }
   /// Folders that killed runs had left and that were removed. The same at every process.
   [[nodiscard]] std::uint64_t leftovers_removed() const { return leftovers_removed_; }
-  /// Per location the records that WritePlan::filters kept; zeros without an event file.
-  [[nodiscard]] const std::vector<FilteredEvents>& filtered() const { return filtered_; }
-
   /// Waits until the archive is on the disk and gives it its final name. With several processes
   /// only rank 0 calls it. Errors: ErrorKind::output.
   Result<void> commit() { return directory_.commit(); }
@@ -90,19 +88,16 @@ class StagedArchive {
                                               const WritePlan& plan,
                                               const std::filesystem::path& directory);
   StagedArchive(OutputFolder directory, std::vector<std::filesystem::path> anchors,
-                const LinkCounts& links, std::uint64_t leftovers_removed,
-                std::vector<FilteredEvents> filtered)
+                const LinkCounts& links, std::uint64_t leftovers_removed)
       : directory_(std::move(directory)),
         anchors_(std::move(anchors)),
         links_(links),
-        leftovers_removed_(leftovers_removed),
-        filtered_(std::move(filtered)) {}
+        leftovers_removed_(leftovers_removed) {}
 
   OutputFolder directory_;
   std::vector<std::filesystem::path> anchors_;
   LinkCounts links_;
   std::uint64_t leftovers_removed_;
-  std::vector<FilteredEvents> filtered_;
 };
 
 /// Writes the archive into a folder beside `directory`; commit() gives it that name. A failure

@@ -7,7 +7,7 @@
 
 #include <entrain/progress.hpp>
 
-#include "formats/otf2/read/event_record.hpp"
+#include "sim/otf2/event_record.hpp"
 
 namespace entrain::otf2 {
 

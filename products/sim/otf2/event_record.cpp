@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/read/event_record.hpp"
+#include "sim/otf2/event_record.hpp"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/filter_events.hpp"
+#include "sim/otf2/filter_events.hpp"
 
 #include <array>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/new_archive.hpp"
+#include "sim/otf2/new_archive.hpp"
 
 #include <algorithm>
 #include <string>
