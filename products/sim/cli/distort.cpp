@@ -7,6 +7,7 @@
 #include "cli/values.hpp"
 #include "engine/verbs.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/report/reports.hpp"
 #include "sim/verbs/distort.hpp"
 
 namespace entrain::cli {

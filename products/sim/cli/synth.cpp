@@ -5,6 +5,7 @@
 #include "cli/common.hpp"
 #include "cli/values.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/report/reports.hpp"
 
 namespace entrain::cli {
 namespace {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/report.hpp"
+#include "sim/report/reports.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/json.hpp"
 #include "report/parts.hpp"
 #include "report/units.hpp"
 
@@ -68,6 +69,11 @@ Json to_json(const SynthReport& report) {
                    {"seconds", number(report.seconds)}});
   add_leftovers(json, report.leftovers_removed);
   return json;
+}
+
+template <>
+std::string json_text(const SynthReport& report) {
+  return dump(to_json(report));
 }
 
 }  // namespace entrain::report

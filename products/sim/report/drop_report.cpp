@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/report.hpp"
+#include "sim/report/reports.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/json.hpp"
 #include "report/parts.hpp"
 #include "report/units.hpp"
 
@@ -196,6 +197,11 @@ Json to_json(const DropReport& report) {
                {"locations", std::move(locations)}};
   add_leftovers(json, report.leftovers_removed);
   return json;
+}
+
+template <>
+std::string json_text(const DropReport& report) {
+  return dump(to_json(report));
 }
 
 }  // namespace entrain::report
