@@ -16,7 +16,7 @@ using trace::testing::part_of;
 using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 
-/// One location with an event at every stamp.
+/// A location with an event at every stamp.
 trace::Trace at_stamps(const std::vector<std::uint64_t>& stamps) {
   TraceBuilder b(1);
   for (const std::uint64_t stamp : stamps) b.message(K::send, 0, stamp, 0);

@@ -13,7 +13,7 @@ inline constexpr std::int64_t k_any = std::int64_t{1} << 62;  ///< no two stamps
 
 /// A limit of what is added to a clock's times.
 struct Limit {
-  std::int64_t time = 0;   ///< of the clock
+  std::int64_t time = 0;   ///< stamp of the clock
   std::int64_t ticks = 0;  ///< the limit
 };
 

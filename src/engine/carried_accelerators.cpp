@@ -108,7 +108,7 @@ struct ClocksOfProcesses {
 /// An accelerator that a process carries, as all members know it.
 struct CarriedDomain {
   std::uint32_t domain = 0, carrying = 0;  ///< its domain, and that of its threads
-  LocationIndex thread = k_none;           ///< of its process
+  LocationIndex thread = k_none;           ///< a thread of its process
   bool is_apart = false;                   ///< its clock differs
 };
 /// A time at which the clock of an accelerator was set, as all members know it.

@@ -22,7 +22,7 @@ constexpr SynthPattern k_patterns[] = {SynthPattern::ring,      SynthPattern::st
                                        SynthPattern::allreduce, SynthPattern::master_worker,
                                        SynthPattern::mixed,     SynthPattern::pipeline};
 
-/// One event as a sink is told it.
+/// An event as a sink gets it.
 struct Told {
   enum Kind { enter, leave, send, receive, request, complete, begin, end, nb_begin, nb_end };
   Kind kind{};

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 using trace::LoadedTrace;
 using trace::Workers;
 
-/// What was written: as an overlay, as a trace of its own, or as the original with the maps, which
-/// say all about it. `Held`: Overlay, LoadedTrace, or a reference to the original.
+/// The written archive: as an overlay, as a trace of its own, or as the original with the maps,
+/// which say all about it. `Held`: Overlay, LoadedTrace, or a reference to the original.
 template <class Held>
 class ReadArchive : public formats::Reread {
  public:

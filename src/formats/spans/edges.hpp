@@ -22,7 +22,7 @@ enum class Rejection : std::uint8_t {
   no_length,     ///< end of the client unknown
   contradicted,  ///< the likely clocks do not explain this end
   operation,     ///< most ends of this operation are contradicted
-  shown_twice,   ///< at a time that a clock showed again after it was set back
+  shown_twice,   ///< the clock showed the time again after it was set back
 };
 
 /// Happened-before edge between begins or ends of spans of two hosts.

@@ -38,7 +38,7 @@ class Replicas {
  public:
   Replicas(const Spans& spans, const Family& family, const Screen& screen);
 
-  std::vector<bool> is_split;  ///< per group: each of its places is a clock
+  std::vector<bool> is_split;  ///< true for a group each of whose places is a clock
   /// Groups of which one is several clocks, and nothing tells these apart.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> unresolved;
   std::vector<SetAside> set_aside;

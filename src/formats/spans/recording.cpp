@@ -76,7 +76,7 @@ std::string words_for(const Spans& spans, const Span& span) {
 /// Largest number of operations with a warning of their own; the others are only counted.
 constexpr std::size_t k_most_operations = 5;
 
-/// What a run takes over from the run that it is a correction of.
+/// Facts that a corrected run takes over from its original.
 struct Known {
   Identity identity;
   Steps steps;

@@ -63,7 +63,7 @@ struct Mark {
   std::uint32_t clock = k_none;  ///< number in Spans::clocks
   std::uint64_t time = 0;        ///< begin of the span, ns
   Form form = Form::otlp;
-  bool in_list = false;  ///< inside the list of attributes, else inside the span
+  bool in_list = false;  ///< it stands in the list of attributes, else in the span
   bool alone = false;    ///< nothing else is between these brackets
 };
 
@@ -86,8 +86,8 @@ struct Spans {
   std::vector<Link> links;
   std::vector<Untimed> untimed;
   NameTable ids, operations;
-  NameTable clocks;           ///< places, as exactly as the spans name them
-  NameTable groups;           ///< names of which each is taken for one clock
+  NameTable clocks;               ///< places, as exactly as the spans name them
+  NameTable groups;               ///< names of which each is taken for one clock
   std::vector<PlaceFacts> facts;  ///< index: number in `clocks`
   bool microseconds = false;      ///< some times are whole microseconds
   std::uint64_t cut_files = 0;    ///< files that end inside a line, which is ignored
