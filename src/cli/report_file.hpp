@@ -13,7 +13,7 @@
 
 namespace entrain::cli {
 
-/// The HTML report that a verb writes beside its own: the option --report, or the only output.
+/// The HTML report of a verb: the option --report, or the only output.
 class ReportFile {
  public:
   explicit ReportFile(std::string default_path = "") : path(std::move(default_path)) {}

@@ -74,7 +74,7 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
     report.bounds =
         judge(workers, t, proven, t.presync.maps, wants_rows(t, proven, check.bounds, true));
   }
-  if (!report.contradicts_itself) {  // else nobody knows which clocks are right
+  if (!report.contradicts_itself) {  // else no clock is known to be right
     const diagnosis::ClocksOfTrace diagnosed = diagnosed_clocks(workers, t);
     report.clocks =
         diagnosis::clock_table(diagnosed, t.presync.maps, diagnosis::clock_evidence(diagnosed),

@@ -407,7 +407,7 @@ class Correction {
   std::optional<CheckReport> before_pairing_;  ///< check of the times as measured by the pairs of
                                                ///< the original, if the correction has others
   std::unique_ptr<formats::Staged> staged_;
-  page::Data* page_;                          ///< null: nobody wants it
+  page::Data* page_;                          ///< null: no page is wanted
   std::optional<engine::PageSurvey> survey_;  ///< only with `page_`
   CorrectReport report_;
   std::optional<engine::Verification> verification_;

@@ -29,7 +29,7 @@ struct VerifiedCorrection {
   const formats::Source& paired;   ///< source with the pairs that times are corrected by
   Timeline& timeline;              ///< its graph may be gone; read_back() borrows its skeletons
   std::span<const ClockMap> maps;  ///< map of each location: stored stamp -> corrected time
-  PageSurvey* survey = nullptr;    ///< null: nobody wants a page
+  PageSurvey* survey = nullptr;    ///< null: no page is wanted
   bool are_pairs_settled = true;   ///< the new times show the same pairs
   const CorrectOptions& options;
   Progress* progress = nullptr;  ///< may be null

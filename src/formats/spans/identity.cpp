@@ -51,7 +51,7 @@ class Replicas {
 
 /// Chosen, not measured; tests: identity_test.cpp, tests/services/situations.py.
 struct ReplicaThresholds {
-  static constexpr std::int64_t drift_divisor = 1000;  ///< 1,000 ppm: clocks that nobody sets
+  static constexpr std::int64_t drift_divisor = 1000;  ///< 1,000 ppm: clocks that are never set
   static constexpr std::size_t most_steps = 3;         ///< so many changes may be steps of a clock
   static constexpr std::size_t least_share = 10;       ///< one change in so many calls, at least
   static constexpr std::size_t resolved_share = 8;     ///< one change in so many may be left

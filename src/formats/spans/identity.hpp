@@ -46,7 +46,7 @@ struct Identity {
 ///   of a group resolve that, each is a clock; else nothing is concluded from calls between them.
 ///   A client that gives up explains offsets that differ by less than the length of its span.
 ///
-/// O(n) if nothing is odd, else O(n log n).
+/// O(n) if no time is set aside, else O(n log n).
 Identity identify(Spans& spans, const Family& family);
 
 }  // namespace entrain::spans

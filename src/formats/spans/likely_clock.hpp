@@ -27,7 +27,7 @@ struct ClockPrices {
   static constexpr std::int32_t rate = 8;         ///< it drifts: one rate of some 200
   static constexpr std::int64_t usual_ppm = 100;  ///< most drift between two clocks
   static constexpr std::int64_t wander_ppm = 5;   ///< most that a rate differs from the drift
-  static constexpr std::int64_t fast_ppm = 1000;  ///< clocks that nobody disciplines
+  static constexpr std::int64_t fast_ppm = 1000;  ///< clocks without a time service
 };
 
 /// A clock as some bounds show it.

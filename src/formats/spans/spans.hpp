@@ -67,7 +67,7 @@ struct Mark {
   bool alone = false;    ///< nothing else is between these brackets
 };
 
-/// Facts of a place beside its name.
+/// Attributes of a place, without its name.
 struct PlaceFacts {
   std::uint32_t group = k_none;  ///< number in Spans::groups
   bool is_changed = false;       ///< somebody else has changed its times

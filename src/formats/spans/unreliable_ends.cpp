@@ -16,7 +16,7 @@ namespace {
 /// Bits to tell that an edge does not hold; unreliable_ends_test.cpp holds these together.
 struct EdgePrices {
   static constexpr std::int32_t begin = 40;  ///< two ends, before anything is known of ends
-  static constexpr std::int32_t end = 20;    ///< nobody waited: as explain::Prices::pair
+  static constexpr std::int32_t end = 20;    ///< the client did not wait: as explain::Prices::pair
   static constexpr std::int32_t link = 6;    ///< as explain::Prices::weak
   /// Most of an end once some are contradicted: one alone says less than that a clock is right.
   static constexpr std::int32_t doubted_end = ClockPrices::wrong - 2;
