@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "base/file.hpp"
+#include "base/fnv.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/format.hpp"
@@ -145,15 +146,6 @@ std::uint64_t definition_chunk_size(const DefinitionFile& file) {
   return size;
 }
 
-/// FNV-1a.
-std::uint64_t hash_of(std::span<const std::uint8_t> bytes, const std::string& text) {
-  std::uint64_t hash = 0xCBF29CE484222325u;
-  const auto add = [&](std::uint8_t byte) { hash = (hash ^ byte) * 0x100000001B3u; };
-  for (const std::uint8_t byte : bytes) add(byte);
-  for (const char c : text) add(static_cast<std::uint8_t>(c));
-  return hash;
-}
-
 }  // namespace
 
 Result<NewArchive> NewArchive::create(const fs::path& directory, const OutputRule& rule) {
@@ -194,7 +186,7 @@ Result<fs::path> NewArchive::commit(const trace::Definitions& definitions,
   anchor.creator = creator;
   anchor.description = description;
   TRY_ASSIGN(const auto bytes, pack_definition_file(file, anchor.definition_chunk_size, path));
-  anchor.trace_id = hash_of(bytes, description);
+  anchor.trace_id = fnv1a(description, fnv1a(bytes));
   TRY(write_file(path, bytes));
   // The anchor comes last: without it nothing here looks like an archive.
   const std::string name = fmt::format("{}{}", k_name, ending::anchor);

@@ -10,6 +10,7 @@
 
 #include "base/file.hpp"
 #include "base/file_stamp.hpp"
+#include "base/fnv.hpp"
 #include "base/try.hpp"
 
 namespace entrain::otf2 {
@@ -25,13 +26,10 @@ tl::unexpected<Error> not_the_same(const std::filesystem::path& file) {
 
 constexpr std::uint64_t k_largest_file = std::uint64_t{4} << 30;  ///< read for a checksum, bytes
 
-/// FNV-1a, 64 bit; 0 for a file that cannot be read.
+/// 0 for a file that cannot be read.
 std::int64_t checksum_of(const std::filesystem::path& file) {
   const auto bytes = read_file(file, k_largest_file);
-  if (!bytes) return 0;
-  std::uint64_t hash = 0xCBF29CE484222325u;
-  for (const std::uint8_t byte : *bytes) hash = (hash ^ byte) * 0x100000001B3u;
-  return static_cast<std::int64_t>(hash);
+  return bytes ? static_cast<std::int64_t>(fnv1a(*bytes)) : 0;
 }
 
 /// A file of a location as its owner sees it.
