@@ -40,7 +40,7 @@ sanitize: ready ## all quick tests under the address, undefined-behaviour and th
 
 # Unit tests of the rooms that compile fast; figures in .ci/run.
 QUICK_SANITIZED = base output trace formats_otf2_format formats_otf2_read \
-  formats_otf2_write clocks sim difference session formats_json
+  clocks sim_model difference formats_json
 
 sanitize-quick: ready ## unit tests of the lowest rooms under the address and undefined-behaviour sanitizers
 	cmake --preset asan-ubsan --log-level=WARNING

@@ -14,8 +14,8 @@
 #include "arguments.hpp"
 #include "bounds/bounds_testing.hpp"
 #include "clocks/presync.hpp"
+#include "formats/otf2/load.hpp"
 #include "formats/otf2/read/stamps.hpp"
-#include "formats/otf2/source/load.hpp"
 
 namespace {
 
@@ -23,7 +23,7 @@ using entrain::ClockBounds;
 using entrain::ClockMap;
 using entrain::bounds::testing::Contained;
 using entrain::bounds::testing::KnownEvents;
-using entrain::session::LoadedTrace;
+using entrain::trace::LoadedTrace;
 
 template <class Value>
 Value must(entrain::Result<Value> result) {

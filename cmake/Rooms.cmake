@@ -129,7 +129,7 @@ endfunction()
 # The library target `entrain`: all rooms below the tool's, and none of the recorder's.
 function(entrain_add_library)
   set(rooms ${ENTRAIN_ROOMS})
-  list(FILTER rooms EXCLUDE REGEX "^(record/.*|cli|net/cli|tool)$")
+  list(FILTER rooms EXCLUDE REGEX "^(record/.*|(.*/)?cli|tool)$")
   entrain_objects_of(objects ${rooms})
   list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/entrain/*.h*)
@@ -151,7 +151,7 @@ endfunction()
 # Object library entrain_mpi_objects: the processes of a run, with MPI or (ENTRAIN_MPI=OFF, or none
 # found) without. Only the tool links it, so that the library depends on no MPI.
 function(entrain_add_mpi)
-  set(folder ${PROJECT_SOURCE_DIR}/src/session/mpi)
+  set(folder ${PROJECT_SOURCE_DIR}/src/tool/mpi)
   if(MPI_C_FOUND)
     add_library(entrain_mpi_objects OBJECT ${folder}/processes.cpp)
     target_link_libraries(entrain_mpi_objects PUBLIC MPI::MPI_C)

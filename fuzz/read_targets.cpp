@@ -6,7 +6,7 @@
 
 #include "formats/otf2/read/archive.hpp"
 #include "fuzz/scratch.hpp"
-#include "sim/drop_testing.hpp"
+#include "sim/model/drop_testing.hpp"
 
 namespace entrain::fuzz {
 

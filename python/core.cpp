@@ -22,6 +22,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/edge_list.hpp"
 #include "base/printable.hpp"
 #include "base/try.hpp"
 #include "engine/align.hpp"
@@ -241,7 +242,7 @@ struct EdgeColumns {
   std::vector<std::int64_t> margin, instance;
 
   explicit EdgeColumns(const engine::ArchiveEdges& edges) {
-    const tables::EdgeList& list = edges.list;
+    const EdgeList& list = edges.list;
     for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
       add({list.cause_clock[e], 0, list.cause_time[e]},
           {list.effect_clock[e], 0, list.effect_time[e]}, list.kind[e], edges.edge_margins[e], -1);

@@ -10,14 +10,13 @@
 #include <fmt/core.h>
 
 #include "base/exact.hpp"
+#include "base/margin.hpp"
 #include "base/try.hpp"
-#include "verify/event_times.hpp"
-#include "verify/pair_counts.hpp"
+#include "trace/stream_times.hpp"
 
 namespace entrain::accuracy {
 
-using verify::margin;
-using verify::StreamTimes;
+using trace::StreamTimes;
 
 namespace {
 

@@ -5,17 +5,18 @@
 
 #include <fmt/ranges.h>
 
-#include "verify/testing.hpp"
+#include "trace/teams_testing.hpp"
+#include "trace/testing.hpp"
 
 namespace entrain::accuracy {
 namespace {
 
-using verify::testing::expect_by_teams;
-using verify::testing::part_of;
-using verify::testing::TraceBuilder;
+using trace::testing::expect_by_teams;
+using trace::testing::part_of;
+using trace::testing::TraceBuilder;
 using K = trace::EventKind;
 
-/// One location with an event at every stamp.
+/// A location with an event at every stamp.
 trace::Trace at_stamps(const std::vector<std::uint64_t>& stamps) {
   TraceBuilder b(1);
   for (const std::uint64_t stamp : stamps) b.message(K::send, 0, stamp, 0);

@@ -245,7 +245,7 @@ class DifferenceSums {
   [[nodiscard]] TruthError truth_error(const Error& error, std::uint64_t resolution_hz) const;
 
   Pair difference_;
-  std::vector<Error> errors_;  ///< by Side; empty without a truth
+  std::vector<Error> errors_;  ///< errors of each Side; empty without a truth
   std::int64_t first_truth_ = 0;
 };
 

@@ -17,7 +17,7 @@ namespace entrain {
 /// Cheap to copy; const functions may be called from any thread. The Progress must outlive it.
 class Cancel {
  public:
-  /// `progress` may be null: then nobody ever asks.
+  /// `progress` may be null: then nothing is cancelled.
   explicit Cancel(const Progress* progress) : progress_(progress) {}
 
   /// True once the user asked to stop, from then on.

@@ -16,7 +16,7 @@
 namespace entrain {
 
 /// Carries parcels between members of a team that all do their own work and wait for each other's
-/// news: no call here is collective but close(). It notices when nothing goes on any more: every
+/// news: no call here is collective but close(). It detects termination: every
 /// member waits and nothing is on its way. That is the end of the work if everybody has all it
 /// needs; otherwise some members wait for each other.
 ///
@@ -38,7 +38,7 @@ class Courier {
   std::optional<Team::Parcel> poll();
 
   enum class News { parcel, quiet, stopped };
-  /// Waits until a parcel arrives, which goes to `parcel`, until nothing goes on any more, or until
+  /// Waits until a parcel arrives, which goes to `parcel`, until the work has terminated, or until
   /// a member stops. `at_end`: this member expects no parcel. If `cancel` asks to stop, this member
   /// does so. After News::quiet all members must meet in a collective call before one posts again.
   News wait(bool at_end, const Cancel& cancel, Team::Parcel& parcel);

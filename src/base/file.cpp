@@ -207,7 +207,7 @@ Result<void> copy_bytes(const File& source, const File& target, Extent extent) {
   return {};
 }
 
-/// A small file is not worth a look for holes.
+/// Holes of a small file are not searched for.
 Result<void> copy_small(const File& source, File& target, std::uint64_t size) {
   std::vector<std::uint8_t> bytes(size);
   TRY_ASSIGN(const std::size_t n, source.read_at(0, bytes));

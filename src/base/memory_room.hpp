@@ -8,8 +8,8 @@
 
 namespace entrain {
 
-/// Limits the memory that readers of files may take from now on, beside the arrays of BigMemory;
-/// bytes, 0: no limit. Holds for the whole process, as BigMemory::set_limit().
+/// Limits the memory that readers of files may take from now on, in addition to the arrays of
+/// BigMemory; bytes, 0: no limit. Holds for the whole process, as BigMemory::set_limit().
 void set_memory_room(std::uint64_t bytes);
 
 /// Returns the memory that readers have taken since then: the resident anonymous memory of the
@@ -17,8 +17,8 @@ void set_memory_room(std::uint64_t bytes);
 /// system does not say.
 std::uint64_t memory_taken();
 
-/// Refuses to read on where `more` bytes beside those taken would exceed the limit; `file` is for
-/// the sentence. Costs a call of the system per megabyte or so, and nothing without a limit.
+/// Refuses to read on where `more` bytes in addition to those taken would exceed the limit; `file`
+/// is for the sentence. Costs a call of the system per megabyte or so, and nothing without a limit.
 /// Errors: ErrorKind::input. Any thread may call it.
 Result<void> check_memory_room(const std::filesystem::path& file, std::uint64_t more = 0);
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <vector>
 
+#include "base/big_vector.hpp"
 #include "base/ids.hpp"
 
 namespace entrain {
@@ -23,12 +23,12 @@ struct Arc {
 /// 0 and 3 are alone.
 class StrongComponents {
  public:
-  explicit StrongComponents(std::size_t vertices)
-      : first_(vertices + 1),
-        order_(vertices),
-        low_(vertices),
-        component_(vertices),
-        next_arc_(vertices) {}
+  explicit StrongComponents(std::size_t vertices = 0) { reset(vertices); }
+  /// Prepares for graphs of another number of vertices.
+  void reset(std::size_t vertices) {
+    first_.resize(vertices + 1);
+    for (auto* const array : {&order_, &low_, &component_, &next_arc_}) array->resize(vertices);
+  }
 
   /// Finds the components of the graph with the arcs arc_of(item). O(vertices + arcs).
   template <class Items, class ArcOf>
@@ -88,8 +88,7 @@ class StrongComponents {
     }
   }
 
-  std::vector<std::uint32_t> first_, order_, low_, component_, next_arc_;
-  std::vector<std::uint32_t> target_, path_, open_;
+  BigVector<std::uint32_t> first_, order_, low_, component_, next_arc_, target_, path_, open_;
   std::uint32_t counted_ = 0;
 };
 

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/edge_list.hpp"
 #include "base/try.hpp"
 #include "carriers/centring.hpp"
 #include "carriers/inner_edges.hpp"
@@ -165,7 +166,7 @@ class Carrying {
   }
 
   void take_edges() {
-    tables::EdgeList& list = result_.list;
+    EdgeList& list = result_.list;
     for (std::size_t e = 0; e < edges_.cause_clock.size(); ++e) {
       const std::uint32_t cause = edges_.cause_clock[e], effect = edges_.effect_clock[e];
       if (result_.carrier[cause] == result_.carrier[effect]) continue;

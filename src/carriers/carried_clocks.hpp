@@ -11,8 +11,8 @@
 #include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
+#include "base/edge_list.hpp"
 #include "explain/staying.hpp"
-#include "formats/tables/edge_graph.hpp"
 #include "trace/clock_domains.hpp"
 
 namespace entrain::carriers {
@@ -22,13 +22,13 @@ namespace entrain::carriers {
 /// processes need not be divided among the clocks of one.
 struct CarriedClocks {
   Clocks clocks;                       ///< the carriers
-  tables::EdgeList list;               ///< the edges between carriers; times are those of carriers
+  EdgeList list;                       ///< the edges between carriers; times are those of carriers
   std::vector<std::uint32_t> carrier;  ///< position of each clock in `clocks`
   /// Per clock: its time -> that of its carrier. The identity unless edges between the two demand
   /// another one; of a carrier, unless leave_steps_to_carried() finds that it was not set.
   std::vector<ClockMap> inner;
   std::vector<std::string> apart;       ///< names of clocks whose map is no identity
-  std::vector<ClockExplanation> steps;  ///< of clocks that do not carry others, by their carriers
+  std::vector<ClockExplanation> steps;  ///< steps of clocks that do not carry others
 };
 
 /// A clock that was set, ahead by `size_ticks` at `time_ticks`, as an explanation has it.

@@ -26,7 +26,7 @@ class Centring {
     std::ranges::stable_sort(inner_.upper, {}, &Limit::time);
   }
 
-  /// What is added to the clock's times; the identity if edges are too few. A clock that moves
+  /// The correction of the clock's times; the identity if edges are too few. A clock that moves
   /// within windows shows their limits too close in the first pass. Errors: those of
   /// ClockMap::from_knots().
   Result<ClockMap> find() {

@@ -8,9 +8,10 @@
 
 namespace entrain::carriers {
 
-/// What is added to a clock's times so that it lies in the middle of what its edges allow from time
-/// to time: an alignment by edges alone may lie anywhere between them. The identity if edges are
-/// too few. `inner`: edges in the times of the alignment. Errors: those of ClockMap::from_knots().
+/// The correction of a clock's times by which it lies in the middle of what its edges allow from
+/// time to time: an alignment by edges alone may lie anywhere between them. The identity if edges
+/// are too few. `inner`: edges in the times of the alignment. Errors: those of
+/// ClockMap::from_knots().
 Result<ClockMap> centre(Inner inner);
 
 /// The same for a clock that a constant would do for; the identity unless windows show that it

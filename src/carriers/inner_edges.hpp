@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/tables/edge_graph.hpp"
+#include "base/edge_list.hpp"
 
 namespace entrain::carriers {
 
@@ -13,7 +13,7 @@ inline constexpr std::int64_t k_any = std::int64_t{1} << 62;  ///< no two stamps
 
 /// A limit of what is added to a clock's times.
 struct Limit {
-  std::int64_t time = 0;   ///< of the clock
+  std::int64_t time = 0;   ///< stamp of the clock
   std::int64_t ticks = 0;  ///< the limit
 };
 
@@ -28,7 +28,7 @@ double likely_share(double below, double above);
 
 /// Edges between a clock (1) and its carrier (0), and the constants that would meet them all.
 struct Inner {
-  tables::EdgeList list;
+  EdgeList list;
   std::vector<Limit> lower, upper;
 
   void add(bool from_carrier, std::uint64_t cause, std::uint64_t effect) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/edge_list.hpp"
 #include "carriers/inner_edges.hpp"
 
 namespace entrain::carriers {
@@ -17,7 +18,7 @@ namespace {
 /// Finds where the limits of a clock change faster than rates of crystals do.
 class SetSearch {
  public:
-  explicit SetSearch(const tables::EdgeList& list) {
+  explicit SetSearch(const EdgeList& list) {
     for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
       const bool is_upper = list.cause_clock[e] == 1;
       const auto host =
@@ -54,7 +55,7 @@ class SetSearch {
   static constexpr std::size_t k_least = 4;     ///< ties of each kind on either side
   static constexpr std::size_t k_most = 256;    ///< ties that are looked at for these
 
-  /// What ties on one side of a time allow there, at that rate.
+  /// The interval of offsets that ties on one side of a time allow there, at that rate.
   struct Room {
     double low = -static_cast<double>(k_any), high = static_cast<double>(k_any);
     std::int64_t first = k_any, last = -k_any;  ///< times of the clock
@@ -79,7 +80,7 @@ class SetSearch {
     room.first = std::min(room.first, tie.own), room.last = std::max(room.last, tie.own);
   }
 
-  /// What ties before and after number i allow.
+  /// The intervals that ties before and after number i allow.
   [[nodiscard]] std::pair<Room, Room> rooms(std::size_t begin, std::size_t i) const {
     std::pair<Room, Room> found;
     for (std::size_t k = i; k > begin && i - k < k_most; --k) {
@@ -146,8 +147,6 @@ class SetSearch {
 
 }  // namespace
 
-std::vector<SetClock> find_set_clocks(const tables::EdgeList& edges) {
-  return SetSearch(edges).find();
-}
+std::vector<SetClock> find_set_clocks(const EdgeList& edges) { return SetSearch(edges).find(); }
 
 }  // namespace entrain::carriers

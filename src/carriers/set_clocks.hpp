@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/tables/edge_graph.hpp"
+#include "base/edge_list.hpp"
 
 namespace entrain::carriers {
 
@@ -16,6 +16,6 @@ struct SetClock {
 
 /// Finds where the limits that edges put on a clock (1) beside its carrier (0) change faster than
 /// rates of crystals do. In order of time.
-std::vector<SetClock> find_set_clocks(const tables::EdgeList& edges);
+std::vector<SetClock> find_set_clocks(const EdgeList& edges);
 
 }  // namespace entrain::carriers

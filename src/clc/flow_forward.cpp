@@ -138,7 +138,7 @@ void FlowForward::begin(std::span<const Decimal9> gammas) {
   progress_->start();
 }
 
-/// Goes on until nothing goes on any more at any member.
+/// Evaluates nodes until no member can evaluate more.
 Courier::News FlowForward::flow() {
   const auto hear = [this](std::uint32_t rank, const Update& update) { take(rank, update); };
   while (true) {

@@ -92,8 +92,8 @@ class Gathering {
     for (const match::Exchange& exchange : graph_.exchanges) list_exchange(exchange);
   }
 
-  /// A vertex behind the sends leads to the receives. In an ordered exchange each send has one,
-  /// which leads to that of the next send and to the receives between both.
+  /// An auxiliary vertex leads from the sends to the receives. In an ordered exchange each send has
+  /// one, which leads to that of the next send and to the receives between both.
   void list_exchange(const match::Exchange& exchange) {
     const auto sends = graph_.sends(exchange);
     std::size_t added = 0;
@@ -274,7 +274,7 @@ void tie_components(const std::vector<std::vector<Name>>& components, Numbering&
     std::sort(tied.nodes.begin(), tied.nodes.end());
     std::sort(tied.peers.begin(), tied.peers.end());
     tied.peers.erase(std::unique(tied.peers.begin(), tied.peers.end()), tied.peers.end());
-    if (tied.nodes.empty()) tied.peers.clear();  // nothing to propose, nobody to inform
+    if (tied.nodes.empty()) tied.peers.clear();  // nothing to propose, no member to inform
     result.tied_nodes += components[c].size();
   }
 }

@@ -29,7 +29,7 @@ struct CheckArguments {
   /// Writes the file after the work, if it is wanted. Errors as prepare().
   Result<void> write_bounds(const std::optional<ClockBounds>& bounds,
                             std::uint64_t resolution_hz) const;
-  /// The rule for files beside these inputs, for which there is no --force.
+  /// The rule for outputs of a run with these inputs, for which there is no --force.
   [[nodiscard]] OutputRule rule(const engine::Paths& inputs) const;
 
  private:

@@ -7,12 +7,12 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/csv_field.hpp"
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
 #include "cli/verbs.hpp"
 #include "engine/inputs.hpp"
-#include "formats/tables/reader.hpp"
 #include "output/output.hpp"
 
 namespace entrain::cli {
@@ -27,7 +27,7 @@ std::string csv_of(const CompareReport& report) {
   std::map<std::uint64_t, std::string> fields;
   for (const LocationDifference& location : report.locations) {
     std::string& field = fields[location.id];
-    tables::append_field(field,
+    append_csv_field(field,
                          location.name.empty() ? fmt::format("{}", location.id) : location.name);
   }
   for (const ComparedEvent& event : report.events) {

@@ -6,7 +6,6 @@
 #include "base/try.hpp"
 #include "cli/processes.hpp"
 #include "output/output.hpp"
-#include "page/html/html.hpp"
 
 namespace entrain::cli {
 

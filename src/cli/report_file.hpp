@@ -9,11 +9,11 @@
 
 #include "cli/option_set.hpp"
 #include "output/output.hpp"
-#include "page/data.hpp"
+#include "page/html/html.hpp"
 
 namespace entrain::cli {
 
-/// The HTML report that a verb writes beside its own: the option --report, or the only output.
+/// The HTML report of a verb: the option --report, or the only output.
 class ReportFile {
  public:
   explicit ReportFile(std::string default_path = "") : path(std::move(default_path)) {}

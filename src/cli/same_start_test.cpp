@@ -14,8 +14,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What the members of a team hear that were started with these words, one list per member; "" for
-/// the same words.
+/// Messages to the members of a team that were started with these words, one list per member; ""
+/// for the same words.
 std::string heard(const std::vector<Words>& starts) {
   std::mutex mutex;
   Words sentences;

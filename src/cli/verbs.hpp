@@ -14,12 +14,9 @@ std::unique_ptr<Verb> make_check();
 std::unique_ptr<Verb> make_clocks();
 std::unique_ptr<Verb> make_compare();
 std::unique_ptr<Verb> make_correct();
-std::unique_ptr<Verb> make_distort();
-std::unique_ptr<Verb> make_drop();
 std::unique_ptr<Verb> make_edges();
 std::unique_ptr<Verb> make_export();
 std::unique_ptr<Verb> make_info();
 std::unique_ptr<Verb> make_report();
-std::unique_ptr<Verb> make_synth();
 
 }  // namespace entrain::cli

@@ -12,7 +12,7 @@
 
 namespace entrain::clocks {
 
-/// Of these, `linear`, `regression` and `spline` turn sessions into a clock map.
+/// `linear`, `regression` and `spline` turn sessions into a clock map.
 using Method = PresyncMethod;
 inline constexpr std::size_t k_methods = 3;
 

@@ -146,7 +146,7 @@ class Collector {
     }
   };
 
-  /// Those of the side at hand and the group of a member.
+  /// Extremes of the side at hand and the group of a member.
   [[nodiscard]] Extremes& extremes_of(const Member& member) {
     Extremes& own = extremes_of_groups_[group(member.location)];
     if (own.side != sides_) own = {.side = sides_};

@@ -35,7 +35,7 @@ struct ConstraintOptions {
   /// count.
   std::span<const std::uint32_t> group_of{};
   std::uint32_t groups = 1;
-  /// What each clock's stamps may be off by, ticks: it is added to slacks at both ends. Empty: 0.
+  /// Largest error of each clock's stamps, ticks: it is added to slacks at both ends. Empty: 0.
   std::span<const std::int64_t> margins{};
   unsigned threads = 1;  ///< threads of this member, 0: all cores; results do not depend on it
 };

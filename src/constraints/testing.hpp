@@ -6,6 +6,7 @@
 #include "base/team.hpp"
 #include "constraints/context.hpp"
 #include "trace/clock_domains.hpp"
+#include "trace/testing.hpp"
 
 namespace entrain::constraints::testing {
 

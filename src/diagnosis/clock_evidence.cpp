@@ -13,7 +13,7 @@
 #include "constraints/node_times.hpp"
 #include "diagnosis/clock_figures.hpp"
 #include "match/deciding_pairs.hpp"
-#include "page/layout.hpp"
+#include "trace/layout.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::diagnosis {
@@ -159,7 +159,7 @@ void combine(Team& team, ClockEvidence& evidence) {
 /// Per location the position of its clock in order of how far the presync moves it.
 std::vector<std::uint32_t> places(const ClocksOfTrace& of) {
   const trace::Share& share = of.context.share;
-  const page::Layout layout = page::make_layout(share.trace.definitions, of.shared);
+  const trace::Layout layout = trace::make_layout(share.trace.definitions, of.shared);
   const std::vector<std::optional<Figures>> clocks =
       by_clock(all_figures(share, of.measured, of.found, nullptr), layout);
   const std::int64_t common = common_distance(clocks);

@@ -21,7 +21,7 @@ struct ClocksOfTrace {
   bool are_edges_given = false;               ///< the source of the trace names its edges
 };
 
-/// What the edges of a trace say of its clocks, by the clocks as measured. Index: location.
+/// Evidence of the edges on the clocks, by the clocks as measured. Index: location.
 struct ClockEvidence {
   struct OfLocation {
     std::uint64_t edges = 0, violations = 0;

@@ -178,7 +178,7 @@ std::vector<Figures> all_figures(const trace::Share& share, std::span<const Cloc
 }
 
 std::vector<std::optional<Figures>> by_clock(const std::vector<Figures>& all,
-                                             const page::Layout& layout) {
+                                             const trace::Layout& layout) {
   const auto size = [](const Figures& f) { return std::max(std::abs(f.least), std::abs(f.most)); };
   std::vector<std::optional<Figures>> result(layout.clocks.size());
   for (const Figures& figures : all) {

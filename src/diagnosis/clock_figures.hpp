@@ -9,7 +9,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/report.hpp>
 
-#include "page/layout.hpp"
+#include "trace/layout.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::diagnosis {
@@ -39,7 +39,7 @@ std::vector<Figures> all_figures(const trace::Share& share, std::span<const Cloc
 /// The figures that stand for each clock: of its location that moves most. Clocks without events
 /// have none.
 std::vector<std::optional<Figures>> by_clock(const std::vector<Figures>& all,
-                                             const page::Layout& layout);
+                                             const trace::Layout& layout);
 
 /// True if the clock is never further than rounding from a distance.
 bool stays_at(const Figures& figures, std::int64_t distance);

@@ -10,7 +10,7 @@
 
 #include "base/names.hpp"
 #include "diagnosis/clock_figures.hpp"
-#include "page/layout.hpp"
+#include "trace/layout.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::diagnosis {
@@ -54,11 +54,11 @@ class TableMaker {
       : definitions_(of.context.trace().definitions),
         evidence_(evidence),
         clocks_(of.shared),
-        layout_(page::make_layout(definitions_, clocks_)),
+        layout_(trace::make_layout(definitions_, clocks_)),
         names_(trace::clock_names(definitions_)),
         largest_(largest_group(evidence.group)) {}
 
-  [[nodiscard]] const page::Layout& layout() const { return layout_; }
+  [[nodiscard]] const trace::Layout& layout() const { return layout_; }
 
   void add(std::size_t clock, const Figures& figures, std::int64_t common, ClockTable& table) {
     ClockRow& row =
@@ -99,7 +99,7 @@ class TableMaker {
   const trace::Definitions& definitions_;
   const ClockEvidence& evidence_;
   const trace::ClockDomains& clocks_;
-  page::Layout layout_;
+  trace::Layout layout_;
   std::vector<std::string> names_;  ///< index: location
   std::uint32_t largest_;           ///< group of most clocks
 };

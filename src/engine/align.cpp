@@ -13,8 +13,8 @@
 #include "engine/proof.hpp"
 #include "engine/timeline.hpp"
 #include "formats/given_source.hpp"
-#include "session/phase.hpp"
-#include "session/workers.hpp"
+#include "trace/phase.hpp"
+#include "trace/workers.hpp"
 
 namespace entrain {
 
@@ -35,14 +35,14 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
                                 const AlignOptions& options, page::Data* page, Progress* progress) {
   const CheckOptions& check = options.check;
   const formats::GivenSource source(clocks, edges);
-  session::Workers workers(check.threads);
+  trace::Workers workers(check.threads);
   TRY_ASSIGN(Timeline t,
              find_timeline(workers, source, check, {.purpose = Purpose::correction}, progress));
   Alignment result;
   AlignReport& report = result.report;
   std::optional<PageSurvey> survey;
   if (page != nullptr) survey.emplace(workers, source, t);
-  session::begin_phase(progress, "check");
+  trace::begin_phase(progress, "check");
   CheckSetting setting = setting_of(workers, source, t, check, progress);
   setting.survey = survey ? survey->before() : nullptr;
   TRY_ASSIGN(report.before, check_times(setting, t.loaded, t.measured.maps));
@@ -74,7 +74,7 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
     report.bounds =
         judge(workers, t, proven, t.presync.maps, wants_rows(t, proven, check.bounds, true));
   }
-  if (!report.contradicts_itself) {  // else nobody knows which clocks are right
+  if (!report.contradicts_itself) {  // else no clock is known to be right
     const diagnosis::ClocksOfTrace diagnosed = diagnosed_clocks(workers, t);
     report.clocks =
         diagnosis::clock_table(diagnosed, t.presync.maps, diagnosis::clock_evidence(diagnosed),
@@ -94,7 +94,7 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
 
 Result<Alignment> align(const Clocks& clocks, const Edges& edges, const AlignOptions& options,
                         Progress* progress) {
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   return engine::align(clocks, edges, options, nullptr, progress);
 }
 

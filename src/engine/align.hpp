@@ -22,7 +22,7 @@ struct AlignExtras {
   page::Data* page = nullptr;  ///< filled with the contents of a page; null: none is wanted
 };
 
-/// Tables of edges and clocks, and what is known beside them.
+/// Tables of edges and clocks, with their unit and the names of columns.
 struct AlignTables {
   tables::Source edges;
   std::vector<tables::Source> clocks{};

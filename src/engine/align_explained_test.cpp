@@ -11,8 +11,9 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/edge_list.hpp"
 #include "base/random.hpp"
-#include "formats/tables/edge_graph.hpp"
+#include "formats/edge_graph.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -64,7 +65,7 @@ class Talk {
 
   std::int64_t step_, second_;
   Clocks clocks_;
-  tables::EdgeList list_;
+  EdgeList list_;
 };
 
 TEST(AlignExplained, a_timer_that_was_set_is_named_and_bends_no_other) {
@@ -94,7 +95,7 @@ TEST(AlignExplained, a_timer_may_be_set_twice) {
 TEST(AlignExplained, a_step_lies_where_messages_take_least) {
   Clocks clocks;
   for (const char* name : {"a", "b", "c"}) clocks.clocks.push_back({.name = name});
-  tables::EdgeList list;
+  EdgeList list;
   constexpr std::int64_t k_call = 10 * k_us, k_step = 50 * k_us, k_half = 50'000;
   const auto send = [&](std::uint32_t from, std::uint32_t to, std::int64_t time, std::int64_t way) {
     const auto shown = [&](std::uint32_t clock, std::int64_t t) {
@@ -186,7 +187,7 @@ class RandomTable {
 
   RandomStream random_;
   Clocks clocks_;
-  tables::EdgeList list_;
+  EdgeList list_;
   std::vector<double> offset_s_, rate_;
 };
 
@@ -238,7 +239,7 @@ TEST(AlignExplained, causes_and_effects_that_are_not_exchanged_are_not_named) {
 TEST(AlignExplained, ends_that_differ_by_centuries_do_no_harm) {
   Clocks clocks;
   for (const char* name : {"a", "b"}) clocks.clocks.push_back({.name = name});
-  tables::EdgeList list;
+  EdgeList list;
   constexpr std::uint64_t k_far = std::uint64_t{1} << 61;
   for (std::uint64_t n = 0; n < 8; ++n) {
     list.instances.push_back({.kind = EdgeKind::n_to_n,
@@ -270,7 +271,7 @@ TEST(AlignExplained, a_wrong_pair_moves_no_clock) {
 /// Ranks begin a call up to 0.4 ms apart, but end it together: only its ends show a smaller step.
 TEST(AlignExplained, a_step_that_begins_hide_is_seen_by_ends_that_coincide) {
   Clocks clocks;
-  tables::EdgeList list;
+  EdgeList list;
   for (const char* name : {"a", "b", "c", "d"}) clocks.clocks.push_back({.name = name});
   const auto shown = [](std::uint32_t clock, std::int64_t time) {
     const std::int64_t step = clock == 3 && time >= 1'001 * k_ms ? 300 * k_us : 0;

@@ -13,14 +13,13 @@
 #include "engine/edges.hpp"
 #include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
-#include "formats/json/document.hpp"
-#include "formats/json/text_file.hpp"
+#include "formats/recording.hpp"
 #include "formats/registry/standard_input.hpp"
 #include "formats/tables/read_clocks.hpp"
 #include "formats/tables/read_edges.hpp"
 #include "formats/tables/write_tables.hpp"
 #include "output/output.hpp"
-#include "session/workers.hpp"
+#include "trace/workers.hpp"
 
 namespace entrain {
 
@@ -48,11 +47,6 @@ Result<void> check_files(const AlignFiles& files) {
 Result<void> put(const fs::path& path, std::string_view text) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   return write_file(path, {bytes, text.size()});
-}
-
-/// True if the result is a table of that name, and not a folder.
-bool is_table_name(const fs::path& path) {
-  return json::has_ending(json::without_packing(path.native()), ".csv");
 }
 
 bool is_standard_input(const fs::path& path) { return path == formats::k_standard_input; }
@@ -83,7 +77,7 @@ std::vector<fs::path> clock_files(const AlignFiles& files) {
 namespace {
 
 Result<void> check_output(const fs::path& output, const OutputRule& rule) {
-  return is_table_name(output) ? OutputFile::check(output, rule)
+  return tables::is_table_name(output) ? OutputFile::check(output, rule)
                                : OutputFolder::check(output, rule);
 }
 
@@ -93,25 +87,18 @@ std::string maps_of(const engine::AlignedTables& aligned) {
                           alignment.report.after.judgement.verdict);
 }
 
-/// Writes the mapped table, packed as it was.
-Result<void> apply(const AlignFiles& files, const engine::AlignedTables& aligned,
-                   const fs::path& to) {
-  TRY_ASSIGN(const json::Packing packing, json::packing_of(files.apply));
-  TRY_ASSIGN(json::TextWriter mapped, json::TextWriter::create(to, packing));
-  TRY(tables::map_table(files, aligned.clocks, aligned.alignment.maps, aligned.wraps,
-                        [&](std::string_view text) { return mapped.write(text); }));
-  return mapped.close();
+/// Writes the mapped table.
+Result<void> map_table(const AlignFiles& files, const engine::AlignedTables& aligned,
+                       const fs::path& to) {
+  return tables::map_table(files, aligned.clocks, aligned.alignment.maps, aligned.wraps, to);
 }
 
 /// Writes the mapped table, or the maps if there is none, as a file.
 Result<void> write_table(const AlignFiles& files, const engine::AlignedTables& aligned,
                          const OutputRule& rule) {
-  json::Packing packing = json::Packing::none;
-  if (!files.apply.empty()) {
-    TRY_ASSIGN(packing, json::packing_of(files.apply));
-  }
   const std::string name = files.output.filename().string();
-  if (const std::string wanted = json::packed_name(name, packing); name != wanted) {
+  TRY_ASSIGN(const std::string wanted, tables::named_as_packed(name, files.apply));
+  if (name != wanted) {
     return fail(ErrorKind::usage, fmt::format("the new table is not packed that way: name it {}",
                                               (files.output.parent_path() / wanted).string()));
   }
@@ -120,7 +107,7 @@ Result<void> write_table(const AlignFiles& files, const engine::AlignedTables& a
   fs::create_directory(file.workshop(), error);
   const fs::path made = file.workshop() / "table";
   const auto write = [&] {
-    return files.apply.empty() ? put(made, maps_of(aligned)) : apply(files, aligned, made);
+    return files.apply.empty() ? put(made, maps_of(aligned)) : map_table(files, aligned, made);
   };
   TRY(under_final_name(write(), made, files.output));
   TRY(file.take(made));
@@ -149,7 +136,7 @@ Result<AlignReport> align(const AlignFiles& files, const AlignOptions& options,
 
 Result<engine::AlignedTables> engine::align(const AlignTables& tables, const AlignOptions& options,
                                             page::Data* page, Progress* progress) {
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   AlignedTables result;
   TRY_ASSIGN(tables::Layout layout, tables::layout_of(tables.unit, tables.columns));
   layout.max_unpacked = options.check.max_unpacked_bytes;
@@ -183,13 +170,13 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
   }
   if (files.output.empty() || result.report.contradicts_itself) return std::move(result.report);
   result.report.output = files.output.string();
-  if (is_table_name(files.output)) {
+  if (tables::is_table_name(files.output)) {
     TRY(write_table(files, aligned, rule));
     return std::move(result.report);
   }
   TRY_ASSIGN(OutputFolder folder, OutputFolder::create(files.output, rule));
   TRY(put(folder.path() / k_maps, maps_of(aligned)));
-  if (!files.apply.empty()) TRY(apply(files, aligned, folder.path() / files.apply.filename()));
+  if (!files.apply.empty()) TRY(map_table(files, aligned, folder.path() / files.apply.filename()));
   if (result.report.bounds && extras.bounds) {
     TRY(put(folder.path() / "bounds.csv", extras.bounds(result.report)));
   }
@@ -210,14 +197,14 @@ Result<EdgesReport> engine::write_edges(const Paths& archive, const fs::path& ou
   const OutputRule rule = output_rule(archive, options, force);
   TRY(OutputFile::check(output, rule));
   TRY(OutputFile::check(clocks_path, rule));
-  const session::MemoryLimit limit(options.memory_limit_bytes);
+  const trace::MemoryLimit limit(options.memory_limit_bytes);
   TRY_ASSIGN(engine::ArchiveEdges edges, engine::read_edges(archive, options, progress));
   TRY_ASSIGN(OutputFile clocks_file, OutputFile::create(clocks_path, rule));
   TRY(clocks_file.write(tables::clocks_csv(edges.clocks)));
   TRY_ASSIGN(OutputFile edges_file, OutputFile::create(output, rule));
   TRY(tables::write_edges(edges.clocks, edges.list.view(),
                           {.edges = edges.edge_margins, .members = edges.member_margins},
-                          json::is_document_name(output),
+                          formats::is_document_name(output),
                           [&](std::string_view text) { return edges_file.write(text); }));
   TRY(OutputFile::commit_both(clocks_file, edges_file));
   note_result(output);

@@ -55,7 +55,7 @@ Result<ArchiveRecords> records_of(const Timeline& timeline, const formats::Sourc
     records.offsets.push_back(timeline.measured.maps[members.front()](extent.first) -
                               static_cast<std::int64_t>(extent.first));
   }
-  records.list = tables::list_of(timeline.graph, timeline.mu.ticks);
+  records.list = formats::list_of(timeline.graph, timeline.mu.ticks);
   for (auto* clocks : {&records.list.cause_clock, &records.list.effect_clock}) {
     for (std::uint32_t& clock : *clocks) clock = domains.of[clock];
   }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/edge_list.hpp"
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
@@ -32,7 +33,7 @@ struct ClocksOfProcesses {
   std::map<std::uint32_t, std::uint32_t> at;         ///< position of the clock of a domain
   std::map<std::uint32_t, std::uint32_t> host_of;    ///< domain of an accelerator -> of its threads
   std::map<std::uint32_t, LocationIndex> thread_of;  ///< domain of an accelerator -> a thread
-  tables::EdgeList edges;
+  EdgeList edges;
 
   explicit ClocksOfProcesses(const Timeline& timeline) : t_(timeline) {
     const trace::Definitions& definitions = t_.loaded.trace.definitions;
@@ -107,7 +108,7 @@ struct ClocksOfProcesses {
 /// An accelerator that a process carries, as all members know it.
 struct CarriedDomain {
   std::uint32_t domain = 0, carrying = 0;  ///< its domain, and that of its threads
-  LocationIndex thread = k_none;           ///< of its process
+  LocationIndex thread = k_none;           ///< a thread of its process
   bool is_apart = false;                   ///< its clock differs
 };
 /// A time at which the clock of an accelerator was set, as all members know it.

@@ -40,14 +40,14 @@ class CarriedAccelerators {
  private:
   struct Recorded {
     LocationIndex location = k_none;
-    std::uint64_t first = 0, last = 0;  ///< of the skeleton
-    std::vector<std::uint64_t> stamps;  ///< of the nodes
+    std::uint64_t first = 0, last = 0;  ///< stamps of the skeleton
+    std::vector<std::uint64_t> stamps;  ///< stamps of the nodes
     ClockMap inner;                     ///< stamp -> time of the process
   };
   void move(Timeline& timeline, LocationIndex location, const ClockMap& inner);
 
   bool any_ = false;
-  std::vector<Recorded> recorded_;  ///< of locations of this member
+  std::vector<Recorded> recorded_;  ///< what was moved at locations of this member
   trace::ClockDomains domains_;
   std::vector<std::string> names_;
   std::vector<ClockExplanation> steps_;

@@ -15,7 +15,7 @@
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "formats/registry/open.hpp"
-#include "session/phase.hpp"
+#include "trace/phase.hpp"
 
 namespace entrain {
 
@@ -33,7 +33,7 @@ bool engine::is_contradicted(const CheckReport& report) {
 
 Result<std::optional<engine::ExplainedClocks>> engine::explain_check(
     const Run& run, const formats::Source& source, const CheckSetting& setting,
-    const session::LoadedTrace& loaded, std::span<const ClockMap> maps,
+    const trace::LoadedTrace& loaded, std::span<const ClockMap> maps,
     const bounds::ProvenIntervals* proven, CheckReport& report) {
   const CheckOptions& options = setting.options;
   const bool is_estimated =
@@ -64,11 +64,11 @@ Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptio
 }
 
 Result<CheckReport> engine::check(const Run& run, const Paths& paths, const CheckOptions& options) {
-  const session::MemoryLimit limit(options.memory_limit_bytes);
+  const trace::MemoryLimit limit(options.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
              formats::open(run.processes, paths, options.threads, options.max_unpacked_bytes));
   TRY(source->check_options(options));
-  session::Workers workers(run.processes, options.threads);
+  trace::Workers workers(run.processes, options.threads);
   const TimelineUse use{.purpose = options.bounds.wanted ? Purpose::bounds : Purpose::check};
   TRY_ASSIGN(Timeline timeline, find_timeline(workers, *source, options, use, run.progress));
   std::optional<bounds::ProvenIntervals> proven;
@@ -81,7 +81,7 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   if (!timeline.has_given_edges) timeline.graph = {};
   std::optional<PageSurvey> survey;
   if (run.page != nullptr) survey.emplace(workers, *source, timeline);
-  session::begin_phase(run.progress, "check");
+  trace::begin_phase(run.progress, "check");
   CheckSetting setting = setting_of(workers, *source, timeline, options, run.progress);
   setting.survey = survey ? survey->before() : nullptr;
   TRY_ASSIGN(CheckReport report, check_times(setting, timeline.loaded, timeline.presync.maps));
@@ -93,7 +93,7 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
     clocks = ExplainedClocks{
         diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline)), timeline.told, {}};
   }
-  TRY(session::check_unchanged(run.processes, timeline.loaded));
+  TRY(trace::check_unchanged(run.processes, timeline.loaded));
   take_clocks(*source, timeline.presync, report);
   for (const std::string& note : source->remarks().notes)
     report.estimation.warnings.push_back(note);

@@ -106,7 +106,7 @@ void complete(const CheckSetting& setting, CheckReport& report) {
 
 }  // namespace
 
-CheckSetting setting_of(session::Workers& workers, const formats::Source& source,
+CheckSetting setting_of(trace::Workers& workers, const formats::Source& source,
                         const Timeline& timeline, const CheckOptions& options,
                         const Progress* progress) {
   return {.workers = workers,
@@ -129,16 +129,16 @@ void take_clocks(const formats::Source& source, clocks::Presynchronised& presync
   clocks::warn_of_violations(report);  // last: the source may know why
 }
 
-Result<CheckReport> check_times(const CheckSetting& setting, const session::LoadedTrace& loaded,
+Result<CheckReport> check_times(const CheckSetting& setting, const trace::LoadedTrace& loaded,
                                 std::span<const ClockMap> maps) {
   TRY_ASSIGN(verify::Checks checks, check_both_times(setting, loaded, maps, nullptr));
   return std::move(checks.report);
 }
 
 Result<verify::Checks> check_both_times(const CheckSetting& setting,
-                                        const session::LoadedTrace& loaded,
+                                        const trace::LoadedTrace& loaded,
                                         std::span<const ClockMap> maps, const OtherTimes* others) {
-  session::Workers& workers = setting.workers;
+  trace::Workers& workers = setting.workers;
   const Timeline& timeline = setting.timeline;
   std::optional<GraphEdges> edges;
   if (timeline.has_given_edges) edges.emplace(timeline.graph);

@@ -12,7 +12,7 @@
 #include "explain/explained.hpp"
 #include "formats/source.hpp"
 #include "page/survey.hpp"
-#include "session/loaded_trace.hpp"
+#include "trace/loaded_trace.hpp"
 #include "trace/witness.hpp"
 #include "verify/check.hpp"
 
@@ -20,7 +20,7 @@ namespace entrain::engine {
 
 /// The setting that all checks of a run share. Holds references, which must outlive it.
 struct CheckSetting {
-  session::Workers& workers;
+  trace::Workers& workers;
   const CheckOptions& options;
   /// Edges that its source names are counted as they are; those between locations of one clock are
   /// counted apart, if there are such locations.
@@ -38,14 +38,14 @@ struct CheckSetting {
 };
 
 /// The setting for the times of a timeline. Both must outlive it.
-CheckSetting setting_of(session::Workers& workers, const formats::Source& source,
+CheckSetting setting_of(trace::Workers& workers, const formats::Source& source,
                         const Timeline& timeline, const CheckOptions& options,
                         const Progress* progress);
 
 /// Runs verify::check() on the times that `maps` (one per location) give the events of `loaded`,
 /// with a team of all workers; adds the source of mu and what the source knows. Edges that the
 /// source names are counted as they are. Collective. Errors: those of verify::check().
-Result<CheckReport> check_times(const CheckSetting& setting, const session::LoadedTrace& loaded,
+Result<CheckReport> check_times(const CheckSetting& setting, const trace::LoadedTrace& loaded,
                                 std::span<const ClockMap> maps);
 
 /// Times of the same events by other maps.
@@ -57,7 +57,7 @@ struct OtherTimes {
 /// The same with verify::check_both(). Several processes have the events of their own locations
 /// only: then `others` are not checked. `others` may be null.
 Result<verify::Checks> check_both_times(const CheckSetting& setting,
-                                        const session::LoadedTrace& loaded,
+                                        const trace::LoadedTrace& loaded,
                                         std::span<const ClockMap> maps, const OtherTimes* others);
 
 /// Takes the estimated clocks into a report, and what there is to warn of.

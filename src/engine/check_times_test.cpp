@@ -6,7 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/otf2/source/testing.hpp"
+#include "trace/testing.hpp"
+
 
 namespace entrain::engine {
 namespace {
@@ -15,11 +16,11 @@ using trace::EventKind;
 using trace::testing::TraceBuilder;
 
 /// The second process receives at 500 the message that the first one sent at 1000.
-session::LoadedTrace backward_message() {
+trace::LoadedTrace backward_message() {
   TraceBuilder b(2);
   b.message(EventKind::send, 0, 1000, 1);
   b.message(EventKind::recv, 1, 500, 0);
-  return otf2::testing::loaded_of(b);
+  return trace::testing::loaded_of(b);
 }
 
 /// A timeline of locations with clocks of their own.
@@ -30,8 +31,8 @@ Timeline timeline_of(std::size_t locations) {
   return timeline;
 }
 
-CheckReport checked(const session::LoadedTrace& loaded, std::span<const ClockMap> maps) {
-  session::Workers workers(2);
+CheckReport checked(const trace::LoadedTrace& loaded, std::span<const ClockMap> maps) {
+  trace::Workers workers(2);
   const CheckOptions options;
   const Timeline timeline = timeline_of(maps.size());
   const auto report =
@@ -41,7 +42,7 @@ CheckReport checked(const session::LoadedTrace& loaded, std::span<const ClockMap
 }
 
 TEST(CheckTimes, counts_violations_under_the_maps) {
-  const session::LoadedTrace loaded = backward_message();
+  const trace::LoadedTrace loaded = backward_message();
   std::vector<ClockMap> maps(2);
   const CheckReport before = checked(loaded, maps);
   EXPECT_EQ(before.violations, 1u);
@@ -51,11 +52,11 @@ TEST(CheckTimes, counts_violations_under_the_maps) {
 }
 
 TEST(CheckTimes, a_trace_without_events_has_no_edges) {
-  const session::LoadedTrace loaded = otf2::testing::loaded_of(TraceBuilder(2));
+  const trace::LoadedTrace loaded = trace::testing::loaded_of(TraceBuilder(2));
   const CheckReport report = checked(loaded, std::vector<ClockMap>(2));
   EXPECT_EQ(report.violations, 0u);
   EXPECT_EQ(report.events, 0u);
-  const session::LoadedTrace nothing = otf2::testing::loaded_of(TraceBuilder(0));
+  const trace::LoadedTrace nothing = trace::testing::loaded_of(TraceBuilder(0));
   EXPECT_EQ(checked(nothing, {}).locations, 0u);
 }
 
@@ -81,9 +82,9 @@ class Unreadable final : public trace::EventReader {
 };
 
 TEST(CheckTimes, regions_that_cannot_be_looked_up_are_an_error) {
-  session::LoadedTrace loaded = backward_message();
+  trace::LoadedTrace loaded = backward_message();
   loaded.reader = std::make_unique<Unreadable>();
-  session::Workers workers(2);
+  trace::Workers workers(2);
   const CheckOptions options;
   const Timeline timeline = timeline_of(2);
   const auto refused = check_times({.workers = workers, .options = options, .timeline = timeline},
@@ -98,8 +99,8 @@ TEST(CheckTimes, can_be_interrupted) {
     void advance(std::uint64_t) override {}
     [[nodiscard]] bool cancelled() const override { return true; }
   } stop;
-  const session::LoadedTrace loaded = backward_message();
-  session::Workers workers(1);
+  const trace::LoadedTrace loaded = backward_message();
+  trace::Workers workers(1);
   const CheckOptions options;
   const Timeline timeline = timeline_of(2);
   const auto refused =

@@ -30,7 +30,7 @@
 #include "formats/registry/open.hpp"
 #include "match/graph.hpp"
 #include "output/output.hpp"
-#include "session/phase.hpp"
+#include "trace/phase.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain {
@@ -153,7 +153,7 @@ class Correction {
   }
 
   /// Refuses input that has changed since it was read.
-  Result<void> check_unchanged() { return session::check_unchanged(processes_, t_.loaded); }
+  Result<void> check_unchanged() { return trace::check_unchanged(processes_, t_.loaded); }
 
   Result<void> commit() {
     TRY(check_unchanged());
@@ -237,7 +237,7 @@ class Correction {
     report_.run.phases.scan += t_.scan_s;
     report_.run.phases.presync += t_.presync_s;
     report_.run.phases.match += t_.match_s;
-    session::begin_phase(progress_, "correct");
+    trace::begin_phase(progress_, "correct");
     maps_ = t_.presync.maps;
     if (shifts_as_a_whole()) {
       formats::ConstantShifts shifts = formats::constant_shifts(t_.loaded.trace, maps_);
@@ -391,7 +391,7 @@ class Correction {
   const bounds::ProvenIntervals* known_;
   Progress* progress_;
   Cancel cancel_;
-  session::Workers workers_;
+  trace::Workers workers_;
   Team& processes_;
   const formats::Source& source_;
   std::unique_ptr<formats::Source> paired_;  ///< source with the pairs that times are corrected by;
@@ -407,7 +407,7 @@ class Correction {
   std::optional<CheckReport> before_pairing_;  ///< check of the times as measured by the pairs of
                                                ///< the original, if the correction has others
   std::unique_ptr<formats::Staged> staged_;
-  page::Data* page_;                          ///< null: nobody wants it
+  page::Data* page_;                          ///< null: no page is wanted
   std::optional<engine::PageSurvey> survey_;  ///< only with `page_`
   CorrectReport report_;
   std::optional<engine::Verification> verification_;
@@ -440,7 +440,7 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
   if (run.processes.rank() == 0) rule = output_rule(paths, options.check, options.force);
   TRY(run.processes.agree(run.processes.rank() == 0 ? formats::check_output(paths, output, rule)
                                                     : Result<void>()));
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, options));
   Correction correction(run, *source, options);
   TRY(correction.compute(true, Correction::Writing::yes));
@@ -455,7 +455,7 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
 
 Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths,
                                               const CorrectOptions& options) {
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, options));
   Correction correction(run, *source, options);
   TRY(correction.compute(true, Correction::Writing::no));
@@ -468,7 +468,7 @@ Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths
 
 Result<CheckReport> engine::check_clocks(const Run& run, const Paths& paths,
                                          const CorrectOptions& options) {
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, options));
   Correction correction(run, *source, options);
   TRY(correction.compute(true, Correction::Writing::no));
@@ -501,7 +501,7 @@ Result<ClockMaps> engine::plan_maps(const Run& run, const formats::Source& sourc
 
 Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const CorrectOptions& options,
                              Progress* progress) {
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   Solo solo;
   const engine::Run run{.processes = solo, .progress = progress};
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, {archive}, options));
@@ -514,7 +514,7 @@ Result<ClockTable> clock_table(const std::filesystem::path& trace, const Correct
   CorrectOptions proving = options;
   proving.check.bounds.wanted = true;
   const engine::Run run{.processes = solo, .progress = progress};
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, {trace}, proving));
   TRY_ASSIGN(engine::ExplainedClocks clocks,
              engine::explain_clocks(run, *source, proving, nullptr));

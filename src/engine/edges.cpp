@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/margin.hpp"
 #include "base/try.hpp"
 #include "constraints/node_times.hpp"
 #include "engine/check_times.hpp"
@@ -10,9 +11,8 @@
 #include "formats/registry/open.hpp"
 #include "formats/tables/write_tables.hpp"
 #include "match/deciding_pairs.hpp"
-#include "session/phase.hpp"
-#include "session/workers.hpp"
-#include "verify/pair_counts.hpp"
+#include "trace/phase.hpp"
+#include "trace/workers.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 void fill_margins(const match::Graph& graph, const BigVector<std::int64_t>& times,
                   ArchiveEdges& result) {
   for (const match::Edge& edge : graph.edges) {
-    result.edge_margins.push_back(verify::margin(times[edge.receive], times[edge.send]));
+    result.edge_margins.push_back(margin(times[edge.receive], times[edge.send]));
   }
   result.member_margins.resize(result.list.members.size(), tables::Margins::k_none);
   for (std::size_t i = 0; i < graph.exchanges.size(); ++i) {
@@ -31,7 +31,7 @@ void fill_margins(const match::Graph& graph, const BigVector<std::int64_t>& time
     match::for_deciding_pairs(graph, exchange, times, [&](const auto& begin, const auto& end) {
       const std::uint64_t member = instance.first + instance.begins + (&end - ends);
       result.deciding.push_back({instance.first + (&begin - begins), member, i});
-      result.member_margins[member] = verify::margin(times[end.node], times[begin.node]);
+      result.member_margins[member] = margin(times[end.node], times[begin.node]);
     });
   }
 }
@@ -48,22 +48,22 @@ BigVector<std::int64_t> measured_times(const constraints::Context& context, cons
 
 Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& options,
                                 Progress* progress) {
-  session::Workers workers(options.threads);
+  trace::Workers workers(options.threads);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
              formats::open(archive, options.threads, options.max_unpacked_bytes));
   TRY(source->check_options(options));
   TRY_ASSIGN(const Timeline t,
              find_timeline(workers, *source, options, {.purpose = Purpose::bounds}, progress));
-  session::begin_phase(progress, "check");
+  trace::begin_phase(progress, "check");
   ArchiveEdges result;
   TRY_ASSIGN(result.clocks, source->clock_table(t.loaded, options.clock_samples));
   if (t.has_given_edges) result.names = trace::clock_names(t.loaded.trace.definitions);
-  result.list = tables::list_of(t.graph, t.mu.ticks);
+  result.list = formats::list_of(t.graph, t.mu.ticks);
   TRY_ASSIGN(result.report, check_times(setting_of(workers, *source, t, options, progress),
                                         t.loaded, t.measured.maps));
   result.report.presync = t.measured.method;
   fill_margins(t.graph, measured_times(causal_context(workers, t, progress), t), result);
-  TRY(session::check_unchanged(workers.processes(), t.loaded));
+  TRY(trace::check_unchanged(workers.processes(), t.loaded));
   return result;
 }
 

@@ -10,8 +10,9 @@
 #include <entrain/progress.hpp>
 
 #include "base/big_vector.hpp"
+#include "base/edge_list.hpp"
 #include "engine/verbs.hpp"
-#include "formats/tables/edge_graph.hpp"
+#include "formats/edge_graph.hpp"
 
 namespace entrain::engine {
 
@@ -19,7 +20,7 @@ namespace entrain::engine {
 struct ArchiveEdges {
   Clocks clocks;
   std::vector<std::string> names;  ///< names of the clocks, as ClockMaps::names
-  tables::EdgeList list;
+  EdgeList list;
   CheckReport report;  ///< counts of the edges by the clocks as measured
   /// Effect minus cause by the clocks as measured: of edges; and per member of instances, of ends
   /// the smallest one, else tables::Margins::k_none.

@@ -12,7 +12,7 @@
 #include "engine/check_times.hpp"
 #include "engine/verbs.hpp"
 #include "formats/source.hpp"
-#include "session/loaded_trace.hpp"
+#include "trace/loaded_trace.hpp"
 
 namespace entrain::engine {
 
@@ -25,7 +25,7 @@ bool is_contradicted(const CheckReport& report);
 /// takes too long. Collective.
 Result<std::optional<ExplainedClocks>> explain_check(const Run& run, const formats::Source& source,
                                                      const CheckSetting& setting,
-                                                     const session::LoadedTrace& loaded,
+                                                     const trace::LoadedTrace& loaded,
                                                      std::span<const ClockMap> maps,
                                                      const bounds::ProvenIntervals* proven,
                                                      CheckReport& report);

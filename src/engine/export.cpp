@@ -24,9 +24,9 @@
 #include "picture/draw.hpp"
 #include "picture/flows.hpp"
 #include "picture/writer.hpp"
-#include "session/phase.hpp"
-#include "session/workers.hpp"
+#include "trace/phase.hpp"
 #include "trace/properties.hpp"
+#include "trace/workers.hpp"
 
 namespace entrain {
 
@@ -98,7 +98,7 @@ class Exporter {
     choose_windows();
     TRY(write(file));
     tell_emptiness();
-    TRY(session::check_unchanged(workers_.processes(), t_.loaded));
+    TRY(trace::check_unchanged(workers_.processes(), t_.loaded));
     return std::move(report_);
   }
 
@@ -118,7 +118,7 @@ class Exporter {
                                          {.purpose = engine::Purpose::bounds}, progress_));
     add_layer(t_.measured.maps);
     if (options_.both) TRY(add_corrected());
-    session::begin_phase(progress_, "check");
+    trace::begin_phase(progress_, "check");
     TRY_ASSIGN(report_.counts, engine::check_times(engine::setting_of(workers_, *source_, t_,
                                                                       options_.check, progress_),
                                                    t_.loaded, t_.measured.maps));
@@ -290,7 +290,7 @@ class Exporter {
   const engine::Paths& archive_;
   const ExportOptions& options_;
   Progress* progress_;
-  session::Workers workers_;
+  trace::Workers workers_;
   std::unique_ptr<formats::Source> source_;
   engine::Timeline t_;
   std::shared_ptr<const formats::Rows> rows_;  ///< null: the locations have all calls
@@ -312,7 +312,7 @@ Result<ExportReport> engine::export_trace(const Paths& archive, const fs::path& 
   TRY(check_table_options(options));
   const OutputRule rule = output_rule(archive, options.check, options.force);
   TRY(OutputFile::check(output, rule));
-  const session::MemoryLimit limit(options.check.memory_limit_bytes);
+  const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(OutputFile file, OutputFile::create(output, rule));
   TRY_ASSIGN(ExportReport report, options.format == ExportFormat::csv
                                       ? write_table(archive, options, file, progress)

@@ -24,8 +24,8 @@ struct GivenRates {
   std::string trace, contradiction;    ///< path; records that contradict the limits
 };
 
-/// Refuses a given limit, and names the least one that is possible beside the other limit. Without
-/// an error only a limit that is assumed is too small. Errors: ErrorKind::input.
+/// Refuses a given limit, and names the least one that is possible together with the other limit.
+/// Without an error only a limit that is assumed is too small. Errors: ErrorKind::input.
 Result<void> refuse_given_rates(const GivenRates& given);
 
 }  // namespace entrain::engine

@@ -9,7 +9,7 @@
 
 namespace entrain::engine {
 
-void measure_shift(session::Workers& workers, Timeline& timeline) {
+void measure_shift(trace::Workers& workers, Timeline& timeline) {
   constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
   struct Shift {
     std::int64_t largest = 0, sum = 0, nodes = 0;

@@ -54,7 +54,7 @@ std::optional<MuTicks> mu_of_property(const trace::Definitions& definitions) {
 
 }  // namespace
 
-Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace& loaded,
+Result<ChosenMu> choose_mu(trace::Workers& workers, const trace::LoadedTrace& loaded,
                            std::span<const ClockMap> maps, const CheckOptions& options,
                            const match::Graph* graph) {
   const MuOption& option = options.mu;

@@ -9,9 +9,9 @@
 #include <entrain/report.hpp>
 
 #include "match/graph.hpp"
-#include "session/loaded_trace.hpp"
-#include "session/workers.hpp"
+#include "trace/loaded_trace.hpp"
 #include "trace/pair_mu.hpp"
+#include "trace/workers.hpp"
 
 namespace entrain::engine {
 
@@ -29,7 +29,7 @@ ChosenMu choose_mu(const trace::Trace& trace, const MuOption& option);
 /// The same for a trace that the processes of a run share; `maps` give the times C. `graph`: its
 /// messages, for MuSource::round_trip; null: there are none. Collective. Errors: ErrorKind::input
 /// for MuSource::delays as clocks::read_delay_mu(), which reads where the clock sessions come from.
-Result<ChosenMu> choose_mu(session::Workers& workers, const session::LoadedTrace& loaded,
+Result<ChosenMu> choose_mu(trace::Workers& workers, const trace::LoadedTrace& loaded,
                            std::span<const ClockMap> maps, const CheckOptions& options,
                            const match::Graph* graph);
 

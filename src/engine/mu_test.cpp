@@ -66,8 +66,8 @@ TEST(ChooseMu, round_trip_is_a_quarter_of_the_smallest_one) {
   b.message(K::recv, 1, 130, 0);
   b.message(K::send, 1, 190, 0);
   // (130 - 100) + (220 - 190) = 60, between different nodes.
-  session::Workers workers(1);
-  session::LoadedTrace loaded;
+  trace::Workers workers(1);
+  trace::LoadedTrace loaded;
   loaded.trace = b.trace();
   loaded.partition = trace::undivided(b.trace().definitions);
   const std::vector<ClockMap> maps(2);

@@ -14,8 +14,8 @@ namespace entrain::engine {
 
 namespace {
 
-page::SurveyScope scope_of(session::Workers& workers, const Timeline& timeline,
-                           const page::Layout& layout) {
+page::SurveyScope scope_of(trace::Workers& workers, const Timeline& timeline,
+                           const trace::Layout& layout) {
   const TimeRange range =
       time_range(timeline.loaded.share(workers.processes()), timeline.measured.maps);
   return {.row_of = layout.row_of,
@@ -48,12 +48,12 @@ formats::WorkFilter near_edges(const page::Data& data) {
 
 }  // namespace
 
-PageSurvey::PageSurvey(session::Workers& workers, const formats::Source& source,
+PageSurvey::PageSurvey(trace::Workers& workers, const formats::Source& source,
                        const Timeline& timeline)
     : workers_(workers),
       source_(source),
       timeline_(timeline),
-      layout_(page::make_layout(timeline.loaded.trace.definitions, timeline.shared_clocks)),
+      layout_(trace::make_layout(timeline.loaded.trace.definitions, timeline.shared_clocks)),
       before_(scope_of(workers, timeline, layout_)),
       after_(before_.scope()) {}
 

@@ -17,7 +17,7 @@ namespace entrain::engine {
 class PageSurvey {
  public:
   /// `timeline` must have its clocks and maps. All must outlive this.
-  PageSurvey(session::Workers& workers, const formats::Source& source, const Timeline& timeline);
+  PageSurvey(trace::Workers& workers, const formats::Source& source, const Timeline& timeline);
 
   /// For CheckSetting::survey, of the check before or after a correction.
   page::Survey* before() { return &before_; }
@@ -36,10 +36,10 @@ class PageSurvey {
                                            const page::Survey* edges_after,
                                            const ClockBounds* bounds) const;
 
-  session::Workers& workers_;
+  trace::Workers& workers_;
   const formats::Source& source_;
   const Timeline& timeline_;
-  page::Layout layout_;
+  trace::Layout layout_;
   page::Survey before_, after_;
 };
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "bounds/judge.hpp"
-#include "session/phase.hpp"
+#include "trace/phase.hpp"
 
 namespace entrain::engine {
 
-Result<bounds::ProvenIntervals> prove(session::Workers& workers, const Timeline& timeline,
+Result<bounds::ProvenIntervals> prove(trace::Workers& workers, const Timeline& timeline,
                                       const BoundsOption& option, Progress* progress) {
-  session::begin_phase(progress, "bounds");
+  trace::begin_phase(progress, "bounds");
   return bounds::prove_intervals(causal_context(workers, timeline, progress),
                                  timeline.shared_clocks, timeline.presync, option);
 }
@@ -23,7 +23,7 @@ bool wants_rows(const Timeline& timeline, const bounds::ProvenIntervals& proven,
   return option.rows || (page && proven.windows <= k_most_page_rows / clocks);
 }
 
-ClockBounds judge(session::Workers& workers, const Timeline& timeline,
+ClockBounds judge(trace::Workers& workers, const Timeline& timeline,
                   const bounds::ProvenIntervals& proven, std::span<const ClockMap> maps,
                   bool rows) {
   ClockBounds bounds =

@@ -11,12 +11,12 @@
 
 #include "bounds/prove.hpp"
 #include "engine/timeline.hpp"
-#include "session/workers.hpp"
+#include "trace/workers.hpp"
 
 namespace entrain::engine {
 
 /// Proves in which intervals the clocks of a timeline lie (bounds::prove_intervals()). Collective.
-Result<bounds::ProvenIntervals> prove(session::Workers& workers, const Timeline& timeline,
+Result<bounds::ProvenIntervals> prove(trace::Workers& workers, const Timeline& timeline,
                                       const BoundsOption& option, Progress* progress);
 
 /// Whether a report of these intervals needs their rows: if they are asked for, or for a page, if
@@ -25,7 +25,7 @@ bool wants_rows(const Timeline& timeline, const bounds::ProvenIntervals& proven,
                 const BoundsOption& option, bool page);
 
 /// Compares maps with the intervals (bounds::judge()). Collective.
-ClockBounds judge(session::Workers& workers, const Timeline& timeline,
+ClockBounds judge(trace::Workers& workers, const Timeline& timeline,
                   const bounds::ProvenIntervals& proven, std::span<const ClockMap> maps, bool rows);
 
 }  // namespace entrain::engine

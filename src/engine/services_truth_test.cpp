@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t k_usec = 1000, k_msec = 1'000'000;
 constexpr std::int64_t k_origin = 1'700'000'000'000'000'000;
 
-/// What is wrong with clocks, and what clients do.
+/// Errors of clocks, and habits of clients.
 struct Wrong {
   std::uint32_t hosts = 20;
   int calls = 4000;

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/edge_list.hpp"
 #include "base/exact.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
@@ -17,18 +18,18 @@
 #include "carriers/steps_of_work.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
+#include "causal/common_ends.hpp"
 #include "causal/project.hpp"
 #include "clc/domain_view.hpp"
 #include "engine/archive_records.hpp"
 #include "engine/carried_accelerators.hpp"
-#include "engine/common_ends.hpp"
 #include "engine/given_rates.hpp"
 #include "engine/timeline_reader.hpp"
 #include "explain/explained.hpp"
 #include "explain/staying.hpp"
+#include "formats/edge_graph.hpp"
 #include "formats/given_source.hpp"
-#include "formats/tables/edge_graph.hpp"
-#include "session/phase.hpp"
+#include "trace/phase.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::engine {
@@ -116,7 +117,7 @@ class Finder : TimelineReader {
   /// devices in training runs do: the edges between the two are no evidence against the latter.
   Result<void> carry_accelerators() {
     if (given_ || !wants_bending()) return {};
-    session::Workers alone(workers_.threads());
+    trace::Workers alone(workers_.threads());
     TRY_ASSIGN(carried_, CarriedAccelerators::take(
                              t_, processes_, [&](const Clocks& pair, const Edges& edges) {
                                return align(alone, pair, edges, assumed_rates().rate_ppb);
@@ -182,7 +183,7 @@ class Finder : TimelineReader {
   /// explanation needs all edges.
   Result<void> explain_alone() {
     if (!may_be_explained()) return {};
-    session::Workers alone(workers_.threads());
+    trace::Workers alone(workers_.threads());
     auto whole = find_timeline(alone, source_, options_, use_, nullptr);
     TRY(processes_.agree(whole ? Result<void>() : Result<void>(tl::unexpected(whole.error()))));
     is_explained_alone_ = true;
@@ -404,8 +405,11 @@ class Finder : TimelineReader {
 
   /// Aligns all clocks: by ends of collectives that coincide, or by a fit of all edges.
   Result<void> align_all() {
-    CommonEnds ends(context(), t_);
-    if (given_ && !has_sessions()) TRY(ends.find(*given_, options_.threads, progress_));
+    causal::CommonEnds ends(context(), t_.measured, t_.presync);
+    if (given_ && !has_sessions()) {
+      trace::begin_phase(progress_, "presync");
+      TRY(ends.find(given_->clocks, given_->edges));
+    }
     const bool may_set =
         corrects() && options_.presync == Presync::automatic && t_.domains.trivial();
     if (may_set && ends.set()) return {};  // a fit could only take away what they tell
@@ -438,7 +442,7 @@ class Finder : TimelineReader {
   }
 
   /// The maps of clocks of which the first one is the reference.
-  Result<std::vector<ClockMap>> align(session::Workers& workers, const Clocks& group,
+  Result<std::vector<ClockMap>> align(trace::Workers& workers, const Clocks& group,
                                       const Edges& edges, std::int64_t rate_ppb) {
     CheckOptions options = options_;
     if (!given_) take_archive_out(options);
@@ -517,7 +521,7 @@ class Finder : TimelineReader {
   }
 
   Result<void> bend() {
-    session::begin_phase(progress_, "fit");
+    trace::begin_phase(progress_, "fit");
     clocks::Presynchronised bent = t_.presync;
     TRY_ASSIGN(const bool changed, causal::bend_by_edges(context(), t_.domains, bent));
     if (!changed && options_.presync == Presync::automatic) {
@@ -589,7 +593,7 @@ class Finder : TimelineReader {
   }
 
   ArchiveRecords records_;  ///< records of an archive; or doubts about given edges
-  tables::EdgeList rest_;   ///< given edges that are evidence
+  EdgeList rest_;   ///< given edges that are evidence
   std::optional<explain::Explained> explained_;
   CarriedAccelerators carried_;
   bool is_explained_alone_ = false;  ///< presync.maps are those of explain_alone()
@@ -599,7 +603,7 @@ class Finder : TimelineReader {
 
 }  // namespace
 
-constraints::Context causal_context(session::Workers& workers, const Timeline& timeline,
+constraints::Context causal_context(trace::Workers& workers, const Timeline& timeline,
                                     const Progress* progress) {
   return {.share = timeline.loaded.share(workers.processes()),
           .graph = timeline.graph,
@@ -610,7 +614,7 @@ constraints::Context causal_context(session::Workers& workers, const Timeline& t
           .progress = progress};
 }
 
-diagnosis::ClocksOfTrace diagnosed_clocks(session::Workers& workers, const Timeline& timeline) {
+diagnosis::ClocksOfTrace diagnosed_clocks(trace::Workers& workers, const Timeline& timeline) {
   return {.context = causal_context(workers, timeline, nullptr),
           .measured = timeline.measured.maps,
           .found = timeline.presync.maps,
@@ -618,7 +622,7 @@ diagnosis::ClocksOfTrace diagnosed_clocks(session::Workers& workers, const Timel
           .are_edges_given = timeline.has_given_edges};
 }
 
-Result<Timeline> find_timeline(session::Workers& workers, const formats::Source& source,
+Result<Timeline> find_timeline(trace::Workers& workers, const formats::Source& source,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress) {
   return Finder(workers, source, options, use, progress).run();

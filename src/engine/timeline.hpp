@@ -15,8 +15,8 @@
 #include "explain/explained.hpp"
 #include "formats/source.hpp"
 #include "match/graph.hpp"
-#include "session/loaded_trace.hpp"
 #include "trace/clock_domains.hpp"
+#include "trace/loaded_trace.hpp"
 
 namespace entrain::engine {
 
@@ -26,7 +26,7 @@ namespace entrain::engine {
 /// the stamp 1000 of process 1 to 1400. The message received there was sent at 1450, so its edge is
 /// violated. `presync` bends the clock and maps the stamp to 1460. Amortization starts from there.
 struct Timeline {
-  session::LoadedTrace loaded;
+  trace::LoadedTrace loaded;
   bool has_given_edges = false;      ///< the edges are those of Source::given()
   clocks::Presynchronised measured;  ///< maps from the clock sessions alone
   clocks::Presynchronised presync;   ///< the same, or aligned by the trace's edges: C
@@ -53,11 +53,11 @@ struct Timeline {
 
 /// Returns the trace and the graph of a timeline for the functions of causal/. The timeline must
 /// outlive the result.
-constraints::Context causal_context(session::Workers& workers, const Timeline& timeline,
+constraints::Context causal_context(trace::Workers& workers, const Timeline& timeline,
                                     const Progress* progress);
 
 /// Returns the clocks of a timeline for diagnosis/. The timeline must outlive the result.
-diagnosis::ClocksOfTrace diagnosed_clocks(session::Workers& workers, const Timeline& timeline);
+diagnosis::ClocksOfTrace diagnosed_clocks(trace::Workers& workers, const Timeline& timeline);
 
 /// The next step after the timeline is found.
 enum class Purpose {
@@ -76,18 +76,18 @@ struct TimelineUse {
 
 /// Fills `report` with the mean and the largest distance of the nodes' times by `presync` from
 /// those by `measured`. Call it again if `presync` changes. Collective.
-void measure_shift(session::Workers& workers, Timeline& timeline);
+void measure_shift(trace::Workers& workers, Timeline& timeline);
 
 /// Reads a trace and finds the times of its events. Collective over the processes; the same for any
 /// number of them. Errors: those of Source::load(), presynchronise() and match::build_graph(); for
-/// given edges those of tables::check() and tables::graph_of().
+/// given edges those of formats::check_edges() and formats::graph_of().
 ///
 /// In a correction, Presync::automatic continues as Presync::causal if something is violated, there
 /// are at most k_most_bent_clocks clocks, and the archive was not corrected before. Locations that
 /// share a clock get one map, but only if something is violated: a trace without violations keeps
 /// its times. Given edges are aligned without a fit where that leaves no violation: most clocks
 /// stay as they are (GivenEdges::are_kept), or ends of collectives are brought together.
-Result<Timeline> find_timeline(session::Workers& workers, const formats::Source& source,
+Result<Timeline> find_timeline(trace::Workers& workers, const formats::Source& source,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress);
 

@@ -6,9 +6,9 @@
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "clocks/measured_apart.hpp"
-#include "formats/tables/edge_graph.hpp"
-#include "formats/tables/trace.hpp"
-#include "session/phase.hpp"
+#include "formats/edge_graph.hpp"
+#include "formats/given_trace.hpp"
+#include "trace/phase.hpp"
 
 namespace entrain::engine {
 
@@ -36,7 +36,7 @@ Result<void> check_given(const CheckOptions& options) {
 
 }  // namespace
 
-TimelineReader::TimelineReader(session::Workers& workers, const formats::Source& source,
+TimelineReader::TimelineReader(trace::Workers& workers, const formats::Source& source,
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress)
     : workers_(workers),
@@ -89,15 +89,15 @@ Result<void> TimelineReader::load(std::span<const std::uint32_t> domains) {
 Result<void> TimelineReader::take_given() {
   TRY(check_given(options_));
   const Stopwatch watch(t_.match_s);
-  session::begin_phase(progress_, "match");
+  trace::begin_phase(progress_, "match");
   const Clocks& clocks = given_->clocks;
-  TRY(tables::check(clocks, given_->edges, options_.threads));
+  TRY(formats::check_edges(clocks, given_->edges, options_.threads));
   trace::Trace& trace = t_.loaded.trace;
   trace.path = clocks.name;
-  trace.definitions = tables::definitions_of(clocks);
+  trace.definitions = formats::definitions_of(clocks);
   t_.loaded.partition = trace::undivided(trace.definitions);
   t_.has_given_edges = true;
-  exchanges_ = tables::exchanges_of(clocks);
+  exchanges_ = formats::exchanges_of(clocks);
   TRY_ASSIGN(t_.left_out, make_graph());
   return {};
 }
@@ -105,9 +105,9 @@ Result<void> TimelineReader::take_given() {
 Result<Counters> TimelineReader::make_graph() {
   trace::Trace& trace = t_.loaded.trace;
   const MuTicks mu = choose_mu(trace, options_.mu).ticks;
-  TRY_ASSIGN(tables::EdgeGraph made,
-             tables::graph_of(trace.definitions, given_->edges, mu, options_.threads, progress_));
-  trace.locations = tables::skeletons_of(given_->clocks, made.graph);
+  TRY_ASSIGN(formats::EdgeGraph made,
+             formats::graph_of(trace.definitions, given_->edges, mu, options_.threads, progress_));
+  trace.locations = formats::skeletons_of(given_->clocks, made.graph);
   for (const trace::LocationSkeleton& location : trace.locations) {
     made.graph.granule.push_back(location.granule);
   }
@@ -124,7 +124,7 @@ Result<void> TimelineReader::build_graph() {
 
 Result<void> TimelineReader::match() {
   const Stopwatch watch(t_.match_s);
-  session::begin_phase(progress_, "match");
+  trace::begin_phase(progress_, "match");
   t_.graph = {};
   TRY_ASSIGN(t_.graph,
              match::build_graph(t_.loaded.share(processes_),

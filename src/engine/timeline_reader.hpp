@@ -17,7 +17,7 @@ namespace entrain::engine {
 /// Reads what a timeline is found from: the trace, its sessions, and its edges. Collective.
 class TimelineReader {
  public:
-  TimelineReader(session::Workers& workers, const formats::Source& source,
+  TimelineReader(trace::Workers& workers, const formats::Source& source,
                  const CheckOptions& options, const TimelineUse& use, Progress* progress);
 
  protected:
@@ -43,7 +43,7 @@ class TimelineReader {
   /// Sets mu of the messages between two machines in the graph of an archive.
   void take_mu();
 
-  session::Workers& workers_;
+  trace::Workers& workers_;
   Team& processes_;
   const formats::Source& source_;
   std::optional<formats::GivenEdges> given_;

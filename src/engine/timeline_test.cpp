@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/otf2/source/source.hpp"
+#include "formats/registry/open.hpp"
 
 namespace entrain::engine {
 namespace {
@@ -14,10 +14,10 @@ const std::filesystem::path k_traces = std::filesystem::path(ENTRAIN_EXAMPLES_DI
 
 Result<Timeline> timeline_of(const std::filesystem::path& archive, const TimelineUse& use,
                              Presync presync = Presync::automatic) {
-  session::Workers workers(2);
+  trace::Workers workers(2);
   CheckOptions options;
   options.presync = presync;
-  return find_timeline(workers, *otf2::source_of({archive}), options, use, nullptr);
+  return find_timeline(workers, *formats::open({archive}, 1).value(), options, use, nullptr);
 }
 
 TEST(Timeline, a_check_needs_no_graph) {
@@ -53,7 +53,7 @@ TEST(Timeline, a_correction_knows_all_events) {
 }
 
 TEST(Timeline, shift_is_the_distance_from_the_measured_times) {
-  session::Workers workers(1);
+  trace::Workers workers(1);
   auto timeline = timeline_of(k_traces / "allops-4", {.purpose = Purpose::bounds});
   ASSERT_TRUE(timeline);
   measure_shift(workers, *timeline);

@@ -47,10 +47,6 @@ Result<ArchiveInfo> inspect(const Paths& archive, unsigned threads, Progress* pr
 /// entrain::check().
 Result<CheckReport> check(const Run& run, const Paths& archive, const CheckOptions& options);
 
-/// entrain::distort().
-Result<DistortReport> distort(const Paths& archive, const std::filesystem::path& output,
-                              const DistortOptions& options, Progress* progress);
-
 /// entrain::write_edges().
 Result<EdgesReport> write_edges(const Paths& archive, const std::filesystem::path& output,
                                 const CheckOptions& options, bool force, Progress* progress);

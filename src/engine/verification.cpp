@@ -12,7 +12,7 @@
 #include "base/try.hpp"
 #include "engine/explain_check.hpp"
 #include "formats/registry/open.hpp"
-#include "session/phase.hpp"
+#include "trace/phase.hpp"
 
 namespace entrain::engine {
 
@@ -66,14 +66,14 @@ Result<void> Verification::written(const formats::Staged& staged) {
   make_room(loaded().trace);
   TRY_ASSIGN(std::unique_ptr<formats::Reread> read,
              staged.read_back(of_.workers, loaded(), false, of_.progress));
-  session::begin_phase(of_.progress, "verify");
+  trace::begin_phase(of_.progress, "verify");
   TRY(check_written(*read));
   // Where records are missing, a reader pairs what is left by the new times, which may be other
   // pairs than those that were corrected: the verdict is on what the reader finds.
   if (read->source() == nullptr && is_anything_missing()) {
     if (!is_overlay() && !read->has_own_stamps()) {
       TRY_ASSIGN(read, staged.read_back(of_.workers, loaded(), true, of_.progress));
-      session::begin_phase(of_.progress, "verify");
+      trace::begin_phase(of_.progress, "verify");
     }
     TRY(check_as_reader(*read, staged));
   }
@@ -87,7 +87,7 @@ Result<void> Verification::written(const formats::Staged& staged) {
 Result<void> Verification::planned() {
   const Stopwatch watch(report_.run.phases.verify);
   make_room(loaded().trace);
-  session::begin_phase(of_.progress, "verify");
+  trace::begin_phase(of_.progress, "verify");
   TRY(check_with_before(loaded(), of_.maps, true));
   if (of_.timeline.has_given_edges) warn_of(of_.paired);
   report_.after.presync = PresyncMethod::none;
@@ -112,7 +112,7 @@ bool Verification::is_anything_missing() const {
 }
 Result<CheckReport> Verification::before() {
   if (checked_before_) return *std::exchange(checked_before_, std::nullopt);
-  session::begin_phase(of_.progress, "check");
+  trace::begin_phase(of_.progress, "check");
   make_room(loaded().trace);
   CheckSetting with = setting(of_.paired, survey_before());
   with.known_acyclic = is_seen_acyclic();
@@ -187,7 +187,7 @@ Result<void> Verification::check_given(const formats::Source& written) {
 }
 
 /// Checks times of the events as stored in the original, and the times as measured of the same.
-Result<void> Verification::check_with_before(const session::LoadedTrace& trace,
+Result<void> Verification::check_with_before(const trace::LoadedTrace& trace,
                                              std::span<const ClockMap> maps,
                                              bool same_clock_records) {
   CheckSetting with = setting(of_.paired, survey_after());

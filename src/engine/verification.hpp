@@ -15,7 +15,7 @@
 #include "engine/page_survey.hpp"
 #include "engine/timeline.hpp"
 #include "formats/source.hpp"
-#include "session/workers.hpp"
+#include "trace/workers.hpp"
 
 namespace entrain::engine {
 
@@ -24,12 +24,12 @@ inline constexpr int k_most_pairing_rounds = 8;
 
 /// A correction to be verified. Holds references, which must outlive its verification.
 struct VerifiedCorrection {
-  session::Workers& workers;
+  trace::Workers& workers;
   const formats::Source& source;
   const formats::Source& paired;   ///< source with the pairs that times are corrected by
   Timeline& timeline;              ///< its graph may be gone; read_back() borrows its skeletons
   std::span<const ClockMap> maps;  ///< map of each location: stored stamp -> corrected time
-  PageSurvey* survey = nullptr;    ///< null: nobody wants a page
+  PageSurvey* survey = nullptr;    ///< null: no page is wanted
   bool are_pairs_settled = true;   ///< the new times show the same pairs
   const CorrectOptions& options;
   Progress* progress = nullptr;  ///< may be null
@@ -53,7 +53,7 @@ class Verification {
   Result<CheckReport> before();
 
  private:
-  [[nodiscard]] session::LoadedTrace& loaded() const { return of_.timeline.loaded; }
+  [[nodiscard]] trace::LoadedTrace& loaded() const { return of_.timeline.loaded; }
   [[nodiscard]] bool is_overlay() const { return of_.options.mode == WriteMode::overlay; }
   [[nodiscard]] bool is_seen_acyclic() const;
   [[nodiscard]] bool is_anything_missing() const;
@@ -68,7 +68,7 @@ class Verification {
   Result<void> check_stamps(const formats::Reread& read);
   Result<void> check_as_reader(const formats::Reread& read, const formats::Staged& staged);
   Result<void> check_given(const formats::Source& written);
-  Result<void> check_with_before(const session::LoadedTrace& trace, std::span<const ClockMap> maps,
+  Result<void> check_with_before(const trace::LoadedTrace& trace, std::span<const ClockMap> maps,
                                  bool same_clock_records);
   void warn_of(const formats::Source& source);
   Result<void> take_statistics(const formats::Reread& read);

@@ -161,7 +161,7 @@ TEST(Explain, clocks_that_are_faster_than_assumed) {
   EXPECT_NEAR(static_cast<double>(*found.rate_ppb), 250'000, 2'000);  // half of 500 ppm each
 }
 
-/// One wrong pair costs less than clocks that are faster than assumed, but a limit that the user
+/// A wrong pair costs less than clocks that are faster than assumed, but a limit that the user
 /// gave is refused first.
 TEST(Explain, a_given_limit_is_raised_before_anything_else_is_supposed) {
   Messages run(2);
@@ -177,7 +177,7 @@ TEST(Explain, a_given_limit_is_raised_before_anything_else_is_supposed) {
   EXPECT_LT(*found.rate_ppb, Prices::fastest_ppb);
 }
 
-/// One clock is 500 ppm fast, and messages go one way first and the other way later: exchanged, all
+/// A clock is 500 ppm fast, and messages go one way first and the other way later: exchanged, all
 /// edges would be met by clocks that stay. A limit that the user gave is raised before that.
 TEST(Explain, a_limit_that_is_given_is_raised_before_causes_and_effects_are_exchanged) {
   Messages run(2);

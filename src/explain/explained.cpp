@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include "base/edge_list.hpp"
 #include "base/exact.hpp"
 #include "explain/given_constraints.hpp"
 
@@ -85,7 +86,7 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
                       explanation_.edges, explanation_.instances});
 }
 
-tables::EdgeList Explained::rest() const {
+EdgeList Explained::rest() const {
   return regroup(run_edges_, {[](std::uint32_t clock, std::uint64_t) { return clock; },
                               explanation_.edges, explanation_.instances});
 }

@@ -11,8 +11,8 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/report.hpp>
 
+#include "base/edge_list.hpp"
 #include "explain/explain.hpp"
-#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::explain {
 
@@ -55,7 +55,7 @@ class Explained {
   [[nodiscard]] const Clocks& clocks() const { return clocks_; }
   [[nodiscard]] Edges edges() const { return list_.view(); }
   /// The edges of the run without those that are set aside.
-  [[nodiscard]] tables::EdgeList rest() const;
+  [[nodiscard]] EdgeList rest() const;
 
   /// The maps of the run's clocks from those of clocks(). `extents`: first and last stamps of the
   /// run's clocks. Without instances, steps move to the gap, of those that cycles leave open, where
@@ -94,7 +94,7 @@ class Explained {
   Explanation explanation_;
   std::vector<std::uint32_t> first_;  ///< first part of every clock
   Clocks clocks_;
-  tables::EdgeList list_;
+  EdgeList list_;
 };
 
 }  // namespace entrain::explain

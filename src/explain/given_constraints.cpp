@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "base/edge_list.hpp"
+
 namespace entrain::explain {
 
 namespace {
@@ -100,8 +102,8 @@ difference::Constraints GivenConstraints::view() const {
           .offsets = offsets_};
 }
 
-tables::EdgeList regroup(const Edges& edges, const Regrouping& by) {
-  tables::EdgeList list;
+EdgeList regroup(const Edges& edges, const Regrouping& by) {
+  EdgeList list;
   for (std::uint32_t i = 0; i < edges.cause_clock.size(); ++i) {
     if (std::ranges::binary_search(by.no_edges, i)) continue;
     const std::uint32_t cause = by.clock_of(edges.cause_clock[i], edges.cause_time[i]);

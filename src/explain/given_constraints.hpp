@@ -8,8 +8,8 @@
 
 #include <entrain/align.hpp>
 
+#include "base/edge_list.hpp"
 #include "difference/system.hpp"
-#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::explain {
 
@@ -52,6 +52,6 @@ struct Regrouping {
   std::span<const std::uint32_t> no_edges{}, no_instances{};
 };
 /// Without the edges that are inside one clock then.
-tables::EdgeList regroup(const Edges& edges, const Regrouping& by);
+EdgeList regroup(const Edges& edges, const Regrouping& by);
 
 }  // namespace entrain::explain

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/edge_list.hpp"
 #include "base/random.hpp"
 #include "difference/oracle_testing.hpp"
-#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::explain {
 namespace {
@@ -27,7 +27,7 @@ Clocks two_clocks() {
 }
 
 /// Messages both ways that take no time, while the second clock is ahead.
-void talk(tables::EdgeList& list, std::uint64_t at, std::uint64_t ahead) {
+void talk(EdgeList& list, std::uint64_t at, std::uint64_t ahead) {
   list.add({0, k_base + at}, {1, k_base + at + ahead});
   list.add({1, k_base + at + ahead}, {0, k_base + at});
 }
@@ -40,7 +40,7 @@ TEST(FindLeastLimit, no_edges_ask_for_nothing) {
 /// 100 ppm fast over the first half of its life. So beside a mean of 40 ppm it wanders by 60; and
 /// a mean of 70 ppm is the least from which it differs by 30.
 TEST(FindLeastLimit, is_exact) {
-  tables::EdgeList list;
+  EdgeList list;
   talk(list, 0, 0);
   talk(list, k_life / 2, 100);
   const auto limit = [&](std::int64_t mean_ppb, std::optional<std::int64_t> wander_ppb) {
@@ -57,14 +57,14 @@ TEST(FindLeastLimit, is_exact) {
 }
 
 TEST(FindLeastLimit, impossible_where_no_rates_help) {
-  tables::EdgeList list;
+  EdgeList list;
   list.add({0, k_base + 5'000}, {1, k_base + 4'000});
   list.add({1, k_base + 4'000}, {0, k_base + 4'990});
   const auto found = find_least_limit(two_clocks(), list.view(), {.mean_ppb = 200'000});
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error(), NoLimit::impossible);
   // A clock that is twice as fast is beyond all limits.
-  tables::EdgeList fast;
+  EdgeList fast;
   talk(fast, 0, 0);
   talk(fast, k_life / 2, k_life / 2);
   EXPECT_EQ(find_least_limit(two_clocks(), fast.view(), {.mean_ppb = 200'000}),
@@ -72,7 +72,7 @@ TEST(FindLeastLimit, impossible_where_no_rates_help) {
 }
 
 TEST(FindLeastLimit, a_run_may_be_too_long) {
-  tables::EdgeList list;
+  EdgeList list;
   talk(list, 0, 0);
   talk(list, std::uint64_t{1} << 61, 0);
   EXPECT_EQ(find_least_limit(two_clocks(), list.view(), {.mean_ppb = 200'000}),
@@ -83,7 +83,7 @@ TEST(FindLeastLimit, a_run_may_be_too_long) {
 /// shortest paths between all pairs of stamps.
 class ByOracle {
  public:
-  ByOracle(const tables::EdgeList& list, std::int64_t mean_ppb) : mean_ppb_(mean_ppb) {
+  ByOracle(const EdgeList& list, std::int64_t mean_ppb) : mean_ppb_(mean_ppb) {
     for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
       const auto event = [](std::uint32_t clock, std::uint64_t time) {
         return difference::Event{clock, static_cast<std::int64_t>(time - k_base)};
@@ -130,7 +130,7 @@ TEST(FindLeastLimit, equals_all_pairs_of_stamps_in_random_tables) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     RandomStream random(seed, 6);
-    tables::EdgeList list;
+    EdgeList list;
     const std::uint64_t offset = random.below(300), rate = random.below(200);
     for (std::uint64_t n = 3 + random.below(8); n > 0; --n) {
       const std::uint64_t sent = 2'000 + random.below(k_life - 4'000);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/edge_list.hpp"
 #include "base/try.hpp"
 #include "difference/at_zero.hpp"
 #include "explain/given_constraints.hpp"
@@ -92,7 +93,7 @@ Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const E
     number[c] = static_cast<std::uint32_t>(group.clocks.size());
     group.clocks.push_back({.name = own.name, .kind = ClockKind::wall, .events = own.events});
   }
-  const tables::EdgeList own =
+  const EdgeList own =
       regroup(edges, {[&](std::uint32_t clock, std::uint64_t) { return number[clock]; }});
   TRY_ASSIGN(const std::vector<ClockMap> aligned, align_group(group, own.view()));
   KeptClocks result{.maps = std::vector<ClockMap>(clocks.clocks.size()), .kept = kept};

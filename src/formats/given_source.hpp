@@ -21,11 +21,11 @@ class GivenSource : public Source {
   [[nodiscard]] const std::string& format_name() const override;
   [[nodiscard]] Result<void> check_writable(WriteMode mode, bool mark_offsets) const override;
   [[nodiscard]] std::optional<GivenEdges> given() const override { return given_; }
-  [[nodiscard]] Result<session::LoadedTrace> load(session::Workers&, std::span<const std::uint32_t>,
+  [[nodiscard]] Result<trace::LoadedTrace> load(trace::Workers&, std::span<const std::uint32_t>,
                                                   Progress*) const override {
-    return session::LoadedTrace();
+    return trace::LoadedTrace();
   }
-  [[nodiscard]] Result<Clocks> clock_table(const session::LoadedTrace&,
+  [[nodiscard]] Result<Clocks> clock_table(const trace::LoadedTrace&,
                                            const std::string&) const override {
     return given_.clocks;
   }

@@ -8,12 +8,14 @@
 #include <string>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
+#include "base/disjoint_sets.hpp"
 #include "base/try.hpp"
+#include "formats/given_trace.hpp"
 #include "formats/json/document.hpp"
 #include "formats/rows.hpp"
-#include "formats/tables/trace.hpp"
+#include "trace/workers.hpp"
 
 namespace entrain::formats {
 
@@ -26,13 +28,13 @@ class RereadRecording : public Reread {
  public:
   explicit RereadRecording(std::unique_ptr<Recording> recording)
       : recording_(std::move(recording)) {}
-  [[nodiscard]] const session::LoadedTrace& loaded() const override { return nothing_; }
+  [[nodiscard]] const trace::LoadedTrace& loaded() const override { return nothing_; }
   [[nodiscard]] bool has_own_stamps() const override { return true; }
   [[nodiscard]] const Source* source() const override { return recording_.get(); }
 
  private:
   std::unique_ptr<Recording> recording_;
-  session::LoadedTrace nothing_;
+  trace::LoadedTrace nothing_;
 };
 
 class StagedRecording : public Staged {
@@ -45,7 +47,7 @@ class StagedRecording : public Staged {
   [[nodiscard]] std::uint64_t leftovers_removed() const override {
     return folder_.leftovers_removed();
   }
-  [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(session::Workers&, session::LoadedTrace&,
+  [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(trace::Workers&, trace::LoadedTrace&,
                                                           bool, Progress*) const override {
     TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.read_back(folder_.path()));
     return std::make_unique<RereadRecording>(std::move(written));
@@ -68,7 +70,7 @@ class StagedFile : public Staged {
   [[nodiscard]] std::uint64_t leftovers_removed() const override {
     return file_.leftovers_removed();
   }
-  [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(session::Workers&, session::LoadedTrace&,
+  [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(trace::Workers&, trace::LoadedTrace&,
                                                           bool, Progress*) const override {
     TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.read_back(file_.workshop()));
     return std::make_unique<RereadRecording>(std::move(written));
@@ -98,7 +100,7 @@ class RecordedEvents : public TimedEvents {
   RecordedEvents(const Recording& recording, EventTimes events)
       : recording_(recording), events_(std::move(events)) {
     resolution_hz = recording.clocks.resolution_hz;
-    for (const trace::Location& location : tables::definitions_of(recording.clocks).locations) {
+    for (const trace::Location& location : formats::definitions_of(recording.clocks).locations) {
       const bool is_number = location.name == fmt::format("{}", location.id);
       locations.push_back({.id = location.id, .name = is_number ? "" : location.name});
     }
@@ -137,6 +139,47 @@ class RecordedEvents : public TimedEvents {
   const Recording& recording_;
   EventTimes events_;
 };
+
+/// Per clock: the smallest number of a clock that it is tied to by edges, directly or by way of
+/// others.
+std::vector<std::uint32_t> tied_groups(const Recording& recording) {
+  DisjointSets sets(recording.clocks.clocks.size());
+  const EdgeList& list = recording.list;
+  for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
+    sets.join(list.cause_clock[e], list.effect_clock[e]);
+  }
+  for (const CollectiveInstance& one : list.instances) {
+    for (std::uint64_t m = 0; m < std::uint64_t{one.begins} + one.ends; ++m) {
+      sets.join(list.members[one.first].clock, list.members[one.first + m].clock);
+    }
+  }
+  return sets.all();
+}
+
+/// Names the clocks that no edge ties to most others.
+void warn_of_untied_clocks(Recording& recording) {
+  constexpr std::size_t k_most_names = 8;
+  if (recording.list.cause_clock.empty() && recording.list.instances.empty()) return;
+  const std::vector<std::uint32_t> group = tied_groups(recording);
+  std::vector<std::size_t> size(group.size(), 0);
+  for (const std::uint32_t g : group) ++size[g];
+  const auto largest =
+      static_cast<std::uint32_t>(std::max_element(size.begin(), size.end()) - size.begin());
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < group.size(); ++c) {
+    const Clock& clock = recording.clocks.clocks[c];
+    if (group[c] == largest || !clock.events) continue;
+    // A host's clock is called by a number, its process "rank 2".
+    names.push_back(clock.process.ends_with(clock.name) ? clock.process : clock.name);
+  }
+  if (names.empty()) return;
+  const std::size_t more = names.size() - std::min(names.size(), k_most_names);
+  names.resize(names.size() - more);
+  recording.warnings.push_back(fmt::format(
+      "nothing ties {}{} to the {} other clocks, so that the verdict says nothing of "
+      "how far they are apart",
+      fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "", size[largest]));
+}
 
 }  // namespace
 
@@ -218,7 +261,7 @@ Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
   return info;
 }
 
-bool is_file_name(const fs::path& output) { return json::is_document_name(output); }
+bool is_document_name(const fs::path& file) { return json::is_document_name(file); }
 
 Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
                                                       const fs::path& output) const {
@@ -236,7 +279,7 @@ Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
 
 Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
                                                  const fs::path& output) const {
-  if (is_one_file && plan.mode == WriteMode::rewrite && is_file_name(output)) {
+  if (is_one_file && plan.mode == WriteMode::rewrite && is_document_name(output)) {
     return stage_file(plan, output);
   }
   TRY_ASSIGN(OutputFolder folder, OutputFolder::create(output, plan.rule));
@@ -282,6 +325,13 @@ void Recording::set_refuted_aside(std::uint64_t dropped, std::uint64_t total,
 void Recording::warn_of_cut(const std::filesystem::path& file) {
   warnings.push_back(fmt::format("{} ends inside a record: what stands before the cut counts",
                                  file.filename().string()));
+}
+
+void Recording::finish(double seconds, std::span<const std::string> more_notes) {
+  trace::MemoryLimit::set_aside_what_is_read();
+  read_s = seconds;
+  notes.insert(notes.end(), more_notes.begin(), more_notes.end());
+  warn_of_untied_clocks(*this);
 }
 
 }  // namespace entrain::formats

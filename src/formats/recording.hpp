@@ -17,9 +17,9 @@
 #include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
+#include "base/edge_list.hpp"
 #include "base/link.hpp"
 #include "formats/source.hpp"
-#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::formats {
 
@@ -49,9 +49,9 @@ struct Work {
   std::string_view row;              ///< row in a viewer, e.g. the thread; empty: unknown
 };
 
-/// True if such a trace, which the user named as a file, is written as a file of this name, and not
-/// into a folder: the name tells of JSON.
-bool is_file_name(const std::filesystem::path& output);
+/// True if the name of a file tells of JSON. A trace that the user named as a file is then written
+/// as a file of that name, and not into a folder.
+bool is_document_name(const std::filesystem::path& file);
 
 /// A trace whose clocks and edges fit into memory, while its events stay in its files: training
 /// runs, spans. Implements what follows from clocks and edges. Immutable after it was read.
@@ -105,6 +105,9 @@ class Recording : public Source {
   /// Names pairs that were dropped, as the records contradict them: a fault of the tool. `what`:
   /// the records, plural. Does nothing if there are none.
   void set_refuted_aside(std::uint64_t dropped, std::uint64_t total, std::string_view what);
+  /// Notes how long reading took, adds notes, and warns of clocks that no edge ties to most others.
+  /// Called once, when all is read.
+  void finish(double seconds, std::span<const std::string> more_notes);
   /// Adds a warning of a file that ends inside a record.
   void warn_of_cut(const std::filesystem::path& file);
   [[nodiscard]] const std::string& path() const final { return clocks.name; }
@@ -116,11 +119,11 @@ class Recording : public Source {
   [[nodiscard]] std::optional<GivenEdges> given() const final {
     return GivenEdges{clocks, list.view(), ClockKind::wall, true, weak};
   }
-  [[nodiscard]] Result<session::LoadedTrace> load(session::Workers&, std::span<const std::uint32_t>,
+  [[nodiscard]] Result<trace::LoadedTrace> load(trace::Workers&, std::span<const std::uint32_t>,
                                                   Progress*) const final {
-    return session::LoadedTrace();
+    return trace::LoadedTrace();
   }
-  [[nodiscard]] Result<Clocks> clock_table(const session::LoadedTrace&,
+  [[nodiscard]] Result<Clocks> clock_table(const trace::LoadedTrace&,
                                            const std::string&) const final {
     return clocks;
   }
@@ -144,7 +147,7 @@ class Recording : public Source {
   bool has_marks = false;    ///< the format has attributes for write_marked()
   bool is_one_file = false;  ///< the user named a file, not a folder
   Clocks clocks;
-  tables::EdgeList list;
+  EdgeList list;
   std::vector<char> weak;    ///< see GivenEdges
   std::uint64_t events = 0;  ///< number of events with a time
   std::uint64_t calls = 0;   ///< number of communication calls, paired or not

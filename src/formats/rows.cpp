@@ -34,7 +34,7 @@ Result<std::shared_ptr<const Rows>> Rows::read(const Recording& recording,
   for (const trace::Location& location : trace.definitions.locations) {
     work->last_id_ = std::max(work->last_id_, location.id);
   }
-  tables::Names rows;
+  NameTable rows;
   std::map<std::pair<LocationIndex, std::uint32_t>, std::vector<Call>> calls;
   TRY(recording.for_each_work([&](const Work& one) -> Result<void> {
     if (is_wanted && !is_wanted(one.clock, one.begin, one.end)) return {};

@@ -10,7 +10,7 @@
 #include <entrain/error.hpp>
 
 #include "formats/recording.hpp"
-#include "formats/tables/names.hpp"
+#include "base/name_table.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::formats {
@@ -70,7 +70,7 @@ class Rows : public trace::EventReader {
   void add_row(LocationIndex clock, const std::string& name, std::vector<Call> calls);
 
   trace::Trace trace_;
-  tables::Names regions_;
+  NameTable regions_;
   std::vector<Lane> lanes_;  ///< lanes of the locations behind the clocks
   std::vector<LocationIndex> clock_of_;
   std::uint64_t left_out_ = 0;

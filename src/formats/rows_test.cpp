@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/try.hpp"
-#include "formats/tables/trace.hpp"
+#include "formats/given_trace.hpp"
 
 namespace entrain::formats {
 namespace {
@@ -48,7 +48,7 @@ class Worked : public Recording {
 
   [[nodiscard]] std::shared_ptr<const Rows> shown(const WorkFilter& is_wanted = {}) const {
     trace::Trace trace;
-    trace.definitions = tables::definitions_of(clocks);
+    trace.definitions = formats::definitions_of(clocks);
     trace.locations.resize(clocks.clocks.size());
     return *Rows::read(*this, trace, is_wanted);
   }

@@ -20,9 +20,9 @@
 
 #include "base/flat_map.hpp"
 #include "output/output.hpp"
-#include "session/loaded_trace.hpp"
-#include "session/workers.hpp"
+#include "trace/loaded_trace.hpp"
 #include "trace/properties.hpp"
+#include "trace/workers.hpp"
 
 /// Formats of traces. Each is a folder that implements Source; formats/registry chooses one.
 namespace entrain::formats {
@@ -45,8 +45,8 @@ struct GivenEdges {
 
 /// Times of a new trace, and the way in which it is written.
 struct WritePlan {
-  session::Workers& workers;
-  const session::LoadedTrace& loaded;  ///< trace that Source::load() has read
+  trace::Workers& workers;
+  const trace::LoadedTrace& loaded;  ///< trace that Source::load() has read
   std::span<const ClockMap> maps;      ///< map of each location: stored stamp -> new time
   /// Map of each location as a reader of the original applies it; empty: marks of the whole trace
   /// stay as they are.
@@ -74,7 +74,7 @@ class Reread {
   virtual ~Reread() = default;
 
   /// The trace; its stamps are those of the original if has_own_stamps() is false.
-  [[nodiscard]] virtual const session::LoadedTrace& loaded() const = 0;
+  [[nodiscard]] virtual const trace::LoadedTrace& loaded() const = 0;
   [[nodiscard]] virtual bool has_own_stamps() const = 0;
   /// The source of what was written, if it names its edges; else null.
   [[nodiscard]] virtual const Source* source() const { return nullptr; }
@@ -105,8 +105,8 @@ class Staged {
   /// trace of WritePlan::loaded, whose skeletons the Reread may borrow during its life. `anew`:
   /// reads it like any other trace, by its own stamps. Collective. Errors: those of reading;
   /// ErrorKind::output where the files do not hold the events of the original, or cannot be read.
-  [[nodiscard]] virtual Result<std::unique_ptr<Reread>> read_back(session::Workers& workers,
-                                                                  session::LoadedTrace& original,
+  [[nodiscard]] virtual Result<std::unique_ptr<Reread>> read_back(trace::Workers& workers,
+                                                                  trace::LoadedTrace& original,
                                                                   bool anew,
                                                                   Progress* progress) const = 0;
 
@@ -212,12 +212,12 @@ class Source {
   /// Reads the communication records of the locations of this process. Only for a format without
   /// given(). `together`: a number per location, or empty; locations with equal numbers get one
   /// owner. Collective.
-  [[nodiscard]] virtual Result<session::LoadedTrace> load(session::Workers& workers,
+  [[nodiscard]] virtual Result<trace::LoadedTrace> load(trace::Workers& workers,
                                                           std::span<const std::uint32_t> together,
                                                           Progress* progress) const = 0;
   /// The locations of a loaded trace as clocks with their sessions; `clock_samples`: folder of
   /// samples that were measured apart, or empty. Errors: those of reading samples.
-  [[nodiscard]] virtual Result<Clocks> clock_table(const session::LoadedTrace& loaded,
+  [[nodiscard]] virtual Result<Clocks> clock_table(const trace::LoadedTrace& loaded,
                                                    const std::string& clock_samples) const = 0;
   /// Name of the event of a clock at a stamp, by which a user finds it: its trace, span and
   /// operation; "" where the format has none, or kept only the names of the worst edges.

@@ -79,8 +79,10 @@ class EndTable {
   EndTable& operator=(const EndTable&) = delete;
 
   [[nodiscard]] std::size_t clocks() const { return first_.size() - 1; }
-  [[nodiscard]] std::size_t first(std::size_t c) const { return first_[c]; }     ///< place
-  [[nodiscard]] std::size_t last(std::size_t c) const { return first_[c + 1]; }  ///< behind it
+  [[nodiscard]] std::size_t first(std::size_t c) const { return first_[c]; }  ///< place
+  [[nodiscard]] std::size_t last(std::size_t c) const {
+    return first_[c + 1];
+  }  ///< the first value of the next clock
   [[nodiscard]] std::size_t size_of(std::size_t c) const { return last(c) - first(c); }
   [[nodiscard]] std::size_t place(std::size_t end) const { return place_[end]; }
   [[nodiscard]] std::uint64_t time_at(std::size_t place) const {

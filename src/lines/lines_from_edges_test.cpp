@@ -8,7 +8,6 @@
 
 #include "base/random.hpp"
 #include "constraints/testing.hpp"
-#include "trace/testing.hpp"
 
 namespace entrain::lines {
 namespace {

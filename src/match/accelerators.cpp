@@ -15,7 +15,7 @@ using trace::EventKind;
 
 /// The work of a stream, and the calls of the thread that gives it.
 struct Stream {
-  std::vector<EventRef> begins, ends;  ///< of kernels
+  std::vector<EventRef> begins, ends;  ///< begins and ends of kernels
   std::vector<EventRef> launches;
   struct Wait {
     EventRef leave;

@@ -112,7 +112,7 @@ class SideFinder {
   std::vector<std::uint32_t> places_;            ///< operations of each kind so far
   std::vector<Counters> counters_;               ///< one per kind
   Numbers peers_, comms_;                        ///< numbers of their counters
-  std::vector<std::uint32_t> messages_, calls_;  ///< per other process, and per communicator
+  std::vector<std::uint32_t> messages_, calls_;  ///< counts for each other process and communicator
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace op = trace::op;
 
 constexpr std::uint8_t k_both = trace::k_sent | trace::k_received;
 
-/// One call per location: begins at 10 + l, ends at 20 + l.
+/// A call per location: begins at 10 + l, ends at 20 + l.
 TraceBuilder one_call(std::uint32_t processes, std::uint8_t operation,
                       std::uint32_t root = trace::k_root_none) {
   TraceBuilder b(processes);

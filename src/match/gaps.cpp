@@ -44,7 +44,7 @@ Gaps::Gaps(const Builder& builder, std::uint32_t process, Of of) {
   if (of == Of::messages) find_half_receives(builder, process);
 }
 
-/// Moves the limits before and behind receives that have a request or a completion only.
+/// Moves the limits before and after receives that have a request or a completion only.
 void Gaps::find_half_receives(const Builder& builder, std::uint32_t process) {
   bool some_posted = false;  // see Operations::has_no_post()
   std::uint64_t after_unposted = 0;

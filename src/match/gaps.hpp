@@ -24,7 +24,7 @@ class Gaps {
   /// SideFacts::before_gaps and ends_in_gap. Times are stamps in order. O(n log gaps).
   void mark(std::span<EndRecord> ends, SideFacts& facts) const;
 
-  /// True if an operation that was posted at this stamp, and all after it, lie behind all gaps.
+  /// True if an operation that was posted at this stamp, and all after it, follow all gaps.
   [[nodiscard]] bool all_ended_by(std::uint64_t posted) const { return posted >= last_; }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(ends_.size()); }
 

@@ -171,7 +171,7 @@ std::optional<Alignment> pair_by_messages(const Side& a, const Side& b) {
   return found;
 }
 
-/// Pairs the calls outside of the one stretch in which a side lost all that it has less. Calls
+/// Pairs the calls outside of the one interval in which a side lost all that it has less. Calls
 /// before it have equal places from the begin, those after it from the end. Where the stretch may
 /// lie is what symbols and clock records leave open (may_pair()): calls between are not paired. Nor
 /// are those beside it that would all pair one place off, too: one call that the other side lost

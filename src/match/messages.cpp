@@ -185,7 +185,7 @@ class MessageMatcher {
   unsigned threads_;
   std::vector<Operations> operations_;        ///< operations of this member's processes
   Operations::Counts sends_, receives_;       ///< sums over these
-  std::vector<std::vector<Head>> heads_;      ///< of sends to this member, by sending member
+  std::vector<std::vector<Head>> heads_;      ///< sends to this member of each sending member
   FlatMap<Channel, Sent, ChannelHash> sent_;  ///< the same by channel
   std::vector<std::vector<NodeRef>> shipped_;
 };

@@ -11,8 +11,8 @@ namespace entrain::match {
 /// Nothing if the numbers contradict each other or the delays, or the evidence is too weak, or a
 /// gap precedes the first end or follows the last one: equal totals then confirm nothing.
 ///
-/// A round of which nobody knows that it is missing shifts all numbers after it, so that delays
-/// jump to another level, or totals differ. Then numbers from the begin count up to the first jump,
+/// A missing round that leaves no trace shifts all numbers after it, so that delays jump to another
+/// level, or totals differ. Then numbers from the begin count up to the first jump,
 /// and numbers from the end after the last one, if delays are alike on both sides.
 ///
 /// Example: sends have the numbers 0, 1, 2, 4 and 5, and receives 0, 1, 3, 4 and 5; the totals are

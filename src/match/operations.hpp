@@ -110,9 +110,10 @@ class Operations {
   std::vector<Sums> sums_;  ///< one per kind
   FlatMap<Kind, std::uint32_t, KindHash> numbers_;
   static constexpr std::uint32_t k_unseen = k_none - 1;
-  std::vector<std::uint32_t> kind_of_form_;  ///< at the current location; k_none: undefined process
-  bool some_posted_ = false;                 ///< receives were posted by separate records
-  std::vector<std::uint32_t> first_;         ///< first end per kind, and the end
+  std::vector<std::uint32_t>
+      kind_of_form_;                  ///< kind at the current location; k_none: undefined process
+  bool some_posted_ = false;          ///< receives were posted by separate records
+  std::vector<std::uint32_t> first_;  ///< first end per kind, and the end
   BigVector<NodeRef> ends_;
 };
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <compare>
-#include <random>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -31,7 +30,6 @@ namespace {
 /// The end of a sentence that says what is not accepted.
 tl::unexpected<Error> refused(std::string why) { return fail(ErrorKind::output, std::move(why)); }
 
-constexpr std::string_view k_begin = "written by entrain ", k_middle = " crc32 ";
 constexpr std::size_t k_digits = 8, k_longest_version = 32;
 constexpr const char* k_attribute = "user.entrain.result";
 constexpr std::string_view k_zeros = "00000000";
@@ -44,12 +42,12 @@ constexpr std::string_view k_finished =
 
 /// Position of the digits of the first mark in `head`; npos: there is none.
 std::size_t digits_in(std::string_view head) {
-  const std::size_t begin = head.find(k_begin);
+  const std::size_t begin = head.find(k_mark_begin);
   if (begin == head.npos) return begin;
-  const std::size_t version = begin + k_begin.size();
-  const std::size_t end = head.find(k_middle, version);
+  const std::size_t version = begin + k_mark_begin.size();
+  const std::size_t end = head.find(k_mark_middle, version);
   if (end == head.npos || end - version > k_longest_version) return head.npos;
-  const std::size_t digits = end + k_middle.size();
+  const std::size_t digits = end + k_mark_middle.size();
   const std::string_view text = head.substr(digits, k_digits);
   const bool are_digits = text.size() == k_digits && text.find_first_not_of(k_hex) == text.npos;
   return are_digits ? digits : head.npos;
@@ -62,12 +60,6 @@ std::uint32_t add_to_crc(std::uint32_t crc, std::string_view bytes) {
 
 std::string_view text_of(const std::vector<std::uint8_t>& bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes.data()), size};
-}
-
-/// Digits of the marks of this process until their files are complete.
-const std::string& open_digits() {
-  static const std::string digits = fmt::format("{:08x}", std::random_device()());
-  return digits;
 }
 
 /// A line of the mark of a folder: "12 traces.otf2", "folder traces", "link traces/0.evt".
@@ -183,14 +175,10 @@ std::string read_mark(const fs::path& folder) {
 
 }  // namespace
 
-std::string file_mark() {
-  return fmt::format("{}{}{}{}", k_begin, version(), k_middle, open_digits());
-}
-
 Result<void> complete_mark(const fs::path& path) {
   const Result<Checksum> sum = checksum_of(path);
   if (!sum) return refused(fmt::format("cannot write {}: it cannot be read back", path.string()));
-  if (sum->digits != open_digits()) return {};
+  if (sum->digits != open_mark_digits()) return {};
   const std::string digits = fmt::format("{:08x}", sum->crc);
   TRY_ASSIGN(File file, File::open_for_writing(path));
   TRY(file.write_at(sum->digits_at,
@@ -238,7 +226,7 @@ bool is_replacing(const fs::path& folder) { return read_mark(folder) == k_replac
 void mark_file(const fs::path& path) {
   const Result<Checksum> sum = checksum_of(path);
   if (!sum) return;
-  const std::string mark = fmt::format("{}{}{}{:08x}", k_begin, version(), k_middle, sum->whole);
+  const std::string mark = fmt::format("{}{}{}{:08x}", k_mark_begin, version(), k_mark_middle, sum->whole);
   ::setxattr(path.c_str(), k_attribute, mark.data(), mark.size(), 0);
 }
 

@@ -9,18 +9,13 @@
 
 #include <entrain/error.hpp>
 
+#include "base/file_mark.hpp"
+
 namespace entrain {
 
 // Marks tell an unchanged result of this tool from everything else. They stand inside the result,
 // name tool and version, and hold for copies too, those of folders if the copies keep the times of
 // files (cp -a). Names of files prove nothing.
-
-/// The mark of a file, to be written within its first `k_mark_reach` bytes, in front of anything
-/// foreign: "written by entrain 0.1.0 crc32 89abcdef". It has no character that CSV, JSON or HTML
-/// would escape. complete_mark() puts the checksum of the file in place of the digits, which nobody
-/// can foresee: foreign text that looks like a mark stays as it is.
-std::string file_mark();
-inline constexpr std::size_t k_mark_reach = 4096;  ///< bytes
 
 /// Puts the checksum of a complete file in place of the digits of its file_mark(): CRC-32 of the
 /// file with zeros there. A file without such a mark stays as it is. Errors: ErrorKind::output.

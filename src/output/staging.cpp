@@ -17,6 +17,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fnv.hpp"
 #include "base/try.hpp"
 #include "output/mark.hpp"
 
@@ -29,10 +30,8 @@ namespace {
 /// Bytes of an output's name that its hidden name begins with: the system takes 255 in all.
 constexpr std::size_t k_longest_part = 160;
 
-/// FNV-1a of a name.
 std::uint32_t word_of(std::string_view name) {
-  std::uint64_t hash = 0xCBF29CE484222325u;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  const std::uint64_t hash = fnv1a(name);
   return static_cast<std::uint32_t>(hash ^ hash >> 32);
 }
 

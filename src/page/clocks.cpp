@@ -226,7 +226,7 @@ void add_bands(const trace::Definitions& definitions, const ClockBounds& bounds,
 }  // namespace
 
 void add_clocks(const trace::Share& share, const PageMaps& maps, Data& data) {
-  Layout& layout = data.layout;
+  trace::Layout& layout = data.layout;
   data.clocks.assign(layout.clocks.size(), {});
   std::vector<ClockFigures> all = gather_everywhere(share.team, own_figures(share, maps));
   std::sort(all.begin(), all.end(),

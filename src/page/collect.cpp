@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/edge_list.hpp"
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "page/clocks.hpp"
@@ -185,7 +186,7 @@ void join_samples(const Survey& before, const Survey* after, Data& data) {
 
 }  // namespace
 
-Data collect(const Material& from, Layout layout) {
+Data collect(const Material& from, trace::Layout layout) {
   Team& team = from.share.team;
   const trace::Definitions& definitions = from.share.trace.definitions;
   const PageMaps maps{from.before, from.after};

@@ -25,7 +25,7 @@ struct Material {
 
 /// Reduces the results of a check or a correction to a page, whole at rank 0. `layout`: the one
 /// that the surveys were made with. Collective.
-Data collect(const Material& material, Layout layout);
+Data collect(const Material& material, trace::Layout layout);
 
 /// Adds the calls around the first edges. Collective. Errors: those of
 /// EventReader::regions_around(), the same at every process.

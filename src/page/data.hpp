@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "page/curve.hpp"
-#include "page/layout.hpp"
+#include "trace/layout.hpp"
 #include "page/survey.hpp"
 
 namespace entrain::page {
@@ -75,7 +75,7 @@ struct PageInstance {
 /// Everything that a page shows beside the report, reduced to what a reader can
 /// see.
 struct Data {
-  Layout layout;
+  trace::Layout layout;
   std::uint64_t resolution_hz = 1;
   std::int64_t begin = 0, end = 0;  ///< range of the trace, final times, ticks
   bool corrected = false;           ///< `after` means something

@@ -98,7 +98,7 @@ void Survey::channel(const verify::Relation& relation, const verify::MatchedChan
   verify::Pair pair;
   for (std::uint32_t k = 0; k < channel.pairs; ++k) {
     const std::int64_t sent = channel.send_time(k), received = channel.receive_time(k);
-    const std::int64_t ticks = verify::margin(received, sent);
+    const std::int64_t ticks = margin(received, sent);
     bins.add(ticks);
     if (ticks < 0) ++cell->violations;
     const std::size_t out = slot_of(from, sent), in = slot_of(to, received);
@@ -130,7 +130,7 @@ void Survey::add(Family family, const KeptEdge& edge, std::int64_t sent, std::in
 
 void Survey::pair(const verify::Pair& pair) {
   add(Family::single,
-      {verify::margin(pair.receive_time, pair.send_time), pair.send, pair.receive, pair.kind},
+      {margin(pair.receive_time, pair.send_time), pair.send, pair.receive, pair.kind},
       pair.send_time, pair.receive_time);
 }
 
@@ -150,8 +150,8 @@ void Survey::note_sample(const verify::Instance& instance) {
   const auto [first_begin, last_begin] = range_of(instance.sends);
   const auto [first_end, last_end] = range_of(instance.receives);
   SampledInstance sampled;
-  sampled.arrival = verify::margin(last_begin, first_begin);
-  sampled.ends = verify::margin(last_end, first_end);
+  sampled.arrival = margin(last_begin, first_begin);
+  sampled.ends = margin(last_end, first_end);
   ++instances_;
   arrivals_.add(sampled.arrival);
   ends_.add(sampled.ends);
@@ -160,7 +160,7 @@ void Survey::note_sample(const verify::Instance& instance) {
   sampled.hash = hash_of(instance.order);
   if (sample_.size() == k_sample && !smaller_hash(sampled, sample_.front())) return;
   sampled.time = first_begin;
-  sampled.worst = verify::margin(first_end, last_begin);
+  sampled.worst = margin(first_end, last_begin);
   const std::size_t all = instance.sends.size();
   sampled.processes = static_cast<std::uint32_t>(all);
   sampled.shown = std::min(sampled.processes, SampledInstance::k_shown);

@@ -52,7 +52,7 @@ struct MatrixCell {
 
 /// Counts of edges under some times.
 struct EdgeCounts {
-  std::vector<MatrixCell> cells;  ///< in order of family, from, to
+  std::vector<MatrixCell> cells;  ///< order: family, from, to
   std::array<Bins, k_edge_kinds> margins;
   /// Arrival skew and spread of the ends of all collectives in which all wait
   /// for all.

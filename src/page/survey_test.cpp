@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "page/collect.hpp"
-#include "page/layout.hpp"
+#include "trace/layout.hpp"
 #include "verify/testing.hpp"
 
 namespace entrain::page {
@@ -32,8 +32,8 @@ TraceBuilder three_processes() {
 }
 
 SurveyScope scope_of(const trace::Trace& trace) {
-  const Layout layout =
-      make_layout(trace.definitions, trace::separate_domains(trace.definitions.locations.size()));
+  const trace::Layout layout =
+      trace::make_layout(trace.definitions, trace::separate_domains(trace.definitions.locations.size()));
   return {.row_of = layout.row_of,
           .clock_of = layout.clock_of,
           .clocks = static_cast<std::uint32_t>(layout.clocks.size()),
@@ -129,7 +129,7 @@ Data collected(const trace::Trace& trace, const std::vector<ClockMap>& after) {
                   .after = after,
                   .edges_before = survey,
                   .edges_after = &survey},
-                 make_layout(trace.definitions, trace::separate_domains(3)));
+                 trace::make_layout(trace.definitions, trace::separate_domains(3)));
 }
 
 /// Maps that bend the second clock.

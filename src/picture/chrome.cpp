@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "output/mark.hpp"
+#include "base/file_mark.hpp"
 #include "picture/writer.hpp"
 
 namespace entrain::picture {

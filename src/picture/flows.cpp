@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/margin.hpp"
 #include "match/deciding_pairs.hpp"
-#include "verify/pair_counts.hpp"
 
 namespace entrain::picture {
 
 namespace {
 
 std::int64_t margin_of(const Times& times, NodeIndex from, NodeIndex to) {
-  return verify::margin(times.of_node[to], times.of_node[from]);
+  return margin(times.of_node[to], times.of_node[from]);
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ std::vector<std::uint64_t> worst_flows(std::span<const Flow> flows, std::size_t 
   using Rank = std::pair<std::int64_t, std::uint64_t>;
   std::vector<Rank> worst;  // a heap with the best one of them on top
   for (std::uint64_t i = 0; i < flows.size() && most > 0; ++i) {
-    const Rank rank{verify::margin(flows[i].margin, flows[i].bound), i};
+    const Rank rank{margin(flows[i].margin, flows[i].bound), i};
     if (worst.size() == most) {
       if (!(rank < worst.front())) continue;
       std::pop_heap(worst.begin(), worst.end());

@@ -5,8 +5,8 @@
 
 #include <protozero/pbf_builder.hpp>
 
+#include "base/file_mark.hpp"
 #include "formats/perfetto/fields.hpp"
-#include "output/mark.hpp"
 #include "picture/writer.hpp"
 
 namespace entrain::picture {

@@ -246,7 +246,7 @@ std::string recount_text(const CorrectReport& report, const Style& style) {
       style);
 }
 
-/// What was changed, where it is, and how to go on.
+/// Changes, the place of the result, and how to go on.
 std::string outcome_text(const CorrectReport& report, const Style& style) {
   const CorrectionStatistics& statistics = report.statistics;
   std::string text;

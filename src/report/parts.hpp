@@ -15,7 +15,7 @@ namespace entrain::report {
 /// "8 locations, 131,216 events (33,104 of communication), timer 1 GHz".
 std::string trace_text(const CheckReport& report);
 
-/// "linear: through the ClockOffset records", and why if nobody asked for it.
+/// "linear: through the ClockOffset records", and why unless it was asked for.
 std::string presync_text(const CheckReport& report);
 
 /// Shows how well the sessions of each clock fit, a row per clock. "" if no clock was measured.

@@ -15,10 +15,7 @@ template std::string json_text(const ArchiveInfo&);
 template std::string json_text(const CheckReport&);
 template std::string json_text(const CompareReport&);
 template std::string json_text(const CorrectReport&);
-template std::string json_text(const DistortReport&);
-template std::string json_text(const DropReport&);
 template std::string json_text(const EdgesReport&);
 template std::string json_text(const ExportReport&);
-template std::string json_text(const SynthReport&);
 
 }  // namespace entrain::report

@@ -5,12 +5,9 @@
 
 #include <entrain/align.hpp>
 #include <entrain/compare.hpp>
-#include <entrain/distort.hpp>
-#include <entrain/drop.hpp>
 #include <entrain/export.hpp>
 #include <entrain/info.hpp>
 #include <entrain/report.hpp>
-#include <entrain/synth.hpp>
 
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -58,17 +55,6 @@ std::string to_text(const CorrectReport& report, const Style& style);
 /// their total `time_s`.
 Json to_json(const CorrectReport& report);
 
-/// The clocks that `distort` gave to a trace.
-std::string to_text(const DistortReport& report, const Style& style);
-/// Schema entrain.distort/1; the input is `archive`.
-Json to_json(const DistortReport& report);
-
-/// The records that `drop` lost, by kind and by location. Of many locations only those that lost
-/// most, with a verbose style all.
-std::string to_text(const DropReport& report, const Style& style);
-/// Schema entrain.drop/1; the input is `archive`. Times are stored ticks.
-Json to_json(const DropReport& report);
-
 /// The tables that `edges` has written.
 std::string to_text(const EdgesReport& report, const Style& style);
 /// Schema entrain.edges/1.
@@ -84,10 +70,5 @@ std::string to_text(const ArchiveInfo& info, const Style& style);
 /// Schema entrain.info/1. `length_s` and `span_s` are `length_ticks` and
 /// `last_ticks - first_ticks` in seconds.
 Json to_json(const ArchiveInfo& info);
-
-/// The trace that `synth` wrote.
-std::string to_text(const SynthReport& report, const Style& style);
-/// Schema entrain.synth/1.
-Json to_json(const SynthReport& report);
 
 }  // namespace entrain::report

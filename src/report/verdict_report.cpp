@@ -58,7 +58,7 @@ std::string silent_receives(const CheckReport& report) {
   return fmt::format("{} ({})", receives_text(silent, report), why);
 }
 
-/// Every operation that told nothing, by the reason.
+/// Operations that yield no edge, by the reason.
 std::string silent_text(const CheckReport& report) {
   const Coverage& coverage = report.coverage;
   std::string text = silent_receives(report);
@@ -131,7 +131,7 @@ std::string reservations(const CheckReport& report) {
   return text;
 }
 
-/// Operations of which nobody can tell when the others took part.
+/// Operations with processes that were not recorded.
 std::string unrecorded_clause(const CheckReport& report) {
   const std::uint64_t count = count_of(report.unmatched, "with_unrecorded_processes");
   if (count == 0) return "";

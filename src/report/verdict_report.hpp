@@ -21,8 +21,8 @@ bool is_denied(const Completeness& completeness);
 /// {"mpi_communication": true, false or null, "incomplete": [names], "filters": {name: value}}.
 Json completeness_json(const Completeness& completeness);
 
-/// Adds a field with the share of the communication that could be checked, one with what told
-/// nothing, and one with what would help.
+/// Adds a field with the share of the communication that could be checked, one with what
+/// yields no edge, and one with what would help.
 void add_coverage(FieldList& fields, const CheckReport& report);
 
 /// The members of Coverage, and its share, null if nothing was recorded.
@@ -38,8 +38,8 @@ void add_verdict(Json& json, const std::optional<Judgement>& judgement);
 /// The sentence with which `check` begins, in lines of at most Style::columns, each with its end.
 std::string verdict_text(const CheckReport& report, const Style& style);
 
-/// The sentence with which `correct` begins: on the archive as written, or that nobody looked at
-/// it.
+/// The sentence with which `correct` begins: on the archive as written, or that it was
+/// not checked.
 std::string verdict_text(const CorrectReport& report, const Style& style);
 
 }  // namespace entrain::report

@@ -20,8 +20,9 @@
 #include "cli/verbs.hpp"
 #include "net/cli/verbs.hpp"
 #include "record/cli/record.hpp"
-#include "session/mpi/launch.hpp"
-#include "session/mpi/processes.hpp"
+#include "tool/mpi/launch.hpp"
+#include "tool/mpi/processes.hpp"
+#include "sim/cli/verbs.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -158,10 +159,10 @@ int main(int argc, char** argv) {
   occupy_standard_descriptors();
   if (is_record(argc, argv)) return run_guarded(argc, argv).value_or(k_exit_failure);
   install_signal_handlers();  // before MPI starts threads
-  entrain::session::MpiProcesses mpi;
+  entrain::mpi::MpiProcesses mpi;
   set_processes(mpi.team());
-  if (entrain::session::launched_as_mpi_process()) show_no_colours();
-  if (entrain::session::MpiProcesses::launched_in_vain()) {
+  if (entrain::mpi::launched_as_mpi_process()) show_no_colours();
+  if (entrain::mpi::MpiProcesses::launched_in_vain()) {
     complain(
         "an MPI launcher started several processes, but this entrain was built without MPI; "
         "start one, or build it where MPI is found");

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/loaded_trace.hpp"
 #include "trace/trace.hpp"
 
 /// Hand-made traces for unit tests.
@@ -158,6 +159,14 @@ void change_events(LocationSkeleton& location, Change change) {
   std::vector<Event> events(location.events.begin(), location.events.end());
   change(events);
   location.events = EventList(events);
+}
+
+/// A trace made by hand, all of it in this process.
+inline LoadedTrace loaded_of(const TraceBuilder& builder) {
+  LoadedTrace loaded;
+  loaded.trace = builder.trace();
+  loaded.partition = undivided(loaded.trace.definitions);
+  return loaded;
 }
 
 }  // namespace entrain::trace::testing

@@ -11,6 +11,7 @@
 #include "base/free_memory.hpp"
 #include "base/try.hpp"
 #include "trace/recorded_clock.hpp"
+#include "trace/stream_times.hpp"
 #include "verify/exchange_part.hpp"
 
 namespace entrain::verify {
@@ -121,7 +122,7 @@ class EndWriter {
     for (const LocationIndex l : source_.places.locations(outline.process)) {
       const trace::LocationSkeleton& location = source_.trace.locations[l];
       const std::uint32_t first = source_.places.first_number(l);
-      StreamTimes time(source_.maps[l]);
+      trace::StreamTimes time(source_.maps[l]);
       trace::RecordedClock clock;
       if (with_facts_) clock = trace::RecordedClock(location, source_.trace.definitions);
       for (; i < outline.posts.size(); ++i) {

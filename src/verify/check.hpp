@@ -21,7 +21,7 @@
 
 namespace entrain::verify {
 
-/// The times to check, and what the check of these needs beside the trace.
+/// The times to check, and further arguments of the check.
 struct TimesToCheck {
   /// Clock map per location: stored stamp -> time.
   std::span<const ClockMap> maps;

@@ -85,9 +85,9 @@ struct Unmatched {
   std::int64_t thread_teams = 0;                ///< thread teams that several threads forked
   std::int64_t thread_locks = 0;                ///< holdings of a lock by several threads at once
   std::int64_t thread_tasks = 0;                ///< tasks that were created more than once
-  std::int64_t streams = 0;                     ///< of accelerators, whose launches are not known
-  std::int64_t init_finalize = 0;               ///< incomplete calls, or calls of several threads
-  std::int64_t rma_group_sync = 0;              ///< post, start, complete, wait: per partner
+  std::int64_t streams = 0;         ///< streams of accelerators whose launches are not known
+  std::int64_t init_finalize = 0;   ///< incomplete calls, or calls of several threads
+  std::int64_t rma_group_sync = 0;  ///< post, start, complete, wait: per partner
   std::int64_t rma_notify = 0;
 };
 

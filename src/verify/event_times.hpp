@@ -8,28 +8,11 @@
 
 #include <entrain/clock_map.hpp>
 
+#include "trace/stream_times.hpp"
 #include "trace/trace.hpp"
 #include "verify/places.hpp"
 
 namespace entrain::verify {
-
-/// Evaluates a map at the stamps of one stream in about constant time each if they do not decrease.
-/// For decreasing stamps of a damaged stream it searches, as a cursor cannot go back.
-class StreamTimes {
- public:
-  explicit StreamTimes(const ClockMap& map) : map_(&map), cursor_(map) {}
-
-  std::int64_t operator()(std::uint64_t stamp) {
-    if (stamp < latest_) return (*map_)(stamp);
-    latest_ = stamp;
-    return cursor_(stamp);
-  }
-
- private:
-  const ClockMap* map_;
-  ClockMap::Cursor cursor_;
-  std::uint64_t latest_ = 0;
-};
 
 /// Source of the times of events: skeletons and maps of all locations involved.
 struct TimeSource {
@@ -66,7 +49,7 @@ class EventTimes {
   std::uint32_t process_;
   const trace::EventList* events_ = nullptr;  ///< events of the only location
   std::uint32_t first_ = 0;
-  std::optional<StreamTimes> time_;
+  std::optional<trace::StreamTimes> time_;
 };
 
 }  // namespace entrain::verify

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/big_vector.hpp"
+#include "base/strong_components.hpp"
 #include "verify/places.hpp"
 
 namespace entrain::verify {
@@ -39,30 +40,21 @@ class OrderGraph {
   /// Requires fewer than 2^30 vertices and edges. O(v + e) for v vertices and e edges.
   template <class Use>
   void for_each_component(std::uint32_t& next, Use use) {
-    build();
-    if (!peel()) return;
-    search_all(next);
-    for (const LocationIndex l : touched_) {
-      const Stretch& of = stretches_[l];
-      for (std::uint32_t e = of.first; e <= of.last && !is_hub(l); ++e) {
-        const Vertex v = of.begin + (e - of.first);
-        if (component_[v] != k_open) use(EventRef{l, e}, component_[v]);
-      }
-    }
+    find();
+    for_each_event([&](EventRef event, Vertex v) {
+      const Vertex root = components_.of(v);
+      if (root == k_none || events_[root] < 2) return;  // one event is no cycle
+      if (number_[root] == k_none) number_[root] = next++;
+      use(event, number_[root]);
+    });
   }
 
  private:
   using Vertex = std::uint32_t;
-  static constexpr std::uint32_t k_open = k_none;
-
   /// The events of a location in the graph, and the vertex of the first one.
   struct Stretch {
     std::uint32_t first = k_none, last = 0;
     Vertex begin = 0;
-  };
-  struct Frame {
-    Vertex vertex = 0;
-    std::uint32_t successor = 0;  ///< index in targets_ of the next one
   };
 
   [[nodiscard]] bool is_hub(LocationIndex l) const { return l >= locations_; }
@@ -70,28 +62,27 @@ class OrderGraph {
     const Stretch& of = stretches_[event.location];
     return of.begin + (event.event - of.first);
   }
-  void include(EventRef event);
+  /// Calls use(event, vertex) for all events, in order.
   template <class Use>
-  void for_each_arc(Use use) const;
-  void build();
-  bool peel();
-  void search_all(std::uint32_t& next);
-  void open(Vertex v);
-  void search(Vertex root, std::uint32_t& next);
-  void close(Vertex v, std::uint32_t& next);
+  void for_each_event(Use use) const {
+    for (const LocationIndex l : touched_) {
+      const Stretch& of = stretches_[l];
+      for (std::uint32_t e = of.first; e <= of.last && !is_hub(l); ++e) {
+        use(EventRef{l, e}, of.begin + (e - of.first));
+      }
+    }
+  }
+  void include(EventRef event);
+  void find();
 
   const std::size_t locations_;
   std::span<const ClusterEdge> edges_;
   std::vector<Stretch> stretches_;      ///< one per location, then one per member: its hubs
   std::vector<LocationIndex> touched_;  ///< those with vertices, sorted
-  Vertex hubs_begin_ = 0;               ///< vertices from here on are hubs
-  BigVector<std::uint32_t> first_;      ///< first target per vertex, and the end
-  BigVector<Vertex> targets_;
-  BigVector<std::uint32_t> incoming_;  ///< number of predecessors
-  BigVector<Vertex> path_;
-  std::vector<Frame> frames_;
-  BigVector<std::uint32_t> index_, low_, component_;
-  std::uint32_t clock_ = 0;
+  std::size_t vertices_ = 0;
+  BigVector<Arc> arcs_;
+  StrongComponents components_;
+  BigVector<std::uint32_t> events_, number_;  ///< events and number of each component, by its root
 };
 
 }  // namespace entrain::verify

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <entrain/report.hpp>
 
+#include "base/margin.hpp"
 #include "verify/edges.hpp"
 
 namespace entrain::verify {
@@ -28,14 +28,6 @@ struct PairCounts {
     return *this = combined(*this, other, std::minus<>());
   }
 };
-
-/// Returns a - b, clamped.
-inline std::int64_t margin(std::int64_t a, std::int64_t b) {
-  std::int64_t difference = 0;
-  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
-  return a < b ? std::numeric_limits<std::int64_t>::min()
-               : std::numeric_limits<std::int64_t>::max();
-}
 
 /// Counts the pairs of an instance in O(n log n): sends x receives without those inside one
 /// location; if ordered, only those whose send has the lower rank. Ignores cycles.

@@ -18,11 +18,15 @@
 #include "base/cancel.hpp"
 #include "base/team.hpp"
 #include "trace/share.hpp"
+#include "trace/teams_testing.hpp"
 #include "trace/testing.hpp"
 #include "verify/check.hpp"
 
 /// Hand-made traces for the tests of this folder, and reports by teams of every size.
 namespace entrain::verify::testing {
+
+using trace::testing::expect_by_teams;
+using trace::testing::part_of;
 
 inline std::string text_of(const EdgeEnd& end) {
   return fmt::format("{} {:?} {:?} {} {}", end.location, end.process, end.region, end.local_ticks,
@@ -50,63 +54,6 @@ inline std::string text_of(const CheckReport& report) {
                       name_of(report.judgement.doubt), report.checked_edges);
   return text + fmt::format("{} {}\nunmatched {}\nskipped {}\n", report.violations,
                             report.below_latency, report.unmatched, report.skipped);
-}
-
-/// Gives processes to members: in a row, or like cards.
-inline trace::Partition dealt(const trace::Definitions& definitions, unsigned members,
-                              bool in_a_row) {
-  const std::vector<std::uint64_t> weight(definitions.locations.size(), 1);
-  trace::Partition partition = trace::divide(definitions, weight, members);
-  if (!in_a_row) {
-    for (LocationIndex l = 0; l < partition.owner.size(); ++l) {
-      partition.owner[l] = (definitions.process_of[l] * 5 + 3) % members;
-    }
-  }
-  return partition;
-}
-
-/// The part of a trace that a process of the run holds: the skeletons of its own locations.
-inline trace::Trace part_of(const trace::Trace& trace, const trace::Partition& partition,
-                            unsigned rank) {
-  trace::Trace part;
-  part.path = trace.path;
-  part.definitions = trace.definitions;
-  part.locations.resize(trace.locations.size());
-  for (LocationIndex l = 0; l < trace.locations.size(); ++l) {
-    if (partition.owns(rank, l)) part.locations[l] = trace.locations[l];
-  }
-  return part;
-}
-inline std::vector<ClockMap> part_of(std::span<const ClockMap> maps,
-                                     const trace::Partition& partition, unsigned rank) {
-  std::vector<ClockMap> part(maps.size());
-  for (LocationIndex l = 0; l < maps.size(); ++l) {
-    if (partition.owns(rank, l)) part[l] = maps[l];
-  }
-  return part;
-}
-
-/// Throws std::logic_error unless teams of every size come to the text `expected` at every member:
-/// `body(team, partition)` makes it. Processes are dealt out in a row and like cards.
-template <class Body>
-void expect_by_teams(const trace::Definitions& definitions, const std::string& expected,
-                     Body body) {
-  for (const unsigned members : {2U, 3U, 7U}) {
-    for (const bool in_a_row : {true, false}) {
-      const trace::Partition partition = dealt(definitions, members, in_a_row);
-      std::vector<std::string> found(members);
-      const auto result = run_team(members, [&](Team& team) -> Result<void> {
-        found[team.rank()] = body(team, partition);
-        return {};
-      });
-      if (!result) throw std::logic_error(result.error().message);
-      for (const std::string& text : found) {
-        if (text == expected) continue;
-        throw std::logic_error(
-            fmt::format("{} members report\n{}\ninstead of\n{}", members, text, expected));
-      }
-    }
-  }
 }
 
 /// Checks `share` by the clocks as they are, and by `times` as other times of the same events. The

@@ -314,7 +314,8 @@ class Kernels {
   };
   struct Given {
     std::vector<EventRef> launches;
-    std::vector<std::pair<std::size_t, EventRef>> waits;  ///< with the number of launches before
+    std::vector<std::pair<std::size_t, EventRef>>
+        waits;  ///< waits, and the number of launches before each
   };
 
   [[nodiscard]] bool is_accelerator(LocationIndex location) const {
@@ -345,9 +346,9 @@ class Kernels {
 
   const trace::Definitions& definitions_;
   bool is_one_device_ = false;
-  std::map<LocationIndex, Work> work_;    ///< by stream
-  std::map<LocationIndex, Given> given_;  ///< by stream; k_none: not recorded
-  std::set<LocationIndex> since_wait_;    ///< of given_, with launches of the present location
+  std::map<LocationIndex, Work> work_;    ///< kernels of each stream
+  std::map<LocationIndex, Given> given_;  ///< launches of each stream; k_none: not recorded
+  std::set<LocationIndex> since_wait_;    ///< streams with launches of the present location
 };
 
 }  // namespace

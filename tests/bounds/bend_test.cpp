@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "formats/otf2/source/testing.hpp"
+#include "formats/otf2/testing.hpp"
 
 namespace entrain::causal {
 namespace {
@@ -48,7 +48,7 @@ double rms_error(const trace::Trace& trace, const trace::Trace& truth,
   return std::sqrt(sum / count) / static_cast<double>(trace.definitions.clock.resolution_hz);
 }
 
-clocks::Presynchronised bent(const session::LoadedTrace& loaded, clocks::Presynchronised presync) {
+clocks::Presynchronised bent(const trace::LoadedTrace& loaded, clocks::Presynchronised presync) {
   const match::Graph graph = match::build_graph(loaded.trace, {});
   Solo solo;
   const auto done = bend_by_edges({.share = loaded.share(solo), .graph = graph},
@@ -67,8 +67,8 @@ void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.nam
 class Bent : public ::testing::TestWithParam<Expected> {};
 
 TEST_P(Bent, clocks_come_closer_to_the_truth) {
-  const session::LoadedTrace skewed = load_example(GetParam().name);
-  const session::LoadedTrace truth = load_example(std::string(GetParam().name) + ".truth");
+  const trace::LoadedTrace skewed = load_example(GetParam().name);
+  const trace::LoadedTrace truth = load_example(std::string(GetParam().name) + ".truth");
   const auto linear = clocks::presynchronise(skewed.trace, Presync::linear);
   ASSERT_TRUE(linear);
   const clocks::Presynchronised causal = bent(skewed, *linear);
@@ -81,8 +81,8 @@ TEST_P(Bent, clocks_come_closer_to_the_truth) {
 }
 
 TEST_P(Bent, clocks_need_no_session) {
-  session::LoadedTrace skewed = load_example(GetParam().name);
-  const session::LoadedTrace truth = load_example(std::string(GetParam().name) + ".truth");
+  trace::LoadedTrace skewed = load_example(GetParam().name);
+  const trace::LoadedTrace truth = load_example(std::string(GetParam().name) + ".truth");
   auto none = clocks::presynchronise(skewed.trace, Presync::none);
   ASSERT_TRUE(none);
   for (LocationIndex l = 0; l < none->maps.size(); ++l) {
@@ -96,8 +96,8 @@ TEST_P(Bent, clocks_need_no_session) {
 }
 
 TEST_P(Bent, clean_traces_keep_their_maps) {
-  const session::LoadedTrace truth = load_example(std::string(GetParam().name) + ".truth");
-  session::LoadedTrace with_sessions = load_example(std::string(GetParam().name) + ".truth");
+  const trace::LoadedTrace truth = load_example(std::string(GetParam().name) + ".truth");
+  trace::LoadedTrace with_sessions = load_example(std::string(GetParam().name) + ".truth");
   for (auto& location : with_sessions.trace.locations) {
     location.clock_offsets = {{location.first, 0, 0}, {location.last, 0, 0}};
   }

@@ -15,22 +15,22 @@
 #include "bounds/prove.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
-#include "formats/otf2/source/testing.hpp"
-#include "sim/distort.hpp"
+#include "formats/otf2/testing.hpp"
+#include "sim/model/distort.hpp"
 
 namespace entrain::bounds::testing {
 
-inline trace::ClockDomains processes_of(const session::LoadedTrace& loaded) {
+inline trace::ClockDomains processes_of(const trace::LoadedTrace& loaded) {
   return trace::domains_by(loaded.trace.definitions.process_of);
 }
 
 /// The same events with clocks of their own, and sessions as they were measured.
-inline session::LoadedTrace distorted(const session::LoadedTrace& truth,
+inline trace::LoadedTrace distorted(const trace::LoadedTrace& truth,
                                       const DistortOptions& options, bool sessions) {
   const std::vector<ClockMap> identity(truth.trace.locations.size());
   auto wrong = sim::distort(truth.trace, identity, options);
   EXPECT_TRUE(wrong) << wrong.error().message;
-  session::LoadedTrace result;
+  trace::LoadedTrace result;
   result.trace = truth.trace;
   result.partition = truth.partition;
   for (LocationIndex l = 0; l < result.trace.locations.size(); ++l) {
@@ -59,7 +59,7 @@ struct Proof {
   ClockBounds bounds;
 };
 
-inline Proof prove(const session::LoadedTrace& loaded, Presync method, BoundsOption option = {},
+inline Proof prove(const trace::LoadedTrace& loaded, Presync method, BoundsOption option = {},
                    const MuTicks& mu = {}) {
   Proof proof;
   Solo solo;

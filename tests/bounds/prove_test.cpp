@@ -17,7 +17,7 @@
 #include "bounds/proofs.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
-#include "formats/otf2/source/testing.hpp"
+#include "formats/otf2/testing.hpp"
 #include "trace/properties.hpp"
 #include "trace/testing.hpp"
 
@@ -25,7 +25,7 @@ namespace entrain::bounds {
 namespace {
 
 using otf2::testing::load_example;
-using otf2::testing::loaded_of;
+using trace::testing::loaded_of;
 using testing::distorted;
 using ::testing::HasSubstr;
 using testing::outside;
@@ -50,7 +50,7 @@ std::vector<std::vector<std::int64_t>> figures(const ClockBounds& bounds) {
 }
 
 /// Messages one way, at the given times of the receiver's clock; both clocks were measured once.
-session::LoadedTrace one_way(std::int64_t late_by) {
+trace::LoadedTrace one_way(std::int64_t late_by) {
   trace::testing::TraceBuilder b(2);
   for (std::uint64_t t = 0; t <= 1'000'000'000; t += 10'000'000) {
     b.message(trace::EventKind::send, 0, 1'000'000 + t, 1);
@@ -60,7 +60,7 @@ session::LoadedTrace one_way(std::int64_t late_by) {
   }
   b.trace().locations[0].clock_offsets = {{1'000'000, 0, 0}};
   b.trace().locations[1].clock_offsets = {{1'000'000, 0, 700}};
-  session::LoadedTrace loaded;
+  trace::LoadedTrace loaded;
   loaded.trace = b.trace();
   loaded.partition = trace::undivided(loaded.trace.definitions);
   return loaded;
@@ -78,7 +78,7 @@ TEST(ProveIntervals, a_single_session_bounds_a_clock_by_its_distance) {
 /// Records may say anything.
 TEST(ProveIntervals, records_of_a_clock_that_is_half_as_fast_again_give_no_bounds_but_a_reason) {
   for (const std::int64_t gained : {500'000'000, 2'000'000'000, -600'000'000}) {
-    session::LoadedTrace loaded = one_way(0);
+    trace::LoadedTrace loaded = one_way(0);
     loaded.trace.locations[1].clock_offsets = {{1'500'000, 700, 700}, {1'001'500'000, gained, 700}};
     const ClockBounds bounds = prove(loaded, Presync::linear).bounds;
     EXPECT_THAT(bounds.reason,
@@ -103,7 +103,7 @@ TEST(ProveIntervals, a_rate_that_no_clock_has_is_not_assumed_away) {
 
 /// Two equal clocks that exchange messages of 10 us for a millisecond, and have an event each a
 /// second before.
-session::LoadedTrace late_messages() {
+trace::LoadedTrace late_messages() {
   trace::testing::TraceBuilder b(2);
   using K = trace::EventKind;
   for (const LocationIndex l : {0u, 1u}) {
@@ -118,7 +118,7 @@ session::LoadedTrace late_messages() {
   return loaded_of(b);
 }
 
-Proof prove_with(const session::LoadedTrace& loaded, const ClockPriorOption& option,
+Proof prove_with(const trace::LoadedTrace& loaded, const ClockPriorOption& option,
                  const BoundsOption& bounds = {}) {
   Solo solo;
   Proof proof;
@@ -133,7 +133,7 @@ Proof prove_with(const session::LoadedTrace& loaded, const ClockPriorOption& opt
 }
 
 TEST(ProveIntervals, the_kind_of_clocks_limits_their_mean_rates) {
-  const session::LoadedTrace loaded = late_messages();
+  const trace::LoadedTrace loaded = late_messages();
   const auto bound = [&](const ClockPriorOption& option, LimitOrigin source) {
     const ClockBounds bounds = prove_with(loaded, option).bounds;
     EXPECT_EQ(bounds.mean_rate_source, source);
@@ -258,7 +258,7 @@ TEST(ProveIntervals, a_session_that_would_help_is_told) {
 }
 
 TEST(ProveIntervals, offsets_without_half_width_are_told_apart) {
-  session::LoadedTrace loaded = late_messages();
+  trace::LoadedTrace loaded = late_messages();
   EXPECT_EQ(prove_with(loaded, {}).bounds.assumed_sessions, 0u);
   for (auto& location : loaded.trace.locations) {
     location.clock_offsets = {{900'000, 0, 0}, {1'002'000'000, 0, 0}};
@@ -283,7 +283,7 @@ TEST(ProveIntervals, offsets_without_half_width_are_told_apart) {
 }
 
 TEST(ProveIntervals, any_team_finds_the_same) {
-  const session::LoadedTrace whole = load_example("lulesh-8");
+  const trace::LoadedTrace whole = load_example("lulesh-8");
   Proof alone = prove(whole, Presync::automatic);
   const auto expected = figures(alone.bounds);
   Solo solo;
@@ -294,7 +294,7 @@ TEST(ProveIntervals, any_team_finds_the_same) {
   const auto held = figures(judge(whole.share(solo), alone.proven, alone.presync.maps, true));
   for (const unsigned members : {2u, 3u}) {
     const auto done = run_team(members, [&](Team& team) -> Result<void> {
-      session::LoadedTrace part;
+      trace::LoadedTrace part;
       part.trace = whole.trace;
       for (const std::uint32_t process : whole.trace.definitions.process_of) {
         part.partition.owner.push_back(process * 5 % 7 % members);
@@ -322,7 +322,7 @@ TEST(ProveIntervals, any_team_finds_the_same) {
 }
 
 TEST(ProveIntervals, a_limit_that_is_too_small_is_refused_by_name) {
-  const session::LoadedTrace skewed = load_example("lulesh-8");
+  const trace::LoadedTrace skewed = load_example("lulesh-8");
   const auto presync = clocks::presynchronise(skewed.trace, Presync::linear);
   ASSERT_TRUE(presync);
   Solo solo;
@@ -337,8 +337,8 @@ TEST(ProveIntervals, a_limit_that_is_too_small_is_refused_by_name) {
 }
 
 TEST(ProveIntervals, a_smaller_limit_gives_tighter_bounds) {
-  const session::LoadedTrace truth = load_example("amg-8.truth");
-  const session::LoadedTrace skewed = distorted(truth, {}, true);
+  const trace::LoadedTrace truth = load_example("amg-8.truth");
+  const trace::LoadedTrace skewed = distorted(truth, {}, true);
   std::int64_t tighter = 0;
   for (const double ppm : {5.0, 20.0, 200.0}) {
     BoundsOption option;
@@ -416,19 +416,19 @@ TEST(ProveIntervals, sessions_of_a_master_that_is_no_location_tie_clocks_to_each
 }
 
 TEST(ProveIntervals, a_rewritten_archive_has_no_clocks) {
-  session::LoadedTrace trace = loaded_of(ping_pong(true));
+  trace::LoadedTrace trace = loaded_of(ping_pong(true));
   trace.trace.definitions.properties = {
       {trace::k_property_correction, "mode=rewrite presync=linear"}};
   EXPECT_THAT(prove(trace, Presync::none).bounds.reason, HasSubstr("rewritten by a correction"));
 }
 
 TEST(ProveIntervals, a_trace_without_events_has_no_bounds) {
-  const session::LoadedTrace empty = loaded_of(trace::testing::TraceBuilder(2));
+  const trace::LoadedTrace empty = loaded_of(trace::testing::TraceBuilder(2));
   EXPECT_EQ(prove(empty, Presync::none).bounds.reason, "there are no events");
 }
 
 TEST(Judge, what_all_maps_have_in_common_is_no_error_and_what_one_has_is) {
-  const session::LoadedTrace trace = loaded_of(ping_pong(true));
+  const trace::LoadedTrace trace = loaded_of(ping_pong(true));
   const Proof proof = prove(trace, Presync::none);
   Solo solo;
   std::vector<ClockMap> maps;
@@ -455,7 +455,7 @@ TEST(ProjectInside, threads_of_which_nothing_is_known_stay_with_their_process) {
       b.request(trace::EventKind::irecv_request, silent, t, t);
     }
   }
-  const session::LoadedTrace trace = loaded_of(b);
+  const trace::LoadedTrace trace = loaded_of(b);
   const trace::ClockDomains apart = trace::separate_domains(6);
   Solo solo;
   const match::Graph graph = match::build_graph(trace.trace, {});
@@ -486,7 +486,7 @@ TEST(ProjectInside, traces_of_no_events_and_of_one_clock_stay) {
       b.request(trace::EventKind::irecv_request, 0, 1'000, 1);
       b.request(trace::EventKind::irecv_request, 0, 2'000, 2);
     }
-    const session::LoadedTrace trace = loaded_of(b);
+    const trace::LoadedTrace trace = loaded_of(b);
     const Proof proof = prove(trace, Presync::none);
     Solo solo;
     std::vector<ClockMap> maps = proof.presync.maps;
@@ -499,7 +499,7 @@ TEST(ProjectInside, traces_of_no_events_and_of_one_clock_stay) {
 }
 
 TEST(Judge, a_jump_counts_in_its_window) {
-  const session::LoadedTrace trace = loaded_of(ping_pong(true));
+  const trace::LoadedTrace trace = loaded_of(ping_pong(true));
   const Proof proof = prove(trace, Presync::none);
   Solo solo;
   std::vector<ClockMap> maps = proof.presync.maps;

@@ -15,7 +15,7 @@
 #include "bounds/judge.hpp"
 #include "bounds/project_inside.hpp"
 #include "bounds/proofs.hpp"
-#include "formats/otf2/source/testing.hpp"
+#include "formats/otf2/testing.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::bounds {
@@ -49,8 +49,8 @@ testing::Contained compare(const trace::Trace& skewed, const trace::Trace& truth
 class Recorded : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Recorded, bounds_contain_the_truth_of_every_event) {
-  const session::LoadedTrace skewed = load_example(GetParam());
-  const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  const trace::LoadedTrace skewed = load_example(GetParam());
+  const trace::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
   for (const Presync method : {Presync::none, Presync::linear, Presync::causal}) {
     const Proof proof = prove(skewed, method);
     EXPECT_EQ(proof.bounds.reason, "");
@@ -65,7 +65,7 @@ TEST_P(Recorded, bounds_contain_the_truth_of_every_event) {
 }
 
 TEST_P(Recorded, bounds_contain_the_truth_of_any_distortion) {
-  const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  const trace::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     DistortOptions options;
     options.seed = seed;
@@ -73,7 +73,7 @@ TEST_P(Recorded, bounds_contain_the_truth_of_any_distortion) {
     options.drift_ppm = seed % 2 == 0 ? 100 : 1;
     options.wander_ppm = seed % 3 == 0 ? 0 : 20;
     options.wander_period_s = seed > 4 ? 0.05 : 0;
-    const session::LoadedTrace skewed = distorted(truth, options, seed % 4 > 1);
+    const trace::LoadedTrace skewed = distorted(truth, options, seed % 4 > 1);
     const Proof proof = prove(skewed, Presync::automatic);
     EXPECT_EQ(proof.bounds.sessions > 0, seed % 4 > 1);
     const testing::Contained found =
@@ -86,11 +86,11 @@ TEST_P(Recorded, bounds_contain_the_truth_of_any_distortion) {
 }
 
 TEST_P(Recorded, bounds_hold_for_clocks_that_were_measured_once) {
-  const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  const trace::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
   for (const double drift_ppm : {20.0, 2'000.0}) {
     DistortOptions options;
     options.drift_ppm = drift_ppm;
-    session::LoadedTrace skewed = distorted(truth, options, true);
+    trace::LoadedTrace skewed = distorted(truth, options, true);
     std::uint64_t measured = 0;
     for (auto& location : skewed.trace.locations) {
       if (location.clock_offsets.empty()) continue;
@@ -110,8 +110,8 @@ TEST_P(Recorded, bounds_hold_for_clocks_that_were_measured_once) {
 }
 
 TEST_P(Recorded, corrected_times_are_judged_too) {
-  const session::LoadedTrace skewed = load_example(GetParam());
-  const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  const trace::LoadedTrace skewed = load_example(GetParam());
+  const trace::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
   CorrectOptions options;
   options.check.bounds.wanted = true;
   options.check.bounds.rows = true;
@@ -130,8 +130,8 @@ TEST_P(Recorded, corrected_times_are_judged_too) {
 }
 
 TEST_P(Recorded, what_leaves_the_intervals_is_moved_inside) {
-  const session::LoadedTrace skewed = load_example(GetParam());
-  const session::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
+  const trace::LoadedTrace skewed = load_example(GetParam());
+  const trace::LoadedTrace truth = load_example(std::string(GetParam()) + ".truth");
   const Proof proof = prove(skewed, Presync::linear);
   Solo solo;
   const constraints::Context context{.share = skewed.share(solo), .graph = proof.graph};

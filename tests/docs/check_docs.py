@@ -36,6 +36,7 @@ DOCUMENTS = [
     "fuzz/README.md",
     "products/net/ARCHITECTURE.md",
     "products/record/ARCHITECTURE.md",
+    "products/sim/ARCHITECTURE.md",
 ]
 RUNNABLE = ["README.md", "docs/manual/align.md", "docs/manual/bounds.md", "docs/manual/correct.md",
             "docs/manual/export.md", "docs/manual/net.md", "docs/manual/services.md",

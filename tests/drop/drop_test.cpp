@@ -11,7 +11,7 @@
 
 #include "formats/otf2/format/format.hpp"
 #include "formats/otf2/read/archive.hpp"
-#include "sim/drop_testing.hpp"
+#include "sim/model/drop_testing.hpp"
 #include "support/big_endian.hpp"
 #include "support/compare_traces.hpp"
 #include "support/files.hpp"

@@ -12,9 +12,9 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/otf2/source/load.hpp"
+#include "formats/otf2/load.hpp"
 #include "match/graph.hpp"
-#include "sim/drop_testing.hpp"
+#include "sim/model/drop_testing.hpp"
 #include "support/lockstep.hpp"
 
 namespace entrain::test {

@@ -13,8 +13,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/flat_map.hpp"
-#include "formats/otf2/source/load.hpp"
-#include "sim/drop_testing.hpp"
+#include "formats/otf2/load.hpp"
+#include "sim/model/drop_testing.hpp"
 #include "support/lockstep.hpp"
 #include "support/pairing.hpp"
 #include "support/random_plan.hpp"

@@ -22,7 +22,7 @@ NAMED_LIBRARIES = {"otf2": "otf2/", "eigen": "Eigen/", "json": "nlohmann/", "cli
 
 # Rooms that must not reach each other, whatever the table says: the checker must not share code
 # with what it checks.
-FORBIDDEN = [("verify", "clc"), ("verify", "match"), ("sim", "formats/otf2")]
+FORBIDDEN = [("verify", "clc"), ("verify", "match"), ("sim/model", "formats/otf2")]
 # Nor must a product of its own reach the traces; its verbs do, by way of the tool's framework.
 FORBIDDEN += [(f"net/{room}", "trace") for room in ("model", "plan", "simulate", "report", "paper")]
 
@@ -30,7 +30,7 @@ FORBIDDEN += [(f"net/{room}", "trace") for room in ("model", "plan", "simulate",
 # no word in src/rooms.txt. "unit" stands for unit tests in src/ and their helpers.
 LIBRARIES = {
     "otf2/": ["tests", "fuzz", "bench"],
-    "mpi.h": ["src/session/mpi", "products/record/recorder", "tests", "examples", "bench"],
+    "mpi.h": ["src/tool/mpi", "products/record/recorder", "tests", "examples", "bench"],
     "CLI/": [],
     "Eigen/": [],
     "simdjson.h": [],

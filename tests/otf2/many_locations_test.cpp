@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "formats/otf2/read/archive.hpp"
-#include "formats/otf2/write/write_archive.hpp"
+#include "formats/otf2/write_archive.hpp"
 #include "support/files.hpp"
 #include "support/many_locations.hpp"
 #include "support/process.hpp"

@@ -10,9 +10,9 @@
 #include <entrain/clock_map.hpp>
 
 #include "formats/otf2/read/archive.hpp"
-#include "formats/otf2/write/compare_rewritten.hpp"
-#include "formats/otf2/write/retime_definitions.hpp"
-#include "formats/otf2/write/write_archive.hpp"
+#include "formats/otf2/compare_rewritten.hpp"
+#include "formats/otf2/retime_definitions.hpp"
+#include "formats/otf2/write_archive.hpp"
 #include "output/mark.hpp"
 #include "support/compare_traces.hpp"
 #include "support/files.hpp"

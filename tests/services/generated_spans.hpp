@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/random.hpp"
-#include "sim/otlp_text.hpp"
-#include "sim/services.hpp"
+#include "sim/model/otlp_text.hpp"
+#include "sim/model/services.hpp"
 
 namespace entrain::test {
 

@@ -9,8 +9,8 @@
 
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
+#include "formats/otf2/load.hpp"
 #include "formats/otf2/read/stamps.hpp"
-#include "formats/otf2/source/load.hpp"
 
 namespace entrain::test {
 namespace {
@@ -56,8 +56,8 @@ class Collector {
 Result<ClockErrors> clock_errors(const std::filesystem::path& trace,
                                  const std::filesystem::path& truth,
                                  const ClockErrorOptions& options) {
-  TRY_ASSIGN(session::LoadedTrace loaded, otf2::load(trace, 1, nullptr));
-  TRY_ASSIGN(const session::LoadedTrace real, otf2::load(truth, 1, nullptr));
+  TRY_ASSIGN(trace::LoadedTrace loaded, otf2::load(trace, 1, nullptr));
+  TRY_ASSIGN(const trace::LoadedTrace real, otf2::load(truth, 1, nullptr));
   if (options.ends_only) {
     for (auto& location : loaded.trace.locations) {
       auto& records = location.clock_offsets;

@@ -71,7 +71,7 @@ class TextReader {
   bool ended_ = false, cut_ = false, is_damaged_ = false;
   Unpacker::State state_ = Unpacker::State::more;
   std::vector<std::uint8_t> piece_;
-  std::span<const std::uint8_t> rest_;  ///< of the piece, to be unpacked
+  std::span<const std::uint8_t> rest_;  ///< packed bytes of the piece that are left
   std::uint64_t at_ = 0;                ///< position in the file
   std::uint64_t given_ = 0;             ///< bytes that were unpacked
   std::uint64_t most_ = 0;              ///< limit of unpacked bytes

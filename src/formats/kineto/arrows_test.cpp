@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/edge_list.hpp"
 #include "formats/kineto/kineto_testing.hpp"
 
 namespace entrain::kineto {
@@ -20,7 +21,7 @@ TEST_F(Chrome, arrows_between_files_are_messages) {
   add(file_of({arrow('f', 900, 1), arrow('s', 3000, 2)}));
   const auto run = open();
   ASSERT_TRUE(run);
-  const tables::EdgeList& list = (*run)->list;
+  const EdgeList& list = (*run)->list;
   ASSERT_EQ(list.cause_clock.size(), 2U);
   for (std::size_t e = 0; e < 2; ++e) {
     const bool is_first = list.cause_clock[e] == 0;
@@ -96,7 +97,7 @@ TEST_F(Chrome, a_clock_sync_marker_is_a_round_trip) {
   add(file_of({marker(5100, "")}));
   const auto run = open();
   ASSERT_TRUE(run);
-  const tables::EdgeList& list = (*run)->list;
+  const EdgeList& list = (*run)->list;
   ASSERT_EQ(list.cause_clock.size(), 2U);
   for (std::size_t e = 0; e < 2; ++e) {
     const bool asks = list.cause_clock[e] == 0;

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 
 #include "base/counters.hpp"
+#include "base/edge_list.hpp"
 #include "base/executor.hpp"
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
@@ -208,7 +209,7 @@ void Run::add_devices(const RankFile& rank) {
     const std::uint32_t number = rank.numbers[c];
     add_clock(rank, device, fmt::format("rank {} device {}", rank.rank, row_of(device.process)));
     for (const InnerEdge& edge : device.edges) {
-      const tables::EdgeList::End of_host{host, edge.host}, of_device{number, edge.device};
+      const EdgeList::End of_host{host, edge.host}, of_device{number, edge.device};
       edge.from_host ? list.add(of_host, of_device) : list.add(of_device, of_host);
     }
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/edge_list.hpp"
 #include "formats/kineto/kineto_testing.hpp"
 
 namespace entrain::kineto {
@@ -309,7 +310,7 @@ TEST_F(Chrome, a_receive_ends_after_its_send_began) {
   add(file_of(receives));
   auto run = open();
   ASSERT_TRUE(run);
-  const tables::EdgeList& list = (*run)->list;
+  const EdgeList& list = (*run)->list;
   ASSERT_EQ(list.cause_clock.size(), 6U);
   ASSERT_EQ(list.effect_clock.size(), 6U);
   EXPECT_EQ(list.cause_clock[1], 0U);

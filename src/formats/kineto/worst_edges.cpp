@@ -9,6 +9,7 @@
 
 #include <entrain/report.hpp>
 
+#include "base/edge_list.hpp"
 #include "formats/kineto/describe.hpp"
 #include "formats/kineto/rewrite.hpp"
 
@@ -46,7 +47,7 @@ std::int64_t violation_of(const CollectiveInstance& one, std::span<const Instanc
 class Namer {
  public:
   Namer(const std::vector<RankFile>& files, const std::vector<RankFile>& ranks,
-        const tables::EdgeList& list)
+        const EdgeList& list)
       : files_(files), ranks_(ranks), list_(list) {}
 
   EventNames run(const std::vector<Instance>& instances) {
@@ -145,7 +146,7 @@ class Namer {
 
   const std::vector<RankFile>& files_;
   const std::vector<RankFile>& ranks_;
-  const tables::EdgeList& list_;
+  const EdgeList& list_;
   std::int64_t most_single_ = 0;
   std::array<std::int64_t, k_edge_kinds> most_of_kind_{};
   EventNames names_;
@@ -156,7 +157,7 @@ class Namer {
 EventNames names_of_worst_edges(const std::vector<RankFile>& files,
                                 const std::vector<RankFile>& ranks,
                                 const std::vector<Instance>& instances,
-                                const tables::EdgeList& list) {
+                                const EdgeList& list) {
   return Namer(files, ranks, list).run(instances);
 }
 

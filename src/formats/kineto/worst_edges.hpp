@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/edge_list.hpp"
 #include "formats/kineto/collective_calls.hpp"
-#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::kineto {
 
@@ -24,6 +24,6 @@ using EventNames = std::map<std::pair<std::uint32_t, std::uint64_t>, std::string
 EventNames names_of_worst_edges(const std::vector<RankFile>& files,
                                 const std::vector<RankFile>& ranks,
                                 const std::vector<Instance>& instances,
-                                const tables::EdgeList& list);
+                                const EdgeList& list);
 
 }  // namespace entrain::kineto

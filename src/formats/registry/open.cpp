@@ -15,16 +15,12 @@
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "formats/ignored_files.hpp"
-#include "formats/json/document.hpp"
 #include "formats/kineto/kineto.hpp"
 #include "formats/kineto/manifest.hpp"
-#include "formats/otf2/format/anchor.hpp"
-#include "formats/otf2/source/source.hpp"
+#include "formats/otf2/source.hpp"
 #include "formats/recording.hpp"
 #include "formats/registry/standard_input.hpp"
 #include "formats/spans/recording.hpp"
-#include "formats/untied_clocks.hpp"
-#include "session/workers.hpp"
 
 namespace entrain::formats {
 
@@ -42,15 +38,15 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     // The reader of archives reports what it cannot read.
-    const bool is_one = json::is_document_name(path) || spans::are_spans(path).value_or(false);
+    const bool is_one = is_document_name(path) || spans::are_spans(path).value_or(false);
     return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
   }
   std::vector<fs::path> files;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == otf2::ending::anchor) return std::vector<fs::path>();
+    if (otf2::is_anchor(it->path())) return std::vector<fs::path>();
     const fs::path name = it->path().filename();
     std::error_code unknown;
-    if (json::is_document_name(name) && name != kineto::k_manifest_name &&
+    if (is_document_name(name) && name != kineto::k_manifest_name &&
         !it->is_directory(unknown)) {
       files.push_back(it->path());
     }
@@ -61,31 +57,6 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
   }
   std::sort(files.begin(), files.end());
   return files;
-}
-
-/// Calls `visit` for the entries of a folder; for none if it cannot be read.
-template <class Visit>
-void visit_folder(const fs::path& folder, const Visit& visit) {
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    visit(*it);
-  }
-}
-
-void add_anchor(Inputs& inputs, const fs::path& anchor) {
-  std::error_code error;
-  inputs.add_file(anchor);
-  const fs::path real = fs::weakly_canonical(anchor, error);
-  for (const char* ending : {otf2::ending::definitions, otf2::ending::markers}) {
-    inputs.add_file(fs::path(real).replace_extension(ending));
-  }
-  const fs::path folder = fs::path(real).replace_extension();
-  if (!fs::is_directory(folder, error)) return;
-  inputs.add_folder(folder);
-  visit_folder(folder, [&](const fs::directory_entry& entry) {
-    std::error_code unknown;
-    if (entry.is_symlink(unknown)) inputs.add_file(entry.path());
-  });
 }
 
 Result<bool> may_be_document(const fs::path& file) {
@@ -109,23 +80,6 @@ Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std
   return chosen;
 }
 
-/// The anchor of the archive that a path is only a part of, and that is there; else "".
-fs::path anchor_around(const fs::path& path) {
-  fs::path part = path.has_filename() ? path : path.parent_path();
-  std::error_code error;
-  const bool is_folder = fs::is_directory(part, error);
-  const fs::path ending = part.extension();
-  if (!is_folder && (ending == ".evt" || ending == ".def" || ending == ".snap")) {
-    const fs::path own = fs::path(part).replace_extension(otf2::ending::anchor);
-    if (file_exists(own)) return own;
-    part = fs::absolute(part, error).lexically_normal().parent_path();
-  } else if (!is_folder && ending != otf2::ending::markers) {
-    return {};
-  }
-  part.replace_extension(otf2::ending::anchor);
-  return file_exists(part) ? part : fs::path();
-}
-
 /// Files that are packed or made for people, by the ends of their names, and what to do.
 constexpr std::array<std::pair<std::string_view, const char*>, 11> k_other_files{
     {{".zst", "is packed with zstd; name it .json.zst if it is JSON, else unpack it (zstd -d)"},
@@ -142,7 +96,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 11> k_other_files
 
 /// A hint for a path that is no trace; "" if nobody knows.
 std::string hint_of(const fs::path& path) {
-  if (const fs::path anchor = anchor_around(path); !anchor.empty()) {
+  if (const fs::path anchor = otf2::anchor_around(path); !anchor.empty()) {
     return fmt::format("{} is a part of an archive; name the archive, which is {}", path.string(),
                        anchor.string());
   }
@@ -214,10 +168,7 @@ Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
     TRY_ASSIGN(recording, kind == Kind::spans ? spans::read(files, threads, max_unpacked)
                                               : kineto::read(files, threads, max_unpacked));
   }
-  session::MemoryLimit::set_aside_what_is_read();
-  recording->read_s = read_s;
-  recording->notes.insert(recording->notes.end(), notes.begin(), notes.end());
-  warn_of_untied_clocks(*recording);
+  recording->finish(read_s, notes);
   return recording;
 }
 
@@ -305,11 +256,11 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
 }
 
 Result<void> check_output(const Paths& paths, const fs::path& output, const OutputRule& rule) {
-  if (paths.size() == 1 && paths.front() == k_standard_input && !is_file_name(output)) {
+  if (paths.size() == 1 && paths.front() == k_standard_input && !is_document_name(output)) {
     return useless(
         "standard input becomes a file: give it a name that ends in .json, .jsonl or .ndjson");
   }
-  if (!is_file_name(output)) return OutputFolder::check(output, rule);
+  if (!is_document_name(output)) return OutputFolder::check(output, rule);
   if (is_one_file(paths)) return OutputFile::check(output, rule);
   return useless(fmt::format("the new trace is a folder, as {} is{}; {} is the name of a file",
                              paths.front().string(), paths.size() == 1 ? "" : ", with the others",
@@ -333,11 +284,11 @@ void add_inputs(Inputs& inputs, const fs::path& path) {
     for (const fs::path& file : *files) inputs.add_file(file);
   } else if (is_folder) {
     inputs.add_home(path);
-    visit_folder(path, [&](const fs::directory_entry& entry) {
-      if (entry.path().extension() == otf2::ending::anchor) add_anchor(inputs, entry.path());
-    });
-  } else if (path.extension() == otf2::ending::anchor) {
-    add_anchor(inputs, path);
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+      if (otf2::is_anchor(it->path())) otf2::add_inputs(inputs, it->path());
+    }
+  } else if (otf2::is_anchor(path)) {
+    otf2::add_inputs(inputs, path);
   } else {
     inputs.add_file(path);
   }

@@ -46,7 +46,8 @@ struct Place {
   /// Name of the clock: that of the machine, else of a part of it. Addresses of containers repeat
   /// on many hosts, but seldom in one service.
   [[nodiscard]] std::string clock() const;
-  /// What tells spans of one clock() apart, should that be the name of several clocks; may be "".
+  /// The text that tells spans of one clock() apart, should that be the name of several clocks; may
+  /// be "".
   [[nodiscard]] std::string part() const;
 };
 

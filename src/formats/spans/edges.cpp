@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/counters.hpp"
+#include "base/edge_list.hpp"
 #include "formats/spans/unreliable_ends.hpp"
 
 namespace entrain::spans {
@@ -175,8 +176,8 @@ std::vector<std::string> notes_of(const Steps& steps, const Clocks& clocks) {
 
 }  // namespace
 
-tables::EdgeList list_of(std::span<const Edge> edges) {
-  tables::EdgeList list;
+EdgeList list_of(std::span<const Edge> edges) {
+  EdgeList list;
   for (const Edge& edge : edges) {
     if (edge.rejection != Rejection::none) continue;
     list.add({edge.cause, edge.cause_time}, {edge.effect, edge.effect_time});

@@ -8,11 +8,11 @@
 
 #include <entrain/align.hpp>
 
+#include "base/edge_list.hpp"
 #include "formats/spans/family.hpp"
 #include "formats/spans/identity.hpp"
 #include "formats/spans/resolution.hpp"
 #include "formats/spans/spans.hpp"
-#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::spans {
 
@@ -22,7 +22,7 @@ enum class Rejection : std::uint8_t {
   no_length,     ///< end of the client unknown
   contradicted,  ///< the likely clocks do not explain this end
   operation,     ///< most ends of this operation are contradicted
-  shown_twice,   ///< at a time that a clock showed again after it was set back
+  shown_twice,   ///< the clock showed the time again after it was set back
 };
 
 /// Happened-before edge between begins or ends of spans of two hosts.
@@ -37,7 +37,7 @@ struct Edge {
 };
 
 /// The edges that are not rejected.
-tables::EdgeList list_of(std::span<const Edge> edges);
+EdgeList list_of(std::span<const Edge> edges);
 
 /// Contradicted ends of an operation.
 struct DroppedEnds {

@@ -38,7 +38,7 @@ class Replicas {
  public:
   Replicas(const Spans& spans, const Family& family, const Screen& screen);
 
-  std::vector<bool> is_split;  ///< per group: each of its places is a clock
+  std::vector<bool> is_split;  ///< true for a group each of whose places is a clock
   /// Groups of which one is several clocks, and nothing tells these apart.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> unresolved;
   std::vector<SetAside> set_aside;
@@ -51,7 +51,7 @@ class Replicas {
 
 /// Chosen, not measured; tests: identity_test.cpp, tests/services/situations.py.
 struct ReplicaThresholds {
-  static constexpr std::int64_t drift_divisor = 1000;  ///< 1,000 ppm: clocks that nobody sets
+  static constexpr std::int64_t drift_divisor = 1000;  ///< 1,000 ppm: clocks that are never set
   static constexpr std::size_t most_steps = 3;         ///< so many changes may be steps of a clock
   static constexpr std::size_t least_share = 10;       ///< one change in so many calls, at least
   static constexpr std::size_t resolved_share = 8;     ///< one change in so many may be left

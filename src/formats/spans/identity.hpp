@@ -23,9 +23,9 @@ struct Period {
 
 /// Which clock stamped what.
 struct Identity {
-  Clocks clocks;                             ///< in order of their first spans
+  Clocks clocks;                             ///< order: that of their first spans
   std::vector<std::vector<Period>> periods;  ///< index: number in Spans::clocks; in order of time
-  std::vector<bool> aside;                   ///< per clock: its times are no evidence
+  std::vector<bool> aside;                   ///< true for a clock whose times are no evidence
   /// Pairs of clocks of which one is several, no one knows which; the first is the smaller number.
   std::set<std::pair<std::uint32_t, std::uint32_t>> several;
   std::vector<SetAside> set_aside;
@@ -46,7 +46,7 @@ struct Identity {
 ///   of a group resolve that, each is a clock; else nothing is concluded from calls between them.
 ///   A client that gives up explains offsets that differ by less than the length of its span.
 ///
-/// O(n) if nothing is odd, else O(n log n).
+/// O(n) if no time is set aside, else O(n log n).
 Identity identify(Spans& spans, const Family& family);
 
 }  // namespace entrain::spans

@@ -77,7 +77,7 @@ class Costs {
   }
 
   std::vector<Piece> pieces_, wide_;
-  std::vector<std::int64_t> ends_;  ///< of wide_, before they moved
+  std::vector<std::int64_t> ends_;  ///< ends of wide_ before they moved
 };
 
 /// The cheapest offset of some pieces from `low` to `high`, the nearest one to `near` of these.
@@ -174,7 +174,7 @@ class Search {
 
   std::span<const Bound> bounds_;
   std::int64_t ppm_;
-  std::vector<Piece> pieces_;  ///< after each bound
+  std::vector<Piece> pieces_;  ///< cost after each bound
   std::vector<std::size_t> first_;
   std::vector<std::int32_t> right_;  ///< cost of a right clock after each bound
 };

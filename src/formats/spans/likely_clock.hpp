@@ -11,7 +11,7 @@ namespace entrain::spans {
 struct Bound {
   std::int64_t time = 0;    ///< ns, by another clock
   std::int64_t offset = 0;  ///< ns
-  bool is_upper = false;    ///< at most this, else at least
+  bool is_upper = false;    ///< the bound is a largest value, else a least one
   std::int32_t price = 0;   ///< bits to tell that it does not hold
 };
 
@@ -19,7 +19,7 @@ inline bool holds(const Bound& bound, std::int64_t offset) {
   return bound.is_upper ? offset <= bound.offset : offset >= bound.offset;
 }
 
-/// What a clock costs to tell, bits; likely_clock_test.cpp, tests/services/situations.py.
+/// Prices of what a clock did, bits; likely_clock_test.cpp, tests/services/situations.py.
 struct ClockPrices {
   static constexpr std::int32_t wrong = 12;       ///< it is not right: one clock in 4,096
   static constexpr std::int32_t step = 60;        ///< as explain::Prices::step
@@ -27,12 +27,12 @@ struct ClockPrices {
   static constexpr std::int32_t rate = 8;         ///< it drifts: one rate of some 200
   static constexpr std::int64_t usual_ppm = 100;  ///< most drift between two clocks
   static constexpr std::int64_t wander_ppm = 5;   ///< most that a rate differs from the drift
-  static constexpr std::int64_t fast_ppm = 1000;  ///< clocks that nobody disciplines
+  static constexpr std::int64_t fast_ppm = 1000;  ///< clocks without a time service
 };
 
 /// A clock as some bounds show it.
 struct LikelyClock {
-  std::vector<std::int64_t> offsets;  ///< to add at each bound, ns; all 0: it is right
+  std::vector<std::int64_t> offsets;  ///< correction at each bound, ns; all 0: the clock is right
   std::int32_t bits = 0;              ///< its price and those of the bounds that do not hold
 };
 

@@ -121,7 +121,7 @@ class Reader {
   std::vector<Stamp>& stamps_;
   std::vector<Mark>* marks_;
   std::string id_;  ///< buffer of id_of()
-  /// What the spans of a process or resource say of their places themselves, and their processes.
+  /// Places that the spans of a process or resource name themselves, and their processes.
   std::vector<std::pair<Place, std::string>> owners_;
   std::map<std::string, std::uint32_t> owner_numbers_;
   std::uint64_t finished_ = 0;

@@ -12,6 +12,7 @@
 #include "base/executor.hpp"
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
+#include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
@@ -75,7 +76,7 @@ std::string words_for(const Spans& spans, const Span& span) {
 /// Largest number of operations with a warning of their own; the others are only counted.
 constexpr std::size_t k_most_operations = 5;
 
-/// What a run takes over from the run that it is a correction of.
+/// Facts that a corrected run takes over from its original.
 struct Known {
   Identity identity;
   Steps steps;
@@ -174,7 +175,7 @@ class Run : public formats::Recording {
 
   std::vector<SourceFile> files_;
   unsigned threads_;
-  tables::Names names_;  ///< names of places, as Spans::clocks
+  NameTable names_;  ///< names of places, as Spans::clocks
   Known known_;
   std::vector<Edge> found_;
 };

@@ -17,8 +17,8 @@ struct ScreenThresholds {
   static constexpr std::uint64_t far = 86'400'000'000'000;  ///< ns; no call waits for a day
   static constexpr std::uint64_t far_share = 10;            ///< one tie in so many may be near
   static constexpr std::uint64_t least_calls = 3;  ///< fewer do not tell when a clock was set
-  static constexpr double unit_error = 1e-4;       ///< of a ratio of times; of 50 years 44 hours
-  static constexpr double short_length = 10'000;   ///< ns; calls of most runs take more
+  static constexpr double unit_error = 1e-4;  ///< error of a ratio of times: 44 hours in 50 years
+  static constexpr double short_length = 10'000;  ///< ns; calls of most runs take more
 };
 
 constexpr std::array k_factors{1e3, 1e6, 1e9};  ///< ratios of units of times

@@ -43,7 +43,7 @@ class Screen {
   void judge(const Spans& spans, const Family& family, std::uint32_t group);
 
   std::vector<Part> whole_{Part()};
-  std::map<std::uint32_t, std::vector<Part>> parts_;  ///< of the groups with several
+  std::map<std::uint32_t, std::vector<Part>> parts_;  ///< parts of the groups that have several
   std::vector<std::uint64_t> counts_;                 ///< spans of each group, ignored ones too
 };
 

@@ -9,7 +9,7 @@
 #include <entrain/error.hpp>
 
 #include "base/ids.hpp"
-#include "formats/tables/names.hpp"
+#include "base/name_table.hpp"
 
 /// Spans of services: what tracers of distributed systems write.
 namespace entrain::spans {
@@ -63,11 +63,11 @@ struct Mark {
   std::uint32_t clock = k_none;  ///< number in Spans::clocks
   std::uint64_t time = 0;        ///< begin of the span, ns
   Form form = Form::otlp;
-  bool in_list = false;  ///< inside the list of attributes, else inside the span
+  bool in_list = false;  ///< it stands in the list of attributes, else in the span
   bool alone = false;    ///< nothing else is between these brackets
 };
 
-/// Facts of a place beside its name.
+/// Attributes of a place, without its name.
 struct PlaceFacts {
   std::uint32_t group = k_none;  ///< number in Spans::groups
   bool is_changed = false;       ///< somebody else has changed its times
@@ -85,9 +85,9 @@ struct Spans {
   std::vector<Span> all;
   std::vector<Link> links;
   std::vector<Untimed> untimed;
-  tables::Names ids, operations;
-  tables::Names clocks;           ///< places, as exactly as the spans name them
-  tables::Names groups;           ///< names of which each is taken for one clock
+  NameTable ids, operations;
+  NameTable clocks;               ///< places, as exactly as the spans name them
+  NameTable groups;               ///< names of which each is taken for one clock
   std::vector<PlaceFacts> facts;  ///< index: number in `clocks`
   bool microseconds = false;      ///< some times are whole microseconds
   std::uint64_t cut_files = 0;    ///< files that end inside a line, which is ignored

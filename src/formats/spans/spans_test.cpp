@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/edge_list.hpp"
 #include "base/memory_room.hpp"
 #include "formats/spans/edges.hpp"
 #include "formats/spans/spans_testing.hpp"
@@ -28,7 +29,7 @@ std::string error_of(std::string text) {
 /// Edges as text, e.g. "a:1000 -> b:900".
 std::vector<std::string> lines_of(const Found& edges) {
   std::vector<std::string> lines;
-  const tables::EdgeList list = list_of(edges.found);
+  const EdgeList list = list_of(edges.found);
   for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
     lines.push_back(edges.identity.clocks.clocks[list.cause_clock[i]].name + ":" +
                     std::to_string(list.cause_time[i]) + " -> " +

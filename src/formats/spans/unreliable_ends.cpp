@@ -16,7 +16,7 @@ namespace {
 /// Bits to tell that an edge does not hold; unreliable_ends_test.cpp holds these together.
 struct EdgePrices {
   static constexpr std::int32_t begin = 40;  ///< two ends, before anything is known of ends
-  static constexpr std::int32_t end = 20;    ///< nobody waited: as explain::Prices::pair
+  static constexpr std::int32_t end = 20;    ///< the client did not wait: as explain::Prices::pair
   static constexpr std::int32_t link = 6;    ///< as explain::Prices::weak
   /// Most of an end once some are contradicted: one alone says less than that a clock is right.
   static constexpr std::int32_t doubted_end = ClockPrices::wrong - 2;
@@ -115,11 +115,11 @@ class ClockSearch {
         of_host_[host].begin(), of_host_[host].end(), 0,
         [&](std::int32_t sum, std::uint32_t e) { return sum + (is_broken(e) ? price_[e] : 0); });
   }
-  /// What a clock costs now, with its edges.
+  /// Price of a clock with its edges, bits.
   [[nodiscard]] std::int32_t bits(std::uint32_t host) const {
     return own_bits_[host] + bits_of_edges(host);
   }
-  /// What an edge says of a clock.
+  /// A bound that an edge sets to a clock.
   struct HostBound {
     Bound bound;
     std::uint32_t edge = 0;
@@ -206,11 +206,12 @@ class ClockSearch {
 
   const Spans& spans_;
   std::span<const Edge> edges_;
-  std::vector<std::vector<std::uint32_t>> of_host_;         ///< positions of edges
-  std::vector<std::int32_t> own_bits_;                      ///< of each clock, without edges
-  std::vector<std::int32_t> price_;                         ///< of each edge; 0: no evidence
-  std::vector<unsigned> shown_twice_;                       ///< of each edge, by side_of()
-  std::vector<std::int64_t> cause_offset_, effect_offset_;  ///< to add at the ends of edges, ns
+  std::vector<std::vector<std::uint32_t>> of_host_;  ///< positions of edges
+  std::vector<std::int32_t> own_bits_;               ///< price of each clock without edges
+  std::vector<std::int32_t> price_;                  ///< price of each edge; 0: no evidence
+  std::vector<unsigned> shown_twice_;                ///< sides of each edge, see side_of()
+  std::vector<std::int64_t> cause_offset_,
+      effect_offset_;  ///< corrections of the ends of edges, ns
 };
 
 /// Rejects the ends that do not hold, and all of operations of which most do not.

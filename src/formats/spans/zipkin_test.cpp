@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/edge_list.hpp"
 #include "formats/spans/edges.hpp"
 #include "formats/spans/patch.hpp"
 #include "formats/spans/spans.hpp"
@@ -38,7 +39,7 @@ Zipkin read_zipkin(std::string text) {
 
 std::vector<std::string> arrows_of(const Found& edges) {
   std::vector<std::string> lines;
-  const tables::EdgeList list = list_of(edges.found);
+  const EdgeList list = list_of(edges.found);
   for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
     lines.push_back(edges.identity.clocks.clocks[list.cause_clock[i]].name + ":" +
                     std::to_string(list.cause_time[i] / 1000) + " -> " +

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/edge_list.hpp"
 #include "base/exact.hpp"
 #include "base/flat_map.hpp"
 #include "formats/tables/steps.hpp"

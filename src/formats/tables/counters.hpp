@@ -8,15 +8,15 @@
 
 #include <entrain/align.hpp>
 
+#include "base/edge_list.hpp"
 #include "base/exact.hpp"
-#include "formats/tables/edge_graph.hpp"
 
 namespace entrain::tables {
 
 /// How to count the stamps of a clock on where its counter wraps.
 struct Wrap {
   std::uint64_t period = 0;  ///< ticks; 0: the stamps do not wrap
-  std::uint64_t first = 0;   ///< first stamp of the run; smaller ones stand behind the wrap
+  std::uint64_t first = 0;   ///< first stamp of the run; smaller ones follow the wrap
   bool repeats = false;      ///< the run is longer than the period: a stamp alone tells no time
   /// Ticks per second of the run, and of the stored stamps; equal: a stamp is a tick of the run.
   std::uint64_t run_hz = 1, own_hz = 1;

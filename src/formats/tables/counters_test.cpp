@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/edge_list.hpp"
+
 namespace entrain::tables {
 namespace {
 

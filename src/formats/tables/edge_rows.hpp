@@ -7,7 +7,7 @@
 
 #include <entrain/report.hpp>
 
-#include "formats/tables/names.hpp"
+#include "base/name_table.hpp"
 #include "formats/tables/reader.hpp"
 #include "formats/tables/times.hpp"
 
@@ -43,7 +43,7 @@ class EdgeRows {
   std::vector<std::int64_t> min_delay;
   std::vector<EdgeKind> kind;
   std::vector<MemberRow> members;
-  Names clocks, instances;
+  NameTable clocks, instances;
   std::vector<std::uint64_t> clock_lines;  ///< line of the first use; index: name of a clock
   std::vector<std::size_t> clock_columns;  ///< column of the first use
   std::uint64_t other_kinds = 0;           ///< rows whose kind is a word of the user's own

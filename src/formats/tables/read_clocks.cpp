@@ -13,7 +13,7 @@
 #include "base/utf8.hpp"
 #include "formats/tables/columns.hpp"
 #include "formats/tables/counters.hpp"
-#include "formats/tables/names.hpp"
+#include "base/name_table.hpp"
 
 namespace entrain::tables {
 namespace {
@@ -247,7 +247,7 @@ class ClockTables {
   Unit unit_;
   bool may_differ_;                ///< the resolutions of clocks
   std::vector<std::uint64_t> hz_;  ///< ticks per second; 0: not named; index: clock
-  Names names_;
+  NameTable names_;
   std::vector<char> described_;                               ///< 1: described; index: clock
   std::set<std::pair<std::string, std::uint64_t>> sessions_;  ///< name of clock, time
 };

@@ -10,12 +10,13 @@
 #include <fmt/format.h>
 
 #include "base/cancel.hpp"
+#include "base/edge_list.hpp"
 #include "base/executor.hpp"
 #include "base/free_memory.hpp"
 #include "base/try.hpp"
 #include "formats/tables/columns.hpp"
 #include "formats/tables/edge_rows.hpp"
-#include "formats/tables/names.hpp"
+#include "base/name_table.hpp"
 
 namespace entrain::tables {
 namespace {
@@ -304,7 +305,7 @@ class EdgeTableReader {
   Progress* progress_;
   Cancel cancel_;
   bool known_;  ///< true: the caller gave the clocks
-  Names names_, instances_;
+  NameTable names_, instances_;
   BigVector<MemberRow> members_;
   std::uint64_t other_kinds_ = 0;
   std::string other_kind_;

@@ -11,8 +11,8 @@
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
+#include "base/edge_list.hpp"
 #include "formats/tables/counters.hpp"
-#include "formats/tables/edge_graph.hpp"
 #include "formats/tables/reader.hpp"
 #include "formats/tables/times.hpp"
 

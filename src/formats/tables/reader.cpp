@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "base/file_mark.hpp"
 #include "base/memory_room.hpp"
 #include "base/printable.hpp"
 #include "base/try.hpp"
@@ -14,7 +15,6 @@
 #include "formats/tables/csv.hpp"
 #include "formats/tables/json_lines.hpp"
 #include "formats/tables/times.hpp"
-#include "output/mark.hpp"
 
 namespace entrain::tables {
 namespace {
@@ -133,7 +133,7 @@ Result<void> Reader::read_header(const Naming& naming) {
                 fmt::format("{} is empty; give a table with a header line", path_.string()));
   }
   const std::string_view text(buffer_.data(), filled_);
-  own_ = text.substr(0, k_mark_reach).find("written by entrain") != std::string_view::npos;
+  own_ = text.substr(0, k_mark_reach).find(k_mark_begin) != std::string_view::npos;
   json_ = buffer_[used_] == '{';
   if (json_) {
     const std::string_view line = text.substr(used_, text.find('\n', used_) - used_);

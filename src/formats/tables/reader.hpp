@@ -156,8 +156,6 @@ bool parse_width(std::string_view text, double& value, std::string& why);
 /// Parses true, false, 1, 0, yes or no.
 bool parse_bool(std::string_view text, bool& value, std::string& why);
 
-/// Appends a field to a line of CSV, in quotes if it needs them.
-void append_field(std::string& line, std::string_view field);
 /// Appends text as a JSON string.
 void append_json(std::string& line, std::string_view text);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/csv_field.hpp"
 #include "base/memory_room.hpp"
 #include "base/temp_folder_testing.hpp"
 
@@ -193,7 +194,7 @@ TEST(Values, say_why_they_are_none) {
     EXPECT_EQ(why, reason);
   }
   std::string line;
-  append_field(line, "a \"b\", c");
+  append_csv_field(line, "a \"b\", c");
   EXPECT_EQ(line, "\"a \"\"b\"\", c\"");
   line.clear();
   append_json(line, "a\"\n\xFF");

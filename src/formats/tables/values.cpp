@@ -61,19 +61,6 @@ bool parse_bool(std::string_view text, bool& value, std::string& why) {
   return refuse(text, "is neither true nor false", why);
 }
 
-void append_field(std::string& line, std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos && !field.starts_with('#')) {
-    line += field;
-    return;
-  }
-  line += '"';
-  for (const char c : field) {
-    if (c == '"') line += '"';
-    line += c;
-  }
-  line += '"';
-}
-
 void append_json(std::string& line, std::string_view text) {
   line += '"';
   while (!text.empty()) {

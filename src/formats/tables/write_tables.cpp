@@ -9,12 +9,14 @@
 
 #include <fmt/format.h>
 
+#include "base/csv_field.hpp"
+#include "base/file_mark.hpp"
 #include "base/try.hpp"
-#include "formats/tables/names.hpp"
+#include "formats/json/text_file.hpp"
+#include "base/name_table.hpp"
 #include "formats/tables/read_clocks.hpp"
 #include "formats/tables/reader.hpp"
 #include "formats/tables/times.hpp"
-#include "output/mark.hpp"
 #include "trace/straight_stamps.hpp"
 
 namespace entrain::tables {
@@ -57,7 +59,7 @@ class EdgeWriter {
       if (json) {
         tables::append_json(name, clock.name);
       } else {
-        tables::append_field(name, clock.name);
+        append_csv_field(name, clock.name);
       }
     }
   }
@@ -200,12 +202,12 @@ std::string clocks_csv(const Clocks& clocks) {
       file_mark() + '\n';
   for (const Clock& clock : clocks.clocks) {
     std::string name;
-    tables::append_field(name, clock.name);
+    append_csv_field(name, clock.name);
     text += name;
     const std::string kind = clock.kind == ClockKind::automatic ? "" : name_of(clock.kind);
     for (const std::string& field : {kind, clock.domain, clock.process, clock.machine}) {
       text += ',';
-      tables::append_field(text, field);
+      append_csv_field(text, field);
     }
     add(text, ",{},", clocks.resolution_hz);
     if (clock.events) add(text, "{},{}", clock.events->first, clock.events->last);
@@ -233,7 +235,7 @@ std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps,
   KnotRows rows(verdict);
   for (std::size_t i = 0; i < maps.size(); ++i) {
     std::string name;
-    tables::append_field(name, clocks.clocks[i].name);
+    append_csv_field(name, clocks.clocks[i].name);
     const std::optional<StampRange>& events = clocks.clocks[i].events;
     if (wraps[i].own_hz != wraps[i].run_hz) {
       add_in_own_unit(rows, name, maps[i], wraps[i], events.value_or(StampRange{}));
@@ -262,7 +264,7 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
   if (reader.is_json()) return reader.problem(1, {tables::Problem::k_whole_row, "this is no CSV"});
   const Times times(clocks.resolution_hz,
                     unit_named(files.unit).value_or(unit_of_column(reader.name_of(0))));
-  Names names;
+  NameTable names;
   for (const Clock& clock : clocks.clocks) names.number(clock.name);
   TRY(sink(reader.header()));
   std::string mapped;
@@ -295,6 +297,28 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
     TRY(sink(mapped));
     mapped.clear();
   }
+}
+
+Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
+                       std::span<const ClockMap> maps, std::span<const Wrap> wraps,
+                       const std::filesystem::path& to) {
+  TRY_ASSIGN(const json::Packing packing, json::packing_of(files.apply));
+  TRY_ASSIGN(json::TextWriter mapped, json::TextWriter::create(to, packing));
+  TRY(map_table(files, clocks, maps, wraps,
+                [&](std::string_view text) { return mapped.write(text); }));
+  return mapped.close();
+}
+
+bool is_table_name(const std::filesystem::path& path) {
+  return json::has_ending(json::without_packing(path.native()), ".csv");
+}
+
+Result<std::string> named_as_packed(const std::string& name, const std::filesystem::path& table) {
+  json::Packing packing = json::Packing::none;
+  if (!table.empty()) {
+    TRY_ASSIGN(packing, json::packing_of(table));
+  }
+  return json::packed_name(name, packing);
 }
 
 }  // namespace entrain::tables

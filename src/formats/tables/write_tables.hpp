@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -12,7 +13,7 @@
 #include <entrain/report.hpp>
 
 #include "formats/tables/counters.hpp"
-#include "formats/tables/edge_graph.hpp"
+#include "base/edge_list.hpp"
 
 namespace entrain::tables {
 
@@ -47,5 +48,15 @@ std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps,
 Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
                        std::span<const ClockMap> maps, std::span<const Wrap> wraps,
                        const Sink& sink);
+/// The same to a new file, packed as the table is. Errors: also ErrorKind::output.
+Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
+                       std::span<const ClockMap> maps, std::span<const Wrap> wraps,
+                       const std::filesystem::path& to);
+
+/// True for the name of a table of CSV, packed or not.
+bool is_table_name(const std::filesystem::path& path);
+/// The name with the ending of a file that is packed as `table` is; `table` empty: not packed.
+/// Errors: ErrorKind::input where it cannot be read.
+Result<std::string> named_as_packed(const std::string& name, const std::filesystem::path& table);
 
 }  // namespace entrain::tables

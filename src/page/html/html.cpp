@@ -4,8 +4,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "base/file_mark.hpp"
 #include "base/try.hpp"
-#include "output/mark.hpp"
 #include "page/html/page_json.hpp"
 #include "page/html/template.hpp"
 #include "report/clock_report.hpp"

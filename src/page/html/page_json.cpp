@@ -106,12 +106,12 @@ Json cells_json(const std::vector<MatrixCell>& cells) {
   return json;
 }
 
-/// Names of groupings, in the order of Layout::Rows.
+/// Names of groupings, in the order of trace::Layout::Rows.
 constexpr const char* k_groupings[] = {"processes", "machines", "neighbours"};
 
 Json matrix_json(const Data& data) {
   Json names = Json::array(), nodes = Json::array(), processes = Json::array();
-  for (const Layout::Row& row : data.layout.rows) {
+  for (const trace::Layout::Row& row : data.layout.rows) {
     names.push_back(shown(row.name));
     nodes.push_back(row.node);
     processes.push_back(row.processes);

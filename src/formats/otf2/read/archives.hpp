@@ -57,7 +57,7 @@ class Archives final : public trace::EventReader {
   Archives() = default;
 
   std::vector<std::unique_ptr<Archive>> archives_;
-  std::vector<std::string> names_;  ///< of the archives' folders; empty: the anchors' names differ
+  std::vector<std::string> names_;  ///< folders of the archives; empty: the anchors' names differ
   std::string path_;
 };
 

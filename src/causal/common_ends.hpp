@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <entrain/align.hpp>
+#include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
+#include <entrain/progress.hpp>
+
+#include "clocks/presync.hpp"
+#include "constraints/context.hpp"
+#include "lines/simultaneous_ends.hpp"
+
+namespace entrain::causal {
+
+/// Maps of clocks by the ends of collectives that coincide (docs/method.md, section 8). Of given
+/// edges in one process only.
+class CommonEnds {
+ public:
+  /// `measured`: the clocks as measured; `presync`: those whose maps are set. Both must outlive
+  /// this.
+  CommonEnds(constraints::Context context, const clocks::Presynchronised& measured,
+             clocks::Presynchronised& presync)
+      : context_(std::move(context)), measured_(measured), presync_(presync) {}
+
+  /// Finds such ends. Errors: those of lines::find_simultaneous_ends().
+  Result<void> find(const Clocks& clocks, const Edges& edges);
+
+  /// Sets the maps, if they leave no violation but small ones of bends. False: they do, or there
+  /// are none.
+  bool set();
+
+  /// Sets maps with bends that leave violations, if those that are set leave larger ones.
+  void choose_less_violated();
+
+ private:
+  void take(std::vector<ClockMap> maps);
+
+  constraints::Context context_;
+  const clocks::Presynchronised& measured_;
+  clocks::Presynchronised& presync_;
+  std::optional<lines::SimultaneousEnds> ends_;
+  std::optional<std::vector<ClockMap>> set_aside_;  ///< maps that were not taken yet
+};
+
+}  // namespace entrain::causal

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tool/mpi/processes.hpp"
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <thread>
+
+#include "base/executor.hpp"
+#include "tool/mpi/launch.hpp"
+
+namespace entrain::mpi {
+
+namespace {
+
+/// Counts of MPI 3.1 are ints: larger parcels go in pieces of this many bytes.
+constexpr std::size_t k_piece = std::size_t{1} << 30;
+constexpr int k_tag = 1;       // of exchange()
+constexpr int k_post_tag = 2;  // of post()
+/// A member that waits for a parcel looks so often, some milliseconds, before it offers its core to
+/// others.
+constexpr int k_looks = 10'000;
+/// The same where there are more processes than cores: the sender may need the core.
+constexpr int k_looks_on_few_cores = 50;
+
+/// A process that rests looks so often whether the others are done.
+constexpr std::chrono::milliseconds k_rest{5};
+
+/// The processes of this machine, and what they have of it.
+struct Machine {
+  unsigned rank = 0;  ///< rank of this process on the machine
+  unsigned processes = 1;
+  unsigned cores = 1;  ///< cores that any of them may use
+};
+
+/// Number of cores that the processes of `comm`, all on one machine, may use together. Launchers
+/// often give each process cores of its own.
+unsigned cores_of(MPI_Comm comm) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) CPU_ZERO(&cores);
+  MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof(cores), MPI_BYTE, MPI_BOR, comm);
+  const int count = CPU_COUNT(&cores);
+  return count > 0 ? static_cast<unsigned>(count) : worker_count(0);
+}
+
+/// Collective.
+Machine this_machine() {
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+  int rank = 0, processes = 1;
+  MPI_Comm_rank(machine, &rank);
+  MPI_Comm_size(machine, &processes);
+  const unsigned cores = cores_of(machine);
+  MPI_Comm_free(&machine);
+  return {static_cast<unsigned>(rank), static_cast<unsigned>(processes), cores};
+}
+
+/// The user wants all processes to work, however few cores there are.
+bool all_shall_work() {
+  const char* wanted = std::getenv("ENTRAIN_PROCESSES");
+  return wanted != nullptr && std::strcmp(wanted, "all") == 0;
+}
+
+/// Team over a communicator of its own, so that nothing else can meet its messages.
+class MpiTeam final : public Team {
+ public:
+  /// `comm` becomes its own. `crowded`: more members than cores are on this machine.
+  MpiTeam(MPI_Comm comm, bool crowded)
+      : comm_(comm), looks_(crowded ? k_looks_on_few_cores : k_looks) {
+    int rank = 0, size = 1;
+    MPI_Comm_rank(comm_, &rank);
+    MPI_Comm_size(comm_, &size);
+    rank_ = static_cast<unsigned>(rank);
+    size_ = static_cast<unsigned>(size);
+  }
+  ~MpiTeam() override {
+    for (Posted& posted : posted_) MPI_Wait(&posted.request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&comm_);
+  }
+
+  [[nodiscard]] unsigned rank() const override { return rank_; }
+  [[nodiscard]] unsigned size() const override { return size_; }
+
+  std::vector<Bytes> exchange(std::vector<Bytes> outgoing) override {
+    std::vector<std::uint64_t> sent(size_), coming(size_);
+    for (unsigned r = 0; r < size_; ++r) sent[r] = r == rank_ ? 0 : outgoing[r].size();
+    MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, coming.data(), 1, MPI_UINT64_T, comm_);
+    std::vector<Bytes> received(size_);
+    std::vector<MPI_Request> requests;
+    for (unsigned r = 0; r < size_; ++r) {
+      received[r].resize(coming[r]);
+      for_pieces(received[r], [&](std::byte* piece, int size) {
+        MPI_Irecv(piece, size, MPI_BYTE, static_cast<int>(r), k_tag, comm_,
+                  &requests.emplace_back());
+      });
+    }
+    for (unsigned i = 1; i < size_; ++i) {
+      const unsigned r = (rank_ + i) % size_;  // not everybody to rank 0 first
+      for_pieces(outgoing[r], [&](std::byte* piece, int size) {
+        MPI_Isend(piece, size, MPI_BYTE, static_cast<int>(r), k_tag, comm_,
+                  &requests.emplace_back());
+      });
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    received[rank_] = std::move(outgoing[rank_]);
+    return received;
+  }
+
+  void reduce(Reduction reduction, std::span<std::int64_t> values) override {
+    constexpr std::size_t k_most = k_piece / sizeof(std::int64_t);
+    const MPI_Op op = reduction == Reduction::sum   ? MPI_SUM
+                      : reduction == Reduction::min ? MPI_MIN
+                                                    : MPI_MAX;
+    for (std::size_t at = 0; at < values.size(); at += k_most) {
+      const auto count = static_cast<int>(std::min(k_most, values.size() - at));
+      MPI_Allreduce(MPI_IN_PLACE, values.data() + at, count, MPI_INT64_T, op, comm_);
+    }
+  }
+  using Team::reduce;
+
+  void post(unsigned to, Bytes parcel) override {
+    forget_arrived();
+    Posted& posted = posted_.emplace_back();
+    posted.bytes = std::move(parcel);
+    MPI_Isend(posted.bytes.data(), static_cast<int>(posted.bytes.size()), MPI_BYTE,
+              static_cast<int>(to), k_post_tag, comm_, &posted.request);
+  }
+
+  std::optional<Parcel> receive(std::chrono::microseconds patience) override {
+    using Clock = std::chrono::steady_clock;
+    std::optional<Clock::time_point> end;
+    for (int look = 1;; ++look) {
+      if (std::optional<Parcel> parcel = look_for_parcel()) return parcel;
+      if (patience.count() == 0) return std::nullopt;
+      if (look < looks_) continue;
+      if (!end) end = Clock::now() + patience;
+      std::this_thread::yield();
+      if (Clock::now() >= *end) return std::nullopt;
+    }
+  }
+
+ private:
+  struct Posted {
+    Bytes bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  std::optional<Parcel> look_for_parcel() {
+    int found = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_Improbe(MPI_ANY_SOURCE, k_post_tag, comm_, &found, &message, &status);
+    if (found == 0) return std::nullopt;
+    int size = 0;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    Parcel parcel{static_cast<unsigned>(status.MPI_SOURCE), Bytes(static_cast<std::size_t>(size))};
+    MPI_Mrecv(parcel.bytes.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    return parcel;
+  }
+
+  /// Frees the memory of posted parcels that have left, the oldest ones first.
+  void forget_arrived() {
+    while (!posted_.empty()) {
+      int left = 0;
+      MPI_Test(&posted_.front().request, &left, MPI_STATUS_IGNORE);
+      if (left == 0) return;
+      posted_.pop_front();
+    }
+  }
+
+  template <class Body>
+  static void for_pieces(Bytes& bytes, Body body) {
+    for (std::size_t at = 0; at < bytes.size(); at += k_piece) {
+      body(bytes.data() + at, static_cast<int>(std::min(k_piece, bytes.size() - at)));
+    }
+  }
+
+  MPI_Comm comm_;
+  std::deque<Posted> posted_;  ///< parcels that MPI may still read
+  unsigned rank_ = 0;
+  unsigned size_ = 1;
+  const int looks_;
+};
+
+}  // namespace
+
+MpiProcesses::MpiProcesses() : team_(std::make_unique<Solo>()) {
+  if (!launched_as_mpi_process()) return;
+  leave_networks_alone_on_one_machine();
+  int provided = MPI_THREAD_SINGLE;
+  // Threads of a process work side by side, but only the first one calls MPI.
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  initialised_ = true;
+  const Machine machine = this_machine();
+  rests_ = machine.rank >= machine.cores && !all_shall_work();
+  int rank = 0, resting = rests_ ? 1 : 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Allreduce(MPI_IN_PLACE, &resting, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  resting_ = static_cast<unsigned>(resting);
+  MPI_Comm working = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rests_ ? MPI_UNDEFINED : 0, rank, &working);
+  if (rests_) return;
+  const unsigned here =
+      resting > 0 ? std::min(machine.processes, machine.cores) : machine.processes;
+  limit_workers(std::max(1u, machine.cores / here));
+  auto team = std::make_unique<MpiTeam>(working, here > machine.cores);
+  if (team->size() > 1) team_ = std::move(team);
+}
+
+std::unique_ptr<Team> MpiProcesses::everybody() const {
+  if (!initialised_) return std::make_unique<Solo>();
+  MPI_Comm all = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &all);
+  return std::make_unique<MpiTeam>(all, true);
+}
+
+MpiProcesses::~MpiProcesses() {
+  if (!initialised_) return;
+  team_.reset();
+  MPI_Request all_done = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &all_done);
+  int done = 0;
+  while (MPI_Test(&all_done, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
+    if (rests_) {
+      std::this_thread::sleep_for(k_rest);
+    } else {
+      std::this_thread::yield();
+    }
+  }
+  MPI_Finalize();
+}
+
+void MpiProcesses::abandon(int exit_code) {
+  if (team_->size() + resting_ > 1) MPI_Abort(MPI_COMM_WORLD, exit_code);
+}
+
+bool MpiProcesses::launched_in_vain() { return false; }
+
+}  // namespace entrain::mpi
