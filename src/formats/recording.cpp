@@ -12,6 +12,7 @@
 
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
+#include "formats/perfetto/packets.hpp"
 #include "formats/rows.hpp"
 #include "formats/tables/trace.hpp"
 
@@ -218,7 +219,9 @@ Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
   return info;
 }
 
-bool is_file_name(const fs::path& output) { return json::is_document_name(output); }
+bool is_file_name(const fs::path& output) {
+  return json::is_document_name(output) || perfetto::is_trace_name(output);
+}
 
 Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
                                                       const fs::path& output) const {

@@ -20,6 +20,7 @@
 #include "formats/kineto/manifest.hpp"
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/source/source.hpp"
+#include "formats/perfetto/packets.hpp"
 #include "formats/recording.hpp"
 #include "formats/registry/standard_input.hpp"
 #include "formats/spans/recording.hpp"
@@ -36,13 +37,25 @@ tl::unexpected<Error> useless(std::string sentence) {
   return fail(ErrorKind::usage, std::move(sentence));
 }
 
-/// The files of a trace in JSON: a file, or those of a folder that holds no OTF2 anchor, in order
-/// of their names. Empty: the path is to be read as an OTF2 archive.
+/// True if a file of this name can be read here.
+bool is_readable_name(const fs::path& name) {
+  return json::is_document_name(name) || perfetto::is_trace_name(name);
+}
+
+/// True for a Perfetto trace of any name.
+bool holds_packets(const fs::path& file) {
+  const auto begin = json::beginning(file);
+  return begin && perfetto::may_hold_packets(*begin);
+}
+
+/// The files of a trace in JSON or of Perfetto: a file, or those of a folder that holds no OTF2
+/// anchor, in order of their names. Empty: the path is to be read as an OTF2 archive.
 Result<std::vector<fs::path>> document_files(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     // The reader of archives reports what it cannot read.
-    const bool is_one = json::is_document_name(path) || spans::are_spans(path).value_or(false);
+    const bool is_one = is_readable_name(path) || holds_packets(path) ||
+                        spans::are_spans(path).value_or(false);
     return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
   }
   std::vector<fs::path> files;
@@ -50,7 +63,7 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
     if (it->path().extension() == otf2::ending::anchor) return std::vector<fs::path>();
     const fs::path name = it->path().filename();
     std::error_code unknown;
-    if (json::is_document_name(name) && name != kineto::k_manifest_name &&
+    if (is_readable_name(name) && name != kineto::k_manifest_name &&
         !it->is_directory(unknown)) {
       files.push_back(it->path());
     }
@@ -198,7 +211,7 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
   return kind;
 }
 
-/// Reads files of JSON.
+/// Reads files of JSON and of Perfetto.
 Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
                                                   std::vector<std::string> notes, unsigned threads,
                                                   std::uint64_t max_unpacked) {
@@ -227,7 +240,7 @@ bool is_one_file(const Paths& paths) {
          (paths.front() == k_standard_input || fs::is_regular_file(paths.front(), error));
 }
 
-/// Opens standard input, which is JSON.
+/// Opens standard input, which is JSON or a Perfetto trace.
 Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint64_t max_unpacked) {
   constexpr std::string_view k_shown = "standard input";
   TRY_ASSIGN(const fs::path path, standard_input());
@@ -274,8 +287,8 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
                   fmt::format("cannot open {}: No such file or directory", other_kind->string()));
     }
     return useless(
-        fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), and "
-                    "others are: they are no files of one run; give them separately",
+        fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst) or Perfetto "
+                    "(.pftrace), and others are: they are no files of one run; give them separately",
                     other_kind->string()));
   }
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
@@ -307,7 +320,8 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
 Result<void> check_output(const Paths& paths, const fs::path& output, const OutputRule& rule) {
   if (paths.size() == 1 && paths.front() == k_standard_input && !is_file_name(output)) {
     return useless(
-        "standard input becomes a file: give it a name that ends in .json, .jsonl or .ndjson");
+        "standard input becomes a file: give it a name that ends in .json, .jsonl, .ndjson or "
+        ".pftrace");
   }
   if (!is_file_name(output)) return OutputFolder::check(output, rule);
   if (is_one_file(paths)) return OutputFile::check(output, rule);
@@ -320,7 +334,7 @@ Result<void> require_archive(const fs::path& path) {
   TRY_ASSIGN(const std::vector<fs::path> documents, document_files(path));
   if (documents.empty()) return {};
   return fail(ErrorKind::input,
-              fmt::format("{} is JSON, and this verb reads OTF2 archives only; all others "
+              fmt::format("{} is no OTF2 archive, and this verb reads OTF2 archives only; all others "
                           "but record read files of training runs and of spans, too",
                           path.string()));
 }
