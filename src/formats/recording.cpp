@@ -14,6 +14,7 @@
 #include "base/try.hpp"
 #include "formats/given_trace.hpp"
 #include "formats/json/document.hpp"
+#include "formats/perfetto/packets.hpp"
 #include "formats/rows.hpp"
 #include "trace/workers.hpp"
 
@@ -261,7 +262,9 @@ Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
   return info;
 }
 
-bool is_document_name(const fs::path& file) { return json::is_document_name(file); }
+bool is_file_name(const fs::path& output) {
+  return json::is_document_name(output) || perfetto::is_trace_name(output);
+}
 
 Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
                                                       const fs::path& output) const {
@@ -279,7 +282,7 @@ Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
 
 Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
                                                  const fs::path& output) const {
-  if (is_one_file && plan.mode == WriteMode::rewrite && is_document_name(output)) {
+  if (is_one_file && plan.mode == WriteMode::rewrite && is_file_name(output)) {
     return stage_file(plan, output);
   }
   TRY_ASSIGN(OutputFolder folder, OutputFolder::create(output, plan.rule));

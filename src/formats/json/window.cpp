@@ -39,9 +39,10 @@ std::uint64_t hash_of(std::string_view text) {
 
 }  // namespace
 
-Result<Window> Window::open(const std::filesystem::path& path, std::uint64_t max_unpacked) {
+Result<Window> Window::open(const std::filesystem::path& path, std::uint64_t max_unpacked,
+                            Content content) {
   TRY_ASSIGN(TextReader reader, TextReader::open(path, max_unpacked));
-  Window window(path, std::move(reader));
+  Window window(path, std::move(reader), content);
   TRY(window.advance(0));
   return window;
 }
@@ -73,6 +74,10 @@ Result<void> Window::advance(std::size_t done) {
 }
 
 Result<void> Window::check_encoding() {
+  if (content_ == Content::bytes) {
+    checked_ = size_;
+    return {};
+  }
   const std::string_view unchecked(bytes_.data() + checked_, size_ - checked_);
   const std::string_view whole = whole_characters(unchecked);
   if (!is_utf8(whole)) return no_utf8(path_);

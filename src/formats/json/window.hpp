@@ -13,6 +13,9 @@
 
 namespace entrain::json {
 
+/// What a file holds: bytes need not be UTF-8.
+enum class Content : std::uint8_t { text, bytes };
+
 /// Sliding window over the text of a file. Takes less than 1 MB of memory, unless the reader keeps
 /// a longer piece, of up to k_most_kept bytes. One thread at a time may use it.
 ///
@@ -24,7 +27,8 @@ class Window {
 
   /// Errors, here and in advance(): those of TextReader, of check_memory_room(), and
   /// ErrorKind::input for what is no UTF-8.
-  static Result<Window> open(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
+  static Result<Window> open(const std::filesystem::path& path, std::uint64_t max_unpacked = 0,
+                             Content content = Content::text);
 
   /// The text in the window: whole characters, unless the file ends inside one. Valid until the
   /// next advance().
@@ -44,12 +48,13 @@ class Window {
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
  private:
-  Window(std::filesystem::path path, TextReader reader)
-      : path_(std::move(path)), reader_(std::move(reader)) {}
+  Window(std::filesystem::path path, TextReader reader, Content content)
+      : path_(std::move(path)), reader_(std::move(reader)), content_(content) {}
   Result<void> check_encoding();
 
   std::filesystem::path path_;
   TextReader reader_;
+  Content content_;
   std::vector<char> bytes_;
   std::size_t size_ = 0;     ///< bytes that were read
   std::size_t checked_ = 0;  ///< bytes of whole UTF-8 characters

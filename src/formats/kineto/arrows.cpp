@@ -147,11 +147,19 @@ void ArrowReader::finish(const ClockReader& clocks, RankFile& file) {
   std::stable_sort(parts_.begin(), parts_.end(),
                    [](const auto& a, const auto& b) { return a.arrow.key < b.arrow.key; });
   std::map<std::uint64_t, std::int64_t> open_of_kind;  // less those that are whole
+  // A whole one may lead from one rank in the file to another.
+  const auto leaves_rank = [&](std::span<const Known> parts) {
+    const auto rank_of = [&](const Known& part) {
+      return file.clocks[clocks.clock(part.own.row)].part;
+    };
+    return std::ranges::any_of(
+        parts, [&](const Known& part) { return rank_of(part) != rank_of(parts.front()); });
+  };
   for_each_arrow([&](std::span<const Known> parts, bool is_whole) {
-    open_of_kind[parts.front().kind] += is_whole ? -1 : 1;
+    if (!leaves_rank(parts)) open_of_kind[parts.front().kind] += is_whole ? -1 : 1;
   });
   for_each_arrow([&](std::span<const Known> parts, bool is_whole) {
-    if (is_whole || open_of_kind[parts.front().kind] < 0) return;
+    if (!leaves_rank(parts) && (is_whole || open_of_kind[parts.front().kind] < 0)) return;
     for (Known part : parts) {
       clocks.count_on(part.own);
       std::int64_t time = 0;

@@ -11,9 +11,6 @@
 namespace entrain::kineto {
 namespace {
 
-/// Largest time, ns since 1970 (year 2116): differences of offsets then fit into 64 bits.
-constexpr std::int64_t k_last_time = std::int64_t{1} << 62;
-
 bool is_work_of_device(const EventText& event) {
   const std::string_view category = event.category;
   return event.phase == "X" && event.has_length() &&
@@ -103,7 +100,8 @@ std::uint32_t ClockReader::number_of(const EventText& event) {
   if (at == row_numbers_.end()) {
     const Row kept{texts_.interned(row.process), texts_.interned(row.thread)};
     at = row_numbers_.emplace(kept, static_cast<std::uint32_t>(rows_.size())).first;
-    rows_.push_back({kept});
+    rows_.push_back({.name = kept, .machine = event.machine});
+    machine_of_.emplace(kept.process, event.machine);
   }
   return last_row_ = at->second;
 }
@@ -111,7 +109,8 @@ std::uint32_t ClockReader::number_of(const EventText& event) {
 KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t end) {
   const std::uint32_t number = number_of(event);
   RowFacts& row = rows_[number];
-  const KeptEvent kept{number, begin, end, row.order.see(begin, end)};
+  // Viewers sort the packets of a trace by their times: their order in the file tells nothing.
+  const KeptEvent kept{number, begin, end, event.moment ? 0 : row.order.see(begin, end)};
   row.stamps.resize(std::size_t{kept.part} + 1);
   row.stamps.back().add(begin, end);
   if (is_work_of_device(event)) {
@@ -175,6 +174,7 @@ std::string_view ClockReader::host_of(const Device& device) const {
   std::string_view host;
   std::int64_t most = 0, second = 0;
   for (const auto& [process, launches] : launches_) {
+    if (machine_of_.at(process) != device.machine) continue;
     const Launches& own = launches;  // clang 14 and 15 capture no structured bindings
     const auto count = std::ranges::count_if(
         device.work, [&](const Work* work) { return own.contains(work->correlation); });
@@ -189,6 +189,7 @@ void ClockReader::gather_devices() {
   for (const RowFacts& row : rows_) {
     if (!row.is_of_device) continue;
     Device& device = devices_[row.name.process];
+    device.machine = row.machine;
     for (const Stamps& stamps : row.stamps) device.stamps.add(stamps);
     ++device.streams;
   }
@@ -196,23 +197,53 @@ void ClockReader::gather_devices() {
   for (auto& [process, device] : devices_) device.host = host_of(device);
 }
 
+/// Each host of a device is a part, if each device has its own; so is each machine without one.
 void ClockReader::find_parts(const std::set<std::string_view>& devices) {
   std::vector<std::string_view> names(devices.begin(), devices.end());
-  std::ranges::stable_sort(names, {}, &std::string_view::size);  // by number
+  std::ranges::stable_sort(names, {}, [&](std::string_view name) {  // by number
+    return std::pair(machine_of_.at(name), name.size());
+  });
   for (const std::string_view name : names) {
     const auto device = devices_.find(name);
     const bool has_host = device != devices_.end() && !device->second.host.empty();
-    if (!has_host || std::ranges::count(parts_, device->second.host) > 0) {
+    const auto next = static_cast<std::uint32_t>(parts_.size());
+    if (!has_host || !parts_.emplace(device->second.host, next).second) {
       parts_.clear();
-      return;
+      break;
     }
-    parts_.push_back(device->second.host);
+  }
+  part_count_ = static_cast<std::uint32_t>(parts_.size());
+  for (const auto& [host, part] : parts_) {
+    const auto of_machine = machines_.try_emplace(machine_of_.at(host), part).first;
+    of_machine->second = std::min(of_machine->second, part);
+  }
+  std::set<std::uint32_t> machines;
+  for (const auto& [process, machine] : machine_of_) machines.insert(machine);
+  for (const std::uint32_t machine : machines) {
+    part_count_ += machines_.try_emplace(machine, part_count_).second ? 1 : 0;
+  }
+  if (machines.size() < 2) return;
+  for (const auto& [process, machine] : machine_of_) {
+    parts_.try_emplace(process, machines_.at(machine));
   }
 }
 
 std::uint32_t ClockReader::part_of(std::string_view process) const {
-  const auto at = std::ranges::find(parts_, process);
-  return at != parts_.end() ? static_cast<std::uint32_t>(at - parts_.begin()) : 0;
+  const auto at = parts_.find(process);
+  return at != parts_.end() ? at->second : 0;
+}
+
+std::uint32_t ClockReader::part_of_device(std::string_view process) const {
+  const auto device = devices_.find(process);
+  const bool has_host = device != devices_.end() && !device->second.host.empty();
+  return part_of(has_host ? device->second.host : process);
+}
+
+bool ClockReader::share_a_part(const std::set<std::string_view>& devices) const {
+  std::set<std::uint32_t> parts;
+  return !std::ranges::all_of(devices, [&](std::string_view device) {
+    return parts.insert(part_of_device(device)).second;
+  });
 }
 
 /// Where the clock of some rows was set back: those that fall at all do so equally often, each time
@@ -299,14 +330,16 @@ Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view
   gather_devices();
   find_parts(devices);
   count_all_on();
-  file.parts = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(parts_.size()));
+  file.parts = std::max<std::uint32_t>(1, part_count_);
+  file.machines = machines_;
   file.clocks.assign(file.parts, {});
   for (std::uint32_t p = 0; p < file.parts; ++p) file.clocks[p].part = p;
   std::map<std::string_view, std::uint32_t> clock_of_device;
   for (const auto& [process, device] : devices_) {
-    FileClock clock{.process = std::string(process), .part = part_of(device.host)};
+    FileClock clock{.process = std::string(process), .part = part_of_device(process)};
     clock.edges = edges_of(process, device);
-    clock_of_device[process] = 0;  // nothing relates it to its host: it is stamped as that is
+    // Nothing relates it to its host: it is stamped as that is.
+    clock_of_device[process] = device.host.empty() ? clock.part : 0;
     if (clock.edges.empty()) continue;
     for (InnerEdge& edge : clock.edges) {
       TRY_ASSIGN(edge.host, shown(static_cast<std::int64_t>(edge.host), file));
@@ -428,7 +461,7 @@ std::uint32_t clock_of(const RankFile& file, const EventText& event) {
 
 bool has_no_time(const FileClock& clock, const EventText& event) {
   bool cut = false;
-  return clock.zero_is_none && parse_time(event.time, cut) == 0;
+  return clock.zero_is_none && time_of(event, cut) == 0;
 }
 
 std::uint64_t correlation_of(const EventText& event) {

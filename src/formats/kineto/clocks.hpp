@@ -62,6 +62,8 @@ class ClockReader {
     event.begin = static_cast<std::int64_t>(static_cast<std::uint64_t>(event.begin) + ahead);
     event.end = static_cast<std::int64_t>(static_cast<std::uint64_t>(event.end) + ahead);
   }
+  /// True if two of these devices are in one part of the file, after finish().
+  [[nodiscard]] bool share_a_part(const std::set<std::string_view>& devices) const;
   /// The clock of a row, after finish().
   [[nodiscard]] std::uint32_t clock(std::uint32_t row) const { return rows_[row].clock; }
   /// The launch of a correlation number by the host of a device, after finish(): of several calls
@@ -87,6 +89,7 @@ class ClockReader {
     Row name;
     std::vector<Stamps> stamps{1};  ///< of each part of its order
     RowOrder order{};
+    std::uint32_t machine = 0;
     bool is_of_device = false;  ///< work of a device is in it
     std::uint32_t clock = 0;    ///< position in RankFile::clocks
   };
@@ -98,6 +101,7 @@ class ClockReader {
   using Launches = std::unordered_map<std::uint64_t, KeptEvent>;  ///< key: correlation
   struct Device {
     Stamps stamps{};
+    std::uint32_t machine = 0;
     std::string_view host{};  ///< process that launches its work; empty: unknown
     std::vector<const Work*> work{};
     std::size_t streams = 0;
@@ -132,6 +136,7 @@ class ClockReader {
   [[nodiscard]] std::string_view host_of(const Device& device) const;
   void find_parts(const std::set<std::string_view>& devices);
   [[nodiscard]] std::uint32_t part_of(std::string_view process) const;
+  [[nodiscard]] std::uint32_t part_of_device(std::string_view process) const;
   [[nodiscard]] const KeptEvent* launch_by(std::uint64_t correlation, std::string_view host) const;
   static Result<void> take(const Stamps& stamps, FileClock& clock, RankFile& file);
   [[nodiscard]] std::optional<Awaited> awaited_by(const Wait& wait, std::string_view name,
@@ -147,7 +152,10 @@ class ClockReader {
   std::uint32_t last_row_ = 0;  ///< row of the last event: neighbours often share it
   std::vector<Work> work_;
   std::map<std::string_view, Device> devices_;     ///< key: process
-  std::vector<std::string_view> parts_;            ///< process of the host of each
+  std::map<std::string_view, std::uint32_t> parts_;  ///< those of processes; others are of part 0
+  std::map<std::uint32_t, std::uint32_t> machines_;  ///< part of each machine
+  std::map<std::string_view, std::uint32_t> machine_of_;  ///< key: process
+  std::uint32_t part_count_ = 1;
   std::map<std::string_view, Launches> launches_;  ///< key: process
   std::vector<Wait> waits_;
   std::unordered_multimap<std::uint64_t, Sync> syncs_;  ///< key: correlation of the call

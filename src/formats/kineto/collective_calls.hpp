@@ -39,6 +39,9 @@ enum class Operation : std::uint8_t {
 
 constexpr std::uint32_t k_no_rank = ~std::uint32_t{0};
 
+/// Largest time, ns since 1970 (year 2116): differences of offsets then fit into 64 bits.
+constexpr std::int64_t k_last_time = std::int64_t{1} << 62;
+
 /// A collective call of a rank, or a message: a kernel on its GPU.
 struct Call {
   std::uint64_t begin = 0, end = 0;  ///< ns
@@ -155,6 +158,7 @@ struct RankFile {
   /// Clocks of the rows that are not those of the first clock; 0: a device on it that nothing ties
   /// to its host, so that falls of the host are none of the device.
   std::map<RowOf<std::string>, std::uint32_t, IsRowBefore> rows;
+  std::map<std::uint32_t, std::uint32_t> machines;  ///< clock of each machine's host
   std::vector<std::uint32_t> numbers;  ///< positions of its clocks in the run
   std::uint64_t zeros = 0;             ///< events with a `ts` of 0 that is no time
   std::uint64_t cut_times = 0;         ///< number of times with more than 3 decimals

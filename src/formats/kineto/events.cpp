@@ -11,7 +11,10 @@
 #include "base/try.hpp"
 #include "formats/json/scanner.hpp"
 #include "formats/json/strings.hpp"
+#include "formats/json/document.hpp"
 #include "formats/json/window.hpp"
+#include "formats/kineto/packet_events.hpp"
+#include "formats/perfetto/packets.hpp"
 
 namespace entrain::kineto {
 namespace {
@@ -246,12 +249,20 @@ class FileWalk {
 }  // namespace
 
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
-                                 std::uint64_t max_unpacked) {
+                                 std::uint64_t max_unpacked,
+                                 const std::shared_ptr<const perfetto::Survey>& survey) {
+  bool holds_packets = survey != nullptr;
+  if (!holds_packets) {
+    TRY_ASSIGN(const std::string begin, json::beginning(path));
+    holds_packets = perfetto::may_hold_packets(begin);
+  }
+  if (holds_packets) return for_each_packet_event(path, sinks, max_unpacked, survey);
   TRY_ASSIGN(json::Window window, json::Window::open(path, max_unpacked));
   return FileWalk(std::move(window), path.string(), sinks).run();
 }
 
 bool may_hold_events(std::string_view beginning) {
+  if (perfetto::may_hold_packets(beginning)) return true;
   json::Scanner scanner(beginning);
   std::string_view key, value;
   if (scanner.peek() == '[') {
@@ -295,6 +306,14 @@ std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
   }
   if (value > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
   return negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+}
+
+std::optional<std::int64_t> time_of(const EventText& event, bool& cut) {
+  return event.moment ? event.moment->time : parse_time(event.time, cut);
+}
+
+std::optional<std::int64_t> length_of(const EventText& event, bool& cut) {
+  return event.moment ? event.moment->length : parse_time(event.duration, cut);
 }
 
 std::string time_text(std::int64_t ns) { return json::decimal_text(ns, k_ns_per_us); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +15,16 @@
 
 #include "formats/json/packing.hpp"
 
+namespace entrain::perfetto {
+struct Survey;
+}
+
 namespace entrain::kineto {
+
+/// Time and duration of an event of a format that stores numbers, ns; a duration of -1: none.
+struct Moment {
+  std::int64_t time = 0, length = -1;
+};
 
 /// Members of an event as written: views of the text, empty for members that are missing.
 struct EventText {
@@ -25,15 +35,18 @@ struct EventText {
   std::string_view id2;                    ///< object with "local" or "global"; replaces `id`
   std::string_view scope;                  ///< scope of the id, with quotes
   std::string_view arguments;              ///< the object "args"
+  std::optional<Moment> moment{};          ///< replaces `time` and `duration`
+  std::uint32_t machine = 0;               ///< of several in one file
   bool is_trace = false;                   ///< a trace inside a list, not an event
   bool has_two_times = false;              ///< "ts" or "dur" occurs twice
 
   /// True if "ts" is there, even as an empty string.
-  [[nodiscard]] bool has_time() const { return time.data() != nullptr; }
+  [[nodiscard]] bool has_time() const { return moment || time.data() != nullptr; }
 
   /// True if "dur" is there, even as an empty string. Some profilers write -1 for events that did
   /// not end.
   [[nodiscard]] bool has_length() const {
+    if (moment) return moment->length >= 0;
     return duration.data() != nullptr && !duration.starts_with('-');
   }
 };
@@ -48,6 +61,11 @@ struct FileFacts {
   json::Packing packing = json::Packing::none;
   std::uint64_t bytes = 0;  ///< size of the text
   std::uint64_t hash = 0;   ///< hash of the text
+  /// The file is a Perfetto trace. A later reading is faster with it.
+  std::shared_ptr<const perfetto::Survey> survey{};
+  std::uint64_t lost_events = 0;   ///< packets without a time, or without those they refer to
+  bool holds_other_times = false;  ///< packets hold records of the kernel, which are not read
+  bool ties_machines = false;      ///< packets tell offsets between the clocks of machines
 };
 
 /// Receivers of the parts of a file; an error that one returns ends the reading.
@@ -59,19 +77,25 @@ struct EventSinks {
   std::function<Result<void>(std::string_view)> pass;
 };
 
-/// Reads a Chrome trace from begin to end, with less than 1 MB of it in memory unless an event is
-/// longer. Errors: those of json::Window; ErrorKind::input for invalid JSON before the end of the
+/// Reads a Chrome trace, or a Perfetto trace, from begin to end, with less than 1 MB of it in memory
+/// unless an event is longer. `survey`: FileFacts::survey of an earlier reading. Errors: those of
+/// json::Window and for_each_packet_event(); ErrorKind::input for invalid JSON before the end of the
 /// text, with the byte.
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
-                                 std::uint64_t max_unpacked = 0);
+                                 std::uint64_t max_unpacked = 0,
+                                 const std::shared_ptr<const perfetto::Survey>& survey = nullptr);
 
-/// False if the first bytes of a text show that it is no Chrome trace: it is empty, no JSON, or
-/// other JSON.
+/// False if the first bytes of a text show that it is no Chrome or Perfetto trace: it is empty, no
+/// JSON, or other JSON.
 bool may_hold_events(std::string_view beginning);
 
 /// Parses a time in microseconds; returns ns. Cuts off digits after the third decimal, and then
 /// sets `cut`. Empty for anything but a plain decimal number of at most 19 digits.
 std::optional<std::int64_t> parse_time(std::string_view text, bool& cut);
+
+/// Time and duration of an event, ns; empty if they are no times. Cuts as parse_time().
+std::optional<std::int64_t> time_of(const EventText& event, bool& cut);
+std::optional<std::int64_t> length_of(const EventText& event, bool& cut);
 
 /// Text of a time in microseconds, with as many decimals as it needs, at most 3.
 std::string time_text(std::int64_t ns);

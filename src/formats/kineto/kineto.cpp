@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/kineto/kineto.hpp"
+#include "formats/perfetto/packets.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -556,6 +557,11 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
 Result<bool> may_be_trace(const fs::path& file) {
   TRY_ASSIGN(const std::string text, json::beginning(file));
   return may_hold_events(text);
+}
+
+bool holds_packets(const fs::path& file) {
+  const auto text = json::beginning(file);
+  return text && perfetto::may_hold_packets(*text);
 }
 
 bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {

@@ -19,6 +19,9 @@ Result<bool> may_be_trace(const std::filesystem::path& file);
 /// True if a file can be read and holds no event with a time.
 bool holds_none(const std::filesystem::path& file, std::uint64_t max_unpacked = 0);
 
+/// True for a Perfetto trace, whatever its name.
+bool holds_packets(const std::filesystem::path& file);
+
 /// Reads the files of all ranks, plain or packed, on `threads` threads. A clock per file, in order
 /// of rank; files without an event and a rank are ignored, and notes name them. Errors: those of
 /// json::load(); ErrorKind::input for a file that is no Chrome trace, two files of one rank, files

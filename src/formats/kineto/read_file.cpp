@@ -118,10 +118,10 @@ class FileReader {
                               "knows which one counts; write the file again",
                               file_.path.string(), json::excerpt(event.time)));
     }
-    TRY_ASSIGN(const std::int64_t begin, time(event.time));
+    TRY_ASSIGN(const std::int64_t begin, time(event, time_of, event.time));
     std::int64_t duration = 0;
     if (event.has_length()) {
-      TRY_ASSIGN(duration, time(event.duration));
+      TRY_ASSIGN(duration, time(event, length_of, event.duration));
     } else if (!is_begin_or_end(event) && is_of_collective_kernel(event)) {
       ++file_.endless_calls;
     }
@@ -130,8 +130,8 @@ class FileReader {
       return fail(ErrorKind::input,
                   fmt::format("{}: the end of an event is out of range, which begins at {} us and "
                               "takes {} us; write the file again",
-                              file_.path.string(), json::excerpt(event.time),
-                              json::excerpt(event.duration)));
+                              file_.path.string(), shown(event.time, begin),
+                              shown(event.duration, duration)));
     }
     ++file_.events;
     const KeptEvent own = clocks_.see(event, begin, end);
@@ -163,7 +163,7 @@ class FileReader {
     for (Kernel& kernel : kernels_) clocks_.count_on(kernel);
     for (Range& range : ranges_) clocks_.count_on(range);
     for (Step& step : steps_) clocks_.count_on(step);
-    const bool are_mixed = devices.size() > 1 && file_.parts == 1;
+    const bool are_mixed = clocks_.share_a_part(devices);
     leave_out_kernels();
     file_.one_stream = devices.size() == 1 && are_merged(kernels_);
     if (are_mixed || file_.one_stream) {
@@ -189,7 +189,7 @@ class FileReader {
   void leave_out_kernels() {
     std::erase_if(kernels_, [&](const Kernel& kernel) {
       const std::uint32_t clock = clocks_.clock(kernel.row);
-      const bool is_of_none = file_.parts > 1 && clock == 0;
+      const bool is_of_none = file_.parts > 1 && file_.machines.size() < 2 && clock == 0;
       const bool has_no_time = kernel.begin == 0 && file_.clocks[clock].zero_is_none;
       file_.mixed_calls += is_of_none ? 1 : 0;
       file_.timeless_calls += !is_of_none && has_no_time ? 1 : 0;
@@ -240,13 +240,22 @@ class FileReader {
     kernels_.push_back(*kernel);
   }
 
-  Result<std::int64_t> time(std::string_view text) {
+  /// `of`: time_of() or length_of(); `text`: as written.
+  template <class Of>
+  Result<std::int64_t> time(const EventText& event, const Of& of, std::string_view text) {
+    constexpr std::int64_t k_us = 1000;
     bool cut = false;
-    const auto value = parse_time(text, cut);
+    const auto value = of(event, cut);
     if (!value) return refuse(text);
     file_.cut_times += cut ? 1 : 0;
-    if (text.find('.') != std::string_view::npos) file_.whole_us = false;
+    if (event.moment ? *value % k_us != 0 : text.find('.') != std::string_view::npos) {
+      file_.whole_us = false;
+    }
     return *value;
+  }
+
+  static std::string shown(std::string_view text, std::int64_t ns) {
+    return text.data() != nullptr ? json::excerpt(text) : time_text(ns);
   }
 
   /// Cached operation_of(); `name` must be interned.

@@ -13,18 +13,20 @@
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/text_file.hpp"
+#include "formats/json/window.hpp"
 #include "formats/kineto/arrows.hpp"
+#include "formats/kineto/packet_events.hpp"
 
 namespace entrain::kineto {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 tl::unexpected<Error> has_changed(const RankFile& file) {
   return fail(ErrorKind::input,
               fmt::format("{} has changed while it was read", file.path.string()));
 }
+
+namespace {
 
 /// Replacement of a piece of a text.
 struct Change {
@@ -47,8 +49,7 @@ std::string patched(std::string_view text, const std::vector<Change>& changes) {
 }
 
 /// Time of an event, ns since 1970 or another origin.
-Result<std::uint64_t> moment(std::string_view time, const RankFile& file, bool& cut) {
-  const auto ns = parse_time(time, cut);
+Result<std::uint64_t> moment(std::optional<std::int64_t> ns, const RankFile& file) {
   std::int64_t sum = 0;
   if (!ns || __builtin_add_overflow(*ns, file.facts.base, &sum) || sum < 0) {
     return has_changed(file);
@@ -62,7 +63,7 @@ void move_issue_time(const EventText& event, const RankFile& file, const ClockMa
   const std::string_view time = issue_time_of(event);
   bool cut = false;
   if (time.empty()) return;
-  const auto before = moment(time, file, cut);
+  const auto before = moment(parse_time(time, cut), file);
   if (before) changes.push_back({time, time_text(map(*before) - file.facts.base)});
 }
 
@@ -73,7 +74,7 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
   std::map<RowOf<std::string>, RowOrder, IsRowBefore> orders;  // of clocks that were set back
   const auto ahead = [&](const EventText& event, std::int64_t length, const Falls& falls) {
     bool cut = false;
-    const std::int64_t time = parse_time(event.time, cut).value_or(0);
+    const std::int64_t time = time_of(event, cut).value_or(0);
     const Row row{event.process, event.thread};
     auto at = orders.find(row);
     if (at == orders.end()) {
@@ -88,33 +89,42 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
     const std::uint32_t clock = clock_of(file, event);
     if (has_no_time(file.clocks[clock], event)) return {};
     bool cut = false;
-    TRY_ASSIGN(std::uint64_t begin, moment(event.time, file, cut));
+    TRY_ASSIGN(std::uint64_t begin, moment(time_of(event, cut), file));
     const Falls& falls = file.clocks[clock].falls;
     const auto is_apart = [&] {
       return clock == 0 && file.rows.contains(Row{event.process, event.thread});
     };
-    const auto length = event.has_length() ? parse_time(event.duration, cut).value_or(0) : 0;
+    const auto length = event.has_length() ? length_of(event, cut).value_or(0) : 0;
     if (!falls.all.empty() && !is_apart()) begin += ahead(event, length, falls);
     return see(event, clock, begin, length);
   };
   TRY_ASSIGN(
       const FileFacts facts,
-      for_each_event(file.path, {.see = see_event, .pass = std::move(pass)}, file.max_unpacked));
+      for_each_event(file.path, {.see = see_event, .pass = std::move(pass)}, file.max_unpacked,
+                     file.facts.survey));
   if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return {};
   return has_changed(file);
 }
 
 Result<void> unpack(const RankFile& file, const fs::path& to) {
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, json::Packing::none));
-  const auto see = [](const EventText&, std::uint32_t, std::uint64_t,
-                      std::int64_t) -> Result<void> { return {}; };
-  TRY(for_each_time(file, see, [&](std::string_view text) { return writer.write(text); }));
+  TRY_ASSIGN(json::Window window,
+             json::Window::open(file.path, file.max_unpacked, json::Content::bytes));
+  for (;;) {
+    TRY(writer.write(window.text()));
+    if (window.ended()) break;
+    TRY(window.advance(window.text().size()));
+  }
+  if (window.hash() != file.facts.hash || window.total() != file.facts.bytes) {
+    return has_changed(file);
+  }
   return writer.close();
 }
 
 Result<void> write_file(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
   if (std::all_of(maps.begin(), maps.end(), [](const auto& map) { return map.is_identity(); }))
     return duplicate_file(file.path, to);
+  if (file.facts.survey != nullptr) return write_packets(to, file, maps);
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
   std::vector<Change> changes;
   const auto replace = [&changes](std::string_view piece, std::int64_t before, std::int64_t after) {

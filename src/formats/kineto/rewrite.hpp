@@ -16,6 +16,9 @@
 /// Reads files of a run again, and writes them with other times.
 namespace entrain::kineto {
 
+/// Error for a file that is not what it was.
+tl::unexpected<Error> has_changed(const RankFile& file);
+
 /// Called for all events with a time; the duration is 0 for those without a length. `clock`:
 /// position in RankFile::clocks.
 using SeeTime = std::function<Result<void>(const EventText&, std::uint32_t clock,
@@ -27,8 +30,7 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
                            std::function<Result<void>(std::string_view)> pass = {});
 
 /// Writes a file with the times that the maps of its clocks give, and every other byte as it was.
-/// Errors: those of
-/// for_each_time(); ErrorKind::input for times before 1970; ErrorKind::output.
+/// Errors: those of for_each_time(); ErrorKind::input for times before 1970; ErrorKind::output.
 Result<void> write_file(const std::filesystem::path& to, const RankFile& file,
                         std::span<const ClockMap> maps);
 

@@ -32,13 +32,14 @@ tl::unexpected<Error> useless(std::string sentence) {
   return fail(ErrorKind::usage, std::move(sentence));
 }
 
-/// The files of a trace in JSON: a file, or those of a folder that holds no OTF2 anchor, in order
-/// of their names. Empty: the path is to be read as an OTF2 archive.
+/// The files of a trace in JSON or of Perfetto: a file, or those of a folder that holds no OTF2
+/// anchor, in order of their names. Empty: the path is to be read as an OTF2 archive.
 Result<std::vector<fs::path>> document_files(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     // The reader of archives reports what it cannot read.
-    const bool is_one = is_document_name(path) || spans::are_spans(path).value_or(false);
+    const bool is_one =
+        is_file_name(path) || kineto::holds_packets(path) || spans::are_spans(path).value_or(false);
     return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
   }
   std::vector<fs::path> files;
@@ -46,8 +47,7 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
     if (otf2::is_anchor(it->path())) return std::vector<fs::path>();
     const fs::path name = it->path().filename();
     std::error_code unknown;
-    if (is_document_name(name) && name != kineto::k_manifest_name &&
-        !it->is_directory(unknown)) {
+    if (is_file_name(name) && name != kineto::k_manifest_name && !it->is_directory(unknown)) {
       files.push_back(it->path());
     }
   }
@@ -152,7 +152,7 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
   return kind;
 }
 
-/// Reads files of JSON.
+/// Reads files of JSON and of Perfetto.
 Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
                                                   std::vector<std::string> notes, unsigned threads,
                                                   std::uint64_t max_unpacked) {
@@ -178,7 +178,7 @@ bool is_one_file(const Paths& paths) {
          (paths.front() == k_standard_input || fs::is_regular_file(paths.front(), error));
 }
 
-/// Opens standard input, which is JSON.
+/// Opens standard input, which is JSON or a Perfetto trace.
 Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint64_t max_unpacked) {
   constexpr std::string_view k_shown = "standard input";
   TRY_ASSIGN(const fs::path path, standard_input());
@@ -224,10 +224,10 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
       return fail(ErrorKind::input,
                   fmt::format("cannot open {}: No such file or directory", other_kind->string()));
     }
-    return useless(
-        fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), and "
-                    "others are: they are no files of one run; give them separately",
-                    other_kind->string()));
+    return useless(fmt::format(
+        "{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst) or Perfetto "
+        "(.pftrace), and others are: they are no files of one run; give them separately",
+        other_kind->string()));
   }
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
              open_documents(std::move(files), std::move(notes), threads, max_unpacked));
@@ -256,11 +256,12 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
 }
 
 Result<void> check_output(const Paths& paths, const fs::path& output, const OutputRule& rule) {
-  if (paths.size() == 1 && paths.front() == k_standard_input && !is_document_name(output)) {
+  if (paths.size() == 1 && paths.front() == k_standard_input && !is_file_name(output)) {
     return useless(
-        "standard input becomes a file: give it a name that ends in .json, .jsonl or .ndjson");
+        "standard input becomes a file: give it a name that ends in .json, .jsonl, .ndjson or "
+        ".pftrace");
   }
-  if (!is_document_name(output)) return OutputFolder::check(output, rule);
+  if (!is_file_name(output)) return OutputFolder::check(output, rule);
   if (is_one_file(paths)) return OutputFile::check(output, rule);
   return useless(fmt::format("the new trace is a folder, as {} is{}; {} is the name of a file",
                              paths.front().string(), paths.size() == 1 ? "" : ", with the others",
@@ -270,10 +271,11 @@ Result<void> check_output(const Paths& paths, const fs::path& output, const Outp
 Result<void> require_archive(const fs::path& path) {
   TRY_ASSIGN(const std::vector<fs::path> documents, document_files(path));
   if (documents.empty()) return {};
-  return fail(ErrorKind::input,
-              fmt::format("{} is JSON, and this verb reads OTF2 archives only; all others "
-                          "but record read files of training runs and of spans, too",
-                          path.string()));
+  return fail(
+      ErrorKind::input,
+      fmt::format("{} is no OTF2 archive, and this verb reads OTF2 archives only; all others "
+                  "but record read files of training runs and of spans, too",
+                  path.string()));
 }
 
 void add_inputs(Inputs& inputs, const fs::path& path) {

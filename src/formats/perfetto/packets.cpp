@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/perfetto/packets.hpp"
+
+#include <string>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+#include "formats/json/packing.hpp"
+#include "formats/json/scanner.hpp"
+#include "formats/perfetto/fields.hpp"
+#include "formats/perfetto/message.hpp"
+
+namespace entrain::perfetto {
+namespace {
+
+/// Tag and length of a piece.
+struct PieceHead {
+  enum class State : std::uint8_t { whole, cut, damaged } state = State::cut;
+  std::uint64_t tag = 0;
+  std::uint64_t size = 0, body_at = 0;  ///< bytes from the begin of the piece
+};
+
+/// Reads a varint from the front of a text; false if the text ends in it, or it is none.
+bool take_varint(std::string_view text, std::uint64_t& at, std::uint64_t& value,
+                 PieceHead::State& state) {
+  const char* begin = text.data() + at;
+  try {
+    value = protozero::decode_varint(&begin, text.data() + text.size());
+  } catch (const protozero::end_of_buffer_exception&) {
+    state = PieceHead::State::cut;
+    return false;
+  } catch (const protozero::exception&) {
+    state = PieceHead::State::damaged;
+    return false;
+  }
+  at = static_cast<std::uint64_t>(begin - text.data());
+  return true;
+}
+
+PieceHead head_of(std::string_view text) {
+  PieceHead head;
+  std::uint64_t at = 0, value = 0;
+  if (!take_varint(text, at, head.tag, head.state)) return head;
+  head.state = PieceHead::State::damaged;
+  if (head.tag >> 3 == 0) return head;
+  switch (static_cast<protozero::pbf_wire_type>(head.tag & 7)) {
+    case protozero::pbf_wire_type::varint:
+      if (!take_varint(text, at, value, head.state)) return head;
+      value = 0;
+      break;
+    case protozero::pbf_wire_type::fixed64:
+      value = sizeof(std::uint64_t);
+      break;
+    case protozero::pbf_wire_type::fixed32:
+      value = sizeof(std::uint32_t);
+      break;
+    case protozero::pbf_wire_type::length_delimited:
+      if (!take_varint(text, at, value, head.state)) return head;
+      break;
+    default:
+      return head;
+  }
+  head.body_at = at;
+  head.size = value > Packets::k_most_packet ? value : at + value;
+  head.state = head.size <= text.size() ? PieceHead::State::whole : PieceHead::State::cut;
+  return head;
+}
+
+constexpr std::uint64_t k_packet_tag = static_cast<std::uint64_t>(TraceField::packet) << 3 | 2;
+
+}  // namespace
+
+bool is_trace_name(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  const std::string_view plain = json::without_packing(name);
+  return json::has_ending(plain, ".pftrace") || json::has_ending(plain, ".perfetto-trace") ||
+         json::has_ending(plain, ".proto");
+}
+
+bool may_hold_packets(std::string_view beginning) {
+  // The tag of a packet is a line feed.
+  if (!beginning.starts_with(static_cast<char>(k_packet_tag))) return false;
+  json::Scanner scanner(beginning);
+  std::string_view key;
+  const char first = scanner.peek();
+  if (first == '[' && scanner.open('[') && (scanner.peek() == '{' || scanner.peek() == ']')) {
+    return false;
+  }
+  if (first == '{' && scanner.open('{') && (scanner.peek() == '}' || scanner.next_key(key))) {
+    return false;
+  }
+  const PieceHead head = head_of(beginning);
+  if (head.state == PieceHead::State::damaged || head.size > Packets::k_most_packet) return false;
+  if (head.state == PieceHead::State::cut) return true;
+  try {
+    for_each_field<PacketField>(beginning.substr(head.body_at, head.size - head.body_at),
+                                [](PacketField, const Value&) {});
+  } catch (const protozero::exception&) {
+    return false;
+  }
+  return true;
+}
+
+Result<Packets> Packets::open(const std::filesystem::path& path, std::uint64_t max_unpacked) {
+  TRY_ASSIGN(json::Window window, json::Window::open(path, max_unpacked, json::Content::bytes));
+  return Packets(path, std::move(window));
+}
+
+Result<bool> Packets::next(Piece& piece) {
+  for (;;) {
+    const std::string_view rest = window_.text().substr(at_);
+    const PieceHead head = rest.empty() ? PieceHead{} : head_of(rest);
+    begin_ = at_;
+    if (head.state == PieceHead::State::damaged) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: no packet can begin at byte {}; the file is damaged there",
+                              path_.string(), offset()));
+    }
+    if (head.size > k_most_packet) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: the packet at byte {} has more than {} bytes by its own word; "
+                              "the file is damaged there",
+                              path_.string(), offset(), k_most_packet));
+    }
+    if (head.state == PieceHead::State::whole) {
+      piece = {.whole = rest.substr(0, head.size),
+               .body = rest.substr(head.body_at, head.size - head.body_at),
+               .is_packet = head.tag == k_packet_tag};
+      at_ += head.size;
+      return true;
+    }
+    if (window_.ended()) return false;
+    TRY(window_.advance(at_));
+    at_ = 0;
+  }
+}
+
+tl::unexpected<Error> Packets::damaged() const {
+  return fail(ErrorKind::input,
+              fmt::format("{}: the packet at byte {} is damaged: what it holds are no fields",
+                          path_.string(), offset()));
+}
+
+}  // namespace entrain::perfetto

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "formats/perfetto/annotations.hpp"
+#include "formats/perfetto/walk.hpp"
+
+namespace entrain::perfetto {
+namespace {
+
+/// A slice that has begun on a track in order of time.
+struct OpenSlice {
+  std::int64_t time = 0;
+  std::string texts;               ///< category, name and arguments
+  std::size_t name_at = 0, arguments_at = 0;
+};
+
+/// Slices of a track, one inside the other. Strings that were used stay, to be used again.
+struct Lane {
+  std::vector<OpenSlice> slices;
+  std::size_t depth = 0;
+};
+
+class EventReader {
+ public:
+  EventReader(const std::filesystem::path& path, const Survey& survey,
+              const std::function<Result<void>(const Event&)>& see)
+      : state(path, true), survey_(survey), see_(see), lanes_(survey.tracks.size()) {}
+
+  Result<void> take(const Step& step) {
+    if (!step.time) return {};
+    const Packet& packet = step.packet;
+    if (packet.event.bytes.data() != nullptr) TRY(take_event(packet, *step.time));
+    if (packet.stage.bytes.data() != nullptr) TRY(take_stage(packet, *step.time));
+    return {};
+  }
+
+  /// Hands out the slices that did not end.
+  Result<void> finish() {
+    for (std::uint32_t track = 0; track < lanes_.size(); ++track) {
+      const Lane& lane = lanes_[track];
+      for (std::size_t i = 0; i < lane.depth; ++i) TRY(see_(event_of(lane.slices[i], track)));
+    }
+    return {};
+  }
+
+  State state;
+
+ private:
+  struct Flow {
+    std::uint64_t id = 0;
+    char phase = 's';
+  };
+
+  [[nodiscard]] std::uint32_t track_of(const TrackKey& key) {
+    if (last_ == Tracks::k_none || !(survey_.tracks[last_].key == key)) {
+      last_ = survey_.tracks.find(key);
+    }
+    return last_;
+  }
+
+  [[nodiscard]] Event event_of(const OpenSlice& slice, std::uint32_t track) const {
+    const std::string_view texts = slice.texts;
+    return {.phase = 'B',
+            .category = texts.substr(0, slice.name_at),
+            .name = texts.substr(slice.name_at, slice.arguments_at - slice.name_at),
+            .arguments = texts.substr(slice.arguments_at),
+            .id = {},
+            .row = survey_.tracks[track].row,
+            .time = slice.time};
+  }
+
+  /// Reads the texts of an event, and its flows.
+  void read_texts(std::string_view bytes, Event& event) {
+    constexpr std::size_t k_most_categories = std::size_t{1} << 16;  // bytes
+    arguments_.clear();
+    flows_.clear();
+    scratch_.clear();
+    std::size_t categories = 0;
+    const auto add_category = [&](std::string_view name, bool is_escaped) {
+      if (++categories == 1 && is_escaped) {
+        event.category = name;
+        return;
+      }
+      if (scratch_.size() > k_most_categories) return;
+      if (categories > 1 && scratch_.empty()) scratch_ = event.category;
+      if (categories > 1) scratch_ += ',';
+      is_escaped ? scratch_ += name : (escape(name, scratch_), scratch_);
+      event.category = scratch_;
+    };
+    const auto add_flows = [&](const Value& value, bool is_fixed, char phase) {
+      for_each_number(value, is_fixed, [&](std::uint64_t id) { flows_.push_back({id, phase}); });
+    };
+    std::string_view name;
+    for_each_field<EventField>(bytes, [&](EventField field, const Value& value) {
+      switch (field) {
+        case EventField::category_iids:
+          for_each_number(value, false, [&](std::uint64_t iid) {
+            add_category(state.name(Names::category, iid), true);
+          });
+          break;
+        case EventField::categories:
+          add_category(value.bytes, false);
+          break;
+        case EventField::name_iid:
+          event.name = state.name(Names::event, value.number);
+          break;
+        case EventField::name:
+          name_.clear();
+          escape(value.bytes, name_);
+          event.name = name_;
+          break;
+        case EventField::debug_annotations:
+          if (arguments_.empty()) arguments_ = "{";
+          add_annotation(value.bytes, state, arguments_);
+          break;
+        case EventField::flow_ids:
+          add_flows(value, true, 's');
+          break;
+        case EventField::flow_ids_old:
+          add_flows(value, false, 's');
+          break;
+        case EventField::terminating_flow_ids:
+          add_flows(value, true, 'f');
+          break;
+        case EventField::terminating_flow_ids_old:
+          add_flows(value, false, 'f');
+          break;
+        default:
+          break;
+      }
+    });
+    if (!arguments_.empty()) arguments_ += '}';
+    event.arguments = arguments_;
+  }
+
+  /// Reads what the older form of events has besides.
+  void read_legacy(std::string_view bytes, Event& event) {
+    std::uint64_t bind = 0, direction = 0;
+    bool is_bound = false;
+    for_each_field<LegacyField>(bytes, [&](LegacyField field, const Value& value) {
+      switch (field) {
+        case LegacyField::name_iid:
+          if (event.name.empty()) event.name = state.name(Names::event, value.number);
+          break;
+        case LegacyField::unscoped_id:
+        case LegacyField::global_id:
+        case LegacyField::local_id:
+          event.id = number_text(value.number, id_);
+          event.is_local_id = field == LegacyField::local_id;
+          break;
+        case LegacyField::bind_id:
+          bind = value.number;
+          is_bound = true;
+          break;
+        case LegacyField::flow_direction:
+          direction = value.number;
+          break;
+        default:
+          break;
+      }
+    });
+    constexpr std::string_view k_phases = "-fst";  // by direction: none, into, out of, through
+    if (is_bound && direction > 0 && direction < k_phases.size()) {
+      flows_.push_back({bind, k_phases[direction]});
+    }
+  }
+
+  using NumberText = std::array<char, std::numeric_limits<std::uint64_t>::digits10 + 2>;
+  static std::string_view number_text(std::uint64_t number, NumberText& text) {
+    const auto result = std::to_chars(text.data(), text.data() + text.size(), number);
+    return {text.data(), static_cast<std::size_t>(result.ptr - text.data())};
+  }
+
+  Result<void> see_flows(const Event& event) {
+    for (const Flow& flow : flows_) {
+      NumberText text{};
+      TRY(see_({.phase = flow.phase,
+                .category = {},
+                .name = "flow",
+                .arguments = {},
+                .id = number_text(flow.id, text),
+                .row = event.row,
+                .time = event.time}));
+    }
+    return {};
+  }
+
+  Result<void> take_event(const Packet& packet, std::int64_t time) {
+    const EventHead head = head_of_event(packet.event.bytes, state);
+    const std::uint32_t track = track_of({head.track, packet.machine});
+    if (track == Tracks::k_none) return {};  // the file has changed, as its hash will tell
+    Event event;
+    event.phase = head.phase;
+    event.row = survey_.tracks[track].row;
+    event.time = time;
+    read_texts(packet.event.bytes, event);
+    if (head.legacy.bytes.data() != nullptr) read_legacy(head.legacy.bytes, event);
+    TRY(see_flows(event));
+    switch (event.phase) {
+      case 'B':
+        return begin(event, track);
+      case 'E':
+        return end(event, track);
+      case 'X':
+        event.length = static_cast<std::int64_t>(head.duration_us.number * 1000);
+        return see_(event);
+      default:
+        return see_(event);
+    }
+  }
+
+  Result<void> begin(Event& event, std::uint32_t track) {
+    if (survey_.tracks[track].is_disordered) {
+      const std::size_t slice = slice_++;
+      const std::int64_t end = slice < survey_.ends.size() ? survey_.ends[slice] : Survey::k_no_end;
+      if (end != Survey::k_no_end) set_end(event, end);
+      return see_(event);
+    }
+    Lane& lane = lanes_[track];
+    if (lane.depth == lane.slices.size()) {
+      lane.slices.emplace_back();
+      TRY(state.keep(sizeof(OpenSlice)));
+    }
+    OpenSlice& slice = lane.slices[lane.depth++];
+    slice.time = event.time;
+    const std::size_t room = slice.texts.capacity();
+    slice.texts = event.category;
+    slice.name_at = slice.texts.size();
+    slice.texts += event.name;
+    slice.arguments_at = slice.texts.size();
+    slice.texts += event.arguments;
+    return slice.texts.capacity() > room ? state.keep(slice.texts.capacity() - room)
+                                         : Result<void>{};
+  }
+
+  static void set_end(Event& event, std::int64_t end) {
+    event.phase = 'X';
+    event.length = 0;
+    if (__builtin_sub_overflow(end, event.time, &event.length)) event.length = INT64_MAX;
+  }
+
+  /// Arguments at the end of a slice are added to those at its begin.
+  Result<void> end(const Event& event, std::uint32_t track) {
+    Lane& lane = lanes_[track];
+    if (survey_.tracks[track].is_disordered || lane.depth == 0) return {};
+    const OpenSlice& slice = lane.slices[--lane.depth];
+    Event whole = event_of(slice, track);
+    set_end(whole, event.time);
+    if (whole.arguments.empty()) {
+      whole.arguments = event.arguments;
+    } else if (event.arguments.size() > 2) {
+      scratch_ = whole.arguments.substr(0, whole.arguments.size() - 1);
+      scratch_ += whole.arguments.size() > 2 ? ", " : "";
+      scratch_ += event.arguments.substr(1);
+      whole.arguments = scratch_;
+    }
+    return see_(whole);
+  }
+
+  /// Work of a device, which has its duration.
+  Result<void> take_stage(const Packet& packet, std::int64_t time) {
+    const std::string_view stage = packet.stage.bytes;
+    const std::uint32_t track = track_of(queue_of(stage, packet.machine));
+    if (track == Tracks::k_none) return {};
+    Event event{.phase = 'X', .category = {}, .name = {}, .arguments = {}, .id = {},
+                .row = survey_.tracks[track].row, .time = time};
+    std::uint64_t id = 0, queue = 0;
+    arguments_ = "{";
+    for_each_field<StageField>(stage, [&](StageField field, const Value& value) {
+      switch (field) {
+        case StageField::event_id:
+          id = value.number;
+          break;
+        case StageField::duration:
+          event.length = value.integer();
+          break;
+        case StageField::hw_queue_iid:
+          queue = value.number;
+          break;
+        case StageField::stage_iid:
+          event.category = state.name(Names::stage, value.number);
+          break;
+        case StageField::name_iid:
+          event.name = state.name(Names::event, value.number);
+          break;
+        case StageField::name:
+          name_.clear();
+          escape(value.bytes, name_);
+          event.name = name_;
+          break;
+        case StageField::extra_data:
+          add_extra(value.bytes);
+          break;
+        default:
+          break;
+      }
+    });
+    // Readers take the first value of a name: these count where nothing else is told.
+    NumberText text{};
+    if (id != 0) add_text("correlation", number_text(id, text), arguments_);
+    const std::string_view queue_name = state.name(Names::stage, queue);
+    if (!queue_name.empty()) add_text("stream", queue_name, arguments_);
+    arguments_ += '}';
+    event.arguments = arguments_;
+    if (event.length < 0) event.phase = 'i';
+    return see_(event);
+  }
+
+  void add_extra(std::string_view extra) {
+    std::string_view name, text;
+    for_each_field<ExtraField>(extra, [&](ExtraField field, const Value& value) {
+      (field == ExtraField::name ? name : text) = value.bytes;
+    });
+    add_text(name, text, arguments_);
+  }
+
+  const Survey& survey_;
+  const std::function<Result<void>(const Event&)>& see_;
+  std::vector<Lane> lanes_;
+  std::uint32_t last_ = Tracks::k_none;  ///< track of the last event
+  std::size_t slice_ = 0;  ///< number of slices on disordered tracks
+  std::string arguments_, name_, scratch_;
+  NumberText id_{};
+  std::vector<Flow> flows_;
+};
+
+}  // namespace
+
+Result<TraceFacts> read_events(const std::filesystem::path& path, std::uint64_t max_unpacked,
+                               const Survey& survey,
+                               const std::function<Result<void>(const Event&)>& see) {
+  EventReader reader(path, survey, see);
+  const auto take = [&](const Step& step) { return reader.take(step); };
+  TRY_ASSIGN(const TraceFacts facts, walk(path, max_unpacked, reader.state, take));
+  TRY(reader.finish());
+  return facts;
+}
+
+}  // namespace entrain::perfetto

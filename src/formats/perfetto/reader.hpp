@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "formats/json/packing.hpp"
+#include "formats/perfetto/tracks.hpp"
+
+/// Perfetto traces (https://perfetto.dev): packets of protobuf.
+namespace entrain::perfetto {
+
+/// What a first reading of a file finds, and later ones need.
+struct Survey {
+  Tracks tracks;
+  /// Ends of the slices on tracks whose slices are not in order of time, ns: in the order in which
+  /// they begin in the file. k_no_end: it has none.
+  std::vector<std::int64_t> ends;
+  static constexpr std::int64_t k_no_end = INT64_MIN;
+};
+
+/// Properties of a file.
+struct TraceFacts {
+  json::Packing packing = json::Packing::none;
+  bool is_cut = false;  ///< it ends inside a packet; the whole ones were seen
+  std::uint64_t bytes = 0, hash = 0;
+  std::uint64_t events_without_state = 0;  ///< they refer to packets that were lost
+  std::uint64_t events_without_time = 0;
+  bool holds_other_times = false;  ///< records of the kernel, which are not read
+  bool ties_machines = false;      ///< packets tell offsets between the clocks of machines
+};
+
+/// An event as Chrome JSON would have it; views are valid during the call. Texts are escaped.
+struct Event {
+  char phase = 'i';           ///< of Chrome JSON: X, i, C, s, f; B for a slice that does not end
+  std::string_view category;  ///< several are separated by commas
+  std::string_view name;
+  std::string_view arguments;  ///< JSON object, or empty
+  std::string_view id;         ///< of a flow, or of an asynchronous event
+  bool is_local_id = false;    ///< unique in its process only
+  std::uint32_t row = 0;       ///< position in Tracks::rows()
+  std::int64_t time = 0;       ///< by the clock of the trace, ns
+  std::int64_t length = -1;    ///< ns; -1: none
+};
+
+/// Reads the tracks of a file. Errors: those of Packets; ErrorKind::input for a file that needs too
+/// much memory.
+Result<std::shared_ptr<const Survey>> survey(const std::filesystem::path& path,
+                                             std::uint64_t max_unpacked);
+
+/// Reads the events of a file: slices where they end, or in order of their begins on tracks that are
+/// not in order of time. Errors: those of survey() and of `see`.
+Result<TraceFacts> read_events(const std::filesystem::path& path, std::uint64_t max_unpacked,
+                               const Survey& survey,
+                               const std::function<Result<void>(const Event&)>& see);
+
+/// The new time of a moment on a row; `row` is null for packets that belong to a machine as a whole.
+using NewTime =
+    std::function<Result<std::int64_t>(const Row* row, std::uint32_t machine, std::int64_t time)>;
+
+/// Copies a file with new times. Times keep their place where they fit into it; every other byte
+/// stays as it is, but for lengths around a time that does not fit. `write` is called for each part
+/// of the text, in order. Errors: those of survey(), of `time` and of `write`.
+Result<TraceFacts> retime(const std::filesystem::path& path, std::uint64_t max_unpacked,
+                          const Survey& survey, const NewTime& time,
+                          const std::function<Result<void>(std::string_view)>& write);
+
+}  // namespace entrain::perfetto

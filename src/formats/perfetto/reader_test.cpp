@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/perfetto/reader.hpp"
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+#include <protozero/pbf_builder.hpp>
+
+#include "base/temp_folder_testing.hpp"
+#include "formats/perfetto/fields.hpp"
+#include "formats/perfetto/packets.hpp"
+
+namespace entrain::perfetto {
+namespace {
+
+using protozero::pbf_builder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Writes a trace, and reads its events as lines.
+class PerfettoReader : public testing::Test {
+ protected:
+  template <class Fill>
+  void packet(const Fill& fill, std::uint32_t sequence = 1) {
+    std::string text;
+    pbf_builder<PacketField> packet(text);
+    if (sequence != 0) packet.add_uint32(PacketField::trusted_packet_sequence_id, sequence);
+    fill(packet);
+    pbf_builder<TraceField>(trace_).add_message(TraceField::packet, text);
+  }
+  void track(std::uint64_t uuid, std::uint64_t parent, int pid, int tid) {
+    packet([&](auto& packet) {
+      pbf_builder<TrackField> track(packet, PacketField::track_descriptor);
+      track.add_uint64(TrackField::uuid, uuid);
+      if (parent != 0) track.add_uint64(TrackField::parent_uuid, parent);
+      if (pid < 0) return;
+      pbf_builder<ProcessField> own(track, tid < 0 ? TrackField::process : TrackField::thread);
+      own.add_int32(ProcessField::pid, pid);
+      if (tid >= 0) own.add_int32(ProcessField::tid, tid);
+    });
+  }
+  template <class Fill>
+  void event(std::uint64_t time, std::uint64_t track, std::int32_t type, const Fill& fill,
+             std::uint32_t flags = 0) {
+    packet([&](auto& packet) {
+      packet.add_uint64(PacketField::timestamp, time);
+      if (flags != 0) packet.add_uint32(PacketField::sequence_flags, flags);
+      pbf_builder<EventField> event(packet, PacketField::track_event);
+      if (type != 0) event.add_enum(EventField::type, type);
+      if (track != 0) event.add_uint64(EventField::track_uuid, track);
+      fill(event);
+    });
+  }
+  void begin(std::uint64_t time, std::uint64_t track, const std::string& name) {
+    event(time, track, k_slice_begin,
+          [&](auto& event) { event.add_string(EventField::name, name); });
+  }
+  void end(std::uint64_t time, std::uint64_t track) {
+    event(time, track, k_slice_end, [](auto&) {});
+  }
+  template <class Fill>
+  void interned(const Fill& fill, std::uint32_t flags = k_state_cleared) {
+    packet([&](auto& packet) {
+      if (flags != 0) packet.add_uint32(PacketField::sequence_flags, flags);
+      pbf_builder<InternedField> data(packet, PacketField::interned_data);
+      fill([&](InternedField table, std::uint64_t iid, const std::string& name) {
+        pbf_builder<NameField> one(data, table);
+        one.add_uint64(NameField::iid, iid);
+        one.add_string(NameField::name, name);
+      });
+    });
+  }
+  using Clock = std::tuple<std::uint32_t, std::uint64_t, bool, std::uint64_t>;
+  template <class Packet>
+  static void snapshot(Packet& packet, const std::vector<Clock>& clocks) {
+    pbf_builder<SnapshotField> snapshot(packet, PacketField::clock_snapshot);
+    for (const auto& [id, value, is_incremental, unit] : clocks) {
+      pbf_builder<ClockField> clock(snapshot, SnapshotField::clocks);
+      clock.add_uint32(ClockField::clock_id, id);
+      clock.add_uint64(ClockField::timestamp, value);
+      if (is_incremental) clock.add_bool(ClockField::is_incremental, true);
+      if (unit != 1) clock.add_uint64(ClockField::unit_multiplier_ns, unit);
+    }
+  }
+
+  std::filesystem::path file() {
+    return folder_.put(fmt::format("{}.pftrace", count_++),
+                       {reinterpret_cast<const std::uint8_t*>(trace_.data()), trace_.size()});
+  }
+  /// Events as "phase name process/thread time+length category args id".
+  std::vector<std::string> events() {
+    std::vector<std::string> lines;
+    const std::filesystem::path path = file();
+    const auto found = survey(path, 0);
+    if (!found) {
+      error_ = found.error().message;
+      return {};
+    }
+    const auto see = [&](const Event& event) -> Result<void> {
+      const Row& row = (*found)->tracks.rows()[event.row];
+      std::string line = fmt::format("{} {} {}/{} {}", event.phase, event.name, row.process,
+                                     row.thread, event.time);
+      if (event.length >= 0) line += fmt::format("+{}", event.length);
+      for (const std::string_view text : {event.category, event.arguments, event.id}) {
+        if (!text.empty()) line += fmt::format(" {}", text);
+      }
+      lines.push_back(line);
+      return {};
+    };
+    const auto facts = read_events(path, 0, **found, see);
+    if (facts) facts_ = *facts;
+    if (!facts) error_ = facts.error().message;
+    return lines;
+  }
+  /// Copies the trace with times that are later, and reads the copy from now on.
+  void move(std::int64_t ns) {
+    const std::filesystem::path path = file();
+    const auto found = survey(path, 0);
+    ASSERT_TRUE(found);
+    std::string copy;
+    const auto moved = retime(
+        path, 0, **found,
+        [&](const Row*, std::uint32_t, std::int64_t time) -> Result<std::int64_t> {
+          return time + ns;
+        },
+        [&](std::string_view text) -> Result<void> {
+          copy += text;
+          return {};
+        });
+    ASSERT_TRUE(moved) << moved.error().message;
+    trace_ = copy;
+  }
+
+  TempFolder folder_;
+  int count_ = 0;
+  std::string trace_, error_;
+  TraceFacts facts_;
+};
+
+TEST_F(PerfettoReader, joins_begin_and_end_of_slices_of_a_track) {
+  track(1, 0, 7, -1);
+  track(2, 1, 7, 8);
+  begin(10, 2, "outer");
+  begin(20, 2, "inner");
+  end(30, 2);
+  end(50, 2);
+  EXPECT_THAT(events(), ElementsAre("X inner 7/8 20+10", "X outer 7/8 10+40")) << error_;
+}
+
+TEST_F(PerfettoReader, keeps_a_slice_that_does_not_end_as_a_begin) {
+  track(2, 0, 7, 8);
+  begin(10, 2, "open");
+  end(5, 3);
+  EXPECT_THAT(events(), ElementsAre("B open 7/8 10"));
+}
+
+TEST_F(PerfettoReader, pairs_slices_by_time_where_the_file_is_not_in_order) {
+  track(2, 0, 7, 8);
+  begin(10, 2, "a");
+  begin(20, 2, "b");
+  begin(60, 2, "c");
+  end(50, 2);
+  end(30, 2);
+  end(70, 2);
+  begin(5, 3, "other");
+  end(6, 3);
+  EXPECT_THAT(events(), ElementsAre("X a 7/8 10+40", "X b 7/8 20+10", "X c 7/8 60+10",
+                                    "X other \"none\"/\"track 3\" 5+1"));
+}
+
+TEST_F(PerfettoReader, takes_descriptors_that_follow_their_events_and_rows_of_parents) {
+  begin(10, 3, "x");
+  end(20, 3);
+  begin(10, 4, "y");
+  end(20, 4);
+  track(3, 2, -1, -1);
+  track(4, 1, -1, -1);
+  track(2, 1, 7, 8);
+  track(1, 0, 7, -1);
+  EXPECT_THAT(events(), ElementsAre("X x 7/8 10+10", "X y 7/\"track 4\" 10+10"));
+}
+
+TEST_F(PerfettoReader, ends_where_parents_go_round_in_circles) {
+  track(3, 4, -1, -1);
+  track(4, 3, -1, -1);
+  track(5, 5, -1, -1);
+  begin(10, 3, "x");
+  end(20, 3);
+  EXPECT_THAT(events(), ElementsAre("X x \"none\"/\"track 3\" 10+10"));
+}
+
+TEST_F(PerfettoReader, resolves_interned_names_until_the_state_is_cleared) {
+  const auto named = [&](std::uint64_t time, std::uint32_t flags) {
+    event(
+        time, 0, k_instant,
+        [](auto& event) {
+          event.add_uint64(EventField::category_iids, 1);
+          event.add_uint64(EventField::category_iids, 2);
+          event.add_uint64(EventField::name_iid, 9);
+        },
+        flags);
+  };
+  named(1, k_needs_state);  // lost: no state yet
+  interned([](auto add) {
+    add(InternedField::event_categories, 1, "cpu");
+    add(InternedField::event_categories, 2, "op");
+    add(InternedField::event_names, 9, "a \"b\"");
+  });
+  named(2, k_needs_state);
+  interned([](auto add) { add(InternedField::event_names, 9, "c"); });
+  named(3, k_needs_state);
+  packet([](auto& packet) { packet.add_bool(PacketField::previous_packet_dropped, true); });
+  named(4, k_needs_state);
+  EXPECT_THAT(events(), ElementsAre("i a \\\"b\\\" \"none\"/\"track 0\" 2 cpu,op",
+                                    "i c \"none\"/\"track 0\" 3 ,"));
+  EXPECT_EQ(facts_.events_without_state, 2U);
+}
+
+TEST_F(PerfettoReader, writes_annotations_as_json) {
+  interned([](auto add) {
+    add(InternedField::debug_annotation_names, 1, "n\n");
+    add(InternedField::debug_annotation_string_values, 2, "v");
+  });
+  event(1, 0, k_instant, [](auto& event) {
+    const auto note = [&](auto fill) {
+      pbf_builder<NoteField> one(event, EventField::debug_annotations);
+      one.add_string(NoteField::name, "a");
+      fill(one);
+    };
+    note([](auto& one) { one.add_int64(NoteField::int_value, -5); });
+    note([](auto& one) { one.add_uint64(NoteField::uint_value, ~std::uint64_t{0}); });
+    note([](auto& one) { one.add_double(NoteField::double_value, 0.5); });
+    note([](auto& one) { one.add_bool(NoteField::bool_value, true); });
+    note([](auto& one) { one.add_string(NoteField::string_value, "\"\\\x01\xFF\xC3\xA4"); });
+    note([](auto& one) { one.add_uint64(NoteField::string_value_iid, 2); });
+    note([](auto& one) { one.add_string(NoteField::legacy_json_value, "[1, {}]"); });
+    note([](auto& one) { one.add_string(NoteField::legacy_json_value, "[1,"); });
+    note([](auto& one) {
+      pbf_builder<NoteField> entry(one, NoteField::dict_entries);
+      entry.add_string(NoteField::name, "k");
+      pbf_builder<NoteField>(entry, NoteField::array_values).add_int64(NoteField::int_value, 1);
+      pbf_builder<NoteField>(entry, NoteField::array_values).add_int64(NoteField::int_value, 2);
+    });
+    pbf_builder<NoteField> one(event, EventField::debug_annotations);
+    one.add_uint64(NoteField::name_iid, 1);
+  });
+  EXPECT_THAT(
+      events(),
+      ElementsAre("i  \"none\"/\"track 0\" 1 {\"a\": -5, \"a\": 18446744073709551615, \"a\": 0.5, "
+                  "\"a\": true, \"a\": \"\\\"\\\\\\u0001?\xC3\xA4\", \"a\": \"v\", "
+                  "\"a\": [1, {}], \"a\": \"[1,\", \"a\": {\"k\": [1, 2]}, \"n\\u000a\": null}"));
+}
+
+TEST_F(PerfettoReader, adds_arguments_of_the_end_of_a_slice) {
+  const auto note = [](auto& event, const char* name) {
+    pbf_builder<NoteField> one(event, EventField::debug_annotations);
+    one.add_string(NoteField::name, name);
+    one.add_int64(NoteField::int_value, 1);
+  };
+  event(1, 2, k_slice_begin, [&](auto& event) { note(event, "a"); });
+  event(2, 2, k_slice_end, [&](auto& event) { note(event, "b"); });
+  EXPECT_THAT(events(), ElementsAre(HasSubstr(R"({"a": 1, "b": 1})")));
+}
+
+TEST_F(PerfettoReader, reads_flows_counters_and_work_of_devices) {
+  interned([](auto add) {
+    add(InternedField::gpu_specifications, 1, "Kernel");
+    add(InternedField::gpu_specifications, 107, "stream 7");
+    add(InternedField::event_names, 1, "ncclKernel");
+  });
+  event(1, 2, k_instant, [](auto& event) {
+    event.add_fixed64(EventField::flow_ids, 11);
+    event.add_fixed64(EventField::terminating_flow_ids, 12);
+  });
+  event(2, 2, k_counter, [](auto&) {});
+  packet([](auto& packet) {
+    packet.add_uint64(PacketField::timestamp, 3);
+    pbf_builder<StageField> stage(packet, PacketField::gpu_render_stage_event);
+    stage.add_uint64(StageField::event_id, 5);
+    stage.add_uint64(StageField::duration, 4);
+    stage.add_int32(StageField::gpu_id, 2);
+    stage.add_uint64(StageField::hw_queue_iid, 107);
+    stage.add_uint64(StageField::stage_iid, 1);
+    stage.add_uint64(StageField::name_iid, 1);
+    pbf_builder<ExtraField> extra(stage, StageField::extra_data);
+    extra.add_string(ExtraField::name, "a");
+    extra.add_string(ExtraField::value, "b");
+  });
+  EXPECT_THAT(events(),
+              ElementsAre("s flow \"none\"/\"track 2\" 1 11", "f flow \"none\"/\"track 2\" 1 12",
+                          "i  \"none\"/\"track 2\" 1", "C  \"none\"/\"track 2\" 2",
+                          "X ncclKernel 2/107 3+4 Kernel {\"a\": \"b\", \"correlation\": \"5\", "
+                          "\"stream\": \"stream 7\"}"));
+}
+
+TEST_F(PerfettoReader, reads_the_older_form_of_events) {
+  const auto legacy = [&](char phase, auto fill) {
+    event(5000, 2, 0, [&](auto& event) {
+      pbf_builder<LegacyField> one(event, EventField::legacy_event);
+      one.add_int32(LegacyField::phase, phase);
+      fill(one);
+    });
+  };
+  legacy('X', [](auto& one) { one.add_int64(LegacyField::duration_us, 3); });
+  legacy('b', [](auto& one) { one.add_uint64(LegacyField::unscoped_id, 4); });
+  legacy('I', [](auto& one) {
+    one.add_uint64(LegacyField::bind_id, 6);
+    one.add_int32(LegacyField::flow_direction, 2);
+  });
+  EXPECT_THAT(events(),
+              ElementsAre("X  \"none\"/\"track 2\" 5000+3000", "b  \"none\"/\"track 2\" 5000 4",
+                          "s flow \"none\"/\"track 2\" 5000 6", "I  \"none\"/\"track 2\" 5000"));
+  trace_.clear();
+  legacy('X', [](auto& one) { one.add_int64(LegacyField::duration_us, 3); });
+  move(2000);
+  EXPECT_THAT(events(), ElementsAre("X  \"none\"/\"track 2\" 7000+3000"));
+}
+
+/// Clock 64 of sequence 1 counts us from the last event, and clock 3 is 100 ns behind, later 150.
+class PerfettoClocks : public PerfettoReader {
+ protected:
+  void SetUp() override {
+    packet([](auto& packet) {
+      packet.add_uint32(PacketField::sequence_flags, k_state_cleared);
+      snapshot(packet, {{6, 1'000'000, false, 1}, {64, 1000, true, 1000}});
+      pbf_builder<PacketField>(packet, PacketField::trace_packet_defaults)
+          .add_uint32(PacketField::timestamp_clock_id, 64);
+    });
+    packet([](auto& packet) { snapshot(packet, {{3, 900, false, 1}, {6, 1000, false, 1}}); }, 9);
+    packet([](auto& packet) { snapshot(packet, {{3, 1900, false, 1}, {6, 2050, false, 1}}); }, 9);
+    at(5, std::nullopt, 1);
+    at(7, std::nullopt, 1);
+    at(1000, 3, 2);
+    at(2000, 3, 2);
+    at(123, std::nullopt, 2);
+    at(77, 5, 2);  // a clock that no snapshot knows
+  }
+  void at(std::uint64_t value, std::optional<std::uint32_t> clock, std::uint32_t sequence) {
+    packet(
+        [&](auto& packet) {
+          packet.add_uint64(PacketField::timestamp, value);
+          if (clock) packet.add_uint32(PacketField::timestamp_clock_id, *clock);
+          pbf_builder<EventField>(packet, PacketField::track_event)
+              .add_enum(EventField::type, k_instant);
+        },
+        sequence);
+  }
+  std::vector<std::int64_t> times() {
+    std::vector<std::int64_t> result;
+    for (const std::string& line : events()) result.push_back(std::stoll(line.substr(line.rfind(' '))));
+    return result;
+  }
+};
+
+TEST_F(PerfettoClocks, become_the_clock_of_the_trace_by_the_latest_snapshot) {
+  EXPECT_THAT(times(), ElementsAre(1'005'000, 1'012'000, 1100, 2150, 123, 77));
+}
+
+TEST_F(PerfettoClocks, keep_their_meaning_when_times_move) {
+  for (const std::int64_t shift : std::vector<std::int64_t>{1000, -50, 5'000'000, 1'000'000'000'000}) {
+    trace_.clear();
+    SetUp();
+    const auto before = times();
+    move(shift);
+    const auto after = times();
+    ASSERT_EQ(after.size(), before.size()) << error_;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const std::int64_t unit = i < 2 ? 1000 : 1;
+      EXPECT_LE(std::abs(after[i] - before[i] - shift), unit / 2) << i << " by " << shift;
+    }
+  }
+}
+
+TEST_F(PerfettoReader, moves_times_in_place_while_they_fit) {
+  packet([](auto& packet) { packet.add_string(PacketField::system_info, "as it was"); });
+  begin(1000, 2, "a");
+  end(2000, 2);
+  const std::string before = trace_;
+  move(-990);
+  EXPECT_EQ(trace_.size(), before.size());
+  EXPECT_THAT(events(), ElementsAre("X a \"none\"/\"track 2\" 10+1000"));
+  move(std::int64_t{1} << 50);
+  EXPECT_GT(trace_.size(), before.size());
+  EXPECT_THAT(events(), ElementsAre(HasSubstr(fmt::format("{}+1000", (std::int64_t{1} << 50) + 10))));
+  EXPECT_THAT(trace_, HasSubstr("as it was"));
+}
+
+TEST_F(PerfettoReader, uses_the_whole_packets_of_a_file_that_is_cut) {
+  begin(10, 2, "a");
+  end(20, 2);
+  const std::size_t whole = trace_.size();
+  begin(30, 2, "b");
+  trace_.resize(trace_.size() - 1);
+  EXPECT_THAT(events(), ElementsAre("X a \"none\"/\"track 2\" 10+10"));
+  EXPECT_TRUE(facts_.is_cut);
+  const std::string before = trace_;
+  move(5);
+  EXPECT_EQ(trace_.substr(whole), before.substr(whole));
+}
+
+TEST_F(PerfettoReader, refuses_damage_in_a_sentence) {
+  const auto error_of = [&](const std::string& bytes) {
+    trace_ = bytes;
+    error_.clear();
+    EXPECT_THAT(events(), IsEmpty());
+    return error_;
+  };
+  EXPECT_THAT(error_of("\x0A\x02\x08"), IsEmpty());  // cut
+  EXPECT_THAT(error_of(std::string("\x0A\x00\x0A\x00", 4)), HasSubstr("UTF-16"));
+  EXPECT_THAT(error_of("\x0F"), HasSubstr("no packet can begin at byte 0"));
+  EXPECT_THAT(error_of("\x0A\x01\x08"), HasSubstr("byte 0 is damaged"));
+  EXPECT_THAT(error_of("\x0A\xFF\xFF\xFF\xFF\x7F" "abc"), HasSubstr("more than 268435456 bytes"));
+  EXPECT_THAT(error_of(std::string(12, '\x8A')), HasSubstr("no packet can begin"));
+}
+
+TEST(Perfetto, is_recognised_by_its_first_packet) {
+  EXPECT_TRUE(may_hold_packets(std::string("\x0A\x02\x40\x05", 4)));
+  EXPECT_TRUE(may_hold_packets(std::string("\x0A\x00", 2)));
+  EXPECT_FALSE(may_hold_packets(""));
+  EXPECT_FALSE(may_hold_packets("\n{\"traceEvents\": []}"));
+  EXPECT_FALSE(may_hold_packets("\n[{\"ph\": \"X\"}]"));
+  EXPECT_TRUE(is_trace_name("a/b.PFTRACE.gz"));
+  EXPECT_TRUE(is_trace_name("trace.perfetto-trace"));
+  EXPECT_FALSE(is_trace_name("trace.json"));
+}
+
+}  // namespace
+}  // namespace entrain::perfetto

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/perfetto/state.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/memory_room.hpp"
+#include "base/try.hpp"
+#include "base/utf8.hpp"
+
+namespace entrain::perfetto {
+namespace {
+
+/// Names, tracks, open slices and snapshots may take so many bytes: those of real runs take a
+/// thousandth.
+constexpr std::size_t k_most_kept = std::size_t{1} << 30;
+
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char sign) {
+    const auto byte = static_cast<unsigned char>(sign);
+    return byte >= 0x20 && byte < 0x7F && sign != '"' && sign != '\\';
+  });
+}
+
+}  // namespace
+
+void escape(std::string_view text, std::string& to) {
+  if (is_plain(text)) {
+    to += text;
+    return;
+  }
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    const std::size_t size = utf8_sequence(text);
+    if (size == 0) {
+      to += '?';
+    } else if (byte < 0x20 || byte == 0x7F) {
+      fmt::format_to(std::back_inserter(to), "\\u{:04x}", byte);
+    } else {
+      if (byte == '"' || byte == '\\') to += '\\';
+      to += text.substr(0, size);
+    }
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+}
+
+Packet packet_of(std::string_view body) {
+  Packet packet;
+  for_each_field<PacketField>(body, [&](PacketField field, const Value& value) {
+    switch (field) {
+      case PacketField::timestamp:
+        packet.timestamp = value;
+        break;
+      case PacketField::timestamp_clock_id:
+        packet.clock = value.small();
+        break;
+      case PacketField::trusted_packet_sequence_id:
+        packet.sequence = value.small();
+        break;
+      case PacketField::machine_id:
+        packet.machine = value.small();
+        break;
+      case PacketField::sequence_flags:
+        packet.needs_state = (value.number & k_needs_state) != 0;
+        packet.clears_state |= (value.number & k_state_cleared) != 0;
+        break;
+      case PacketField::incremental_state_cleared:
+        packet.clears_state |= value.number != 0;
+        break;
+      case PacketField::previous_packet_dropped:
+        packet.follows_a_loss = value.number != 0;
+        break;
+      case PacketField::track_event:
+        packet.event = value;
+        break;
+      case PacketField::gpu_render_stage_event:
+        packet.stage = value;
+        break;
+      case PacketField::interned_data:
+        packet.interned = value.bytes;
+        break;
+      case PacketField::trace_packet_defaults:
+        packet.defaults = value.bytes;
+        break;
+      case PacketField::track_descriptor:
+        packet.descriptor = value.bytes;
+        break;
+      case PacketField::clock_snapshot:
+        packet.snapshot = value;
+        break;
+      case PacketField::compressed_packets:
+      case PacketField::zstd_compressed_packets:
+        packet.holds_packets = true;
+        break;
+      case PacketField::ftrace_events:
+      case PacketField::etw_events:
+        packet.holds_times = true;
+        break;
+      case PacketField::remote_clock_sync:
+        packet.ties_machines = true;
+        break;
+      default:
+        break;
+    }
+  });
+  return packet;
+}
+
+void Sequence::clear() {
+  is_valid = true;
+  clock.reset();
+  track = 0;
+  if (texts_.empty()) return;
+  tables_ = {};
+  texts_.clear();
+  size_ = 0;
+}
+
+void Sequence::add(Names table, std::uint64_t iid, std::string_view name) {
+  std::string& text = texts_.emplace_front();
+  escape(name, text);
+  auto [known, is_new] = tables_[static_cast<std::size_t>(table)].insert(iid, text);
+  if (!is_new) *known = text;
+  constexpr std::size_t k_entry = 128;  // of the map and of the text
+  size_ += text.size() + k_entry;
+}
+
+Result<void> State::keep(std::size_t bytes) {
+  constexpr std::size_t k_step = std::size_t{1} << 20;
+  const std::size_t before = kept_;
+  kept_ += bytes;
+  if (kept_ > k_most_kept) {
+    return fail(ErrorKind::input,
+                fmt::format("{}: its names, tracks, clocks and open slices take more than {} "
+                            "bytes, which no recording needs; the file is damaged, or made to "
+                            "fill the memory",
+                            path_.string(), k_most_kept));
+  }
+  return before / k_step == kept_ / k_step ? Result<void>{} : check_memory_room(path_);
+}
+
+/// Finds the sequence of a packet; makes a new one only if the packet gives it a state.
+Result<void> State::enter(const Packet& packet) {
+  const std::uint64_t key = std::uint64_t{packet.machine} << 32 | packet.sequence;
+  const bool has_state =
+      packet.clears_state || !packet.interned.empty() || !packet.defaults.empty();
+  if (key == last_ && (sequence_ != nullptr || !has_state)) return {};
+  last_ = key;
+  const std::uint32_t* number = numbers_.find(key);
+  if (number == nullptr && has_state) {
+    TRY(keep(sizeof(Sequence)));
+    number = numbers_.insert(key, static_cast<std::uint32_t>(sequences_.size())).first;
+    sequences_.emplace_back();
+  }
+  sequence_ = number != nullptr ? &sequences_[*number] : nullptr;
+  return {};
+}
+
+Result<void> State::take(const Packet& packet) {
+  TRY(enter(packet));
+  if (sequence_ == nullptr) return {};
+  if (packet.follows_a_loss) sequence_->is_valid = false;
+  if (packet.clears_state) {
+    release(sequence_->size());
+    sequence_->clear();
+  }
+  if (!packet.defaults.empty()) {
+    for_each_field<PacketField>(packet.defaults, [&](PacketField field, const Value& value) {
+      if (field == PacketField::timestamp_clock_id) sequence_->clock = value.small();
+      if (field != PacketField::track_event) return;
+      for_each_field<EventField>(value.bytes, [&](EventField inner, const Value& track) {
+        if (inner == EventField::track_uuid) sequence_->track = track.number;
+      });
+    });
+  }
+  return with_names_ && !packet.interned.empty() ? take_names(packet.interned) : Result<void>{};
+}
+
+Result<void> State::take_names(std::string_view interned) {
+  const std::size_t before = sequence_->size();
+  for_each_field<InternedField>(interned, [&](InternedField field, const Value& entry) {
+    Names table{};
+    switch (field) {
+      case InternedField::event_categories:
+        table = Names::category;
+        break;
+      case InternedField::event_names:
+        table = Names::event;
+        break;
+      case InternedField::debug_annotation_names:
+        table = Names::note;
+        break;
+      case InternedField::debug_annotation_string_values:
+        table = Names::value;
+        break;
+      case InternedField::gpu_specifications:
+        table = Names::stage;
+        break;
+      default:
+        return;
+    }
+    std::uint64_t iid = 0;
+    std::string_view name;
+    for_each_field<NameField>(entry.bytes, [&](NameField part, const Value& value) {
+      if (part == NameField::iid) iid = value.number;
+      if (part == NameField::name) name = value.bytes;
+    });
+    if (iid != 0) sequence_->add(table, iid, name);
+  });
+  return keep(sequence_->size() - before);
+}
+
+Result<void> State::take_snapshot(const Packet& packet, std::span<const Reading> readings) {
+  constexpr std::size_t k_reading = 64;
+  const std::size_t before = clocks.size();
+  clocks.add(packet.machine, packet.sequence, readings);
+  return clocks.size() > before ? keep((clocks.size() - before) * k_reading) : Result<void>{};
+}
+
+ClockKey State::clock_of(const Packet& packet) const {
+  const std::uint32_t own = sequence_ != nullptr && sequence_->clock ? *sequence_->clock
+                                                                     : clocks.primary();
+  return clock_key(packet.machine, packet.sequence, packet.clock.value_or(own));
+}
+
+void readings_of(std::string_view snapshot, Clocks& clocks, std::vector<Reading>& readings) {
+  readings.clear();
+  for_each_field<SnapshotField>(snapshot, [&](SnapshotField field, const Value& value) {
+    if (field == SnapshotField::primary_trace_clock) clocks.set_primary(value.small());
+    if (field != SnapshotField::clocks) return;
+    Reading& reading = readings.emplace_back();
+    reading.message = value;
+    for_each_field<ClockField>(value.bytes, [&](ClockField part, const Value& own) {
+      switch (part) {
+        case ClockField::clock_id:
+          reading.clock = own.small();
+          break;
+        case ClockField::timestamp:
+          reading.value = own.integer();
+          reading.stored = own;
+          break;
+        case ClockField::is_incremental:
+          reading.is_incremental = own.number != 0;
+          break;
+        case ClockField::unit_multiplier_ns:
+          if (own.integer() > 0) reading.unit = own.integer();
+          break;
+        default:
+          break;
+      }
+    });
+  });
+}
+
+}  // namespace entrain::perfetto

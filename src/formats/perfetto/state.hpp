@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <forward_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <entrain/error.hpp>
+
+#include "base/flat_map.hpp"
+#include "formats/perfetto/clocks.hpp"
+#include "formats/perfetto/message.hpp"
+
+namespace entrain::perfetto {
+
+/// Fields of a packet; messages as written, empty if they are missing.
+struct Packet {
+  std::optional<Value> timestamp;
+  std::optional<std::uint32_t> clock;
+  std::uint32_t sequence = 0, machine = 0;
+  bool needs_state = false, clears_state = false, follows_a_loss = false;
+  bool holds_packets = false;   ///< packed with deflate or zstd
+  bool holds_times = false;     ///< records of the kernel, with times of their own
+  bool ties_machines = false;   ///< offsets of the clocks of two machines
+  Value snapshot;
+  std::string_view interned, defaults, descriptor;
+  Value event;  ///< TrackEvent
+  Value stage;  ///< GpuRenderStageEvent
+};
+Packet packet_of(std::string_view body);
+
+/// Texts of interned data, escaped for JSON.
+enum class Names : std::uint8_t { category, event, note, value, stage };
+constexpr std::size_t k_tables_of_names = 5;
+
+/// What packets of a sequence refer to.
+class Sequence {
+ public:
+  bool is_valid = false;  ///< its state was not lost
+  std::optional<std::uint32_t> clock;
+  std::uint64_t track = 0;
+
+  /// Forgets all; the state is valid then.
+  void clear();
+  void add(Names table, std::uint64_t iid, std::string_view name);
+  /// Memory that the names take, bytes.
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// Empty for unknown ids.
+  [[nodiscard]] std::string_view name(Names table, std::uint64_t iid) const {
+    const std::string_view* const found = tables_[static_cast<std::size_t>(table)].find(iid);
+    return found != nullptr ? *found : std::string_view();
+  }
+
+ private:
+  std::array<FlatMap<std::uint64_t, std::string_view, IntegerHash>, k_tables_of_names> tables_;
+  std::forward_list<std::string> texts_;
+  std::size_t size_ = 0;
+};
+
+/// The state of all sequences and clocks while packets are read in order.
+class State {
+ public:
+  /// `with_names`: interned names are kept.
+  explicit State(std::filesystem::path path, bool with_names)
+      : path_(std::move(path)), with_names_(with_names) {}
+
+  /// Takes what a packet says of its sequence, without its snapshot. Throws protozero::exception.
+  /// Errors: ErrorKind::input for a file that would take too much memory.
+  Result<void> take(const Packet& packet);
+  /// Takes the snapshot of a packet.
+  Result<void> take_snapshot(const Packet& packet, std::span<const Reading> readings);
+  /// True if the packet says all that it needs.
+  [[nodiscard]] bool is_usable(const Packet& packet) const {
+    return !packet.needs_state || (sequence_ != nullptr && sequence_->is_valid);
+  }
+  /// Names of the sequence of the last packet.
+  [[nodiscard]] std::string_view name(Names table, std::uint64_t iid) const {
+    return sequence_ != nullptr ? sequence_->name(table, iid) : std::string_view();
+  }
+  [[nodiscard]] std::uint64_t default_track() const {
+    return sequence_ != nullptr ? sequence_->track : 0;
+  }
+  /// The clock by which the last packet tells its time.
+  [[nodiscard]] ClockKey clock_of(const Packet& packet) const;
+  /// Counts memory that the reader keeps, bytes. Errors: ErrorKind::input if it is too much.
+  Result<void> keep(std::size_t bytes);
+  /// Counts memory that is free again.
+  void release(std::size_t bytes) { kept_ -= bytes; }
+
+  Clocks clocks;
+
+ private:
+  Result<void> take_names(std::string_view interned);
+  Result<void> enter(const Packet& packet);
+
+  std::filesystem::path path_;
+  bool with_names_;
+  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> numbers_;
+  std::deque<Sequence> sequences_;
+  Sequence* sequence_ = nullptr;  ///< of the last packet; null: it has no state
+  std::uint64_t last_ = ~std::uint64_t{0};  ///< its key in `numbers_`
+  std::size_t kept_ = 0;
+};
+
+/// The readings of a snapshot. Sets the clock of the trace if it names one.
+void readings_of(std::string_view snapshot, Clocks& clocks, std::vector<Reading>& readings);
+
+/// Adds a text to a JSON string, escaped; bytes that are no UTF-8 become question marks.
+void escape(std::string_view text, std::string& to);
+
+}  // namespace entrain::perfetto
