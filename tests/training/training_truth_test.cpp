@@ -13,7 +13,7 @@
 #include "base/temp_folder_testing.hpp"
 #include "formats/registry/open_testing.hpp"
 
-namespace entrain::engine {
+namespace entrain {
 namespace {
 
 constexpr std::int64_t k_us = 1000;
@@ -193,4 +193,4 @@ INSTANTIATE_TEST_SUITE_P(Ranks, TrainingTruth,
                                            Case{8, true, 20}));
 
 }  // namespace
-}  // namespace entrain::engine
+}  // namespace entrain
