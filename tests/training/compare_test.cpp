@@ -6,7 +6,7 @@
 
 #include "base/temp_folder_testing.hpp"
 
-namespace entrain {
+namespace entrain::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -160,4 +160,4 @@ TEST(CompareRecordings, formats_are_not_mixed_and_what_needs_archives_is_refused
 }
 
 }  // namespace
-}  // namespace entrain
+}  // namespace entrain::engine

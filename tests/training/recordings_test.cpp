@@ -15,7 +15,7 @@
 #include "base/file.hpp"
 #include "base/temp_folder_testing.hpp"
 
-namespace entrain {
+namespace entrain::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -549,4 +549,4 @@ TEST(Recordings, a_folder_with_other_files_is_never_replaced) {
 }
 
 }  // namespace
-}  // namespace entrain
+}  // namespace entrain::engine

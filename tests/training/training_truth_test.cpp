@@ -13,7 +13,7 @@
 #include "base/temp_folder_testing.hpp"
 #include "formats/registry/open_testing.hpp"
 
-namespace entrain {
+namespace entrain::engine {
 namespace {
 
 constexpr std::int64_t k_us = 1000;
@@ -193,4 +193,4 @@ INSTANTIATE_TEST_SUITE_P(Ranks, TrainingTruth,
                                            Case{8, true, 20}));
 
 }  // namespace
-}  // namespace entrain
+}  // namespace entrain::engine
