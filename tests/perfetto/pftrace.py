@@ -135,7 +135,7 @@ class Encoder:
         else:
             self.packet(number(13, 1))
 
-    def event(self, at, track, kind, event, flows=b""):
+    def event(self, at, track, kind, event):
         fields = number(9, kind) + number(11, track)
         if kind != 2:
             category, name = event.get("cat", ""), event.get("name", "")
@@ -147,7 +147,8 @@ class Encoder:
                 named = (number(1, self.names.iid(3, key)) if self.style == "sdk" else
                          text(10, key))
                 fields += text(4, named + value_of(value))
-        self.packet(self.time(at), self.names.take(), number(13, 2), text(11, fields + flows))
+            fields += event.get("flows", b"")
+        self.packet(self.time(at), self.names.take(), number(13, 2), text(11, fields))
 
     def stage(self, event):
         kind = WORK[event["cat"]]
@@ -170,6 +171,13 @@ class Encoder:
         slices = [dict(one, begin=ns(one["ts"]), end=ns(one["ts"]) + ns(one["dur"]))
                   for one in events if one.get("ph") == "X"]
         self.begin_state(min(one["begin"] for one in slices))
+        begins = {(one["pid"], one["tid"], one["begin"]): one for one in slices}
+        for arrow in events:  # launches of work
+            key = (arrow.get("pid"), arrow.get("tid"), ns(arrow.get("ts", 0)))
+            if arrow.get("ph") in ("s", "f") and key in begins:
+                field = 47 if arrow["ph"] == "s" else 48
+                flow = fixed(field, int(arrow["id"]))
+                begins[key]["flows"] = begins[key].get("flows", b"") + flow
         stages = [one for one in slices if self.style == "stages" and one.get("cat") in WORK]
         edges, processes = [], {}
         rows = {}

@@ -195,6 +195,10 @@ bool goes_to_root(Operation operation);
 /// True for a kernel that communicates: a complete event, or the begin of one (B, b).
 bool is_collective_kernel(const EventText& event);
 
+/// True if the arguments of an event may be read: those of work, of calls that launch it or wait for
+/// it, and of collectives.
+bool has_arguments_to_read(std::string_view category, std::string_view name);
+
 /// Sorts the calls of a file by begin, end and place.
 void sort_calls(RankFile& file);
 

@@ -250,7 +250,7 @@ class FileWalk {
 
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
                                  std::uint64_t max_unpacked,
-                                 const std::shared_ptr<const perfetto::Survey>& survey) {
+                                 const std::shared_ptr<perfetto::Survey>& survey) {
   bool holds_packets = survey != nullptr;
   if (!holds_packets) {
     TRY_ASSIGN(const std::string begin, json::beginning(path));

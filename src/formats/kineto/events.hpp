@@ -62,7 +62,10 @@ struct FileFacts {
   std::uint64_t bytes = 0;  ///< size of the text
   std::uint64_t hash = 0;   ///< hash of the text
   /// The file is a Perfetto trace. A later reading is faster with it.
-  std::shared_ptr<const perfetto::Survey> survey{};
+  std::shared_ptr<perfetto::Survey> survey{};
+  /// The reading ended early, and what was seen counts for nothing: it must be done again with
+  /// `survey`.
+  bool is_misread = false;
   std::uint64_t lost_events = 0;   ///< packets without a time, or without those they refer to
   bool holds_other_times = false;  ///< packets hold records of the kernel, which are not read
   bool ties_machines = false;      ///< packets tell offsets between the clocks of machines
@@ -83,7 +86,7 @@ struct EventSinks {
 /// text, with the byte.
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
                                  std::uint64_t max_unpacked = 0,
-                                 const std::shared_ptr<const perfetto::Survey>& survey = nullptr);
+                                 const std::shared_ptr<perfetto::Survey>& survey = nullptr);
 
 /// False if the first bytes of a text show that it is no Chrome or Perfetto trace: it is empty, no
 /// JSON, or other JSON.

@@ -122,6 +122,7 @@ class Run : public formats::Recording {
   void set_aside_wrong_units();
   void warn_of_cuts();
   void note_falls(const RankFile& file);
+  void note_packets(const RankFile& file);
   void warn_of_origins();
   void warn_of_mixed(const RankFile& file);
   void warn_of_apart();
@@ -219,7 +220,7 @@ void Run::add_devices(const RankFile& rank) {
 void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
   add_arrows();
-  std::uint64_t zeros = 0, timeless = 0, endless = 0, mixed = 0, truncated = 0;
+  std::uint64_t zeros = 0, timeless = 0, endless = 0, mixed = 0, truncated = 0, lost = 0;
   warn_of_cuts();
   const std::vector<std::string> impossible = impossible_ranks(files_);
   warnings.insert(warnings.end(), impossible.begin(), impossible.end());
@@ -227,6 +228,8 @@ void Run::add_calls() {
     calls += file.endless_calls + file.mixed_calls + file.timeless_calls;
     zeros += file.zeros;
     truncated += file.facts.truncated ? 1 : 0;
+    lost += file.facts.lost_events;
+    note_packets(file);
     timeless += file.timeless_calls;
     mixed += file.mixed_calls;
     if (file.mixed_calls > 0) warn_of_mixed(file);
@@ -249,6 +252,7 @@ void Run::add_calls() {
       {"calls_without_edges", matches_.without_edges},
       {"alltoall_zero_splits", matches_.zero_splits},
       {"events_at_zero", zeros},
+      {"events_without_state", lost},
   });
 }
 
@@ -275,6 +279,19 @@ void Run::note_falls(const RankFile& file) {
           clock.process.empty() ? "" : fmt::format(" of device {}", row_of(clock.process)),
           static_cast<double>(fall.from - fall.to) / 1e6, static_cast<double>(fall.ahead) / 1e6));
     }
+  }
+}
+
+/// Tells of packets of a Perfetto trace that say more than is read.
+void Run::note_packets(const RankFile& file) {
+  if (file.facts.holds_other_times) {
+    notes.push_back(fmt::format("{} holds records of the kernel: their times stay as they are",
+                                file.path.filename().string()));
+  }
+  if (file.facts.ties_machines) {
+    notes.push_back(fmt::format("{} tells offsets between the clocks of its machines, which are not "
+                                "read; a viewer adds them to the times of a copy as well",
+                                file.path.filename().string()));
   }
 }
 
@@ -379,7 +396,11 @@ void Run::warn_of_origins() {
 }
 
 void Run::name_contents() {
-  format = "Chrome JSON";
+  const auto count = std::count_if(files_.begin(), files_.end(), [](const RankFile& file) {
+    return file.facts.survey != nullptr;
+  });
+  const bool are_all = count == static_cast<std::ptrdiff_t>(files_.size());
+  format = count == 0 ? "Chrome JSON" : are_all ? "Perfetto" : "Chrome JSON and Perfetto";
   words = {.single = "launch, message",
            .receive = "message",
            .receives = "messages",

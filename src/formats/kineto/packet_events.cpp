@@ -17,15 +17,12 @@ namespace entrain::kineto {
 
 Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const EventSinks& sinks,
                                         std::uint64_t max_unpacked,
-                                        std::shared_ptr<const perfetto::Survey> survey) {
-  if (survey == nullptr) {
-    TRY_ASSIGN(survey, perfetto::survey(path, max_unpacked));
-  }
-  const std::vector<perfetto::Row>& rows = survey->tracks.rows();
+                                        std::shared_ptr<perfetto::Survey> survey) {
+  if (survey == nullptr) survey = std::make_shared<perfetto::Survey>();
   EventText text;
   std::string local_id;
   const auto see = [&](const perfetto::Event& event) {
-    const perfetto::Row& row = rows[event.row];
+    const perfetto::Row& row = survey->tracks.rows()[event.row];
     text.phase = {&event.phase, 1};
     text.category = event.category;
     text.name = event.name;
@@ -39,9 +36,17 @@ Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const
     text.id2 = event.is_local_id ? std::string_view(local_id) : std::string_view();
     return sinks.see(text);
   };
+  const auto wants_arguments = [](const perfetto::Event& event) {
+    return has_arguments_to_read(event.category, event.name);
+  };
   TRY_ASSIGN(const perfetto::TraceFacts facts,
-             perfetto::read_events(path, max_unpacked, *survey, see));
+             perfetto::read_events(path, max_unpacked, *survey, {see, wants_arguments}));
   FileFacts result;
+  if (facts.is_misread) {
+    TRY_ASSIGN(result.survey, perfetto::survey(path, max_unpacked));
+    result.is_misread = true;
+    return result;
+  }
   result.survey = std::move(survey);
   result.has_events = true;
   result.truncated = facts.is_cut;

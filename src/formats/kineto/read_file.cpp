@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -90,9 +91,8 @@ bool are_merged(const std::vector<Kernel>& kernels) {
   return count >= k_least && k_share_divisor * count > kernels.size();
 }
 
-bool names_collective(const EventText& event) {
-  return event.name == "record_param_comms" || event.name.starts_with("nccl:") ||
-         event.name.starts_with("rccl:");
+bool is_name_of_collective(std::string_view name) {
+  return name == "record_param_comms" || name.starts_with("nccl:") || name.starts_with("rccl:");
 }
 
 /// True for events of kernels that communicate.
@@ -142,7 +142,7 @@ class FileReader {
     } else if (event.name.starts_with(k_step) && event.category == "user_annotation") {
       steps_.push_back(
           {own, clocks_.row(own.row).process, whole_number(event.name.substr(k_step.size())) + 1});
-    } else if (names_collective(event) && !is_arrow(event)) {
+    } else if (is_name_of_collective(event.name) && !is_arrow(event)) {
       ranges_.push_back({own, texts_.interned(event.name), texts_.kept(event.arguments)});
     } else {
       arrows_.see(event, own);
@@ -343,7 +343,20 @@ bool is_collective_kernel(const EventText& event) {
   return (is_whole || begins) && is_of_collective_kernel(event);
 }
 
-Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_unpacked) {
+bool has_arguments_to_read(std::string_view category, std::string_view name) {
+  constexpr std::array<std::string_view, 12> k_read{
+      "kernel",      "Kernel",       "gpu_memcpy",  "Memcpy",      "gpu_memset",
+      "Memset",      "cuda_runtime", "cuda_driver", "hip_runtime", "Runtime",
+      "cuda_sync",   "gpu_user_annotation"};
+  return std::ranges::find(k_read, category) != k_read.end() || is_name_of_collective(name) ||
+         name == "clock_sync";
+}
+
+namespace {
+
+/// Reads a file once. `survey`: see for_each_event().
+Result<RankFile> read_once(const std::filesystem::path& path, std::uint64_t max_unpacked,
+                           const std::shared_ptr<perfetto::Survey>& survey) {
   RankFile file;
   file.path = path;
   file.max_unpacked = max_unpacked;
@@ -359,7 +372,8 @@ Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_
     has_phase |= !event.phase.empty();
     return reader.see(event);
   };
-  TRY_ASSIGN(file.facts, for_each_event(path, {.see = see, .pass = {}}, max_unpacked));
+  TRY_ASSIGN(file.facts, for_each_event(path, {.see = see, .pass = {}}, max_unpacked, survey));
+  if (file.facts.is_misread) return file;
   const bool is_cut_before_events = file.facts.truncated && is_empty;
   if ((!file.facts.has_events && !is_cut_before_events) || (!is_empty && !has_phase)) {
     return fail(
@@ -370,6 +384,14 @@ Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_
   }
   TRY(reader.finish());
   return file;
+}
+
+}  // namespace
+
+Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_unpacked) {
+  TRY_ASSIGN(RankFile file, read_once(path, max_unpacked, nullptr));
+  if (!file.facts.is_misread) return file;
+  return read_once(path, max_unpacked, file.facts.survey);
 }
 
 }  // namespace entrain::kineto

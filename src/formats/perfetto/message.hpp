@@ -16,8 +16,8 @@ struct Value {
   std::uint64_t number = 0;         ///< varint, or a number of fixed size
   std::string_view bytes;           ///< string or message
   const char* at = nullptr;         ///< where its varint, or that of its length, begins
-  std::size_t width = 0;            ///< size of this varint, bytes; 0: of fixed size
-  std::size_t fixed_size = 0;       ///< size of a number of fixed size, bytes
+  std::uint8_t width = 0;           ///< size of this varint, bytes; 0: of fixed size
+  std::uint8_t fixed_size = 0;      ///< size of a number of fixed size, bytes
 
   [[nodiscard]] std::int64_t integer() const { return static_cast<std::int64_t>(number); }
   [[nodiscard]] std::uint32_t small() const { return static_cast<std::uint32_t>(number); }
@@ -35,12 +35,12 @@ void for_each_field(std::string_view message, const See& see) {
     switch (reader.wire_type()) {
       case protozero::pbf_wire_type::varint:
         value.number = reader.get_uint64();
-        value.width = static_cast<std::size_t>(reader.data().data() - value.at);
+        value.width = static_cast<std::uint8_t>(reader.data().data() - value.at);
         break;
       case protozero::pbf_wire_type::length_delimited: {
         const protozero::data_view view = reader.get_view();
         value.bytes = {view.data(), view.size()};
-        value.width = static_cast<std::size_t>(view.data() - value.at);
+        value.width = static_cast<std::uint8_t>(view.data() - value.at);
         break;
       }
       case protozero::pbf_wire_type::fixed64:

@@ -26,13 +26,18 @@ struct Lane {
 
 class EventReader {
  public:
-  EventReader(const std::filesystem::path& path, const Survey& survey,
-              const std::function<Result<void>(const Event&)>& see)
-      : state(path, true), survey_(survey), see_(see), lanes_(survey.tracks.size()) {}
+  EventReader(const std::filesystem::path& path, Survey& survey, const Sinks& sinks)
+      : state(path, true), survey_(survey), see_(sinks.see), wants_(sinks.wants_arguments) {}
 
   Result<void> take(const Step& step) {
-    if (!step.time) return {};
     const Packet& packet = step.packet;
+    if (!survey_.is_complete && !packet.descriptor.empty()) {
+      const std::size_t before = survey_.tracks.size();
+      survey_.tracks.describe(packet.descriptor, packet.machine);
+      if (survey_.tracks.is_late()) return misread();
+      if (survey_.tracks.size() > before) TRY(state.keep(k_track_memory));
+    }
+    if (!step.time) return {};
     if (packet.event.bytes.data() != nullptr) TRY(take_event(packet, *step.time));
     if (packet.stage.bytes.data() != nullptr) TRY(take_stage(packet, *step.time));
     return {};
@@ -48,6 +53,7 @@ class EventReader {
   }
 
   State state;
+  bool is_misread = false;  ///< the error that ended the reading means this
 
  private:
   struct Flow {
@@ -55,10 +61,22 @@ class EventReader {
     char phase = 's';
   };
 
-  [[nodiscard]] std::uint32_t track_of(const TrackKey& key) {
-    if (last_ == Tracks::k_none || !(survey_.tracks[last_].key == key)) {
-      last_ = survey_.tracks.find(key);
+  tl::unexpected<Error> misread() {
+    is_misread = true;
+    return fail(ErrorKind::input, "");
+  }
+
+  /// The track of an event. k_none: the file has changed, as its hash will tell.
+  Result<std::uint32_t> track_of(const TrackKey& key) {
+    Tracks& tracks = survey_.tracks;
+    if (last_ != Tracks::k_none && tracks[last_].key == key) return last_;
+    last_ = tracks.find(key);
+    if (last_ == Tracks::k_none && !survey_.is_complete) {
+      TRY(state.keep(k_track_memory));
+      last_ = tracks.add(key);
     }
+    if (last_ != Tracks::k_none) tracks.row_of(last_);
+    if (lanes_.size() < tracks.size()) lanes_.resize(tracks.size());
     return last_;
   }
 
@@ -73,12 +91,15 @@ class EventReader {
             .time = slice.time};
   }
 
-  /// Reads the texts of an event, and its flows.
-  void read_texts(std::string_view bytes, Event& event) {
+  /// Reads an event in one go: its head, its names and flows. Its arguments are read later, if at
+  /// all.
+  EventHead read(std::string_view bytes, Event& event) {
     constexpr std::size_t k_most_categories = std::size_t{1} << 16;  // bytes
-    arguments_.clear();
+    notes_.clear();
     flows_.clear();
     scratch_.clear();
+    EventHead head;
+    head.track = state.default_track();
     std::size_t categories = 0;
     const auto add_category = [&](std::string_view name, bool is_escaped) {
       if (++categories == 1 && is_escaped) {
@@ -94,9 +115,17 @@ class EventReader {
     const auto add_flows = [&](const Value& value, bool is_fixed, char phase) {
       for_each_number(value, is_fixed, [&](std::uint64_t id) { flows_.push_back({id, phase}); });
     };
-    std::string_view name;
     for_each_field<EventField>(bytes, [&](EventField field, const Value& value) {
       switch (field) {
+        case EventField::type:
+          head.type = static_cast<std::int32_t>(value.number);
+          break;
+        case EventField::track_uuid:
+          head.track = value.number;
+          break;
+        case EventField::legacy_event:
+          head.legacy = value;
+          break;
         case EventField::category_iids:
           for_each_number(value, false, [&](std::uint64_t iid) {
             add_category(state.name(Names::category, iid), true);
@@ -114,8 +143,7 @@ class EventReader {
           event.name = name_;
           break;
         case EventField::debug_annotations:
-          if (arguments_.empty()) arguments_ = "{";
-          add_annotation(value.bytes, state, arguments_);
+          notes_.push_back(value.bytes);
           break;
         case EventField::flow_ids:
           add_flows(value, true, 's');
@@ -133,7 +161,18 @@ class EventReader {
           break;
       }
     });
-    if (!arguments_.empty()) arguments_ += '}';
+    set_phase(head);
+    if (head.legacy.bytes.data() != nullptr) read_legacy(head.legacy.bytes, event);
+    event.phase = head.phase;
+    return head;
+  }
+
+  /// Sets the arguments of an event if they are wanted: those of its own annotations.
+  void read_arguments(Event& event, const Event& of) {
+    if (notes_.empty() || (wants_ && !wants_(of))) return;
+    arguments_ = "{";
+    for (const std::string_view note : notes_) add_annotation(note, state, arguments_);
+    arguments_ += '}';
     event.arguments = arguments_;
   }
 
@@ -190,27 +229,25 @@ class EventReader {
   }
 
   Result<void> take_event(const Packet& packet, std::int64_t time) {
-    const EventHead head = head_of_event(packet.event.bytes, state);
-    const std::uint32_t track = track_of({head.track, packet.machine});
-    if (track == Tracks::k_none) return {};  // the file has changed, as its hash will tell
     Event event;
-    event.phase = head.phase;
-    event.row = survey_.tracks[track].row;
+    const EventHead head = read(packet.event.bytes, event);
+    TRY_ASSIGN(const std::uint32_t number, track_of({head.track, packet.machine}));
+    if (number == Tracks::k_none) return {};
+    Tracks::Track& track = survey_.tracks[number];
+    event.row = track.row;
     event.time = time;
-    read_texts(packet.event.bytes, event);
-    if (head.legacy.bytes.data() != nullptr) read_legacy(head.legacy.bytes, event);
-    TRY(see_flows(event));
-    switch (event.phase) {
-      case 'B':
-        return begin(event, track);
-      case 'E':
-        return end(event, track);
-      case 'X':
-        event.length = static_cast<std::int64_t>(head.duration_us.number * 1000);
-        return see_(event);
-      default:
-        return see_(event);
+    if (!flows_.empty()) TRY(see_flows(event));
+    const bool is_slice = event.phase == 'B' || event.phase == 'E';
+    if (is_slice && !survey_.is_complete) {
+      if (time < track.latest) return misread();
+      track.latest = time;
     }
+    if (event.phase == 'E') return end(event, number);
+    if (event.phase == 'X') {
+      event.length = static_cast<std::int64_t>(head.duration_us.number * 1000);
+    }
+    read_arguments(event, event);
+    return event.phase == 'B' ? begin(event, number) : see_(event);
   }
 
   Result<void> begin(Event& event, std::uint32_t track) {
@@ -244,12 +281,13 @@ class EventReader {
   }
 
   /// Arguments at the end of a slice are added to those at its begin.
-  Result<void> end(const Event& event, std::uint32_t track) {
+  Result<void> end(Event& event, std::uint32_t track) {
     Lane& lane = lanes_[track];
     if (survey_.tracks[track].is_disordered || lane.depth == 0) return {};
     const OpenSlice& slice = lane.slices[--lane.depth];
     Event whole = event_of(slice, track);
     set_end(whole, event.time);
+    read_arguments(event, whole);
     if (whole.arguments.empty()) {
       whole.arguments = event.arguments;
     } else if (event.arguments.size() > 2) {
@@ -264,7 +302,7 @@ class EventReader {
   /// Work of a device, which has its duration.
   Result<void> take_stage(const Packet& packet, std::int64_t time) {
     const std::string_view stage = packet.stage.bytes;
-    const std::uint32_t track = track_of(queue_of(stage, packet.machine));
+    TRY_ASSIGN(const std::uint32_t track, track_of(queue_of(stage, packet.machine)));
     if (track == Tracks::k_none) return {};
     Event event{.phase = 'X', .category = {}, .name = {}, .arguments = {}, .id = {},
                 .row = survey_.tracks[track].row, .time = time};
@@ -318,25 +356,28 @@ class EventReader {
     add_text(name, text, arguments_);
   }
 
-  const Survey& survey_;
+  Survey& survey_;
   const std::function<Result<void>(const Event&)>& see_;
+  const std::function<bool(const Event&)>& wants_;
   std::vector<Lane> lanes_;
   std::uint32_t last_ = Tracks::k_none;  ///< track of the last event
   std::size_t slice_ = 0;  ///< number of slices on disordered tracks
   std::string arguments_, name_, scratch_;
   NumberText id_{};
   std::vector<Flow> flows_;
+  std::vector<std::string_view> notes_;  ///< annotations of the last event
 };
 
 }  // namespace
 
 Result<TraceFacts> read_events(const std::filesystem::path& path, std::uint64_t max_unpacked,
-                               const Survey& survey,
-                               const std::function<Result<void>(const Event&)>& see) {
-  EventReader reader(path, survey, see);
+                               Survey& survey, const Sinks& sinks) {
+  EventReader reader(path, survey, sinks);
   const auto take = [&](const Step& step) { return reader.take(step); };
-  TRY_ASSIGN(const TraceFacts facts, walk(path, max_unpacked, reader.state, take));
-  TRY(reader.finish());
+  Result<TraceFacts> facts = walk(path, max_unpacked, reader.state, take);
+  if (reader.is_misread) return TraceFacts{.is_misread = true};
+  if (facts) TRY(reader.finish());
+  survey.is_complete = true;
   return facts;
 }
 

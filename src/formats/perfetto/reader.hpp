@@ -16,8 +16,9 @@
 /// Perfetto traces (https://perfetto.dev): packets of protobuf.
 namespace entrain::perfetto {
 
-/// What a first reading of a file finds, and later ones need.
+/// What a reading of a file finds, and later ones need.
 struct Survey {
+  bool is_complete = false;  ///< the whole file was read
   Tracks tracks;
   /// Ends of the slices on tracks whose slices are not in order of time, ns: in the order in which
   /// they begin in the file. k_no_end: it has none.
@@ -30,6 +31,7 @@ struct TraceFacts {
   json::Packing packing = json::Packing::none;
   bool is_cut = false;  ///< it ends inside a packet; the whole ones were seen
   std::uint64_t bytes = 0, hash = 0;
+  bool is_misread = false;  ///< the reading ended early, as it needs a survey
   std::uint64_t events_without_state = 0;  ///< they refer to packets that were lost
   std::uint64_t events_without_time = 0;
   bool holds_other_times = false;  ///< records of the kernel, which are not read
@@ -49,16 +51,24 @@ struct Event {
   std::int64_t length = -1;    ///< ns; -1: none
 };
 
-/// Reads the tracks of a file. Errors: those of Packets; ErrorKind::input for a file that needs too
-/// much memory.
-Result<std::shared_ptr<const Survey>> survey(const std::filesystem::path& path,
+/// Reads the tracks of a file whose descriptors follow their events, or whose slices are not in order
+/// of time. Errors: those of Packets; ErrorKind::input for a file that needs too much memory.
+Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
                                              std::uint64_t max_unpacked);
 
+/// Receivers of events.
+struct Sinks {
+  std::function<Result<void>(const Event&)> see;
+  /// True if the arguments of an event are wanted, of which category and name are known; empty: of
+  /// all.
+  std::function<bool(const Event&)> wants_arguments{};
+};
+
 /// Reads the events of a file: slices where they end, or in order of their begins on tracks that are
-/// not in order of time. Errors: those of survey() and of `see`.
+/// not in order of time. `survey`: of an earlier reading; or a new one, which is enough for most
+/// files, and is complete then. Errors: those of survey() and of the sinks.
 Result<TraceFacts> read_events(const std::filesystem::path& path, std::uint64_t max_unpacked,
-                               const Survey& survey,
-                               const std::function<Result<void>(const Event&)>& see);
+                               Survey& survey, const Sinks& sinks);
 
 /// The new time of a moment on a row; `row` is null for packets that belong to a machine as a whole.
 using NewTime =

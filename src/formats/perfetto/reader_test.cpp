@@ -2,6 +2,7 @@
 #include "formats/perfetto/reader.hpp"
 
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -99,13 +100,9 @@ class PerfettoReader : public testing::Test {
   std::vector<std::string> events() {
     std::vector<std::string> lines;
     const std::filesystem::path path = file();
-    const auto found = survey(path, 0);
-    if (!found) {
-      error_ = found.error().message;
-      return {};
-    }
+    auto found = std::make_shared<Survey>();
     const auto see = [&](const Event& event) -> Result<void> {
-      const Row& row = (*found)->tracks.rows()[event.row];
+      const Row& row = found->tracks.rows()[event.row];
       std::string line = fmt::format("{} {} {}/{} {}", event.phase, event.name, row.process,
                                      row.thread, event.time);
       if (event.length >= 0) line += fmt::format("+{}", event.length);
@@ -115,7 +112,13 @@ class PerfettoReader : public testing::Test {
       lines.push_back(line);
       return {};
     };
-    const auto facts = read_events(path, 0, **found, see);
+    auto facts = read_events(path, 0, *found, {see});
+    is_misread_ = facts && facts->is_misread;
+    if (is_misread_) {
+      lines.clear();
+      found = survey(path, 0).value();
+      facts = read_events(path, 0, *found, {see});
+    }
     if (facts) facts_ = *facts;
     if (!facts) error_ = facts.error().message;
     return lines;
@@ -125,6 +128,8 @@ class PerfettoReader : public testing::Test {
     const std::filesystem::path path = file();
     const auto found = survey(path, 0);
     ASSERT_TRUE(found);
+    const auto ignore = [](const Event&) -> Result<void> { return {}; };
+    ASSERT_TRUE(read_events(path, 0, **found, {ignore}));
     std::string copy;
     const auto moved = retime(
         path, 0, **found,
@@ -142,6 +147,7 @@ class PerfettoReader : public testing::Test {
   TempFolder folder_;
   int count_ = 0;
   std::string trace_, error_;
+  bool is_misread_ = false;  ///< a survey was needed
   TraceFacts facts_;
 };
 
@@ -153,6 +159,7 @@ TEST_F(PerfettoReader, joins_begin_and_end_of_slices_of_a_track) {
   end(30, 2);
   end(50, 2);
   EXPECT_THAT(events(), ElementsAre("X inner 7/8 20+10", "X outer 7/8 10+40")) << error_;
+  EXPECT_FALSE(is_misread_);
 }
 
 TEST_F(PerfettoReader, keeps_a_slice_that_does_not_end_as_a_begin) {
@@ -174,6 +181,7 @@ TEST_F(PerfettoReader, pairs_slices_by_time_where_the_file_is_not_in_order) {
   end(6, 3);
   EXPECT_THAT(events(), ElementsAre("X a 7/8 10+40", "X b 7/8 20+10", "X c 7/8 60+10",
                                     "X other \"none\"/\"track 3\" 5+1"));
+  EXPECT_TRUE(is_misread_);
 }
 
 TEST_F(PerfettoReader, takes_descriptors_that_follow_their_events_and_rows_of_parents) {
@@ -186,6 +194,7 @@ TEST_F(PerfettoReader, takes_descriptors_that_follow_their_events_and_rows_of_pa
   track(2, 1, 7, 8);
   track(1, 0, 7, -1);
   EXPECT_THAT(events(), ElementsAre("X x 7/8 10+10", "X y 7/\"track 4\" 10+10"));
+  EXPECT_TRUE(is_misread_);
 }
 
 TEST_F(PerfettoReader, ends_where_parents_go_round_in_circles) {

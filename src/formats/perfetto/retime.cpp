@@ -42,7 +42,7 @@ class Retimer {
       const EventHead head = head_of_event(packet.event.bytes, state);
       track = survey_.tracks.find({head.track, packet.machine});
     }
-    if (track == Tracks::k_none) return nullptr;
+    if (track == Tracks::k_none || survey_.tracks[track].row == Tracks::k_none) return nullptr;
     return &survey_.tracks.rows()[survey_.tracks[track].row];
   }
 

@@ -45,8 +45,8 @@ void escape(std::string_view text, std::string& to) {
   }
 }
 
-Packet packet_of(std::string_view body) {
-  Packet packet;
+void read_packet(std::string_view body, Packet& packet) {
+  packet = {};
   for_each_field<PacketField>(body, [&](PacketField field, const Value& value) {
     switch (field) {
       case PacketField::timestamp:
@@ -104,7 +104,6 @@ Packet packet_of(std::string_view body) {
         break;
     }
   });
-  return packet;
 }
 
 void Sequence::clear() {

@@ -36,7 +36,8 @@ struct Packet {
   Value event;  ///< TrackEvent
   Value stage;  ///< GpuRenderStageEvent
 };
-Packet packet_of(std::string_view body);
+/// Throws protozero::exception.
+void read_packet(std::string_view body, Packet& packet);
 
 /// Texts of interned data, escaped for JSON.
 enum class Names : std::uint8_t { category, event, note, value, stage };

@@ -3,12 +3,11 @@
 #include <string>
 #include <tuple>
 
+#include "base/memory_room.hpp"
 #include "formats/perfetto/walk.hpp"
 
 namespace entrain::perfetto {
 namespace {
-
-constexpr std::size_t k_track = 256;  ///< memory of a track, bytes
 
 /// Begin or end of a slice on a track that is not in order of time.
 struct SliceEdge {
@@ -73,20 +72,25 @@ EventHead head_of_event(std::string_view event, const State& state) {
     if (field == EventField::track_uuid) head.track = value.number;
     if (field == EventField::legacy_event) head.legacy = value;
   });
+  set_phase(head);
+  return head;
+}
+
+void set_phase(EventHead& head) {
   switch (head.type) {
     case k_slice_begin:
       head.phase = 'B';
-      return head;
+      return;
     case k_slice_end:
       head.phase = 'E';
-      return head;
+      return;
     case k_counter:
       head.phase = 'C';
-      return head;
+      return;
     default:
       break;
   }
-  if (head.type != 0) return head;
+  if (head.type != 0) return;
   for_each_field<LegacyField>(head.legacy.bytes, [&](LegacyField field, const Value& value) {
     // Markers of clocks hold other times, which are not moved.
     const bool is_letter = (value.number >= 'A' && value.number <= 'Z') ||
@@ -94,7 +98,6 @@ EventHead head_of_event(std::string_view event, const State& state) {
     if (field == LegacyField::phase && is_letter) head.phase = static_cast<char>(value.number);
     if (field == LegacyField::duration_us) head.duration_us = value;
   });
-  return head;
 }
 
 TrackKey queue_of(std::string_view stage, std::uint32_t machine) {
@@ -106,7 +109,7 @@ TrackKey queue_of(std::string_view stage, std::uint32_t machine) {
   return {device << 32 | (queue & 0xFFFFFFFF), machine, true};
 }
 
-Result<std::shared_ptr<const Survey>> survey(const std::filesystem::path& path,
+Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
                                              std::uint64_t max_unpacked) {
   auto result = std::make_shared<Survey>();
   Tracks& tracks = result->tracks;
@@ -132,10 +135,10 @@ Result<std::shared_ptr<const Survey>> survey(const std::filesystem::path& path,
     if (step.time && packet.stage.bytes.data() != nullptr) {
       number(queue_of(packet.stage.bytes, packet.machine));
     }
-    return tracks.size() > before ? state.keep(k_track) : Result<void>{};
+    return tracks.size() > before ? state.keep(k_track_memory) : Result<void>{};
   };
   TRY(walk(path, max_unpacked, state, see));
-  tracks.resolve();
+  result->is_complete = true;
   if (is_disordered) TRY(pair_disordered(path, max_unpacked, *result));
   return result;
 }

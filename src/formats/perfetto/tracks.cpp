@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/perfetto/tracks.hpp"
 
-#include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -28,23 +28,28 @@ void Tracks::describe(std::string_view descriptor, std::uint32_t machine) {
     if (field == TrackField::process) process = value.bytes;
     if (field == TrackField::thread) thread = value.bytes;
   });
-  Track& track = tracks_[add({uuid, machine})];
-  track.parent = parent;
   const bool is_thread = thread.data() != nullptr;
-  if (!is_thread && process.data() == nullptr) return;
-  track.kind = is_thread ? Track::Kind::thread : Track::Kind::process;
-  for_each_field<ProcessField>(is_thread ? thread : process,
-                               [&](ProcessField field, const Value& value) {
-                                 if (field == ProcessField::pid) track.process = value.integer();
-                                 if (is_thread && field == ProcessField::tid) {
-                                   track.thread = value.integer();
-                                 }
-                               });
+  Track& track = tracks_[add({uuid, machine})];
+  Track after = track;
+  after.parent = parent;
+  if (is_thread || process.data() != nullptr) {
+    after.kind = is_thread ? Track::Kind::thread : Track::Kind::process;
+    for_each_field<ProcessField>(
+        is_thread ? thread : process, [&](ProcessField field, const Value& value) {
+          if (field == ProcessField::pid) after.process = value.integer();
+          if (is_thread && field == ProcessField::tid) after.thread = value.integer();
+        });
+  }
+  const auto place = [](const Track& one) {
+    return std::tuple(one.parent, one.kind, one.process, one.thread);
+  };
+  is_late_ |= track.is_used && place(track) != place(after);
+  track = after;
 }
 
-Row Tracks::row_of(const Track& track) const {
+Row Tracks::make_row(std::uint32_t track) {
   constexpr int k_most_parents = 64;  // descriptors of a damaged file may go round in circles
-  const auto& [number, machine, is_queue] = track.key;
+  const auto [number, machine, is_queue] = tracks_[track].key;
   const auto row = [own = machine](const std::string& process, std::string thread) -> Row {
     if (own == 0) return {process, std::move(thread), own};
     const bool is_number = !process.starts_with('"');
@@ -55,32 +60,33 @@ Row Tracks::row_of(const Track& track) const {
     return row(fmt::format("{}", static_cast<std::int32_t>(number >> 32)),
                fmt::format("{}", number & 0xFFFFFFFF));
   }
-  const Track* around = &track;
-  for (int i = 0; i < k_most_parents && around->kind == Track::Kind::plain; ++i) {
-    const std::uint32_t parent = find({around->parent, machine});
-    if (around->parent == 0 || parent == k_none) break;
-    around = &tracks_[parent];
+  std::uint32_t around = track;
+  tracks_[around].is_used = true;
+  for (int i = 0; i < k_most_parents; ++i) {
+    const Track& one = tracks_[around];
+    if (one.kind != Track::Kind::plain || one.parent == 0) break;
+    around = add({one.parent, machine});
+    tracks_[around].is_used = true;
   }
+  const Track& found = tracks_[around];
   const std::string own = fmt::format("\"track {}\"", number);
-  switch (around->kind) {
+  switch (found.kind) {
     case Track::Kind::thread:
-      return row(fmt::format("{}", around->process), fmt::format("{}", around->thread));
+      return row(fmt::format("{}", found.process), fmt::format("{}", found.thread));
     case Track::Kind::process:
-      return row(fmt::format("{}", around->process), around == &track ? "\"process\"" : own);
+      return row(fmt::format("{}", found.process), around == track ? "\"process\"" : own);
     default:
       return row("\"none\"", own);
   }
 }
 
-void Tracks::resolve() {
-  std::map<std::pair<std::string, std::string>, std::uint32_t> numbers;
-  for (Track& track : tracks_) {
-    Row row = row_of(track);
-    const auto next = static_cast<std::uint32_t>(rows_.size());
-    const auto [at, is_new] = numbers.emplace(std::pair(row.process, row.thread), next);
-    if (is_new) rows_.push_back(std::move(row));
-    track.row = at->second;
-  }
+std::uint32_t Tracks::row_of(std::uint32_t number) {
+  if (tracks_[number].row != k_none) return tracks_[number].row;
+  Row row = make_row(number);
+  const auto next = static_cast<std::uint32_t>(rows_.size());
+  const auto [at, is_new] = row_numbers_.emplace(std::pair(row.process, row.thread), next);
+  if (is_new) rows_.push_back(std::move(row));
+  return tracks_[number].row = at->second;
 }
 
 }  // namespace entrain::perfetto

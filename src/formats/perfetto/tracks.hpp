@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/flat_map.hpp"
@@ -26,7 +28,11 @@ struct TrackKey {
   friend bool operator==(const TrackKey&, const TrackKey&) = default;
 };
 
-/// The tracks of a file. Descriptors may follow the events of their tracks.
+/// Memory that a track takes at most, bytes.
+inline constexpr std::size_t k_track_memory = 512;
+
+/// The tracks of a file. Descriptors may follow the events of their tracks, which most writers
+/// avoid.
 class Tracks {
  public:
   static constexpr std::uint32_t k_none = ~std::uint32_t{0};
@@ -36,9 +42,10 @@ class Tracks {
     std::uint64_t parent = 0;  ///< uuid; 0: none
     Kind kind = Kind::plain;
     bool is_disordered = false;  ///< its slices are not in order of time
+    bool is_used = false;        ///< it has given a row
     std::int64_t process = 0, thread = 0;
     std::int64_t latest = std::numeric_limits<std::int64_t>::min();  ///< time of its slices, ns
-    std::uint32_t row = 0;                                           ///< once resolve() was called
+    std::uint32_t row = k_none;  ///< once it was asked for
   };
 
   /// Number of a track, which is made if it is new.
@@ -50,8 +57,10 @@ class Tracks {
   }
   /// Takes a descriptor. Throws protozero::exception.
   void describe(std::string_view descriptor, std::uint32_t machine);
-  /// Finds the row of each track: that of the thread, or else the process, around it.
-  void resolve();
+  /// The row of a track: that of the thread, or else the process, around it.
+  std::uint32_t row_of(std::uint32_t number);
+  /// True if a descriptor came too late for a row.
+  [[nodiscard]] bool is_late() const { return is_late_; }
 
   [[nodiscard]] std::size_t size() const { return tracks_.size(); }
   [[nodiscard]] Track& operator[](std::uint32_t number) { return tracks_[number]; }
@@ -64,11 +73,13 @@ class Tracks {
       return mix(key.number + mix(std::uint64_t{key.machine} << 1 | (key.is_queue ? 1 : 0)));
     }
   };
-  [[nodiscard]] Row row_of(const Track& track) const;
+  Row make_row(std::uint32_t number);
 
   FlatMap<TrackKey, std::uint32_t, HashOfKey> numbers_;
   std::vector<Track> tracks_;
   std::vector<Row> rows_;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> row_numbers_;
+  bool is_late_ = false;
 };
 
 }  // namespace entrain::perfetto

@@ -35,11 +35,11 @@ Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unp
   TraceFacts facts;
   std::vector<Reading> readings;
   Piece piece;
+  Packet packet;
   const auto take = [&]() -> Result<void> {
-    Packet packet;
     readings.clear();
+    read_packet(piece.is_packet ? piece.body : std::string_view(), packet);
     if (!piece.is_packet) return see(Step{piece, packet, readings, {}});
-    packet = packet_of(piece.body);
     if (packet.holds_packets) {
       return fail(ErrorKind::input,
                   fmt::format("{}: the packet at byte {} holds packed ones; unpack them with "
@@ -89,6 +89,8 @@ struct EventHead {
   Value duration_us;      ///< of a legacy event
 };
 EventHead head_of_event(std::string_view event, const State& state);
+/// Completes the head of an event whose type and older form are known.
+void set_phase(EventHead& head);
 
 /// The queue of a device on which work runs.
 TrackKey queue_of(std::string_view stage, std::uint32_t machine);
