@@ -19,6 +19,7 @@ std::unique_ptr<Verb> make_drop();
 std::unique_ptr<Verb> make_edges();
 std::unique_ptr<Verb> make_export();
 std::unique_ptr<Verb> make_info();
+std::unique_ptr<Verb> make_merge();
 std::unique_ptr<Verb> make_report();
 std::unique_ptr<Verb> make_synth();
 

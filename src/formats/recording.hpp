@@ -82,6 +82,12 @@ class Recording : public Source {
     return LinkCounts{};
   }
 
+  /// Adds facts of the correction to what write_overlay() has written. Errors: ErrorKind::output.
+  [[nodiscard]] virtual Result<void> annotate_overlay(const std::filesystem::path&,
+                                                      const Attributes&) const {
+    return {};
+  }
+
   /// Reads the files that write() has written into a folder, like any others. Errors: those of
   /// reading; ErrorKind::output if the files do not contain the events of this recording.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> read_back(

@@ -25,6 +25,10 @@ struct EventText {
   std::string_view id2;                    ///< object with "local" or "global"; replaces `id`
   std::string_view scope;                  ///< scope of the id, with quotes
   std::string_view arguments;              ///< the object "args"
+  std::string_view bind;   ///< "bp" of an arrow's end: "e", or empty: the slice that begins next
+  std::string_view reach;  ///< "s" of an instant: "t" thread, "p" process, "g" all
+  std::string_view text;   ///< the object itself; empty: the file is no JSON
+  std::uint32_t others = 0;                ///< members of `text` that are none of the above
   bool is_trace = false;                   ///< a trace inside a list, not an event
   bool has_two_times = false;              ///< "ts" or "dur" occurs twice
 
@@ -53,10 +57,12 @@ struct FileFacts {
 /// Receivers of the parts of a file; an error that one returns ends the reading.
 struct EventSinks {
   /// Called for every whole event, in order. Its views are valid until `pass`.
-  std::function<Result<void>(const EventText&)> see;
+  std::function<Result<void>(const EventText&)> see{};
   /// Called for each part of the text, in order, after the events that begin in it; no event lies
   /// in two parts. May be empty.
-  std::function<Result<void>(std::string_view)> pass;
+  std::function<Result<void>(std::string_view)> pass{};
+  /// Called for each member beside the events: its key and value as written. May be empty.
+  std::function<Result<void>(std::string_view, std::string_view)> fact{};
 };
 
 /// Reads a Chrome trace from begin to end, with less than 1 MB of it in memory unless an event is

@@ -68,8 +68,11 @@ void move_issue_time(const EventText& event, const RankFile& file, const ClockMa
 
 }  // namespace
 
-Result<void> for_each_time(const RankFile& file, const SeeTime& see,
-                           std::function<Result<void>(std::string_view)> pass) {
+Result<void> for_each_time(const RankFile& file, const SeeTime& see) {
+  return for_each_time(file, see, {});
+}
+
+Result<void> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others) {
   std::map<RowOf<std::string>, RowOrder, IsRowBefore> orders;  // of clocks that were set back
   const auto ahead = [&](const EventText& event, std::int64_t length, const Falls& falls) {
     bool cut = false;
@@ -83,10 +86,13 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
     const std::uint64_t end = static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(length);
     return falls.ahead(time, at->second.see(time, static_cast<std::int64_t>(end)));
   };
-  const auto see_event = [&](const EventText& event) -> Result<void> {
-    if (!event.has_time() || event.phase == "M") return {};
-    const std::uint32_t clock = clock_of(file, event);
-    if (has_no_time(file.clocks[clock], event)) return {};
+  const auto see_other = std::move(others.see);
+  others.see = [&](const EventText& event) -> Result<void> {
+    const bool has_time = event.has_time() && event.phase != "M";
+    const std::uint32_t clock = has_time ? clock_of(file, event) : 0;
+    if (!has_time || has_no_time(file.clocks[clock], event)) {
+      return see_other ? see_other(event) : Result<void>();
+    }
     bool cut = false;
     TRY_ASSIGN(std::uint64_t begin, moment(event.time, file, cut));
     const Falls& falls = file.clocks[clock].falls;
@@ -97,9 +103,7 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
     if (!falls.all.empty() && !is_apart()) begin += ahead(event, length, falls);
     return see(event, clock, begin, length);
   };
-  TRY_ASSIGN(
-      const FileFacts facts,
-      for_each_event(file.path, {.see = see_event, .pass = std::move(pass)}, file.max_unpacked));
+  TRY_ASSIGN(const FileFacts facts, for_each_event(file.path, others, file.max_unpacked));
   if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return {};
   return has_changed(file);
 }
@@ -108,7 +112,7 @@ Result<void> unpack(const RankFile& file, const fs::path& to) {
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, json::Packing::none));
   const auto see = [](const EventText&, std::uint32_t, std::uint64_t,
                       std::int64_t) -> Result<void> { return {}; };
-  TRY(for_each_time(file, see, [&](std::string_view text) { return writer.write(text); }));
+  TRY(for_each_time(file, see, {.pass = [&](std::string_view text) { return writer.write(text); }}));
   return writer.close();
 }
 
@@ -142,7 +146,7 @@ Result<void> write_file(const fs::path& to, const RankFile& file, std::span<cons
     changes.clear();
     return {};
   };
-  TRY(for_each_time(file, see, pass));
+  TRY(for_each_time(file, see, {.pass = pass}));
   return writer.close();
 }
 
