@@ -362,6 +362,14 @@ std::string export_trace(const Names& trace, const std::string& output, const st
   }));
 }
 
+std::string merge(const Names& trace, const std::string& output, bool force,
+                  const RunOptions& given) {
+  const MergeOptions options{.check = given.check(), .force = force};
+  return report::json_text(run(given.progress, [&](Progress* p) {
+    return engine::merge(engine::paths_of(trace), output, options, p);
+  }));
+}
+
 /// Single edges as Python gives them: arrays of equal length, which are not copied.
 struct PythonEdges {
   Numbers cause_clock;
@@ -509,6 +517,7 @@ PYBIND11_MODULE(_core, module) {
       .def_readwrite("around", &ExportOptions::around)
       .def_readwrite("window_s", &ExportOptions::window_s)
       .def_readwrite("both", &ExportOptions::both)
+      .def_readwrite("corrected", &ExportOptions::corrected)
       .def_readwrite("force", &ExportOptions::force);
   module.def("check", &python::check);
   module.def("edges", &python::edges);
@@ -521,6 +530,8 @@ PYBIND11_MODULE(_core, module) {
   module.def("clocks", &python::clocks);
   module.def("compare", &python::compare, py::arg("a"), py::arg("b"), py::kw_only(),
              py::arg("truth"), py::arg("raw_a"), py::arg("options"));
+  module.def("merge", &python::merge, py::arg("path"), py::arg("output"), py::arg("force"),
+             py::arg("options"));
   module.def("export_trace", &python::export_trace, py::arg("path"), py::arg("output"),
              py::kw_only(), py::arg("format"), py::arg("selection"), py::arg("options"));
   module.def("align", &python::align);

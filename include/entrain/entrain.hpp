@@ -102,6 +102,13 @@ Result<ExportReport> export_trace(const std::filesystem::path& trace,
                                   const std::filesystem::path& output, const ExportOptions& options,
                                   Progress* progress = nullptr);
 
+/// Writes one trace for viewers that holds all ranks of a training run with everything in them, by
+/// corrected times, with arrows between the ranks and the verdict. The file must not exist;
+/// `options.force` replaces an unchanged earlier result. Memory: that of correct(), plus about 64
+/// MB per thread. Errors: also ErrorKind::usage for a trace that is no training run.
+Result<MergeReport> merge(const std::filesystem::path& trace, const std::filesystem::path& output,
+                          const MergeOptions& options, Progress* progress = nullptr);
+
 /// Compares the times of two versions `a` and `b` of one trace, event for event; with a third
 /// version `truth`, whose times are right, also their errors. Any format, but the same for all.
 /// Errors: also ErrorKind::input for versions that do not have the same events.

@@ -33,6 +33,7 @@ struct ExportOptions {
   /// Approximate size of the file beyond which only the worst edges are written; ignored if a part
   /// is asked for.
   std::uint64_t size_limit_bytes = 200'000'000;
+  bool corrected = false;  ///< the times that correct() would write in place of those as measured
   bool both = false;   ///< also the times that correct() would write, as a second group of tracks
   bool force = false;  ///< replace an unchanged earlier result
 };
@@ -41,6 +42,7 @@ struct ExportOptions {
 struct ExportReport {
   CheckReport counts;  ///< the edges, counted by the times that were written
   ExportFormat format = ExportFormat::perfetto;
+  bool corrected = false;            ///< ExportOptions::corrected
   std::string file;                  ///< path of the file
   std::uint64_t bytes = 0;           ///< its size
   std::uint64_t tracks = 0;          ///< tracks of locations; with `both` twice as many
@@ -49,6 +51,51 @@ struct ExportReport {
   std::uint64_t backward = 0;        ///< flows that end before they begin
   std::uint64_t violations = 0;      ///< marks of violations
   std::vector<std::string> notes{};  ///< parts that were not written, a sentence each
+};
+
+/// Formats of merge() (docs/manual/merge.md).
+enum class MergeFormat : std::uint8_t {
+  perfetto,  ///< a Perfetto trace of TrackEvents
+  chrome,    ///< JSON in the Trace Event Format
+};
+/// Name used in JSON, e.g. "perfetto".
+const char* name_of(MergeFormat format);
+
+/// Options of merge(). The name of the file tells its format: JSON if it ends in .json, .json.gz or
+/// .json.zst, else Perfetto, packed if it ends in .gz or .zst.
+struct MergeOptions {
+  CheckOptions check;  ///< choose the clocks, as for correct()
+  bool force = false;  ///< replace an unchanged earlier result
+};
+
+/// Numbers of events of a merged trace. Each is the same in the input: the writer counts both.
+struct MergedEvents {
+  std::uint64_t slices = 0;      ///< events with a length, and pairs of a begin and its end
+  std::uint64_t unfinished = 0;  ///< begins without an end; not in `slices`
+  std::uint64_t instants = 0;    ///< events at one moment, also those of unknown kinds
+  std::uint64_t counters = 0;    ///< values of counters
+  std::uint64_t arrow_ends = 0;  ///< begins, steps and ends of the arrows of the input
+  std::uint64_t metadata = 0;    ///< names, labels and places of processes and threads, and others
+  std::uint64_t arguments = 0;   ///< members of "args" of all events but metadata
+
+  MergedEvents& operator+=(const MergedEvents& other);
+  friend bool operator==(const MergedEvents&, const MergedEvents&) = default;
+};
+
+/// Result of merge().
+struct MergeReport {
+  CorrectReport correction;  ///< edges before, and by the times that are written
+  MergeFormat format = MergeFormat::perfetto;
+  std::string file;         ///< path of the file
+  std::uint64_t bytes = 0;  ///< its size
+  std::uint64_t ranks = 0;
+  std::uint64_t processes = 0, tracks = 0;  ///< those with a name or events
+  std::uint64_t overlapping = 0;            ///< tracks beside others for slices that do not nest
+  MergedEvents events;
+  /// Arrows that were added: to each end of a collective from the begin that it waited for last,
+  /// and from each send to its receive.
+  std::uint64_t added_arrows = 0;
+  Counters unusual;  ///< events that are kept as instants, by what is wrong with them
 };
 
 }  // namespace entrain

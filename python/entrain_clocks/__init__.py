@@ -27,10 +27,10 @@ from . import _core
 from ._align import Alignment, align
 from ._maps import ClockMap
 from ._traces import (ArchiveMaps, Clocks, Report, Result, check, clock_maps, clocks, compare, correct,
-                      export, report)
+                      export, merge, report)
 from ._words import KINDS, ExportFormat, Presync, Verdict, WriteMode
 
 __all__ = ["KINDS", "Alignment", "ArchiveMaps", "ClockMap", "Clocks", "ExportFormat", "Presync", "Report",
            "Result", "Verdict", "WriteMode", "align", "check", "clock_maps", "clocks", "compare",
-           "correct", "export", "report"]
+           "correct", "export", "merge", "report"]
 __version__ = _core.version()

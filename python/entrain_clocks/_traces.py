@@ -244,20 +244,35 @@ def compare(a, b, truth=None, *, raw_a=False, threads=0, progress=None):
 
 
 def export(path, out, *, format="perfetto", from_s=None, to_s=None, around=None, window_s=0.01,
-           both=False, force=False, presync="auto", threads=0, progress=None, max_unpacked=None):
+           both=False, corrected=False, force=False, presync="auto", threads=0, progress=None, max_unpacked=None):
     """Writes the new file ``out`` for a viewer of traces, or a table of edges (``"csv"``).
 
     format: one of :class:`ExportFormat`. from_s, to_s: the part that is written, seconds since the
         first event. around: only ``window_s`` seconds around that many of the worst edges. both:
-        also the times that :func:`correct` would write.
+        also the times that :func:`correct` would write; corrected: these alone.
 
     Returns the report, a dict.
     """
     selection = _core.ExportOptions()
     selection.from_s, selection.to_s, selection.around = from_s, to_s, around
     selection.window_s, selection.both, selection.force = window_s, both, force
+    selection.corrected = corrected
     paths = _paths(path)
     options = _core.RunOptions(**_options(presync, threads, progress, max_unpacked))
     document = json.loads(call(_core.export_trace, paths, os.fsdecode(out), format=format,
                                selection=selection, options=options))
     return Result(document, f"export of {_named(paths)} as {document['format']}: {document['bytes']} bytes")
+
+
+def merge(path, out, *, force=False, presync="auto", threads=0, progress=None, max_unpacked=None):
+    """Writes the new file ``out`` that holds all ranks of a training run, by corrected times, with
+    everything in their files: JSON if its name ends in ``.json``, else a Perfetto trace, packed if
+    ``.gz`` or ``.zst`` follows.
+
+    Returns the report, a dict.
+    """
+    paths = _paths(path)
+    options = _core.RunOptions(**_options(presync, threads, progress, max_unpacked))
+    document = json.loads(call(_core.merge, paths, os.fsdecode(out), force=force, options=options))
+    return Result(document, f"merge of {_named(paths)}: {document['slices']} slices of "
+                            f"{document['ranks']} ranks")

@@ -376,6 +376,16 @@ def test_export_writes_a_file(tmp_path):
         ec.export(LULESH, tmp_path / "other", format="x")
 
 
+def test_merge_writes_all_ranks(tmp_path):
+    out = tmp_path / "run.pftrace"
+    report = ec.merge(TRACES.parent / "training", out)
+    assert report["ranks"] == 4 and report["bytes"] == out.stat().st_size
+    with pytest.raises(OSError):
+        ec.merge(TRACES.parent / "training", out)
+    with pytest.raises(ValueError):
+        ec.merge(LULESH, tmp_path / "other")
+
+
 def test_align_finds_a_late_clock():
     aligned = ec.align(late_clock(), bounds=True)
     assert aligned.report["before"]["violations"] == 50

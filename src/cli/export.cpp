@@ -34,10 +34,11 @@ class Export : public Verb {
           "Writes the whole trace, if it is not too large."},
          {"entrain export traces.otf2 --both -o both.pftrace",
           "Also shows the times that correct would write."},
+         {"entrain export traces.otf2 --correct -o right.pftrace", "Shows these alone."},
          {"entrain export traces.otf2 -o begin.pftrace --from 0 --until 0.5",
           "Writes its first half second."}},
         exit_codes({{"0", "the file is written"}}),
-        {"--to", "--output", "--both", "--around", "--from"}};
+        {"--to", "--output", "--correct", "--both", "--around", "--from"}};
     return k_help;
   }
 
@@ -78,6 +79,7 @@ class Export : public Verb {
     if (options_.format == ExportFormat::csv) {
       TRY(set.refuse({"--window"}, "is of no use here: a table of edges is written whole"));
     }
+    if (options_.corrected) TRY(set.refuse({"--both"}, "shows the corrected times too"));
     if (options_.from_s || options_.to_s) {
       TRY(set.refuse({"--around"}, "chooses the parts itself; leave out --from and --until"));
       TRY(set.refuse({"--window"}, "is of no use beside --from and --until; see --around"));
@@ -112,6 +114,9 @@ void Export::declare_output(OptionSet& set) {
            "Show everything twice, as two groups of tracks: by the clocks as measured, and by the "
            "times that entrain correct would write. Use it to see what a correction does. ARCHIVE "
            "is the one before the correction. Default: as measured only.");
+  set.flag("--correct", options_.corrected,
+           "Show the times that entrain correct would write, in one run. ARCHIVE is the one before "
+           "the correction. Not with --both. Default: the times as measured.");
   add_force(set, options_.force, "FILE");
 }
 

@@ -17,6 +17,7 @@ std::unique_ptr<Verb> make_correct();
 std::unique_ptr<Verb> make_edges();
 std::unique_ptr<Verb> make_export();
 std::unique_ptr<Verb> make_info();
+std::unique_ptr<Verb> make_merge();
 std::unique_ptr<Verb> make_report();
 
 }  // namespace entrain::cli

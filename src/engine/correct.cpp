@@ -17,11 +17,13 @@
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
 #include "clocks/presync.hpp"
+#include "constraints/node_times.hpp"
 #include "diagnosis/clock_table.hpp"
 #include "engine/amortization.hpp"
 #include "engine/correct_output.hpp"
 #include "engine/inputs.hpp"
 #include "engine/page_survey.hpp"
+#include "engine/planned_times.hpp"
 #include "engine/proof.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
@@ -30,6 +32,7 @@
 #include "formats/registry/open.hpp"
 #include "match/graph.hpp"
 #include "output/output.hpp"
+#include "picture/flows.hpp"
 #include "trace/phase.hpp"
 #include "trace/properties.hpp"
 
@@ -155,9 +158,12 @@ class Correction {
   /// Refuses input that has changed since it was read.
   Result<void> check_unchanged() { return trace::check_unchanged(processes_, t_.loaded); }
 
-  Result<void> commit() {
+  Result<void> commit(const CorrectReport& report) {
     TRY(check_unchanged());
-    return processes_.agree(workers_.first() ? staged_->commit() : Result<void>());
+    if (!workers_.first()) return processes_.agree({});
+    const Result<void> told =
+        shifts_as_a_whole() ? staged_->annotate(facts_of(report)) : Result<void>();
+    return processes_.agree(told ? staged_->commit() : told);
   }
 
   CorrectReport take_report() {
@@ -179,6 +185,22 @@ class Correction {
     report_.run.spilled_bytes = static_cast<std::uint64_t>(processes_.reduce(
         Team::Reduction::max, static_cast<std::int64_t>(BigMemory::most_spilled())));
     return std::move(report_);
+  }
+
+  /// See PlannedTimes.
+  BigVector<formats::MergeArrow> arrows() {
+    BigVector<std::int64_t> times;
+    constraints::evaluate_nodes(engine::causal_context(workers_, t_, progress_), times,
+                                [&](LocationIndex l) { return ClockMap::Cursor(maps_[l]); });
+    BigVector<formats::MergeArrow> arrows;
+    const match::Graph& graph = t_.graph;
+    for (const picture::Flow& flow :
+         picture::flows_of(graph, {.of_node = times, .mu = t_.mu.ticks})) {
+      const LocationIndex from = graph.location_of(flow.from), to = graph.location_of(flow.to);
+      if (graph.process_of[from] == graph.process_of[to]) continue;
+      arrows.push_back({from, to, graph.stamp[flow.from], graph.stamp[flow.to]});
+    }
+    return arrows;
   }
 
   engine::ExplainedClocks take_clocks() {
@@ -215,6 +237,16 @@ class Correction {
     return *verification_;
   }
 
+  /// Facts of an overlay that shifts clocks as a whole.
+  [[nodiscard]] formats::Attributes facts_of(const CorrectReport& report) const {
+    formats::Attributes facts = engine::facts_of(report);
+    const std::vector<std::string> names = trace::clock_names(t_.loaded.trace.definitions);
+    for (LocationIndex l = 0; l < left_out_.size(); ++l) {
+      if (left_out_[l] > 0) facts.emplace_back("left_out_ns." + names[l], left_out_[l]);
+    }
+    return facts;
+  }
+
   enum class Outcome {
     corrected,
     contradicted  ///< the trace contradicts clock domains that were guessed; nothing else counts
@@ -242,6 +274,7 @@ class Correction {
     if (shifts_as_a_whole()) {
       formats::ConstantShifts shifts = formats::constant_shifts(t_.loaded.trace, maps_);
       maps_ = std::move(shifts.maps);
+      left_out_ = std::move(shifts.left_out);
       if (!shifts.note.empty()) t_.report.notes.push_back(std::move(shifts.note));
     } else if (options_.amortize) {
       TRY_ASSIGN(const Outcome outcome, amortize());
@@ -401,7 +434,8 @@ class Correction {
   clocks::Presynchronised measured_;         ///< clocks of the source as it was opened
   std::optional<bounds::ProvenIntervals> proven_;  ///< only if asked for
   bool writing_ = false;
-  std::vector<ClockMap> maps_;  ///< map of each location: stored stamp -> corrected time
+  std::vector<ClockMap> maps_;          ///< map of each location: stored stamp -> corrected time
+  std::vector<std::int64_t> left_out_;  ///< of constant shifts, per location, ticks
   Decimal9 gamma_;
   diagnosis::ClockEvidence evidence_;          ///< evidence on the clocks as measured
   std::optional<CheckReport> before_pairing_;  ///< check of the times as measured by the pairs of
@@ -449,7 +483,7 @@ Result<CorrectReport> engine::correct(const Run& run, const Paths& paths,
   TRY(correction.explain(correction.check_before()));
   TRY(correction.explain(correction.make_page()));
   CorrectReport report = correction.take_report();
-  TRY(correction.commit());
+  TRY(correction.commit(report));
   return report;
 }
 
@@ -464,6 +498,19 @@ Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths
   TRY(correction.explain(correction.make_page()));
   TRY(correction.check_unchanged());
   return correction.take_report();
+}
+
+Result<engine::PlannedTimes> engine::plan_times(const Run& run, const formats::Source& source,
+                                                const CorrectOptions& options) {
+  Correction correction(run, source, options);
+  TRY(correction.compute(true, Correction::Writing::no));
+  TRY(correction.explain(correction.verify_planned()));
+  TRY(correction.explain(correction.check_before()));
+  TRY(correction.check_unchanged());
+  PlannedTimes times{.report = {}, .maps = {}, .arrows = correction.arrows()};
+  times.report = correction.take_report();
+  times.maps = correction.take_maps().maps;
+  return times;
 }
 
 Result<CheckReport> engine::check_clocks(const Run& run, const Paths& paths,

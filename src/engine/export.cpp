@@ -53,10 +53,12 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 /// Refuses options that a table of edges cannot have.
 Result<void> check_table_options(const ExportOptions& options) {
   if (options.format != ExportFormat::csv) return {};
-  if (!options.from_s && !options.to_s && !options.around && !options.both) return {};
+  if (!options.from_s && !options.to_s && !options.around && !options.both && !options.corrected) {
+    return {};
+  }
   return fail(ErrorKind::usage,
-              "a table of edges is always written whole and by one time; a part of the trace and "
-              "both times are for the formats perfetto and chrome");
+              "a table of edges is always written whole and by the times as measured; a part of "
+              "the trace and corrected times are for the formats perfetto and chrome");
 }
 
 /// The table that write_edges() writes, without that of the clocks.
@@ -116,12 +118,12 @@ class Exporter {
   Result<void> take_trace() {
     TRY_ASSIGN(t_, engine::find_timeline(workers_, *source_, options_.check,
                                          {.purpose = engine::Purpose::bounds}, progress_));
-    add_layer(t_.measured.maps);
-    if (options_.both) TRY(add_corrected());
+    if (!options_.corrected) add_layer(t_.measured.maps);
+    if (options_.both || options_.corrected) TRY(add_corrected());
     trace::begin_phase(progress_, "check");
     TRY_ASSIGN(report_.counts, engine::check_times(engine::setting_of(workers_, *source_, t_,
                                                                       options_.check, progress_),
-                                                   t_.loaded, t_.measured.maps));
+                                                   t_.loaded, layers_.front().maps));
     report_.counts.presync = t_.measured.method;
     return add_rows();
   }
@@ -129,6 +131,10 @@ class Exporter {
   Result<void> add_rows() {
     TRY_ASSIGN(rows_, source_->rows(t_.loaded.trace));
     if (!rows_) return {};
+    if (source_->check_mergeable()) {
+      report_.notes.emplace_back(
+          "entrain merge also writes the arguments, counters and arrows of a training run");
+    }
     for (const LocationIndex clock : rows_->clock_of()) {
       t_.graph.first_node.push_back(t_.graph.first_node.back());  // without arrows
       for (LayerTimes& layer : layers_) layer.maps.push_back(layer.maps[clock]);
@@ -153,9 +159,9 @@ class Exporter {
   Result<void> add_corrected() {
     if (trace::find_property(trace().definitions, trace::k_property_correction) != nullptr) {
       return fail(ErrorKind::input,
-                  fmt::format("{} is corrected already, so it shows nothing before and after; name "
-                              "the archive that it was made from",
-                              trace().path));
+                  fmt::format("{} is corrected already: leave out {}, or name the archive that it "
+                              "was made from",
+                              trace().path, options_.both ? "--both" : "--correct"));
     }
     CorrectOptions options;
     options.check = options_.check;
@@ -320,6 +326,7 @@ Result<ExportReport> engine::export_trace(const Paths& archive, const fs::path& 
   TRY(file.commit());
   note_result(output);
   report.format = options.format;
+  report.corrected = options.corrected;
   report.file = output.string();
   return report;
 }

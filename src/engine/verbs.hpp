@@ -55,6 +55,10 @@ Result<EdgesReport> write_edges(const Paths& archive, const std::filesystem::pat
 Result<ExportReport> export_trace(const Paths& archive, const std::filesystem::path& output,
                                   const ExportOptions& options, Progress* progress);
 
+/// entrain::merge().
+Result<MergeReport> merge(const Paths& archive, const std::filesystem::path& output,
+                          const MergeOptions& options, Progress* progress);
+
 /// entrain::correct(). Every process reads and writes the files of its own locations only.
 Result<CorrectReport> correct(const Run& run, const Paths& archive,
                               const std::filesystem::path& output, const CorrectOptions& options);

@@ -29,20 +29,26 @@ std::pair<std::int64_t, std::int64_t> range_of(const ClockMap& map,
 }  // namespace
 
 ConstantShifts constant_shifts(const trace::Trace& trace, std::span<const ClockMap> maps) {
-  ConstantShifts result{.maps = std::vector<ClockMap>(maps.size()), .note = {}};
+  ConstantShifts result{.maps = std::vector<ClockMap>(maps.size()),
+                        .left_out = std::vector<std::int64_t>(maps.size()),
+                        .note = {}};
   std::int64_t left_out = 0;
   std::map<std::uint32_t, std::size_t> of_process;
   for (std::size_t c = 0; c < maps.size(); ++c) {
     const trace::LocationSkeleton& clock = trace.locations[c];
     const auto [carrier, is_first] = of_process.try_emplace(trace.definitions.process_of[c], c);
+    if (!is_first) result.maps[c] = result.maps[carrier->second];
+    const bool is_moved = !maps[c].is_identity() || !result.maps[c].is_identity();
+    if (clock.event_count == 0 || !is_moved) continue;
+    const auto [least, most] = range_of(maps[c], clock);
     if (!is_first) {
-      result.maps[c] = result.maps[carrier->second];
+      const std::int64_t shift = result.maps[c](0);
+      result.left_out[c] = std::max(most - shift, shift - least);
       continue;
     }
-    if (clock.event_count == 0 || maps[c].is_identity()) continue;
-    const auto [least, most] = range_of(maps[c], clock);
     const std::int64_t shift = least + (most - least) / 2;
     result.maps[c] = ClockMap().shifted(shift);
+    result.left_out[c] = most - shift;
     if (most - shift <= left_out) continue;
     left_out = most - shift;
     result.note = fmt::format(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ namespace entrain::formats {
 /// Clock maps that shift all events of a clock alike, and what they leave out.
 struct ConstantShifts {
   std::vector<ClockMap> maps;
+  std::vector<std::int64_t> left_out;  ///< largest distance of each clock from its map, ticks
   std::string note;  ///< names the clock of which they leave out most; empty if they are exact
 };
 

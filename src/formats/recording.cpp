@@ -40,8 +40,9 @@ class RereadRecording : public Reread {
 
 class StagedRecording : public Staged {
  public:
-  StagedRecording(const Recording& recording, OutputFolder folder, const LinkCounts& links)
-      : recording_(recording), folder_(std::move(folder)), links_(links) {}
+  StagedRecording(const Recording& recording, OutputFolder folder, const LinkCounts& links,
+                  WriteMode mode)
+      : recording_(recording), folder_(std::move(folder)), links_(links), mode_(mode) {}
 
   [[nodiscard]] fs::path path() const override { return folder_.target(); }
   [[nodiscard]] LinkCounts links() const override { return links_; }
@@ -53,12 +54,17 @@ class StagedRecording : public Staged {
     TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.read_back(folder_.path()));
     return std::make_unique<RereadRecording>(std::move(written));
   }
+  [[nodiscard]] Result<void> annotate(const Attributes& facts) const override {
+    if (mode_ != WriteMode::overlay) return {};
+    return recording_.annotate_overlay(folder_.path(), facts);
+  }
   [[nodiscard]] Result<void> commit() override { return folder_.commit(); }
 
  private:
   const Recording& recording_;
   OutputFolder folder_;
   LinkCounts links_;
+  WriteMode mode_;
 };
 
 /// A trace of one file.
@@ -293,7 +299,7 @@ Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
     TRY(plan.mark_offsets ? write_marked(folder.path(), plan.maps)
                           : write(folder.path(), plan.maps));
   }
-  return std::make_unique<StagedRecording>(*this, std::move(folder), links);
+  return std::make_unique<StagedRecording>(*this, std::move(folder), links, plan.mode);
 }
 
 Result<std::unique_ptr<TimedEvents>> Recording::timed_events(bool raw, unsigned, Progress*) const {

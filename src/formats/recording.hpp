@@ -49,8 +49,8 @@ struct Work {
   std::string_view row;              ///< row in a viewer, e.g. the thread; empty: unknown
 };
 
-/// True if the name of a file tells of JSON or a Perfetto trace. A trace that the user named as a file is then written
-/// as a file of that name, and not into a folder.
+/// True if the name of a file tells of JSON or a Perfetto trace. A trace that the user named as a
+/// file is then written as a file of that name, and not into a folder.
 bool is_file_name(const std::filesystem::path& file);
 
 /// A trace whose clocks and edges fit into memory, while its events stay in its files: training
@@ -80,6 +80,12 @@ class Recording : public Source {
                                                          std::span<const ClockMap>,
                                                          LinkKind) const {
     return LinkCounts{};
+  }
+
+  /// Adds facts of the correction to what write_overlay() has written. Errors: ErrorKind::output.
+  [[nodiscard]] virtual Result<void> annotate_overlay(const std::filesystem::path&,
+                                                      const Attributes&) const {
+    return {};
   }
 
   /// Reads the files that write() has written into a folder, like any others. Errors: those of

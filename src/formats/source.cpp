@@ -40,4 +40,11 @@ Result<void> check_maps(const Source& source, const trace::Share& share,
   return {};
 }
 
+Result<void> Source::check_mergeable() const {
+  return fail(ErrorKind::usage,
+              fmt::format("merge needs the files of a training run, and {} is {}; entrain export "
+                          "writes other traces for viewers",
+                          path(), format_name()));
+}
+
 }  // namespace entrain::formats

@@ -13,12 +13,15 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/compare.hpp>
 #include <entrain/error.hpp>
+#include <entrain/export.hpp>
 #include <entrain/info.hpp>
 #include <entrain/options.hpp>
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
 #include "base/flat_map.hpp"
+#include "base/try.hpp"
+#include "formats/merge_plan.hpp"
 #include "output/output.hpp"
 #include "trace/loaded_trace.hpp"
 #include "trace/properties.hpp"
@@ -109,6 +112,10 @@ class Staged {
                                                                   trace::LoadedTrace& original,
                                                                   bool anew,
                                                                   Progress* progress) const = 0;
+
+  /// Adds facts of the correction, where the result has a place for them. Before commit(). Errors:
+  /// ErrorKind::output.
+  [[nodiscard]] virtual Result<void> annotate(const Attributes&) const { return {}; }
 
   /// Gives the result its name. Called by rank 0 only. Errors: ErrorKind::output.
   [[nodiscard]] virtual Result<void> commit() = 0;
@@ -248,6 +255,18 @@ class Source {
   /// ErrorKind::input for files that changed since they were read, ErrorKind::output.
   [[nodiscard]] virtual Result<std::unique_ptr<Staged>> stage(
       const WritePlan& plan, const std::filesystem::path& output) const = 0;
+
+  /// Refuses a format without merge(). Errors: ErrorKind::usage.
+  [[nodiscard]] virtual Result<void> check_mergeable() const;
+  /// Writes all events into one trace for viewers. Fills all of the report but `correction` and
+  /// `file`. Errors: ErrorKind::usage in a format without it; ErrorKind::input for files that
+  /// changed since they were read, ErrorKind::output.
+  [[nodiscard]] virtual Result<MergeReport> merge(const MergePlan&) const {
+    TRY(check_mergeable());
+    return MergeReport();
+  }
+  /// Size of the files that merge() reads, unpacked; 0: unknown.
+  [[nodiscard]] virtual std::uint64_t text_bytes() const { return 0; }
 
   /// Access to the times of all events. `raw`: as stored, without the clock records of the trace.
   /// Errors: those of load(); ErrorKind::usage for `raw` in a format without clock records.

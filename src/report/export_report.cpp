@@ -20,9 +20,10 @@ std::string to_text(const ExportReport& report, const Style& style) {
     about.field("arrows", fmt::format("{}, {} of them backward", format_count(report.flows),
                                       format_count(report.backward)));
   }
-  about.field("violations", fmt::format("{} of {} by the clocks as measured",
-                                        format_count(report.counts.violations),
-                                        format_count(report.counts.checked_edges)));
+  about.field("violations",
+              fmt::format("{} of {} by the {}", format_count(report.counts.violations),
+                          format_count(report.counts.checked_edges),
+                          report.corrected ? "corrected times" : "clocks as measured"));
   const std::string unread = unread_text(report.counts);
   if (!unread.empty()) about.field("not whole", unread + ": what they lack is not written");
   for (const std::string& note : report.notes) about.field("note", note);
@@ -30,12 +31,19 @@ std::string to_text(const ExportReport& report, const Style& style) {
 }
 
 Json to_json(const ExportReport& report) {
-  return {{"schema", "entrain.export/1"}, {"archive", report.counts.archive},
-          {"file", report.file},          {"format", name_of(report.format)},
-          {"bytes", report.bytes},        {"tracks", report.tracks},
-          {"slices", report.slices},      {"flows", report.flows},
-          {"backward", report.backward},  {"marked_violations", report.violations},
-          {"notes", report.notes},        {"counts", to_json(report.counts)}};
+  return {{"schema", "entrain.export/1"},
+          {"archive", report.counts.archive},
+          {"file", report.file},
+          {"format", name_of(report.format)},
+          {"corrected", report.corrected},
+          {"bytes", report.bytes},
+          {"tracks", report.tracks},
+          {"slices", report.slices},
+          {"flows", report.flows},
+          {"backward", report.backward},
+          {"marked_violations", report.violations},
+          {"notes", report.notes},
+          {"counts", to_json(report.counts)}};
 }
 
 }  // namespace entrain::report

@@ -17,5 +17,6 @@ template std::string json_text(const CompareReport&);
 template std::string json_text(const CorrectReport&);
 template std::string json_text(const EdgesReport&);
 template std::string json_text(const ExportReport&);
+template std::string json_text(const MergeReport&);
 
 }  // namespace entrain::report

@@ -38,6 +38,7 @@ Verbs all_verbs() {
   verbs.push_back(make_report());
   verbs.push_back(make_edges());
   verbs.push_back(make_export());
+  verbs.push_back(make_merge());
   verbs.push_back(make_align());
   verbs.push_back(make_compare());
   verbs.push_back(make_distort());

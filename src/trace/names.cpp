@@ -110,6 +110,8 @@ const char* name_of(LatencyClass latency_class) {
 
 const char* name_of(ExportFormat format) { return name_in({"perfetto", "chrome", "csv"}, format); }
 
+const char* name_of(MergeFormat format) { return name_in({"perfetto", "chrome"}, format); }
+
 const char* name_of(SynthFormat format) {
   return name_in<k_synth_formats>({"otf2", "chrome", "otlp"}, format);
 }

@@ -159,6 +159,7 @@ TEST_P(Names, never_reach_the_terminal_as_they_are) {
       all += said({"compare", input, output, "--per-location", json});
       all += said({"edges", input, "-o", output + ".csv", json});
       all += said({"export", input, "-o", output + ".perfetto", json});
+      all += said({"merge", input, "-o", output + ".pftrace", json});
       all += said({"distort", input, "-o", output + "-2", "--force", json});
     }
     fs::remove_all(output + ".csv");

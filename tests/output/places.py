@@ -44,6 +44,7 @@ VERBS = [
     ("export csv", "file", "export {otf2} --to csv", "-o", True),
     ("export training", "file", "export {training}", "-o", True),
     ("export spans", "file", "export {spans} --to chrome", "-o", True),
+    ("merge", "file", "merge {training}", "-o", True),
     ("check --report", "file", "check {otf2}", "--report", False),
     ("check --bounds-csv", "file", "check {training} --bounds", "--bounds-csv", False),
     ("align --report", "file", "align {edges}", "--report", False),

@@ -24,6 +24,8 @@ bool is_inner(std::string_view category) {
   return std::find(k_inner.begin(), k_inner.end(), category) != k_inner.end();
 }
 
+std::uint64_t hash(const std::string& text) { return mix(std::hash<std::string>{}(text)); }
+
 /// A part of an arrow with the position of its clock in the run.
 struct Placed {
   std::uint64_t key = 0, time = 0;
@@ -95,18 +97,21 @@ std::string_view issue_time_of(const EventText& event) {
   return member(event.arguments, "issue_ts");
 }
 
+ArrowKey arrow_key(const EventText& event) {
+  const std::string_view global = event.id.empty() ? member(event.id2, "global") : event.id;
+  if (global.empty() || is_inner(event.category)) return {};
+  const std::string kind = fmt::format("{} {} {}", event.category, event.name, event.scope);
+  return {hash(kind), hash(fmt::format("{} {}", kind, global))};
+}
+
 void ArrowReader::see(const EventText& event, const KeptEvent& own) {
-  const auto hash = [](const std::string& text) -> std::uint64_t {
-    return mix(std::hash<std::string>{}(text));
-  };
   if (is_arrow(event)) {
-    const std::string_view global = event.id.empty() ? member(event.id2, "global") : event.id;
-    if (global.empty() || is_inner(event.category)) return;
+    const ArrowKey key = arrow_key(event);
+    if (key.key == 0) return;
     const Part part = event.phase == "s"   ? Part::start
                       : event.phase == "t" ? Part::step
                                            : Part::end;
-    const std::string kind = fmt::format("{} {} {}", event.category, event.name, event.scope);
-    add(hash(kind), hash(fmt::format("{} {}", kind, global)), part, own);
+    add(key.kind, key.key, part, own);
     return;
   }
   if (event.name != "clock_sync") return;

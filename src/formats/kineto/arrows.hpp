@@ -17,6 +17,12 @@ namespace entrain::kineto {
 /// True for a part of a flow arrow.
 bool is_arrow(const EventText& event);
 
+/// Hash of what the parts of an arrow share, and of its kind; 0 for one that never leaves its file.
+struct ArrowKey {
+  std::uint64_t kind = 0, key = 0;
+};
+ArrowKey arrow_key(const EventText& event);
+
 /// The request time of a clock_sync marker as written, "issue_ts"; empty for other events.
 std::string_view issue_time_of(const EventText& event);
 

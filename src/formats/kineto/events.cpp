@@ -9,9 +9,9 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
+#include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
 #include "formats/json/strings.hpp"
-#include "formats/json/document.hpp"
 #include "formats/json/window.hpp"
 #include "formats/kineto/packet_events.hpp"
 #include "formats/perfetto/packets.hpp"
@@ -48,33 +48,38 @@ void take_time(std::string_view value, std::string_view& time, EventText& event)
 
 void take_member(std::string_view key, std::string_view value, EventText& event) {
   switch (key.size()) {  // fewer comparisons per member
+    case 1:
+      if (is(key, "s")) return void(event.reach = without_quotes(value));
+      break;
     case 2:
-      if (is(key, "ph")) event.phase = without_quotes(value);
-      if (is(key, "ts")) take_time(value, event.time, event);
-      if (is(key, "id")) event.id = value;
+      if (is(key, "ph")) return void(event.phase = without_quotes(value));
+      if (is(key, "ts")) return take_time(value, event.time, event);
+      if (is(key, "id")) return void(event.id = value);
+      if (is(key, "bp")) return void(event.bind = without_quotes(value));
       break;
     case 3:
-      if (is(key, "id2")) event.id2 = value;
-      if (is(key, "cat")) event.category = without_quotes(value);
-      if (is(key, "pid")) event.process = value;
-      if (is(key, "tid")) event.thread = value;
-      if (is(key, "dur")) take_time(value, event.duration, event);
+      if (is(key, "id2")) return void(event.id2 = value);
+      if (is(key, "cat")) return void(event.category = without_quotes(value));
+      if (is(key, "pid")) return void(event.process = value);
+      if (is(key, "tid")) return void(event.thread = value);
+      if (is(key, "dur")) return take_time(value, event.duration, event);
       break;
     case 4:
-      if (is(key, "name")) event.name = without_quotes(value);
-      if (is(key, "args")) event.arguments = value;
+      if (is(key, "name")) return void(event.name = without_quotes(value));
+      if (is(key, "args")) return void(event.arguments = value);
       break;
     case 5:
-      if (is(key, "scope")) event.scope = value;
+      if (is(key, "scope")) return void(event.scope = value);
       break;
     default:
       if (key == "traceEvents") event.is_trace = true;
       // Escapes as in t\u0073, which is ts to every parser.
       if (key.find('\\') == std::string_view::npos) break;
       const std::string plain = json::unescaped(key);
-      if (plain.find('\\') == std::string::npos) take_member(plain, value, event);
+      if (plain.find('\\') == std::string::npos) return take_member(plain, value, event);
       break;
   }
+  ++event.others;
 }
 
 Result<void> take_fact(std::string_view key, std::string_view value, const std::string& name,
@@ -208,6 +213,7 @@ class FileWalk {
                  }));
       if (!more) break;
       TRY(has_events ? read_events() : take_fact(key, value, name_, facts_));
+      if (!has_events && sinks_.fact) TRY(sinks_.fact(key, value));
     }
     return {};
   }
@@ -222,6 +228,7 @@ class FileWalk {
       if (!at.next_element()) return false;
       // At the end the scanner peeks 0, which is none of these.
       no_event_ = at.peek() != '\0' && std::strchr("[\"-0123456789tfn", at.peek()) != nullptr;
+      const std::size_t begin = at.position();
       if (!at.open('{')) return false;
       event = {};
       std::string_view key, value;
@@ -229,6 +236,7 @@ class FileWalk {
         if (!at.value(value)) return false;
         take_member(key, value, event);
       }
+      event.text = window_.text().substr(begin, at.position() - begin);
       return !at.failed();
     };
     for (;;) {

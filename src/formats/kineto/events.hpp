@@ -37,8 +37,12 @@ struct EventText {
   std::string_view arguments;              ///< the object "args"
   std::optional<Moment> moment{};          ///< replaces `time` and `duration`
   std::uint32_t machine = 0;               ///< of several in one file
-  bool is_trace = false;                   ///< a trace inside a list, not an event
-  bool has_two_times = false;              ///< "ts" or "dur" occurs twice
+  std::string_view bind;     ///< "bp" of an arrow's end: "e", or empty: the slice that begins next
+  std::string_view reach;    ///< "s" of an instant: "t" thread, "p" process, "g" all
+  std::string_view text;     ///< the object itself; empty: the file is no JSON
+  std::uint32_t others = 0;  ///< members of `text` that are none of the above
+  bool is_trace = false;     ///< a trace inside a list, not an event
+  bool has_two_times = false;  ///< "ts" or "dur" occurs twice
 
   /// True if "ts" is there, even as an empty string.
   [[nodiscard]] bool has_time() const { return moment || time.data() != nullptr; }
@@ -74,16 +78,18 @@ struct FileFacts {
 /// Receivers of the parts of a file; an error that one returns ends the reading.
 struct EventSinks {
   /// Called for every whole event, in order. Its views are valid until `pass`.
-  std::function<Result<void>(const EventText&)> see;
+  std::function<Result<void>(const EventText&)> see{};
   /// Called for each part of the text, in order, after the events that begin in it; no event lies
   /// in two parts. May be empty.
-  std::function<Result<void>(std::string_view)> pass;
+  std::function<Result<void>(std::string_view)> pass{};
+  /// Called for each member beside the events: its key and value as written. May be empty.
+  std::function<Result<void>(std::string_view, std::string_view)> fact{};
 };
 
-/// Reads a Chrome trace, or a Perfetto trace, from begin to end, with less than 1 MB of it in memory
-/// unless an event is longer. `survey`: FileFacts::survey of an earlier reading. Errors: those of
-/// json::Window and for_each_packet_event(); ErrorKind::input for invalid JSON before the end of the
-/// text, with the byte.
+/// Reads a Chrome trace, or a Perfetto trace, from begin to end, with less than 1 MB of it in
+/// memory unless an event is longer. `survey`: FileFacts::survey of an earlier reading. Errors:
+/// those of json::Window and for_each_packet_event(); ErrorKind::input for invalid JSON before the
+/// end of the text, with the byte.
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
                                  std::uint64_t max_unpacked = 0,
                                  const std::shared_ptr<perfetto::Survey>& survey = nullptr);

@@ -26,6 +26,7 @@
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/describe.hpp"
 #include "formats/kineto/manifest.hpp"
+#include "formats/kineto/merge_rank.hpp"
 #include "formats/kineto/ranks.hpp"
 #include "formats/kineto/rewrite.hpp"
 #include "formats/kineto/worst_edges.hpp"
@@ -97,10 +98,20 @@ class Run : public formats::Recording {
                                                  std::span<const ClockMap> maps,
                                                  LinkKind kind) const override;
 
+  [[nodiscard]] Result<void> annotate_overlay(const fs::path& folder,
+                                              const formats::Attributes& facts) const override {
+    return annotate_manifest(folder / k_manifest_name, facts);
+  }
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
       const fs::path& folder) const override;
   [[nodiscard]] std::unique_ptr<formats::Source> paired_after(
       std::span<const ClockMap> maps) const override;
+
+  [[nodiscard]] Result<void> check_mergeable() const override { return {}; }
+  [[nodiscard]] std::uint64_t text_bytes() const override { return bytes; }
+  [[nodiscard]] Result<MergeReport> merge(const formats::MergePlan& plan) const override {
+    return merge_files(files_, ranks_, plan);
+  }
 
   [[nodiscard]] Result<formats::EventTimes> event_times() const override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
@@ -289,9 +300,10 @@ void Run::note_packets(const RankFile& file) {
                                 file.path.filename().string()));
   }
   if (file.facts.ties_machines) {
-    notes.push_back(fmt::format("{} tells offsets between the clocks of its machines, which are not "
-                                "read; a viewer adds them to the times of a copy as well",
-                                file.path.filename().string()));
+    notes.push_back(
+        fmt::format("{} tells offsets between the clocks of its machines, which are not "
+                    "read; a viewer adds them to the times of a copy as well",
+                    file.path.filename().string()));
   }
 }
 

@@ -6,6 +6,9 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "base/try.hpp"
+#include "formats/json/document.hpp"
+
 namespace entrain::kineto {
 
 std::string manifest_text(std::span<const ManifestFile> files) {
@@ -25,6 +28,21 @@ std::string manifest_text(std::span<const ManifestFile> files) {
   }
   const Json manifest = {{"perfetto_manifest", {{"version", 1}, {"files", std::move(list)}}}};
   return manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<void> annotate_manifest(const std::filesystem::path& path,
+                               const formats::Attributes& facts) {
+  using Json = nlohmann::ordered_json;
+  TRY_ASSIGN(const json::Document written, json::load(path));
+  Json manifest = Json::parse(written.text);
+  Json& attributes = manifest["perfetto_manifest"]["attributes"];
+  for (const auto& [key, value] : facts) {
+    std::visit([&, &name = key](const auto& one) { attributes["entrain." + name] = one; }, value);
+  }
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  return json::save(path, manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n",
+                    json::Packing::none);
 }
 
 }  // namespace entrain::kineto

@@ -6,6 +6,10 @@
 #include <span>
 #include <string>
 
+#include <entrain/error.hpp>
+
+#include "formats/merge_plan.hpp"
+
 namespace entrain::kineto {
 
 /// File name of a manifest.
@@ -25,5 +29,9 @@ struct ManifestFile {
 /// Example: `ahead` of two files is 0 and 250. The second one gets an `offset_ns` of 250 to the
 /// first: its events are shown 250 ns later than its `ts`.
 std::string manifest_text(std::span<const ManifestFile> files);
+
+/// Adds facts of the run to a manifest that was written, as `attributes`. Errors:
+/// ErrorKind::output.
+Result<void> annotate_manifest(const std::filesystem::path& path, const formats::Attributes& facts);
 
 }  // namespace entrain::kineto

@@ -69,8 +69,11 @@ void move_issue_time(const EventText& event, const RankFile& file, const ClockMa
 
 }  // namespace
 
-Result<void> for_each_time(const RankFile& file, const SeeTime& see,
-                           std::function<Result<void>(std::string_view)> pass) {
+Result<void> for_each_time(const RankFile& file, const SeeTime& see) {
+  return for_each_time(file, see, {});
+}
+
+Result<void> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others) {
   std::map<RowOf<std::string>, RowOrder, IsRowBefore> orders;  // of clocks that were set back
   const auto ahead = [&](const EventText& event, std::int64_t length, const Falls& falls) {
     bool cut = false;
@@ -84,10 +87,13 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
     const std::uint64_t end = static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(length);
     return falls.ahead(time, at->second.see(time, static_cast<std::int64_t>(end)));
   };
-  const auto see_event = [&](const EventText& event) -> Result<void> {
-    if (!event.has_time() || event.phase == "M") return {};
-    const std::uint32_t clock = clock_of(file, event);
-    if (has_no_time(file.clocks[clock], event)) return {};
+  const auto see_other = std::move(others.see);
+  others.see = [&](const EventText& event) -> Result<void> {
+    const bool has_time = event.has_time() && event.phase != "M";
+    const std::uint32_t clock = has_time ? clock_of(file, event) : 0;
+    if (!has_time || has_no_time(file.clocks[clock], event)) {
+      return see_other ? see_other(event) : Result<void>();
+    }
     bool cut = false;
     TRY_ASSIGN(std::uint64_t begin, moment(time_of(event, cut), file));
     const Falls& falls = file.clocks[clock].falls;
@@ -98,10 +104,8 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
     if (!falls.all.empty() && !is_apart()) begin += ahead(event, length, falls);
     return see(event, clock, begin, length);
   };
-  TRY_ASSIGN(
-      const FileFacts facts,
-      for_each_event(file.path, {.see = see_event, .pass = std::move(pass)}, file.max_unpacked,
-                     file.facts.survey));
+  TRY_ASSIGN(const FileFacts facts,
+             for_each_event(file.path, others, file.max_unpacked, file.facts.survey));
   if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return {};
   return has_changed(file);
 }
@@ -152,7 +156,7 @@ Result<void> write_file(const fs::path& to, const RankFile& file, std::span<cons
     changes.clear();
     return {};
   };
-  TRY(for_each_time(file, see, pass));
+  TRY(for_each_time(file, see, {.pass = pass}));
   return writer.close();
 }
 

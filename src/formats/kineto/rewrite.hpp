@@ -24,10 +24,11 @@ tl::unexpected<Error> has_changed(const RankFile& file);
 using SeeTime = std::function<Result<void>(const EventText&, std::uint32_t clock,
                                            std::uint64_t begin, std::int64_t duration)>;
 
-/// Reads a file again. `pass`: see EventSinks. Errors: ErrorKind::input if it has changed, and
-/// those of `see`.
-Result<void> for_each_time(const RankFile& file, const SeeTime& see,
-                           std::function<Result<void>(std::string_view)> pass = {});
+/// Reads a file again. Errors: ErrorKind::input if it has changed, and those of `see`.
+Result<void> for_each_time(const RankFile& file, const SeeTime& see);
+
+/// The same with receivers of all else: `others.see` gets the events without a time.
+Result<void> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others);
 
 /// Writes a file with the times that the maps of its clocks give, and every other byte as it was.
 /// Errors: those of for_each_time(); ErrorKind::input for times before 1970; ErrorKind::output.

@@ -29,6 +29,7 @@ enum class PacketField : protozero::pbf_tag_type {
   etw_events = 95,
   machine_id = 98,
   remote_clock_sync = 107,
+  trace_attributes = 126,
   zstd_compressed_packets = 133
 };
 enum class SystemField : protozero::pbf_tag_type { tracing_service_version = 4 };
@@ -38,9 +39,22 @@ enum class TrackField : protozero::pbf_tag_type {
   process = 3,
   thread = 4,
   parent_uuid = 5,
+  counter = 8,
   child_ordering = 11,
   sibling_order_rank = 12,
   sibling_merge_behavior = 15
+};
+enum class ProcessField : protozero::pbf_tag_type {
+  pid = 1,
+  sort_index = 3,
+  process_name = 6,
+  labels = 8
+};
+enum class ThreadField : protozero::pbf_tag_type {
+  pid = 1,
+  tid = 2,
+  sort_index = 3,
+  thread_name = 5
 };
 enum class InternedField : protozero::pbf_tag_type {
   event_categories = 1,
@@ -49,8 +63,6 @@ enum class InternedField : protozero::pbf_tag_type {
   gpu_specifications = 24,
   debug_annotation_string_values = 29
 };
-/// A process or a thread of a track.
-enum class ProcessField : protozero::pbf_tag_type { pid = 1, tid = 2 };
 enum class SnapshotField : protozero::pbf_tag_type { clocks = 1, primary_trace_clock = 2 };
 enum class ClockField : protozero::pbf_tag_type {
   clock_id = 1,
@@ -68,8 +80,10 @@ enum class EventField : protozero::pbf_tag_type {
   track_uuid = 11,
   categories = 22,
   name = 23,
+  counter_value = 30,
   flow_ids_old = 36,
   terminating_flow_ids_old = 42,
+  double_counter_value = 44,
   flow_ids = 47,
   terminating_flow_ids = 48
 };
@@ -120,6 +134,8 @@ enum class StageField : protozero::pbf_tag_type {
   name = 17,
   name_iid = 20
 };
+enum class AttributesField : protozero::pbf_tag_type { attribute = 1 };
+enum class AttributeField : protozero::pbf_tag_type { key = 1, long_value = 2, string_value = 3 };
 enum class ExtraField : protozero::pbf_tag_type { name = 1, value = 2 };
 
 inline constexpr std::uint32_t k_state_cleared = 1, k_needs_state = 2;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+#include <vector>
+
+#include <entrain/entrain.hpp>
+
+#include "base/try.hpp"
+#include "cli/check_options.hpp"
+#include "cli/common.hpp"
+#include "cli/verbs.hpp"
+#include "engine/verbs.hpp"
+
+namespace entrain::cli {
+namespace {
+
+class Merge : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "merge",
+        "[OPTIONS] RANK... -o FILE",
+        "write one trace for viewers that holds all ranks of a training run",
+        {"Writes everything that the files of a training run hold into one file, by corrected "
+         "times: slices with all arguments, arrows, counters, names and places of processes and "
+         "threads. Adds arrows between ranks, to each end of a collective from the rank that it "
+         "waited for last, and a track with the verdict and what was added to each clock.",
+         "The name of FILE tells its format: Perfetto, or JSON for chrome://tracing and others if "
+         "it ends in .json; packed if .gz or .zst follows."},
+        {{"entrain merge traces -o run.pftrace", "Writes a file for https://ui.perfetto.dev."},
+         {"entrain merge rank0.json rank1.json --bounds -o run.json.gz",
+          "Writes packed JSON, with the proved error bound of each clock."}},
+        exit_codes({{"0", "the file is written, and by its times nothing is violated"},
+                    {"1", "the file is written, but violations remain"},
+                    {"3",
+                     "the file is written and nothing in it is violated, but too little could be "
+                     "checked (see --min-coverage)"}}),
+        {"--output", "--force", "--bounds", "--json"}};
+    return k_help;
+  }
+
+  void declare(OptionSet& set) override {
+    set.arguments("RANK", files_,
+                  "Files of a training run, plain or packed (.gz, .zst), one after the other, or "
+                  "their folder. They are never touched.");
+    set.group("OUTPUT OPTIONS");
+    set.required_path("-o,--output", output_, "FILE",
+                      "The file to write; required. It appears when it is complete, and it must "
+                      "not exist yet (but see --force).");
+    add_force(set, options_.force, "FILE");
+    check_.declare(set);
+    common_.declare(set, "all that correct shows with -v");
+  }
+
+  int run() override {
+    return run_and_report(
+        common_,
+        [&](Progress* progress) -> Result<MergeReport> {
+          const engine::Paths paths = engine::paths_of(files_);
+          TRY(check_distinct({{"--bounds-csv", check_.bounds_csv}, {"-o", output_}}));
+          TRY(check_.prepare(paths));
+          options_.check = check_.options;
+          options_.check.threads = common_.threads;
+          TRY_ASSIGN(MergeReport report, engine::merge(paths, output_, options_, progress));
+          const CorrectReport& correction = report.correction;
+          TRY(check_.write_bounds(correction.bounds, correction.before.resolution_hz));
+          return report;
+        },
+        [](const MergeReport& report) {
+          const std::optional<Judgement>& judgement = report.correction.judgement;
+          return judgement ? exit_code_of(judgement->verdict) : k_exit_fine;
+        });
+  }
+
+ private:
+  std::vector<std::string> files_;
+  std::string output_;
+  MergeOptions options_;
+  CheckArguments check_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_merge() { return std::make_unique<Merge>(); }
+
+}  // namespace entrain::cli

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/executor.hpp"
+#include "base/file_mark.hpp"
+#include "base/try.hpp"
+#include "formats/json/packing.hpp"
+#include "formats/json/text_file.hpp"
+#include "formats/kineto/arrows.hpp"
+#include "formats/kineto/merge_rank.hpp"
+
+namespace entrain::kineto {
+
+namespace {
+
+constexpr std::int64_t k_second = 1'000'000'000;  // ns
+
+/// Lets threads write one after the other, in order of their numbers.
+class Turns {
+ public:
+  void wait_for(std::size_t number) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return next_ >= number; });
+  }
+  void pass(std::size_t number) {
+    const std::lock_guard lock(mutex_);
+    next_ = std::max(next_, number + 1);
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t next_ = 0;
+};
+
+/// Passes the turn on, whatever happens.
+class Turn {
+ public:
+  Turn(Turns& turns, std::size_t number) : turns_(turns), number_(number) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    turns_.wait_for(number_);
+    turns_.pass(number_);
+  }
+
+ private:
+  Turns& turns_;
+  std::size_t number_;
+};
+
+std::vector<MergeUnit> units_of(const std::vector<RankFile>& files) {
+  std::vector<MergeUnit> units;
+  for (const RankFile& file : files) {
+    if (units.empty() || units.back().files.back()->rank != file.rank) {
+      MergeUnit& unit = units.emplace_back();
+      unit.number = static_cast<std::uint32_t>(units.size() - 1);
+      unit.name = file.parts == 1
+                      ? fmt::format("rank {}", file.rank)
+                      : fmt::format("ranks {} to {}", file.rank, file.rank + file.parts - 1);
+    }
+    units.back().files.push_back(&file);
+  }
+  return units;
+}
+
+std::vector<std::uint64_t> keys_between(const std::vector<RankFile>& ranks) {
+  std::vector<std::uint64_t> keys;
+  for (const RankFile& rank : ranks) {
+    for (const Arrow& arrow : rank.arrows) keys.push_back(arrow.key);
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+void find_range(MergeShare& share) {
+  share.first = std::numeric_limits<std::int64_t>::max();
+  for (const formats::MergedClock& clock : share.plan.clocks) {
+    share.first = std::min(share.first, clock.map(clock.first));
+    share.last = std::max(share.last, clock.map(clock.last));
+  }
+  share.first = std::clamp<std::int64_t>(share.first, 0, std::max<std::int64_t>(share.last, 0));
+  share.base = share.first / k_second * k_second;
+}
+
+json::Packing packing_of_name(const std::string& name) {
+  return json::has_ending(name, ".gz")    ? json::Packing::gzip
+         : json::has_ending(name, ".zst") ? json::Packing::zstd
+                                          : json::Packing::none;
+}
+
+}  // namespace
+
+Result<MergeReport> merge_files(const std::vector<RankFile>& files,
+                                const std::vector<RankFile>& ranks,
+                                const formats::MergePlan& plan) {
+  MergeShare share{
+      .plan = plan, .between_files = keys_between(ranks), .added = AddedArrows(plan.arrows)};
+  find_range(share);
+  const std::string name = plan.file.filename().string();
+  const json::Packing packing = packing_of_name(name);
+  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(plan.file, packing));
+  const TextSink sink = [&](std::string_view text) { return writer.write(text); };
+  const bool is_json = json::has_ending(json::without_packing(name), ".json");
+  TRY(sink(is_json ? chrome_head(share) : perfetto_head(share)));
+
+  MergeReport report;
+  report.format = is_json ? MergeFormat::chrome : MergeFormat::perfetto;
+  report.ranks = ranks.size();
+  std::map<std::string, std::uint64_t> unusual;
+  std::string facts;
+  Turns turns;
+  std::vector<MergeUnit> units = units_of(files);
+  TRY(parallel_for(plan.threads, units.size(), [&](std::size_t u) -> Result<void> {
+    const Turn turn(turns, u);
+    const std::unique_ptr<RankMerger> rank = is_json ? chrome_merger(share, std::move(units[u]))
+                                                     : perfetto_merger(share, std::move(units[u]));
+    TRY(rank->read());
+    turns.wait_for(u);
+    TRY(rank->write(sink));
+    report.events += rank->events;
+    report.processes += rank->processes;
+    report.tracks += rank->tracks;
+    report.overlapping += rank->overlapping;
+    for (const auto& [why, count] : rank->unusual) unusual[why] += count;
+    facts += (facts.empty() ? "\n" : ",\n") + rank->facts;
+    return {};
+  }));
+  if (is_json) TRY(sink(chrome_tail(facts)));
+  TRY(writer.close());
+  if (packing == json::Packing::none) TRY(complete_mark(plan.file));
+  report.added_arrows = share.added.count();
+  report.unusual.assign(unusual.begin(), unusual.end());
+  std::error_code error;
+  report.bytes = std::filesystem::file_size(plan.file, error);
+  return report;
+}
+
+}  // namespace entrain::kineto
+
+namespace entrain {
+
+MergedEvents& MergedEvents::operator+=(const MergedEvents& other) {
+  slices += other.slices;
+  unfinished += other.unfinished;
+  instants += other.instants;
+  counters += other.counters;
+  arrow_ends += other.arrow_ends;
+  metadata += other.metadata;
+  arguments += other.arguments;
+  return *this;
+}
+
+}  // namespace entrain

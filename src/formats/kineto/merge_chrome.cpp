@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/file_mark.hpp"
+#include "base/try.hpp"
+#include "formats/kineto/arrows.hpp"
+#include "formats/kineto/merge_rank.hpp"
+
+namespace entrain::kineto {
+
+namespace {
+
+constexpr std::size_t k_json_block = std::size_t{1} << 20;
+
+std::string in_quotes(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Facts as members of an object, without its brackets.
+std::string members_of(const formats::Attributes& attributes) {
+  std::string text;
+  for (const auto& [key, value] : attributes) {
+    const auto* const number = std::get_if<std::int64_t>(&value);
+    text += fmt::format(
+        "{}{}:{}", text.empty() ? "" : ",", in_quotes(key),
+        number != nullptr ? std::to_string(*number) : in_quotes(std::get<std::string>(value)));
+  }
+  return text;
+}
+
+class ChromeRank final : public RankMerger {
+ public:
+  using RankMerger::RankMerger;
+
+  Result<void> read() override { return {}; }
+
+  Result<void> write(const TextSink& sink) override {
+    TRY(walk(
+        [&](const Placed& placed) -> Result<void> {
+          take(placed);
+          if (out_.size() < k_json_block) return {};
+          TRY(sink(out_));
+          out_.clear();
+          return {};
+        },
+        [this](std::string_view key, std::string_view value) -> Result<void> {
+          facts += fmt::format("{}\"{}\":{}", facts.empty() ? "" : ",", key, value);
+          return {};
+        }));
+    for (const auto& [key, depth] : open_) events.unfinished += depth;
+    for (const auto& [text, process] : processes_) {
+      if (!process.is_named) name(process, fmt::format("process {}", shown_text(text)), text);
+    }
+    processes = processes_.size();
+    tracks = threads_.size();
+    facts =
+        fmt::format("{{\"name\":{}{}{}}}", in_quotes(unit_.name), facts.empty() ? "" : ",", facts);
+    return sink(out_);
+  }
+
+ private:
+  struct Process {
+    std::uint64_t number = 0;
+    bool is_named = false;
+  };
+
+  template <class... T>
+  void add(fmt::format_string<T...> format, T&&... values) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<T>(values)...);
+  }
+  /// Adds a member with a value as written, if the event has one.
+  void add_given(const char* key, std::string_view value, const char* quote = "") {
+    if (value.data() != nullptr) add(",\"{}\":{}{}{}", key, quote, value, quote);
+  }
+  Process& process_of(std::string_view text) {
+    const auto known = processes_.find(text);
+    if (known != processes_.end()) return known->second;
+    return processes_.emplace(text, Process{share_.next_process++}).first->second;
+  }
+  void name(const Process& process, const std::string& name, std::string_view pid) {
+    add(",\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}{}{}}}}}",
+        process.number, in_quotes(fmt::format("{}: {}", unit_.name, name)),
+        pid.empty() ? "" : ",\"pid\":", pid);
+  }
+
+  void take(const Placed& placed);
+  void count(const Placed& placed, EventSort sort);
+  std::uint64_t count_members(const EventText& event);
+  void add_times(const Placed& placed);
+  void add_ids(const EventText& event, EventSort sort);
+  void add_arrows(const Placed& placed, bool arrive, std::uint64_t stamp, std::int64_t time);
+
+  std::string out_;
+  std::map<std::string, Process, std::less<>> processes_;
+  std::map<RowOf<std::string>, bool, IsRowBefore> threads_;
+  std::map<std::string, std::uint64_t> open_;
+};
+
+std::uint64_t ChromeRank::count_members(const EventText& event) {
+  std::uint64_t count = 0;
+  for_each_value(event, [&](std::string_view, std::string_view) { return ++count > 0; });
+  return count;
+}
+
+/// Counts an event as the writer of packets does.
+void ChromeRank::count(const Placed& placed, EventSort sort) {
+  const EventText& event = placed.event;
+  const auto odd = [&](const std::string& why) {
+    ++unusual[why];
+    ++events.instants;
+  };
+  if (sort == EventSort::metadata) return void(++events.metadata);
+  if (placed.has_time && sort == EventSort::counter) {
+    std::uint64_t values = 0;
+    const bool all = for_each_value(event, [&](std::string_view, std::string_view text) {
+      ++values;
+      return parsed<double>(text).has_value();
+    });
+    if (all && values > 0) return void(events.counters += values);
+  }
+  events.arguments += count_members(event);
+  if (!placed.has_time) return odd("events_without_a_time");
+  const bool is_async = sort == EventSort::async_begin || sort == EventSort::async_end;
+  switch (sort) {
+    case EventSort::slice:
+      return void(++events.slices);
+    case EventSort::begin:
+    case EventSort::async_begin:
+      return void(++open_[pair_key(event, is_async)]);
+    case EventSort::end:
+    case EventSort::async_end: {
+      const auto open = open_.find(pair_key(event, is_async));
+      if (open == open_.end()) return odd("ends_without_a_begin");
+      if (--open->second == 0) open_.erase(open);
+      return void(++events.slices);
+    }
+    case EventSort::arrow:
+      return void(++events.arrow_ends);
+    case EventSort::counter:
+      return odd("counters_without_numbers");
+    case EventSort::instant:
+    case EventSort::async_instant:
+      return void(++events.instants);
+    default:
+      return odd(fmt::format("phase_{}", event.phase));
+  }
+}
+
+void ChromeRank::add_times(const Placed& placed) {
+  const EventText& event = placed.event;
+  if (!placed.has_time) {
+    if (event.phase == "M") return;
+    add_given("ts", event.time, "\"");
+    add_given("dur", event.duration, "\"");
+    return;
+  }
+  add(",\"ts\":{}", time_text(placed.begin - share_.base));
+  if (event.has_length()) {
+    add(",\"dur\":{}", time_text(placed.end - placed.begin));
+  } else {
+    add_given("dur", event.duration);
+  }
+}
+
+/// Numbers of arrows and objects hold in their file only: they get the rank's in front.
+void ChromeRank::add_ids(const EventText& event, EventSort sort) {
+  if (sort == EventSort::arrow) {
+    add(",\"id\":\"{:x}\"", arrow_id(event));
+    add_given("rank_id", event.id2.empty() ? event.id : event.id2);
+  } else if (event.id.data() != nullptr) {
+    add(",\"id\":{}", in_quotes(fmt::format("{}.{}", unit_.number, shown_text(event.id))));
+  }
+  if (sort != EventSort::arrow) add_given("id2", event.id2);
+  add_given("scope", event.scope);
+}
+
+void ChromeRank::add_arrows(const Placed& placed, bool arrive, std::uint64_t stamp,
+                            std::int64_t time) {
+  share_.added.take(arrive, placed.clock, stamp, [&](std::uint64_t id) {
+    add(",\n{{\"ph\":\"{}\",{}\"cat\":\"entrain\",\"name\":\"waited "
+        "for\",\"id\":\"a{}\",\"pid\":{},"
+        "\"tid\":{},\"ts\":{}}}",
+        arrive ? "f" : "s", arrive ? "\"bp\":\"e\"," : "", id,
+        process_of(placed.event.process).number,
+        placed.event.thread.empty() ? "0" : placed.event.thread, time_text(time - share_.base));
+  });
+}
+
+void ChromeRank::take(const Placed& placed) {
+  const EventText& event = placed.event;
+  const EventSort sort = sort_of(event);
+  count(placed, sort);
+  Process& process = process_of(event.process);
+  if (!threads_.contains(Row{event.process, event.thread})) {
+    threads_.emplace(RowOf<std::string>{std::string(event.process), std::string(event.thread)},
+                     true);
+  }
+  if (sort == EventSort::metadata && event.name == "process_name") {
+    process.is_named = true;
+    return name(process, shown_text(fmt::format("\"{}\"", member(event.arguments, "name"))),
+                event.process);
+  }
+  add(",\n{{\"ph\":\"{}\"", event.phase);
+  add_given("cat", event.category, "\"");
+  add_given("name", event.name, "\"");
+  add(",\"pid\":{}", process.number);
+  add_given("tid", event.thread);
+  add_times(placed);
+  add_ids(event, sort);
+  add_given("bp", event.bind, "\"");
+  add_given("s", event.reach, "\"");
+  add_given("args", event.arguments);
+  for_each_other(
+      event, [&](std::string_view key, std::string_view value) { add(",\"{}\":{}", key, value); });
+  out_ += '}';
+  if (!placed.has_time || !is_collective_kernel(event)) return;
+  add_arrows(placed, false, placed.stamp, placed.begin);
+  if (event.has_length()) add_arrows(placed, true, placed.end_stamp, placed.end);
+}
+
+}  // namespace
+
+std::unique_ptr<RankMerger> chrome_merger(MergeShare& share, MergeUnit unit) {
+  return std::make_unique<ChromeRank>(share, std::move(unit));
+}
+
+std::string chrome_head(const MergeShare& share) {
+  const formats::MergePlan& plan = share.plan;
+  std::string text = fmt::format(
+      "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{}\"}},\"baseTimeNanoseconds\":{},"
+      "\n\"entrain\":{{{}}},\n\"traceEvents\":[\n{{\"ph\":\"M\",\"pid\":1,\"name\":\"process_"
+      "name\","
+      "\"args\":{{\"name\":\"entrain\"}}}}",
+      file_mark(), share.base, members_of(plan.attributes));
+  const auto add_slice = [&](std::uint64_t tid, const std::string& thread, const std::string& name,
+                             std::int64_t begin, std::int64_t end,
+                             const formats::Attributes& facts) {
+    text += fmt::format(
+        ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":{}}}}}"
+        ",\n{{\"ph\":\"X\",\"cat\":\"entrain\",\"pid\":1,\"tid\":{},\"name\":{},\"ts\":{},\"dur\":{"
+        "},"
+        "\"args\":{{{}}}}}",
+        tid, in_quotes(thread), tid, in_quotes(name), time_text(begin - share.base),
+        time_text(end - begin), members_of(facts));
+  };
+  add_slice(1, "verdict", plan.title, share.first, share.last, plan.attributes);
+  std::uint64_t tid = 2;
+  for (const formats::MergedClock& clock : plan.clocks) {
+    const std::int64_t first = clock.map(clock.first);
+    add_slice(tid++, clock.name, clock.title, first, std::max(first, clock.map(clock.last)),
+              clock.attributes);
+    for_each_knot(clock, [&](std::int64_t time, std::int64_t added) {
+      text +=
+          fmt::format(",\n{{\"ph\":\"C\",\"pid\":1,\"name\":{},\"ts\":{},\"args\":{{\"ns\":{}}}}}",
+                      in_quotes("added to " + clock.name), time_text(time - share.base), added);
+    });
+  }
+  return text;
+}
+
+std::string chrome_tail(const std::string& facts) {
+  return fmt::format("\n],\n\"ranks\":[{}]}}\n", facts);
+}
+
+}  // namespace entrain::kineto

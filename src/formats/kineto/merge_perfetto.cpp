@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/file_mark.hpp"
+#include "base/record_sorter.hpp"
+#include "base/try.hpp"
+#include "formats/json/strings.hpp"
+#include "formats/kineto/merge_rank.hpp"
+#include "formats/kineto/notes.hpp"
+#include "formats/perfetto/packet_writer.hpp"
+#include "formats/perfetto/track_writer.hpp"
+
+namespace entrain::kineto {
+
+namespace {
+
+using perfetto::EventField;
+using perfetto::InternedField;
+using perfetto::PacketField;
+using perfetto::ProcessField;
+using perfetto::ThreadField;
+using perfetto::TrackField;
+using perfetto::TrackText;
+using perfetto::TrackWriter;
+
+constexpr std::size_t k_sorted_bytes = std::size_t{1} << 25;
+constexpr std::size_t k_most_open_bytes = std::size_t{1} << 26;
+constexpr std::size_t k_written_block = std::size_t{1} << 20;
+constexpr std::uint64_t k_uuids_of_rank = std::uint64_t{1} << 32;
+/// Numbers of processes and threads that are no number from 1 to this one: Perfetto takes 0 for
+/// that of an idle processor, and knows 31 bits.
+constexpr std::int32_t k_first_made_up = std::int32_t{1} << 30;
+
+enum class RecordKind : std::uint8_t { slice, instant, counter, arrow_end, attribute };
+
+/// A record of the sorter begins with this.
+struct EventHead {
+  std::int64_t begin = 0, end = 0;
+  std::uint32_t track = 0, fields = 0;
+  RecordKind kind = RecordKind::slice;
+};
+
+void add_attribute(std::string& packet, std::string_view key,
+                   const std::variant<std::int64_t, std::string>& value) {
+  using perfetto::AttributeField;
+  perfetto::add_message(packet, PacketField::trace_attributes, [&](std::string& all) {
+    perfetto::add_message(all, perfetto::AttributesField::attribute, [&](std::string& one) {
+      perfetto::add_bytes(one, AttributeField::key, key);
+      if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+        perfetto::add_integer(one, AttributeField::long_value, *number);
+      } else {
+        perfetto::add_bytes(one, AttributeField::string_value, std::get<std::string>(value));
+      }
+    });
+  });
+}
+
+class PerfettoRank final : public RankMerger {
+ public:
+  PerfettoRank(MergeShare& share, MergeUnit unit)
+      : RankMerger(share, std::move(unit)),
+        sorter_(share.plan.folder / fmt::format("events{}", unit_.number), k_sorted_bytes) {}
+
+  Result<void> read() override {
+    TRY(walk([this](const Placed& placed) { return take(placed); },
+             [this](std::string_view key, std::string_view value) {
+               return key == "traceEvents" ? Result<void>() : attribute(shown_text(key), value);
+             }));
+    return leave_open();
+  }
+
+  Result<void> write(const TextSink& sink) override;
+
+ private:
+  struct Process {
+    std::string number_text;  ///< "pid" as written
+    std::int32_t number = 0;
+    std::string name{}, labels{};
+    std::optional<std::int32_t> place{};  ///< sort index
+    std::uint32_t track = 0;
+  };
+  struct Thread {
+    std::string number_text;  ///< "tid" as written
+    std::int32_t number = 0;
+    std::uint32_t process = 0;  ///< position in processes_
+    std::string name{};
+    std::optional<std::int32_t> place{};
+    std::uint32_t track = 0;
+  };
+  /// A begin whose end is not known yet.
+  struct Begun {
+    std::uint32_t track = 0;
+    std::int64_t time = 0;
+    std::string fields;
+    bool is_call = false;  ///< of a collective kernel
+  };
+
+  Result<void> take(const Placed& placed);
+  Result<void> slice(const Placed& placed);
+  void begin(const Placed& placed, std::uint32_t track, bool is_async);
+  Result<void> end(const Placed& placed, std::uint32_t track, bool is_async);
+  Result<void> arrow_end(const Placed& placed);
+  Result<void> counter(const Placed& placed);
+  Result<void> instant(const Placed& placed, std::uint32_t track);
+  Result<void> odd(const Placed& placed, std::uint32_t track, const std::string& why);
+  Result<void> metadata(const EventText& event);
+  Result<void> attribute(const std::string& key, std::string_view value);
+  Result<void> leave_open();
+  Result<void> leave(const Begun& begun);
+
+  Result<void> add(const EventHead& head, std::string_view more = {}) {
+    EventHead whole = head;
+    whole.fields = static_cast<std::uint32_t>(fields_.size());
+    const std::string_view bytes(reinterpret_cast<const char*>(&whole), sizeof whole);
+    const bool is_slice = head.kind == RecordKind::slice;
+    return sorter_.add({head.begin, is_slice ? -head.end : 1}, {bytes, fields_, more});
+  }
+
+  /// Starts the fields of an event with its category, name and arguments.
+  void describe(const EventText& event, bool has_id = false) {
+    fields_.clear();
+    add_name(fields_, categories_, EventField::category_iids, EventField::categories,
+             event.category);
+    add_name(fields_, names_, EventField::name_iid, EventField::name, event.name);
+    events.arguments += add_notes(fields_, notes_, event.arguments);
+    for_each_other(event, [&](std::string_view key, std::string_view value) {
+      add_note(fields_, notes_, key, value);
+    });
+    if (!has_id) return;
+    if (!event.id.empty()) add_note(fields_, notes_, "id", event.id);
+    if (!event.id2.empty()) add_note(fields_, notes_, "id2", event.id2);
+    if (!event.scope.empty()) add_note(fields_, notes_, "scope", event.scope);
+  }
+  /// The arrows that are added to a kernel.
+  void add_arrows(std::string& fields, bool arrive, std::uint32_t clock, std::uint64_t stamp) {
+    share_.added.take(arrive, clock, stamp, [&](std::uint64_t id) {
+      perfetto::add_fixed(fields, arrive ? EventField::terminating_flow_ids : EventField::flow_ids,
+                          id);
+    });
+  }
+
+  std::uint32_t new_track(std::uint32_t parent, bool is_scoped) {
+    tracks_.push_back({.parent = parent, .is_scoped = is_scoped});
+    return static_cast<std::uint32_t>(tracks_.size() - 1);
+  }
+  std::uint32_t process_of(std::string_view text);
+  std::uint32_t thread_of(std::string_view process, std::string_view thread);
+  std::uint32_t track_of(const EventText& event);
+  std::uint32_t own_track(const EventText& event, std::string_view sort, const std::string& name);
+  static std::int32_t number_of(std::string_view text, std::int32_t& next);
+  void name_tracks();
+
+  RecordSorter sorter_;
+  perfetto::Names categories_, names_, notes_;
+  std::vector<TrackText> tracks_;
+  std::vector<Process> processes_;
+  std::vector<Thread> threads_;
+  std::map<std::string, std::uint32_t, std::less<>> process_numbers_;
+  std::map<RowOf<std::string>, std::uint32_t, IsRowBefore> thread_numbers_;
+  std::map<std::string, std::uint32_t> own_tracks_;  ///< of counters and asynchronous events
+  std::uint32_t last_ = 0;                           ///< thread of the last event
+  std::int32_t next_process_ = k_first_made_up, next_thread_ = k_first_made_up;
+  std::map<std::string, std::vector<Begun>> begun_;
+  std::size_t begun_bytes_ = 0;
+  std::string fields_, more_;  ///< of the present event
+};
+
+std::int32_t PerfettoRank::number_of(std::string_view text, std::int32_t& next) {
+  const std::uint64_t number = whole_number(text);
+  const bool is_plain = number > 0 && number < k_first_made_up && std::to_string(number) == text;
+  return is_plain ? static_cast<std::int32_t>(number) : next++;
+}
+
+std::uint32_t PerfettoRank::process_of(std::string_view text) {
+  const auto known = process_numbers_.find(text);
+  if (known != process_numbers_.end()) return known->second;
+  const auto number = static_cast<std::uint32_t>(processes_.size());
+  process_numbers_.emplace(text, number);
+  processes_.push_back({.number_text = std::string(text),
+                        .number = number_of(text, next_process_),
+                        .track = new_track(TrackText::k_none, true)});
+  return number;
+}
+
+std::uint32_t PerfettoRank::thread_of(std::string_view process, std::string_view thread) {
+  if (last_ < threads_.size() && threads_[last_].number_text == thread &&
+      processes_[threads_[last_].process].number_text == process) {
+    return last_;
+  }
+  const auto known = thread_numbers_.find(Row{process, thread});
+  if (known != thread_numbers_.end()) return last_ = known->second;
+  const std::uint32_t around = process_of(process);
+  last_ = static_cast<std::uint32_t>(threads_.size());
+  thread_numbers_.emplace(RowOf<std::string>{std::string(process), std::string(thread)}, last_);
+  threads_.push_back({.number_text = std::string(thread),
+                      .number = number_of(thread, next_thread_),
+                      .process = around,
+                      .track = new_track(processes_[around].track, true)});
+  return last_;
+}
+
+std::uint32_t PerfettoRank::track_of(const EventText& event) {
+  return threads_[thread_of(event.process, event.thread)].track;
+}
+
+/// A track of a process for counters, asynchronous events and what has no time.
+std::uint32_t PerfettoRank::own_track(const EventText& event, std::string_view sort,
+                                      const std::string& name) {
+  const std::uint32_t process = process_of(event.process);
+  const auto [at, is_new] = own_tracks_.try_emplace(fmt::format("{} {} {}", process, sort, name));
+  if (!is_new) return at->second;
+  at->second = new_track(processes_[process].track, false);
+  tracks_[at->second].name = json::unescaped(name);
+  if (sort == "counter") perfetto::add_bytes(tracks_[at->second].fields, TrackField::counter, "");
+  return at->second;
+}
+
+Result<void> PerfettoRank::take(const Placed& placed) {
+  const EventText& event = placed.event;
+  const EventSort sort = sort_of(event);
+  if (sort == EventSort::metadata) return metadata(event);
+  if (!placed.has_time) {
+    return odd(placed, own_track(event, "none", "without a time"), "events_without_a_time");
+  }
+  const auto asynchronous = [&] {
+    return own_track(event, fmt::format("async {}", event.category), std::string(event.name));
+  };
+  switch (sort) {
+    case EventSort::slice:
+      return slice(placed);
+    case EventSort::begin:
+      begin(placed, track_of(event), false);
+      return begun_bytes_ > k_most_open_bytes ? leave_open() : Result<void>();
+    case EventSort::end:
+      return end(placed, track_of(event), false);
+    case EventSort::async_begin:
+      begin(placed, asynchronous(), true);
+      return begun_bytes_ > k_most_open_bytes ? leave_open() : Result<void>();
+    case EventSort::async_end:
+      return end(placed, asynchronous(), true);
+    case EventSort::async_instant:
+      return instant(placed, asynchronous());
+    case EventSort::arrow:
+      return arrow_end(placed);
+    case EventSort::counter:
+      return counter(placed);
+    case EventSort::instant:
+      return instant(placed, event.reach == "p" || event.reach == "g"
+                                 ? processes_[process_of(event.process)].track
+                                 : track_of(event));
+    default:
+      return odd(placed, track_of(event), fmt::format("phase_{}", event.phase));
+  }
+}
+
+Result<void> PerfettoRank::slice(const Placed& placed) {
+  const EventText& event = placed.event;
+  describe(event);
+  more_.clear();
+  if (is_collective_kernel(event)) {
+    add_arrows(fields_, false, placed.clock, placed.stamp);
+    add_arrows(more_, true, placed.clock, placed.end_stamp);
+  }
+  ++events.slices;
+  return add({.begin = placed.begin, .end = placed.end, .track = track_of(event)}, more_);
+}
+
+void PerfettoRank::begin(const Placed& placed, std::uint32_t track, bool is_async) {
+  describe(placed.event, is_async);
+  const bool is_call = is_collective_kernel(placed.event);
+  if (is_call) add_arrows(fields_, false, placed.clock, placed.stamp);
+  begun_[pair_key(placed.event, is_async)].push_back({track, placed.begin, fields_, is_call});
+  begun_bytes_ += sizeof(Begun) + fields_.size();
+}
+
+Result<void> PerfettoRank::end(const Placed& placed, std::uint32_t track, bool is_async) {
+  const auto open = begun_.find(pair_key(placed.event, is_async));
+  if (open == begun_.end()) return odd(placed, track, "ends_without_a_begin");
+  const Begun begun = std::move(open->second.back());
+  open->second.pop_back();
+  if (open->second.empty()) begun_.erase(open);
+  begun_bytes_ -= sizeof(Begun) + begun.fields.size();
+  more_.clear();
+  events.arguments += add_notes(more_, notes_, placed.event.arguments);
+  if (begun.is_call) add_arrows(more_, true, placed.clock, placed.stamp);
+  fields_ = begun.fields;
+  ++events.slices;
+  return add({.begin = begun.time, .end = std::max(begun.time, placed.begin), .track = begun.track},
+             more_);
+}
+
+Result<void> PerfettoRank::leave(const Begun& begun) {
+  fields_ = begun.fields;
+  ++events.unfinished;
+  return add({.begin = begun.time, .end = TrackWriter::k_never, .track = begun.track});
+}
+
+/// Takes all begins without an end as slices that do not end.
+Result<void> PerfettoRank::leave_open() {
+  for (const auto& [key, all] : begun_) {
+    for (const Begun& begun : all) TRY(leave(begun));
+  }
+  begun_.clear();
+  begun_bytes_ = 0;
+  return {};
+}
+
+Result<void> PerfettoRank::arrow_end(const Placed& placed) {
+  const EventText& event = placed.event;
+  const std::uint64_t before = events.arguments;
+  describe(event);
+  more_.clear();
+  perfetto::add_fixed(more_,
+                      event.phase == "f" ? EventField::terminating_flow_ids : EventField::flow_ids,
+                      arrow_id(event));
+  const bool is_named_alike = event.category == event.name;
+  const std::string key = is_named_alike ? fmt::format("arrow {}", event.name)
+                                         : fmt::format("arrow {} {}", event.category, event.name);
+  add_note(more_, notes_, key, event.id2.empty() ? event.id : event.id2);
+  // With arguments of its own it stays an event of its own.
+  const bool can_join = events.arguments == before && event.others == 0;
+  fields_ += more_;
+  ++events.arrow_ends;
+  return add({.begin = placed.begin, .track = track_of(event), .kind = RecordKind::arrow_end},
+             can_join ? std::string_view(more_) : std::string_view());
+}
+
+Result<void> PerfettoRank::counter(const Placed& placed) {
+  const EventText& event = placed.event;
+  struct Value {
+    std::string_view key;
+    std::optional<std::int64_t> integer;
+    double number = 0;
+  };
+  std::vector<Value> values;
+  const bool all = for_each_value(event, [&](std::string_view key, std::string_view text) {
+    const auto integer = parsed<std::int64_t>(text);
+    const auto number = parsed<double>(text);
+    if (number) values.push_back({key, integer, *number});
+    return number.has_value();
+  });
+  if (!all || values.empty()) return odd(placed, track_of(event), "counters_without_numbers");
+  for (const Value& value : values) {
+    const std::string name =
+        fmt::format("{}{} {}", event.name,
+                    event.id.empty() ? "" : fmt::format("[{}]", shown_text(event.id)), value.key);
+    fields_.clear();
+    if (value.integer) {
+      perfetto::add_integer(fields_, EventField::counter_value, *value.integer);
+    } else {
+      perfetto::add_double(fields_, EventField::double_counter_value, value.number);
+    }
+    ++events.counters;
+    TRY(add({.begin = placed.begin,
+             .track = own_track(event, "counter", name),
+             .kind = RecordKind::counter}));
+  }
+  return {};
+}
+
+Result<void> PerfettoRank::instant(const Placed& placed, std::uint32_t track) {
+  describe(placed.event, true);
+  if (placed.event.reach == "g") add_note(fields_, notes_, "s", "\"g\"");
+  ++events.instants;
+  return add({.begin = placed.begin, .track = track, .kind = RecordKind::instant});
+}
+
+/// An event that is kept as an instant, with all that it says.
+Result<void> PerfettoRank::odd(const Placed& placed, std::uint32_t track, const std::string& why) {
+  const EventText& event = placed.event;
+  ++unusual[why];
+  describe(event, true);
+  add_note(fields_, notes_, "ph", fmt::format("\"{}\"", event.phase));
+  if (!placed.has_time) {
+    if (event.has_time()) add_note(fields_, notes_, "ts", fmt::format("\"{}\"", event.time));
+    if (event.has_length()) add_note(fields_, notes_, "dur", fmt::format("\"{}\"", event.duration));
+  }
+  ++events.instants;
+  return add({.begin = placed.has_time ? placed.begin : share_.first,
+              .track = track,
+              .kind = RecordKind::instant});
+}
+
+Result<void> PerfettoRank::metadata(const EventText& event) {
+  ++events.metadata;
+  const std::string_view arguments = event.arguments;
+  const auto place = [&]() -> std::optional<std::int32_t> {
+    return parsed<std::int32_t>(member(arguments, "sort_index"));
+  };
+  const std::string name = json::unescaped(member(arguments, "name"));
+  if (event.name == "process_name" && !name.empty()) {
+    processes_[process_of(event.process)].name = name;
+  } else if (event.name == "process_labels") {
+    processes_[process_of(event.process)].labels = json::unescaped(member(arguments, "labels"));
+  } else if (event.name == "process_sort_index" && place()) {
+    processes_[process_of(event.process)].place = place();
+  } else if (event.name == "thread_name" && !name.empty()) {
+    threads_[thread_of(event.process, event.thread)].name = name;
+  } else if (event.name == "thread_sort_index" && place()) {
+    threads_[thread_of(event.process, event.thread)].place = place();
+  } else {
+    return attribute(fmt::format("{} (pid {}, tid {})", json::unescaped(event.name), event.process,
+                                 event.thread),
+                     arguments);
+  }
+  return {};
+}
+
+/// A fact of the rank as an attribute of the trace.
+Result<void> PerfettoRank::attribute(const std::string& key, std::string_view value) {
+  fields_.clear();
+  add_attribute(fields_, fmt::format("{}.{}", unit_.name, key), shown_text(value));
+  return add({.begin = std::numeric_limits<std::int64_t>::min(), .kind = RecordKind::attribute});
+}
+
+/// Gives processes and threads their descriptions, once all names are known.
+void PerfettoRank::name_tracks() {
+  for (const Process& process : processes_) {
+    TrackText& text = tracks_[process.track];
+    const std::string own = process.name.empty()
+                                ? fmt::format("process {}", shown_text(process.number_text))
+                                : process.name;
+    text.name = fmt::format("{}: {}", unit_.name, own);
+    perfetto::add_message(text.fields, TrackField::process, [&](std::string& fields) {
+      perfetto::add_integer(fields, ProcessField::pid, process.number);
+      perfetto::add_bytes(fields, ProcessField::process_name, text.name);
+      if (process.place) perfetto::add_integer(fields, ProcessField::sort_index, *process.place);
+      if (!process.labels.empty()) {
+        perfetto::add_bytes(fields, ProcessField::labels, process.labels);
+      }
+    });
+  }
+  for (const Thread& thread : threads_) {
+    TrackText& text = tracks_[thread.track];
+    text.name = !thread.name.empty() ? thread.name
+                                     : fmt::format("thread {}", shown_text(thread.number_text));
+    perfetto::add_message(text.fields, TrackField::thread, [&](std::string& fields) {
+      perfetto::add_integer(fields, ThreadField::pid, processes_[thread.process].number);
+      perfetto::add_integer(fields, ThreadField::tid, thread.number);
+      if (thread.place) perfetto::add_integer(fields, ThreadField::sort_index, *thread.place);
+      perfetto::add_bytes(fields, ThreadField::thread_name, text.name);
+    });
+  }
+}
+
+Result<void> PerfettoRank::write(const TextSink& sink) {
+  std::string out;
+  perfetto::PacketWriter packets(out, unit_.number + 2, unit_.number + 1);
+  packets.names([this](std::string& data) {
+    const auto add = [&](InternedField table, const perfetto::Names& names) {
+      std::uint64_t number = 0;
+      for (const std::string& name : names.all()) {
+        perfetto::add_name(data, table, ++number, json::unescaped(name));
+      }
+    };
+    add(InternedField::event_categories, categories_);
+    add(InternedField::event_names, names_);
+    add(InternedField::debug_annotation_names, notes_);
+  });
+  name_tracks();
+  TrackWriter writer(packets, (unit_.number + 1) * k_uuids_of_rank, tracks_);
+  TRY(sorter_.for_each([&](std::string_view record) -> Result<void> {
+    EventHead head;
+    std::memcpy(&head, record.data(), sizeof head);
+    const std::string_view fields = record.substr(sizeof head, head.fields);
+    const std::string_view more = record.substr(sizeof head + head.fields);
+    switch (head.kind) {
+      case RecordKind::slice:
+        writer.slice(head.track, head.begin, head.end, fields, more);
+        break;
+      case RecordKind::instant:
+        writer.instant(head.track, head.begin, fields);
+        break;
+      case RecordKind::counter:
+        writer.counter(head.track, head.begin, fields);
+        break;
+      case RecordKind::arrow_end:
+        writer.arrow_end(head.track, head.begin, fields, more);
+        break;
+      case RecordKind::attribute:
+        packets.packet([&](std::string& packet) { packet += fields; });
+        break;
+    }
+    if (out.size() < k_written_block) return {};
+    TRY(sink(out));
+    out.clear();
+    return {};
+  }));
+  writer.finish();
+  const TrackWriter::Counts& counts = writer.counts();
+  processes = processes_.size();
+  tracks = tracks_.size() - processes_.size();
+  overlapping = counts.lanes;
+  if (counts.cut > 0) unusual["slices_on_too_many_others"] += counts.cut;
+  if (counts.slices != events.slices || counts.unfinished != events.unfinished ||
+      counts.instants != events.instants || counts.counters != events.counters ||
+      counts.arrow_ends != events.arrow_ends) {
+    return fail(ErrorKind::internal, fmt::format("{} was read and written with different numbers "
+                                                 "of events: please report this",
+                                                 unit_.name));
+  }
+  return sink(out);
+}
+
+/// Annotations of facts, with their names inside.
+std::string notes_of(const formats::Attributes& attributes) {
+  using perfetto::NoteField;
+  std::string fields;
+  for (const auto& [key, value] : attributes) {
+    perfetto::add_message(fields, EventField::debug_annotations, [&](std::string& note) {
+      perfetto::add_bytes(note, NoteField::name, key);
+      if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+        perfetto::add_integer(note, NoteField::int_value, *number);
+      } else {
+        perfetto::add_bytes(note, NoteField::string_value, std::get<std::string>(value));
+      }
+    });
+  }
+  return fields;
+}
+
+std::string event_name(std::string_view name) {
+  std::string fields;
+  perfetto::add_bytes(fields, EventField::name, name);
+  return fields;
+}
+
+}  // namespace
+
+std::unique_ptr<RankMerger> perfetto_merger(MergeShare& share, MergeUnit unit) {
+  return std::make_unique<PerfettoRank>(share, std::move(unit));
+}
+
+std::string perfetto_head(const MergeShare& share) {
+  const formats::MergePlan& plan = share.plan;
+  std::string out;
+  perfetto::PacketWriter packets(out, 1);
+  packets.mark(file_mark());
+  for (const auto& [key, value] : plan.attributes) {
+    packets.packet([&](std::string& packet) { add_attribute(packet, "entrain." + key, value); });
+  }
+  packets.names([](std::string&) {});
+  // Track 0 is the group, 1 the verdict; of each clock two, what is known and what was added.
+  std::vector<TrackText> tracks{{.name = "entrain"}, {.parent = 0, .name = "verdict"}};
+  for (const formats::MergedClock& clock : plan.clocks) {
+    tracks.push_back({.parent = 0, .name = clock.name});
+    tracks.push_back({.parent = 0, .name = fmt::format("added to {} (ns)", clock.name)});
+    perfetto::add_bytes(tracks.back().fields, TrackField::counter, "");
+  }
+  TrackWriter writer(packets, 1, tracks);
+  writer.slice(1, share.first, share.last, event_name(plan.title) + notes_of(plan.attributes), {});
+  std::uint32_t track = 2;
+  for (const formats::MergedClock& clock : plan.clocks) {
+    writer.slice(track, clock.map(clock.first),
+                 std::max(clock.map(clock.first), clock.map(clock.last)),
+                 event_name(clock.title) + notes_of(clock.attributes), {});
+    for_each_knot(clock, [&](std::int64_t time, std::int64_t added) {
+      std::string fields;
+      perfetto::add_integer(fields, EventField::counter_value, added);
+      writer.counter(track + 1, time, fields);
+    });
+    track += 2;
+  }
+  writer.finish();
+  return out;
+}
+
+}  // namespace entrain::kineto

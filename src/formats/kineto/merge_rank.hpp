@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
+#include <entrain/export.hpp>
+
+#include "formats/kineto/collective_calls.hpp"
+#include "formats/kineto/events.hpp"
+#include "formats/merge_plan.hpp"
+
+/// The part of a merged trace that is of one rank.
+namespace entrain::kineto {
+
+/// The arrows that are added, by their ends on collective kernels.
+class AddedArrows {
+ public:
+  explicit AddedArrows(const BigVector<formats::MergeArrow>& arrows);
+
+  /// Calls `use(id)` for the arrows that leave the kernel that begins at this stamp, or with
+  /// `arrive` reach the one that ends then; each arrow once. Different clocks may be asked from
+  /// several threads. `id`: 1 or more.
+  template <class Use>
+  void take(bool arrive, std::uint32_t clock, std::uint64_t stamp, Use use) {
+    Side& side = sides_[arrive ? 1 : 0];
+    const End wanted{clock, stamp, 0};
+    for (auto at = std::lower_bound(side.ends.begin(), side.ends.end(), wanted);
+         at != side.ends.end() && at->clock == clock && at->stamp == stamp; ++at) {
+      if (side.taken[at->arrow] != 0) continue;
+      side.taken[at->arrow] = 1;
+      use(at->arrow + 1);
+    }
+  }
+  /// Number of arrows of which both ends were taken.
+  [[nodiscard]] std::uint64_t count() const;
+
+ private:
+  struct End {
+    std::uint32_t clock = 0;
+    std::uint64_t stamp = 0, arrow = 0;
+    friend auto operator<=>(const End&, const End&) = default;
+  };
+  struct Side {
+    std::vector<End> ends;
+    std::vector<char> taken;  ///< index: arrow
+  };
+  std::array<Side, 2> sides_;  ///< begins, ends
+};
+
+/// What all ranks of a merged trace share.
+struct MergeShare {
+  const formats::MergePlan& plan;
+  std::vector<std::uint64_t> between_files;  ///< keys of arrows of the trace itself; sorted
+  AddedArrows added;
+  std::int64_t first = 0, last = 0;  ///< range of the corrected times, ns
+  std::int64_t base = 0;             ///< ns that are subtracted from the times of JSON
+  std::uint64_t next_process = 2;  ///< number of the next process of JSON; 1 is that of the clocks
+};
+
+/// A rank, or the ranks of a file that holds several.
+struct MergeUnit {
+  std::uint32_t number = 0;  ///< position among all
+  std::string name;          ///< e.g. "rank 3"
+  std::vector<const RankFile*> files;
+};
+
+/// Receives the text of a file, piece by piece.
+using TextSink = std::function<Result<void>(std::string_view)>;
+/// Receives a member beside the events; see EventSinks::fact.
+using FactSink = std::function<Result<void>(std::string_view, std::string_view)>;
+
+/// What an event is, by its phase.
+enum class EventSort : std::uint8_t {
+  slice,
+  begin,
+  end,
+  async_begin,
+  async_end,
+  async_instant,
+  arrow,
+  counter,
+  instant,
+  metadata,
+  unknown,
+};
+EventSort sort_of(const EventText& event);
+/// A text that a begin and its end share.
+std::string pair_key(const EventText& event, bool is_async);
+/// A value for people: strings without quotes and escapes.
+std::string shown_text(std::string_view value);
+
+/// Reads a rank and writes it into the merged trace.
+class RankMerger {
+ public:
+  RankMerger(MergeShare& share, MergeUnit unit) : share_(share), unit_(std::move(unit)) {}
+  RankMerger(const RankMerger&) = delete;
+  RankMerger& operator=(const RankMerger&) = delete;
+  virtual ~RankMerger() = default;
+
+  /// Reads the files, as far as that needs no other rank. Errors: those of for_each_time().
+  virtual Result<void> read() = 0;
+  /// Writes the rank; ranks come one after the other. Errors: those above and of `sink`.
+  virtual Result<void> write(const TextSink& sink) = 0;
+
+  MergedEvents events;
+  std::map<std::string, std::uint64_t> unusual;  ///< see MergeReport
+  std::uint64_t processes = 0, tracks = 0, overlapping = 0;
+  std::string facts;  ///< members beside the events, for JSON
+
+ protected:
+  /// An event with its times, ns.
+  struct Placed {
+    const EventText& event;
+    std::uint32_t clock = 0;                 ///< position in the run
+    std::uint64_t stamp = 0, end_stamp = 0;  ///< as stored
+    std::int64_t begin = 0, end = 0;         ///< corrected; 0 without a time
+    bool has_time = false;
+  };
+  /// Calls `see` for all events, and `fact` for the members beside the events.
+  Result<void> walk(const std::function<Result<void>(const Placed&)>& see, const FactSink& fact);
+  /// The id of the arrow of an event, unique in the merged trace; not 0.
+  [[nodiscard]] std::uint64_t arrow_id(const EventText& event) const;
+
+  MergeShare& share_;
+  MergeUnit unit_;
+};
+
+/// Members of an event that EventText does not name: calls `see(key, value)`, as written.
+void for_each_other(const EventText& event,
+                    const std::function<void(std::string_view, std::string_view)>& see);
+
+/// Calls `see(key, value)` for the members of the arguments, as written, until it returns false;
+/// false then, and for what is no object.
+bool for_each_value(const EventText& event,
+                    const std::function<bool(std::string_view, std::string_view)>& see);
+
+/// A number; empty for anything else.
+template <class Number>
+std::optional<Number> parsed(std::string_view text) {
+  Number value{};
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || at != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Calls `see(time, added)` where a clock's correction bends: corrected times, and what was added.
+template <class See>
+void for_each_knot(const formats::MergedClock& clock, See see) {
+  const auto tell = [&](std::uint64_t stamp) {
+    const std::int64_t time = clock.map(stamp);
+    see(time, time - static_cast<std::int64_t>(stamp));
+  };
+  tell(clock.first);
+  for (const ClockKnot& knot : clock.map.knots()) {
+    if (knot.local > clock.first && knot.local < clock.last) tell(knot.local);
+  }
+  if (clock.last > clock.first) tell(clock.last);
+}
+
+/// Writes packets of a Perfetto trace.
+std::unique_ptr<RankMerger> perfetto_merger(MergeShare& share, MergeUnit unit);
+/// Writes events of the Trace Event Format, each with a comma before it.
+std::unique_ptr<RankMerger> chrome_merger(MergeShare& share, MergeUnit unit);
+
+/// The beginning of a file, with the mark of its tool and the tracks of the clocks.
+std::string perfetto_head(const MergeShare& share);
+std::string chrome_head(const MergeShare& share);
+/// The end of a file of JSON, after all events. `facts`: those of all ranks, in JSON.
+std::string chrome_tail(const std::string& facts);
+
+/// Writes the files of all ranks as one trace. Errors: those of the mergers; ErrorKind::output.
+Result<MergeReport> merge_files(const std::vector<RankFile>& files,
+                                const std::vector<RankFile>& ranks, const formats::MergePlan& plan);
+
+}  // namespace entrain::kineto

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/notes.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <system_error>
+
+#include "formats/json/scanner.hpp"
+#include "formats/json/strings.hpp"
+
+namespace entrain::kineto {
+
+namespace {
+
+using perfetto::EventField;
+using perfetto::Names;
+using perfetto::NoteField;
+
+constexpr int k_most_nested = 16;  ///< deeper values become JSON text
+
+/// A string without its escapes; `room` holds it where it has some.
+std::string_view plain(std::string_view raw, std::string& room) {
+  if (raw.find('\\') == std::string_view::npos) return raw;
+  return room = json::unescaped(raw);
+}
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number value{};
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || at != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool add_number_value(std::string& note, std::string_view text) {
+  if (const auto integer = number_in<std::int64_t>(text)) {
+    perfetto::add_integer(note, NoteField::int_value, *integer);
+  } else if (const auto large = number_in<std::uint64_t>(text)) {
+    perfetto::add_number(note, NoteField::uint_value, *large);
+  } else if (const auto number = number_in<double>(text);
+             number && std::isfinite(*number) && text.find_first_of(".eE") != text.npos) {
+    perfetto::add_double(note, NoteField::double_value, *number);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void add_value(std::string& note, Names& names, std::string_view text, int depth);
+
+/// Appends elements or members; false for an empty, a damaged or a deep one.
+bool add_nested(std::string& note, Names& names, std::string_view text, int depth) {
+  const bool is_object = text.front() == '{';
+  json::Scanner scanner(text);
+  std::string_view key, value;
+  bool any = false;
+  scanner.open(text.front());
+  while (is_object ? scanner.next_key(key) : scanner.next_element()) {
+    if (!scanner.value(value)) return false;
+    any = true;
+    perfetto::add_message(note, is_object ? NoteField::dict_entries : NoteField::array_values,
+                          [&](std::string& one) {
+                            std::string room;
+                            if (is_object) {
+                              perfetto::add_bytes(one, NoteField::name, plain(key, room));
+                            }
+                            add_value(one, names, value, depth + 1);
+                          });
+  }
+  return any && !scanner.failed();
+}
+
+void add_value(std::string& note, Names& names, std::string_view text, int depth) {
+  const char first = text.empty() ? '\0' : text.front();
+  const std::size_t before = note.size();
+  std::string room;
+  if (first == '"' && text.size() >= 2) {
+    perfetto::add_bytes(note, NoteField::string_value,
+                        plain(text.substr(1, text.size() - 2), room));
+    return;
+  }
+  if (text == "true" || text == "false") {
+    perfetto::add_number(note, NoteField::bool_value, first == 't' ? 1 : 0);
+    return;
+  }
+  const bool is_nested = (first == '{' || first == '[') && depth < k_most_nested;
+  if (is_nested ? add_nested(note, names, text, depth) : add_number_value(note, text)) return;
+  note.resize(before);
+  perfetto::add_bytes(note, NoteField::legacy_json_value, text);
+}
+
+}  // namespace
+
+void add_name(std::string& fields, Names& names, EventField number, EventField text,
+              std::string_view raw) {
+  if (raw.data() == nullptr) return;
+  if (const std::uint64_t known = names.number(raw)) {
+    perfetto::add_number(fields, number, known);
+    return;
+  }
+  std::string room;
+  perfetto::add_bytes(fields, text, plain(raw, room));
+}
+
+void add_note(std::string& fields, Names& names, std::string_view key, std::string_view value) {
+  perfetto::add_message(fields, EventField::debug_annotations, [&](std::string& note) {
+    std::string room;
+    if (const std::uint64_t known = names.number(key)) {
+      perfetto::add_number(note, NoteField::name_iid, known);
+    } else {
+      perfetto::add_bytes(note, NoteField::name, plain(key, room));
+    }
+    add_value(note, names, value, 0);
+  });
+}
+
+std::uint64_t add_notes(std::string& fields, Names& names, std::string_view object) {
+  if (object.empty()) return 0;
+  const std::size_t before = fields.size();
+  json::Scanner scanner(object);
+  std::string_view key, value;
+  std::uint64_t count = 0;
+  bool is_whole = scanner.open('{');
+  while (is_whole && scanner.next_key(key)) {
+    is_whole = scanner.value(value);
+    if (is_whole) add_note(fields, names, key, value);
+    ++count;
+  }
+  if (is_whole && !scanner.failed()) return count;
+  fields.resize(before);
+  add_note(fields, names, "args", object);
+  return 1;
+}
+
+}  // namespace entrain::kineto

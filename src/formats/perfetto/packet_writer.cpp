@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/perfetto/packet_writer.hpp"
+
+#include <functional>
+
+namespace entrain::perfetto {
+
+std::uint64_t Names::number(std::string_view text) {
+  constexpr std::size_t k_most_probes = 32;
+  const std::size_t hash = std::hash<std::string_view>{}(text);
+  for (std::size_t probe = 0; probe < k_most_probes; ++probe) {
+    std::uint32_t& slot = slots_[(hash + probe) % k_slots];
+    if (slot == 0) {
+      if (all_.size() >= k_slots / 2 || bytes_ + text.size() > k_most_bytes) return 0;
+      bytes_ += text.size();
+      all_.emplace_back(text);
+      slot = static_cast<std::uint32_t>(all_.size());
+      return slot;
+    }
+    if (all_[slot - 1] == text) return slot;
+  }
+  return 0;
+}
+
+PacketWriter::PacketWriter(std::string& out, std::uint32_t sequence, std::uint32_t machine)
+    : out_(out) {
+  add_number(begin_, PacketField::trusted_packet_sequence_id, sequence);
+  if (machine != 0) add_number(begin_, PacketField::machine_id, machine);
+}
+
+void PacketWriter::mark(std::string_view text) {
+  packet([&](std::string& packet) {
+    add_message(packet, PacketField::system_info, [&](std::string& info) {
+      add_bytes(info, SystemField::tracing_service_version, text);
+    });
+  });
+}
+
+void PacketWriter::track(std::uint64_t uuid, std::uint64_t parent, std::string_view name,
+                         std::string_view more) {
+  packet([&](std::string& packet) {
+    add_message(packet, PacketField::track_descriptor, [&](std::string& track) {
+      add_number(track, TrackField::uuid, uuid);
+      if (parent != 0) add_number(track, TrackField::parent_uuid, parent);
+      if (!name.empty()) add_bytes(track, TrackField::name, name);
+      track += more;
+    });
+  });
+}
+
+void PacketWriter::event(std::uint64_t track, std::uint64_t ns, std::int32_t type,
+                         std::string_view fields, std::string_view more) {
+  packet([&](std::string& packet) {
+    add_number(packet, PacketField::timestamp, ns);
+    add_number(packet, PacketField::sequence_flags, k_needs_state);
+    add_key(packet, PacketField::track_event, protozero::pbf_wire_type::length_delimited);
+    const std::size_t own = 2 + 1 + static_cast<std::size_t>(protozero::length_of_varint(track));
+    add_varint(packet, own + fields.size() + more.size());
+    add_number(packet, EventField::type, static_cast<std::uint64_t>(type));
+    add_number(packet, EventField::track_uuid, track);
+    packet += fields;
+    packet += more;
+  });
+}
+
+void add_name(std::string& data, InternedField table, std::uint64_t number, std::string_view name) {
+  add_message(data, table, [&](std::string& one) {
+    add_number(one, NameField::iid, number);
+    add_bytes(one, NameField::name, name);
+  });
+}
+
+}  // namespace entrain::perfetto
