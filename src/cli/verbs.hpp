@@ -20,6 +20,7 @@ std::unique_ptr<Verb> make_edges();
 std::unique_ptr<Verb> make_export();
 std::unique_ptr<Verb> make_info();
 std::unique_ptr<Verb> make_report();
+std::unique_ptr<Verb> make_stragglers();
 std::unique_ptr<Verb> make_synth();
 
 }  // namespace entrain::cli

@@ -19,6 +19,7 @@ template std::string json_text(const DistortReport&);
 template std::string json_text(const DropReport&);
 template std::string json_text(const EdgesReport&);
 template std::string json_text(const ExportReport&);
+template std::string json_text(const StragglerReport&);
 template std::string json_text(const SynthReport&);
 
 }  // namespace entrain::report

@@ -50,9 +50,10 @@ struct Call {
   std::uint32_t root = k_no_rank;    ///< rank that all get data from, or give data to
   std::uint32_t from = k_no_rank, to = k_no_rank;  ///< ranks of a message; unknown: perhaps its own
   Operation operation = Operation::other;
-  bool zero_splits = false;  ///< an all-to-all in which some ranks exchange nothing
-  std::string group;         ///< calls of one collective have equal groups
-  std::uint64_t number = 0;  ///< hash of "Comms Id" and "Seq"; 0: none
+  std::uint32_t group_size = 0;  ///< number of ranks of the group; 0: not known
+  bool zero_splits = false;      ///< an all-to-all in which some ranks exchange nothing
+  std::string group;             ///< calls of one collective have equal groups
+  std::uint64_t number = 0;      ///< hash of "Comms Id" and "Seq"; 0: none
   /// label_of() its kernel, which equal ones of a file share; null: not known.
   std::shared_ptr<const std::string> label{};
 };
