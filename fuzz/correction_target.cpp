@@ -251,6 +251,9 @@ void correction(Input input, Compare) {
   if (const auto report = entrain::check(scratch.folder(), options.check); !report) {
     expect_good_error(scratch, report.error().message);
   }
+  if (const auto report = entrain::find_stragglers(scratch.folder(), options); !report) {
+    expect_good_error(scratch, report.error().message);
+  }
   for (const WriteMode mode : {WriteMode::rewrite, WriteMode::overlay}) {
     options.mode = mode;
     correct(scratch, options, kind);

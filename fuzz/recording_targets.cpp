@@ -112,6 +112,13 @@ void check_and_correct(const fs::path& input, const fs::path& output) {
   if (report->after.violations > 0 && count_of(report->cycles, "dropped_edges") == 0) {
     finding("a corrected recording has violations");
   }
+  const auto late = find_stragglers(input, options);
+  if (!late) return expect_good(late.error());
+  for (const CollectiveWait& one : late->collectives) {
+    if (one.wait_ticks < one.longest_ticks || one.longest_ticks < 0 || one.alone_ticks < 0) {
+      finding("others wait for a negative time, or less in sum than one of them");
+    }
+  }
 }
 
 /// The first and the last time of all clocks.

@@ -344,6 +344,14 @@ std::string clocks(const Names& trace, const RunOptions& given) {
   }));
 }
 
+std::string stragglers(const Names& trace, const RunOptions& given) {
+  CorrectOptions options;
+  options.check = given.check();
+  return report::json_text(run_alone(given, [&](const engine::Run& how) {
+    return engine::find_stragglers(how, engine::paths_of(trace), options);
+  }));
+}
+
 /// Only RunOptions::threads and ::progress matter.
 std::string compare(const std::string& a, const std::string& b,
                     const std::optional<std::string>& truth, bool raw_a, const RunOptions& given) {
@@ -528,6 +536,7 @@ PYBIND11_MODULE(_core, module) {
   module.def("clock_maps", &python::clock_maps, py::arg("path"), py::kw_only(), py::arg("amortize"),
              py::arg("options"));
   module.def("clocks", &python::clocks);
+  module.def("stragglers", &python::stragglers);
   module.def("compare", &python::compare, py::arg("a"), py::arg("b"), py::kw_only(),
              py::arg("truth"), py::arg("raw_a"), py::arg("options"));
   module.def("merge", &python::merge, py::arg("path"), py::arg("output"), py::arg("force"),

@@ -17,6 +17,7 @@
 #include <entrain/options.hpp>
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
+#include <entrain/stragglers.hpp>
 #include <entrain/synth.hpp>
 
 /// Entrain: one time base for the event traces of parallel programs.
@@ -68,6 +69,15 @@ Result<ClockMaps> clock_maps(const std::filesystem::path& trace, const CorrectOp
 /// `check.bounds.wanted` says. Errors: those of clock_maps().
 Result<ClockTable> clock_table(const std::filesystem::path& trace, const CorrectOptions& options,
                                Progress* progress = nullptr);
+
+/// Finds who came late to the collectives of a training run or an OTF2 archive, by the times that
+/// correct() would write, and how long the others waited. Only arrivals that the proved bounds of
+/// the clocks tell apart count; with Presync::none the times are those as recorded, and nothing is
+/// proved. Writes nothing. Errors: those of clock_maps(); ErrorKind::usage for a format without
+/// collectives.
+Result<StragglerReport> find_stragglers(const std::filesystem::path& trace,
+                                        const CorrectOptions& options,
+                                        Progress* progress = nullptr);
 
 /// Aligns the clocks of any kind of trace to one common time, by its edges: the same as correct()
 /// without amortization does for an archive that has these edges. Sessions of the clocks count as

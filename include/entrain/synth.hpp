@@ -71,6 +71,10 @@ struct SynthOptions {
   /// Devices of a rank, 1 to k_most_synth_devices; of chrome only. The first one communicates, the
   /// others compute. With several, the rank waits for each of them at the end of each step.
   std::uint64_t devices = 1;
+  /// A rank that begins each step this much later than the others would, seconds, 0 to 1000; of
+  /// chrome only. The others wait for it.
+  std::uint64_t straggler = 0;
+  double straggler_s = 0;
   bool force = false;    ///< replace an unchanged earlier result
   unsigned threads = 0;  ///< worker threads; 0: all cores. The result does not depend on it.
 };

@@ -26,11 +26,11 @@ Example: the clock of ``b`` is 50 ticks late.
 from . import _core
 from ._align import Alignment, align
 from ._maps import ClockMap
-from ._traces import (ArchiveMaps, Clocks, Report, Result, check, clock_maps, clocks, compare, correct,
-                      export, merge, report)
+from ._traces import (ArchiveMaps, Clocks, Report, Result, Stragglers, check, clock_maps, clocks, compare,
+                      correct, export, merge, report, stragglers)
 from ._words import KINDS, ExportFormat, Presync, Verdict, WriteMode
 
 __all__ = ["KINDS", "Alignment", "ArchiveMaps", "ClockMap", "Clocks", "ExportFormat", "Presync", "Report",
-           "Result", "Verdict", "WriteMode", "align", "check", "clock_maps", "clocks", "compare",
-           "correct", "export", "merge", "report"]
+           "Result", "Stragglers", "Verdict", "WriteMode", "align", "check", "clock_maps", "clocks",
+           "compare", "correct", "export", "merge", "report", "stragglers"]
 __version__ = _core.version()

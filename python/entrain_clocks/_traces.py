@@ -140,6 +140,24 @@ class Clocks(dict):
         return f"<{len(self['clock'])} clocks of {_named(self._paths)}: {self.verdict}; {said}>"
 
 
+class Stragglers(dict):
+    """A table of ranks, a dict of arrays, with the whole ``report`` as ``entrain stragglers --json``."""
+
+    def __init__(self, paths, document):
+        rows, seconds = document["ranks"], ("wait_s", "alone_s", "longest_s", "likely_wait_s")
+        kinds = {"rank": str, **dict.fromkeys(("collectives", "last"), np.int64),
+                 **dict.fromkeys(seconds[:3], float), **dict.fromkeys(("ties", "likely"), np.int64),
+                 seconds[3]: float}
+        super().__init__((name, np.array([row[name] for row in rows], dtype=kind))
+                         for name, kind in kinds.items())
+        self.verdict, self.report, self._paths = document["verdict"], document, paths
+
+    def __repr__(self):
+        late = ", ".join(self.report["stragglers"][:3]) or "no rank"
+        said = "no last arrival is proved" if self.verdict == "unproven" else f"{late} stands out"
+        return f"<{self.report['collectives']} collectives of {_named(self._paths)}: {said}>"
+
+
 _COLUMNS = ("clock", "machine", "state", "offset_s", "most_s", "drift_ppm", "bound_s", "worst_bound_s",
             "since_s", "edges", "violations", "worst_s", "worst_with", "maybe_only")
 _TEXTS = ("clock", "machine", "state", "worst_with", "maybe_only")
@@ -225,6 +243,20 @@ def clocks(path, *, presync="auto", threads=0, progress=None, max_unpacked=None)
     paths = _paths(path)
     options = _core.RunOptions(**_options(presync, threads, progress, max_unpacked))
     return Clocks(paths, json.loads(call(_core.clocks, paths, options)))
+
+
+def stragglers(path, *, presync="auto", threads=0, progress=None, max_unpacked=None):
+    """Who comes late to collectives, by corrected times, and how long the others wait.
+
+    Returns :class:`Stragglers`, a dict of arrays of shape (ranks,), those that cause most waits first:
+    ``rank``, ``collectives`` (in which others wait for it), ``last`` (proved by the bounds of the
+    clocks), ``wait_s`` (summed over all who wait), ``alone_s`` (only this one was missing),
+    ``longest_s``, ``ties`` (it may have been last), ``likely`` and ``likely_wait_s`` (last by its time,
+    without a proof). presync: ``"none"`` takes the times as recorded, and proves nothing.
+    """
+    paths = _paths(path)
+    options = _core.RunOptions(**_options(presync, threads, progress, max_unpacked))
+    return Stragglers(paths, json.loads(call(_core.stragglers, paths, options)))
 
 
 def compare(a, b, truth=None, *, raw_a=False, threads=0, progress=None):

@@ -123,6 +123,23 @@ def test_collectives_are_taken_row_by_row():
     assert aligned.report["verdict"] == "clean"
 
 
+def test_stragglers_are_blamed_only_where_clocks_tell(tmp_path):
+    run = TRACES.parent / "training"
+    table = ec.stragglers(run)
+    assert sorted(table["rank"]) == [f"rank {i}" for i in range(4)]
+    assert table["last"].sum() == table.report["proven"] > 0
+    assert table["wait_s"].dtype == float and table["ties"].dtype == np.int64
+    assert (np.diff(table["wait_s"]) <= 0).all()
+    assert table.verdict in ("stragglers", "none") and "collectives" in repr(table)
+    raw = ec.stragglers(run, presync="none")
+    assert raw.verdict == "unproven" and raw["last"].sum() == 0 and raw["likely"].sum() > 0
+    with pytest.raises(ValueError, match="has no collectives"):
+        (tmp_path / "spans.json").write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [
+            {"traceId": "1" * 32, "spanId": "2" * 16, "name": "a", "startTimeUnixNano": "1",
+             "endTimeUnixNano": "2"}]}]}]}))
+        ec.stragglers(tmp_path / "spans.json")
+
+
 def test_clocks_of_tables_keep_the_types_of_their_names():
     table = barriers()
     table["clock"] = [7, 12] * 40

@@ -29,7 +29,8 @@ class ReportVerb : public Verb {
         {"Checks a trace, works out what correct would do, and writes both as one page for a "
          "browser: the verdict, the offset of every clock over time, violations by pair of "
          "processes, margins, the clocks in a table, the worst edges with the calls around them, "
-         "collectives, and what was left out. Changes nothing, and writes no archive.",
+         "whom others wait for in collectives, and what was left out. Changes nothing, and writes "
+         "no archive.",
          "Of training runs and of spans of services there are no calls around edges, and spans "
          "have no collectives; those views say so.",
          "The page is a single file that needs no network. The data are inside, as JSON, for "

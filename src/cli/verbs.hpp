@@ -19,5 +19,6 @@ std::unique_ptr<Verb> make_export();
 std::unique_ptr<Verb> make_info();
 std::unique_ptr<Verb> make_merge();
 std::unique_ptr<Verb> make_report();
+std::unique_ptr<Verb> make_stragglers();
 
 }  // namespace entrain::cli

@@ -35,6 +35,7 @@
 #include "picture/flows.hpp"
 #include "trace/phase.hpp"
 #include "trace/properties.hpp"
+#include "waits/judge.hpp"
 
 namespace entrain {
 
@@ -151,8 +152,26 @@ class Correction {
     const bool seen = report_.judgement.has_value();
     TRY_ASSIGN(*page_,
                survey_->corrected(maps_, seen, report_.bounds ? &*report_.bounds : nullptr));
+    if (proven_) {
+      TRY_ASSIGN(page_->stragglers, stragglers());
+    }
     if (report_.bounds && !options_.check.bounds.rows) report_.bounds->rows.clear();
     return {};
+  }
+
+  /// Who came late to collectives, by the corrected times; empty for a format without collectives,
+  /// and in several processes. Errors: those of Source::collectives().
+  Result<std::optional<StragglerReport>> stragglers() {
+    if (processes_.size() > 1) return std::nullopt;
+    TRY_ASSIGN(const auto found, paired().collectives(t_.loaded, options_.check, progress_));
+    if (!found) return std::nullopt;
+    StragglerReport report = waits::judge({.trace = t_.loaded.trace,
+                                           .collectives = *found,
+                                           .maps = maps_,
+                                           .proven = proven_ ? &*proven_ : nullptr});
+    report.archive = source_.path();
+    for (const std::string& warning : source_.remarks().warnings) report.notes.push_back(warning);
+    return std::optional(std::move(report));
   }
 
   /// Refuses input that has changed since it was read.
@@ -526,6 +545,27 @@ Result<CheckReport> engine::check_clocks(const Run& run, const Paths& paths,
   return std::move(report.before);
 }
 
+Result<StragglerReport> engine::find_stragglers(const Run& run, const Paths& paths,
+                                                const CorrectOptions& options) {
+  const trace::MemoryLimit limit(options.check.memory_limit_bytes);
+  CorrectOptions chosen = options;
+  const bool as_recorded = options.check.presync == Presync::none;
+  chosen.check.bounds.wanted = !as_recorded;
+  if (as_recorded) chosen.amortize = false;
+  TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, paths, chosen));
+  Correction correction(run, *source, chosen);
+  TRY(correction.compute(false, Correction::Writing::no));
+  TRY_ASSIGN(std::optional<StragglerReport> report, correction.stragglers());
+  TRY(correction.check_unchanged());
+  if (!report) {
+    return fail(ErrorKind::usage, fmt::format("{} is {}, which has no collectives; give a training "
+                                              "run or an OTF2 archive",
+                                              source->path(), source->format_name()));
+  }
+  if (as_recorded) report->reason = "the times are those as recorded (--presync none)";
+  return *std::move(report);
+}
+
 Result<engine::ExplainedClocks> engine::explain_clocks(const Run& run,
                                                        const formats::Source& source,
                                                        const CorrectOptions& options,
@@ -553,6 +593,12 @@ Result<ClockMaps> clock_maps(const std::filesystem::path& archive, const Correct
   const engine::Run run{.processes = solo, .progress = progress};
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, {archive}, options));
   return engine::plan_maps(run, *source, options);
+}
+
+Result<StragglerReport> find_stragglers(const std::filesystem::path& trace,
+                                        const CorrectOptions& options, Progress* progress) {
+  Solo solo;
+  return engine::find_stragglers({.processes = solo, .progress = progress}, {trace}, options);
 }
 
 Result<ClockTable> clock_table(const std::filesystem::path& trace, const CorrectOptions& options,

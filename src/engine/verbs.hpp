@@ -82,6 +82,10 @@ Result<ExplainedClocks> explain_clocks(const Run& run, const formats::Source& so
                                        const CorrectOptions& options,
                                        const bounds::ProvenIntervals* proven);
 
+/// entrain::find_stragglers(). In one process.
+Result<StragglerReport> find_stragglers(const Run& run, const Paths& paths,
+                                        const CorrectOptions& options);
+
 /// Plans a correction without writing it: `after`, `statistics` and `judgement` of the report are
 /// those of the times that correct() would write. The report's `output` stays empty.
 Result<CorrectReport> plan_correction(const Run& run, const Paths& archive,

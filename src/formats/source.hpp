@@ -23,6 +23,7 @@
 #include "base/try.hpp"
 #include "formats/merge_plan.hpp"
 #include "output/output.hpp"
+#include "trace/collectives.hpp"
 #include "trace/loaded_trace.hpp"
 #include "trace/properties.hpp"
 #include "trace/workers.hpp"
@@ -237,6 +238,14 @@ class Source {
   /// Summary of the contents, for people. Errors: those of load().
   [[nodiscard]] virtual Result<ArchiveInfo> describe(unsigned threads,
                                                      Progress* progress) const = 0;
+
+  /// The collectives of the trace, by the pairs of calls of which its edges are; `loaded`: trace
+  /// that load() has read. Empty: the format has none. In one process. Errors: those of pairing.
+  [[nodiscard]] virtual Result<std::optional<trace::Collectives>> collectives(
+      const trace::LoadedTrace& loaded, const CheckOptions& options, Progress* progress) const {
+    static_cast<void>(loaded), static_cast<void>(options), static_cast<void>(progress);
+    return std::nullopt;
+  }
 
   /// Where pairs depend on clocks: this source, paired by the times of `maps`. Else null.
   [[nodiscard]] virtual std::unique_ptr<Source> paired_after(std::span<const ClockMap> maps) const {

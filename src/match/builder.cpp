@@ -388,6 +388,21 @@ Result<trace::Witness> find_witness(const trace::Share& share, bool messages_mis
   return std::move(builder.witness());
 }
 
+Result<trace::Collectives> find_collectives(const trace::Share& share, bool dense_alltoallv,
+                                            unsigned threads, const Progress* progress) {
+  TRY(share.team.agree(require_countable({.events = own_events(share)}, share.trace.path)));
+  Builder builder(
+      share,
+      {.dense_alltoallv = dense_alltoallv, .threads = threads, .edges = false, .collectives = true},
+      progress);
+  TRY(builder.agree());
+  for (const auto match : {match_messages, match_collectives}) {  // lost messages align calls
+    match(builder);
+    TRY(builder.agree());
+  }
+  return std::move(builder.collectives());
+}
+
 Graph build_graph(const trace::Trace& trace, const Options& options) {
   Solo solo;
   const trace::Partition partition = trace::undivided(trace.definitions);

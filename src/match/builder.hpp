@@ -135,6 +135,9 @@ class Builder {
   /// Set by find_gaps(), per process. `ends_early`: for this member's processes only.
   std::vector<bool> has_gaps, ends_early;
 
+  /// Collectives of this member; only with Options::collectives.
+  [[nodiscard]] trace::Collectives& collectives() { return collectives_; }
+
   /// Claims of this member where records are missing.
   [[nodiscard]] trace::Witness& witness() { return graph_.witness; }
 
@@ -166,6 +169,7 @@ class Builder {
   bool full_ = false;  ///< something was skipped, as 32 bits did not suffice
   std::uint64_t most_operations_ = 0;
   Graph graph_;
+  trace::Collectives collectives_;
   std::vector<EventCounts> event_counts_;  ///< one per location
   std::vector<BigVector<Edge>> edges_;     ///< sorted by location of the receive
   /// Number of the first event per location, and the end; multiples of 64, so that threads may fill

@@ -8,6 +8,10 @@
 #include <span>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "trace/operations.hpp"
+
 namespace entrain::match {
 
 namespace {
@@ -247,17 +251,32 @@ class InstanceSides {
   InstanceSides(Builder& builder, Shape shape, std::uint32_t root)
       : builder_(builder), shape_(shape), root_(root) {}
 
-  void add_send(const CommProcess& member, const Call& call) {
-    const bool everybody = shape_ == Shape::everybody;
-    if ((!everybody && !call.sent) || call.begin.location == k_none) return;
-    if (shape_ == Shape::from_root && member.process != root_) return;
-    sends.push_back(builder_.participant(call.begin, member.rank));
+  [[nodiscard]] bool sends_data(const CommProcess& member, const Call& call) const {
+    if (shape_ != Shape::everybody && !call.sent) return false;
+    return shape_ != Shape::from_root || member.process == root_;
   }
-  void add_receive(const CommProcess& member, const Call& call) {
-    const bool everybody = shape_ == Shape::everybody;
-    if ((!everybody && !call.received) || call.begin.location == k_none) return;
-    if (shape_ == Shape::to_root && member.process != root_) return;
-    receives.push_back(builder_.participant(call.end, member.rank));
+  [[nodiscard]] bool receives_data(const CommProcess& member, const Call& call) const {
+    if (shape_ != Shape::everybody && !call.received) return false;
+    return shape_ != Shape::to_root || member.process == root_;
+  }
+  /// Only a call with a begin takes part.
+  void add(const CommProcess& member, const Call& call, bool may_send, bool may_receive) {
+    if (call.begin.location == k_none) return;
+    const bool sends_any = may_send && sends_data(member, call);
+    const bool receives_any = may_receive && receives_data(member, call);
+    if (builder_.options().collectives) {
+      const auto stamp = [&](const NodeRef& event) {
+        return builder_.events(event.location).time(event.node);
+      };
+      builder_.collectives().calls.push_back({.begin = stamp(call.begin),
+                                              .end = stamp(call.end),
+                                              .location = call.begin.location,
+                                              .gives = sends_any,
+                                              .takes = receives_any});
+      return;
+    }
+    if (sends_any) sends.push_back(builder_.participant(call.begin, member.rank));
+    if (receives_any) receives.push_back(builder_.participant(call.end, member.rank));
   }
 
   void reserve(std::size_t members) {
@@ -272,6 +291,33 @@ class InstanceSides {
   Shape shape_;
   std::uint32_t root_;
 };
+
+void left_out(Builder& builder, const char* why) {
+  for (auto& [name, count] : builder.collectives().left_out) {
+    if (name == why) return void(++count);
+  }
+  builder.collectives().left_out.emplace_back(why, 1);
+}
+
+/// Adds the collective of the calls that were added from `first` on.
+void note_collective(Builder& builder, const Call& call, std::size_t first) {
+  trace::Collectives& found = builder.collectives();
+  const std::vector<trace::Comm>& comms = builder.definitions().comms;
+  for (std::size_t c = found.groups.size(); c < comms.size(); ++c) {
+    found.groups.push_back(comms[c].name.empty() ? fmt::format("communicator {}", comms[c].id)
+                                                 : comms[c].name);
+  }
+  while (found.operations.size() <= call.op) {
+    found.operations.emplace_back(
+        trace::operation_name(static_cast<std::uint8_t>(found.operations.size())));
+  }
+  const trace::Comm& comm = comms[call.space];
+  found.all.push_back({.first = first,
+                       .members = static_cast<std::uint32_t>(found.calls.size() - first),
+                       .expected = static_cast<std::uint32_t>(processes_of(builder, comm).size()),
+                       .operation = call.op,
+                       .group = call.space});
+}
 
 /// Root of an instance, from any call that knows it.
 std::uint32_t common_root(std::span<const Call> calls) {
@@ -329,7 +375,11 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
                   std::span<const Call> calls, const trace::Comm& comm, bool one_sided) {
   Shape shape = shape_of(calls[0].op, one_sided);
   if (shape == Shape::totals_only) {
-    if (any_names_partners(calls)) return add_named_instance(builder, members, calls, comm);
+    if (builder.options().collectives && !builder.options().dense_alltoallv) {
+      return left_out(builder, "alltoallv_instances");
+    }
+    if (!builder.options().collectives && any_names_partners(calls))
+      return add_named_instance(builder, members, calls, comm);
     if (!builder.options().dense_alltoallv) {
       builder.count_skipped("alltoallv_instances");
       return;
@@ -339,17 +389,23 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
   if (shape == Shape::none) return;
   const std::uint32_t root = common_root(calls);
   const EdgeKind kind = kind_of(shape, one_sided);
+  if (builder.options().collectives && shape == Shape::prefix) return left_out(builder, "scans");
   // An inter-communicator exchanges only between its groups: once in each direction.
   for (const bool to_second : {true, false}) {
     if (!to_second && !comm.inter) break;
     InstanceSides sides(builder, shape, root);
     sides.reserve(members.size());
+    const std::size_t first = builder.collectives().calls.size();
     for (std::size_t i = 0; i < members.size(); ++i) {
       const bool in_second = members[i].second_group;
-      if (!comm.inter || in_second != to_second) sides.add_send(members[i], calls[i]);
-      if (!comm.inter || in_second == to_second) sides.add_receive(members[i], calls[i]);
+      sides.add(members[i], calls[i], !comm.inter || in_second != to_second,
+                !comm.inter || in_second == to_second);
     }
-    builder.add_exchange(kind, shape == Shape::prefix, sides.sends, sides.receives);
+    if (builder.options().collectives) {
+      note_collective(builder, calls[0], first);
+    } else {
+      builder.add_exchange(kind, shape == Shape::prefix, sides.sends, sides.receives);
+    }
   }
 }
 

@@ -394,5 +394,59 @@ TEST(Collectives, the_leave_of_an_init_follows_its_enter) {
             (Pairs{{{0, 10}, {1, 20}}, {{1, 10}, {0, 20}}}));
 }
 
+trace::Collectives found_in(const TraceBuilder& builder) {
+  Solo solo;
+  const trace::Trace& trace = builder.trace();
+  const trace::Partition partition = trace::undivided(trace.definitions);
+  auto found = find_collectives({solo, partition, trace}, false, 1, nullptr);
+  EXPECT_TRUE(found);
+  return found ? *std::move(found) : trace::Collectives();
+}
+
+TEST(Collectives, calls_are_found_with_those_that_give_and_take) {
+  const trace::Collectives found = found_in(one_call(3, op::allreduce));
+  ASSERT_EQ(found.all.size(), 1u);
+  EXPECT_EQ(found.operations.at(found.all[0].operation), "Allreduce");
+  EXPECT_EQ(found.all[0].members, 3u);
+  EXPECT_EQ(found.all[0].expected, 3u);
+  for (LocationIndex l = 0; l < 3; ++l) {
+    EXPECT_EQ(found.calls[l].location, l);
+    EXPECT_EQ(found.calls[l].begin, 10u + l);
+    EXPECT_EQ(found.calls[l].end, 20u + l);
+    EXPECT_TRUE(found.calls[l].gives && found.calls[l].takes);
+  }
+  for (const bool from_root : {true, false}) {
+    const trace::Collectives rooted = found_in(one_call(3, from_root ? op::bcast : op::reduce, 1));
+    ASSERT_EQ(rooted.calls.size(), 3u);
+    EXPECT_EQ(rooted.calls[0].gives, !from_root);
+    EXPECT_EQ(rooted.calls[0].takes, from_root);
+    EXPECT_EQ(rooted.calls[1].gives || !from_root, true);
+    EXPECT_EQ(rooted.calls[1].takes || from_root, true);
+  }
+}
+
+TEST(Collectives, scans_and_totals_are_left_out) {
+  EXPECT_EQ(count_of(found_in(one_call(3, op::scan)).left_out, "scans"), 1u);
+  EXPECT_EQ(count_of(found_in(one_call(3, op::alltoallv)).left_out, "alltoallv_instances"), 1u);
+}
+
+TEST(Collectives, calls_are_found_as_edges_pair_them) {
+  for (const bool is_last_lost : {false, true}) {
+    TraceBuilder b(3);
+    for (LocationIndex l = 0; l < 3; ++l) {
+      for (std::uint64_t i = 0; i < 20; ++i) {
+        if (is_last_lost && l == 2 && i == 19) continue;
+        const std::uint8_t operation = i % 3 == 0 ? op::barrier : op::allreduce;
+        b.collective(l, 100 * i + 7 * l, 100 * i + 50 + l, operation, trace::k_root_none);
+      }
+    }
+    const Graph graph = build_graph(b.trace(), {});
+    EXPECT_EQ(found_in(b).all.size(), graph.exchanges.size());
+    EXPECT_GE(graph.exchanges.size(), 19u);
+    EXPECT_EQ(found_in(b).all.back().members,
+              is_last_lost && graph.exchanges.size() > 19 ? 2u : 3u);
+  }
+}
+
 }  // namespace
 }  // namespace entrain::match

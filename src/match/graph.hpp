@@ -13,6 +13,7 @@
 
 #include "base/big_vector.hpp"
 #include "base/ids.hpp"
+#include "trace/collectives.hpp"
 #include "trace/pair_mu.hpp"
 #include "trace/share.hpp"
 #include "trace/witness.hpp"
@@ -135,6 +136,7 @@ struct Options {
   bool every_event = false;    ///< nodes also for communication events without edges
   unsigned threads = 1;        ///< threads, 0: all cores; the graph does not depend on it
   bool edges = true;           ///< false: only the witness is wanted
+  bool collectives = false;    ///< only find_collectives() sets it, without `edges`
 };
 
 /// Matches sends with receives and collective calls with each other (docs/method.md, section 2).
@@ -155,6 +157,12 @@ Result<Graph> build_graph(const trace::Share& share, const Options& options,
 /// build_graph().
 Result<trace::Witness> find_witness(const trace::Share& share, bool messages_missing,
                                     unsigned threads, const Progress* progress);
+
+/// Finds the collectives of communicators, as build_graph() pairs their calls. Alltoallv and
+/// alltoallw, in which a member waits for its partners only, count if `dense_alltoallv`. Collective
+/// and with the errors of build_graph(); each member finds its share.
+Result<trace::Collectives> find_collectives(const trace::Share& share, bool dense_alltoallv,
+                                            unsigned threads, const Progress* progress);
 
 /// Raises the minimum latency of messages between two machines to that of the pair, where it is
 /// above `mu` of their class. Collectives keep mu of the class: their maxima need a single value.

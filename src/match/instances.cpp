@@ -41,7 +41,7 @@ class InstanceMatcher {
       align_calls(all);
       lists.push_back(std::move(all));
     }
-    if (!builder_.options().edges) return;
+    if (!builder_.options().edges && !builder_.options().collectives) return;
     take_census(lists);
     ship(std::move(lists));
     // A team of one finds disagreements while it adds the instances.

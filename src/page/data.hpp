@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <entrain/stragglers.hpp>
+
 #include "page/curve.hpp"
 #include "page/survey.hpp"
 #include "trace/layout.hpp"
@@ -89,8 +91,9 @@ struct Data {
   EdgeCounts before, after;          ///< counts of all edges
   std::uint64_t instances = 0;
   std::vector<PageInstance> sample;
-  std::vector<std::string> region_names;    ///< names for `nearby`
-  std::vector<std::string> location_names;  ///< name of each location of `edges`; "" for others
+  std::optional<StragglerReport> stragglers;  ///< only with bounds, where there are collectives
+  std::vector<std::string> region_names;      ///< names for `nearby`
+  std::vector<std::string> location_names;    ///< name of each location of `edges`; "" for others
 };
 
 /// More lines in one plot cannot be told apart.

@@ -196,17 +196,6 @@ Json row_json(const ClockRow& row, std::uint64_t hz) {
           {"maybe_only", text_or_null(row.maybe_only)}};
 }
 
-std::string cell_text(const Json& value) {
-  if (value.is_null()) return "";
-  if (!value.is_string()) return value.dump();
-  std::string text = value.get<std::string>();
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) {
-    text.insert(at, 1, '"');
-  }
-  return '"' + text + '"';
-}
-
 /// The figure by which an order sorts; empty ones are smallest.
 double figure_of(const ClockRow& row, ClockOrder order) {
   switch (order) {
@@ -332,18 +321,8 @@ std::string clocks_json_text(const CheckReport& check) {
 }
 
 std::string clocks_csv(const ClockTable& table) {
-  std::string text;
-  const Json header = row_json({}, 1);
-  for (const auto& [name, value] : header.items()) text += (text.empty() ? "" : ",") + name;
-  text += "\n";
-  for (const ClockRow& row : table.rows) {
-    std::string line;
-    const Json cells = row_json(row, table.resolution_hz);
-    for (const auto& [name, value] : cells.items()) {
-      line += (line.empty() ? "" : ",") + cell_text(value);
-    }
-    text += line + "\n";
-  }
+  std::string text = csv_heading(row_json({}, 1));
+  for (const ClockRow& row : table.rows) text += csv_line(row_json(row, table.resolution_hz));
   return text;
 }
 

@@ -35,6 +35,32 @@ Json counters(const Counters& counts) {
   return object;
 }
 
+std::string csv_heading(const Json& row) {
+  std::string text;
+  for (const auto& [name, value] : row.items()) text += (text.empty() ? "" : ",") + name;
+  return text + "\n";
+}
+
+std::string csv_line(const Json& row) {
+  const auto cell = [](const Json& value) -> std::string {
+    if (value.is_null()) return "";
+    if (!value.is_string()) return value.dump();
+    std::string text = value.get<std::string>();
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) {
+      text.insert(at, 1, '"');
+    }
+    return '"' + text + '"';
+  };
+  std::string line;
+  bool is_first = true;
+  for (const Json& value : row) {
+    line += (is_first ? "" : ",") + cell(value);
+    is_first = false;
+  }
+  return line + "\n";
+}
+
 std::string dump(const Json& document) {
   return printable(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", "\n");
 }

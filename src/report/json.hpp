@@ -26,6 +26,10 @@ Json text_or_null(const std::string& text);
 /// An object with one member per counter, in their order; counters of one name are added up.
 Json counters(const Counters& counts);
 
+/// The names of an object's members, and their values, as lines of CSV; null is an empty cell.
+std::string csv_heading(const Json& row);
+std::string csv_line(const Json& row);
+
 /// The document as text with a final newline. Strings of a trace may be any bytes: what is not
 /// UTF-8 is replaced by U+FFFD, so this does not throw; what a terminal may obey or nobody sees is
 /// escaped (printable()), which changes no string.

@@ -18,5 +18,6 @@ template std::string json_text(const CorrectReport&);
 template std::string json_text(const EdgesReport&);
 template std::string json_text(const ExportReport&);
 template std::string json_text(const MergeReport&);
+template std::string json_text(const StragglerReport&);
 
 }  // namespace entrain::report

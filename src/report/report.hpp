@@ -8,6 +8,7 @@
 #include <entrain/export.hpp>
 #include <entrain/info.hpp>
 #include <entrain/report.hpp>
+#include <entrain/stragglers.hpp>
 
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -75,5 +76,13 @@ std::string to_text(const ArchiveInfo& info, const Style& style);
 /// Schema entrain.info/1. `length_s` and `span_s` are `length_ticks` and
 /// `last_ticks - first_ticks` in seconds.
 Json to_json(const ArchiveInfo& info);
+
+/// Who makes the others wait: a row per process, and the groups, steps and collectives with the
+/// longest waits.
+std::string to_text(const StragglerReport& report, const Style& style);
+/// Schema entrain.stragglers/1: `verdict` is "stragglers", "none" or "unproven" (nothing is
+/// proved); `ranks`, `groups` and `steps` are rows; `longest` has the ten collectives with the
+/// longest waits.
+Json to_json(const StragglerReport& report);
 
 }  // namespace entrain::report

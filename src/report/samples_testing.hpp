@@ -4,6 +4,7 @@
 #include <entrain/compare.hpp>
 #include <entrain/info.hpp>
 #include <entrain/report.hpp>
+#include <entrain/stragglers.hpp>
 
 /// Reports with every field filled, for the tests of tables and JSON. Invented numbers.
 namespace entrain::report::samples {
@@ -294,6 +295,80 @@ inline ArchiveInfo info() {
   info.completeness.mpi_communication = true;
   info.anomalies = {{"truncated event files", 1}, {"unknown records", 0}};
   return info;
+}
+
+/// A rank that stands out, one that is last now and then, and ties of two more.
+inline StragglerReport stragglers() {
+  StragglerReport report;
+  report.archive = "run";
+  report.resolution_hz = 1'000'000'000;
+  report.processes = {"rank 0", "rank 1", "rank 2", "rank 3"};
+  report.operations = {"all_reduce", "broadcast"};
+  report.groups = {"group world of [0, 1, 2, 3]", "group node, \"left\""};
+  const auto add = [&](std::uint32_t operation, std::uint32_t last, std::int64_t wait) {
+    CollectiveWait one{.operation = operation,
+                       .members = 4,
+                       .step = 7,
+                       .known = LastArrival::proven,
+                       .last = last,
+                       .time_ticks = 1'700'000'000'000'000'000 + wait,
+                       .alone_ticks = wait / 4,
+                       .wait_ticks = wait,
+                       .longest_ticks = wait / 2,
+                       .certain_ticks = wait / 10};
+    report.collectives.push_back(one);
+  };
+  add(0, 3, 2'000'000);
+  add(1, 1, 2'100'000);
+  report.collectives.push_back({.group = 1, .members = 2, .known = LastArrival::tie, .last = 2});
+  report.rows = {
+      {.process = 3,
+       .collectives = 500,
+       .last = 412,
+       .wait_ticks = 1'930'000'000,
+       .alone_ticks = 480'000'000,
+       .longest_ticks = 7'500'000,
+       .ties = 4},
+      {.process = 1,
+       .collectives = 512,
+       .last = 40,
+       .wait_ticks = 60'000'000,
+       .alone_ticks = 9'000'000,
+       .longest_ticks = 2'100'000,
+       .ties = 12},
+      {.process = 0, .collectives = 500, .ties = 12, .likely = 9, .likely_ticks = 800'000},
+      {.process = 2, .collectives = 500}};
+  report.outstanding = 1;
+  report.by_group = {{.number = 0,
+                      .collectives = 500,
+                      .proven = 452,
+                      .ties = 12,
+                      .wait_ticks = 1'990'000'000,
+                      .worst = 3,
+                      .worst_ticks = 1'930'000'000},
+                     {.number = 1, .collectives = 12}};
+  report.by_step = {{.number = 7,
+                     .collectives = 250,
+                     .proven = 226,
+                     .ties = 12,
+                     .wait_ticks = 990'000'000,
+                     .worst = 3,
+                     .worst_ticks = 930'000'000},
+                    {.number = 8,
+                     .collectives = 250,
+                     .proven = 226,
+                     .wait_ticks = 1'000'000'000,
+                     .worst = 3,
+                     .worst_ticks = 1'000'000'000}};
+  report.proven = 452;
+  report.ties = 12;
+  report.unproven = 2;
+  report.incomplete = 1;
+  report.contradicting = 2;
+  report.wait_ticks = 1'990'000'000;
+  report.left_out = {{"scans", 3}};
+  report.notes = {"nothing ties rank 9 to the others"};
+  return report;
 }
 
 }  // namespace entrain::report::samples

@@ -36,6 +36,7 @@ Verbs all_verbs() {
   verbs.push_back(make_clocks());
   verbs.push_back(make_correct());
   verbs.push_back(make_report());
+  verbs.push_back(make_stragglers());
   verbs.push_back(make_edges());
   verbs.push_back(make_export());
   verbs.push_back(make_merge());

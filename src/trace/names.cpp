@@ -9,6 +9,7 @@
 #include <entrain/export.hpp>
 #include <entrain/options.hpp>
 #include <entrain/report.hpp>
+#include <entrain/stragglers.hpp>
 #include <entrain/synth.hpp>
 
 namespace entrain {
@@ -92,6 +93,10 @@ const char* name_of(ClockState state) {
 
 const char* name_of(Verdict verdict) {
   return name_in({"violations", "clean", "unproven"}, verdict);
+}
+
+const char* name_of(LastArrival known) {
+  return name_in({"proven", "tie", "nobody", "unproven", "incomplete"}, known);
 }
 
 const char* name_of(Doubt doubt) {

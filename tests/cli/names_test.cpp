@@ -153,6 +153,7 @@ TEST_P(Names, never_reach_the_terminal_as_they_are) {
       all += said({"info", input, json});
       all += said({"check", input, "--bounds", json});
       all += said({"check", input, "--presync", "causal", json});
+      all += said({"stragglers", input, json});
       all += said({"correct", input, "-o", output, "--force", json});
       all += said({"correct", input, "-o", output, json});  // which is refused
       all += said({"compare", input, output, json});

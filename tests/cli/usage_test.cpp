@@ -15,12 +15,13 @@ using testing::HasSubstr;
 
 const std::vector<std::string> k_verbs{"info",   "check", "clocks", "correct", "edges",
                                        "export", "merge", "align",  "compare", "distort",
-                                       "drop",   "synth", "record", "net"};
+                                       "drop",   "synth", "record", "net",     "stragglers"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
     {"info", {}},
     {"clocks", {"--sort", "--max-offset", "--csv"}},
+    {"stragglers", {"--csv", "--presync", "--max-rate-ppm"}},
     {"check",
      {"--presync", "--sessions", "--clock-domain", "--mu", "--alltoallv", "--init-finalize",
       "--strict-latency", "--bounds", "--bounds-csv", "--max-rate-ppm", "--clock-kind",

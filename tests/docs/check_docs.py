@@ -40,7 +40,8 @@ DOCUMENTS = [
 ]
 RUNNABLE = ["README.md", "docs/manual/align.md", "docs/manual/bounds.md", "docs/manual/correct.md",
             "docs/manual/export.md", "docs/manual/merge.md", "docs/manual/net.md", "docs/manual/services.md",
-            "docs/manual/training.md", "docs/manual/vampir-scalasca.md"]
+            "docs/manual/stragglers.md", "docs/manual/training.md",
+            "docs/manual/vampir-scalasca.md"]
 
 EXAMPLES = "docs/api.md"
 COMPILE = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]

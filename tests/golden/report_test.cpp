@@ -14,6 +14,7 @@
 #include "report/clock_report.hpp"
 #include "report/report.hpp"
 #include "report/samples_testing.hpp"
+#include "report/straggler_report.hpp"
 #include "report/verdict_report.hpp"
 #include "sim/report/reports.hpp"
 #include "sim/report/samples_testing.hpp"
@@ -71,6 +72,38 @@ TEST(GoldenReport, check_of_an_empty_trace) {
 TEST(GoldenReport, clocks) {
   expect_golden_report("clocks", samples::clocks());
   expect_golden("clocks.csv", clocks_csv(samples::clocks()));
+}
+
+TEST(GoldenReport, stragglers) {
+  expect_golden_report("stragglers", samples::stragglers());
+  expect_golden("stragglers.csv", stragglers_csv(samples::stragglers()));
+}
+
+TEST(StragglerReport, says_that_nobody_stands_out_or_nothing_is_proved) {
+  StragglerReport report = samples::stragglers();
+  report.outstanding = 0;
+  EXPECT_THAT(stragglers_sentence(report),
+              testing::StartsWith("No process stands out: rank 3 is "));
+  report.ties = 700;
+  EXPECT_THAT(stragglers_sentence(report), testing::StartsWith("Nobody is proved to stand out: "));
+  EXPECT_THAT(stragglers_sentence(report),
+              testing::HasSubstr("By their times alone rank 0 would be last most often, in 9 of"));
+  report.proven = 0;
+  report.reason = "the trace contradicts itself";
+  EXPECT_THAT(stragglers_sentence(report),
+              testing::HasSubstr("no last arrival is proved, as the trace contradicts itself"));
+  EXPECT_EQ(stragglers_sentence({}), "There is no collective of which all members are known.");
+  EXPECT_NE(to_text(StragglerReport(), {}), "");
+}
+
+TEST(StragglerReport, names_many_by_the_first_ones) {
+  StragglerReport report = samples::stragglers();
+  report.outstanding = 2;
+  EXPECT_THAT(stragglers_sentence(report),
+              testing::StartsWith("rank 3 and rank 1 are last in 452 of "));
+  report.outstanding = 4;
+  EXPECT_THAT(stragglers_sentence(report),
+              testing::StartsWith("4 of 4 processes (rank 3, rank 1, rank 0 and more) are last"));
 }
 
 TEST(ClockReport, sorts_by_name_and_by_size) {

@@ -6,6 +6,7 @@ import { load } from "./data";
 import { leftOut } from "./leftout";
 import { margins } from "./margins";
 import { matrix } from "./matrix";
+import { stragglers } from "./stragglers";
 import { timeLines } from "./timelines";
 import { Store, drawForPaper, el, name } from "./ui";
 import { archiveOf, verdict } from "./verdict";
@@ -27,7 +28,7 @@ function start(): void {
   const archive = archiveOf(page).split("/").pop() || archiveOf(page);
   document.title = `Entrain: ${archive.slice(0, 80)}`;
   const views: [string, HTMLElement | null][] = [["Verdict", verdict(page, store)], [page.before.violations > 0 ? "Worst" : "Tightest", timeLines(page, store)], ["Clocks", clocks(page, store)], ["Curves", curves(page, store)],
-    ["Pairs", matrix(page, store)], ["Margins", margins(page, store)], ["Collectives", collectives(page, store)], ["Left out", leftOut(page)]];
+    ["Pairs", matrix(page, store)], ["Margins", margins(page, store)], ["Stragglers", stragglers(page, store)], ["Collectives", collectives(page, store)], ["Left out", leftOut(page)]];
   const there = views.filter((v): v is [string, HTMLElement] => v[1] !== null);
   const go = (): void => there.find(([, node]) => node.id === store.get("view"))?.[1].scrollIntoView();
   const links = there.map(([text, node]) => el("a", { href: `#${node.id}`, onclick: (e: Event) => { e.preventDefault(); store.set({ view: node.id }); go(); } }, text));

@@ -125,12 +125,18 @@ void Synth::declare_times(OptionSet& set) {
             "How much that time varies, between processes and with an exponential tail from "
             "iteration to iteration, as a fraction of its mean, 0 to 1. Use 0 for a program "
             "in lockstep. Default: 0.2.");
+  set.value("--straggler", options_.straggler, count(0, k_most_synth_files - 1), "RANK",
+            "The rank that --straggler-s makes late. Needs --format chrome. Default: 0.");
+  set.value("--straggler-s", options_.straggler_s, number(0, 1000, "seconds"), "SECONDS",
+            "How much later one rank begins each step, as if it waited for its input, seconds, 0 "
+            "to 1000. Use it to try entrain stragglers. Needs --format chrome. Default: 0.");
 }
 
 Result<void> Synth::check_use(const OptionSet& set) const {
   const std::string why =
       fmt::format("does not concern --format {}; leave it out", name_of(options_.format));
-  if (options_.format != SynthFormat::chrome) TRY(set.refuse({"--devices"}, why));
+  if (options_.format != SynthFormat::chrome)
+    TRY(set.refuse({"--devices", "--straggler", "--straggler-s"}, why));
   if (options_.format != SynthFormat::otf2) TRY(set.refuse({"--pattern"}, why));
   if (options_.format != SynthFormat::otlp) return {};
   return set.refuse({"--communication-share", "--locations-per-node", "--latency-s", "--tail-s",

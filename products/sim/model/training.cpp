@@ -47,7 +47,8 @@ Result<void> check_loop_length(std::uint64_t steps, const SynthOptions& options)
   const Timing timing = timing_of(options);
   const double slowest = std::max(static_cast<double>(timing.latency) + timing.tail,
                                   static_cast<double>(timing.back_latency) + timing.back_tail);
-  const double length = static_cast<double>(steps) * (4 * timing.iteration + 100 * slowest + 1e6) +
+  const double length = static_cast<double>(steps) * (4 * timing.iteration + 100 * slowest +
+                                                      options.straggler_s * 1e9 + 1e6) +
                         static_cast<double>(options.events) * k_least_compute;
   if (length < k_longest) return {};
   return fail(ErrorKind::usage,
@@ -145,6 +146,8 @@ class Training::Loop {
 
   void step(std::uint64_t number) {
     for (Rank& rank : ranks_) rank.step_begin = rank.now;
+    ranks_[training_.options_.straggler].now +=
+        static_cast<std::uint64_t>(training_.options_.straggler_s * 1e9);
     for (const Part& part : k_parts) {
       std::fill(rounds_.begin(), rounds_.end(), Round{});
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) begin(part, number, r);

@@ -157,6 +157,8 @@ void describe(Call& call, const Members& argument, std::string_view stream) {
   const std::string_view group = argument["Process Group Name"];
   call.group = !group.empty() || !ranks.empty() ? fmt::format("group {} of {}", group, ranks)
                                                 : fmt::format("{}{}", k_stream, stream);
+  const std::uint32_t size = rank_in(argument["Group size"]);
+  call.group_size = size == k_no_rank ? 0 : size;
   if (call.operation == Operation::send_receive) {
     call.from = rank_in(argument["Src Rank"]);
     call.to = rank_in(argument["Dst Rank"]);

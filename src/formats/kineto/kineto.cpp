@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/kineto/kineto.hpp"
-#include "formats/perfetto/packets.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,6 +17,7 @@
 #include "base/executor.hpp"
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
+#include "base/names.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/strings.hpp"
@@ -30,6 +31,7 @@
 #include "formats/kineto/ranks.hpp"
 #include "formats/kineto/rewrite.hpp"
 #include "formats/kineto/worst_edges.hpp"
+#include "formats/perfetto/packets.hpp"
 
 namespace entrain::kineto {
 
@@ -113,6 +115,9 @@ class Run : public formats::Recording {
     return merge_files(files_, ranks_, plan);
   }
 
+  [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(
+      const trace::LoadedTrace& loaded, const CheckOptions& options,
+      Progress* progress) const override;
   [[nodiscard]] Result<formats::EventTimes> event_times() const override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
   [[nodiscard]] Result<void> for_each_work(
@@ -360,6 +365,47 @@ void Run::add(const Instance& instance) {
     }
   }
   list.instances.push_back(one);
+}
+
+Result<std::optional<trace::Collectives>> Run::collectives(const trace::LoadedTrace&,
+                                                           const CheckOptions&, Progress*) const {
+  trace::Collectives found;
+  Names names;
+  std::vector<std::uint32_t> most;  // members of a collective, per group
+  for (std::size_t o = 0; o <= static_cast<std::size_t>(Operation::other); ++o) {
+    found.operations.emplace_back(name_of(static_cast<Operation>(o)));
+  }
+  for (const Instance& instance : matches_.instances) {
+    if (instance.operation == Operation::send_receive) continue;
+    const bool from_root = comes_from_root(instance.operation);
+    const bool to_root = goes_to_root(instance.operation);
+    const Member& one = instance.members.front();
+    const Call& first = ranks_[one.file].calls[one.call];
+    trace::CollectiveOperation collective{
+        .first = found.calls.size(),
+        .members = static_cast<std::uint32_t>(instance.members.size()),
+        .expected = first.group_size,
+        .operation = static_cast<std::uint32_t>(instance.operation),
+        .group = names.number(first.group)};
+    most.resize(names.all().size(), 0);
+    most[collective.group] = std::max(most[collective.group], collective.members);
+    for (const auto& [f, position] : instance.members) {
+      const Call& call = ranks_[f].calls[position];
+      const bool is_root = f == instance.root;
+      if (call.step > 0 && !collective.step) collective.step = call.step - 1;
+      found.calls.push_back({.begin = call.begin,
+                             .end = call.end,
+                             .location = ranks_[f].numbers[call.clock],
+                             .gives = !from_root || is_root,
+                             .takes = !(from_root && is_root) && (!to_root || is_root)});
+    }
+    found.all.push_back(collective);
+  }
+  for (trace::CollectiveOperation& one : found.all) {
+    if (one.expected == 0) one.expected = most[one.group];
+  }
+  found.groups = names.all();
+  return found;
 }
 
 /// A receive ends after its send began. The send may end at any time: its data may wait.

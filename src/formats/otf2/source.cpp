@@ -20,6 +20,7 @@
 #include "formats/otf2/load.hpp"
 #include "formats/otf2/moved_times.hpp"
 #include "formats/otf2/write_archive.hpp"
+#include "match/graph.hpp"
 #include "trace/operations.hpp"
 #include "trace/properties.hpp"
 
@@ -224,6 +225,16 @@ class ArchiveSource : public formats::Source {
     TRY_ASSIGN(const auto exchanges,
                clocks::read_clock_samples(folder, loaded.trace, loaded.own(solo)));
     return formats::clocks_of(loaded.trace, exchanges);
+  }
+  [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(
+      const trace::LoadedTrace& loaded, const CheckOptions& options,
+      Progress* progress) const override {
+    Solo solo;
+    TRY_ASSIGN(
+        trace::Collectives found,
+        match::find_collectives(loaded.share(solo), options.alltoallv == AlltoallvRule::dense,
+                                options.threads, progress));
+    return std::optional(std::move(found));
   }
   [[nodiscard]] Result<ArchiveInfo> describe(unsigned threads, Progress* progress) const override {
     trace::Workers workers(threads);

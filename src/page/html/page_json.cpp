@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include <entrain/entrain.hpp>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "base/printable.hpp"
 #include "report/clock_report.hpp"
 #include "report/report.hpp"
+#include "report/straggler_report.hpp"
 #include "report/verdict_report.hpp"
 
 namespace entrain::page {
@@ -231,6 +233,48 @@ Json bin_edges_json() {
   return edges;
 }
 
+/// Makes all texts printable: names that stand in a report as they are in the
+/// trace.
+void make_printable(Json& json) {
+  if (json.is_string()) json = printable(json.get_ref<const std::string&>());
+  if (!json.is_structured()) return;
+  for (Json& part : json) make_printable(part);
+}
+
+/// Who makes the others wait, cut to what a page can show; null without collectives. Of many steps
+/// neighbours share a bar.
+Json stragglers_json(const Data& data) {
+  constexpr std::size_t k_ranks = 24, k_groups = 8, k_bars = 120;
+  if (!data.stragglers || data.stragglers->collectives.empty()) return nullptr;
+  StragglerReport report = *data.stragglers;
+  for (auto* names : {&report.processes, &report.groups, &report.operations}) {
+    for (std::string& name : *names) name = shown(name);
+  }
+  Json json = report::to_json(report);
+  Json& steps = json["steps"];
+  const std::size_t each = steps.size() / k_bars + 1;
+  Json bars = Json::array();
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const auto figure = [&](const char* key) { return steps[s][key].get<double>(); };
+    if (s % each == 0) bars.push_back(Json::array({steps[s]["step"], nullptr, 0.0, nullptr, 0.0}));
+    Json& bar = bars.back();
+    bar[1] = steps[s]["step"];
+    bar[2] = bar[2].get<double>() + figure("wait_s");
+    if (figure("worst_wait_s") <= bar[4].get<double>()) continue;
+    bar[3] = steps[s]["worst"];
+    bar[4] = steps[s]["worst_wait_s"];
+  }
+  steps = std::move(bars);
+  json["ranks_in_all"] = json["ranks"].size();
+  for (const auto& [list, most] : {std::pair("ranks", k_ranks), std::pair("groups", k_groups)}) {
+    if (json[list].size() > most) json[list].erase(json[list].begin() + most, json[list].end());
+  }
+  for (const char* own : {"schema", "archive", "resolution_hz", "notes"}) json.erase(own);
+  json["sentence"] = report::stragglers_sentence(report);
+  make_printable(json);
+  return json;
+}
+
 /// The part that every page has.
 Json common_json(const Data& data, const Origin& origin) {
   Json nodes = Json::array();
@@ -253,17 +297,10 @@ Json common_json(const Data& data, const Origin& origin) {
                 {{"before", margins_json(data.before.margins)},
                  {"after", data.corrected ? margins_json(data.after.margins) : Json(nullptr)}}},
                {"time_lines", time_lines_json(data)},
-               {"collectives", collectives_json(data)}};
+               {"collectives", collectives_json(data)},
+               {"stragglers", stragglers_json(data)}};
   add_edges(data, json);
   return json;
-}
-
-/// Makes all texts printable: names that stand in a report as they are in the
-/// trace.
-void make_printable(Json& json) {
-  if (json.is_string()) json = printable(json.get_ref<const std::string&>());
-  if (!json.is_structured()) return;
-  for (Json& part : json) make_printable(part);
 }
 
 /// Leaves out the lists with an entry per clock, as the page has a table of its

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <entrain/entrain.hpp>
+
+#include "base/try.hpp"
+#include "cli/check_options.hpp"
+#include "cli/common.hpp"
+#include "cli/verbs.hpp"
+#include "engine/verbs.hpp"
+#include "report/straggler_report.hpp"
+
+namespace entrain::cli {
+namespace {
+
+class Stragglers : public Verb {
+ public:
+  [[nodiscard]] const HelpText& help() const override {
+    static const HelpText k_help{
+        "stragglers",
+        "[OPTIONS] ARCHIVE...",
+        "who comes late to collectives, and how long the others wait",
+        {"Works out the times that correct would write, and finds per collective the process that "
+         "the others waited for: in an allreduce or barrier the last one to begin, in a broadcast "
+         "or scatter the root, in a reduction or gather the last one but the root. Changes "
+         "nothing.",
+         "A process is blamed only where the proved bounds of the clocks (see check --bounds) "
+         "leave no other one. Where they do not tell who was last, the collective is a tie; where "
+         "nothing bounds the clocks, it is unproven. Waits are summed up over all who wait; "
+         "\"alone\" is the time for which only the last one was missing.",
+         "Shows the processes that cause most waits first, then groups, steps of the training loop "
+         "and single collectives. Needs a training run or an OTF2 archive."},
+        {{"entrain stragglers run/", "Which rank do the others wait for?"},
+         {"entrain stragglers --csv run/ > collectives.csv", "A row per collective."},
+         {"entrain stragglers --presync none run/",
+          "What the times as recorded would say: that may be clocks, and not ranks."}},
+        exit_codes({{"0", "the table is shown"},
+                    {"3", "no last arrival is proved, or there are no collectives"}}),
+        {"--csv", "--json", "--quiet", "--verbose", "--presync", "--max-rate-ppm"}};
+    return k_help;
+  }
+
+  void declare(OptionSet& set) override {
+    add_archive(set, archive_, "OTF2 anchor file, or the folder that holds one.");
+    set.group("OPTIONS OF THE TABLE");
+    set.flag("--csv", csv_,
+             "Print CSV, a row per collective in order of time, with the columns of \"longest\" in "
+             "--json. Use it for a spreadsheet, or to plot waits over time.");
+    check_.declare(set);
+    common_.declare(set, "all processes");
+    set.after_parsing([this, &set]() -> Result<void> {
+      TRY(set.refuse({"--bounds-csv"}, "is of no use here; see check"));
+      if (!csv_ || !common_.json) return {};
+      return fail(ErrorKind::usage, "--csv and --json exclude each other");
+    });
+  }
+
+  int run() override {
+    CorrectOptions options;
+    options.check = check_.options;
+    options.check.threads = common_.threads;
+    return run_and_report(
+        common_,
+        [&](Progress* progress) -> Result<Shown> {
+          const engine::Run run{.processes = alone_, .progress = progress};
+          TRY_ASSIGN(StragglerReport report,
+                     engine::find_stragglers(run, engine::paths_of(archive_), options));
+          return Shown{std::move(report), csv_};
+        },
+        [](const Shown& shown) { return shown.report.proven > 0 ? k_exit_fine : k_exit_unproven; });
+  }
+
+ private:
+  struct Shown {
+    StragglerReport report;
+    bool csv = false;
+
+    friend std::string json_text(const Shown& shown) { return report::json_text(shown.report); }
+    friend std::string to_text(const Shown& shown, const report::Style& style) {
+      return shown.csv ? report::stragglers_csv(shown.report)
+                       : report::to_text(shown.report, style);
+    }
+  };
+
+  std::vector<std::string> archive_;
+  bool csv_ = false;
+  Solo alone_;
+  CheckArguments check_;
+  CommonOptions common_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_stragglers() { return std::make_unique<Stragglers>(); }
+
+}  // namespace entrain::cli
