@@ -65,10 +65,6 @@ class NearestLeast {
     for (std::optional<std::size_t> row; (row = most_violated());) {
       double price = 0;
       while (true) {
-        // A step may form the basis anew.
-        if (square(basis_.size() + 1) * x_.size() / SearchLimits::multiplications > left) {
-          return Outcome::too_long;
-        }
         const auto step = try_step(*row, price);
         if (!step) break;
         if (!*step) return Outcome::impossible;
@@ -82,7 +78,6 @@ class NearestLeast {
   }
 
  private:
-  static std::uint64_t square(std::uint64_t n) { return n * n; }
   [[nodiscard]] double excess(const Row& row) const {
     double sum = -row.least;
     for (const auto& [i, factor] : row.terms) sum += factor * x_[i];
@@ -124,13 +119,35 @@ class NearestLeast {
       append(rows_[added]);
       return std::nullopt;
     }
-    const auto at = static_cast<std::ptrdiff_t>(blocking);
+    remove(blocking);
+    return true;
+  }
+
+  /// Lets an active row go: rotations of two vectors of the basis each make the factors of those
+  /// behind it triangular again.
+  void remove(std::size_t place) {
+    const auto at = static_cast<std::ptrdiff_t>(place);
     active_.erase(active_.begin() + at);
     prices_.erase(prices_.begin() + at);
-    basis_.clear();
-    factors_.clear();
-    for (const std::size_t row : active_) append(rows_[row]);
-    return true;
+    factors_.erase(factors_.begin() + at);
+    const auto rotate = [](double cosine, double sine, double& a, double& b) {
+      const double before = a;
+      a = cosine * a + sine * b;
+      b = cosine * b - sine * before;
+    };
+    for (std::size_t a = place; a < factors_.size(); ++a) {
+      const double length = std::hypot(factors_[a][a], factors_[a][a + 1]);
+      const double cosine = factors_[a][a] / length, sine = factors_[a][a + 1] / length;
+      for (std::size_t b = a; b < factors_.size(); ++b) {
+        rotate(cosine, sine, factors_[b][a], factors_[b][a + 1]);
+      }
+      factors_[a].pop_back();
+      for (std::size_t i = 0; i < x_.size(); ++i) {
+        rotate(cosine, sine, basis_[a][i], basis_[a + 1][i]);
+      }
+      multiplied_ += 2 * (x_.size() + factors_.size() - a);
+    }
+    basis_.pop_back();
   }
 
   struct Split {

@@ -45,9 +45,11 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   trace::begin_phase(progress, "check");
   CheckSetting setting = setting_of(workers, source, t, check, progress);
   setting.survey = survey ? survey->before() : nullptr;
-  TRY_ASSIGN(report.before, check_times(setting, t.loaded, t.measured.maps));
-  setting.survey = nullptr;
-  TRY_ASSIGN(report.after, check_times(setting, t.loaded, t.presync.maps));
+  const OtherTimes found{.maps = t.presync.maps, .survey = survey ? survey->after() : nullptr};
+  TRY_ASSIGN(verify::Checks checks,
+             check_both_times(setting, t.loaded, t.measured.maps, &found));
+  report.before = std::move(checks.report);
+  report.after = *std::move(checks.others);
   report.contradicts_itself = t.told.is_exchanged || is_contradiction(t, report);
   if (report.contradicts_itself) {
     t.presync = t.measured;
@@ -59,11 +61,9 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
     report.before.explanations = t.told.all;
     engine::measure_shift(workers, t);
   }
-  setting.survey = survey ? survey->after() : nullptr;
-  if (report.contradicts_itself || survey) {
-    TRY_ASSIGN(report.after, check_times(setting, t.loaded, t.presync.maps));
-  }
   if (report.contradicts_itself) {
+    setting.survey = found.survey;
+    TRY_ASSIGN(report.after, check_times(setting, t.loaded, t.presync.maps));
     report.after.judgement = {Verdict::unproven, Doubt::contradictory_edges};
   }
   report.after.presync = t.presync.method;

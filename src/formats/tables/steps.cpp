@@ -18,7 +18,7 @@ std::string seconds_text(std::uint64_t ticks, std::uint64_t ticks_per_second) {
 }  // namespace
 
 void Step::add(std::uint64_t time) {
-  divisor_ = std::gcd(divisor_, time);
+  if (divisor_ != 1) divisor_ = std::gcd(divisor_, time);
   if (count_++ > 0 && step_ != 1) {
     const std::uint64_t distance = time > last_ ? time - last_ : last_ - time;
     step_ = std::gcd(step_, distance);
