@@ -17,7 +17,7 @@
 #include "base/executor.hpp"
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
-#include "base/names.hpp"
+#include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/strings.hpp"
@@ -370,7 +370,7 @@ void Run::add(const Instance& instance) {
 Result<std::optional<trace::Collectives>> Run::collectives(const trace::LoadedTrace&,
                                                            const CheckOptions&, Progress*) const {
   trace::Collectives found;
-  Names names;
+  NameTable names;
   std::vector<std::uint32_t> most;  // members of a collective, per group
   for (std::size_t o = 0; o <= static_cast<std::size_t>(Operation::other); ++o) {
     found.operations.emplace_back(name_of(static_cast<Operation>(o)));

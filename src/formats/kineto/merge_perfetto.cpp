@@ -157,7 +157,7 @@ class PerfettoRank final : public RankMerger {
   void name_tracks();
 
   RecordSorter sorter_;
-  perfetto::Names categories_, names_, notes_;
+  perfetto::InternedNames categories_, names_, notes_;
   std::vector<TrackText> tracks_;
   std::vector<Process> processes_;
   std::vector<Thread> threads_;
@@ -453,7 +453,7 @@ Result<void> PerfettoRank::write(const TextSink& sink) {
   std::string out;
   perfetto::PacketWriter packets(out, unit_.number + 2, unit_.number + 1);
   packets.names([this](std::string& data) {
-    const auto add = [&](InternedField table, const perfetto::Names& names) {
+    const auto add = [&](InternedField table, const perfetto::InternedNames& names) {
       std::uint64_t number = 0;
       for (const std::string& name : names.all()) {
         perfetto::add_name(data, table, ++number, json::unescaped(name));

@@ -14,7 +14,7 @@ namespace entrain::kineto {
 namespace {
 
 using perfetto::EventField;
-using perfetto::Names;
+using perfetto::InternedNames;
 using perfetto::NoteField;
 
 constexpr int k_most_nested = 16;  ///< deeper values become JSON text
@@ -47,10 +47,10 @@ bool add_number_value(std::string& note, std::string_view text) {
   return true;
 }
 
-void add_value(std::string& note, Names& names, std::string_view text, int depth);
+void add_value(std::string& note, InternedNames& names, std::string_view text, int depth);
 
 /// Appends elements or members; false for an empty, a damaged or a deep one.
-bool add_nested(std::string& note, Names& names, std::string_view text, int depth) {
+bool add_nested(std::string& note, InternedNames& names, std::string_view text, int depth) {
   const bool is_object = text.front() == '{';
   json::Scanner scanner(text);
   std::string_view key, value;
@@ -71,7 +71,7 @@ bool add_nested(std::string& note, Names& names, std::string_view text, int dept
   return any && !scanner.failed();
 }
 
-void add_value(std::string& note, Names& names, std::string_view text, int depth) {
+void add_value(std::string& note, InternedNames& names, std::string_view text, int depth) {
   const char first = text.empty() ? '\0' : text.front();
   const std::size_t before = note.size();
   std::string room;
@@ -92,7 +92,7 @@ void add_value(std::string& note, Names& names, std::string_view text, int depth
 
 }  // namespace
 
-void add_name(std::string& fields, Names& names, EventField number, EventField text,
+void add_name(std::string& fields, InternedNames& names, EventField number, EventField text,
               std::string_view raw) {
   if (raw.data() == nullptr) return;
   if (const std::uint64_t known = names.number(raw)) {
@@ -103,7 +103,7 @@ void add_name(std::string& fields, Names& names, EventField number, EventField t
   perfetto::add_bytes(fields, text, plain(raw, room));
 }
 
-void add_note(std::string& fields, Names& names, std::string_view key, std::string_view value) {
+void add_note(std::string& fields, InternedNames& names, std::string_view key, std::string_view value) {
   perfetto::add_message(fields, EventField::debug_annotations, [&](std::string& note) {
     std::string room;
     if (const std::uint64_t known = names.number(key)) {
@@ -115,7 +115,7 @@ void add_note(std::string& fields, Names& names, std::string_view key, std::stri
   });
 }
 
-std::uint64_t add_notes(std::string& fields, Names& names, std::string_view object) {
+std::uint64_t add_notes(std::string& fields, InternedNames& names, std::string_view object) {
   if (object.empty()) return 0;
   const std::size_t before = fields.size();
   json::Scanner scanner(object);

@@ -5,7 +5,7 @@
 
 namespace entrain::perfetto {
 
-std::uint64_t Names::number(std::string_view text) {
+std::uint64_t InternedNames::number(std::string_view text) {
   constexpr std::size_t k_most_probes = 32;
   const std::size_t hash = std::hash<std::string_view>{}(text);
   for (std::size_t probe = 0; probe < k_most_probes; ++probe) {

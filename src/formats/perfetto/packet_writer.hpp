@@ -70,7 +70,7 @@ void add_message(std::string& out, Field field, Fill fill) {
 }
 
 /// Texts that packets of a sequence refer to by their numbers.
-class Names {
+class InternedNames {
  public:
   /// The number of a text, 1 or more; 0 if the table is full, or hostile texts share a hash.
   std::uint64_t number(std::string_view text);

@@ -127,8 +127,8 @@ TEST(PacketWriter, writes_lengths_of_any_size) {
   }
 }
 
-TEST(Names, are_numbered_as_they_come_until_the_table_is_full) {
-  Names names;
+TEST(InternedNames, are_numbered_as_they_come_until_the_table_is_full) {
+  InternedNames names;
   EXPECT_EQ(names.number("a"), 1u);
   EXPECT_EQ(names.number(""), 2u);
   EXPECT_EQ(names.number("a"), 1u);
