@@ -53,6 +53,7 @@ Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const
   result.packing = facts.packing;
   result.bytes = facts.bytes;
   result.hash = facts.hash;
+  result.unit = static_cast<std::uint64_t>(facts.unit);
   result.lost_events = facts.events_without_state + facts.events_without_time;
   result.holds_other_times = facts.holds_other_times;
   result.ties_machines = facts.ties_machines;

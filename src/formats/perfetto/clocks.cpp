@@ -119,6 +119,7 @@ std::int64_t Clocks::to_trace(const ClockKey& key, std::int64_t value) {
   if (key.id == primary_) return value;
   Clock* const clock = find(key);
   if (clock == nullptr) return value;
+  largest_unit_ = std::max(largest_unit_, clock->unit);
   const std::int64_t ns = in_ns(value, clock->unit);
   if (!clock->is_incremental) return clock->to_trace(ns);
   clock->last = sum(clock->last, ns);

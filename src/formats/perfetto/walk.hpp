@@ -77,6 +77,7 @@ Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unp
   facts.is_cut = packets.cut();
   facts.bytes = packets.total();
   facts.hash = packets.hash();
+  facts.unit = state.clocks.largest_unit();
   return facts;
 }
 
