@@ -43,13 +43,15 @@ void expect_good(const Error& error) {
 
 /// The text without what times are made of, also with an exponent.
 std::string without_numbers(const fs::path& file) {
-  std::string text;
-  for (const std::uint8_t byte : test::read_bytes(file)) {
-    const auto sign = static_cast<char>(byte);
-    if (std::string_view("0123456789.-+eE").find(sign) == std::string_view::npos) text += sign;
+  const std::vector<std::uint8_t> bytes = test::read_bytes(file);
+  std::string text(bytes.begin(), bytes.end());
+  if (!perfetto::may_hold_packets(text)) {
+    std::erase_if(text, [](char sign) {
+      return std::string_view("0123456789.-+eE").find(sign) != std::string_view::npos;
+    });
+    return text;
   }
   // Times of packets are numbers of several widths: what is left is how many packets there are.
-  if (!perfetto::may_hold_packets(text)) return text;
   std::uint64_t packets = 0;
   auto reader = perfetto::Packets::open(file);
   perfetto::Piece piece;

@@ -39,12 +39,13 @@ int exit_code_of(Verdict verdict) {
 }
 
 void add_archive(OptionSet& set, std::vector<std::string>& target, const char* help) {
-  set.arguments("ARCHIVE", target,
-                fmt::format("{} Several archives are one run. Or the files of a training run (JSON, "
-                            "or .pftrace of Perfetto) or of spans of services (JSON), plain or "
-                            "packed (.gz, .zst): their folder, or one after the other; - is "
-                            "standard input.",
-                            help));
+  set.arguments(
+      "ARCHIVE", target,
+      fmt::format("{} Several archives are one run. Or the files of a training run (JSON, "
+                  "or .pftrace of Perfetto) or of spans of services (JSON), plain or "
+                  "packed (.gz, .zst): their folder, or one after the other; - is "
+                  "standard input.",
+                  help));
 }
 
 void add_max_unpacked(OptionSet& set, std::uint64_t& target) {

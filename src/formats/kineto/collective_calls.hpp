@@ -159,17 +159,17 @@ struct RankFile {
   /// to its host, so that falls of the host are none of the device.
   std::map<RowOf<std::string>, std::uint32_t, IsRowBefore> rows;
   std::map<std::uint32_t, std::uint32_t> machines;  ///< clock of each machine's host
-  std::vector<std::uint32_t> numbers;  ///< positions of its clocks in the run
-  std::uint64_t zeros = 0;             ///< events with a `ts` of 0 that is no time
-  std::uint64_t cut_times = 0;         ///< number of times with more than 3 decimals
-  std::uint64_t endless_calls = 0;     ///< kernels that communicate and have no end
-  std::uint64_t timeless_calls = 0;    ///< kernels that communicate, without a time
-  std::uint64_t mixed_calls = 0;       ///< ignored: several processes, perhaps ranks
-  bool one_stream = false;             ///< mixed calls overlap on one stream of one process
-  bool whole_us = true;                ///< true if no time has decimals
-  std::vector<Call> calls;             ///< sorted by begin
-  std::vector<Arrow> arrows;           ///< arrows to or from other files, in any order
-  std::uint64_t calls_read = 0;        ///< calls of a file, once its rank has them
+  std::vector<std::uint32_t> numbers;               ///< positions of its clocks in the run
+  std::uint64_t zeros = 0;                          ///< events with a `ts` of 0 that is no time
+  std::uint64_t cut_times = 0;                      ///< number of times with more than 3 decimals
+  std::uint64_t endless_calls = 0;                  ///< kernels that communicate and have no end
+  std::uint64_t timeless_calls = 0;                 ///< kernels that communicate, without a time
+  std::uint64_t mixed_calls = 0;                    ///< ignored: several processes, perhaps ranks
+  bool one_stream = false;       ///< mixed calls overlap on one stream of one process
+  bool whole_us = true;          ///< true if no time has decimals
+  std::vector<Call> calls;       ///< sorted by begin
+  std::vector<Arrow> arrows;     ///< arrows to or from other files, in any order
+  std::uint64_t calls_read = 0;  ///< calls of a file, once its rank has them
 };
 
 /// The clock of an event, which is that of its row: a position in RankFile::clocks.
@@ -195,8 +195,8 @@ bool goes_to_root(Operation operation);
 /// True for a kernel that communicates: a complete event, or the begin of one (B, b).
 bool is_collective_kernel(const EventText& event);
 
-/// True if the arguments of an event may be read: those of work, of calls that launch it or wait for
-/// it, and of collectives.
+/// True if the arguments of an event may be read: those of work, of calls that launch it or wait
+/// for it, and of collectives.
 bool has_arguments_to_read(std::string_view category, std::string_view name);
 
 /// Sorts the calls of a file by begin, end and place.

@@ -9,9 +9,9 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
+#include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
 #include "formats/json/strings.hpp"
-#include "formats/json/document.hpp"
 #include "formats/json/window.hpp"
 #include "formats/kineto/packet_events.hpp"
 #include "formats/perfetto/packets.hpp"

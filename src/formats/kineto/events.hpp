@@ -81,10 +81,10 @@ struct EventSinks {
   std::function<Result<void>(std::string_view)> pass;
 };
 
-/// Reads a Chrome trace, or a Perfetto trace, from begin to end, with less than 1 MB of it in memory
-/// unless an event is longer. `survey`: FileFacts::survey of an earlier reading. Errors: those of
-/// json::Window and for_each_packet_event(); ErrorKind::input for invalid JSON before the end of the
-/// text, with the byte.
+/// Reads a Chrome trace, or a Perfetto trace, from begin to end, with less than 1 MB of it in
+/// memory unless an event is longer. `survey`: FileFacts::survey of an earlier reading. Errors:
+/// those of json::Window and for_each_packet_event(); ErrorKind::input for invalid JSON before the
+/// end of the text, with the byte.
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
                                  std::uint64_t max_unpacked = 0,
                                  const std::shared_ptr<perfetto::Survey>& survey = nullptr);

@@ -288,9 +288,10 @@ void Run::note_packets(const RankFile& file) {
                                 file.path.filename().string()));
   }
   if (file.facts.ties_machines) {
-    notes.push_back(fmt::format("{} tells offsets between the clocks of its machines, which are not "
-                                "read; a viewer adds them to the times of a copy as well",
-                                file.path.filename().string()));
+    notes.push_back(
+        fmt::format("{} tells offsets between the clocks of its machines, which are not "
+                    "read; a viewer adds them to the times of a copy as well",
+                    file.path.filename().string()));
   }
 }
 

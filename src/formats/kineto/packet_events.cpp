@@ -82,9 +82,9 @@ Result<void> write_packets(const std::filesystem::path& to, const RankFile& file
     if (is_none || time < 0 || time > k_last_time) return time;
     const std::int64_t moved = maps[clock](static_cast<std::uint64_t>(time));
     if (moved < 0) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: a time would move before the begin of its clock",
-                              file.path.string()));
+      return fail(
+          ErrorKind::input,
+          fmt::format("{}: a time would move before the begin of its clock", file.path.string()));
     }
     return moved;
   };

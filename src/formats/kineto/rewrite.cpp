@@ -98,10 +98,9 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see,
     if (!falls.all.empty() && !is_apart()) begin += ahead(event, length, falls);
     return see(event, clock, begin, length);
   };
-  TRY_ASSIGN(
-      const FileFacts facts,
-      for_each_event(file.path, {.see = see_event, .pass = std::move(pass)}, file.max_unpacked,
-                     file.facts.survey));
+  TRY_ASSIGN(const FileFacts facts,
+             for_each_event(file.path, {.see = see_event, .pass = std::move(pass)},
+                            file.max_unpacked, file.facts.survey));
   if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return {};
   return has_changed(file);
 }

@@ -364,7 +364,8 @@ class PerfettoClocks : public PerfettoReader {
   }
   std::vector<std::int64_t> times() {
     std::vector<std::int64_t> result;
-    for (const std::string& line : events()) result.push_back(std::stoll(line.substr(line.rfind(' '))));
+    for (const std::string& line : events())
+      result.push_back(std::stoll(line.substr(line.rfind(' '))));
     return result;
   }
 };
@@ -374,7 +375,8 @@ TEST_F(PerfettoClocks, become_the_clock_of_the_trace_by_the_latest_snapshot) {
 }
 
 TEST_F(PerfettoClocks, keep_their_meaning_when_times_move) {
-  for (const std::int64_t shift : std::vector<std::int64_t>{1000, -50, 5'000'000, 1'000'000'000'000}) {
+  for (const std::int64_t shift :
+       std::vector<std::int64_t>{1000, -50, 5'000'000, 1'000'000'000'000}) {
     trace_.clear();
     SetUp();
     const auto before = times();
@@ -398,7 +400,8 @@ TEST_F(PerfettoReader, moves_times_in_place_while_they_fit) {
   EXPECT_THAT(events(), ElementsAre("X a \"none\"/\"track 2\" 10+1000"));
   move(std::int64_t{1} << 50);
   EXPECT_GT(trace_.size(), before.size());
-  EXPECT_THAT(events(), ElementsAre(HasSubstr(fmt::format("{}+1000", (std::int64_t{1} << 50) + 10))));
+  EXPECT_THAT(events(),
+              ElementsAre(HasSubstr(fmt::format("{}+1000", (std::int64_t{1} << 50) + 10))));
   EXPECT_THAT(trace_, HasSubstr("as it was"));
 }
 
@@ -426,7 +429,9 @@ TEST_F(PerfettoReader, refuses_damage_in_a_sentence) {
   EXPECT_THAT(error_of(std::string("\x0A\x00\x0A\x00", 4)), HasSubstr("UTF-16"));
   EXPECT_THAT(error_of("\x0F"), HasSubstr("no packet can begin at byte 0"));
   EXPECT_THAT(error_of("\x0A\x01\x08"), HasSubstr("byte 0 is damaged"));
-  EXPECT_THAT(error_of("\x0A\xFF\xFF\xFF\xFF\x7F" "abc"), HasSubstr("more than 268435456 bytes"));
+  EXPECT_THAT(error_of("\x0A\xFF\xFF\xFF\xFF\x7F"
+                       "abc"),
+              HasSubstr("more than 268435456 bytes"));
   EXPECT_THAT(error_of(std::string(12, '\x8A')), HasSubstr("no packet can begin"));
 }
 

@@ -233,8 +233,8 @@ Result<void> State::take_snapshot(const Packet& packet, std::span<const Reading>
 ClockKey State::clock_of(const Packet& packet) const {
   const bool names_none = !packet.clock && (sequence_ == nullptr || !sequence_->clock);
   if (names_none) return {packet.machine, 0, clocks.primary()};  // nearly always
-  const std::uint32_t own = sequence_ != nullptr && sequence_->clock ? *sequence_->clock
-                                                                     : clocks.primary();
+  const std::uint32_t own =
+      sequence_ != nullptr && sequence_->clock ? *sequence_->clock : clocks.primary();
   return clock_key(packet.machine, packet.sequence, packet.clock.value_or(own));
 }
 

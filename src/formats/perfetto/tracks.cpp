@@ -34,11 +34,12 @@ void Tracks::describe(std::string_view descriptor, std::uint32_t machine) {
   after.parent = parent;
   if (is_thread || process.data() != nullptr) {
     after.kind = is_thread ? Track::Kind::thread : Track::Kind::process;
-    for_each_field<ProcessField>(
-        is_thread ? thread : process, [&](ProcessField field, const Value& value) {
-          if (field == ProcessField::pid) after.process = value.integer();
-          if (is_thread && field == ProcessField::tid) after.thread = value.integer();
-        });
+    for_each_field<ProcessField>(is_thread ? thread : process,
+                                 [&](ProcessField field, const Value& value) {
+                                   if (field == ProcessField::pid) after.process = value.integer();
+                                   if (is_thread && field == ProcessField::tid)
+                                     after.thread = value.integer();
+                                 });
   }
   const auto place = [](const Track& one) {
     return std::tuple(one.parent, one.kind, one.process, one.thread);

@@ -54,8 +54,8 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     // The reader of archives reports what it cannot read.
-    const bool is_one = is_readable_name(path) || holds_packets(path) ||
-                        spans::are_spans(path).value_or(false);
+    const bool is_one =
+        is_readable_name(path) || holds_packets(path) || spans::are_spans(path).value_or(false);
     return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
   }
   std::vector<fs::path> files;
@@ -63,8 +63,7 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
     if (it->path().extension() == otf2::ending::anchor) return std::vector<fs::path>();
     const fs::path name = it->path().filename();
     std::error_code unknown;
-    if (is_readable_name(name) && name != kineto::k_manifest_name &&
-        !it->is_directory(unknown)) {
+    if (is_readable_name(name) && name != kineto::k_manifest_name && !it->is_directory(unknown)) {
       files.push_back(it->path());
     }
   }
@@ -286,10 +285,10 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
       return fail(ErrorKind::input,
                   fmt::format("cannot open {}: No such file or directory", other_kind->string()));
     }
-    return useless(
-        fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst) or Perfetto "
-                    "(.pftrace), and others are: they are no files of one run; give them separately",
-                    other_kind->string()));
+    return useless(fmt::format(
+        "{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst) or Perfetto "
+        "(.pftrace), and others are: they are no files of one run; give them separately",
+        other_kind->string()));
   }
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
              open_documents(std::move(files), std::move(notes), threads, max_unpacked));
@@ -333,10 +332,11 @@ Result<void> check_output(const Paths& paths, const fs::path& output, const Outp
 Result<void> require_archive(const fs::path& path) {
   TRY_ASSIGN(const std::vector<fs::path> documents, document_files(path));
   if (documents.empty()) return {};
-  return fail(ErrorKind::input,
-              fmt::format("{} is no OTF2 archive, and this verb reads OTF2 archives only; all others "
-                          "but record read files of training runs and of spans, too",
-                          path.string()));
+  return fail(
+      ErrorKind::input,
+      fmt::format("{} is no OTF2 archive, and this verb reads OTF2 archives only; all others "
+                  "but record read files of training runs and of spans, too",
+                  path.string()));
 }
 
 void add_inputs(Inputs& inputs, const fs::path& path) {
