@@ -269,6 +269,7 @@ Target target_of(const std::string& name) {
   if (name == "packed_text") return packed_text;
   if (name == "vt_config") return vt_config;
   if (name == "training_run") return training_run;
+  if (name == "perfetto_run") return perfetto_run;
   if (name == "spans") return spans;
   if (name == "net_json") return net_json;
   if (name == "net_dot") return net_dot;

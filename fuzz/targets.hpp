@@ -51,10 +51,11 @@ void packed_text(Input input, Compare compare);
 /// variables of clock synchronisation.
 void vt_config(Input input, Compare compare);
 
-/// Files of Chrome JSON, or of spans, separated by k_cut: refused in a sentence, or checked and
-/// corrected, which leaves no violation, unless times lie too far apart. Written with other clocks,
-/// they differ in times only and come back with these.
+/// Files of Chrome JSON, of Perfetto, or of spans, separated by k_cut: refused in a sentence, or
+/// checked and corrected, which leaves no violation, unless times lie too far apart. Written with
+/// other clocks, they differ in times only and come back with these.
 void training_run(Input input, Compare compare);
+void perfetto_run(Input input, Compare compare);
 void spans(Input input, Compare compare);
 
 /// Topologies as JSON and as DOT: refused in a sentence that names the file, or every method's plan

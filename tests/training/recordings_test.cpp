@@ -533,8 +533,9 @@ TEST(Recordings, verbs_that_read_archives_only_name_those_that_do_not) {
   for (const fs::path& path : {k_example, rank_file(0)}) {
     const auto report = entrain::drop(path, "dropped", {});
     ASSERT_FALSE(report);
-    EXPECT_NE(report.error().message.find("is no OTF2 archive, and this verb reads OTF2 archives only"),
-              std::string::npos)
+    EXPECT_NE(
+        report.error().message.find("is no OTF2 archive, and this verb reads OTF2 archives only"),
+        std::string::npos)
         << report.error().message;
   }
 }

@@ -28,10 +28,10 @@ bool is_runtime(std::string_view category) {
 Result<std::uint64_t> shown(std::int64_t time, const RankFile& file) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(time, file.facts.base, &sum) || sum < 0 || sum > k_last_time) {
-    return fail(ErrorKind::input,
-                fmt::format("{}: its times are out of range: with baseTimeNanoseconds they must "
-                            "lie between 0 and 2^62 ns",
-                            file.path.string()));
+    return fail(
+        ErrorKind::input,
+        fmt::format("{}: its times are out of range: {}they must lie between 0 and 2^62 ns",
+                    file.path.string(), file.facts.base != 0 ? "with baseTimeNanoseconds " : ""));
   }
   return static_cast<std::uint64_t>(sum);
 }

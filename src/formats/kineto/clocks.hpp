@@ -151,7 +151,7 @@ class ClockReader {
   std::map<Row, std::uint32_t, IsRowBefore> row_numbers_;
   std::uint32_t last_row_ = 0;  ///< row of the last event: neighbours often share it
   std::vector<Work> work_;
-  std::map<std::string_view, Device> devices_;     ///< key: process
+  std::map<std::string_view, Device> devices_;       ///< key: process
   std::map<std::string_view, std::uint32_t> parts_;  ///< those of processes; others are of part 0
   std::map<std::uint32_t, std::uint32_t> machines_;  ///< part of each machine
   std::map<std::string_view, std::uint32_t> machine_of_;  ///< key: process

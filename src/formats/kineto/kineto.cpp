@@ -215,7 +215,7 @@ void Run::add_clock(const RankFile& file, const FileClock& own, std::string name
   clock.process = fmt::format("rank {}", file.rank);
   clock.kind = ClockKind::wall;
   if (own.events > 0) clock.events = StampRange{own.first, own.last};
-  clock.granule = file.whole_us ? k_us : 1;
+  clock.granule = std::max(file.whole_us ? k_us : 1, file.facts.unit);
   clocks.clocks.push_back(std::move(clock));
 }
 
@@ -236,6 +236,7 @@ void Run::add_devices(const RankFile& rank) {
 void Run::add_calls() {
   for (const Instance& instance : matches_.instances) add(instance);
   add_arrows();
+  const std::uint64_t of_arrows = calls;
   std::uint64_t zeros = 0, timeless = 0, endless = 0, mixed = 0, truncated = 0, lost = 0;
   warn_of_cuts();
   const std::vector<std::string> impossible = impossible_ranks(files_);
@@ -254,7 +255,7 @@ void Run::add_calls() {
   for (const RankFile& rank : ranks_) calls += rank.calls.size();
   warn_of_apart();
   warn_of_origins();
-  coverage.collective_calls = calls;
+  coverage.collective_calls = calls - of_arrows;
   unmatched = nonzero({
       {"calls_alone", matches_.alone},
       {"calls_ambiguous", matches_.ambiguous},

@@ -9,8 +9,8 @@
 
 #include "formats/recording.hpp"
 
-/// Chrome traces of training runs, as the PyTorch profiler (Kineto) writes them: one file of JSON
-/// per rank (docs/manual/training.md).
+/// Traces of training runs, as the PyTorch profiler (Kineto) writes them: Chrome JSON or Perfetto,
+/// a file per rank (docs/manual/training.md).
 namespace entrain::kineto {
 
 /// False if the begin of a file shows that it is no Chrome trace, but a stray file among others.

@@ -53,6 +53,7 @@ Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const
   result.packing = facts.packing;
   result.bytes = facts.bytes;
   result.hash = facts.hash;
+  result.unit = static_cast<std::uint64_t>(facts.unit);
   result.lost_events = facts.events_without_state + facts.events_without_time;
   result.holds_other_times = facts.holds_other_times;
   result.ties_machines = facts.ties_machines;
@@ -81,9 +82,9 @@ Result<void> write_packets(const std::filesystem::path& to, const RankFile& file
     if (is_none || time < 0 || time > k_last_time) return time;
     const std::int64_t moved = maps[clock](static_cast<std::uint64_t>(time));
     if (moved < 0) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: a time would move before the begin of its clock",
-                              file.path.string()));
+      return fail(
+          ErrorKind::input,
+          fmt::format("{}: a time would move before the begin of its clock", file.path.string()));
     }
     return moved;
   };

@@ -13,7 +13,8 @@
 /// Training runs as Perfetto traces: the events of Chrome JSON in another encoding.
 namespace entrain::kineto {
 
-/// for_each_event() of a Perfetto trace; there are no parts of a text to pass. Errors: those of perfetto::survey() and of EventSinks::see.
+/// for_each_event() of a Perfetto trace; there are no parts of a text to pass. Errors: those of
+/// perfetto::survey() and of EventSinks::see.
 Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const EventSinks& sinks,
                                         std::uint64_t max_unpacked,
                                         std::shared_ptr<perfetto::Survey> survey);

@@ -167,6 +167,7 @@ void append(RankFile& rank, RankFile& window, std::uint32_t part) {
     rank.arrows.push_back(arrow);
   }
   rank.whole_us = rank.whole_us && window.whole_us;
+  rank.facts.unit = std::max(rank.facts.unit, window.facts.unit);
 }
 
 /// Fails for files of runs of different sizes. A file without a size fits to any.

@@ -345,9 +345,8 @@ bool is_collective_kernel(const EventText& event) {
 
 bool has_arguments_to_read(std::string_view category, std::string_view name) {
   constexpr std::array<std::string_view, 12> k_read{
-      "kernel",      "Kernel",       "gpu_memcpy",  "Memcpy",      "gpu_memset",
-      "Memset",      "cuda_runtime", "cuda_driver", "hip_runtime", "Runtime",
-      "cuda_sync",   "gpu_user_annotation"};
+      "kernel",       "Kernel",      "gpu_memcpy",  "Memcpy",  "gpu_memset", "Memset",
+      "cuda_runtime", "cuda_driver", "hip_runtime", "Runtime", "cuda_sync",  "gpu_user_annotation"};
   return std::ranges::find(k_read, category) != k_read.end() || is_name_of_collective(name) ||
          name == "clock_sync";
 }

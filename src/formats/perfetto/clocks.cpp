@@ -86,8 +86,7 @@ std::int64_t Clocks::time_of(std::uint32_t machine, std::uint32_t sequence,
   return time;
 }
 
-void Clocks::add(std::uint32_t machine, std::uint32_t sequence,
-                 std::span<const Reading> readings) {
+void Clocks::add(std::uint32_t machine, std::uint32_t sequence, std::span<const Reading> readings) {
   std::int64_t time = 0;
   const bool is_known = tell_time(machine, sequence, readings, time);
   for (const Reading& one : readings) {
@@ -107,8 +106,8 @@ void Clocks::add(std::uint32_t machine, std::uint32_t sequence,
       known.clear();
     }
     const bool tells_nothing =
-        !known.empty() && difference(known.back().second, known.back().first) ==
-                              difference(time, clock.last);
+        !known.empty() &&
+        difference(known.back().second, known.back().first) == difference(time, clock.last);
     if (tells_nothing) continue;
     known.emplace_back(clock.last, time);
     ++size_;
@@ -119,6 +118,7 @@ std::int64_t Clocks::to_trace(const ClockKey& key, std::int64_t value) {
   if (key.id == primary_) return value;
   Clock* const clock = find(key);
   if (clock == nullptr) return value;
+  largest_unit_ = std::max(largest_unit_, clock->unit);
   const std::int64_t ns = in_ns(value, clock->unit);
   if (!clock->is_incremental) return clock->to_trace(ns);
   clock->last = sum(clock->last, ns);

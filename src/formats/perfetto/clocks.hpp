@@ -51,6 +51,8 @@ class Clocks {
   /// Time of the trace at a snapshot that is not added yet.
   [[nodiscard]] std::int64_t time_of(std::uint32_t machine, std::uint32_t sequence,
                                      std::span<const Reading> readings) const;
+  /// The largest unit of a clock that to_trace() was asked for, ns.
+  [[nodiscard]] std::int64_t largest_unit() const { return largest_unit_; }
   /// Number of readings that are kept.
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -75,6 +77,7 @@ class Clocks {
                                std::span<const Reading> readings, std::int64_t& time) const;
 
   std::uint32_t primary_ = k_boot_time;
+  std::int64_t largest_unit_ = 1;
   std::size_t size_ = 0;
   FlatMap<ClockKey, std::uint32_t, HashOfKey> numbers_;
   mutable std::deque<Clock> clocks_;

@@ -13,11 +13,11 @@ namespace entrain::perfetto {
 /// Value of a field of a message. A field with another wire type than expected has the value 0 and
 /// no bytes.
 struct Value {
-  std::uint64_t number = 0;         ///< varint, or a number of fixed size
-  std::string_view bytes;           ///< string or message
-  const char* at = nullptr;         ///< where its varint, or that of its length, begins
-  std::uint8_t width = 0;           ///< size of this varint, bytes; 0: of fixed size
-  std::uint8_t fixed_size = 0;      ///< size of a number of fixed size, bytes
+  std::uint64_t number = 0;     ///< varint, or a number of fixed size
+  std::string_view bytes;       ///< string or message
+  const char* at = nullptr;     ///< where its varint, or that of its length, begins
+  std::uint8_t width = 0;       ///< size of this varint, bytes; 0: of fixed size
+  std::uint8_t fixed_size = 0;  ///< size of a number of fixed size, bytes
 
   [[nodiscard]] std::int64_t integer() const { return static_cast<std::int64_t>(number); }
   [[nodiscard]] std::uint32_t small() const { return static_cast<std::uint32_t>(number); }

@@ -14,6 +14,8 @@
 namespace entrain::perfetto {
 namespace {
 
+constexpr std::uint64_t k_packet_tag = static_cast<std::uint64_t>(TraceField::packet) << 3 | 2;
+
 /// Tag and length of a piece.
 struct PieceHead {
   enum class State : std::uint8_t { whole, cut, damaged } state = State::cut;
@@ -40,6 +42,21 @@ bool take_varint(std::string_view text, std::uint64_t& at, std::uint64_t& value,
 
 PieceHead head_of(std::string_view text) {
   PieceHead head;
+  // Nearly all pieces are packets with a length of two bytes at most.
+  constexpr std::uint64_t k_more = 0x80;
+  for (std::uint64_t width = 1; width < 3 && text.size() > width + 1; ++width) {
+    const auto byte = [&](std::uint64_t i) -> std::uint64_t {
+      return static_cast<unsigned char>(text[i]);
+    };
+    if (byte(0) != k_packet_tag) break;
+    if ((byte(width) & k_more) != 0) continue;
+    const std::uint64_t size = width == 1 ? byte(1) : (byte(1) & ~k_more) | byte(2) << 7;
+    head.tag = k_packet_tag;
+    head.body_at = width + 1;
+    head.size = head.body_at + size;
+    head.state = head.size <= text.size() ? PieceHead::State::whole : PieceHead::State::cut;
+    return head;
+  }
   std::uint64_t at = 0, value = 0;
   if (!take_varint(text, at, head.tag, head.state)) return head;
   head.state = PieceHead::State::damaged;
@@ -67,8 +84,6 @@ PieceHead head_of(std::string_view text) {
   return head;
 }
 
-constexpr std::uint64_t k_packet_tag = static_cast<std::uint64_t>(TraceField::packet) << 3 | 2;
-
 }  // namespace
 
 bool is_trace_name(const std::filesystem::path& path) {
@@ -84,6 +99,7 @@ bool may_hold_packets(std::string_view beginning) {
   json::Scanner scanner(beginning);
   std::string_view key;
   const char first = scanner.peek();
+  if (first == '\0' && scanner.at_end()) return false;  // blanks
   if (first == '[' && scanner.open('[') && (scanner.peek() == '{' || scanner.peek() == ']')) {
     return false;
   }

@@ -12,8 +12,8 @@
 
 namespace entrain::perfetto {
 
-/// True if a file of this name can be a Perfetto trace: .pftrace, .perfetto-trace, .proto, and these
-/// with .gz or .zst, in letters of either case.
+/// True if a file of this name can be a Perfetto trace: .pftrace, .perfetto-trace, .proto, and
+/// these with .gz or .zst, in letters of either case.
 bool is_trace_name(const std::filesystem::path& path);
 
 /// True if a file begins as a Perfetto trace does: with a packet, and not with JSON.

@@ -33,7 +33,8 @@ void Patch::begin(std::string_view packet, std::string_view body) {
   // The tag of a packet, which a varint may write longer, precedes the length.
   std::size_t tag = 1;
   while ((static_cast<unsigned char>(packet[tag - 1]) & 0x80) != 0) ++tag;
-  lengths_.push_back({.at = tag, .width = packet.size() - body.size() - tag, .number = body.size()});
+  lengths_.push_back(
+      {.at = tag, .width = packet.size() - body.size() - tag, .number = body.size()});
 }
 
 std::size_t Patch::enter(const Value& message, std::size_t inside) {

@@ -27,9 +27,9 @@ class Patch {
 
  private:
   struct Spot {
-    std::size_t at = 0, width = 0;      ///< in the packet, bytes
+    std::size_t at = 0, width = 0;  ///< in the packet, bytes
     std::uint64_t number = 0;
-    std::size_t inside = 0;             ///< position of the length around it
+    std::size_t inside = 0;  ///< position of the length around it
     bool is_fixed = false;
     std::size_t growth = 0;  ///< of what a length is of, bytes
   };

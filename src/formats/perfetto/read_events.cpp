@@ -14,7 +14,7 @@ namespace {
 /// A slice that has begun on a track in order of time.
 struct OpenSlice {
   std::int64_t time = 0;
-  std::string texts;               ///< category, name and arguments
+  std::string texts;  ///< category, name and arguments
   std::size_t name_at = 0, arguments_at = 0;
 };
 
@@ -304,8 +304,13 @@ class EventReader {
     const std::string_view stage = packet.stage.bytes;
     TRY_ASSIGN(const std::uint32_t track, track_of(queue_of(stage, packet.machine)));
     if (track == Tracks::k_none) return {};
-    Event event{.phase = 'X', .category = {}, .name = {}, .arguments = {}, .id = {},
-                .row = survey_.tracks[track].row, .time = time};
+    Event event{.phase = 'X',
+                .category = {},
+                .name = {},
+                .arguments = {},
+                .id = {},
+                .row = survey_.tracks[track].row,
+                .time = time};
     std::uint64_t id = 0, queue = 0;
     arguments_ = "{";
     for_each_field<StageField>(stage, [&](StageField field, const Value& value) {
@@ -361,7 +366,7 @@ class EventReader {
   const std::function<bool(const Event&)>& wants_;
   std::vector<Lane> lanes_;
   std::uint32_t last_ = Tracks::k_none;  ///< track of the last event
-  std::size_t slice_ = 0;  ///< number of slices on disordered tracks
+  std::size_t slice_ = 0;                ///< number of slices on disordered tracks
   std::string arguments_, name_, scratch_;
   NumberText id_{};
   std::vector<Flow> flows_;

@@ -31,7 +31,8 @@ struct TraceFacts {
   json::Packing packing = json::Packing::none;
   bool is_cut = false;  ///< it ends inside a packet; the whole ones were seen
   std::uint64_t bytes = 0, hash = 0;
-  bool is_misread = false;  ///< the reading ended early, as it needs a survey
+  std::int64_t unit = 1;                   ///< the largest one in which times are stored, ns
+  bool is_misread = false;                 ///< the reading ended early, as it needs a survey
   std::uint64_t events_without_state = 0;  ///< they refer to packets that were lost
   std::uint64_t events_without_time = 0;
   bool holds_other_times = false;  ///< records of the kernel, which are not read
@@ -51,10 +52,10 @@ struct Event {
   std::int64_t length = -1;    ///< ns; -1: none
 };
 
-/// Reads the tracks of a file whose descriptors follow their events, or whose slices are not in order
-/// of time. Errors: those of Packets; ErrorKind::input for a file that needs too much memory.
+/// Reads the tracks of a file whose descriptors follow their events, or whose slices are not in
+/// order of time. Errors: those of Packets; ErrorKind::input for a file that needs too much memory.
 Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
-                                             std::uint64_t max_unpacked);
+                                       std::uint64_t max_unpacked);
 
 /// Receivers of events.
 struct Sinks {
@@ -64,13 +65,14 @@ struct Sinks {
   std::function<bool(const Event&)> wants_arguments{};
 };
 
-/// Reads the events of a file: slices where they end, or in order of their begins on tracks that are
-/// not in order of time. `survey`: of an earlier reading; or a new one, which is enough for most
-/// files, and is complete then. Errors: those of survey() and of the sinks.
+/// Reads the events of a file: slices where they end, or in order of their begins on tracks that
+/// are not in order of time. `survey`: of an earlier reading; or a new one, which is enough for
+/// most files, and is complete then. Errors: those of survey() and of the sinks.
 Result<TraceFacts> read_events(const std::filesystem::path& path, std::uint64_t max_unpacked,
                                Survey& survey, const Sinks& sinks);
 
-/// The new time of a moment on a row; `row` is null for packets that belong to a machine as a whole.
+/// The new time of a moment on a row; `row` is null for packets that belong to a machine as a
+/// whole.
 using NewTime =
     std::function<Result<std::int64_t>(const Row* row, std::uint32_t machine, std::int64_t time)>;
 

@@ -440,6 +440,7 @@ TEST(Perfetto, is_recognised_by_its_first_packet) {
   EXPECT_TRUE(may_hold_packets(std::string("\x0A\x00", 2)));
   EXPECT_FALSE(may_hold_packets(""));
   EXPECT_FALSE(may_hold_packets("\n{\"traceEvents\": []}"));
+  EXPECT_FALSE(may_hold_packets("\n"));
   EXPECT_FALSE(may_hold_packets("\n[{\"ph\": \"X\"}]"));
   EXPECT_TRUE(is_trace_name("a/b.PFTRACE.gz"));
   EXPECT_TRUE(is_trace_name("trace.perfetto-trace"));

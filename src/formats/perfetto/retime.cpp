@@ -23,8 +23,7 @@ class Retimer {
       const Row* const row = row_of(packet);
       TRY_ASSIGN(const std::int64_t moved, time_(row, packet.machine, *step.time));
       const ClockKey clock = state.clock_of(packet);
-      patch_.set(*packet.timestamp,
-                 static_cast<std::uint64_t>(moved_.from_trace(clock, moved)));
+      patch_.set(*packet.timestamp, static_cast<std::uint64_t>(moved_.from_trace(clock, moved)));
       if (row != nullptr) TRY(move_durations(step, *row, moved));
     }
     return write_(patch_.result());
@@ -50,17 +49,16 @@ class Retimer {
   /// stay what they are to each other.
   Result<void> move_snapshot(const Step& step) {
     const Packet& packet = step.packet;
-    const std::int64_t time =
-        state.clocks.time_of(packet.machine, packet.sequence, step.readings);
+    const std::int64_t time = state.clocks.time_of(packet.machine, packet.sequence, step.readings);
     TRY_ASSIGN(const std::int64_t moved, time_(nullptr, packet.machine, time));
     const std::int64_t shift = moved - time;
     const std::size_t inside = patch_.enter(packet.snapshot);
     readings_ = step.readings;
     for (Reading& reading : readings_) {
       const std::int64_t half = (shift < 0 ? -reading.unit : reading.unit) / 2;
-      reading.value = static_cast<std::int64_t>(
-          static_cast<std::uint64_t>(reading.value) +
-          static_cast<std::uint64_t>((shift + half) / reading.unit));
+      reading.value =
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(reading.value) +
+                                    static_cast<std::uint64_t>((shift + half) / reading.unit));
       if (reading.stored.at == nullptr) continue;
       patch_.set(reading.stored, static_cast<std::uint64_t>(reading.value),
                  patch_.enter(reading.message, inside));
@@ -89,8 +87,7 @@ class Retimer {
       for_each_field<StageField>(packet.stage.bytes, [&](StageField field, const Value& value) {
         if (field == StageField::duration) duration = value;
       });
-      return duration.at != nullptr ? set(duration, 1, patch_.enter(packet.stage))
-                                    : Result<void>{};
+      return duration.at != nullptr ? set(duration, 1, patch_.enter(packet.stage)) : Result<void>{};
     }
     const EventHead head = head_of_event(packet.event.bytes, state);
     if (head.phase != 'X' || head.duration_us.at == nullptr) return {};

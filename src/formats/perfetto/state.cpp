@@ -2,6 +2,7 @@
 #include "formats/perfetto/state.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -16,11 +17,23 @@ namespace {
 /// thousandth.
 constexpr std::size_t k_most_kept = std::size_t{1} << 30;
 
+/// True if no byte of a text needs an escape. Looks at eight bytes at a time.
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char sign) {
-    const auto byte = static_cast<unsigned char>(sign);
-    return byte >= 0x20 && byte < 0x7F && sign != '"' && sign != '\\';
-  });
+  constexpr std::uint64_t k_ones = 0x0101010101010101, k_highs = 0x8080808080808080;
+  const auto less = [](std::uint64_t word, std::uint64_t than) {  // bytes below 0x80 are
+    return (word - k_ones * than) & ~word & k_highs;
+  };
+  const auto equal = [&](std::uint64_t word, std::uint64_t byte) {
+    return less(word ^ (k_ones * byte), 1);
+  };
+  std::uint64_t word = 0, found = 0;
+  for (; !text.empty(); text.remove_prefix(std::min(text.size(), sizeof word))) {
+    word = k_ones * ' ';
+    std::memcpy(&word, text.data(), std::min(text.size(), sizeof word));
+    found |= (word & k_highs) | less(word, ' ') | equal(word, '"') | equal(word, '\\') |
+             equal(word, 0x7F);
+  }
+  return found == 0;
 }
 
 }  // namespace
@@ -218,8 +231,10 @@ Result<void> State::take_snapshot(const Packet& packet, std::span<const Reading>
 }
 
 ClockKey State::clock_of(const Packet& packet) const {
-  const std::uint32_t own = sequence_ != nullptr && sequence_->clock ? *sequence_->clock
-                                                                     : clocks.primary();
+  const bool names_none = !packet.clock && (sequence_ == nullptr || !sequence_->clock);
+  if (names_none) return {packet.machine, 0, clocks.primary()};  // nearly always
+  const std::uint32_t own =
+      sequence_ != nullptr && sequence_->clock ? *sequence_->clock : clocks.primary();
   return clock_key(packet.machine, packet.sequence, packet.clock.value_or(own));
 }
 

@@ -28,9 +28,9 @@ struct Packet {
   std::optional<std::uint32_t> clock;
   std::uint32_t sequence = 0, machine = 0;
   bool needs_state = false, clears_state = false, follows_a_loss = false;
-  bool holds_packets = false;   ///< packed with deflate or zstd
-  bool holds_times = false;     ///< records of the kernel, with times of their own
-  bool ties_machines = false;   ///< offsets of the clocks of two machines
+  bool holds_packets = false;  ///< packed with deflate or zstd
+  bool holds_times = false;    ///< records of the kernel, with times of their own
+  bool ties_machines = false;  ///< offsets of the clocks of two machines
   Value snapshot;
   std::string_view interned, defaults, descriptor;
   Value event;  ///< TrackEvent
@@ -107,7 +107,7 @@ class State {
   bool with_names_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> numbers_;
   std::deque<Sequence> sequences_;
-  Sequence* sequence_ = nullptr;  ///< of the last packet; null: it has no state
+  Sequence* sequence_ = nullptr;            ///< of the last packet; null: it has no state
   std::uint64_t last_ = ~std::uint64_t{0};  ///< its key in `numbers_`
   std::size_t kept_ = 0;
 };

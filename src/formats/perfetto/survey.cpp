@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "base/memory_room.hpp"
 #include "formats/perfetto/walk.hpp"
@@ -9,56 +10,77 @@
 namespace entrain::perfetto {
 namespace {
 
-/// Begin or end of a slice on a track that is not in order of time.
+/// Begin or end of a slice.
 struct SliceEdge {
+  std::int64_t time = 0;
   std::uint32_t track = 0;
   bool begins = false;
-  std::int64_t time = 0;
-  std::size_t slice = 0;  ///< number of those that begin before it in the file
 };
 
-/// Ends of slices, paired as viewers do: in order of time, and of the file where times are equal.
-std::vector<std::int64_t> ends_of(std::vector<SliceEdge> edges, std::size_t slices) {
-  std::stable_sort(edges.begin(), edges.end(), [](const SliceEdge& a, const SliceEdge& b) {
-    return std::tie(a.track, a.time) < std::tie(b.track, b.time);
-  });
-  std::vector<std::int64_t> ends(slices, Survey::k_no_end);
-  std::vector<std::size_t> open;
-  const SliceEdge* before = nullptr;
-  for (const SliceEdge& edge : edges) {
-    if (before != nullptr && before->track != edge.track) open.clear();
-    before = &edge;
-    if (edge.begins) {
-      open.push_back(edge.slice);
-    } else if (!open.empty()) {
-      ends[open.back()] = edge.time;
-      open.pop_back();
-    }
-  }
-  return ends;
-}
+/// As many of all tracks are kept while it is not known which tracks are not in order: 128 MiB.
+constexpr std::size_t k_most_edges = std::size_t{1} << 23;
 
-/// Pairs the slices of the tracks that are not in order.
-Result<void> pair_disordered(const std::filesystem::path& path, std::uint64_t max_unpacked,
-                             Survey& survey) {
+/// Collects the begins and ends of slices of tracks.
+class SliceEdges {
+ public:
+  explicit SliceEdges(std::filesystem::path path) : path_(std::move(path)) {}
+
+  Result<void> add(const SliceEdge& edge) {
+    if (all_.size() == all_.capacity()) {
+      TRY(check_memory_room(path_, 2 * all_.size() * sizeof(SliceEdge)));
+    }
+    all_.push_back(edge);
+    return {};
+  }
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
+
+  /// Ends of the slices on tracks that are not in order, paired as viewers do: in order of time,
+  /// and of the file where times are equal.
+  std::vector<std::int64_t> ends(const Tracks& tracks) {
+    std::erase_if(all_, [&](const SliceEdge& edge) { return !tracks[edge.track].is_disordered; });
+    std::vector<std::uint32_t> order(all_.size()), slices(all_.size());
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < all_.size(); ++i) {
+      order[i] = i;
+      slices[i] = count;
+      count += all_[i].begins ? 1 : 0;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::tie(all_[a].track, all_[a].time) < std::tie(all_[b].track, all_[b].time);
+    });
+    std::vector<std::int64_t> ends(count, Survey::k_no_end);
+    std::vector<std::uint32_t> open;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const SliceEdge& edge = all_[order[k]];
+      if (k > 0 && all_[order[k - 1]].track != edge.track) open.clear();
+      if (edge.begins) {
+        open.push_back(slices[order[k]]);
+      } else if (!open.empty()) {
+        ends[open.back()] = edge.time;
+        open.pop_back();
+      }
+    }
+    return ends;
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::vector<SliceEdge> all_;
+};
+
+/// Collects those of the tracks that are not in order, where all would be too many.
+Result<void> collect_disordered(const std::filesystem::path& path, std::uint64_t max_unpacked,
+                                const Tracks& tracks, SliceEdges& edges) {
   State state(path, false);
-  std::vector<SliceEdge> edges;
-  std::size_t slices = 0;
   const auto see = [&](const Step& step) -> Result<void> {
     if (!step.time || step.packet.event.bytes.data() == nullptr) return {};
     const EventHead head = head_of_event(step.packet.event.bytes, state);
     if (head.phase != 'B' && head.phase != 'E') return {};
-    const std::uint32_t track = survey.tracks.find({head.track, step.packet.machine});
-    if (track == Tracks::k_none || !survey.tracks[track].is_disordered) return {};
-    if (edges.size() == edges.capacity()) {
-      TRY(check_memory_room(path, 2 * edges.size() * sizeof(SliceEdge)));
-    }
-    edges.push_back({track, head.phase == 'B', *step.time, slices});
-    slices += head.phase == 'B' ? 1 : 0;
-    return {};
+    const std::uint32_t track = tracks.find({head.track, step.packet.machine});
+    if (track == Tracks::k_none || !tracks[track].is_disordered) return {};
+    return edges.add({*step.time, track, head.phase == 'B'});
   };
   TRY(walk(path, max_unpacked, state, see));
-  survey.ends = ends_of(std::move(edges), slices);
   return {};
 }
 
@@ -110,10 +132,11 @@ TrackKey queue_of(std::string_view stage, std::uint32_t machine) {
 }
 
 Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
-                                             std::uint64_t max_unpacked) {
+                                       std::uint64_t max_unpacked) {
   auto result = std::make_shared<Survey>();
   Tracks& tracks = result->tracks;
   State state(path, false);
+  SliceEdges edges(path);
   bool is_disordered = false;
   std::uint32_t last = Tracks::k_none;
   const auto number = [&](const TrackKey& key) {
@@ -126,10 +149,12 @@ Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
     if (!packet.descriptor.empty()) tracks.describe(packet.descriptor, packet.machine);
     if (step.time && packet.event.bytes.data() != nullptr) {
       const EventHead head = head_of_event(packet.event.bytes, state);
-      Tracks::Track& track = tracks[number({head.track, packet.machine})];
+      const std::uint32_t own = number({head.track, packet.machine});
+      Tracks::Track& track = tracks[own];
       if (head.phase == 'B' || head.phase == 'E') {
         is_disordered |= track.is_disordered |= *step.time < track.latest;
         track.latest = *step.time;
+        if (edges.size() < k_most_edges) TRY(edges.add({*step.time, own, head.phase == 'B'}));
       }
     }
     if (step.time && packet.stage.bytes.data() != nullptr) {
@@ -139,7 +164,12 @@ Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
   };
   TRY(walk(path, max_unpacked, state, see));
   result->is_complete = true;
-  if (is_disordered) TRY(pair_disordered(path, max_unpacked, *result));
+  if (!is_disordered) return result;
+  if (edges.size() == k_most_edges) {
+    edges = SliceEdges(path);
+    TRY(collect_disordered(path, max_unpacked, tracks, edges));
+  }
+  result->ends = edges.ends(tracks);
   return result;
 }
 

@@ -45,7 +45,7 @@ class Tracks {
     bool is_used = false;        ///< it has given a row
     std::int64_t process = 0, thread = 0;
     std::int64_t latest = std::numeric_limits<std::int64_t>::min();  ///< time of its slices, ns
-    std::uint32_t row = k_none;  ///< once it was asked for
+    std::uint32_t row = k_none;                                      ///< once it was asked for
   };
 
   /// Number of a track, which is made if it is new.

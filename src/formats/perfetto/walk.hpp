@@ -21,16 +21,16 @@ namespace entrain::perfetto {
 /// A packet with what precedes it.
 struct Step {
   const Piece& piece;
-  const Packet& packet;                   ///< empty for a piece of another kind
-  const std::vector<Reading>& readings;   ///< of its snapshot
-  std::optional<std::int64_t> time;       ///< by the clock of the trace, ns; none if unusable
+  const Packet& packet;                  ///< empty for a piece of another kind
+  const std::vector<Reading>& readings;  ///< of its snapshot
+  std::optional<std::int64_t> time;      ///< by the clock of the trace, ns; none if unusable
 };
 
 /// Reads all packets in order, each after its sequence's state; calls `see(step)`, which returns
 /// Result<void>. `rest`: receives what follows the last whole packet.
 template <class See>
-Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unpacked,
-                        State& state, const See& see, std::string* rest = nullptr) {
+Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unpacked, State& state,
+                        const See& see, std::string* rest = nullptr) {
   TRY_ASSIGN(Packets packets, Packets::open(path, max_unpacked));
   TraceFacts facts;
   std::vector<Reading> readings;
@@ -56,7 +56,8 @@ Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unp
     if (is_usable && packet.timestamp) {
       step.time = state.clocks.to_trace(state.clock_of(packet), packet.timestamp->integer());
     }
-    const bool is_event = packet.event.bytes.data() != nullptr || packet.stage.bytes.data() != nullptr;
+    const bool is_event =
+        packet.event.bytes.data() != nullptr || packet.stage.bytes.data() != nullptr;
     if (is_event && !is_usable) ++facts.events_without_state;
     if (is_event && is_usable && !packet.timestamp) ++facts.events_without_time;
     facts.holds_other_times |= packet.holds_times;
@@ -77,6 +78,7 @@ Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unp
   facts.is_cut = packets.cut();
   facts.bytes = packets.total();
   facts.hash = packets.hash();
+  facts.unit = state.clocks.largest_unit();
   return facts;
 }
 
@@ -85,8 +87,8 @@ struct EventHead {
   std::int32_t type = 0;  ///< 0: `legacy` has a phase
   char phase = 'i';       ///< of Chrome JSON: B, E, X, C, and others
   std::uint64_t track = 0;
-  Value legacy;           ///< the older form
-  Value duration_us;      ///< of a legacy event
+  Value legacy;       ///< the older form
+  Value duration_us;  ///< of a legacy event
 };
 EventHead head_of_event(std::string_view event, const State& state);
 /// Completes the head of an event whose type and older form are known.
