@@ -34,8 +34,8 @@ struct ExportOptions {
   /// is asked for.
   std::uint64_t size_limit_bytes = 200'000'000;
   bool corrected = false;  ///< the times that correct() would write in place of those as measured
-  bool both = false;       ///< also the times that correct() would write, as a second group of tracks
-  bool force = false;      ///< replace an unchanged earlier result
+  bool both = false;   ///< also the times that correct() would write, as a second group of tracks
+  bool force = false;  ///< replace an unchanged earlier result
 };
 
 /// Result of export_trace().
@@ -76,9 +76,18 @@ struct MergedEvents {
   std::uint64_t counters = 0;    ///< values of counters
   std::uint64_t arrow_ends = 0;  ///< begins, steps and ends of the arrows of the input
   std::uint64_t metadata = 0;    ///< names, labels and places of processes and threads, and others
-  std::uint64_t arguments = 0;   ///< members of "args" of all events but metadata
+  std::uint64_t arguments = 0;   ///< members of "args", but of counters and metadata
 
-  MergedEvents& operator+=(const MergedEvents& other);
+  MergedEvents& operator+=(const MergedEvents& other) {
+    slices += other.slices;
+    unfinished += other.unfinished;
+    instants += other.instants;
+    counters += other.counters;
+    arrow_ends += other.arrow_ends;
+    metadata += other.metadata;
+    arguments += other.arguments;
+    return *this;
+  }
   friend bool operator==(const MergedEvents&, const MergedEvents&) = default;
 };
 
@@ -92,8 +101,8 @@ struct MergeReport {
   std::uint64_t processes = 0, tracks = 0;  ///< those with a name or events
   std::uint64_t overlapping = 0;            ///< tracks beside others for slices that do not nest
   MergedEvents events;
-  /// Arrows that were added: to each end of a collective from the begin that it waited for last, and
-  /// from each send to its receive.
+  /// Arrows that were added: to each end of a collective from the begin that it waited for last,
+  /// and from each send to its receive.
   std::uint64_t added_arrows = 0;
   Counters unusual;  ///< events that are kept as instants, by what is wrong with them
 };

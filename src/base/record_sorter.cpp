@@ -46,8 +46,8 @@ class RecordSorter::Run {
     done_ = 0;
     const std::size_t kept = bytes_.size();
     if (end_ - at_ < size - kept) return false;
-    bytes_.resize(std::max(size, static_cast<std::size_t>(
-                                     std::min<std::uint64_t>(kept + piece_, kept + end_ - at_))));
+    bytes_.resize(std::max(
+        size, static_cast<std::size_t>(std::min<std::uint64_t>(kept + piece_, kept + end_ - at_))));
     auto* const to = reinterpret_cast<std::uint8_t*>(bytes_.data());
     TRY_ASSIGN(const std::size_t read, file_.read_at(at_, {to + kept, bytes_.size() - kept}));
     at_ += read;
@@ -109,7 +109,8 @@ Result<void> RecordSorter::write_run() {
 Result<void> RecordSorter::for_each(const std::function<Result<void>(std::string_view)>& see) {
   if (!runs_.empty()) return merge(see);
   sort();
-  for (const Entry& entry : entries_) TRY(see(std::string_view(bytes_).substr(entry.at, entry.size)));
+  for (const Entry& entry : entries_)
+    TRY(see(std::string_view(bytes_).substr(entry.at, entry.size)));
   return {};
 }
 

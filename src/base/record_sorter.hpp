@@ -29,8 +29,8 @@ struct SortKey {
 /// that are merged in the end. Equal keys keep their order. One thread at a time.
 class RecordSorter {
  public:
-  /// `spill`: a file that need not exist, made if it is needed and removed in the end; `most_bytes`:
-  /// of memory, but at least one record.
+  /// `spill`: a file that need not exist, made if it is needed and removed in the end;
+  /// `most_bytes`: of memory, but at least one record.
   RecordSorter(std::filesystem::path spill, std::size_t most_bytes)
       : spill_(std::move(spill)), most_(most_bytes) {}
   RecordSorter(const RecordSorter&) = delete;

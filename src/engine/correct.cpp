@@ -161,7 +161,8 @@ class Correction {
   Result<void> commit(const CorrectReport& report) {
     TRY(check_unchanged());
     if (!workers_.first()) return processes_.agree({});
-    const Result<void> told = shifts_as_a_whole() ? staged_->annotate(facts_of(report)) : Result<void>();
+    const Result<void> told =
+        shifts_as_a_whole() ? staged_->annotate(facts_of(report)) : Result<void>();
     return processes_.agree(told ? staged_->commit() : told);
   }
 
@@ -433,7 +434,7 @@ class Correction {
   clocks::Presynchronised measured_;         ///< clocks of the source as it was opened
   std::optional<bounds::ProvenIntervals> proven_;  ///< only if asked for
   bool writing_ = false;
-  std::vector<ClockMap> maps_;  ///< map of each location: stored stamp -> corrected time
+  std::vector<ClockMap> maps_;          ///< map of each location: stored stamp -> corrected time
   std::vector<std::int64_t> left_out_;  ///< of constant shifts, per location, ticks
   Decimal9 gamma_;
   diagnosis::ClockEvidence evidence_;          ///< evidence on the clocks as measured

@@ -32,8 +32,7 @@ class Perfetto final : public Writer {
   }
 
   void enter(const Track& track, std::uint64_t ns, std::uint32_t region) override {
-    start(k_call_category,
-          std::min<std::uint64_t>(region, definitions_->regions.size()) + 1);
+    start(k_call_category, std::min<std::uint64_t>(region, definitions_->regions.size()) + 1);
     packets_.event(uuid(track), ns, perfetto::k_slice_begin, fields_);
   }
 
@@ -67,7 +66,8 @@ class Perfetto final : public Writer {
       return [value](std::string& one) { perfetto::add_integer(one, NoteField::int_value, value); };
     };
     const auto text = [](std::string_view value) {
-      return [value](std::string& one) { perfetto::add_bytes(one, NoteField::string_value, value); };
+      return
+          [value](std::string& one) { perfetto::add_bytes(one, NoteField::string_value, value); };
     };
     note(1, number(violation.margin_ns));
     note(2, number(violation.bound_ns));

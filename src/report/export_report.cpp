@@ -20,10 +20,10 @@ std::string to_text(const ExportReport& report, const Style& style) {
     about.field("arrows", fmt::format("{}, {} of them backward", format_count(report.flows),
                                       format_count(report.backward)));
   }
-  about.field("violations", fmt::format("{} of {} by the {}", format_count(report.counts.violations),
-                                        format_count(report.counts.checked_edges),
-                                        report.corrected ? "corrected times"
-                                                         : "clocks as measured"));
+  about.field("violations",
+              fmt::format("{} of {} by the {}", format_count(report.counts.violations),
+                          format_count(report.counts.checked_edges),
+                          report.corrected ? "corrected times" : "clocks as measured"));
   const std::string unread = unread_text(report.counts);
   if (!unread.empty()) about.field("not whole", unread + ": what they lack is not written");
   for (const std::string& note : report.notes) about.field("note", note);

@@ -17,12 +17,12 @@ std::string to_text(const MergeReport& report, const Style& style) {
   about
       .field("file", fmt::format("{}: {}, {}", report.file, name_of(report.format),
                                  format_bytes(report.bytes)))
-      .field("holds", fmt::format("{} of {} in {} and {}, all that was in the input",
-                                  format_number_of(events.slices + events.unfinished, "slice",
-                                                   "slices"),
-                                  format_number_of(report.ranks, "rank", "ranks"),
-                                  format_number_of(report.processes, "process", "processes"),
-                                  format_number_of(report.tracks, "track", "tracks")))
+      .field("holds",
+             fmt::format("{} of {} in {} and {}, all that was in the input",
+                         format_number_of(events.slices + events.unfinished, "slice", "slices"),
+                         format_number_of(report.ranks, "rank", "ranks"),
+                         format_number_of(report.processes, "process", "processes"),
+                         format_number_of(report.tracks, "track", "tracks")))
       .field("also", fmt::format("{} of arguments, {} of arrows, {} of counters, {} and {}",
                                  format_number_of(events.arguments, "value", "values"),
                                  format_number_of(events.arrow_ends, "end", "ends"),

@@ -13,9 +13,9 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::string> k_verbs{"info",   "check",  "clocks",  "correct", "edges",
-                                       "export", "merge",  "align",   "compare", "distort",
-                                       "drop",   "synth",  "record",  "net"};
+const std::vector<std::string> k_verbs{"info",   "check", "clocks", "correct", "edges",
+                                       "export", "merge", "align",  "compare", "distort",
+                                       "drop",   "synth", "record", "net"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
@@ -41,8 +41,8 @@ const std::map<std::string, std::vector<std::string>> k_options{
                  "--reference"}},
     {"edges", {"-o, --output", "--force", "--presync", "--mu", "--init-finalize"}},
     {"export",
-     {"-o, --output", "--force", "--to", "--correct", "--both", "--around", "--window", "--from", "--until",
-      "--presync", "--mu"}},
+     {"-o, --output", "--force", "--to", "--correct", "--both", "--around", "--window", "--from",
+      "--until", "--presync", "--mu"}},
     {"merge", {"-o, --output", "--force", "--presync", "--bounds", "--bounds-csv", "--reference"}},
     {"align",
      {"-o, --output", "--force", "--clocks", "--resolution", "--apply", "--time-column",

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,12 +27,12 @@ struct EventText {
   std::string_view id2;                    ///< object with "local" or "global"; replaces `id`
   std::string_view scope;                  ///< scope of the id, with quotes
   std::string_view arguments;              ///< the object "args"
-  std::string_view bind;   ///< "bp" of an arrow's end: "e", or empty: the slice that begins next
-  std::string_view reach;  ///< "s" of an instant: "t" thread, "p" process, "g" all
-  std::string_view text;   ///< the object itself; empty: the file is no JSON
-  std::uint32_t others = 0;                ///< members of `text` that are none of the above
-  bool is_trace = false;                   ///< a trace inside a list, not an event
-  bool has_two_times = false;              ///< "ts" or "dur" occurs twice
+  std::string_view bind;     ///< "bp" of an arrow's end: "e", or empty: the slice that begins next
+  std::string_view reach;    ///< "s" of an instant: "t" thread, "p" process, "g" all
+  std::string_view text;     ///< the object itself; empty: the file is no JSON
+  std::uint32_t others = 0;  ///< members of `text` that are none of the above
+  bool is_trace = false;     ///< a trace inside a list, not an event
+  bool has_two_times = false;  ///< "ts" or "dur" occurs twice
 
   /// True if "ts" is there, even as an empty string.
   [[nodiscard]] bool has_time() const { return time.data() != nullptr; }
@@ -81,6 +83,15 @@ std::optional<std::int64_t> parse_time(std::string_view text, bool& cut);
 
 /// Text of a time in microseconds, with as many decimals as it needs, at most 3.
 std::string time_text(std::int64_t ns);
+
+/// A number; empty for anything else.
+template <class Number>
+std::optional<Number> parsed(std::string_view text) {
+  Number value{};
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || at != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 /// A whole number; 0 for anything else.
 std::uint64_t whole_number(std::string_view text);

@@ -32,7 +32,6 @@ std::string manifest_text(std::span<const ManifestFile> files);
 
 /// Adds facts of the run to a manifest that was written, as `attributes`. Errors:
 /// ErrorKind::output.
-Result<void> annotate_manifest(const std::filesystem::path& path,
-                               const formats::Attributes& facts);
+Result<void> annotate_manifest(const std::filesystem::path& path, const formats::Attributes& facts);
 
 }  // namespace entrain::kineto

@@ -100,9 +100,8 @@ json::Packing packing_of_name(const std::string& name) {
 Result<MergeReport> merge_files(const std::vector<RankFile>& files,
                                 const std::vector<RankFile>& ranks,
                                 const formats::MergePlan& plan) {
-  MergeShare share{.plan = plan,
-                   .between_files = keys_between(ranks),
-                   .added = AddedArrows(plan.arrows)};
+  MergeShare share{
+      .plan = plan, .between_files = keys_between(ranks), .added = AddedArrows(plan.arrows)};
   find_range(share);
   const json::Packing packing = packing_of_name(plan.file.filename().string());
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(plan.file, packing));
@@ -143,18 +142,3 @@ Result<MergeReport> merge_files(const std::vector<RankFile>& files,
 }
 
 }  // namespace entrain::kineto
-
-namespace entrain {
-
-MergedEvents& MergedEvents::operator+=(const MergedEvents& other) {
-  slices += other.slices;
-  unfinished += other.unfinished;
-  instants += other.instants;
-  counters += other.counters;
-  arrow_ends += other.arrow_ends;
-  metadata += other.metadata;
-  arguments += other.arguments;
-  return *this;
-}
-
-}  // namespace entrain

@@ -25,9 +25,9 @@ std::string members_of(const formats::Attributes& attributes) {
   std::string text;
   for (const auto& [key, value] : attributes) {
     const auto* const number = std::get_if<std::int64_t>(&value);
-    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", in_quotes(key),
-                        number != nullptr ? std::to_string(*number)
-                                          : in_quotes(std::get<std::string>(value)));
+    text += fmt::format(
+        "{}{}:{}", text.empty() ? "" : ",", in_quotes(key),
+        number != nullptr ? std::to_string(*number) : in_quotes(std::get<std::string>(value)));
   }
   return text;
 }
@@ -57,8 +57,8 @@ class ChromeRank final : public RankMerger {
     }
     processes = processes_.size();
     tracks = threads_.size();
-    facts = fmt::format("{{\"name\":{}{}{}}}", in_quotes(unit_.name), facts.empty() ? "" : ",",
-                        facts);
+    facts =
+        fmt::format("{{\"name\":{}{}{}}}", in_quotes(unit_.name), facts.empty() ? "" : ",", facts);
     return sink(out_);
   }
 
@@ -181,7 +181,8 @@ void ChromeRank::add_ids(const EventText& event, EventSort sort) {
 void ChromeRank::add_arrows(const Placed& placed, bool arrive, std::uint64_t stamp,
                             std::int64_t time) {
   share_.added.take(arrive, placed.clock, stamp, [&](std::uint64_t id) {
-    add(",\n{{\"ph\":\"{}\",{}\"cat\":\"entrain\",\"name\":\"waited for\",\"id\":\"a{}\",\"pid\":{},"
+    add(",\n{{\"ph\":\"{}\",{}\"cat\":\"entrain\",\"name\":\"waited "
+        "for\",\"id\":\"a{}\",\"pid\":{},"
         "\"tid\":{},\"ts\":{}}}",
         arrive ? "f" : "s", arrive ? "\"bp\":\"e\"," : "", id,
         process_of(placed.event.process).number,
@@ -213,9 +214,8 @@ void ChromeRank::take(const Placed& placed) {
   add_given("bp", event.bind, "\"");
   add_given("s", event.reach, "\"");
   add_given("args", event.arguments);
-  for_each_other(event, [&](std::string_view key, std::string_view value) {
-    add(",\"{}\":{}", key, value);
-  });
+  for_each_other(
+      event, [&](std::string_view key, std::string_view value) { add(",\"{}\":{}", key, value); });
   out_ += '}';
   if (!placed.has_time || !is_collective_kernel(event)) return;
   add_arrows(placed, false, placed.stamp, placed.begin);
@@ -232,7 +232,8 @@ std::string chrome_head(const MergeShare& share) {
   const formats::MergePlan& plan = share.plan;
   std::string text = fmt::format(
       "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{}\"}},\"baseTimeNanoseconds\":{},"
-      "\n\"entrain\":{{{}}},\n\"traceEvents\":[\n{{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\","
+      "\n\"entrain\":{{{}}},\n\"traceEvents\":[\n{{\"ph\":\"M\",\"pid\":1,\"name\":\"process_"
+      "name\","
       "\"args\":{{\"name\":\"entrain\"}}}}",
       file_mark(), share.base, members_of(plan.attributes));
   const auto add_slice = [&](std::uint64_t tid, const std::string& thread, const std::string& name,
@@ -240,7 +241,8 @@ std::string chrome_head(const MergeShare& share) {
                              const formats::Attributes& facts) {
     text += fmt::format(
         ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":{}}}}}"
-        ",\n{{\"ph\":\"X\",\"cat\":\"entrain\",\"pid\":1,\"tid\":{},\"name\":{},\"ts\":{},\"dur\":{},"
+        ",\n{{\"ph\":\"X\",\"cat\":\"entrain\",\"pid\":1,\"tid\":{},\"name\":{},\"ts\":{},\"dur\":{"
+        "},"
         "\"args\":{{{}}}}}",
         tid, in_quotes(thread), tid, in_quotes(name), time_text(begin - share.base),
         time_text(end - begin), members_of(facts));
@@ -252,8 +254,9 @@ std::string chrome_head(const MergeShare& share) {
     add_slice(tid++, clock.name, clock.title, first, std::max(first, clock.map(clock.last)),
               clock.attributes);
     for_each_knot(clock, [&](std::int64_t time, std::int64_t added) {
-      text += fmt::format(",\n{{\"ph\":\"C\",\"pid\":1,\"name\":{},\"ts\":{},\"args\":{{\"ns\":{}}}}}",
-                          in_quotes("added to " + clock.name), time_text(time - share.base), added);
+      text +=
+          fmt::format(",\n{{\"ph\":\"C\",\"pid\":1,\"name\":{},\"ts\":{},\"args\":{{\"ns\":{}}}}}",
+                      in_quotes("added to " + clock.name), time_text(time - share.base), added);
     });
   }
   return text;

@@ -9,11 +9,11 @@
 
 #include "base/record_sorter.hpp"
 #include "base/try.hpp"
+#include "formats/json/strings.hpp"
 #include "formats/kineto/merge_rank.hpp"
 #include "formats/kineto/notes.hpp"
 #include "formats/perfetto/packet_writer.hpp"
 #include "formats/perfetto/track_writer.hpp"
-#include "formats/json/strings.hpp"
 #include "output/mark.hpp"
 
 namespace entrain::kineto {
@@ -140,8 +140,8 @@ class PerfettoRank final : public RankMerger {
   /// The arrows that are added to a kernel.
   void add_arrows(std::string& fields, bool arrive, std::uint32_t clock, std::uint64_t stamp) {
     share_.added.take(arrive, clock, stamp, [&](std::uint64_t id) {
-      perfetto::add_fixed(fields,
-                          arrive ? EventField::terminating_flow_ids : EventField::flow_ids, id);
+      perfetto::add_fixed(fields, arrive ? EventField::terminating_flow_ids : EventField::flow_ids,
+                          id);
     });
   }
 
@@ -291,9 +291,7 @@ Result<void> PerfettoRank::end(const Placed& placed, std::uint32_t track, bool i
   if (begun.is_call) add_arrows(more_, true, placed.clock, placed.stamp);
   fields_ = begun.fields;
   ++events.slices;
-  return add({.begin = begun.time,
-              .end = std::max(begun.time, placed.begin),
-              .track = begun.track},
+  return add({.begin = begun.time, .end = std::max(begun.time, placed.begin), .track = begun.track},
              more_);
 }
 
@@ -322,9 +320,8 @@ Result<void> PerfettoRank::arrow_end(const Placed& placed) {
                       event.phase == "f" ? EventField::terminating_flow_ids : EventField::flow_ids,
                       arrow_id(event));
   const bool is_named_alike = event.category == event.name;
-  const std::string key = is_named_alike
-                              ? fmt::format("arrow {}", event.name)
-                              : fmt::format("arrow {} {}", event.category, event.name);
+  const std::string key = is_named_alike ? fmt::format("arrow {}", event.name)
+                                         : fmt::format("arrow {} {}", event.category, event.name);
   add_note(more_, notes_, key, event.id2.empty() ? event.id : event.id2);
   // With arguments of its own it stays an event of its own.
   const bool can_join = events.arguments == before && event.others == 0;
@@ -350,9 +347,9 @@ Result<void> PerfettoRank::counter(const Placed& placed) {
   });
   if (!all || values.empty()) return odd(placed, track_of(event), "counters_without_numbers");
   for (const Value& value : values) {
-    const std::string name = fmt::format("{}{} {}", event.name,
-                                         event.id.empty() ? "" : fmt::format("[{}]", shown_text(event.id)),
-                                         value.key);
+    const std::string name =
+        fmt::format("{}{} {}", event.name,
+                    event.id.empty() ? "" : fmt::format("[{}]", shown_text(event.id)), value.key);
     fields_.clear();
     if (value.integer) {
       perfetto::add_integer(fields_, EventField::counter_value, *value.integer);
@@ -560,7 +557,8 @@ std::string perfetto_head(const MergeShare& share) {
   writer.slice(1, share.first, share.last, event_name(plan.title) + notes_of(plan.attributes), {});
   std::uint32_t track = 2;
   for (const formats::MergedClock& clock : plan.clocks) {
-    writer.slice(track, clock.map(clock.first), std::max(clock.map(clock.first), clock.map(clock.last)),
+    writer.slice(track, clock.map(clock.first),
+                 std::max(clock.map(clock.first), clock.map(clock.last)),
                  event_name(clock.title) + notes_of(clock.attributes), {});
     for_each_knot(clock, [&](std::int64_t time, std::int64_t added) {
       std::string fields;

@@ -92,7 +92,8 @@ Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& 
                            std::int64_t duration) -> Result<void> {
       const std::uint32_t number = file->numbers[clock];
       const ClockMap& map = share_.plan.maps[number];
-      const std::uint64_t end = begin + static_cast<std::uint64_t>(std::max<std::int64_t>(duration, 0));
+      const std::uint64_t end =
+          begin + static_cast<std::uint64_t>(std::max<std::int64_t>(duration, 0));
       const Placed placed{.event = event,
                           .clock = number,
                           .stamp = begin,
@@ -101,8 +102,8 @@ Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& 
                           .end = std::max(map(begin), map(end)),
                           .has_time = true};
       if (placed.begin >= 0) return see(placed);
-      return fail(ErrorKind::input, fmt::format("{}: a time would move before the year 1970",
-                                                file->path.string()));
+      return fail(ErrorKind::input,
+                  fmt::format("{}: a time would move before the year 1970", file->path.string()));
     };
     const auto other = [&](const EventText& event) { return see({.event = event}); };
     const auto pass = [&](std::string_view text) {
@@ -142,8 +143,8 @@ std::string shown_text(std::string_view value) {
 
 void for_each_other(const EventText& event,
                     const std::function<void(std::string_view, std::string_view)>& see) {
-  constexpr std::array<std::string_view, 14> k_known{"ph",  "cat", "name", "pid",   "tid", "ts",  "dur",
-                                                     "id",  "id2", "scope", "args", "bp",  "s",   ""};
+  constexpr std::array<std::string_view, 14> k_known{
+      "ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "id2", "scope", "args", "bp", "s", ""};
   if (event.others == 0) return;
   json::Scanner scanner(event.text);
   std::string_view key, value;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -68,7 +67,7 @@ struct MergeShare {
   AddedArrows added;
   std::int64_t first = 0, last = 0;  ///< range of the corrected times, ns
   std::int64_t base = 0;             ///< ns that are subtracted from the times of JSON
-  std::uint64_t next_process = 2;    ///< number of the next process of JSON; 1 is that of the clocks
+  std::uint64_t next_process = 2;  ///< number of the next process of JSON; 1 is that of the clocks
 };
 
 /// A rank, or the ranks of a file that holds several.
@@ -125,7 +124,7 @@ class RankMerger {
   /// An event with its times, ns.
   struct Placed {
     const EventText& event;
-    std::uint32_t clock = 0;  ///< position in the run
+    std::uint32_t clock = 0;                 ///< position in the run
     std::uint64_t stamp = 0, end_stamp = 0;  ///< as stored
     std::int64_t begin = 0, end = 0;         ///< corrected; 0 without a time
     bool has_time = false;
@@ -147,15 +146,6 @@ void for_each_other(const EventText& event,
 /// false then, and for what is no object.
 bool for_each_value(const EventText& event,
                     const std::function<bool(std::string_view, std::string_view)>& see);
-
-/// A number; empty for anything else.
-template <class Number>
-std::optional<Number> parsed(std::string_view text) {
-  Number value{};
-  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || at != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// Calls `see(time, added)` where a clock's correction bends: corrected times, and what was added.
 template <class See>
@@ -184,7 +174,6 @@ std::string chrome_tail(const std::string& facts);
 
 /// Writes the files of all ranks as one trace. Errors: those of the mergers; ErrorKind::output.
 Result<MergeReport> merge_files(const std::vector<RankFile>& files,
-                                const std::vector<RankFile>& ranks,
-                                const formats::MergePlan& plan);
+                                const std::vector<RankFile>& ranks, const formats::MergePlan& plan);
 
 }  // namespace entrain::kineto

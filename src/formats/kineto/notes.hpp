@@ -10,7 +10,8 @@
 /// Values of JSON as debug annotations of Perfetto.
 namespace entrain::kineto {
 
-/// Appends a name to an event: its number if the table has room, else its text. `raw`: with escapes.
+/// Appends a name to an event: its number if the table has room, else its text. `raw`: with
+/// escapes.
 void add_name(std::string& fields, perfetto::Names& names, perfetto::EventField number,
               perfetto::EventField text, std::string_view raw);
 

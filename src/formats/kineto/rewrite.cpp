@@ -112,7 +112,8 @@ Result<void> unpack(const RankFile& file, const fs::path& to) {
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, json::Packing::none));
   const auto see = [](const EventText&, std::uint32_t, std::uint64_t,
                       std::int64_t) -> Result<void> { return {}; };
-  TRY(for_each_time(file, see, {.pass = [&](std::string_view text) { return writer.write(text); }}));
+  TRY(for_each_time(file, see,
+                    {.pass = [&](std::string_view text) { return writer.write(text); }}));
   return writer.close();
 }
 

@@ -63,8 +63,7 @@ void PacketWriter::event(std::uint64_t track, std::uint64_t ns, std::int32_t typ
   });
 }
 
-void add_name(std::string& data, InternedField table, std::uint64_t number,
-              std::string_view name) {
+void add_name(std::string& data, InternedField table, std::uint64_t number, std::string_view name) {
   add_message(data, table, [&](std::string& one) {
     add_number(one, NameField::iid, number);
     add_bytes(one, NameField::name, name);

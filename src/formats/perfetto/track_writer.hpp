@@ -23,9 +23,9 @@ struct TrackText {
 /// Writes slices, instants and counters of tracks, each track in order of time; of equal times
 /// slices come first, those that end later before the others.
 ///
-/// Slices of a track must nest. One that does not goes to the first of further tracks, its lanes, on
-/// which it does. The begin of a slice is kept back until the next event of its track, so that ends
-/// of arrows can join it.
+/// Slices of a track must nest. One that does not goes to the first of further tracks, its lanes,
+/// on which it does. The begin of a slice is kept back until the next event of its track, so that
+/// ends of arrows can join it.
 class TrackWriter {
  public:
   /// End of a slice that never ends.

@@ -78,8 +78,9 @@ TEST_F(Tracks, ends_slices_before_what_begins_at_that_time) {
   writer_.slice(1, 150, 200, named("d"), {});
   writer_.instant(1, 200, named("i"));
   writer_.finish();
-  EXPECT_EQ(events_in(out_), (Lines{"11 100 b a", "11 100 b b", "11 150 e flow 9", "11 150 b c",
-                                    "11 150 e", "11 150 b d", "11 200 e", "11 200 e", "11 200 i i"}));
+  EXPECT_EQ(events_in(out_),
+            (Lines{"11 100 b a", "11 100 b b", "11 150 e flow 9", "11 150 b c", "11 150 e",
+                   "11 150 b d", "11 200 e", "11 200 e", "11 200 i i"}));
   EXPECT_EQ(writer_.counts().slices, 4u);
   EXPECT_EQ(writer_.counts().instants, 1u);
 }
@@ -89,8 +90,8 @@ TEST_F(Tracks, moves_slices_that_do_not_nest_to_further_tracks) {
   writer_.slice(1, 150, 250, named("b"), {});
   writer_.slice(1, 220, 260, named("c"), {});
   writer_.finish();
-  EXPECT_EQ(events_in(out_), (Lines{"11 100 b a", "12 150 b b", "11 200 e", "11 220 b c",
-                                    "11 260 e", "12 250 e"}));
+  EXPECT_EQ(events_in(out_),
+            (Lines{"11 100 b a", "12 150 b b", "11 200 e", "11 220 b c", "11 260 e", "12 250 e"}));
   EXPECT_EQ(writer_.counts().lanes, 1u);
 }
 
@@ -101,9 +102,8 @@ TEST_F(Tracks, joins_arrows_to_the_slice_that_begins_then) {
   writer_.arrow_end(1, 100, named("with arguments"), {});
   writer_.arrow_end(1, 120, named("y") + flow(2), flow(2));
   writer_.finish();
-  EXPECT_EQ(events_in(out_),
-            (Lines{"11 100 b a", "11 100 b b flow 1", "11 100 i with arguments",
-                   "11 120 i y flow 2", "11 180 e", "11 200 e"}));
+  EXPECT_EQ(events_in(out_), (Lines{"11 100 b a", "11 100 b b flow 1", "11 100 i with arguments",
+                                    "11 120 i y flow 2", "11 180 e", "11 200 e"}));
   EXPECT_EQ(writer_.counts().arrow_ends, 3u);
   EXPECT_EQ(writer_.counts().instants, 0u);
 }
