@@ -76,9 +76,18 @@ struct MergedEvents {
   std::uint64_t counters = 0;    ///< values of counters
   std::uint64_t arrow_ends = 0;  ///< begins, steps and ends of the arrows of the input
   std::uint64_t metadata = 0;    ///< names, labels and places of processes and threads, and others
-  std::uint64_t arguments = 0;   ///< members of "args" of all events but metadata
+  std::uint64_t arguments = 0;   ///< members of "args", but of counters and metadata
 
-  MergedEvents& operator+=(const MergedEvents& other);
+  MergedEvents& operator+=(const MergedEvents& other) {
+    slices += other.slices;
+    unfinished += other.unfinished;
+    instants += other.instants;
+    counters += other.counters;
+    arrow_ends += other.arrow_ends;
+    metadata += other.metadata;
+    arguments += other.arguments;
+    return *this;
+  }
   friend bool operator==(const MergedEvents&, const MergedEvents&) = default;
 };
 

@@ -146,6 +146,23 @@ TEST_F(ExportPerfetto, shows_calls_arrows_and_violations) {
                           "rank one 350 3 message receive ending 2", "rank one 900 2  "));
 }
 
+TEST_F(ExportPerfetto, shows_corrected_times_alone) {
+  const fs::path archive = write_two(folder_ / "a");
+  const Json report = exported(archive.string(), "a.pftrace", {"--correct"});
+  EXPECT_EQ(report["corrected"], true);
+  EXPECT_EQ(report["slices"], 3);
+  EXPECT_EQ(report["backward"], 0);
+  EXPECT_EQ(report["marked_violations"], 0);
+  EXPECT_EQ(report["counts"]["violations"], 0);
+  const Json both = exported(archive.string(), "both.pftrace", {"--both"});
+  EXPECT_EQ(both["corrected"], false);
+  EXPECT_EQ(both["slices"], 6);
+  expect_refusal(run_tool({"export", archive.string(), "-o", at("x"), "--both", "--correct"}),
+                 "--both");
+  expect_refusal(run_tool({"export", archive.string(), "-o", at("x.csv"), "--correct"}),
+                 "a table of edges");
+}
+
 TEST_F(ExportPerfetto, cuts_calls_at_the_ends_of_the_part_that_is_asked_for) {
   const fs::path archive = write_two(folder_ / "a");
   const Json report =

@@ -26,14 +26,6 @@ std::string_view without_quotes(std::string_view text) {
   return text.size() >= 2 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
 }
 
-template <class Integer>
-std::optional<Integer> parse_integer(std::string_view text) {
-  Integer value = 0;
-  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || at != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// True if equal. `key` must have the size of `word`, which the compiler knows.
 template <std::size_t Size>
 bool is(std::string_view key, const char (&word)[Size]) {
@@ -85,7 +77,7 @@ void take_member(std::string_view key, std::string_view value, EventText& event)
 Result<void> take_fact(std::string_view key, std::string_view value, const std::string& name,
                        FileFacts& facts) {
   if (key == "baseTimeNanoseconds") {
-    const auto base = parse_integer<std::int64_t>(value);
+    const auto base = parsed<std::int64_t>(value);
     if (!base || *base < 0) {
       return fail(ErrorKind::input,
                   fmt::format("{}: baseTimeNanoseconds is no whole number from 0 to 2^63 - 1; its "
@@ -95,8 +87,8 @@ Result<void> take_fact(std::string_view key, std::string_view value, const std::
     facts.base = *base;
   }
   if (key == "distributedInfo" && value.starts_with('{')) {
-    facts.rank = parse_integer<std::uint32_t>(member(value, "rank"));
-    facts.world_size = parse_integer<std::uint32_t>(member(value, "world_size"));
+    facts.rank = parsed<std::uint32_t>(member(value, "rank"));
+    facts.world_size = parsed<std::uint32_t>(member(value, "world_size"));
   }
   return {};
 }

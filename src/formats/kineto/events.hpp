@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -109,6 +111,15 @@ std::optional<std::int64_t> length_of(const EventText& event, bool& cut);
 
 /// Text of a time in microseconds, with as many decimals as it needs, at most 3.
 std::string time_text(std::int64_t ns);
+
+/// A number; empty for anything else.
+template <class Number>
+std::optional<Number> parsed(std::string_view text) {
+  Number value{};
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || at != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 /// A whole number; 0 for anything else.
 std::uint64_t whole_number(std::string_view text);

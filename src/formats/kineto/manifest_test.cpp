@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "base/temp_folder_testing.hpp"
+#include "formats/json/document.hpp"
+
 namespace entrain::kineto {
 namespace {
 
@@ -32,6 +35,20 @@ TEST(Manifest, is_recognised_by_its_first_key) {
   text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; }),
              text.end());
   EXPECT_TRUE(text.starts_with(R"({"perfetto_manifest")"));
+}
+
+TEST(Manifest, takes_facts_of_the_correction) {
+  const TempFolder folder;
+  const auto path = folder / k_manifest_name;
+  const std::string text = manifest_text(std::vector<ManifestFile>{{.name = "a.json"}});
+  ASSERT_TRUE(json::save(path, text, json::Packing::none));
+  ASSERT_TRUE(annotate_manifest(path, {{"verdict", "clean"}, {"bound_ns", std::int64_t{7}}}));
+  const auto written = json::load(path);
+  ASSERT_TRUE(written);
+  const Json manifest = Json::parse(written->text)["perfetto_manifest"];
+  EXPECT_EQ(manifest["files"].size(), 1U);
+  EXPECT_EQ(manifest["attributes"], (Json{{"entrain.verdict", "clean"}, {"entrain.bound_ns", 7}}));
+  EXPECT_FALSE(annotate_manifest(folder / "none", {}));
 }
 
 /// Files of different bases are all shifted; the first one is where the others go.

@@ -144,18 +144,3 @@ Result<MergeReport> merge_files(const std::vector<RankFile>& files,
 }
 
 }  // namespace entrain::kineto
-
-namespace entrain {
-
-MergedEvents& MergedEvents::operator+=(const MergedEvents& other) {
-  slices += other.slices;
-  unfinished += other.unfinished;
-  instants += other.instants;
-  counters += other.counters;
-  arrow_ends += other.arrow_ends;
-  metadata += other.metadata;
-  arguments += other.arguments;
-  return *this;
-}
-
-}  // namespace entrain

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -147,15 +146,6 @@ void for_each_other(const EventText& event,
 /// false then, and for what is no object.
 bool for_each_value(const EventText& event,
                     const std::function<bool(std::string_view, std::string_view)>& see);
-
-/// A number; empty for anything else.
-template <class Number>
-std::optional<Number> parsed(std::string_view text) {
-  Number value{};
-  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || at != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// Calls `see(time, added)` where a clock's correction bends: corrected times, and what was added.
 template <class See>

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/kineto/notes.hpp"
 
-#include <charconv>
 #include <cmath>
-#include <optional>
-#include <system_error>
 
 #include "formats/json/scanner.hpp"
 #include "formats/json/strings.hpp"
+#include "formats/kineto/events.hpp"
 
 namespace entrain::kineto {
 
@@ -25,20 +23,12 @@ std::string_view plain(std::string_view raw, std::string& room) {
   return room = json::unescaped(raw);
 }
 
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number value{};
-  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || at != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 bool add_number_value(std::string& note, std::string_view text) {
-  if (const auto integer = number_in<std::int64_t>(text)) {
+  if (const auto integer = parsed<std::int64_t>(text)) {
     perfetto::add_integer(note, NoteField::int_value, *integer);
-  } else if (const auto large = number_in<std::uint64_t>(text)) {
+  } else if (const auto large = parsed<std::uint64_t>(text)) {
     perfetto::add_number(note, NoteField::uint_value, *large);
-  } else if (const auto number = number_in<double>(text);
+  } else if (const auto number = parsed<double>(text);
              number && std::isfinite(*number) && text.find_first_of(".eE") != text.npos) {
     perfetto::add_double(note, NoteField::double_value, *number);
   } else {
