@@ -261,16 +261,6 @@ class Prover {
     place_sessions();
     result_.begin = begin_;
     result_.width = (end_ - begin_) / result_.windows + 1;
-    MuTicks mu = context_.mu;
-    for (std::int64_t& one : mu) one -= mu_margin();
-    edges_.emplace(context_, ViolatedEdges::Setting{.clock_of = result_.clock_of,
-                                                    .clocks = clocks_,
-                                                    .lines = result_.lines,
-                                                    .begin = begin_,
-                                                    .end = end_,
-                                                    .mu = mu,
-                                                    .margins = result_.quantum,
-                                                    .most_error = k_far});
     problem_.clocks = clocks_;
     problem_.reference = reference_clock_;
     problem_.begin = begin_;
@@ -281,6 +271,22 @@ class Prover {
       problem_.edges.push_back(edge_of(session, begin_));
     }
     fixed_ = problem_.edges.size();
+    search_edges(limits(option_.max_rate_ppm ? given_rate() : rate_of_trace(0)));
+  }
+
+  /// Begins anew with the edges that bind errors within limits.
+  void search_edges(const RateLimits& limits) {
+    MuTicks mu = context_.mu;
+    for (std::int64_t& one : mu) one -= mu_margin();
+    edges_.emplace(context_, ViolatedEdges::Setting{.clock_of = result_.clock_of,
+                                                    .clocks = clocks_,
+                                                    .lines = result_.lines,
+                                                    .begin = begin_,
+                                                    .end = end_,
+                                                    .mu = mu,
+                                                    .margins = result_.quantum,
+                                                    .most_error = k_far,
+                                                    .limits = limits});
     edges_->add_tightest([&](LocationIndex l) {
       return [this, map = ClockMap::Cursor(maps_[l])](std::uint64_t local) mutable {
         return (map(local) - begin_) << edges_->bits();
@@ -312,17 +318,33 @@ class Prover {
     return add_violated(errors, Course::least) || any;
   }
 
-  /// The least limit that `find(near, known)` finds, of all constraints.
+  /// True if the edges that count imply all others for errors within limits.
+  [[nodiscard]] bool are_edges_enough(const RateLimits& limits) const {
+    for (std::uint32_t c = 0; c < clocks_; ++c) {
+      const RateRange known = edges_->limits().of(c), asked = limits.of(c);
+      if (!known.contains(asked.lower_ppb) || !known.contains(asked.upper_ppb)) return false;
+    }
+    return true;
+  }
+
+  /// The least limit that `find(near, known)` finds, of all constraints. `wander_ppb`: empty if it
+  /// is what is found.
   template <class Find>
-  Proved<LeastLimit> least(std::vector<std::int64_t> near, const Find& find) {
+  Proved<LeastLimit> least(std::vector<std::int64_t> near, std::optional<std::int64_t> wander_ppb,
+                           const Find& find) {
     std::vector<difference::Cycle> known;
     Contradiction shown;  // by the last new cycle
     for (;;) {
       Proved<LeastLimit> found = find(near, &known);
       if (found && found->shown.clocks.empty()) found->shown = shown;
       if (found) shown = found->shown;
-      if (!found || !add_violated(found->errors, Course::straight)) return found;
+      if (!found) return found;
       near = found->means;
+      if (add_violated(found->errors, Course::straight)) continue;
+      RateLimits shown_rates{wander_ppb.value_or(found->ppb) + 1, {}};  // as it was searched
+      for (const std::int64_t mean : near) shown_rates.mean.push_back({mean - 1, mean + 1});
+      if (are_edges_enough(shown_rates)) return found;
+      search_edges({k_most_rate_ppb, {}});
     }
   }
   /// The least wander. If both limits are given, that on mean rates holds, if it can; else it is
@@ -330,9 +352,10 @@ class Prover {
   Proved<LeastLimit> least_wander() {
     const auto beside = [&](std::int64_t mean_ppb) {
       const auto means = ranges_by_mean(result_.lines, reference_clock_, mean_ppb);
-      return least(std::vector<std::int64_t>(clocks_, 0), [&](const auto& near, auto* known) {
-        return find_least_wander(problem_, means, near, known);
-      });
+      return least(std::vector<std::int64_t>(clocks_, 0), std::nullopt,
+                   [&](const auto& near, auto* known) {
+                     return find_least_wander(problem_, means, near, known);
+                   });
     };
     if (option_.max_rate_ppm && assume_mean_ && context_.prior.mean_given) {
       Proved<LeastLimit> found = beside(mean_ppb_);
@@ -372,6 +395,7 @@ class Prover {
     if (least->is_least && wander + k_rounding_ppb < least->ppb) return refuse(&*least);
     if (least->is_least) wander = std::max(wander, least->ppb + 1);  // as it was searched
     raise_mean(*least, wander);
+    if (!are_edges_enough(limits(wander))) search_edges(limits(wander));
     edges_->begin_anew();
     auto narrowed =
         narrow_limits(problem_, {limits(wander), {}},
@@ -416,7 +440,7 @@ class Prover {
     std::uint32_t c = 0;
     while (c < clocks_ && means[c].contains(possible.means[c])) ++c;
     if (!assume_mean_ || c == clocks_) return;
-    const auto found = least(possible.means, [&](const auto& near, auto* known) {
+    const auto found = least(possible.means, wander_ppb, [&](const auto& near, auto* known) {
       return find_least_widening(problem_, means, wander_ppb, near, known);
     });
     if (found && found->ppb <= k_rounding_ppb) {

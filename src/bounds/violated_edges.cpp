@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/exact.hpp"
+#include "bounds/binding_edges.hpp"
 #include "constraints/edge_constraints.hpp"
 
 namespace entrain::bounds {
@@ -27,12 +28,25 @@ unsigned bits_for(std::int64_t span, std::int64_t most_error) {
 }  // namespace
 
 ViolatedEdges::ViolatedEdges(const constraints::Context& context, const Setting& setting)
-    : context_(context),
-      setting_(setting),
+    : setting_(setting),
+      graph_(binding_edges(context, setting.clock_of, on_lines(context), setting.limits)),
+      context_{.share = context.share,
+               .graph = graph_,
+               .mu = context.mu,
+               .prior = context.prior,
+               .reference = context.reference,
+               .threads = context.threads,
+               .progress = context.progress},
       bits_(bits_for(setting.end - setting.begin, setting.most_error)),
-      windows_(GenerationSizes::coarsest) {
+      windows_(GenerationSizes::coarsest),
+      times_(on_lines(context_)) {}
+
+/// Times of the nodes of a context along base lines.
+BigVector<std::int64_t> ViolatedEdges::on_lines(const constraints::Context& context) const {
+  BigVector<std::int64_t> times;
   constraints::evaluate_nodes(
-      context_, times_, [&](LocationIndex l) { return setting_.lines[setting_.clock_of[l]]; });
+      context, times, [&](LocationIndex l) { return setting_.lines[setting_.clock_of[l]]; });
+  return times;
 }
 
 void ViolatedEdges::begin_anew() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/big_vector.hpp"
+#include "bounds/error_bounds.hpp"
 #include "constraints/base_line.hpp"
 #include "constraints/context.hpp"
 #include "constraints/node_times.hpp"
@@ -32,13 +33,17 @@ class ViolatedEdges {
     std::span<const std::int64_t> margins{};       ///< what stamps may be off by; empty: 0
     /// Largest distance of the times that are asked about from base lines, ticks.
     std::int64_t most_error = 0;
+    RateLimits limits{};  ///< limits on rates: edges count that bind errors within them
   };
   /// `context` and spans must outlive this. Collective.
   ViolatedEdges(const constraints::Context& context, const Setting& setting);
+  ViolatedEdges(const ViolatedEdges&) = delete;
+  ViolatedEdges& operator=(const ViolatedEdges&) = delete;
 
   /// Parts of a tick in which times are given to add(): 2^bits(), so that rates round to little.
   [[nodiscard]] unsigned bits() const { return bits_; }
   [[nodiscard]] std::int64_t begin() const { return setting_.begin; }
+  [[nodiscard]] const RateLimits& limits() const { return setting_.limits; }
 
   /// Adds edges that are violated by the times which clock_of(l) makes of the stamps of location l:
   /// parts since begin(), within `most_error` of the base line. It is called with increasing
@@ -68,8 +73,11 @@ class ViolatedEdges {
   void choose_windows(std::int64_t rate_ppb);
   bool keep(std::span<const constraints::LimitingEdge> found);
 
-  constraints::Context context_;
+  [[nodiscard]] BigVector<std::int64_t> on_lines(const constraints::Context& context) const;
+
   Setting setting_;
+  match::Graph graph_;  ///< the edges that count
+  constraints::Context context_;
   unsigned bits_;
   std::uint32_t windows_;              ///< more with every call
   std::int64_t near_ = 1;              ///< slack below which an edge is nearly violated, parts

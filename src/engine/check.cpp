@@ -33,7 +33,7 @@ bool engine::is_contradicted(const CheckReport& report) {
 
 Result<std::optional<engine::ExplainedClocks>> engine::explain_check(
     const Run& run, const formats::Source& source, const CheckSetting& setting,
-    const trace::LoadedTrace& loaded, std::span<const ClockMap> maps,
+    const trace::LoadedTrace& loaded, bool is_as_read, std::span<const ClockMap> maps,
     const bounds::ProvenIntervals* proven, CheckReport& report) {
   const CheckOptions& options = setting.options;
   const bool is_estimated =
@@ -42,7 +42,7 @@ Result<std::optional<engine::ExplainedClocks>> engine::explain_check(
   CorrectOptions correction;
   correction.check = options;
   auto clocks = explain_clocks({.processes = run.processes, .progress = run.progress}, source,
-                               correction, proven);
+                               correction, is_as_read ? &loaded : nullptr, proven);
   if (!clocks) {
     // The check itself succeeded: a trace whose clocks cannot be estimated has none.
     if (clocks.error().kind != ErrorKind::interrupted) return std::nullopt;
@@ -87,8 +87,8 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   TRY_ASSIGN(CheckReport report, check_times(setting, timeline.loaded, timeline.presync.maps));
   std::optional<ExplainedClocks> clocks;
   if (is_contradicted(report)) {
-    TRY_ASSIGN(clocks, explain_check(run, *source, setting, timeline.loaded, timeline.presync.maps,
-                                     proven ? &*proven : nullptr, report));
+    TRY_ASSIGN(clocks, explain_check(run, *source, setting, timeline.loaded, true,
+                                     timeline.presync.maps, proven ? &*proven : nullptr, report));
   } else {
     clocks = ExplainedClocks{
         diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline)), timeline.told, {}};

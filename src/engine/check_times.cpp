@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/check_times.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -10,7 +11,7 @@
 
 #include "base/try.hpp"
 #include "clocks/warnings.hpp"
-#include "match/graph.hpp"
+#include "match/parts.hpp"
 #include "verify/check.hpp"
 #include "verify/named_edges.hpp"
 
@@ -22,16 +23,23 @@ namespace {
 /// trace. The graph must outlive it.
 class GraphEdges : public verify::NamedEdges {
  public:
-  explicit GraphEdges(const match::Graph& graph) : graph_(graph) {}
+  explicit GraphEdges(const match::Graph& graph) : graph_(graph), location_of_(graph) {}
 
-  void for_each_edge(const std::function<void(const verify::NamedEdge&)>& use) const override {
-    LocationIndex receiver = 0;  // edges are sorted by receive node
-    for (const match::Edge& edge : graph_.edges) {
-      while (edge.receive >= graph_.first_node[receiver + 1]) ++receiver;
-      use({.send = event_of(edge.send, graph_.location_of(edge.send)),
-           .receive = event_of(edge.receive, receiver),
-           .kind = edge.kind,
-           .extra_mu = edge.pair == 0 ? 0 : graph_.extra_mu[edge.pair]});
+  void for_each_edge(const std::function<bool(LocationIndex)>& is_wanted,
+                     const std::function<void(const verify::NamedEdge&)>& use) const override {
+    auto edge = graph_.edges.begin();
+    for (LocationIndex to = 0; to < graph_.location_count(); ++to) {
+      const auto end = std::partition_point(  // edges are sorted by receive node
+          edge, graph_.edges.end(),
+          [&](const match::Edge& one) { return one.receive < graph_.first_node[to + 1]; });
+      if (!is_wanted(to)) edge = end;
+      for (; edge != end; ++edge) {
+        use({.send = event_of(edge->send, location_of_(edge->send)),
+             .receive = event_of(edge->receive, to),
+             .number = static_cast<std::uint64_t>(edge - graph_.edges.begin()),
+             .kind = edge->kind,
+             .extra_mu = edge->pair == 0 ? 0 : graph_.extra_mu[edge->pair]});
+      }
     }
   }
   void for_each_instance(
@@ -59,6 +67,7 @@ class GraphEdges : public verify::NamedEdges {
   }
 
   const match::Graph& graph_;
+  match::LocationFinder location_of_;
 };
 
 /// Edges that one worker observes, if they are wanted.

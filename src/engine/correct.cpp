@@ -63,10 +63,13 @@ bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_comp
 /// together; errors that only one of them sees become errors of all.
 class Correction {
  public:
-  /// `known`: bounds of the clocks, for the pairs that the source has; may be null.
+  /// `loaded`: the trace, if it was read already. `known`: bounds of the clocks, for the pairs that
+  /// the source has. Both may be null.
   Correction(const engine::Run& run, const formats::Source& source, const CorrectOptions& options,
+             const session::LoadedTrace* loaded = nullptr,
              const bounds::ProvenIntervals* known = nullptr)
       : options_(options),
+        loaded_(loaded),
         known_(known),
         progress_(run.progress),
         cancel_(run.progress),
@@ -375,7 +378,8 @@ class Correction {
   [[nodiscard]] engine::TimelineUse use() const {
     return {.purpose = engine::Purpose::correction,
             .every_event = options_.delta_ticks > 0 || options_.measure_delta,
-            .overlay = is_overlay() && !shifts_as_a_whole()};
+            .overlay = is_overlay() && !shifts_as_a_whole(),
+            .loaded = loaded_};
   }
 
   /// Forward and backward amortization, of clock domains where locations share clocks. Takes the
@@ -440,6 +444,7 @@ class Correction {
   }
 
   const CorrectOptions& options_;
+  const session::LoadedTrace* loaded_;
   const bounds::ProvenIntervals* known_;
   Progress* progress_;
   Cancel cancel_;
@@ -569,8 +574,9 @@ Result<StragglerReport> engine::find_stragglers(const Run& run, const Paths& pat
 Result<engine::ExplainedClocks> engine::explain_clocks(const Run& run,
                                                        const formats::Source& source,
                                                        const CorrectOptions& options,
+                                                       const session::LoadedTrace* loaded,
                                                        const bounds::ProvenIntervals* proven) {
-  Correction correction(run, source, options, proven);
+  Correction correction(run, source, options, loaded, proven);
   TRY(correction.compute(true, Correction::Writing::no));
   TRY(correction.check_unchanged());
   return correction.take_clocks();
@@ -610,7 +616,7 @@ Result<ClockTable> clock_table(const std::filesystem::path& trace, const Correct
   const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open(run, {trace}, proving));
   TRY_ASSIGN(engine::ExplainedClocks clocks,
-             engine::explain_clocks(run, *source, proving, nullptr));
+             engine::explain_clocks(run, *source, proving, nullptr, nullptr));
   return std::move(clocks.table);
 }
 

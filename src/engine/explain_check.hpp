@@ -20,14 +20,12 @@ namespace entrain::engine {
 bool is_contradicted(const CheckReport& report);
 
 /// Finds out why, from the source of the same trace: if no clocks meet some pairs, `report` becomes
-/// that of the others. `loaded`, `maps`: what was checked with `setting`. `proven`: bounds of the
-/// same trace; null: they are proved if wanted. Empty where estimating clocks is not wanted or
-/// takes too long. Collective.
-Result<std::optional<ExplainedClocks>> explain_check(const Run& run, const formats::Source& source,
-                                                     const CheckSetting& setting,
-                                                     const trace::LoadedTrace& loaded,
-                                                     std::span<const ClockMap> maps,
-                                                     const bounds::ProvenIntervals* proven,
-                                                     CheckReport& report);
+/// that of the others. `loaded`, `maps`: what was checked with `setting`; `is_as_read`: the source
+/// reads `loaded`. `proven`: bounds of the same trace; null: they are proved if wanted. Empty where
+/// estimating clocks is not wanted or takes too long. Collective.
+Result<std::optional<ExplainedClocks>> explain_check(
+    const Run& run, const formats::Source& source, const CheckSetting& setting,
+    const trace::LoadedTrace& loaded, bool is_as_read, std::span<const ClockMap> maps,
+    const bounds::ProvenIntervals* proven, CheckReport& report);
 
 }  // namespace entrain::engine

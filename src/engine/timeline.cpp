@@ -184,7 +184,9 @@ class Finder : TimelineReader {
   Result<void> explain_alone() {
     if (!may_be_explained()) return {};
     trace::Workers alone(workers_.threads());
-    auto whole = find_timeline(alone, source_, options_, use_, nullptr);
+    TimelineUse use = use_;
+    use.loaded = nullptr;
+    auto whole = find_timeline(alone, source_, options_, use, nullptr);
     TRY(processes_.agree(whole ? Result<void>() : Result<void>(tl::unexpected(whole.error()))));
     is_explained_alone_ = true;
     t_.presync = std::move(whole->presync);

@@ -72,6 +72,8 @@ struct TimelineUse {
   bool every_event = false;   ///< nodes for all communication events (match::Options)
   bool overlay = false;       ///< the maps are for an OTF2 reader, which needs knots around flushes
   bool is_explained = false;  ///< an explanation was applied already: the edges are feasible
+  /// The same trace as an earlier timeline has read it; null: it is read.
+  const session::LoadedTrace* loaded = nullptr;
 };
 
 /// Fills `report` with the mean and the largest distance of the nodes' times by `presync` from

@@ -76,10 +76,12 @@ struct ExplainedClocks {
   explain::Told told;                         ///< see Timeline
   std::vector<trace::WrongPair> wrong_pairs;  ///< see Timeline
 };
-/// Finds the clocks of a trace, with bounds only if the options ask for them. `proven`: bounds that
-/// are known already; null: they are proved, if wanted.
+/// Finds the clocks of a trace, with bounds only if the options ask for them. `loaded`: the trace,
+/// if it was read already; null: it is read. `proven`: bounds that are known already; null: they
+/// are proved, if wanted.
 Result<ExplainedClocks> explain_clocks(const Run& run, const formats::Source& source,
                                        const CorrectOptions& options,
+                                       const session::LoadedTrace* loaded,
                                        const bounds::ProvenIntervals* proven);
 
 /// entrain::find_stragglers(). In one process.

@@ -164,7 +164,7 @@ Result<void> Verification::check_as_reader(const formats::Reread& read,
     TRY_ASSIGN(const std::unique_ptr<formats::Source> written,
                formats::open(processes, staged.anchors(), check.threads, check.max_unpacked_bytes));
     TRY(explain_check({.processes = processes, .progress = of_.progress}, *written, with,
-                      read.loaded(), read.maps, nullptr, report_.after));
+                      read.loaded(), false, read.maps, nullptr, report_.after));
   }
   report_.after.presync = read.presync;
   return {};

@@ -18,7 +18,7 @@ namespace entrain::trace {
 /// `partition.owner` is {0, 0, 1, 1}, own() is {2, 3}, and `trace.locations` has four entries, of
 /// which the first two are empty. The definitions are complete in both.
 struct LoadedTrace {
-  std::unique_ptr<EventReader> reader;  ///< reader of the events; null: there are no files
+  std::shared_ptr<EventReader> reader;  ///< reader of the events; null: there are no files
   Trace trace;          ///< skeletons of this process's locations; those of others are empty
   Partition partition;  ///< partition of the locations among the processes of the run
 

@@ -13,7 +13,8 @@
 namespace entrain::verify {
 
 struct NamedEdge {
-  EventRef send, receive;  ///< their locations differ
+  EventRef send, receive;    ///< their locations differ
+  std::uint64_t number = 0;  ///< position among all edges
   EdgeKind kind{};
   std::int64_t extra_mu = 0;  ///< least delay beyond mu of the latency class, ticks
 };
@@ -37,7 +38,9 @@ class NamedEdges {
   NamedEdges& operator=(const NamedEdges&) = delete;
   virtual ~NamedEdges() = default;
 
-  virtual void for_each_edge(const std::function<void(const NamedEdge&)>& use) const = 0;
+  /// Calls `use` with the edges that end at a location for which `is_wanted` is true.
+  virtual void for_each_edge(const std::function<bool(LocationIndex)>& is_wanted,
+                             const std::function<void(const NamedEdge&)>& use) const = 0;
   virtual void for_each_instance(const std::function<void(const NamedInstance&)>& use) const = 0;
 };
 

@@ -15,8 +15,13 @@ using testing::p2p;
 /// Edges by hand.
 class Named : public NamedEdges {
  public:
-  void for_each_edge(const std::function<void(const NamedEdge&)>& use) const override {
-    for (const NamedEdge& edge : single) use(edge);
+  void for_each_edge(const std::function<bool(LocationIndex)>& is_wanted,
+                     const std::function<void(const NamedEdge&)>& use) const override {
+    std::uint64_t number = 0;
+    for (NamedEdge edge : single) {
+      edge.number = number++;
+      if (is_wanted(edge.receive.location)) use(edge);
+    }
   }
   void for_each_instance(const std::function<void(const NamedInstance&)>& use) const override {
     for (const NamedInstance& instance : instances) use(instance);

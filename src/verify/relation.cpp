@@ -143,9 +143,8 @@ bool Relation::is_left_out(const Instance& instance) const {
 /// All edges and members of instances count as paired.
 void Relation::count_named() {
   CoverageCounts& counts = left_out_.coverage;
-  named_->for_each_edge([&](const NamedEdge& edge) {
-    if (owns(edge.receive.location)) ++counts.receives;
-  });
+  named_->for_each_edge([&](LocationIndex l) { return owns(l); },
+                        [&](const NamedEdge&) { ++counts.receives; });
   counts.paired = counts.receives;
   named_->for_each_instance([&](const NamedInstance& named) {
     if (!owns(named.begins.front().event.location)) return;
@@ -156,12 +155,10 @@ void Relation::count_named() {
 }
 
 void Relation::for_each_named_pair(const std::function<void(const Pair&)>& use) const {
-  std::uint64_t number = 0;
-  named_->for_each_edge([&](const NamedEdge& edge) {
-    const std::uint64_t order = number++;
-    if (!owns(edge.receive.location)) return;
+  const auto is_own = [&](LocationIndex l) { return owns(l); };
+  named_->for_each_edge(is_own, [&](const NamedEdge& edge) {
     use({.kind = edge.kind,
-         .order = {order},
+         .order = {edge.number},
          .send_time = time_of(edge.send),
          .receive_time = time_of(edge.receive),
          .send = edge.send,
