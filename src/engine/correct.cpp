@@ -66,7 +66,7 @@ class Correction {
   /// `loaded`: the trace, if it was read already. `known`: bounds of the clocks, for the pairs that
   /// the source has. Both may be null.
   Correction(const engine::Run& run, const formats::Source& source, const CorrectOptions& options,
-             const session::LoadedTrace* loaded = nullptr,
+             const trace::LoadedTrace* loaded = nullptr,
              const bounds::ProvenIntervals* known = nullptr)
       : options_(options),
         loaded_(loaded),
@@ -444,7 +444,7 @@ class Correction {
   }
 
   const CorrectOptions& options_;
-  const session::LoadedTrace* loaded_;
+  const trace::LoadedTrace* loaded_;
   const bounds::ProvenIntervals* known_;
   Progress* progress_;
   Cancel cancel_;
@@ -574,7 +574,7 @@ Result<StragglerReport> engine::find_stragglers(const Run& run, const Paths& pat
 Result<engine::ExplainedClocks> engine::explain_clocks(const Run& run,
                                                        const formats::Source& source,
                                                        const CorrectOptions& options,
-                                                       const session::LoadedTrace* loaded,
+                                                       const trace::LoadedTrace* loaded,
                                                        const bounds::ProvenIntervals* proven) {
   Correction correction(run, source, options, loaded, proven);
   TRY(correction.compute(true, Correction::Writing::no));

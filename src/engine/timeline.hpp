@@ -73,7 +73,7 @@ struct TimelineUse {
   bool overlay = false;       ///< the maps are for an OTF2 reader, which needs knots around flushes
   bool is_explained = false;  ///< an explanation was applied already: the edges are feasible
   /// The same trace as an earlier timeline has read it; null: it is read.
-  const session::LoadedTrace* loaded = nullptr;
+  const trace::LoadedTrace* loaded = nullptr;
 };
 
 /// Fills `report` with the mean and the largest distance of the nodes' times by `presync` from

@@ -81,7 +81,7 @@ struct ExplainedClocks {
 /// are proved, if wanted.
 Result<ExplainedClocks> explain_clocks(const Run& run, const formats::Source& source,
                                        const CorrectOptions& options,
-                                       const session::LoadedTrace* loaded,
+                                       const trace::LoadedTrace* loaded,
                                        const bounds::ProvenIntervals* proven);
 
 /// entrain::find_stragglers(). In one process.
