@@ -24,8 +24,8 @@ constexpr std::int64_t k_tolerated_spreads = 32;
 }  // namespace
 
 Result<void> CommonEnds::find(const Clocks& clocks, const Edges& edges) {
-  TRY_ASSIGN(ends_, lines::find_simultaneous_ends(clocks, edges, context_.threads,
-                                                  context_.progress));
+  TRY_ASSIGN(ends_,
+             lines::find_simultaneous_ends(clocks, edges, context_.threads, context_.progress));
   return {};
 }
 

@@ -27,8 +27,7 @@ std::string csv_of(const CompareReport& report) {
   std::map<std::uint64_t, std::string> fields;
   for (const LocationDifference& location : report.locations) {
     std::string& field = fields[location.id];
-    append_csv_field(field,
-                         location.name.empty() ? fmt::format("{}", location.id) : location.name);
+    append_csv_field(field, location.name.empty() ? fmt::format("{}", location.id) : location.name);
   }
   for (const ComparedEvent& event : report.events) {
     text +=

@@ -78,7 +78,7 @@ namespace {
 
 Result<void> check_output(const fs::path& output, const OutputRule& rule) {
   return tables::is_table_name(output) ? OutputFile::check(output, rule)
-                               : OutputFolder::check(output, rule);
+                                       : OutputFolder::check(output, rule);
 }
 
 std::string maps_of(const engine::AlignedTables& aligned) {

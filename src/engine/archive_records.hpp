@@ -13,8 +13,8 @@
 #include "constraints/context.hpp"
 #include "engine/timeline.hpp"
 #include "explain/explain.hpp"
-#include "formats/source.hpp"
 #include "formats/edge_graph.hpp"
+#include "formats/source.hpp"
 
 namespace entrain::engine {
 
@@ -23,7 +23,7 @@ struct ArchiveRecords {
   Clocks run;                         ///< one clock per domain
   std::vector<std::string> names;     ///< names of the clocks, for reports
   std::vector<std::int64_t> offsets;  ///< one per clock, at its first event, as measured, ticks
-  EdgeList list;              ///< order: that of the graph
+  EdgeList list;                      ///< order: that of the graph
   /// How far edges and instances may be doubted: those between processes of which some have no
   /// record were paired by guesses.
   std::vector<explain::Evidence> edges, instances;

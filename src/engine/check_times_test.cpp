@@ -8,7 +8,6 @@
 
 #include "trace/testing.hpp"
 
-
 namespace entrain::engine {
 namespace {
 

@@ -593,7 +593,7 @@ class Finder : TimelineReader {
   }
 
   ArchiveRecords records_;  ///< records of an archive; or doubts about given edges
-  EdgeList rest_;   ///< given edges that are evidence
+  EdgeList rest_;           ///< given edges that are evidence
   std::optional<explain::Explained> explained_;
   CarriedAccelerators carried_;
   bool is_explained_alone_ = false;  ///< presync.maps are those of explain_alone()

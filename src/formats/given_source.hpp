@@ -22,7 +22,7 @@ class GivenSource : public Source {
   [[nodiscard]] Result<void> check_writable(WriteMode mode, bool mark_offsets) const override;
   [[nodiscard]] std::optional<GivenEdges> given() const override { return given_; }
   [[nodiscard]] Result<trace::LoadedTrace> load(trace::Workers&, std::span<const std::uint32_t>,
-                                                  Progress*) const override {
+                                                Progress*) const override {
     return trace::LoadedTrace();
   }
   [[nodiscard]] Result<Clocks> clock_table(const trace::LoadedTrace&,

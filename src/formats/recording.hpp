@@ -120,7 +120,7 @@ class Recording : public Source {
     return GivenEdges{clocks, list.view(), ClockKind::wall, true, weak};
   }
   [[nodiscard]] Result<trace::LoadedTrace> load(trace::Workers&, std::span<const std::uint32_t>,
-                                                  Progress*) const final {
+                                                Progress*) const final {
     return trace::LoadedTrace();
   }
   [[nodiscard]] Result<Clocks> clock_table(const trace::LoadedTrace&,

@@ -9,8 +9,8 @@
 
 #include <entrain/error.hpp>
 
-#include "formats/recording.hpp"
 #include "base/name_table.hpp"
+#include "formats/recording.hpp"
 #include "trace/trace.hpp"
 
 namespace entrain::formats {

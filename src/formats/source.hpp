@@ -47,7 +47,7 @@ struct GivenEdges {
 struct WritePlan {
   trace::Workers& workers;
   const trace::LoadedTrace& loaded;  ///< trace that Source::load() has read
-  std::span<const ClockMap> maps;      ///< map of each location: stored stamp -> new time
+  std::span<const ClockMap> maps;    ///< map of each location: stored stamp -> new time
   /// Map of each location as a reader of the original applies it; empty: marks of the whole trace
   /// stay as they are.
   std::span<const ClockMap> measured;
@@ -213,8 +213,8 @@ class Source {
   /// given(). `together`: a number per location, or empty; locations with equal numbers get one
   /// owner. Collective.
   [[nodiscard]] virtual Result<trace::LoadedTrace> load(trace::Workers& workers,
-                                                          std::span<const std::uint32_t> together,
-                                                          Progress* progress) const = 0;
+                                                        std::span<const std::uint32_t> together,
+                                                        Progress* progress) const = 0;
   /// The locations of a loaded trace as clocks with their sessions; `clock_samples`: folder of
   /// samples that were measured apart, or empty. Errors: those of reading samples.
   [[nodiscard]] virtual Result<Clocks> clock_table(const trace::LoadedTrace& loaded,

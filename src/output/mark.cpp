@@ -226,7 +226,8 @@ bool is_replacing(const fs::path& folder) { return read_mark(folder) == k_replac
 void mark_file(const fs::path& path) {
   const Result<Checksum> sum = checksum_of(path);
   if (!sum) return;
-  const std::string mark = fmt::format("{}{}{}{:08x}", k_mark_begin, version(), k_mark_middle, sum->whole);
+  const std::string mark =
+      fmt::format("{}{}{}{:08x}", k_mark_begin, version(), k_mark_middle, sum->whole);
   ::setxattr(path.c_str(), k_attribute, mark.data(), mark.size(), 0);
 }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "page/curve.hpp"
-#include "trace/layout.hpp"
 #include "page/survey.hpp"
+#include "trace/layout.hpp"
 
 namespace entrain::page {
 

@@ -32,8 +32,8 @@ TraceBuilder three_processes() {
 }
 
 SurveyScope scope_of(const trace::Trace& trace) {
-  const trace::Layout layout =
-      trace::make_layout(trace.definitions, trace::separate_domains(trace.definitions.locations.size()));
+  const trace::Layout layout = trace::make_layout(
+      trace.definitions, trace::separate_domains(trace.definitions.locations.size()));
   return {.row_of = layout.row_of,
           .clock_of = layout.clock_of,
           .clocks = static_cast<std::uint32_t>(layout.clocks.size()),

@@ -20,9 +20,9 @@
 #include "cli/verbs.hpp"
 #include "net/cli/verbs.hpp"
 #include "record/cli/record.hpp"
+#include "sim/cli/verbs.hpp"
 #include "tool/mpi/launch.hpp"
 #include "tool/mpi/processes.hpp"
-#include "sim/cli/verbs.hpp"
 
 namespace entrain::cli {
 namespace {

@@ -59,9 +59,7 @@ void name_rows(const Definitions& definitions, const std::vector<std::uint32_t>&
                const std::vector<LocationIndex>& first, Layout& layout) {
   std::size_t at = 0;
   for (Layout::Row& row : layout.rows) {
-    const auto name = [&](std::size_t i) {
-      return process_name(definitions, first[sorted[i]]);
-    };
+    const auto name = [&](std::size_t i) { return process_name(definitions, first[sorted[i]]); };
     const std::size_t end = at + row.processes;
     row.name = layout.grouping == Layout::Rows::machines ? layout.nodes[row.node]
                : row.processes == 1                      ? name(at)
@@ -111,8 +109,7 @@ std::string clock_name(const Definitions& definitions, const Layout& layout,
   return one_process ? names[members.front()] : layout.nodes[layout.node_of[members.front()]];
 }
 
-void add_clocks(const Definitions& definitions, const ClockDomains& clocks,
-                Layout& layout) {
+void add_clocks(const Definitions& definitions, const ClockDomains& clocks, Layout& layout) {
   layout.clock_of = clocks.of;
   const std::vector<std::string> names = clock_names(definitions);
   for (const auto& members : clocks.members) {

@@ -19,8 +19,7 @@
 namespace entrain::trace::testing {
 
 /// Gives processes to members: in a row, or like cards.
-inline Partition dealt(const Definitions& definitions, unsigned members,
-                              bool in_a_row) {
+inline Partition dealt(const Definitions& definitions, unsigned members, bool in_a_row) {
   const std::vector<std::uint64_t> weight(definitions.locations.size(), 1);
   Partition partition = divide(definitions, weight, members);
   if (!in_a_row) {
@@ -32,8 +31,7 @@ inline Partition dealt(const Definitions& definitions, unsigned members,
 }
 
 /// The part of a trace that a process of the run holds: the skeletons of its own locations.
-inline Trace part_of(const Trace& trace, const Partition& partition,
-                            unsigned rank) {
+inline Trace part_of(const Trace& trace, const Partition& partition, unsigned rank) {
   Trace part;
   part.path = trace.path;
   part.definitions = trace.definitions;
@@ -43,8 +41,8 @@ inline Trace part_of(const Trace& trace, const Partition& partition,
   }
   return part;
 }
-inline std::vector<ClockMap> part_of(std::span<const ClockMap> maps,
-                                     const Partition& partition, unsigned rank) {
+inline std::vector<ClockMap> part_of(std::span<const ClockMap> maps, const Partition& partition,
+                                     unsigned rank) {
   std::vector<ClockMap> part(maps.size());
   for (LocationIndex l = 0; l < maps.size(); ++l) {
     if (partition.owns(rank, l)) part[l] = maps[l];
@@ -55,8 +53,7 @@ inline std::vector<ClockMap> part_of(std::span<const ClockMap> maps,
 /// Throws std::logic_error unless teams of every size come to the text `expected` at every member:
 /// `body(team, partition)` makes it. Processes are dealt out in a row and like cards.
 template <class Body>
-void expect_by_teams(const Definitions& definitions, const std::string& expected,
-                     Body body) {
+void expect_by_teams(const Definitions& definitions, const std::string& expected, Body body) {
   for (const unsigned members : {2U, 3U, 7U}) {
     for (const bool in_a_row : {true, false}) {
       const Partition partition = dealt(definitions, members, in_a_row);

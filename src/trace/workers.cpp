@@ -12,8 +12,7 @@
 namespace entrain::trace {
 
 std::vector<std::uint64_t> Workers::weigh(
-    const Definitions& definitions,
-    const std::function<std::uint64_t(LocationIndex)>& bytes) {
+    const Definitions& definitions, const std::function<std::uint64_t(LocationIndex)>& bytes) {
   std::vector<std::int64_t> sizes(definitions.locations.size(), 0);
   if (!alone()) {
     Team& team = *processes_;
@@ -27,8 +26,7 @@ std::vector<std::uint64_t> Workers::weigh(
   return {sizes.begin(), sizes.end()};
 }
 
-Result<void> Workers::run(const Trace& trace, const Partition& partition,
-                          const Body& body) {
+Result<void> Workers::run(const Trace& trace, const Partition& partition, const Body& body) {
   if (!alone()) return body({*processes_, partition, trace}, threads_);
   std::vector<std::uint64_t> weight;
   std::uint64_t events = 0;

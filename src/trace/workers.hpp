@@ -45,8 +45,7 @@ class Workers {
   /// Collective. `bytes` is asked for some of the locations at each process; nobody is asked where
   /// there is one process only.
   [[nodiscard]] std::vector<std::uint64_t> weigh(
-      const Definitions& definitions,
-      const std::function<std::uint64_t(LocationIndex)>& bytes);
+      const Definitions& definitions, const std::function<std::uint64_t(LocationIndex)>& bytes);
 
   /// The work of one member of a team, on its share; loops of its own may use `threads` threads.
   using Body = std::function<Result<void>(const Share& share, unsigned threads)>;

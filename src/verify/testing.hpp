@@ -25,6 +25,7 @@
 /// Hand-made traces for the tests of this folder, and reports by teams of every size.
 namespace entrain::verify::testing {
 
+using trace::testing::dealt;
 using trace::testing::expect_by_teams;
 using trace::testing::part_of;
 

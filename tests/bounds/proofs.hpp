@@ -25,8 +25,8 @@ inline trace::ClockDomains processes_of(const trace::LoadedTrace& loaded) {
 }
 
 /// The same events with clocks of their own, and sessions as they were measured.
-inline trace::LoadedTrace distorted(const trace::LoadedTrace& truth,
-                                      const DistortOptions& options, bool sessions) {
+inline trace::LoadedTrace distorted(const trace::LoadedTrace& truth, const DistortOptions& options,
+                                    bool sessions) {
   const std::vector<ClockMap> identity(truth.trace.locations.size());
   auto wrong = sim::distort(truth.trace, identity, options);
   EXPECT_TRUE(wrong) << wrong.error().message;

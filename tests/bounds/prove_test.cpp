@@ -25,7 +25,6 @@ namespace entrain::bounds {
 namespace {
 
 using otf2::testing::load_example;
-using trace::testing::loaded_of;
 using testing::distorted;
 using ::testing::HasSubstr;
 using testing::outside;
@@ -33,6 +32,7 @@ using testing::processes_of;
 using testing::Proof;
 using testing::prove;
 using testing::worst_of;
+using trace::testing::loaded_of;
 
 /// Rows and locations as comparable values.
 std::vector<std::vector<std::int64_t>> figures(const ClockBounds& bounds) {

@@ -14,9 +14,9 @@
 #include "report/clock_report.hpp"
 #include "report/report.hpp"
 #include "report/samples_testing.hpp"
+#include "report/verdict_report.hpp"
 #include "sim/report/reports.hpp"
 #include "sim/report/samples_testing.hpp"
-#include "report/verdict_report.hpp"
 
 namespace entrain::report {
 namespace {

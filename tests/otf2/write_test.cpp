@@ -9,8 +9,8 @@
 
 #include <entrain/clock_map.hpp>
 
-#include "formats/otf2/read/archive.hpp"
 #include "formats/otf2/compare_rewritten.hpp"
+#include "formats/otf2/read/archive.hpp"
 #include "formats/otf2/retime_definitions.hpp"
 #include "formats/otf2/write_archive.hpp"
 #include "output/mark.hpp"

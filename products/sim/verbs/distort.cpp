@@ -41,7 +41,7 @@ Result<DistortReport> distort(const std::filesystem::path& archive,
 }
 
 Result<DistortReport> sim::distort(const formats::Paths& paths, const std::filesystem::path& output,
-                                      const DistortOptions& options, Progress* progress) {
+                                   const DistortOptions& options, Progress* progress) {
   const OutputRule rule = engine::output_rule(paths, options.force);
   TRY(formats::check_output(paths, output, rule));
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source,

@@ -113,16 +113,15 @@ class Drop {
           std::make_unique<DropFilter>(plan_, l, std::move(beginnings[l]), options_.mark_windows));
     }
     const auto begin = static_cast<std::int64_t>(archive_.definitions().clock.global_offset);
-    const otf2::WritePlan plan{.maps = std::vector<ClockMap>(locations_.size()),
-                               .copy_events =
-                                   [&](LocationIndex l, const std::filesystem::path& to) {
-                                     return copy(l, *filters[l], to);
-                                   },
-                               .first_time = begin,
-                               .last_time = begin,
-                               .rule = rule,
-                               .threads = options_.threads,
-                               .progress = progress_};
+    const otf2::WritePlan plan{
+        .maps = std::vector<ClockMap>(locations_.size()),
+        .copy_events = [&](LocationIndex l,
+                           const std::filesystem::path& to) { return copy(l, *filters[l], to); },
+        .first_time = begin,
+        .last_time = begin,
+        .rule = rule,
+        .threads = options_.threads,
+        .progress = progress_};
     TRY_ASSIGN(otf2::StagedArchive written, otf2::stage_archive(archive_, plan, output));
     TRY(archive_.check_unchanged());
     TRY(written.commit());
@@ -156,8 +155,7 @@ class Drop {
   }
 
   /// Writes the records that a filter keeps; returns their number.
-  Result<std::uint64_t> copy(LocationIndex l, DropFilter& filter,
-                             const std::filesystem::path& to) {
+  Result<std::uint64_t> copy(LocationIndex l, DropFilter& filter, const std::filesystem::path& to) {
     TRY_ASSIGN(const otf2::LocalDefinitions local, archive_.local_definitions(l));
     TRY_ASSIGN(const otf2::FilteredEvents copied,
                otf2::filter_events(archive_.events_of(l, local), to, filter, progress_));

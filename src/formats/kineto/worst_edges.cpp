@@ -156,8 +156,7 @@ class Namer {
 
 EventNames names_of_worst_edges(const std::vector<RankFile>& files,
                                 const std::vector<RankFile>& ranks,
-                                const std::vector<Instance>& instances,
-                                const EdgeList& list) {
+                                const std::vector<Instance>& instances, const EdgeList& list) {
   return Namer(files, ranks, list).run(instances);
 }
 

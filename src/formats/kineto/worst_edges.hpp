@@ -23,7 +23,6 @@ using EventNames = std::map<std::pair<std::uint32_t, std::uint64_t>, std::string
 /// names are missing if that fails.
 EventNames names_of_worst_edges(const std::vector<RankFile>& files,
                                 const std::vector<RankFile>& ranks,
-                                const std::vector<Instance>& instances,
-                                const EdgeList& list);
+                                const std::vector<Instance>& instances, const EdgeList& list);
 
 }  // namespace entrain::kineto

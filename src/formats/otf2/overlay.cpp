@@ -27,8 +27,7 @@ Overlay::~Overlay() {
   }
 }
 
-Result<Overlay> Overlay::open(trace::Workers& workers,
-                              std::span<const std::filesystem::path> paths,
+Result<Overlay> Overlay::open(trace::Workers& workers, std::span<const std::filesystem::path> paths,
                               trace::LoadedTrace& original) {
   Team& processes = workers.processes();
   Overlay overlay(original);

@@ -25,8 +25,7 @@ class Overlay {
   /// that of the original, which is the same. Collective; errors: those of load(). After an error
   /// the original has its skeletons again, but for a location whose file in the overlay could not
   /// be scanned.
-  static Result<Overlay> open(trace::Workers& workers,
-                              std::span<const std::filesystem::path> paths,
+  static Result<Overlay> open(trace::Workers& workers, std::span<const std::filesystem::path> paths,
                               trace::LoadedTrace& original);
 
   Overlay(Overlay&& other) noexcept;

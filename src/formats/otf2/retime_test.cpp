@@ -25,7 +25,7 @@ using testing::operator+;
 constexpr std::uint64_t k_retime_chunk = 256;
 
 ClockMap map_of(std::vector<ClockKnot> knots) { return *ClockMap::from_knots(std::move(knots)); }
-ClockMap shifted(std::int64_t ticks) { return ClockMap().shifted(ticks); }
+ClockMap shift_of(std::int64_t ticks) { return ClockMap().shifted(ticks); }
 
 class Retime : public ::testing::Test {
  protected:
@@ -81,14 +81,14 @@ TEST_F(Retime, stop_time_of_a_flush_moves_too) {
   const auto file = [](std::uint64_t a, std::uint64_t stop, std::uint64_t b) {
     return ChunkBuilder().stamp(a).flush(stop).enter(1).stamp(b).enter(2).end().bytes();
   };
-  EXPECT_EQ(retimed(file(100, 180, 200), shifted(50)), file(150, 230, 250));
+  EXPECT_EQ(retimed(file(100, 180, 200), shift_of(50)), file(150, 230, 250));
 }
 
 TEST_F(Retime, stop_time_is_never_before_the_flush) {
   const auto file = [](std::uint64_t a, std::uint64_t stop) {
     return ChunkBuilder().stamp(a).flush(stop).end().bytes();
   };
-  EXPECT_EQ(retimed(file(100, 90), shifted(50)), file(150, 150));
+  EXPECT_EQ(retimed(file(100, 90), shift_of(50)), file(150, 150));
 }
 
 TEST_F(Retime, a_stop_time_moves_the_segment_forward_as_it_does_for_a_reader) {
@@ -107,7 +107,7 @@ TEST_F(Retime, byte_order_is_that_of_each_chunk) {
     big.stamp(0x10203 + shift).flush(0x10300 + shift).enter(0x1234).end();
     return little.bytes() + big.bytes();
   };
-  EXPECT_EQ(retimed(file(0), shifted(1)), file(1));
+  EXPECT_EQ(retimed(file(0), shift_of(1)), file(1));
 }
 
 TEST_F(Retime, what_follows_the_end_mark_is_kept) {
@@ -115,7 +115,7 @@ TEST_F(Retime, what_follows_the_end_mark_is_kept) {
   const auto file = [&](std::uint64_t time) {
     return ChunkBuilder().stamp(time).enter(1).end().bytes() + tail;
   };
-  EXPECT_EQ(retimed(file(100), shifted(1)), file(101));
+  EXPECT_EQ(retimed(file(100), shift_of(1)), file(101));
 }
 
 TEST_F(Retime, fill_of_a_chunk_and_header_numbers_are_kept) {
@@ -125,25 +125,25 @@ TEST_F(Retime, fill_of_a_chunk_and_header_numbers_are_kept) {
     first[3] = 0x77;                            // number of the first event
     return first + ChunkBuilder().stamp(time + 5).enter(1).end().bytes();
   };
-  EXPECT_EQ(retimed(file(100), shifted(1)), file(101));
+  EXPECT_EQ(retimed(file(100), shift_of(1)), file(101));
 }
 
 TEST_F(Retime, a_truncated_file_is_moved_as_far_as_it_goes) {
   const auto file = [](std::uint64_t time) {
     return ChunkBuilder().stamp(time).enter(1).raw({mark::stamp, 1, 2}).bytes();
   };
-  EXPECT_EQ(retimed(file(100), shifted(1)), file(101));
+  EXPECT_EQ(retimed(file(100), shift_of(1)), file(101));
 }
 
 TEST_F(Retime, negative_times_are_refused) {
   const auto refused =
-      try_retimed(ChunkBuilder().stamp(200).stamp(100).end().bytes(), shifted(-101));
+      try_retimed(ChunkBuilder().stamp(200).stamp(100).end().bytes(), shift_of(-101));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::input);
   EXPECT_THAT(refused.error().message, HasSubstr("from1"));
   EXPECT_THAT(refused.error().message, HasSubstr("a time stamp out of range"));
   const Bytes at_zero = ChunkBuilder().stamp(0).end().bytes();
-  EXPECT_EQ(retimed(ChunkBuilder().stamp(100).end().bytes(), shifted(-100)), at_zero);
+  EXPECT_EQ(retimed(ChunkBuilder().stamp(100).end().bytes(), shift_of(-100)), at_zero);
 }
 
 TEST_F(Retime, times_that_no_reader_takes_are_refused) {
@@ -174,12 +174,12 @@ TEST_F(Retime, times_that_no_reader_takes_are_refused) {
 
 TEST_F(Retime, damage_is_refused_with_its_place) {
   const auto refused =
-      try_retimed(ChunkBuilder().stamp(200).raw({mark::chunk_header}).end().bytes(), shifted(1));
+      try_retimed(ChunkBuilder().stamp(200).raw({mark::chunk_header}).end().bytes(), shift_of(1));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::input);
   EXPECT_THAT(refused.error().message, HasSubstr("damaged at byte 27"));
   EXPECT_FALSE(try_retimed(ChunkBuilder().stamp(1).record(10, {1, 2, 3}).end().bytes(),
-                           shifted(1)));  // a flush without room for its time
+                           shift_of(1)));  // a flush without room for its time
 }
 
 TEST_F(Retime, snapshots_repeat_times_of_earlier_events) {
@@ -290,7 +290,7 @@ TEST_F(Retime, can_be_interrupted) {
     [[nodiscard]] bool cancelled() const override { return true; }
   } progress;
   const auto refused =
-      try_retimed(ChunkBuilder().stamp(1).end().bytes(), shifted(1), Framing::events, &progress);
+      try_retimed(ChunkBuilder().stamp(1).end().bytes(), shift_of(1), Framing::events, &progress);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::interrupted);
 }

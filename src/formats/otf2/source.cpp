@@ -210,8 +210,8 @@ class ArchiveSource : public formats::Source {
     return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
   }
   [[nodiscard]] Result<trace::LoadedTrace> load(trace::Workers& workers,
-                                                  std::span<const std::uint32_t> together,
-                                                  Progress* progress) const override {
+                                                std::span<const std::uint32_t> together,
+                                                Progress* progress) const override {
     TRY_ASSIGN(trace::LoadedTrace loaded, otf2::load(workers, paths_, progress, together));
     TRY(check_same_files(workers.processes(), loaded));
     return loaded;

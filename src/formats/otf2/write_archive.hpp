@@ -29,8 +29,8 @@ struct WritePlan {
   /// Rewrite mode: ClockOffset records to store per location in place of the old ones. Empty (no
   /// location at all): old records are neutralised in place, offset 0.
   std::vector<std::vector<trace::ClockOffset>> clock_offsets{};
-  /// Rewrite mode: writes the event file of a location to a path in a way of its own, with the times
-  /// that events have, and returns the number of records. Called by several threads, once per
+  /// Rewrite mode: writes the event file of a location to a path in a way of its own, with the
+  /// times that events have, and returns the number of records. Called by several threads, once per
   /// location. Local definitions stay, and global ones name these numbers. Empty: all records are
   /// written, with new times.
   std::function<Result<std::uint64_t>(LocationIndex, const std::filesystem::path&)> copy_events{};

@@ -46,8 +46,7 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
     if (otf2::is_anchor(it->path())) return std::vector<fs::path>();
     const fs::path name = it->path().filename();
     std::error_code unknown;
-    if (is_document_name(name) && name != kineto::k_manifest_name &&
-        !it->is_directory(unknown)) {
+    if (is_document_name(name) && name != kineto::k_manifest_name && !it->is_directory(unknown)) {
       files.push_back(it->path());
     }
   }

@@ -9,11 +9,11 @@
 
 #include <fmt/core.h>
 
+#include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 #include "formats/tables/columns.hpp"
 #include "formats/tables/counters.hpp"
-#include "base/name_table.hpp"
 
 namespace entrain::tables {
 namespace {

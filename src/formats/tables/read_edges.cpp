@@ -13,10 +13,10 @@
 #include "base/edge_list.hpp"
 #include "base/executor.hpp"
 #include "base/free_memory.hpp"
+#include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "formats/tables/columns.hpp"
 #include "formats/tables/edge_rows.hpp"
-#include "base/name_table.hpp"
 
 namespace entrain::tables {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "base/csv_field.hpp"
 #include "base/file_mark.hpp"
+#include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "formats/json/text_file.hpp"
-#include "base/name_table.hpp"
 #include "formats/tables/read_clocks.hpp"
 #include "formats/tables/reader.hpp"
 #include "formats/tables/times.hpp"

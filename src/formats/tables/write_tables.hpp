@@ -12,8 +12,8 @@
 #include <entrain/error.hpp>
 #include <entrain/report.hpp>
 
-#include "formats/tables/counters.hpp"
 #include "base/edge_list.hpp"
+#include "formats/tables/counters.hpp"
 
 namespace entrain::tables {
 
