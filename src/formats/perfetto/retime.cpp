@@ -55,11 +55,11 @@ class Retimer {
     const std::size_t inside = patch_.enter(packet.snapshot);
     readings_ = step.readings;
     for (Reading& reading : readings_) {
+      if (reading.stored.at == nullptr) continue;  // a 0 that is not written stays
       const std::int64_t half = (shift < 0 ? -reading.unit : reading.unit) / 2;
       reading.value =
           static_cast<std::int64_t>(static_cast<std::uint64_t>(reading.value) +
                                     static_cast<std::uint64_t>((shift + half) / reading.unit));
-      if (reading.stored.at == nullptr) continue;
       patch_.set(reading.stored, static_cast<std::uint64_t>(reading.value),
                  patch_.enter(reading.message, inside));
     }
