@@ -28,8 +28,8 @@ struct Reading {
   std::int64_t value = 0;  ///< in its unit
   std::int64_t unit = 1;   ///< ns
   bool is_incremental = false;
-  Value message;  ///< of the reading
-  Value stored;   ///< of `value`
+  std::string_view message;  ///< of the reading
+  Value stored;              ///< of `value`
 };
 
 /// Converts times of a file's clocks to the clock of the trace, as snapshots that precede them in

@@ -37,11 +37,12 @@ void Patch::begin(std::string_view packet, std::string_view body) {
       {.at = tag, .width = packet.size() - body.size() - tag, .number = body.size()});
 }
 
-std::size_t Patch::enter(const Value& message, std::size_t inside) {
-  lengths_.push_back({.at = static_cast<std::size_t>(message.at - packet_.data()),
-                      .width = message.width,
-                      .number = message.bytes.size(),
-                      .inside = inside});
+std::size_t Patch::enter(std::string_view message, std::size_t inside) {
+  // The length ends where the message begins; the byte before it ends the tag.
+  const auto end = static_cast<std::size_t>(message.data() - packet_.data());
+  std::size_t at = end - 1;
+  while (at > 0 && (static_cast<unsigned char>(packet_[at - 1]) & 0x80) != 0) --at;
+  lengths_.push_back({.at = at, .width = end - at, .number = message.size(), .inside = inside});
   return lengths_.size() - 1;
 }
 

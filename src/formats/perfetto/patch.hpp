@@ -19,7 +19,7 @@ class Patch {
   void begin(std::string_view packet, std::string_view body);
   /// The length around fields of a message inside the packet, for `inside` below; `inside`: that
   /// around the message itself, 0: the packet's.
-  std::size_t enter(const Value& message, std::size_t inside = 0);
+  std::size_t enter(std::string_view message, std::size_t inside = 0);
   /// Replaces a number.
   void set(const Value& old, std::uint64_t number, std::size_t inside = 0);
   /// The packet with its new numbers; valid until the next call. As it was without any.

@@ -38,8 +38,8 @@ class EventReader {
       if (survey_.tracks.size() > before) TRY(state.keep(k_track_memory));
     }
     if (!step.time) return {};
-    if (packet.event.bytes.data() != nullptr) TRY(take_event(packet, *step.time));
-    if (packet.stage.bytes.data() != nullptr) TRY(take_stage(packet, *step.time));
+    if (packet.is_event()) TRY(take_event(packet, *step.time));
+    if (packet.is_stage()) TRY(take_stage(packet, *step.time));
     return {};
   }
 
@@ -95,13 +95,14 @@ class EventReader {
   /// all.
   EventHead read(std::string_view bytes, Event& event) {
     constexpr std::size_t k_most_categories = std::size_t{1} << 16;  // bytes
-    notes_.clear();
+    has_notes_ = false;
     flows_.clear();
     scratch_.clear();
     EventHead head;
     head.track = state.default_track();
     std::size_t categories = 0;
     const auto add_category = [&](std::string_view name, bool is_escaped) {
+      is_escaped |= is_plain(name);
       if (++categories == 1 && is_escaped) {
         event.category = name;
         return;
@@ -138,12 +139,10 @@ class EventReader {
           event.name = state.name(Names::event, value.number);
           break;
         case EventField::name:
-          name_.clear();
-          escape(value.bytes, name_);
-          event.name = name_;
+          event.name = escaped(value.bytes, name_);
           break;
         case EventField::debug_annotations:
-          notes_.push_back(value.bytes);
+          has_notes_ = true;
           break;
         case EventField::flow_ids:
           add_flows(value, true, 's');
@@ -167,11 +166,21 @@ class EventReader {
     return head;
   }
 
-  /// Sets the arguments of an event if they are wanted: those of its own annotations.
-  void read_arguments(Event& event, const Event& of) {
-    if (notes_.empty() || (wants_ && !wants_(of))) return;
+  /// The text itself if it needs no escapes, else a view of `to`.
+  static std::string_view escaped(std::string_view text, std::string& to) {
+    if (is_plain(text)) return text;
+    to.clear();
+    escape(text, to);
+    return to;
+  }
+
+  /// Sets the arguments of an event if those of `of` are wanted. `bytes`: the last event.
+  void read_arguments(std::string_view bytes, Event& event, const Event& of) {
+    if (!has_notes_ || (wants_ && !wants_(of))) return;
     arguments_ = "{";
-    for (const std::string_view note : notes_) add_annotation(note, state, arguments_);
+    for_each_field<EventField>(bytes, [&](EventField field, const Value& value) {
+      if (field == EventField::debug_annotations) add_annotation(value.bytes, state, arguments_);
+    });
     arguments_ += '}';
     event.arguments = arguments_;
   }
@@ -230,7 +239,7 @@ class EventReader {
 
   Result<void> take_event(const Packet& packet, std::int64_t time) {
     Event event;
-    const EventHead head = read(packet.event.bytes, event);
+    const EventHead head = read(packet.event, event);
     TRY_ASSIGN(const std::uint32_t number, track_of({head.track, packet.machine}));
     if (number == Tracks::k_none) return {};
     Tracks::Track& track = survey_.tracks[number];
@@ -242,11 +251,11 @@ class EventReader {
       if (time < track.latest) return misread();
       track.latest = time;
     }
-    if (event.phase == 'E') return end(event, number);
+    if (event.phase == 'E') return end(packet.event, event, number);
     if (event.phase == 'X') {
       event.length = static_cast<std::int64_t>(head.duration_us.number * 1000);
     }
-    read_arguments(event, event);
+    read_arguments(packet.event, event, event);
     return event.phase == 'B' ? begin(event, number) : see_(event);
   }
 
@@ -281,13 +290,13 @@ class EventReader {
   }
 
   /// Arguments at the end of a slice are added to those at its begin.
-  Result<void> end(Event& event, std::uint32_t track) {
+  Result<void> end(std::string_view bytes, Event& event, std::uint32_t track) {
     Lane& lane = lanes_[track];
     if (survey_.tracks[track].is_disordered || lane.depth == 0) return {};
     const OpenSlice& slice = lane.slices[--lane.depth];
     Event whole = event_of(slice, track);
     set_end(whole, event.time);
-    read_arguments(event, whole);
+    read_arguments(bytes, event, whole);
     if (whole.arguments.empty()) {
       whole.arguments = event.arguments;
     } else if (event.arguments.size() > 2) {
@@ -301,7 +310,7 @@ class EventReader {
 
   /// Work of a device, which has its duration.
   Result<void> take_stage(const Packet& packet, std::int64_t time) {
-    const std::string_view stage = packet.stage.bytes;
+    const std::string_view stage = packet.stage;
     TRY_ASSIGN(const std::uint32_t track, track_of(queue_of(stage, packet.machine)));
     if (track == Tracks::k_none) return {};
     Event event{.phase = 'X',
@@ -331,9 +340,7 @@ class EventReader {
           event.name = state.name(Names::event, value.number);
           break;
         case StageField::name:
-          name_.clear();
-          escape(value.bytes, name_);
-          event.name = name_;
+          event.name = escaped(value.bytes, name_);
           break;
         case StageField::extra_data:
           add_extra(value.bytes);
@@ -370,7 +377,7 @@ class EventReader {
   std::string arguments_, name_, scratch_;
   NumberText id_{};
   std::vector<Flow> flows_;
-  std::vector<std::string_view> notes_;  ///< annotations of the last event
+  bool has_notes_ = false;  ///< the last event has annotations
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ class Retimer {
       const Row* const row = row_of(packet);
       TRY_ASSIGN(const std::int64_t moved, time_(row, packet.machine, *step.time));
       const ClockKey clock = state.clock_of(packet);
-      patch_.set(*packet.timestamp, static_cast<std::uint64_t>(moved_.from_trace(clock, moved)));
+      patch_.set(packet.timestamp, static_cast<std::uint64_t>(moved_.from_trace(clock, moved)));
       if (row != nullptr) TRY(move_durations(step, *row, moved));
     }
     return write_(patch_.result());
@@ -35,10 +35,10 @@ class Retimer {
   /// The row of an event; null for other packets.
   [[nodiscard]] const Row* row_of(const Packet& packet) const {
     std::uint32_t track = Tracks::k_none;
-    if (packet.stage.bytes.data() != nullptr) {
-      track = survey_.tracks.find(queue_of(packet.stage.bytes, packet.machine));
-    } else if (packet.event.bytes.data() != nullptr) {
-      const EventHead head = head_of_event(packet.event.bytes, state);
+    if (packet.is_stage()) {
+      track = survey_.tracks.find(queue_of(packet.stage, packet.machine));
+    } else if (packet.is_event()) {
+      const EventHead head = head_of_event(packet.event, state);
       track = survey_.tracks.find({head.track, packet.machine});
     }
     if (track == Tracks::k_none || survey_.tracks[track].row == Tracks::k_none) return nullptr;
@@ -55,11 +55,11 @@ class Retimer {
     const std::size_t inside = patch_.enter(packet.snapshot);
     readings_ = step.readings;
     for (Reading& reading : readings_) {
+      if (reading.stored.at == nullptr) continue;  // a 0 that is not written stays
       const std::int64_t half = (shift < 0 ? -reading.unit : reading.unit) / 2;
       reading.value =
           static_cast<std::int64_t>(static_cast<std::uint64_t>(reading.value) +
                                     static_cast<std::uint64_t>((shift + half) / reading.unit));
-      if (reading.stored.at == nullptr) continue;
       patch_.set(reading.stored, static_cast<std::uint64_t>(reading.value),
                  patch_.enter(reading.message, inside));
     }
@@ -82,16 +82,16 @@ class Retimer {
       patch_.set(duration, static_cast<std::uint64_t>((end - moved + unit / 2) / unit), inside);
       return {};
     };
-    if (packet.stage.bytes.data() != nullptr) {
+    if (packet.is_stage()) {
       Value duration;
-      for_each_field<StageField>(packet.stage.bytes, [&](StageField field, const Value& value) {
+      for_each_field<StageField>(packet.stage, [&](StageField field, const Value& value) {
         if (field == StageField::duration) duration = value;
       });
       return duration.at != nullptr ? set(duration, 1, patch_.enter(packet.stage)) : Result<void>{};
     }
-    const EventHead head = head_of_event(packet.event.bytes, state);
+    const EventHead head = head_of_event(packet.event, state);
     if (head.phase != 'X' || head.duration_us.at == nullptr) return {};
-    return set(head.duration_us, 1000, patch_.enter(head.legacy, patch_.enter(packet.event)));
+    return set(head.duration_us, 1000, patch_.enter(head.legacy.bytes, patch_.enter(packet.event)));
   }
 
   const Survey& survey_;

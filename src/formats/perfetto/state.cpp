@@ -17,7 +17,8 @@ namespace {
 /// thousandth.
 constexpr std::size_t k_most_kept = std::size_t{1} << 30;
 
-/// True if no byte of a text needs an escape. Looks at eight bytes at a time.
+}  // namespace
+
 bool is_plain(std::string_view text) {
   constexpr std::uint64_t k_ones = 0x0101010101010101, k_highs = 0x8080808080808080;
   const auto less = [](std::uint64_t word, std::uint64_t than) {  // bytes below 0x80 are
@@ -26,17 +27,19 @@ bool is_plain(std::string_view text) {
   const auto equal = [&](std::uint64_t word, std::uint64_t byte) {
     return less(word ^ (k_ones * byte), 1);
   };
+  const auto wanting = [&](std::uint64_t word) {
+    return (word & k_highs) | less(word, ' ') | equal(word, '"') | equal(word, '\\') |
+           equal(word, 0x7F);
+  };
   std::uint64_t word = 0, found = 0;
-  for (; !text.empty(); text.remove_prefix(std::min(text.size(), sizeof word))) {
-    word = k_ones * ' ';
-    std::memcpy(&word, text.data(), std::min(text.size(), sizeof word));
-    found |= (word & k_highs) | less(word, ' ') | equal(word, '"') | equal(word, '\\') |
-             equal(word, 0x7F);
+  for (; text.size() >= sizeof word; text.remove_prefix(sizeof word)) {
+    std::memcpy(&word, text.data(), sizeof word);
+    found |= wanting(word);
   }
-  return found == 0;
+  word = k_ones * ' ';
+  for (const char sign : text) word = word << 8 | static_cast<unsigned char>(sign);
+  return (found | wanting(word)) == 0;
 }
-
-}  // namespace
 
 void escape(std::string_view text, std::string& to) {
   if (is_plain(text)) {
@@ -85,10 +88,10 @@ void read_packet(std::string_view body, Packet& packet) {
         packet.follows_a_loss = value.number != 0;
         break;
       case PacketField::track_event:
-        packet.event = value;
+        packet.event = value.bytes;
         break;
       case PacketField::gpu_render_stage_event:
-        packet.stage = value;
+        packet.stage = value.bytes;
         break;
       case PacketField::interned_data:
         packet.interned = value.bytes;
@@ -100,7 +103,7 @@ void read_packet(std::string_view body, Packet& packet) {
         packet.descriptor = value.bytes;
         break;
       case PacketField::clock_snapshot:
-        packet.snapshot = value;
+        packet.snapshot = value.bytes;
         break;
       case PacketField::compressed_packets:
       case PacketField::zstd_compressed_packets:
@@ -244,7 +247,7 @@ void readings_of(std::string_view snapshot, Clocks& clocks, std::vector<Reading>
     if (field == SnapshotField::primary_trace_clock) clocks.set_primary(value.small());
     if (field != SnapshotField::clocks) return;
     Reading& reading = readings.emplace_back();
-    reading.message = value;
+    reading.message = value.bytes;
     for_each_field<ClockField>(value.bytes, [&](ClockField part, const Value& own) {
       switch (part) {
         case ClockField::clock_id:

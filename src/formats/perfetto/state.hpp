@@ -24,17 +24,20 @@ namespace entrain::perfetto {
 
 /// Fields of a packet; messages as written, empty if they are missing.
 struct Packet {
-  std::optional<Value> timestamp;
+  Value timestamp;  ///< see has_time()
   std::optional<std::uint32_t> clock;
   std::uint32_t sequence = 0, machine = 0;
   bool needs_state = false, clears_state = false, follows_a_loss = false;
   bool holds_packets = false;  ///< packed with deflate or zstd
   bool holds_times = false;    ///< records of the kernel, with times of their own
   bool ties_machines = false;  ///< offsets of the clocks of two machines
-  Value snapshot;
-  std::string_view interned, defaults, descriptor;
-  Value event;  ///< TrackEvent
-  Value stage;  ///< GpuRenderStageEvent
+  std::string_view snapshot, interned, defaults, descriptor;
+  std::string_view event;  ///< TrackEvent
+  std::string_view stage;  ///< GpuRenderStageEvent
+
+  [[nodiscard]] bool has_time() const { return timestamp.at != nullptr; }
+  [[nodiscard]] bool is_event() const { return event.data() != nullptr; }
+  [[nodiscard]] bool is_stage() const { return stage.data() != nullptr; }
 };
 /// Throws protozero::exception.
 void read_packet(std::string_view body, Packet& packet);
@@ -114,6 +117,9 @@ class State {
 
 /// The readings of a snapshot. Sets the clock of the trace if it names one.
 void readings_of(std::string_view snapshot, Clocks& clocks, std::vector<Reading>& readings);
+
+/// True if a text needs no escapes in JSON.
+bool is_plain(std::string_view text);
 
 /// Adds a text to a JSON string, escaped; bytes that are no UTF-8 become question marks.
 void escape(std::string_view text, std::string& to);

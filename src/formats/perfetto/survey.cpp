@@ -73,8 +73,8 @@ Result<void> collect_disordered(const std::filesystem::path& path, std::uint64_t
                                 const Tracks& tracks, SliceEdges& edges) {
   State state(path, false);
   const auto see = [&](const Step& step) -> Result<void> {
-    if (!step.time || step.packet.event.bytes.data() == nullptr) return {};
-    const EventHead head = head_of_event(step.packet.event.bytes, state);
+    if (!step.time || !step.packet.is_event()) return {};
+    const EventHead head = head_of_event(step.packet.event, state);
     if (head.phase != 'B' && head.phase != 'E') return {};
     const std::uint32_t track = tracks.find({head.track, step.packet.machine});
     if (track == Tracks::k_none || !tracks[track].is_disordered) return {};
@@ -147,8 +147,8 @@ Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
     const Packet& packet = step.packet;
     const std::size_t before = tracks.size();
     if (!packet.descriptor.empty()) tracks.describe(packet.descriptor, packet.machine);
-    if (step.time && packet.event.bytes.data() != nullptr) {
-      const EventHead head = head_of_event(packet.event.bytes, state);
+    if (step.time && packet.is_event()) {
+      const EventHead head = head_of_event(packet.event, state);
       const std::uint32_t own = number({head.track, packet.machine});
       Tracks::Track& track = tracks[own];
       if (head.phase == 'B' || head.phase == 'E') {
@@ -157,8 +157,8 @@ Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
         if (edges.size() < k_most_edges) TRY(edges.add({*step.time, own, head.phase == 'B'}));
       }
     }
-    if (step.time && packet.stage.bytes.data() != nullptr) {
-      number(queue_of(packet.stage.bytes, packet.machine));
+    if (step.time && packet.is_stage()) {
+      number(queue_of(packet.stage, packet.machine));
     }
     return tracks.size() > before ? state.keep(k_track_memory) : Result<void>{};
   };

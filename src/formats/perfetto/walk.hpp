@@ -47,19 +47,18 @@ Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unp
                               path.string(), packets.offset()));
     }
     TRY(state.take(packet));
-    if (!packet.snapshot.bytes.empty()) {
-      readings_of(packet.snapshot.bytes, state.clocks, readings);
+    if (!packet.snapshot.empty()) {
+      readings_of(packet.snapshot, state.clocks, readings);
       TRY(state.take_snapshot(packet, readings));
     }
     Step step{piece, packet, readings, {}};
     const bool is_usable = state.is_usable(packet);
-    if (is_usable && packet.timestamp) {
-      step.time = state.clocks.to_trace(state.clock_of(packet), packet.timestamp->integer());
+    if (is_usable && packet.has_time()) {
+      step.time = state.clocks.to_trace(state.clock_of(packet), packet.timestamp.integer());
     }
-    const bool is_event =
-        packet.event.bytes.data() != nullptr || packet.stage.bytes.data() != nullptr;
+    const bool is_event = packet.is_event() || packet.is_stage();
     if (is_event && !is_usable) ++facts.events_without_state;
-    if (is_event && is_usable && !packet.timestamp) ++facts.events_without_time;
+    if (is_event && is_usable && !packet.has_time()) ++facts.events_without_time;
     facts.holds_other_times |= packet.holds_times;
     facts.ties_machines |= packet.ties_machines;
     return see(step);
