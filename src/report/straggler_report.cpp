@@ -22,7 +22,7 @@ constexpr std::size_t k_longest = 10;     ///< collectives in JSON
 constexpr std::size_t k_shown = 3;        ///< groups, steps and collectives as text
 
 std::uint64_t whole_collectives(const StragglerReport& report) {
-  return report.collectives.size() - report.incomplete;
+  return report.proven + report.ties + report.nobody + report.unproven;
 }
 
 /// "rank 3", "rank 3, rank 5 and rank 6", "8 of 64 ranks (rank 8, rank 9 and more)".

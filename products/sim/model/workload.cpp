@@ -46,7 +46,8 @@ Result<void> check_options(const SynthOptions& options) {
   TRY(check_range("the tail of the latency back", options.back_tail_s.value_or(options.tail_s), 0,
                   1));
   TRY(check_range("the time of an iteration", options.iteration_s, 1e-7, 1000));
-  TRY(check_range("the time of the straggler", options.straggler_s, 0, 1000));
+  TRY(check_range("the time of the straggler", options.straggler_s, 0,
+                  options.format == SynthFormat::chrome ? 1000 : 0));
   if (options.straggler >= options.locations) {
     return fail(ErrorKind::usage, fmt::format("there is no rank {}: ranks are 0 to {}",
                                               options.straggler, options.locations - 1));
