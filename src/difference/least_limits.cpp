@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -97,7 +98,9 @@ class NearestLeast {
   /// Moves towards a row as far as the prices of active ones allow. Empty: it is met, and active.
   /// False: no values meet it.
   std::optional<bool> try_step(std::size_t added, double& price) {
-    const auto [direction, shares, square] = split(rows_[added]);
+    auto [direction, parts] = project(rows_[added]);
+    const double square = square_of(direction, rows_[added]);
+    const std::vector<double> shares = shares_of(parts);
     double step = std::numeric_limits<double>::max();
     std::size_t blocking = active_.size();
     for (std::size_t a = 0; a < active_.size(); ++a) {
@@ -116,7 +119,11 @@ class NearestLeast {
     if (is_met) {
       active_.push_back(added);
       prices_.push_back(price);
-      append(rows_[added]);
+      const double length = std::sqrt(square);
+      for (double& d : direction) d /= length;
+      parts.push_back(length);
+      basis_.push_back(std::move(direction));
+      factors_.push_back(std::move(parts));
       return std::nullopt;
     }
     remove(blocking);
@@ -150,22 +157,20 @@ class NearestLeast {
     basis_.pop_back();
   }
 
-  struct Split {
-    std::vector<double> direction;  ///< part of a row that is orthogonal to the active ones
-    std::vector<double> shares;     ///< the rest is this combination of them
-    double square = 0;              ///< squared length of the direction; 0: there is none
-  };
-  [[nodiscard]] Split split(const Row& row) const {
-    auto [direction, shares] = project(row);
+  /// The squared length of a row's part that is orthogonal to the active ones; 0: there is none.
+  [[nodiscard]] static double square_of(std::span<const double> direction, const Row& row) {
     double before = 0, square = 0;
     for (const auto& [i, factor] : row.terms) before += factor * factor;
     for (const double d : direction) square += d * d;
-    for (std::size_t a = shares.size(); a-- > 0;) {
-      for (std::size_t b = a + 1; b < shares.size(); ++b) shares[a] -= factors_[b][a] * shares[b];
-      shares[a] /= factors_[a][a];
+    return square > SearchLimits::dependent * before ? square : 0;
+  }
+  /// The combination of active rows that has these parts along the basis.
+  [[nodiscard]] std::vector<double> shares_of(std::vector<double> parts) const {
+    for (std::size_t a = parts.size(); a-- > 0;) {
+      for (std::size_t b = a + 1; b < parts.size(); ++b) parts[a] -= factors_[b][a] * parts[b];
+      parts[a] /= factors_[a][a];
     }
-    return {std::move(direction), std::move(shares),
-            square > SearchLimits::dependent * before ? square : 0};
+    return parts;
   }
 
   /// A row without its parts along the orthonormal basis of the active ones, and these parts
@@ -175,23 +180,11 @@ class NearestLeast {
     std::vector<double> rest(x_.size(), 0), parts;
     for (const auto& [i, factor] : row.terms) rest[i] += factor;
     for (const std::vector<double>& one : basis_) {
-      double part = 0;
-      for (std::size_t i = 0; i < rest.size(); ++i) part += one[i] * rest[i];
+      const double part = std::transform_reduce(one.begin(), one.end(), rest.begin(), 0.0);
       for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= part * one[i];
       parts.push_back(part);
     }
     return {std::move(rest), std::move(parts)};
-  }
-
-  void append(const Row& row) {
-    auto [rest, parts] = project(row);
-    double square = 0;
-    for (const double r : rest) square += r * r;
-    const double length = std::sqrt(square);
-    for (double& r : rest) r /= length;
-    parts.push_back(length);
-    basis_.push_back(std::move(rest));
-    factors_.push_back(std::move(parts));
   }
 
   std::vector<Row> rows_;
