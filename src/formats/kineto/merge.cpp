@@ -13,6 +13,7 @@
 #include "formats/json/text_file.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/merge_rank.hpp"
+#include "output/mark.hpp"
 
 namespace entrain::kineto {
 
