@@ -252,7 +252,7 @@ class Hostile(Base):
     def test_many_sequences(self):
         names = pftrace.text(12, pftrace.text(2, pftrace.number(1, 1) + pftrace.text(2, "n" * 100)))
         with open(self.folder / "many.pftrace", "wb") as file:
-            for block in range(20):
+            for block in range(8):
                 file.write(b"".join(
                     pftrace.packet(pftrace.number(10, 100_000 * block + k + 1), pftrace.number(13, 1),
                                    names) for k in range(100_000)))
