@@ -132,6 +132,10 @@ class Encoder:
             snapshot = text(1, number(1, 6) + number(2, first))
             snapshot += text(1, number(1, 64) + number(2, first) + number(3, 1))
             self.packet(number(13, 1), text(6, snapshot), text(59, number(58, 64)))
+        elif self.style == "stages":
+            clocks = [text(1, number(1, clock) + number(2, first)) for clock in (6, 1)]
+            self.packet(number(8, first), text(6, b"".join(clocks)))
+            self.packet(number(13, 1))
         else:
             self.packet(number(13, 1))
 
@@ -155,7 +159,7 @@ class Encoder:
         args = event.get("args", {})
         stream = int(args.get("stream", 0))
         # Numbers of stages and of queues are of one table.
-        for iid, name in ((kind, STAGES[kind]), (QUEUE + stream, f"{stream}")):
+        for iid, name in ((kind, STAGES[kind]), (QUEUE + stream, f"stream {stream}")):
             if (24, iid) not in self.names.known:
                 self.names.known[24, iid] = iid
                 self.names.new += text(24, number(1, iid) + text(2, name))
@@ -163,6 +167,7 @@ class Encoder:
         fields += number(11, int(event["pid"])) + number(13, QUEUE + stream) + number(14, kind)
         fields += number(20, self.names.iid(2, event["name"]))
         for key, value in args.items():
+            key = f"{key} id" if key in ("device", "stream", "context") else key
             value = value if isinstance(value, str) else json.dumps(value)
             fields += text(6, text(1, key) + text(2, value))
         self.packet(self.time(event["begin"]), self.names.take(), number(13, 2), text(53, fields))

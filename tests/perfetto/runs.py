@@ -252,10 +252,10 @@ class Hostile(Base):
     def test_many_sequences(self):
         names = pftrace.text(12, pftrace.text(2, pftrace.number(1, 1) + pftrace.text(2, "n" * 100)))
         with open(self.folder / "many.pftrace", "wb") as file:
-            for block in range(100):
+            for block in range(8):
                 file.write(b"".join(
                     pftrace.packet(pftrace.number(10, 100_000 * block + k + 1), pftrace.number(13, 1),
-                                   names) for k in range(100_000 if block < 30 else 0)))
+                                   names) for k in range(100_000)))
         code, out, err = run("check", self.folder / "many.pftrace")
         self.assertEqual(code, 2, out + err)
         self.assertIn("more than 1073741824 bytes", err)

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -75,12 +74,6 @@ class AnnotationText {
   }
 
  private:
-  /// Opens an object or an array with its first element, or separates elements.
-  void open(char bracket, char& opened) {
-    if (opened == '\0') to_ += opened = bracket;
-    separate(to_);
-  }
-
   void close(char opened, std::size_t begin) {
     if (opened != '\0') {
       to_ += opened == '{' ? '}' : ']';
@@ -125,9 +118,6 @@ class AnnotationText {
         case NoteField::legacy_json_value:
           add_json(value.bytes, to_);
           break;
-        case NoteField::nested_value:
-          add_nested(value.bytes, depth + 1);
-          break;
         case NoteField::dict_entries:
         case NoteField::array_values:
           if (depth >= k_most_nested || (opened == '\0' && to_.size() != begin)) break;
@@ -143,38 +133,6 @@ class AnnotationText {
           break;
       }
     });
-    close(opened, begin);
-  }
-
-  void add_nested(std::string_view nested, int depth) {
-    const std::size_t begin = to_.size();
-    std::vector<std::string_view> keys;
-    std::size_t next = 0;
-    char opened = '\0';
-    if (depth < k_most_nested) {
-      for_each_field<NestedField>(nested, [&](NestedField field, const Value& value) {
-        if (field == NestedField::dict_keys) keys.push_back(value.bytes);
-      });
-      for_each_field<NestedField>(nested, [&](NestedField field, const Value& value) {
-        const bool is_dict = field == NestedField::dict_values;
-        if (is_dict || field == NestedField::array_values) {
-          if (opened == (is_dict ? '[' : '{') || (is_dict && next >= keys.size())) return;
-          if (opened == '\0' && to_.size() != begin) return;
-          open(is_dict ? '{' : '[', opened);
-          if (is_dict) {
-            add_string(keys[next++], to_);
-            to_ += ": ";
-          }
-          add_nested(value.bytes, depth + 1);
-          return;
-        }
-        if (to_.size() != begin) return;
-        if (field == NestedField::int_value) add_number(value.integer(), to_);
-        if (field == NestedField::double_value) add_double(value.number, to_);
-        if (field == NestedField::bool_value) to_ += value.number != 0 ? "true" : "false";
-        if (field == NestedField::string_value) add_string(value.bytes, to_);
-      });
-    }
     close(opened, begin);
   }
 

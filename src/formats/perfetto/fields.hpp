@@ -105,23 +105,11 @@ enum class NoteField : protozero::pbf_tag_type {
   double_value = 5,
   string_value = 6,
   pointer_value = 7,
-  nested_value = 8,
   legacy_json_value = 9,
   name = 10,
   dict_entries = 11,
   array_values = 12,
   string_value_iid = 17
-};
-/// The older form of nested annotations.
-enum class NestedField : protozero::pbf_tag_type {
-  nested_type = 1,
-  dict_keys = 2,
-  dict_values = 3,
-  array_values = 4,
-  int_value = 5,
-  double_value = 6,
-  bool_value = 7,
-  string_value = 8
 };
 /// Work of a device: PyTorch writes kernels so.
 enum class StageField : protozero::pbf_tag_type {

@@ -352,11 +352,14 @@ class EventReader {
     // Readers take the first value of a name: these count where nothing else is told.
     NumberText text{};
     if (id != 0) add_text("correlation", number_text(id, text), arguments_);
-    const std::string_view queue_name = state.name(Names::stage, queue);
+    constexpr std::string_view k_stream = "stream ";  // PyTorch's queues are named so
+    std::string_view queue_name = state.name(Names::stage, queue);
+    if (queue_name.starts_with(k_stream)) queue_name.remove_prefix(k_stream.size());
     if (!queue_name.empty()) add_text("stream", queue_name, arguments_);
     arguments_ += '}';
     event.arguments = arguments_;
     if (event.length < 0) event.phase = 'i';
+    if (event.name.empty()) event.name = event.category;
     return see_(event);
   }
 

@@ -307,7 +307,7 @@ TEST_F(PerfettoReader, reads_flows_counters_and_work_of_devices) {
               ElementsAre("s flow \"none\"/\"track 2\" 1 11", "f flow \"none\"/\"track 2\" 1 12",
                           "i  \"none\"/\"track 2\" 1", "C  \"none\"/\"track 2\" 2",
                           "X ncclKernel 2/107 3+4 Kernel {\"a\": \"b\", \"correlation\": \"5\", "
-                          "\"stream\": \"stream 7\"}"));
+                          "\"stream\": \"7\"}"));
 }
 
 TEST_F(PerfettoReader, reads_the_older_form_of_events) {

@@ -16,6 +16,8 @@ namespace {
 /// Names, tracks, open slices and snapshots may take so many bytes: those of real runs take a
 /// thousandth.
 constexpr std::size_t k_most_kept = std::size_t{1} << 30;
+/// Memory of a sequence with a few names, beside those of the names, bytes.
+constexpr std::size_t k_sequence_memory = 1536;
 
 }  // namespace
 
@@ -164,7 +166,7 @@ Result<void> State::enter(const Packet& packet) {
   last_ = key;
   const std::uint32_t* number = numbers_.find(key);
   if (number == nullptr && has_state) {
-    TRY(keep(sizeof(Sequence)));
+    TRY(keep(k_sequence_memory));
     number = numbers_.insert(key, static_cast<std::uint32_t>(sequences_.size())).first;
     sequences_.emplace_back();
   }
