@@ -158,6 +158,21 @@ class Merge(unittest.TestCase):
         self.assertTrue(all(0 < t["process"][1] < 2 ** 31 for t in tracks.values() if t["process"]))
         self.assertTrue(all(0 < t["thread"][2] < 2 ** 31 for t in tracks.values() if t["thread"]))
 
+    def test_the_tables_tell_small_changes(self):
+        events = [event("X", "a", 100, dur=50, args={"x": [1, {"y": 2}]}),
+                  event("s", "ac2g", 100, cat="ac2g", id=1), event("C", "c", 5, args={"v": 1}),
+                  event("i", "mark", 7), event("M", "thread_name", 0, args={"name": "main"})]
+        merged([self.put("rank0.json", events)], self.folder / "run.pftrace")
+        merged([self.put("rank0.json", events)], self.folder / "run.json")
+        for place, key, value in ((0, "dur", 50.001), (0, "name", "b"), (0, "tid", 2),
+                                  (0, "args", {"x": [1, {"y": 3}]}), (1, "id", 2), (1, "ph", "f"),
+                                  (2, "args", {"v": 2}), (3, "ts", 8), (4, "args", {"name": "m"})):
+            changed = [dict(one, **({key: value} if i == place else {})) for i, one in enumerate(events)]
+            expected = tables.of_files([self.put("rank0.json", changed)])
+            for found in (tables.of_perfetto(self.folder / "run.pftrace")[0],
+                          tables.of_json(self.folder / "run.json")[0]):
+                self.assertNotEqual(tables.differences(expected, found), [], (place, key))
+
     def test_slices_that_overlap_get_tracks_of_their_own(self):
         self.only_rank([event("X", f"e{i}", 10 * i, dur=25) for i in range(1, 30)])
         report = merged([self.folder / "in"], self.folder / "again.pftrace")

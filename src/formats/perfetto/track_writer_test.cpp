@@ -100,10 +100,12 @@ TEST_F(Tracks, joins_arrows_to_the_slice_that_begins_then) {
   writer_.slice(1, 100, 180, named("b"), {});
   writer_.arrow_end(1, 100, named("x"), flow(1));
   writer_.arrow_end(1, 100, named("with arguments"), {});
+  writer_.slice(1, 110, 130, named("c"), {});
   writer_.arrow_end(1, 120, named("y") + flow(2), flow(2));
   writer_.finish();
-  EXPECT_EQ(events_in(out_), (Lines{"11 100 b a", "11 100 b b flow 1", "11 100 i with arguments",
-                                    "11 120 i y flow 2", "11 180 e", "11 200 e"}));
+  EXPECT_EQ(events_in(out_),
+            (Lines{"11 100 b a", "11 100 b b flow 1", "11 100 i with arguments", "11 110 b c",
+                   "11 120 i y flow 2", "11 130 e", "11 180 e", "11 200 e"}));
   EXPECT_EQ(writer_.counts().arrow_ends, 3u);
   EXPECT_EQ(writer_.counts().instants, 0u);
 }
