@@ -21,7 +21,7 @@ struct SearchLimits {
   static constexpr int rounds = 400;
   /// Steps of a search for the least limit, together and per node; then one that is enough does.
   static constexpr std::uint64_t steps = 100'000'000, steps_per_node = 100;
-  static constexpr std::uint64_t multiplications = 16;  ///< that take as long as a step
+  static constexpr std::uint64_t multiplications = 8;  ///< that take as long as a step
   /// The price of a ppb of the limit, in ppb squared of distance from the means that are near. It
   /// grows where that holds the limit up, to what leaves digits enough to the means.
   static constexpr double price = 1e7, growth = 16, most_price = 1e14;

@@ -46,8 +46,7 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   CheckSetting setting = setting_of(workers, source, t, check, progress);
   setting.survey = survey ? survey->before() : nullptr;
   const OtherTimes found{.maps = t.presync.maps, .survey = survey ? survey->after() : nullptr};
-  TRY_ASSIGN(verify::Checks checks,
-             check_both_times(setting, t.loaded, t.measured.maps, &found));
+  TRY_ASSIGN(verify::Checks checks, check_both_times(setting, t.loaded, t.measured.maps, &found));
   report.before = std::move(checks.report);
   report.after = *std::move(checks.others);
   report.contradicts_itself = t.told.is_exchanged || is_contradiction(t, report);
