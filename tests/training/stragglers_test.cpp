@@ -11,7 +11,7 @@
 
 #include "base/temp_folder_testing.hpp"
 
-namespace entrain::engine {
+namespace entrain::tests {
 namespace {
 
 /// The collectives of each group, in order of time.
@@ -179,4 +179,4 @@ TEST(LateRanksOfSpans, are_refused_in_a_sentence) {
 }
 
 }  // namespace
-}  // namespace entrain::engine
+}  // namespace entrain::tests
