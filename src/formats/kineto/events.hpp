@@ -87,6 +87,9 @@ struct EventSinks {
   std::function<Result<void>(std::string_view)> pass{};
   /// Called for each member beside the events: its key and value as written. May be empty.
   std::function<Result<void>(std::string_view, std::string_view)> fact{};
+  /// Of a Perfetto trace, hand out all names and arguments; else only those that tell of
+  /// communication. Chrome JSON has all of them.
+  bool wants_all = false;
 };
 
 /// Reads a Chrome trace, or a Perfetto trace, from begin to end, with less than 1 MB of it in

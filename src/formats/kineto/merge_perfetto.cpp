@@ -540,11 +540,13 @@ std::unique_ptr<RankMerger> perfetto_merger(MergeShare& share, MergeUnit unit) {
 std::string perfetto_head(const MergeShare& share) {
   const formats::MergePlan& plan = share.plan;
   std::string out;
-  perfetto::PacketWriter packets(out, 1);
-  packets.mark(file_mark());
+  perfetto::PacketWriter whole(out, 1);
+  whole.mark(file_mark());
   for (const auto& [key, value] : plan.attributes) {
-    packets.packet([&](std::string& packet) { add_attribute(packet, "entrain." + key, value); });
+    whole.packet([&](std::string& packet) { add_attribute(packet, "entrain." + key, value); });
   }
+  // These times are those of the first rank, too: a machine of their own would be a rank.
+  perfetto::PacketWriter packets(out, 1, 1);
   packets.names([](std::string&) {});
   // Track 0 is the group, 1 the verdict; of each clock two, what is known and what was added.
   std::vector<TrackText> tracks{{.name = "entrain"}, {.parent = 0, .name = "verdict"}};

@@ -110,7 +110,7 @@ Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& 
       if (share_.plan.progress != nullptr) share_.plan.progress->advance(text.size());
       return Cancel(share_.plan.progress).check();
     };
-    TRY(for_each_time(*file, timed, {.see = other, .pass = pass, .fact = fact}));
+    TRY(for_each_time(*file, timed, {.see = other, .pass = pass, .fact = fact, .wants_all = true}));
   }
   return {};
 }

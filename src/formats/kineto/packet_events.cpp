@@ -30,17 +30,19 @@ Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const
     text.thread = row.thread;
     text.machine = row.machine;
     text.arguments = event.arguments;
-    text.moment = {event.time, event.length};
+    text.moment.reset();
+    if (event.phase != 'M') text.moment = {event.time, event.length};
     if (event.is_local_id) local_id = fmt::format(R"({{"local": "{}"}})", event.id);
     text.id = event.is_local_id ? std::string_view() : event.id;
     text.id2 = event.is_local_id ? std::string_view(local_id) : std::string_view();
     return sinks.see(text);
   };
-  const auto wants_arguments = [](const perfetto::Event& event) {
-    return has_arguments_to_read(event.category, event.name);
+  const auto wants_arguments = [&](const perfetto::Event& event) {
+    return sinks.wants_all || has_arguments_to_read(event.category, event.name);
   };
-  TRY_ASSIGN(const perfetto::TraceFacts facts,
-             perfetto::read_events(path, max_unpacked, *survey, {see, wants_arguments}));
+  TRY_ASSIGN(
+      const perfetto::TraceFacts facts,
+      perfetto::read_events(path, max_unpacked, *survey, {see, wants_arguments, sinks.wants_all}));
   FileFacts result;
   if (facts.is_misread) {
     TRY_ASSIGN(result.survey, perfetto::survey(path, max_unpacked));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -20,6 +21,7 @@ struct Value {
   std::uint8_t fixed_size = 0;  ///< size of a number of fixed size, bytes
 
   [[nodiscard]] std::int64_t integer() const { return static_cast<std::int64_t>(number); }
+  [[nodiscard]] double real() const { return std::bit_cast<double>(number); }
   [[nodiscard]] std::uint32_t small() const { return static_cast<std::uint32_t>(number); }
 };
 

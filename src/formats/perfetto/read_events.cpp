@@ -2,8 +2,11 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "formats/perfetto/annotations.hpp"
 #include "formats/perfetto/walk.hpp"
@@ -27,7 +30,11 @@ struct Lane {
 class EventReader {
  public:
   EventReader(const std::filesystem::path& path, Survey& survey, const Sinks& sinks)
-      : state(path, true), survey_(survey), see_(sinks.see), wants_(sinks.wants_arguments) {}
+      : state(path, true),
+        survey_(survey),
+        see_(sinks.see),
+        wants_(sinks.wants_arguments),
+        wants_names_(sinks.wants_names) {}
 
   Result<void> take(const Step& step) {
     const Packet& packet = step.packet;
@@ -37,6 +44,7 @@ class EventReader {
       if (survey_.tracks.is_late()) return misread();
       if (survey_.tracks.size() > before) TRY(state.keep(k_track_memory));
     }
+    if (wants_names_ && !packet.descriptor.empty()) TRY(see_names(packet));
     if (!step.time) return {};
     if (packet.is_event()) TRY(take_event(packet, *step.time));
     if (packet.is_stage()) TRY(take_stage(packet, *step.time));
@@ -64,6 +72,61 @@ class EventReader {
   tl::unexpected<Error> misread() {
     is_misread = true;
     return fail(ErrorKind::input, "");
+  }
+
+  /// Hands out the names and places of a process, a thread or another track.
+  Result<void> see_names(const Packet& packet) {
+    std::uint64_t uuid = 0;
+    std::string_view own, process, thread;
+    bool is_counter = false;
+    for_each_field<TrackField>(packet.descriptor, [&](TrackField field, const Value& value) {
+      if (field == TrackField::uuid) uuid = value.number;
+      if (field == TrackField::name) own = value.bytes;
+      if (field == TrackField::process) process = value.bytes;
+      if (field == TrackField::thread) thread = value.bytes;
+      is_counter |= field == TrackField::counter;
+    });
+    TRY_ASSIGN(const std::uint32_t track, track_of({uuid, packet.machine}));
+    if (track == Tracks::k_none) return {};
+    if (is_counter) {
+      TRY(state.keep(own.size() + sizeof(std::string)));
+      counters_[track].clear();
+      escape(own, counters_[track]);
+      return {};
+    }
+    Result<void> result;
+    const auto tell = [&](std::string_view what, std::string_view key, std::string_view value) {
+      if (!result) return;
+      arguments_ = "{";
+      add_text(key, value, arguments_);
+      result = see_metadata(what, track);
+    };
+    const auto place = [&](std::string_view what, const Value& value) {
+      if (!result) return;
+      arguments_ = fmt::format(R"({{"sort_index": {})", static_cast<std::int32_t>(value.number));
+      result = see_metadata(what, track);
+    };
+    for_each_field<ProcessField>(process, [&](ProcessField field, const Value& value) {
+      if (field == ProcessField::process_name) tell("process_name", "name", value.bytes);
+      if (field == ProcessField::labels) tell("process_labels", "labels", value.bytes);
+      if (field == ProcessField::sort_index) place("process_sort_index", value);
+    });
+    for_each_field<ThreadField>(thread, [&](ThreadField field, const Value& value) {
+      if (field == ThreadField::thread_name) own = value.bytes;
+      if (field == ThreadField::sort_index) place("thread_sort_index", value);
+    });
+    if (!own.empty() && survey_.tracks.has_own_row(track)) tell("thread_name", "name", own);
+    return result;
+  }
+
+  Result<void> see_metadata(std::string_view what, std::uint32_t track) {
+    arguments_ += '}';
+    return see_({.phase = 'M',
+                 .category = {},
+                 .name = what,
+                 .arguments = arguments_,
+                 .id = {},
+                 .row = survey_.tracks[track].row});
   }
 
   /// The track of an event. k_none: the file has changed, as its hash will tell.
@@ -98,6 +161,7 @@ class EventReader {
     has_notes_ = false;
     flows_.clear();
     scratch_.clear();
+    counted_.clear();
     EventHead head;
     head.track = state.default_track();
     std::size_t categories = 0;
@@ -143,6 +207,12 @@ class EventReader {
           break;
         case EventField::debug_annotations:
           has_notes_ = true;
+          break;
+        case EventField::counter_value:
+          counted_ = fmt::format("{}", value.integer());
+          break;
+        case EventField::double_counter_value:
+          counted_ = fmt::format("{}", value.real());
           break;
         case EventField::flow_ids:
           add_flows(value, true, 's');
@@ -256,6 +326,11 @@ class EventReader {
       event.length = static_cast<std::int64_t>(head.duration_us.number * 1000);
     }
     read_arguments(packet.event, event, event);
+    if (event.phase == 'C' && !counted_.empty()) {
+      arguments_ = fmt::format(R"({{"value": {}}})", counted_);
+      event.arguments = arguments_;
+      if (event.name.empty()) event.name = counters_[number];
+    }
     return event.phase == 'B' ? begin(event, number) : see_(event);
   }
 
@@ -374,10 +449,13 @@ class EventReader {
   Survey& survey_;
   const std::function<Result<void>(const Event&)>& see_;
   const std::function<bool(const Event&)>& wants_;
+  const bool wants_names_;
+  std::map<std::uint32_t, std::string> counters_;  ///< names of the tracks of counters
   std::vector<Lane> lanes_;
   std::uint32_t last_ = Tracks::k_none;  ///< track of the last event
   std::size_t slice_ = 0;                ///< number of slices on disordered tracks
   std::string arguments_, name_, scratch_;
+  std::string counted_;  ///< value of a counter
   NumberText id_{};
   std::vector<Flow> flows_;
   bool has_notes_ = false;  ///< the last event has annotations

@@ -41,7 +41,7 @@ struct TraceFacts {
 
 /// An event as Chrome JSON would have it; views are valid during the call. Texts are escaped.
 struct Event {
-  char phase = 'i';           ///< of Chrome JSON: X, i, C, s, f; B for a slice that does not end
+  char phase = 'i';           ///< of Chrome JSON: X, i, C, s, f, M; B: a slice that does not end
   std::string_view category;  ///< several are separated by commas
   std::string_view name;
   std::string_view arguments;  ///< JSON object, or empty
@@ -63,6 +63,7 @@ struct Sinks {
   /// True if the arguments of an event are wanted, of which category and name are known; empty: of
   /// all.
   std::function<bool(const Event&)> wants_arguments{};
+  bool wants_names = false;  ///< of tracks: events of phase M, as in Chrome JSON, without a time
 };
 
 /// Reads the events of a file: slices where they end, or in order of their begins on tracks that

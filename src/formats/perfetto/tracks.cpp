@@ -12,6 +12,13 @@
 
 namespace entrain::perfetto {
 
+namespace {
+
+/// The name of the row of a track that no thread is around.
+std::string own_name(std::uint64_t track) { return fmt::format("\"track {}\"", track); }
+
+}  // namespace
+
 std::uint32_t Tracks::add(const TrackKey& key) {
   const auto next = static_cast<std::uint32_t>(tracks_.size());
   const auto [number, is_new] = numbers_.insert(key, next);
@@ -71,7 +78,7 @@ Row Tracks::make_row(std::uint32_t track) {
     tracks_[around].is_used = true;
   }
   const Track& found = tracks_[around];
-  const std::string own = fmt::format("\"track {}\"", number);
+  const std::string own = own_name(number);
   switch (found.kind) {
     case Track::Kind::thread:
       return row(fmt::format("{}", found.process), fmt::format("{}", found.thread));
@@ -80,6 +87,11 @@ Row Tracks::make_row(std::uint32_t track) {
     default:
       return row("\"none\"", own);
   }
+}
+
+bool Tracks::has_own_row(std::uint32_t number) const {
+  const Track& track = tracks_[number];
+  return track.kind == Track::Kind::thread || rows_[track.row].thread == own_name(track.key.number);
 }
 
 std::uint32_t Tracks::row_of(std::uint32_t number) {

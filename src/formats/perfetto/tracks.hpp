@@ -59,6 +59,9 @@ class Tracks {
   void describe(std::string_view descriptor, std::uint32_t machine);
   /// The row of a track: that of the thread, or else the process, around it.
   std::uint32_t row_of(std::uint32_t number);
+  /// True for a thread, and for a track whose row is no thread or process around it. Requires a
+  /// row.
+  [[nodiscard]] bool has_own_row(std::uint32_t number) const;
   /// True if a descriptor came too late for a row.
   [[nodiscard]] bool is_late() const { return is_late_; }
 
