@@ -17,10 +17,12 @@ formats::Attributes facts_of(const CorrectReport& report) {
       facts.emplace_back("verdict_reason", name_of(report.judgement->doubt));
     }
   }
-  facts.emplace_back("edges", integer(report.after.checked_edges));
   facts.emplace_back("violations_before", integer(report.before.violations));
-  facts.emplace_back("violations", integer(report.after.violations));
-  facts.emplace_back("largest_move_ns", report.statistics.max_ticks);
+  if (report.verified) {
+    facts.emplace_back("edges", integer(report.after.checked_edges));
+    facts.emplace_back("violations", integer(report.after.violations));
+    facts.emplace_back("largest_move_ns", report.statistics.max_ticks);
+  }
   if (!report.bounds) return facts;
   std::int64_t worst = 0, unbounded = 0;
   for (const LocationBounds& one : report.bounds->locations) {
