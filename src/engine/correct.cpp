@@ -155,17 +155,17 @@ class Correction {
     const bool seen = report_.judgement.has_value();
     TRY_ASSIGN(*page_,
                survey_->corrected(maps_, seen, report_.bounds ? &*report_.bounds : nullptr));
-    if (proven_) {
+    // Pages are the same for any number of processes, and these pair calls in one only.
+    if (proven_ && source_.given()) {
       TRY_ASSIGN(page_->stragglers, stragglers());
     }
     if (report_.bounds && !options_.check.bounds.rows) report_.bounds->rows.clear();
     return {};
   }
 
-  /// Who came late to collectives, by the corrected times; empty for a format without collectives,
-  /// and in several processes. Errors: those of Source::collectives().
+  /// Who came late to collectives, by the corrected times; empty for a format without collectives.
+  /// In one process, or for a source with given(). Errors: those of Source::collectives().
   Result<std::optional<StragglerReport>> stragglers() {
-    if (processes_.size() > 1) return std::nullopt;
     TRY_ASSIGN(const auto found, paired().collectives(t_.loaded, options_.check, progress_));
     if (!found) return std::nullopt;
     StragglerReport report = waits::judge({.trace = t_.loaded.trace,
