@@ -311,7 +311,7 @@ def of_perfetto(path):
                 key = names[sequence, 3][key] if isinstance(key, int) else key.decode()
                 notes.append((key, note_value(parts)))
         assert track in tracks, "an event of no track"
-        if machine == 0:
+        if sequence == 1:  # the track of what was added
             continue
         rank, process, thread = place(track)
         assert tracks[track]["is_counter"] == (kind == 4)
