@@ -7,6 +7,7 @@
 
 #include "base/exact.hpp"
 #include "base/executor.hpp"
+#include "base/flat_map.hpp"
 
 namespace entrain::bounds {
 
@@ -43,7 +44,7 @@ class BindingEdges {
       return std::lower_bound(graph_.edges.begin(), graph_.edges.end(), node, ends_before);
     };
     const auto begin = of_node(graph_.first_node[to]), end = of_node(graph_.first_node[to + 1]);
-    std::vector<Latest> latest(begin == end ? 0 : graph_.location_count());
+    FlatMap<LocationIndex, Latest, IntegerHash> latest;  // one per sender
     std::vector<Chosen> left;
     for (auto edge = begin; edge != end; ++edge) {
       if (end - edge > k_ahead) __builtin_prefetch(&times_[edge[k_ahead].send]);
@@ -51,13 +52,14 @@ class BindingEdges {
       if (clock_of_[from] == clock_of_[to]) continue;
       const Constraint one{times_[edge->send], times_[edge->receive],
                            graph_.mu_of(*edge, context_.mu)};
-      if (latest[from].take(one, rates_[from], rates_[to])) left.push_back({*edge, one, from});
+      Latest& before = *latest.insert(from, Latest()).first;
+      if (before.take(one, rates_[from], rates_[to])) left.push_back({*edge, one, from});
     }
-    std::ranges::fill(latest, Latest());
+    latest = {};
     std::vector<Edge> edges;
     for (auto one = left.rbegin(); one != left.rend(); ++one) {
-      if (latest[one->from].take(one->constraint, rates_[one->from], rates_[to]))
-        edges.push_back(one->edge);
+      Latest& after = *latest.insert(one->from, Latest()).first;
+      if (after.take(one->constraint, rates_[one->from], rates_[to])) edges.push_back(one->edge);
     }
     std::ranges::reverse(edges);
     return edges;

@@ -561,6 +561,9 @@ Result<StragglerReport> engine::find_stragglers(const Run& run, const Paths& pat
   Correction correction(run, *source, chosen);
   TRY(correction.compute(false, Correction::Writing::no));
   TRY_ASSIGN(std::optional<StragglerReport> report, correction.stragglers());
+  if (report) {
+    for (const std::string& note : source->remarks().notes) report->notes.push_back(note);
+  }
   TRY(correction.check_unchanged());
   if (!report) {
     return fail(ErrorKind::usage, fmt::format("{} is {}, which has no collectives; give a training "

@@ -389,7 +389,11 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
   if (shape == Shape::none) return;
   const std::uint32_t root = common_root(calls);
   const EdgeKind kind = kind_of(shape, one_sided);
-  if (builder.options().collectives && shape == Shape::prefix) return left_out(builder, "scans");
+  if (builder.options().collectives) {
+    if (shape == Shape::prefix) return left_out(builder, "scans");
+    // Its begin is the request, and nobody waits before the call that completes it.
+    if (calls[0].non_blocking) return left_out(builder, "non_blocking_collectives");
+  }
   // An inter-communicator exchanges only between its groups: once in each direction.
   for (const bool to_second : {true, false}) {
     if (!to_second && !comm.inter) break;

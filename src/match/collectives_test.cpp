@@ -425,6 +425,15 @@ TEST(Collectives, calls_are_found_with_those_that_give_and_take) {
   }
 }
 
+TEST(Collectives, non_blocking_ones_are_left_out) {
+  TraceBuilder b(2);
+  nb(b, 0, 10, 20, 1, op::allreduce);
+  nb(b, 1, 11, 21, 1, op::allreduce);
+  const trace::Collectives found = found_in(b);
+  EXPECT_EQ(count_of(found.left_out, "non_blocking_collectives"), 1u);
+  EXPECT_TRUE(found.all.empty() && found.calls.empty());
+}
+
 TEST(Collectives, scans_and_totals_are_left_out) {
   EXPECT_EQ(count_of(found_in(one_call(3, op::scan)).left_out, "scans"), 1u);
   EXPECT_EQ(count_of(found_in(one_call(3, op::alltoallv)).left_out, "alltoallv_instances"), 1u);

@@ -46,7 +46,7 @@ std::string rest_of(const StragglerReport& report) {
   };
   add(report.ties, "ties");
   add(report.unproven, "unproven");
-  add(report.incomplete, "not recorded of all members");
+  add(report.incomplete, "not known of all members");
   return text;
 }
 
@@ -213,6 +213,7 @@ Json collective_json(const StragglerReport& report, const CollectiveWait& one) {
 
 std::string stragglers_sentence(const StragglerReport& report) {
   const std::uint64_t whole = whole_collectives(report);
+  if (report.collectives.empty()) return "There is no collective in which members wait for others.";
   if (whole == 0) {
     return fmt::format("There is no collective of which all members are known{}.", rest_of(report));
   }
@@ -248,7 +249,7 @@ std::string to_text(const StragglerReport& report, const Style& style) {
                     : report.outstanding > 0 ? Tone::bad
                                              : Tone::good;
   std::string text = paragraph(stragglers_sentence(report), style, tone);
-  if (style.brief || report.rows.empty()) return text;
+  if (style.brief) return text;
   if (report.contradicting > 0) {
     text += paragraph(
         fmt::format(
@@ -258,7 +259,7 @@ std::string to_text(const StragglerReport& report, const Style& style) {
         style, Tone::faint);
   }
   for (const std::string& note : report.notes) text += paragraph(note, style, Tone::faint);
-  text += "\n" + ranks_text(report, style);
+  if (!report.rows.empty()) text += "\n" + ranks_text(report, style);
   if (report.by_group.size() > 1) text += sums_text(report, report.by_group, true, style);
   text += sums_text(report, report.by_step, false, style) + longest_text(report, style);
   if (!report.left_out.empty()) {
@@ -271,11 +272,11 @@ std::string to_text(const StragglerReport& report, const Style& style) {
         "not tell who was last.",
         style, Tone::faint);
   }
-  return text +
-         paragraph(
-             "Go on: entrain report shows this as a page; entrain correct writes these times "
-             "for your viewer.",
-             style);
+  return text + paragraph(
+                    "Go on: entrain correct writes these times for your viewer; of a training run, "
+                    "entrain "
+                    "report shows this as a page.",
+                    style);
 }
 
 Json to_json(const StragglerReport& report) {

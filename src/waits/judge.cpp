@@ -100,6 +100,9 @@ class Judge {
     for (std::uint32_t m = 0; m < collective.members; ++m) {
       arrivals_.push_back(arrival_of(material_.collectives.calls[collective.first + m]));
     }
+    // A root that takes alone gives as well, but nobody waits for it.
+    const auto takes = std::ranges::count_if(arrivals_, &Arrival::takes);
+    for (Arrival& one : arrivals_) one.gives &= takes > 1 || !one.takes;
     const Arrival* last = nullptr;
     for (const Arrival& one : arrivals_) {
       if (one.gives && (last == nullptr || one.time > last->time)) last = &one;

@@ -26,8 +26,7 @@ struct Material {
 /// The member that the others wait for is, of those that give, the one with the last begin by
 /// corrected times. It is proven if its earliest possible begin is later than the latest possible
 /// begins of all others that give, and of some member that waits; calls of one clock are compared
-/// by their times. Of the reference and of clocks that nothing ties to it: see
-/// bounds::PossibleTimes.
+/// by their times. Nothing is proved of clocks that nothing ties to the reference.
 ///
 /// Example: in an allreduce ranks 0, 1 and 2 begin at 100, 140 and 150 us. If the bounds are
 /// +-2 us, rank 2 is last by 10 us, of which 6 us are certain; the others wait 60 us in sum. If

@@ -150,8 +150,11 @@ TEST(Waits, a_root_that_takes_waits_for_the_last_of_the_others) {
   EXPECT_EQ(one.known, LastArrival::proven);
   EXPECT_EQ(one.last, 2u);
   EXPECT_EQ(one.wait_ticks, 400) << "rank 1 does not wait";
-  EXPECT_EQ(Made(2).collective({{0, 1000, both}, {1, 500, gives}}).only().known,
-            LastArrival::nobody);
+  const std::vector<Made::Begin> late_root{{0, 1000, both}, {1, 500, gives}};
+  EXPECT_EQ(Made(2).collective(late_root).only().known, LastArrival::nobody);
+  const StragglerReport report = Made(2).bound(1, 800).collective(late_root).judged();
+  EXPECT_EQ(report.collectives[0].known, LastArrival::tie);
+  EXPECT_EQ(report.collectives[0].last, 1u) << "nobody waits for the root";
 }
 
 TEST(Waits, a_missing_member_may_have_been_last) {

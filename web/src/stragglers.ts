@@ -42,7 +42,7 @@ export function stragglers(page: Page, store: Store): HTMLElement | null {
   const longest: Json[] = all.longest.slice(0, 5), stepped = longest.some((c) => c.step !== null), figures = all.ranks_in_all - all.ranks.length;
   const row = (c: Json): HTMLElement => el("tr", {}, el("th", { scope: "row" }, name(c.operation)), el("td", {}, name(cut(c.group, 40))), stepped ? el("td", { class: "num" }, c.step === null ? "\u2013" : count(c.step)) : null, el("td", { class: "last" }, name(c.last)),
     el("td", { class: "num" }, duration(c.wait_s)), el("td", { class: "num" }, duration(c.certain_s)));
-  const rest = [...(all.ties > 0 ? [`${many(all.ties, "tie", "ties")}: the clocks do not tell who was last`] : []), ...(all.unproven > 0 ? [`${count(all.unproven)} unproven`] : []), ...(all.incomplete > 0 ? [`${count(all.incomplete)} not recorded of all members`] : [])];
+  const rest = [...(all.ties > 0 ? [`${many(all.ties, "tie", "ties")}: the clocks do not tell who was last`] : []), ...(all.unproven > 0 ? [`${count(all.unproven)} unproven`] : []), ...(all.incomplete > 0 ? [`${count(all.incomplete)} not known of all members`] : [])];
   return section("stragglers", "Stragglers", "Who comes last to a collective, by more than the clocks can be wrong, and how long the others wait for it.", el("p", { class: "lead" }, all.sentence),
     ranks.some((r) => r.wait_s > 0) ? picture(store, "waits", () => "Time that others wait", [], drawRanks) : null,
     ranks.some((r) => r.wait_s > 0) ? el("div", { class: "legend" }, late.size > 0 ? key("--before", "stands out") : null, key("--other", late.size > 0 ? "other ranks" : "sum over all who wait"), key("--ink", "this one alone is missing")) : null,

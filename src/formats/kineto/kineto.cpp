@@ -385,7 +385,6 @@ Result<std::optional<trace::Collectives>> Run::collectives(const trace::LoadedTr
     trace::CollectiveOperation collective{
         .first = found.calls.size(),
         .members = static_cast<std::uint32_t>(instance.members.size()),
-        .expected = first.group_size,
         .operation = static_cast<std::uint32_t>(instance.operation),
         .group = names.number(first.group)};
     most.resize(names.all().size(), 0);
@@ -393,6 +392,7 @@ Result<std::optional<trace::Collectives>> Run::collectives(const trace::LoadedTr
     for (const auto& [f, position] : instance.members) {
       const Call& call = ranks_[f].calls[position];
       const bool is_root = f == instance.root;
+      collective.expected = std::max(collective.expected, call.group_size);
       if (call.step > 0 && !collective.step) collective.step = call.step - 1;
       found.calls.push_back({.begin = call.begin,
                              .end = call.end,
@@ -402,8 +402,10 @@ Result<std::optional<trace::Collectives>> Run::collectives(const trace::LoadedTr
     }
     found.all.push_back(collective);
   }
+  // Where ranks of the run are missing, they may be members of a group whose size nobody tells.
+  const std::uint32_t unseen = missing_ranks(files_).count > 0 ? 1 : 0;
   for (trace::CollectiveOperation& one : found.all) {
-    if (one.expected == 0) one.expected = most[one.group];
+    if (one.expected == 0) one.expected = most[one.group] + unseen;
   }
   found.groups = names.all();
   return found;
