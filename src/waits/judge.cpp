@@ -102,7 +102,8 @@ class Judge {
     }
     // A root that takes alone gives as well, but nobody waits for it.
     const auto takes = std::ranges::count_if(arrivals_, &Arrival::takes);
-    for (Arrival& one : arrivals_) one.gives &= takes > 1 || !one.takes;
+    const bool is_rooted = takes == 1 && arrivals_.size() > 1;
+    for (Arrival& one : arrivals_) one.gives &= !is_rooted || !one.takes;
     const Arrival* last = nullptr;
     for (const Arrival& one : arrivals_) {
       if (one.gives && (last == nullptr || one.time > last->time)) last = &one;

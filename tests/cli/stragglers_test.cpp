@@ -20,9 +20,9 @@ const std::string k_half = (std::filesystem::path(ENTRAIN_EXAMPLES_DIR) / "train
 class Stragglers : public ::testing::Test {
  protected:
   Stragglers() {
-    const ChildOutcome made =
-        run_tool({"synth", "-o", k_training, "--format", "chrome", "--locations-per-node", "1",
-                  "--locations", "4", "--events", "6000", "--straggler", "2"});
+    const ChildOutcome made = run_tool({"synth", "-o", k_training, "--format", "chrome",
+                                        "--locations-per-node", "1", "--locations", "4", "--events",
+                                        "6000", "--straggler", "2", "--straggler-s", "0.002"});
     EXPECT_EQ(made.exit_code, 0) << made.summary();
   }
 

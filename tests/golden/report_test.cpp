@@ -92,7 +92,7 @@ TEST(StragglerReport, says_that_nobody_stands_out_or_nothing_is_proved) {
   report.reason = "the trace contradicts itself";
   EXPECT_THAT(stragglers_sentence(report),
               testing::HasSubstr("no last arrival is proved, as the trace contradicts itself"));
-  EXPECT_EQ(stragglers_sentence({}), "There is no collective of which all members are known.");
+  EXPECT_EQ(stragglers_sentence({}), "There is no collective in which members wait for others.");
   EXPECT_NE(to_text(StragglerReport(), {}), "");
 }
 
