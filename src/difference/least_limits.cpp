@@ -166,9 +166,10 @@ class NearestLeast {
   }
   /// The combination of active rows that has these parts along the basis.
   [[nodiscard]] std::vector<double> shares_of(std::vector<double> parts) const {
-    for (std::size_t a = parts.size(); a-- > 0;) {
-      for (std::size_t b = a + 1; b < parts.size(); ++b) parts[a] -= factors_[b][a] * parts[b];
-      parts[a] /= factors_[a][a];
+    multiplied_ += parts.size() * parts.size() / 2;
+    for (std::size_t b = parts.size(); b-- > 0;) {
+      parts[b] /= factors_[b][b];
+      for (std::size_t a = 0; a < b; ++a) parts[a] -= factors_[b][a] * parts[b];
     }
     return parts;
   }
