@@ -22,6 +22,8 @@ struct SearchLimits {
   /// Steps of a search for the least limit, together and per node; then one that is enough does.
   static constexpr std::uint64_t steps = 100'000'000, steps_per_node = 100;
   static constexpr std::uint64_t multiplications = 8;  ///< that take as long as a step
+  /// Multiplications per step beyond which each active row cannot be projected once more.
+  static constexpr std::uint64_t settling = 16;
   /// The price of a ppb of the limit, in ppb squared of distance from the means that are near. It
   /// grows where that holds the limit up, to what leaves digits enough to the means.
   static constexpr double price = 1e7, growth = 16, most_price = 1e14;
@@ -66,6 +68,9 @@ class NearestLeast {
     for (std::optional<std::size_t> row; (row = most_violated());) {
       double price = 0;
       while (true) {
+        // Each active row that goes may come again: so many do not settle in the steps left.
+        const std::uint64_t active = active_.size() + 1;
+        if (active * active * x_.size() / SearchLimits::settling > left) return Outcome::too_long;
         const auto step = try_step(*row, price);
         if (!step) break;
         if (!*step) return Outcome::impossible;
