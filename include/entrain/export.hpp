@@ -68,7 +68,7 @@ struct MergeOptions {
   bool force = false;  ///< replace an unchanged earlier result
 };
 
-/// Numbers of events of a merged trace. Each is the same in the input: the writer counts both.
+/// Numbers of events of a merged trace, as read. Perfetto's are counted again when written.
 struct MergedEvents {
   std::uint64_t slices = 0;      ///< events with a length, and pairs of a begin and its end
   std::uint64_t unfinished = 0;  ///< begins without an end; not in `slices`
@@ -104,7 +104,7 @@ struct MergeReport {
   /// Arrows that were added: to each end of a collective from the begin that it waited for last,
   /// and from each send to its receive.
   std::uint64_t added_arrows = 0;
-  Counters unusual;  ///< events that are kept as instants, by what is wrong with them
+  Counters unusual;  ///< what was kept as instants, lost or left out, by what is wrong with it
 };
 
 }  // namespace entrain

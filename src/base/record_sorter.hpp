@@ -41,8 +41,6 @@ class RecordSorter {
   Result<void> add(const SortKey& key, std::initializer_list<std::string_view> parts);
   /// Calls `see` with all records in order, once. Errors: those of add(), of reading, of `see`.
   Result<void> for_each(const std::function<Result<void>(std::string_view)>& see);
-  /// Bytes that went to the file.
-  [[nodiscard]] std::uint64_t spilled() const { return written_; }
 
  private:
   struct Entry {

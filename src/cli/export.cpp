@@ -24,8 +24,9 @@ class Export : public Verb {
         "export",
         "[OPTIONS] ARCHIVE... -o FILE",
         "write a trace for viewers of other projects",
-        {"Writes what happened, by the clocks as measured, for a viewer: calls on one track per "
-         "location under its process; messages and collectives as arrows, of collectives from the "
+        {"Writes what happened, by the clocks as measured or (--correct) corrected, for a viewer: "
+         "calls on one track per location under its process; messages and collectives as arrows, "
+         "of collectives from the "
          "begin that an end waited for last; and each violation as a mark with its margin and the "
          "least time that a message takes.",
          "A file for https://ui.perfetto.dev (--to perfetto) that would pass 200 MB gets only what "

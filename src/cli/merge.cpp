@@ -20,9 +20,9 @@ class Merge : public Verb {
         "merge",
         "[OPTIONS] RANK... -o FILE",
         "write one trace for viewers that holds all ranks of a training run",
-        {"Writes everything that the files of a training run hold into one file, by corrected "
-         "times: slices with all arguments, arrows, counters, names and places of processes and "
-         "threads. Adds arrows between ranks, to each end of a collective from the rank that it "
+        {"Writes what the files of a training run hold into one file, by corrected times: slices "
+         "with all arguments, arrows, counters, names and places of processes and threads; of JSON "
+         "everything. Adds arrows between ranks, to each end of a collective from the rank that it "
          "waited for last, and a track with the verdict and what was added to each clock.",
          "The name of FILE tells its format: Perfetto, or JSON for chrome://tracing and others if "
          "it ends in .json; packed if .gz or .zst follows."},

@@ -42,7 +42,7 @@ Result<void> check_maps(const Source& source, const trace::Share& share,
 
 Result<void> Source::check_mergeable() const {
   return fail(ErrorKind::usage,
-              fmt::format("merge needs the files of a training run, and {} is {}; entrain export "
+              fmt::format("{}: merge needs the files of a training run, not {}; entrain export "
                           "writes other traces for viewers",
                           path(), format_name()));
 }

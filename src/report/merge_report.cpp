@@ -18,7 +18,7 @@ std::string to_text(const MergeReport& report, const Style& style) {
       .field("file", fmt::format("{}: {}, {}", report.file, name_of(report.format),
                                  format_bytes(report.bytes)))
       .field("holds",
-             fmt::format("{} of {} in {} and {}, all that was in the input",
+             fmt::format("{} of {} in {} and {}",
                          format_number_of(events.slices + events.unfinished, "slice", "slices"),
                          format_number_of(report.ranks, "rank", "ranks"),
                          format_number_of(report.processes, "process", "processes"),
@@ -36,7 +36,7 @@ std::string to_text(const MergeReport& report, const Style& style) {
                 format_number_of(report.overlapping, "further track", "further tracks") +
                     " for slices that do not nest");
   }
-  add_counters(about, "as instants", report.unusual, style);
+  add_counters(about, "unusual", report.unusual, style);
   return corrected + "\n" + about.text(style);
 }
 

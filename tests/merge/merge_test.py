@@ -16,6 +16,9 @@ from pathlib import Path
 
 import tables
 
+sys.path.append(str(Path(__file__).parent.parent / "perfetto"))
+import pftrace
+
 TOOL, EXAMPLES = sys.argv[1], Path(sys.argv[2])
 FINE = (0, 1, 3)
 
@@ -84,7 +87,7 @@ class Merge(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def put(self, name, events, **members):
+    def put(self, name, events, /, **members):
         path = self.folder / "in" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(dict(members, traceEvents=events), ensure_ascii=True))
@@ -146,6 +149,7 @@ class Merge(unittest.TestCase):
             event("E", "nothing", 400, tid=3), event("N", "object", 410, id=4),
             event("X", "kernel", 420, pid=0, tid=0, dur=3),
             event("X", "spans", 430, pid="Spans", tid="PyTorch Profiler", dur=3),
+            event("X", "endless", 435, tid=9, dur=-1, args={"a": 1}),
             event("X", "far", 440, pid=2 ** 40, tid=-5, dur=3),
             event("B", "never ends", 500, tid=4)], deviceProperties=[{"id": 0}], trace_id="abc")
         self.assertEqual(attributes["rank 0.trace_id"], "abc")
@@ -157,6 +161,180 @@ class Merge(unittest.TestCase):
         # Perfetto takes 0 for idle, and knows 31 bits.
         self.assertTrue(all(0 < t["process"][1] < 2 ** 31 for t in tracks.values() if t["process"]))
         self.assertTrue(all(0 < t["thread"][2] < 2 ** 31 for t in tracks.values() if t["thread"]))
+
+    def test_members_beside_arguments_are_kept(self):
+        events = [
+            event("X", "x", 10, dur=2, id=555111), event("X", "y", 20, dur=2, id2={"local": "LOCAL"}, scope="SCOPE"),
+            event("B", "b", 30, id="BEGIN", x="BEGUN"),
+            event("E", "RENAMED", 35, y="ENDED", args={"z": "ARGUMENT"}),
+            event("b", "io", 40, id="ASYNC"), event("e", "io", 45, id="ASYNC", y="PASSED"),
+            event("C", "c", 10, cat="COUNTED", args={"a": 1}, color="COLOUR"),
+            event("s", "q", 100, cat="q", id="AR", scope="FROM"), event("f", "q", 101, cat="q", id="AR", scope="FROM"),
+            event("M", "process_name", 0, args={"name": "P", "more": "FURTHER"}),
+            event("M", "thread_name", 0, args={"name": "T"}, x="BESIDE"),
+            event("M", "process_labels", 0, args={"labels": "LABEL1"}),
+            event("M", "process_labels", 0, args={"labels": "LABEL2"}),
+            event("b", "c", 200, cat="a b", id=1), event("e", "c", 201, cat="a b", id=1),
+            event("b", "b c", 210, cat="a", id=1), event("e", "b c", 211, cat="a", id=1)]
+        _, tracks, _ = self.only_rank(events)
+        self.assertIn("b c", [track["name"] for track in tracks.values()])
+        for name in ("run.pftrace", "run.json"):
+            text = (self.folder / name).read_bytes().decode(errors="replace")
+            for word in ("LOCAL SCOPE BEGIN BEGUN RENAMED ENDED ARGUMENT ASYNC PASSED COUNTED COLOUR FROM "
+                         "FURTHER BESIDE LABEL1 LABEL2").split():
+                self.assertIn(word, text, name)
+        self.assertEqual(len({key for key, _ in tables.fields((self.folder / "run.pftrace").read_bytes())}), 1)
+
+    def test_odd_values_are_kept_as_json(self):
+        odd = ({"a": 1}, ["x"], None, 5, True, "a\"b\\")
+        events = [event("X", "plain", 10, dur=1), event("X", "n", 20, dur="-x")]
+        for value in odd:
+            events += [dict(event("X", "n", 20, dur=1), **{key: value}) for key in ("name", "cat", "ph")]
+            events += [event("f", "n", 20, id=1, bp=value), event("i", "n", 20, s=value)]
+        merged([self.put("rank0.json", events)], self.folder / "run.json")
+        merged([self.folder / "in"], self.folder / "run.pftrace")
+        found = json.loads((self.folder / "run.json").read_text())["traceEvents"]
+        for key in ("name", "cat", "bp", "s", "ph"):
+            for value in odd:
+                self.assertTrue(any(one.get(key) == value for one in found if key in one), (key, value))
+
+    def put_packets(self, *packets):
+        """A trace with a process and a thread; packets are given by time and fields."""
+        number, text, packet = pftrace.number, pftrace.text, pftrace.packet
+        path = self.folder / "packets.pftrace"
+        path.write_bytes(packet(number(10, 1), number(13, 1))
+                         + packet(number(10, 1), text(60, number(1, 4) + text(2, "TRACK OF PROCESS")
+                                                      + text(3, number(1, 7))))
+                         + packet(number(10, 1), text(60, number(1, 5) + text(4, number(1, 7) + number(2, 8))))
+                         + b"".join(packet(number(10, 1), number(13, 2), *one) for one in packets))
+        return path
+
+    def test_parts_of_perfetto_traces(self):
+        number, text, fixed, t = pftrace.number, pftrace.text, pftrace.fixed, 1_700_000_000_000_000_000
+
+        def record(time, kind, track, *fields):
+            return number(8, time), text(11, number(9, kind) + number(11, track) + b"".join(fields))
+
+        path = self.put_packets(
+            record(0, 3, 5, text(23, "zero")),
+            record(t, 2, 5), record(t, 1, 5, text(23, "a")), record(t + 1000, 2, 5),
+            (text(60, number(1, 9) + text(2, "bytes") + text(8, number(4, 1000) + number(5, 1))),),
+            record(t, 4, 9, number(30, 5)), record(t + 10, 4, 9, number(30, 5)), record(t + 20, 4, 9, number(30, -3)),
+            (text(60, number(1, 10) + text(10, "real") + text(8, b"")),),
+            record(t, 4, 10, fixed(44, 0x7FF8000000000000)), record(t, 4, 10, fixed(44, 0x7FF0000000000000)),
+            record(t + 5, 4, 10, fixed(44, 0x3FE0000000000000), number(31, 9), number(12, 42)),
+            (text(126, text(1, text(1, 'a"key') + text(3, 'a"value')) + text(1, text(1, "n") + number(2, -4))),),
+            record(t + 2000, 1, 5, text(23, "open")))
+        reports = [merged([path], self.folder / name) for name in ("run.json", "run.pftrace")]
+        for report in reports:
+            self.assertEqual(report["unusual"], {"counters_without_numbers": 2, "events_without_a_time": 1,
+                                                 "lost_ends_without_a_begin": 1, "lost_fields_of_events": 2})
+            self.assertEqual((report["slices"], report["unfinished"], report["counters"]), (1, 1, 4))
+        found = json.loads((self.folder / "run.json").read_text())
+        self.assertEqual(found["ranks"], [{"name": "rank 0", 'a"key': 'a"value', "n": -4}])
+        self.assertEqual([one["args"]["value"] for one in found["traceEvents"]
+                          if one.get("name") in ("bytes", "real") and one["ph"] == "C"],
+                         [5000, 10000, 7000, None, None, 0.5])
+        self.assertEqual([one.get("ts") for one in found["traceEvents"] if one.get("name") == "zero"], ["0"])
+        self.assertIn("rank 0: TRACK OF PROCESS", [one["args"]["name"] for one in found["traceEvents"]
+                                                    if one.get("name") == "process_name"])
+        counters = tables.of_perfetto(self.folder / "run.pftrace")[0].counters
+        self.assertEqual(sorted(row[4] for row in counters), [0.5, 5000, 7000, 10000])
+
+    def put_ranks(self, *ranks):
+        for rank, events in enumerate(ranks):
+            self.put(f"rank{rank}.json", events, distributedInfo={"rank": rank, "world_size": len(ranks)})
+        return self.folder / "in"
+
+    def test_numbers_of_all_processes_stay_apart(self):
+        rank = [event("b", "io", 10, id2={"global": "0x1"}), event("e", "io", 15, id2={"global": "0x1"}),
+                event("b", "io", 20, id2={"local": "0x2"}), event("e", "io", 25, id2={"local": "0x2"})]
+        merged([self.put_ranks(rank, rank)], self.folder / "run.json")
+        found = json.loads((self.folder / "run.json").read_text())["traceEvents"]
+        self.assertEqual({one["id2"].get("global") for one in found if "id2" in one}, {"0.0x1", "1.0x1", None})
+
+    def test_request_times_of_markers_are_corrected(self):
+        start = 1_700_000_000_000_000
+
+        def rank(own, shift):
+            events = []
+            for i in range(30):
+                at = start + i * 1000 + shift
+                events.append(event("X", "w", at, dur=10))
+                events.append(event("c", "clock_sync", at + (100 if own else 75),
+                                    args=dict({"sync_id": f"s{i}"}, **({"issue_ts": at + 50} if own else {}))))
+            return events
+
+        folder = self.put_ranks(rank(True, 0), rank(False, 500_000))
+        for i, name in enumerate(("run.json", "run.pftrace")):
+            merged([folder], self.folder / name)
+            text = (self.folder / name).read_bytes()
+            self.assertEqual(text.count(b"issue_ts"), (30, 1)[i])
+        run("correct", folder, "-o", self.folder / "right")
+        right = json.loads((self.folder / "right" / "rank0.json").read_text(), parse_float=tables.Text)
+        whole = json.loads((self.folder / "run.json").read_text(), parse_float=tables.Text)
+        issued = [[tables.ns(str(one["args"]["issue_ts"])) for one in trace["traceEvents"]
+                   if "issue_ts" in one.get("args", {})] for trace in (right, whole)]
+        self.assertEqual(issued[0], [one + whole["baseTimeNanoseconds"] for one in issued[1]])
+        self.assertIn(str(issued[0][3] // 1000).encode(), b"".join(
+            str(value).encode() for value in self.note_values(self.folder / "run.pftrace", "issue_ts")))
+
+    @staticmethod
+    def note_values(path, name):
+        found, number = [], None
+        for _, part in tables.fields(path.read_bytes()):
+            for key, one in tables.fields(part):
+                if key == 12:
+                    number = next((dict(tables.fields(entry))[1] for table, entry in tables.fields(one)
+                                   if table == 3 and dict(tables.fields(entry))[2] == name.encode()), number)
+                for field, note in tables.fields(one) if key == 11 else ():
+                    if field == 4 and dict(tables.fields(note)).get(1) == number:
+                        found.append(tables.note_value(list(tables.fields(note))))
+        return found
+
+    def test_arrows_of_kernels_at_one_time_are_left_out(self):
+        start = 1_700_000_000_000_000
+
+        def call(stream, begin, end, group, number):
+            return event("X", "ncclDevKernel_AllReduce_Sum_f32", begin, cat="kernel", pid=0, tid=stream, dur=end - begin,
+                         args={"Collective name": "allreduce", "In msg nelems": 100, "Out msg nelems": 100,
+                               "Group size": 2, "dtype": "Float", "Process Group Name": group,
+                               "Process Group Ranks": "[0, 1]", "Comms Id": group, "Seq": number,
+                               "stream": stream, "device": 0})
+
+        def rank(first, second, last):
+            return [call(*one) for i in range(20) for at in (start + i * 1000,)
+                    for one in ((7, at + first, at + 100, "A", i), (9, at + second, at + last, "B", i))]
+
+        for last, others in ((100, 0), (101, 40)):
+            folder = self.put_ranks(rank(0, 1, last), rank(30, 60, last))
+            for name in ("run.json", "run.pftrace"):
+                report = merged([folder], self.folder / name, "--force")
+                self.assertEqual(report["unusual"].get("arrows_left_out", 0) > 0, last == 100)
+                self.assertEqual(report["added_arrows"] > 0, last != 100)
+            arrows = {}
+            for one in json.loads((self.folder / "run.json").read_text())["traceEvents"]:
+                if one.get("cat") == "entrain" and one["ph"] in "sf":
+                    arrows.setdefault(one["id"], set()).add(one["tid"])
+            self.assertTrue(all(len(threads) == 1 for threads in arrows.values()), arrows)
+
+    def test_members_occur_once(self):
+        for window in range(2):
+            self.put(f"w{window}.json", [event("X", f"w{window}", 10 + 1000000 * window, dur=5),
+                                         event("s", "q", 10 + 1000000 * window, id=window)],
+                     distributedInfo={"rank": 0, "world_size": 1}, name=window)
+
+        def once(pairs):
+            self.assertEqual(len(pairs), len(dict(pairs)), pairs)
+            return dict(pairs)
+
+        merged([self.folder / "in"], self.folder / "run.json")
+        merged([self.folder / "run.json"], self.folder / "again.json")
+        for name in ("run.json", "again.json"):
+            found = json.loads((self.folder / name).read_text(), object_pairs_hook=once)
+        self.assertEqual([one["name"] for one in found["ranks"]], ["rank 0"])
+        found = json.loads((self.folder / "run.json").read_text())
+        self.assertEqual([one["trace_name"] for one in found["ranks"]], [0, 1])
 
     def test_the_tables_tell_small_changes(self):
         events = [event("X", "a", 100, dur=50, args={"x": [1, {"y": 2}]}),
@@ -182,6 +360,10 @@ class Merge(unittest.TestCase):
         report = merged([self.folder / "in"], self.folder / "many.pftrace")
         self.assertEqual((report["overlapping"], report["slices"]), (63, 199))
         self.assertEqual(report["unusual"], {"slices_on_too_many_others": 199 - 64})
+        self.put("rank0.json", many[:64] + [event("X", "endless", 65, dur=-1)])
+        report = merged([self.folder / "in"], self.folder / "endless.pftrace")
+        self.assertEqual((report["unfinished"], report["slices"]), (1, 64))
+        self.assertNotIn(b"duration_ns", (self.folder / "endless.pftrace").read_bytes())
 
     def test_equal_numbers_of_processes_stay_apart(self):
         for rank in range(2):
@@ -239,6 +421,11 @@ class Merge(unittest.TestCase):
         self.assertEqual(sorted(p.name for p in inside.parent.iterdir()), ["rank0.json"])
         told = run("merge", EXAMPLES / "services", "-o", self.folder / "s.pftrace", code=2).stderr
         self.assertIn("entrain export", told)
+        (self.folder / "empty").mkdir()
+        for path, why in ((self.folder / "none", "No such file"), (self.folder / "empty", "holds no trace"),
+                          (Path(__file__), "is not the anchor file")):
+            told = " ".join(run("merge", path, "-o", self.folder / "n.pftrace", code=2).stderr.split())
+            self.assertIn(why, told)
         (self.folder / "in" / "rank0.json").write_bytes(b'{"traceEvents":[{"ph":"X","name":"\xff"}]}')
         run("merge", self.folder / "in", "-o", self.folder / "b.pftrace", code=2)
         self.assertEqual([p.name for p in self.folder.glob(".*")], [])

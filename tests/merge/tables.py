@@ -95,18 +95,21 @@ def add_json(tables, events, base, rank_of, is_merged):
     def identity(event):
         if not is_merged:
             return {key: event[key] for key in IDS if key in event}
-        return {key: str(event[key]).split(".", 1)[1] if key == "id" and "." in str(event[key])
-                else event[key] for key in IDS if key in event}
+        found = {key: event[key] for key in IDS if key in event}
+        if "." in str(found.get("id", "")):
+            found["id"] = str(found["id"]).split(".", 1)[1]
+        if "global" in found.get("id2", {}):
+            found["id2"] = {"global": found["id2"]["global"].split(".", 1)[1]}
+        return found
 
-    def own(event, more=()):
+    def own(event):
         others = {key: unwrapped(value) for key, value in event.items()
                   if key not in ("ph", "cat", "name", "pid", "tid", "ts", "dur", "args", "bp", "s",
                                  "rank_id", *IDS)}
         found = dict(unwrapped(event.get("args") or {}), **others)
-        for key in more:
-            found.update({key: str(value) for key, value in identity(event).items()} if key == "ids"
-                         else {key: event[key]})
-        return found
+        if event.get("ph") not in ("E", "e", "F"):
+            found.update(identity(event))
+        return {key: str(value) if key in IDS else value for key, value in found.items()}
 
     def title(event):
         return event.get("cat", ""), event.get("name", "")
@@ -125,7 +128,9 @@ def add_json(tables, events, base, rank_of, is_merged):
             continue
         time = ns(str(event["ts"])) + base
         asynchronous = (rank, process, *title(event), str(identity(event)))
-        if phase == "X":
+        if phase == "X" and str(event.get("dur", 0)).startswith("-"):
+            open_slices["endless"].append((event, time))
+        elif phase == "X":
             end = time + ns(str(event.get("dur", 0)))
             tables.slices[rank, process, thread, *title(event), time, end, arguments(own(event))] += 1
         elif phase == "B":
@@ -135,9 +140,9 @@ def add_json(tables, events, base, rank_of, is_merged):
         elif phase in "EeF" and open_slices[(rank, process, thread) if phase == "E" else asynchronous]:
             begun, begin = open_slices[(rank, process, thread) if phase == "E" else asynchronous].pop()
             row = thread if phase == "E" else "async"
-            more = () if phase == "E" else ("ids",)
+            renamed = {"end_name": event["name"]} if event.get("name", "") not in ("", begun["name"]) else {}
             tables.slices[rank, process, row, *title(begun), begin, time,
-                          arguments(own(begun, more), event.get("args") or {})] += 1
+                          arguments(own(begun), own(event), renamed)] += 1
         elif phase in "stf":
             key = title(event)[1] if len(set(title(event))) == 1 else " ".join(title(event))
             number = event.get("rank_id" if is_merged else "id")
@@ -320,8 +325,7 @@ def of_perfetto(path):
             last[track] = time
         arrow_notes = [(key[6:], number) for key, number in notes if key.startswith("arrow ")]
         notes = [one for one in notes if not one[0].startswith("arrow ")]
-        if not thread:
-            notes = [(key, str(one) if key in IDS else one) for key, one in notes]
+        notes = [(key, str(one) if key in IDS else one) for key, one in notes]
         for flow, is_end in flows:
             if flow >= 1 << 32:
                 continue

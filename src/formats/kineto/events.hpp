@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,6 +77,8 @@ struct FileFacts {
   std::uint64_t lost_events = 0;   ///< packets without a time, or without those they refer to
   bool holds_other_times = false;  ///< packets hold records of the kernel, which are not read
   bool ties_machines = false;      ///< packets tell offsets between the clocks of machines
+  /// Parts of a Perfetto trace that no event tells of, e.g. "unread_fields".
+  std::map<std::string, std::uint64_t> lost{};
 };
 
 /// Receivers of the parts of a file; an error that one returns ends the reading.

@@ -81,14 +81,14 @@ std::vector<std::uint64_t> keys_between(const std::vector<RankFile>& ranks) {
   return keys;
 }
 
-void find_range(MergeShare& share) {
+void find_range(MergeShare& share, bool is_json) {
   share.first = std::numeric_limits<std::int64_t>::max();
   for (const formats::MergedClock& clock : share.plan.clocks) {
     share.first = std::min(share.first, clock.map(clock.first));
     share.last = std::max(share.last, clock.map(clock.last));
   }
   share.first = std::clamp<std::int64_t>(share.first, 0, std::max<std::int64_t>(share.last, 0));
-  share.base = share.first / k_second * k_second;
+  if (is_json) share.base = share.first / k_second * k_second;
 }
 
 json::Packing packing_of_name(const std::string& name) {
@@ -103,13 +103,13 @@ Result<MergeReport> merge_files(const std::vector<RankFile>& files,
                                 const std::vector<RankFile>& ranks,
                                 const formats::MergePlan& plan) {
   MergeShare share{
-      .plan = plan, .between_files = keys_between(ranks), .added = AddedArrows(plan.arrows)};
-  find_range(share);
+      .plan = plan, .between_files = keys_between(ranks), .added = AddedArrows(plan.arrows, ranks)};
   const std::string name = plan.file.filename().string();
   const json::Packing packing = packing_of_name(name);
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(plan.file, packing));
   const TextSink sink = [&](std::string_view text) { return writer.write(text); };
   const bool is_json = json::has_ending(json::without_packing(name), ".json");
+  find_range(share, is_json);
   TRY(sink(is_json ? chrome_head(share) : perfetto_head(share)));
 
   MergeReport report;
@@ -138,6 +138,7 @@ Result<MergeReport> merge_files(const std::vector<RankFile>& files,
   TRY(writer.close());
   if (packing == json::Packing::none) TRY(complete_mark(plan.file));
   report.added_arrows = share.added.count();
+  if (share.added.left_out() > 0) unusual["arrows_left_out"] = share.added.left_out();
   report.unusual.assign(unusual.begin(), unusual.end());
   std::error_code error;
   report.bytes = std::filesystem::file_size(plan.file, error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 
 #include "base/file_mark.hpp"
 #include "base/try.hpp"
+#include "formats/json/strings.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/merge_rank.hpp"
 
@@ -39,6 +41,9 @@ class ChromeRank final : public RankMerger {
   Result<void> read() override { return {}; }
 
   Result<void> write(const TextSink& sink) override {
+    const std::string begin = fmt::format("{{\"name\":{}", in_quotes(unit_.name));
+    std::set<std::string> keys;
+    facts = begin;
     TRY(walk(
         [&](const Placed& placed) -> Result<void> {
           take(placed);
@@ -47,18 +52,26 @@ class ChromeRank final : public RankMerger {
           out_.clear();
           return {};
         },
-        [this](std::string_view key, std::string_view value) -> Result<void> {
-          facts += fmt::format("{}\"{}\":{}", facts.empty() ? "" : ",", key, value);
+        [&](std::string_view key, std::string_view value) -> Result<void> {
+          const std::string own = key == "name" ? "trace_name" : std::string(key);
+          if (!keys.insert(own).second) {  // of the next file of the rank
+            facts += fmt::format("}},\n{}", begin);
+            keys = {own};
+          }
+          facts += fmt::format(",\"{}\":{}", own, value);
           return {};
         }));
+    facts += '}';
     for (const auto& [key, depth] : open_) events.unfinished += depth;
     for (const auto& [text, process] : processes_) {
-      if (!process.is_named) name(process, fmt::format("process {}", shown_text(text)), text);
+      if (process.is_named) continue;
+      EventText unnamed;
+      unnamed.process = text;
+      add(",\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{}}}", process.number,
+          named(fmt::format("process {}", shown_text(text)), unnamed));
     }
     processes = processes_.size();
     tracks = threads_.size();
-    facts =
-        fmt::format("{{\"name\":{}{}{}}}", in_quotes(unit_.name), facts.empty() ? "" : ",", facts);
     return sink(out_);
   }
 
@@ -73,18 +86,32 @@ class ChromeRank final : public RankMerger {
     fmt::format_to(std::back_inserter(out_), format, std::forward<T>(values)...);
   }
   /// Adds a member with a value as written, if the event has one.
-  void add_given(const char* key, std::string_view value, const char* quote = "") {
-    if (value.data() != nullptr) add(",\"{}\":{}{}{}", key, quote, value, quote);
+  void add_given(const char* key, std::string_view value) {
+    if (!value.empty()) add(",\"{}\":{}", key, value);
+  }
+  /// The same for a value without its quotes, which may be no string.
+  void add_text(const EventText& event, const char* key, std::string_view value) {
+    if (value.data() == nullptr) return;
+    const bool is_string = event.text.empty() || *(value.data() - 1) == '"';
+    const char* const quote = is_string ? "\"" : "";
+    add(",\"{}\":{}{}{}", key, quote, value, quote);
   }
   Process& process_of(std::string_view text) {
     const auto known = processes_.find(text);
     if (known != processes_.end()) return known->second;
     return processes_.emplace(text, Process{share_.next_process++}).first->second;
   }
-  void name(const Process& process, const std::string& name, std::string_view pid) {
-    add(",\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}{}{}}}}}",
-        process.number, in_quotes(fmt::format("{}: {}", unit_.name, name)),
-        pid.empty() ? "" : ",\"pid\":", pid);
+  /// Arguments of a process_name: the name behind that of the rank, the number that the process
+  /// had, and what else `event` has.
+  [[nodiscard]] std::string named(const std::string& name, const EventText& event) const {
+    std::string text =
+        fmt::format("{{\"name\":{}", in_quotes(fmt::format("{}: {}", unit_.name, name)));
+    if (!event.process.empty()) text += fmt::format(",\"pid\":{}", event.process);
+    for_each_value(event, [&](std::string_view key, std::string_view value) {
+      if (key != "name" && key != "pid") text += fmt::format(",\"{}\":{}", key, value);
+      return true;
+    });
+    return text + '}';
   }
 
   void take(const Placed& placed);
@@ -96,7 +123,7 @@ class ChromeRank final : public RankMerger {
 
   std::string out_;
   std::map<std::string, Process, std::less<>> processes_;
-  std::map<RowOf<std::string>, bool, IsRowBefore> threads_;
+  std::set<RowOf<std::string>, IsRowBefore> threads_;
   std::map<std::string, std::uint64_t> open_;
 };
 
@@ -127,7 +154,7 @@ void ChromeRank::count(const Placed& placed, EventSort sort) {
   const bool is_async = sort == EventSort::async_begin || sort == EventSort::async_end;
   switch (sort) {
     case EventSort::slice:
-      return void(++events.slices);
+      return void(++(is_endless(event) ? events.unfinished : events.slices));
     case EventSort::begin:
     case EventSort::async_begin:
       return void(++open_[pair_key(event, is_async)]);
@@ -154,15 +181,16 @@ void ChromeRank::add_times(const Placed& placed) {
   const EventText& event = placed.event;
   if (!placed.has_time) {
     if (event.phase == "M") return;
-    add_given("ts", event.time, "\"");
-    add_given("dur", event.duration, "\"");
+    const std::string length = stored_length(event);
+    if (event.has_time()) add(",\"ts\":{}", in_quotes(stored_time(event)));
+    if (!length.empty()) add(",\"dur\":{}", in_quotes(length));
     return;
   }
   add(",\"ts\":{}", time_text(placed.begin - share_.base));
   if (event.has_length()) {
     add(",\"dur\":{}", time_text(placed.end - placed.begin));
   } else {
-    add_given("dur", event.duration);
+    add_text(event, "dur", event.duration);
   }
 }
 
@@ -171,10 +199,15 @@ void ChromeRank::add_ids(const EventText& event, EventSort sort) {
   if (sort == EventSort::arrow) {
     add(",\"id\":\"{:x}\"", arrow_id(event));
     add_given("rank_id", event.id2.empty() ? event.id : event.id2);
-  } else if (event.id.data() != nullptr) {
-    add(",\"id\":{}", in_quotes(fmt::format("{}.{}", unit_.number, shown_text(event.id))));
+  } else {
+    const auto unique = [&](std::string_view id) {
+      return in_quotes(fmt::format("{}.{}", unit_.number, id));
+    };
+    const std::string global = json::unescaped(member(event.id2, "global"));
+    if (!event.id.empty()) add(",\"id\":{}", unique(shown_text(event.id)));
+    global.empty() ? add_given("id2", event.id2)
+                   : add(",\"id2\":{{\"global\":{}}}", unique(global));
   }
-  if (sort != EventSort::arrow) add_given("id2", event.id2);
   add_given("scope", event.scope);
 }
 
@@ -196,26 +229,27 @@ void ChromeRank::take(const Placed& placed) {
   count(placed, sort);
   Process& process = process_of(event.process);
   if (!threads_.contains(Row{event.process, event.thread})) {
-    threads_.emplace(RowOf<std::string>{std::string(event.process), std::string(event.thread)},
-                     true);
+    threads_.insert({std::string(event.process), std::string(event.thread)});
   }
+  std::string names;
   if (sort == EventSort::metadata && event.name == "process_name") {
     process.is_named = true;
-    return name(process, shown_text(fmt::format("\"{}\"", member(event.arguments, "name"))),
-                event.process);
+    names = named(json::unescaped(member(event.arguments, "name")), event);
   }
-  add(",\n{{\"ph\":\"{}\"", event.phase);
-  add_given("cat", event.category, "\"");
-  add_given("name", event.name, "\"");
-  add(",\"pid\":{}", process.number);
+  add(",\n{{\"pid\":{}", process.number);
+  add_text(event, "ph", event.phase);
+  add_text(event, "cat", event.category);
+  add_text(event, "name", event.name);
   add_given("tid", event.thread);
   add_times(placed);
   add_ids(event, sort);
-  add_given("bp", event.bind, "\"");
-  add_given("s", event.reach, "\"");
-  add_given("args", event.arguments);
-  for_each_other(
-      event, [&](std::string_view key, std::string_view value) { add(",\"{}\":{}", key, value); });
+  add_text(event, "bp", event.bind);
+  add_text(event, "s", event.reach);
+  add_given("args", names.empty() ? event.arguments : names);
+  for_each_other(event, [&](std::string_view key, std::string_view value) {
+    const bool is_replaced = sort == EventSort::arrow && key == "rank_id";
+    if (!is_replaced) add(",\"{}\":{}", key, value);
+  });
   out_ += '}';
   if (!placed.has_time || !is_collective_kernel(event)) return;
   add_arrows(placed, false, placed.stamp, placed.begin);

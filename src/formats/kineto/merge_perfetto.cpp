@@ -2,7 +2,6 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -81,7 +80,8 @@ class PerfettoRank final : public RankMerger {
   struct Process {
     std::string number_text;  ///< "pid" as written
     std::int32_t number = 0;
-    std::string name{}, labels{};
+    std::string name{};
+    std::vector<std::string> labels{};
     std::optional<std::int32_t> place{};  ///< sort index
     std::uint32_t track = 0;
   };
@@ -98,6 +98,7 @@ class PerfettoRank final : public RankMerger {
     std::uint32_t track = 0;
     std::int64_t time = 0;
     std::string fields;
+    std::string name{};
     bool is_call = false;  ///< of a collective kernel
   };
 
@@ -122,19 +123,23 @@ class PerfettoRank final : public RankMerger {
     return sorter_.add({head.begin, is_slice ? -head.end : 1}, {bytes, fields_, more});
   }
 
+  void add_others(std::string& fields, const EventText& event) {
+    for_each_other(event, [&](std::string_view key, std::string_view value) {
+      add_note(fields, notes_, key, value);
+    });
+  }
   /// Starts the fields of an event with its category, name and arguments.
-  void describe(const EventText& event, bool has_id = false) {
+  void describe(const EventText& event) {
     fields_.clear();
     add_name(fields_, categories_, EventField::category_iids, EventField::categories,
              event.category);
     add_name(fields_, names_, EventField::name_iid, EventField::name, event.name);
     events.arguments += add_notes(fields_, notes_, event.arguments);
-    for_each_other(event, [&](std::string_view key, std::string_view value) {
-      add_note(fields_, notes_, key, value);
-    });
-    if (!has_id) return;
-    if (!event.id.empty()) add_note(fields_, notes_, "id", event.id);
-    if (!event.id2.empty()) add_note(fields_, notes_, "id2", event.id2);
+    add_others(fields_, event);
+    if (sort_of(event) != EventSort::arrow) {  // which has a note of its own
+      if (!event.id.empty()) add_note(fields_, notes_, "id", event.id);
+      if (!event.id2.empty()) add_note(fields_, notes_, "id2", event.id2);
+    }
     if (!event.scope.empty()) add_note(fields_, notes_, "scope", event.scope);
   }
   /// The arrows that are added to a kernel.
@@ -213,7 +218,7 @@ std::uint32_t PerfettoRank::track_of(const EventText& event) {
 std::uint32_t PerfettoRank::own_track(const EventText& event, std::string_view sort,
                                       const std::string& name) {
   const std::uint32_t process = process_of(event.process);
-  const auto [at, is_new] = own_tracks_.try_emplace(fmt::format("{} {} {}", process, sort, name));
+  const auto [at, is_new] = own_tracks_.try_emplace(fmt::format("{}\n{}\n{}", process, sort, name));
   if (!is_new) return at->second;
   at->second = new_track(processes_[process].track, false);
   tracks_[at->second].name = json::unescaped(name);
@@ -265,18 +270,20 @@ Result<void> PerfettoRank::slice(const Placed& placed) {
   more_.clear();
   if (is_collective_kernel(event)) {
     add_arrows(fields_, false, placed.clock, placed.stamp);
-    add_arrows(more_, true, placed.clock, placed.end_stamp);
+    if (event.has_length()) add_arrows(more_, true, placed.clock, placed.end_stamp);
   }
+  if (is_endless(event)) return leave({track_of(event), placed.begin, fields_});
   ++events.slices;
   return add({.begin = placed.begin, .end = placed.end, .track = track_of(event)}, more_);
 }
 
 void PerfettoRank::begin(const Placed& placed, std::uint32_t track, bool is_async) {
-  describe(placed.event, is_async);
+  describe(placed.event);
   const bool is_call = is_collective_kernel(placed.event);
   if (is_call) add_arrows(fields_, false, placed.clock, placed.stamp);
-  begun_[pair_key(placed.event, is_async)].push_back({track, placed.begin, fields_, is_call});
-  begun_bytes_ += sizeof(Begun) + fields_.size();
+  begun_[pair_key(placed.event, is_async)].push_back(
+      {track, placed.begin, fields_, std::string(placed.event.name), is_call});
+  begun_bytes_ += sizeof(Begun) + fields_.size() + placed.event.name.size();
 }
 
 Result<void> PerfettoRank::end(const Placed& placed, std::uint32_t track, bool is_async) {
@@ -285,9 +292,14 @@ Result<void> PerfettoRank::end(const Placed& placed, std::uint32_t track, bool i
   const Begun begun = std::move(open->second.back());
   open->second.pop_back();
   if (open->second.empty()) begun_.erase(open);
-  begun_bytes_ -= sizeof(Begun) + begun.fields.size();
+  begun_bytes_ -= sizeof(Begun) + begun.fields.size() + begun.name.size();
   more_.clear();
-  events.arguments += add_notes(more_, notes_, placed.event.arguments);
+  const EventText& event = placed.event;
+  events.arguments += add_notes(more_, notes_, event.arguments);
+  add_others(more_, event);
+  if (!event.name.empty() && event.name != begun.name) {
+    add_note(more_, notes_, "end_name", fmt::format("\"{}\"", event.name));
+  }
   if (begun.is_call) add_arrows(more_, true, placed.clock, placed.stamp);
   fields_ = begun.fields;
   ++events.slices;
@@ -324,7 +336,7 @@ Result<void> PerfettoRank::arrow_end(const Placed& placed) {
                                          : fmt::format("arrow {} {}", event.category, event.name);
   add_note(more_, notes_, key, event.id2.empty() ? event.id : event.id2);
   // With arguments of its own it stays an event of its own.
-  const bool can_join = events.arguments == before && event.others == 0;
+  const bool can_join = events.arguments == before && event.others == 0 && event.scope.empty();
   fields_ += more_;
   ++events.arrow_ends;
   return add({.begin = placed.begin, .track = track_of(event), .kind = RecordKind::arrow_end},
@@ -351,6 +363,9 @@ Result<void> PerfettoRank::counter(const Placed& placed) {
         fmt::format("{}{} {}", event.name,
                     event.id.empty() ? "" : fmt::format("[{}]", shown_text(event.id)), value.key);
     fields_.clear();
+    add_name(fields_, categories_, EventField::category_iids, EventField::categories,
+             event.category);
+    add_others(fields_, event);
     if (value.integer) {
       perfetto::add_integer(fields_, EventField::counter_value, *value.integer);
     } else {
@@ -365,7 +380,7 @@ Result<void> PerfettoRank::counter(const Placed& placed) {
 }
 
 Result<void> PerfettoRank::instant(const Placed& placed, std::uint32_t track) {
-  describe(placed.event, true);
+  describe(placed.event);
   if (placed.event.reach == "g") add_note(fields_, notes_, "s", "\"g\"");
   ++events.instants;
   return add({.begin = placed.begin, .track = track, .kind = RecordKind::instant});
@@ -375,11 +390,13 @@ Result<void> PerfettoRank::instant(const Placed& placed, std::uint32_t track) {
 Result<void> PerfettoRank::odd(const Placed& placed, std::uint32_t track, const std::string& why) {
   const EventText& event = placed.event;
   ++unusual[why];
-  describe(event, true);
+  describe(event);
   add_note(fields_, notes_, "ph", fmt::format("\"{}\"", event.phase));
   if (!placed.has_time) {
-    if (event.has_time()) add_note(fields_, notes_, "ts", fmt::format("\"{}\"", event.time));
-    if (event.has_length()) add_note(fields_, notes_, "dur", fmt::format("\"{}\"", event.duration));
+    const std::string time = fmt::format("\"{}\"", stored_time(event)),
+                      length = stored_length(event);
+    if (event.has_time()) add_note(fields_, notes_, "ts", time);
+    if (!length.empty()) add_note(fields_, notes_, "dur", fmt::format("\"{}\"", length));
   }
   ++events.instants;
   return add({.begin = placed.has_time ? placed.begin : share_.first,
@@ -394,10 +411,12 @@ Result<void> PerfettoRank::metadata(const EventText& event) {
     return parsed<std::int32_t>(member(arguments, "sort_index"));
   };
   const std::string name = json::unescaped(member(arguments, "name"));
+  bool is_whole = true;  // names and places of processes and threads hold nothing else
   if (event.name == "process_name" && !name.empty()) {
     processes_[process_of(event.process)].name = name;
   } else if (event.name == "process_labels") {
-    processes_[process_of(event.process)].labels = json::unescaped(member(arguments, "labels"));
+    processes_[process_of(event.process)].labels.push_back(
+        json::unescaped(member(arguments, "labels")));
   } else if (event.name == "process_sort_index" && place()) {
     processes_[process_of(event.process)].place = place();
   } else if (event.name == "thread_name" && !name.empty()) {
@@ -405,11 +424,14 @@ Result<void> PerfettoRank::metadata(const EventText& event) {
   } else if (event.name == "thread_sort_index" && place()) {
     threads_[thread_of(event.process, event.thread)].place = place();
   } else {
-    return attribute(fmt::format("{} (pid {}, tid {})", json::unescaped(event.name), event.process,
-                                 event.thread),
-                     arguments);
+    is_whole = false;
   }
-  return {};
+  std::uint64_t members = 0;
+  for_each_value(event, [&](std::string_view, std::string_view) { return ++members > 0; });
+  if (is_whole && members <= 1 && event.others == 0) return {};
+  return attribute(
+      fmt::format("{} (pid {}, tid {})", json::unescaped(event.name), event.process, event.thread),
+      event.others == 0 ? arguments : event.text);
 }
 
 /// A fact of the rank as an attribute of the trace.
@@ -431,8 +453,8 @@ void PerfettoRank::name_tracks() {
       perfetto::add_integer(fields, ProcessField::pid, process.number);
       perfetto::add_bytes(fields, ProcessField::process_name, text.name);
       if (process.place) perfetto::add_integer(fields, ProcessField::sort_index, *process.place);
-      if (!process.labels.empty()) {
-        perfetto::add_bytes(fields, ProcessField::labels, process.labels);
+      for (const std::string& label : process.labels) {
+        perfetto::add_bytes(fields, ProcessField::labels, label);
       }
     });
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -19,6 +20,21 @@ namespace entrain::kineto {
 namespace {
 
 std::uint64_t text_hash(std::string_view text) { return std::hash<std::string_view>{}(text); }
+
+using ClockStamps = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+
+/// Clocks and stamps at which several calls of a clock begin, or end; sorted.
+ClockStamps shared_stamps(const std::vector<RankFile>& ranks, std::uint64_t Call::*stamp) {
+  ClockStamps all, shared;
+  for (const RankFile& rank : ranks) {
+    for (const Call& call : rank.calls) all.emplace_back(rank.numbers[call.clock], call.*stamp);
+  }
+  std::sort(all.begin(), all.end());
+  for (auto at = all.begin(); (at = std::adjacent_find(at, all.end())) != all.end(); ++at) {
+    shared.push_back(*at);
+  }
+  return shared;
+}
 
 }  // namespace
 
@@ -64,17 +80,22 @@ std::string pair_key(const EventText& event, bool is_async) {
                      event.id2, event.scope);
 }
 
-AddedArrows::AddedArrows(const BigVector<formats::MergeArrow>& arrows) {
-  for (Side& side : sides_) {
-    const bool arrives = &side != sides_.data();
-    side.taken.resize(arrows.size());
-    for (std::uint64_t a = 0; a < arrows.size(); ++a) {
-      const formats::MergeArrow& arrow = arrows[a];
-      side.ends.push_back(arrives ? End{arrow.to_clock, arrow.to, a}
-                                  : End{arrow.from_clock, arrow.from, a});
+AddedArrows::AddedArrows(const BigVector<formats::MergeArrow>& arrows,
+                         const std::vector<RankFile>& ranks) {
+  const ClockStamps begins = shared_stamps(ranks, &Call::begin),
+                    ends = shared_stamps(ranks, &Call::end);
+  for (Side& side : sides_) side.taken.resize(arrows.size());
+  for (std::uint64_t a = 0; a < arrows.size(); ++a) {
+    const formats::MergeArrow& arrow = arrows[a];
+    if (std::ranges::binary_search(begins, std::pair(arrow.from_clock, arrow.from)) ||
+        std::ranges::binary_search(ends, std::pair(arrow.to_clock, arrow.to))) {
+      ++left_out_;
+      continue;
     }
-    std::sort(side.ends.begin(), side.ends.end());
+    sides_[0].ends.push_back({arrow.from_clock, arrow.from, a});
+    sides_[1].ends.push_back({arrow.to_clock, arrow.to, a});
   }
+  for (Side& side : sides_) std::sort(side.ends.begin(), side.ends.end());
 }
 
 std::uint64_t AddedArrows::count() const {
@@ -94,7 +115,16 @@ Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& 
       const ClockMap& map = share_.plan.maps[number];
       const std::uint64_t end =
           begin + static_cast<std::uint64_t>(std::max<std::int64_t>(duration, 0));
-      const Placed placed{.event = event,
+      std::optional<EventText> moved;
+      std::string arguments;
+      if (const std::string issued = corrected_issue_time(event, *file, map, share_.base);
+          !issued.empty()) {
+        const std::string_view before = issue_time_of(event);
+        const auto at = static_cast<std::size_t>(before.data() - event.arguments.data());
+        arguments = std::string(event.arguments).replace(at, before.size(), issued);
+        (moved = event)->arguments = arguments;
+      }
+      const Placed placed{.event = moved ? *moved : event,
                           .clock = number,
                           .stamp = begin,
                           .end_stamp = end,
@@ -110,7 +140,10 @@ Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& 
       if (share_.plan.progress != nullptr) share_.plan.progress->advance(text.size());
       return Cancel(share_.plan.progress).check();
     };
-    TRY(for_each_time(*file, timed, {.see = other, .pass = pass, .fact = fact, .wants_all = true}));
+    TRY_ASSIGN(
+        const FileFacts found,
+        for_each_time(*file, timed, {.see = other, .pass = pass, .fact = fact, .wants_all = true}));
+    for (const auto& [what, count] : found.lost) unusual[what] += count;
   }
   return {};
 }
@@ -133,6 +166,19 @@ bool for_each_value(const EventText& event,
     if (!scanner.value(value) || !see(key, value)) return false;
   }
   return !scanner.failed();
+}
+
+bool is_endless(const EventText& event) {
+  return !event.has_length() && event.duration.starts_with('-');
+}
+
+std::string stored_time(const EventText& event) {
+  return event.moment ? time_text(event.moment->time) : std::string(event.time);
+}
+
+std::string stored_length(const EventText& event) {
+  if (!event.moment) return std::string(event.duration);
+  return event.has_length() ? time_text(event.moment->length) : "";
 }
 
 std::string shown_text(std::string_view value) {

@@ -28,7 +28,9 @@ namespace entrain::kineto {
 /// The arrows that are added, by their ends on collective kernels.
 class AddedArrows {
  public:
-  explicit AddedArrows(const BigVector<formats::MergeArrow>& arrows);
+  /// Leaves out arrows whose ends may be on one of several calls of `ranks`, which begin or end at
+  /// the same time on one clock.
+  AddedArrows(const BigVector<formats::MergeArrow>& arrows, const std::vector<RankFile>& ranks);
 
   /// Calls `use(id)` for the arrows that leave the kernel that begins at this stamp, or with
   /// `arrive` reach the one that ends then; each arrow once. Different clocks may be asked from
@@ -46,6 +48,8 @@ class AddedArrows {
   }
   /// Number of arrows of which both ends were taken.
   [[nodiscard]] std::uint64_t count() const;
+  /// Number of arrows that were left out.
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
   struct End {
@@ -58,6 +62,7 @@ class AddedArrows {
     std::vector<char> taken;  ///< index: arrow
   };
   std::array<Side, 2> sides_;  ///< begins, ends
+  std::uint64_t left_out_ = 0;
 };
 
 /// What all ranks of a merged trace share.
@@ -66,7 +71,7 @@ struct MergeShare {
   std::vector<std::uint64_t> between_files;  ///< keys of arrows of the trace itself; sorted
   AddedArrows added;
   std::int64_t first = 0, last = 0;  ///< range of the corrected times, ns
-  std::int64_t base = 0;             ///< ns that are subtracted from the times of JSON
+  std::int64_t base = 0;             ///< ns that are subtracted from times; 0 but in JSON
   std::uint64_t next_process = 2;  ///< number of the next process of JSON; 1 is that of the clocks
 };
 
@@ -101,6 +106,12 @@ EventSort sort_of(const EventText& event);
 std::string pair_key(const EventText& event, bool is_async);
 /// A value for people: strings without quotes and escapes.
 std::string shown_text(std::string_view value);
+
+/// True for a complete event that did not end, of which some profilers write the duration -1.
+bool is_endless(const EventText& event);
+/// Times of an event as stored, microseconds; empty if they are missing.
+std::string stored_time(const EventText& event);
+std::string stored_length(const EventText& event);
 
 /// Reads a rank and writes it into the merged trace.
 class RankMerger {

@@ -40,9 +40,9 @@ Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const
   const auto wants_arguments = [&](const perfetto::Event& event) {
     return sinks.wants_all || has_arguments_to_read(event.category, event.name);
   };
-  TRY_ASSIGN(
-      const perfetto::TraceFacts facts,
-      perfetto::read_events(path, max_unpacked, *survey, {see, wants_arguments, sinks.wants_all}));
+  TRY_ASSIGN(const perfetto::TraceFacts facts,
+             perfetto::read_events(path, max_unpacked, *survey,
+                                   {see, wants_arguments, sinks.fact, sinks.wants_all}));
   FileFacts result;
   if (facts.is_misread) {
     TRY_ASSIGN(result.survey, perfetto::survey(path, max_unpacked));
@@ -59,6 +59,8 @@ Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const
   result.lost_events = facts.events_without_state + facts.events_without_time;
   result.holds_other_times = facts.holds_other_times;
   result.ties_machines = facts.ties_machines;
+  if (facts.lone_ends > 0) result.lost["lost_ends_without_a_begin"] = facts.lone_ends;
+  if (facts.unread_fields > 0) result.lost["lost_fields_of_events"] = facts.unread_fields;
   return result;
 }
 

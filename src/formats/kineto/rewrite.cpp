@@ -57,23 +57,23 @@ Result<std::uint64_t> moment(std::optional<std::int64_t> ns, const RankFile& fil
   return static_cast<std::uint64_t>(sum);
 }
 
-/// Moves the time at which a clock_sync marker was asked for.
-void move_issue_time(const EventText& event, const RankFile& file, const ClockMap& map,
-                     std::vector<Change>& changes) {
-  const std::string_view time = issue_time_of(event);
-  bool cut = false;
-  if (time.empty()) return;
-  const auto before = moment(parse_time(time, cut), file);
-  if (before) changes.push_back({time, time_text(map(*before) - file.facts.base)});
-}
-
 }  // namespace
 
-Result<void> for_each_time(const RankFile& file, const SeeTime& see) {
-  return for_each_time(file, see, {});
+std::string corrected_issue_time(const EventText& event, const RankFile& file, const ClockMap& map,
+                                 std::int64_t base) {
+  bool cut = false;
+  const std::string_view time = issue_time_of(event);
+  if (time.empty()) return "";
+  const auto before = moment(parse_time(time, cut), file);
+  return before ? time_text(map(*before) - base) : "";
 }
 
-Result<void> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others) {
+Result<void> for_each_time(const RankFile& file, const SeeTime& see) {
+  TRY(for_each_time(file, see, {}));
+  return {};
+}
+
+Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others) {
   std::map<RowOf<std::string>, RowOrder, IsRowBefore> orders;  // of clocks that were set back
   const auto ahead = [&](const EventText& event, std::int64_t length, const Falls& falls) {
     bool cut = false;
@@ -104,9 +104,9 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see, EventSinks 
     if (!falls.all.empty() && !is_apart()) begin += ahead(event, length, falls);
     return see(event, clock, begin, length);
   };
-  TRY_ASSIGN(const FileFacts facts,
+  TRY_ASSIGN(FileFacts facts,
              for_each_event(file.path, others, file.max_unpacked, file.facts.survey));
-  if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return {};
+  if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return facts;
   return has_changed(file);
 }
 
@@ -145,7 +145,8 @@ Result<void> write_file(const fs::path& to, const RankFile& file, std::span<cons
                   fmt::format("{}: a time would move before the year 1970", file.path.string()));
     }
     replace(event.time, stored, moved - file.facts.base);
-    move_issue_time(event, file, map, changes);
+    const std::string issued = corrected_issue_time(event, file, map, file.facts.base);
+    if (!issued.empty()) changes.push_back({issue_time_of(event), issued});
     if (!event.has_length()) return {};
     const std::int64_t end = map(begin + static_cast<std::uint64_t>(duration));
     replace(event.duration, duration, end - moved);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <entrain/clock_map.hpp>
@@ -27,8 +28,14 @@ using SeeTime = std::function<Result<void>(const EventText&, std::uint32_t clock
 /// Reads a file again. Errors: ErrorKind::input if it has changed, and those of `see`.
 Result<void> for_each_time(const RankFile& file, const SeeTime& see);
 
-/// The same with receivers of all else: `others.see` gets the events without a time.
-Result<void> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others);
+/// The same with receivers of all else: `others.see` gets the events without a time. Returns what
+/// was found beside the events.
+Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others);
+
+/// The corrected request time of a clock_sync marker less `base` (ns), as text; empty for other
+/// events.
+std::string corrected_issue_time(const EventText& event, const RankFile& file, const ClockMap& map,
+                                 std::int64_t base);
 
 /// Writes a file with the times that the maps of its clocks give, and every other byte as it was.
 /// Errors: those of for_each_time(); ErrorKind::input for times before 1970; ErrorKind::output.

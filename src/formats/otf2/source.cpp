@@ -210,6 +210,10 @@ class ArchiveSource : public formats::Source {
     if (!mark_offsets) return {};
     return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
   }
+  [[nodiscard]] Result<void> check_mergeable() const override {
+    for (const fs::path& path : paths_) TRY(Archive::open(path));
+    return Source::check_mergeable();
+  }
   [[nodiscard]] Result<trace::LoadedTrace> load(trace::Workers& workers,
                                                 std::span<const std::uint32_t> together,
                                                 Progress* progress) const override {

@@ -40,10 +40,12 @@ enum class TrackField : protozero::pbf_tag_type {
   thread = 4,
   parent_uuid = 5,
   counter = 8,
+  static_name = 10,
   child_ordering = 11,
   sibling_order_rank = 12,
   sibling_merge_behavior = 15
 };
+enum class CounterField : protozero::pbf_tag_type { unit_multiplier = 4, is_incremental = 5 };
 enum class ProcessField : protozero::pbf_tag_type {
   pid = 1,
   sort_index = 3,

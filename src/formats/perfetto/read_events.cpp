@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,6 +29,21 @@ struct Lane {
   std::size_t depth = 0;
 };
 
+/// A value of a counter, which is the sum of both.
+struct Counted {
+  std::uint64_t whole = 0;  ///< modulo 2^64
+  double real = 0;
+};
+
+/// A track of a counter.
+struct Counter {
+  std::string name;
+  std::uint32_t machine = 0, sequence = 0;  ///< of its descriptor
+  std::int64_t unit = 1;                    ///< factor of its values
+  bool is_incremental = false;              ///< its values are differences
+  Counted sum{};                            ///< of these
+};
+
 class EventReader {
  public:
   EventReader(const std::filesystem::path& path, Survey& survey, const Sinks& sinks)
@@ -34,10 +51,13 @@ class EventReader {
         survey_(survey),
         see_(sinks.see),
         wants_(sinks.wants_arguments),
+        attribute_(sinks.attribute),
         wants_names_(sinks.wants_names) {}
 
   Result<void> take(const Step& step) {
     const Packet& packet = step.packet;
+    if (packet.clears_state) clear_sums(packet);
+    if (attribute_ && !packet.attributes.empty()) TRY(see_attributes(packet.attributes));
     if (!survey_.is_complete && !packet.descriptor.empty()) {
       const std::size_t before = survey_.tracks.size();
       survey_.tracks.describe(packet.descriptor, packet.machine);
@@ -61,7 +81,8 @@ class EventReader {
   }
 
   State state;
-  bool is_misread = false;  ///< the error that ended the reading means this
+  bool is_misread = false;                         ///< the error that ended the reading means this
+  std::uint64_t lone_ends = 0, unread_fields = 0;  ///< see TraceFacts
 
  private:
   struct Flow {
@@ -74,25 +95,78 @@ class EventReader {
     return fail(ErrorKind::input, "");
   }
 
+  Result<void> see_attributes(std::string_view attributes) {
+    Result<void> result;
+    for_each_field<AttributesField>(attributes, [&](AttributesField field, const Value& one) {
+      if (field != AttributesField::attribute || !result) return;
+      name_.clear();
+      scratch_ = "null";
+      for_each_field<AttributeField>(one.bytes, [&](AttributeField part, const Value& value) {
+        if (part == AttributeField::key) escape(value.bytes, name_);
+        if (part == AttributeField::long_value) scratch_ = fmt::format("{}", value.integer());
+        if (part != AttributeField::string_value) return;
+        scratch_ = '"';
+        escape(value.bytes, scratch_);
+        scratch_ += '"';
+      });
+      result = attribute_(name_, scratch_);
+    });
+    return result;
+  }
+
+  /// Incremental counters of a sequence begin again where its state is cleared.
+  void clear_sums(const Packet& packet) {
+    for (auto& [track, counter] : counters_) {
+      const bool is_own = counter.machine == packet.machine && counter.sequence == packet.sequence;
+      if (is_own) counter.sum = {};
+    }
+  }
+
+  Result<void> describe_counter(Counter& counter, std::string_view name, std::string_view fields,
+                                const Packet& packet) {
+    counter.name.clear();
+    escape(name, counter.name);
+    counter.machine = packet.machine;
+    counter.sequence = packet.sequence;
+    for_each_field<CounterField>(fields, [&](CounterField field, const Value& value) {
+      if (field == CounterField::unit_multiplier) counter.unit = value.integer();
+      if (field == CounterField::is_incremental) counter.is_incremental = value.number != 0;
+    });
+    return state.keep(name.size() + sizeof counter);
+  }
+
+  /// The value of a counter as JSON; null for what is no number.
+  std::string counted_text(Counted value, std::uint32_t track) {
+    if (const auto known = counters_.find(track); known != counters_.end()) {
+      Counter& counter = known->second;
+      value.whole *= static_cast<std::uint64_t>(counter.unit);
+      value.real *= static_cast<double>(counter.unit);
+      if (counter.is_incremental) {
+        value.whole = counter.sum.whole += value.whole;
+        value.real = counter.sum.real += value.real;
+      }
+    }
+    const auto whole = static_cast<std::int64_t>(value.whole);
+    if (value.real == 0) return fmt::format("{}", whole);
+    const double sum = static_cast<double>(whole) + value.real;
+    return std::isfinite(sum) ? fmt::format("{}", sum) : "null";
+  }
+
   /// Hands out the names and places of a process, a thread or another track.
   Result<void> see_names(const Packet& packet) {
     std::uint64_t uuid = 0;
-    std::string_view own, process, thread;
-    bool is_counter = false;
+    std::string_view own, process, thread, counter;
     for_each_field<TrackField>(packet.descriptor, [&](TrackField field, const Value& value) {
       if (field == TrackField::uuid) uuid = value.number;
-      if (field == TrackField::name) own = value.bytes;
+      if (field == TrackField::name || field == TrackField::static_name) own = value.bytes;
       if (field == TrackField::process) process = value.bytes;
       if (field == TrackField::thread) thread = value.bytes;
-      is_counter |= field == TrackField::counter;
+      if (field == TrackField::counter) counter = value.bytes;
     });
     TRY_ASSIGN(const std::uint32_t track, track_of({uuid, packet.machine}));
     if (track == Tracks::k_none) return {};
-    if (is_counter) {
-      TRY(state.keep(own.size() + sizeof(std::string)));
-      counters_[track].clear();
-      escape(own, counters_[track]);
-      return {};
+    if (counter.data() != nullptr) {
+      return describe_counter(counters_[track], own, counter, packet);
     }
     Result<void> result;
     const auto tell = [&](std::string_view what, std::string_view key, std::string_view value) {
@@ -106,11 +180,13 @@ class EventReader {
       arguments_ = fmt::format(R"({{"sort_index": {})", static_cast<std::int32_t>(value.number));
       result = see_metadata(what, track);
     };
+    std::string_view process_name = process.data() != nullptr ? own : std::string_view();
     for_each_field<ProcessField>(process, [&](ProcessField field, const Value& value) {
-      if (field == ProcessField::process_name) tell("process_name", "name", value.bytes);
+      if (field == ProcessField::process_name) process_name = value.bytes;
       if (field == ProcessField::labels) tell("process_labels", "labels", value.bytes);
       if (field == ProcessField::sort_index) place("process_sort_index", value);
     });
+    if (!process_name.empty()) tell("process_name", "name", process_name);
     for_each_field<ThreadField>(thread, [&](ThreadField field, const Value& value) {
       if (field == ThreadField::thread_name) own = value.bytes;
       if (field == ThreadField::sort_index) place("thread_sort_index", value);
@@ -144,11 +220,11 @@ class EventReader {
   }
 
   [[nodiscard]] Event event_of(const OpenSlice& slice, std::uint32_t track) const {
-    const std::string_view texts = slice.texts;
+    const std::string_view texts = slice.texts, arguments = texts.substr(slice.arguments_at);
     return {.phase = 'B',
             .category = texts.substr(0, slice.name_at),
             .name = texts.substr(slice.name_at, slice.arguments_at - slice.name_at),
-            .arguments = texts.substr(slice.arguments_at),
+            .arguments = arguments.empty() ? std::string_view() : arguments,
             .id = {},
             .row = survey_.tracks[track].row,
             .time = slice.time};
@@ -161,7 +237,7 @@ class EventReader {
     has_notes_ = false;
     flows_.clear();
     scratch_.clear();
-    counted_.clear();
+    counted_.reset();
     EventHead head;
     head.track = state.default_track();
     std::size_t categories = 0;
@@ -209,10 +285,10 @@ class EventReader {
           has_notes_ = true;
           break;
         case EventField::counter_value:
-          counted_ = fmt::format("{}", value.integer());
+          counted_ = {.whole = value.number};
           break;
         case EventField::double_counter_value:
-          counted_ = fmt::format("{}", value.real());
+          counted_ = {.real = value.real()};
           break;
         case EventField::flow_ids:
           add_flows(value, true, 's');
@@ -227,6 +303,7 @@ class EventReader {
           add_flows(value, false, 'f');
           break;
         default:
+          ++unread_fields;
           break;
       }
     });
@@ -326,10 +403,11 @@ class EventReader {
       event.length = static_cast<std::int64_t>(head.duration_us.number * 1000);
     }
     read_arguments(packet.event, event, event);
-    if (event.phase == 'C' && !counted_.empty()) {
-      arguments_ = fmt::format(R"({{"value": {}}})", counted_);
+    if (event.phase == 'C' && counted_) {
+      arguments_ = fmt::format(R"({{"value": {}}})", counted_text(*counted_, number));
       event.arguments = arguments_;
-      if (event.name.empty()) event.name = counters_[number];
+      const auto known = counters_.find(number);
+      if (event.name.empty() && known != counters_.end()) event.name = known->second.name;
     }
     return event.phase == 'B' ? begin(event, number) : see_(event);
   }
@@ -367,7 +445,8 @@ class EventReader {
   /// Arguments at the end of a slice are added to those at its begin.
   Result<void> end(std::string_view bytes, Event& event, std::uint32_t track) {
     Lane& lane = lanes_[track];
-    if (survey_.tracks[track].is_disordered || lane.depth == 0) return {};
+    if (survey_.tracks[track].is_disordered) return {};
+    if (lane.depth == 0) return void(++lone_ends), Result<void>();
     const OpenSlice& slice = lane.slices[--lane.depth];
     Event whole = event_of(slice, track);
     set_end(whole, event.time);
@@ -449,13 +528,14 @@ class EventReader {
   Survey& survey_;
   const std::function<Result<void>(const Event&)>& see_;
   const std::function<bool(const Event&)>& wants_;
+  const std::function<Result<void>(std::string_view, std::string_view)>& attribute_;
   const bool wants_names_;
-  std::map<std::uint32_t, std::string> counters_;  ///< names of the tracks of counters
+  std::map<std::uint32_t, Counter> counters_;  ///< by track
   std::vector<Lane> lanes_;
   std::uint32_t last_ = Tracks::k_none;  ///< track of the last event
   std::size_t slice_ = 0;                ///< number of slices on disordered tracks
   std::string arguments_, name_, scratch_;
-  std::string counted_;  ///< value of a counter
+  std::optional<Counted> counted_;  ///< value of a counter
   NumberText id_{};
   std::vector<Flow> flows_;
   bool has_notes_ = false;  ///< the last event has annotations
@@ -469,7 +549,11 @@ Result<TraceFacts> read_events(const std::filesystem::path& path, std::uint64_t 
   const auto take = [&](const Step& step) { return reader.take(step); };
   Result<TraceFacts> facts = walk(path, max_unpacked, reader.state, take);
   if (reader.is_misread) return TraceFacts{.is_misread = true};
-  if (facts) TRY(reader.finish());
+  if (facts) {
+    TRY(reader.finish());
+    facts->lone_ends = reader.lone_ends + survey.lone_ends;
+    facts->unread_fields = reader.unread_fields;
+  }
   survey.is_complete = true;
   return facts;
 }

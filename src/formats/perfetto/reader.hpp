@@ -24,6 +24,7 @@ struct Survey {
   /// they begin in the file. k_no_end: it has none.
   std::vector<std::int64_t> ends;
   static constexpr std::int64_t k_no_end = INT64_MIN;
+  std::uint64_t lone_ends = 0;  ///< ends on these tracks without a begin
 };
 
 /// Properties of a file.
@@ -35,8 +36,10 @@ struct TraceFacts {
   bool is_misread = false;                 ///< the reading ended early, as it needs a survey
   std::uint64_t events_without_state = 0;  ///< they refer to packets that were lost
   std::uint64_t events_without_time = 0;
-  bool holds_other_times = false;  ///< records of the kernel, which are not read
-  bool ties_machines = false;      ///< packets tell offsets between the clocks of machines
+  bool holds_other_times = false;   ///< records of the kernel, which are not read
+  bool ties_machines = false;       ///< packets tell offsets between the clocks of machines
+  std::uint64_t lone_ends = 0;      ///< ends of slices without a begin, which are no events
+  std::uint64_t unread_fields = 0;  ///< fields of events that are not read
 };
 
 /// An event as Chrome JSON would have it; views are valid during the call. Texts are escaped.
@@ -63,6 +66,8 @@ struct Sinks {
   /// True if the arguments of an event are wanted, of which category and name are known; empty: of
   /// all.
   std::function<bool(const Event&)> wants_arguments{};
+  /// Receives the attributes of the trace: key and value, escaped, as of a member of JSON.
+  std::function<Result<void>(std::string_view, std::string_view)> attribute{};
   bool wants_names = false;  ///< of tracks: events of phase M, as in Chrome JSON, without a time
 };
 

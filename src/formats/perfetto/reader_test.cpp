@@ -2,6 +2,7 @@
 #include "formats/perfetto/reader.hpp"
 
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -112,12 +113,12 @@ class PerfettoReader : public testing::Test {
       lines.push_back(line);
       return {};
     };
-    auto facts = read_events(path, 0, *found, {see});
+    auto facts = read_events(path, 0, *found, {.see = see, .wants_names = wants_names_});
     is_misread_ = facts && facts->is_misread;
     if (is_misread_) {
       lines.clear();
       found = survey(path, 0).value();
-      facts = read_events(path, 0, *found, {see});
+      facts = read_events(path, 0, *found, {.see = see, .wants_names = wants_names_});
     }
     if (facts) facts_ = *facts;
     if (!facts) error_ = facts.error().message;
@@ -148,6 +149,7 @@ class PerfettoReader : public testing::Test {
   int count_ = 0;
   std::string trace_, error_;
   bool is_misread_ = false;  ///< a survey was needed
+  bool wants_names_ = false;
   TraceFacts facts_;
 };
 
@@ -308,6 +310,60 @@ TEST_F(PerfettoReader, reads_flows_counters_and_work_of_devices) {
                           "i  \"none\"/\"track 2\" 1", "C  \"none\"/\"track 2\" 2",
                           "X ncclKernel 2/107 3+4 Kernel {\"a\": \"b\", \"correlation\": \"5\", "
                           "\"stream\": \"7\"}"));
+}
+
+TEST_F(PerfettoReader, reads_values_of_counters_in_their_unit_and_sums_differences) {
+  const auto whole = [&](std::uint64_t time, std::uint64_t track, std::int64_t value) {
+    event(time, track, k_counter,
+          [&](auto& event) { event.add_int64(EventField::counter_value, value); });
+  };
+  const auto real = [&](std::uint64_t time, double value) {
+    event(time, 4, k_counter,
+          [&](auto& event) { event.add_double(EventField::double_counter_value, value); });
+  };
+  const auto counter = [&](std::uint64_t uuid, const std::string& name, int unit, bool is_sum) {
+    packet([&](auto& packet) {
+      pbf_builder<TrackField> track(packet, PacketField::track_descriptor);
+      track.add_uint64(TrackField::uuid, uuid);
+      track.add_string(TrackField::static_name, name);
+      pbf_builder<CounterField> own(track, TrackField::counter);
+      own.add_int64(CounterField::unit_multiplier, unit);
+      if (is_sum) own.add_bool(CounterField::is_incremental, true);
+    });
+  };
+  wants_names_ = true;
+  counter(3, "sum", 1000, true);
+  counter(4, "real", 1, false);
+  whole(1, 3, 5);
+  whole(2, 3, 5);
+  counter(3, "sum", 1000, true);
+  whole(3, 3, -3);
+  interned([](auto) {});
+  whole(4, 3, 1);
+  real(5, 0.5);
+  real(6, std::numeric_limits<double>::quiet_NaN());
+  real(7, -std::numeric_limits<double>::infinity());
+  const auto line = [](const char* name, int track, int time, const char* value) {
+    return fmt::format("C {} \"none\"/\"track {}\" {} {{\"value\": {}}}", name, track, time, value);
+  };
+  EXPECT_THAT(events(), ElementsAre(line("sum", 3, 1, "5000"), line("sum", 3, 2, "10000"),
+                                    line("sum", 3, 3, "7000"), line("sum", 3, 4, "1000"),
+                                    line("real", 4, 5, "0.5"), line("real", 4, 6, "null"),
+                                    line("real", 4, 7, "null")));
+}
+
+TEST_F(PerfettoReader, counts_what_is_not_read) {
+  track(2, 0, 7, 8);
+  end(5, 2);
+  event(7, 2, k_slice_begin, [](auto& event) { event.add_uint64(EventField{34}, 1); });
+  end(9, 2);
+  EXPECT_THAT(events(), ElementsAre("X  7/8 7+2"));
+  EXPECT_EQ(facts_.lone_ends, 1u);
+  EXPECT_EQ(facts_.unread_fields, 1u);
+  end(2, 2);  // the track is no longer in order of time
+  events();
+  EXPECT_TRUE(is_misread_);
+  EXPECT_EQ(facts_.lone_ends, 2u);
 }
 
 TEST_F(PerfettoReader, reads_the_older_form_of_events) {

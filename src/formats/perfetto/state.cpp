@@ -104,6 +104,9 @@ void read_packet(std::string_view body, Packet& packet) {
       case PacketField::track_descriptor:
         packet.descriptor = value.bytes;
         break;
+      case PacketField::trace_attributes:
+        packet.attributes = value.bytes;
+        break;
       case PacketField::clock_snapshot:
         packet.snapshot = value.bytes;
         break;

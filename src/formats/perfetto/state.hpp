@@ -31,7 +31,7 @@ struct Packet {
   bool holds_packets = false;  ///< packed with deflate or zstd
   bool holds_times = false;    ///< records of the kernel, with times of their own
   bool ties_machines = false;  ///< offsets of the clocks of two machines
-  std::string_view snapshot, interned, defaults, descriptor;
+  std::string_view snapshot, interned, defaults, descriptor, attributes;
   std::string_view event;  ///< TrackEvent
   std::string_view stage;  ///< GpuRenderStageEvent
 

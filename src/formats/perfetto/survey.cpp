@@ -34,9 +34,10 @@ class SliceEdges {
   }
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 
-  /// Ends of the slices on tracks that are not in order, paired as viewers do: in order of time,
-  /// and of the file where times are equal.
-  std::vector<std::int64_t> ends(const Tracks& tracks) {
+  /// Finds the ends of the slices on tracks that are not in order, paired as viewers do: in order
+  /// of time, and of the file where times are equal.
+  void pair(Survey& survey) {
+    const Tracks& tracks = survey.tracks;
     std::erase_if(all_, [&](const SliceEdge& edge) { return !tracks[edge.track].is_disordered; });
     std::vector<std::uint32_t> order(all_.size()), slices(all_.size());
     std::uint32_t count = 0;
@@ -48,19 +49,21 @@ class SliceEdges {
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
       return std::tie(all_[a].track, all_[a].time) < std::tie(all_[b].track, all_[b].time);
     });
-    std::vector<std::int64_t> ends(count, Survey::k_no_end);
+    std::vector<std::int64_t>& ends = survey.ends;
+    ends.assign(count, Survey::k_no_end);
     std::vector<std::uint32_t> open;
     for (std::size_t k = 0; k < order.size(); ++k) {
       const SliceEdge& edge = all_[order[k]];
       if (k > 0 && all_[order[k - 1]].track != edge.track) open.clear();
       if (edge.begins) {
         open.push_back(slices[order[k]]);
-      } else if (!open.empty()) {
+      } else if (open.empty()) {
+        ++survey.lone_ends;
+      } else {
         ends[open.back()] = edge.time;
         open.pop_back();
       }
     }
-    return ends;
   }
 
  private:
@@ -169,7 +172,7 @@ Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
     edges = SliceEdges(path);
     TRY(collect_disordered(path, max_unpacked, tracks, edges));
   }
-  result->ends = edges.ends(tracks);
+  edges.pair(*result);
   return result;
 }
 

@@ -70,10 +70,12 @@ void TrackWriter::slice(std::uint32_t track, std::int64_t begin, std::int64_t en
     ++counts_.cut;
     own.fields = fields;
     own.fields += at_end;
-    add_message(own.fields, EventField::debug_annotations, [&](std::string& note) {
-      add_bytes(note, NoteField::name, "duration_ns");
-      add_integer(note, NoteField::int_value, end - begin);
-    });
+    if (end != k_never) {
+      add_message(own.fields, EventField::debug_annotations, [&](std::string& note) {
+        add_bytes(note, NoteField::name, "duration_ns");
+        add_integer(note, NoteField::int_value, end - begin);
+      });
+    }
     event(first_ + track, begin, k_instant, own.fields);
     return;
   }
