@@ -93,7 +93,8 @@ void add_name(std::string& fields, InternedNames& names, EventField number, Even
   perfetto::add_bytes(fields, text, plain(raw, room));
 }
 
-void add_note(std::string& fields, InternedNames& names, std::string_view key, std::string_view value) {
+void add_note(std::string& fields, InternedNames& names, std::string_view key,
+              std::string_view value) {
   perfetto::add_message(fields, EventField::debug_annotations, [&](std::string& note) {
     std::string room;
     if (const std::uint64_t known = names.number(key)) {

@@ -23,6 +23,7 @@ void add_note(std::string& fields, perfetto::InternedNames& names, std::string_v
 
 /// Appends the members of an object; returns their number. Anything else becomes one annotation,
 /// `args`.
-std::uint64_t add_notes(std::string& fields, perfetto::InternedNames& names, std::string_view object);
+std::uint64_t add_notes(std::string& fields, perfetto::InternedNames& names,
+                        std::string_view object);
 
 }  // namespace entrain::kineto
