@@ -39,7 +39,7 @@ sanitize: ready ## all quick tests under the address, undefined-behaviour and th
 	ctest --preset tsan -j $(JOBS)
 
 # Unit tests of the rooms that compile fast; figures in .ci/run.
-QUICK_SANITIZED = base output trace formats_otf2_format formats_otf2_read \
+QUICK_SANITIZED = base output trace formats_perfetto formats_otf2_format formats_otf2_read \
   clocks sim_model difference formats_json
 
 sanitize-quick: ready ## unit tests of the lowest rooms under the address and undefined-behaviour sanitizers
