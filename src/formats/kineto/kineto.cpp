@@ -17,7 +17,6 @@
 #include "base/executor.hpp"
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
-#include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/strings.hpp"
@@ -25,6 +24,7 @@
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/claims.hpp"
 #include "formats/kineto/collective_calls.hpp"
+#include "formats/kineto/collectives.hpp"
 #include "formats/kineto/describe.hpp"
 #include "formats/kineto/manifest.hpp"
 #include "formats/kineto/merge_rank.hpp"
@@ -115,9 +115,11 @@ class Run : public formats::Recording {
     return merge_files(files_, ranks_, plan);
   }
 
-  [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(
-      const trace::LoadedTrace& loaded, const CheckOptions& options,
-      Progress* progress) const override;
+  [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(const trace::LoadedTrace&,
+                                                                      const CheckOptions&,
+                                                                      Progress*) const override {
+    return collectives_of(matches_.instances, ranks_, missing_ranks(files_).count > 0);
+  }
   [[nodiscard]] Result<formats::EventTimes> event_times() const override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
   [[nodiscard]] Result<void> for_each_work(
@@ -366,49 +368,6 @@ void Run::add(const Instance& instance) {
     }
   }
   list.instances.push_back(one);
-}
-
-Result<std::optional<trace::Collectives>> Run::collectives(const trace::LoadedTrace&,
-                                                           const CheckOptions&, Progress*) const {
-  trace::Collectives found;
-  NameTable names;
-  std::vector<std::uint32_t> most;  // members of a collective, per group
-  for (std::size_t o = 0; o <= static_cast<std::size_t>(Operation::other); ++o) {
-    found.operations.emplace_back(name_of(static_cast<Operation>(o)));
-  }
-  for (const Instance& instance : matches_.instances) {
-    if (instance.operation == Operation::send_receive) continue;
-    const bool from_root = comes_from_root(instance.operation);
-    const bool to_root = goes_to_root(instance.operation);
-    const Member& one = instance.members.front();
-    const Call& first = ranks_[one.file].calls[one.call];
-    trace::CollectiveOperation collective{
-        .first = found.calls.size(),
-        .members = static_cast<std::uint32_t>(instance.members.size()),
-        .operation = static_cast<std::uint32_t>(instance.operation),
-        .group = names.number(first.group)};
-    most.resize(names.all().size(), 0);
-    most[collective.group] = std::max(most[collective.group], collective.members);
-    for (const auto& [f, position] : instance.members) {
-      const Call& call = ranks_[f].calls[position];
-      const bool is_root = f == instance.root;
-      collective.expected = std::max(collective.expected, call.group_size);
-      if (call.step > 0 && !collective.step) collective.step = call.step - 1;
-      found.calls.push_back({.begin = call.begin,
-                             .end = call.end,
-                             .location = ranks_[f].numbers[call.clock],
-                             .gives = !from_root || is_root,
-                             .takes = !(from_root && is_root) && (!to_root || is_root)});
-    }
-    found.all.push_back(collective);
-  }
-  // Where ranks of the run are missing, they may be members of a group whose size nobody tells.
-  const std::uint32_t unseen = missing_ranks(files_).count > 0 ? 1 : 0;
-  for (trace::CollectiveOperation& one : found.all) {
-    if (one.expected == 0) one.expected = most[one.group] + unseen;
-  }
-  found.groups = names.all();
-  return found;
 }
 
 /// A receive ends after its send began. The send may end at any time: its data may wait.

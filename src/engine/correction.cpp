@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/correction.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include <entrain/entrain.hpp>
+
+#include "base/big_vector.hpp"
+#include "base/cancel.hpp"
+#include "base/peak_memory.hpp"
+#include "base/stopwatch.hpp"
+#include "base/try.hpp"
+#include "bounds/project_inside.hpp"
+#include "clc/amortize.hpp"
+#include "clc/domain_view.hpp"
+#include "clocks/presync.hpp"
+#include "constraints/node_times.hpp"
+#include "diagnosis/clock_table.hpp"
+#include "engine/amortization.hpp"
+#include "engine/correct_output.hpp"
+#include "engine/inputs.hpp"
+#include "engine/page_survey.hpp"
+#include "engine/planned_times.hpp"
+#include "engine/proof.hpp"
+#include "engine/timeline.hpp"
+#include "engine/verbs.hpp"
+#include "engine/verification.hpp"
+#include "formats/constant_shifts.hpp"
+#include "formats/registry/open.hpp"
+#include "match/graph.hpp"
+#include "output/output.hpp"
+#include "picture/flows.hpp"
+#include "trace/phase.hpp"
+#include "trace/properties.hpp"
+#include "waits/judge.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+/// True if both have the same edges and instances in the same order, with the same times.
+bool same_edges(const Edges& a, const Edges& b) {
+  const auto same = [](const InstanceMember& x, const InstanceMember& y) {
+    return x.clock == y.clock && x.time == y.time;
+  };
+  const auto alike = [](const CollectiveInstance& x, const CollectiveInstance& y) {
+    return x.kind == y.kind && x.begins == y.begins && x.ends == y.ends;
+  };
+  return std::ranges::equal(a.cause_clock, b.cause_clock) &&
+         std::ranges::equal(a.effect_clock, b.effect_clock) &&
+         std::ranges::equal(a.cause_time, b.cause_time) &&
+         std::ranges::equal(a.effect_time, b.effect_time) &&
+         std::ranges::equal(a.members, b.members, same) &&
+         std::ranges::equal(a.instances, b.instances, alike);
+}
+
+bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_components") > 0; }
+
+}  // namespace
+
+Result<void> Correction::compute(bool report, Writing writing) {
+  writing_ = writing == Writing::yes;
+  report_.run.phases.scan += source_.open_s();
+  TRY_ASSIGN(const Outcome outcome, attempt(options_.check, report));
+  if (outcome == Outcome::contradicted) TRY(split_clocks(report));
+  TRY(settle_pairs(report));
+  if (report) tabulate_clocks();
+  if (report && page_ != nullptr) survey_.emplace(workers_, source_, t_);
+  return cancel_.agree(processes_);
+}
+
+Result<void> Correction::write(const std::filesystem::path& output, const OutputRule& rule) {
+  const Stopwatch watch(report_.run.phases.write);
+  const trace::Share share = t_.loaded.share(processes_);
+  TRY(check_maps());
+  note_offsets_out_of_order(share);
+  const TimeRange range = time_range(share, maps_);
+  const formats::WritePlan plan{.workers = workers_,
+                                .loaded = t_.loaded,
+                                .maps = maps_,
+                                .measured = t_.measured.maps,
+                                .first_time = range.first,
+                                .last_time = range.last,
+                                .properties = properties(),
+                                .mode = options_.mode,
+                                .link = options_.link,
+                                .mark_offsets = options_.mark_offsets,
+                                .rule = rule,
+                                .progress = progress_};
+  TRY_ASSIGN(staged_, source_.stage(plan, output));
+  report_.output = staged_->path().string();
+  report_.links = staged_->links();
+  report_.run.leftovers_removed = staged_->leftovers_removed();
+  return {};
+}
+
+Result<void> Correction::verify() {
+  return options_.verify ? verification().written(*staged_) : Result<void>();
+}
+
+Result<void> Correction::verify_planned() {
+  TRY(check_maps());
+  return verification().planned();
+}
+
+Result<void> Correction::explain(Result<void> result) {
+  if (!result && result.error().kind != ErrorKind::interrupted) {
+    TRY(check_unchanged());
+  }
+  return result;
+}
+
+Result<void> Correction::check_before() {
+  auto bounds = std::move(report_.before.bounds);
+  TRY_ASSIGN(CheckReport before, verification().before());
+  report_.before = before_pairing_ ? *std::move(before_pairing_) : std::move(before);
+  report_.before.bounds = std::move(bounds);
+  clocks::Presynchronised measured = measured_;
+  engine::take_clocks(source_, measured, report_.before);
+  return cancel_.agree(processes_);
+}
+
+Result<void> Correction::make_page() {
+  if (!survey_) return {};
+  const bool seen = report_.judgement.has_value();
+  TRY_ASSIGN(*page_, survey_->corrected(maps_, seen, report_.bounds ? &*report_.bounds : nullptr));
+  // Pages are the same for any number of processes, and these pair calls in one only.
+  if (proven_ && source_.given()) {
+    TRY_ASSIGN(page_->stragglers, stragglers());
+  }
+  if (report_.bounds && !options_.check.bounds.rows) report_.bounds->rows.clear();
+  return {};
+}
+
+Result<std::optional<StragglerReport>> Correction::stragglers() {
+  TRY_ASSIGN(const auto found, paired().collectives(t_.loaded, options_.check, progress_));
+  if (!found) return std::nullopt;
+  StragglerReport report = waits::judge({.trace = t_.loaded.trace,
+                                         .collectives = *found,
+                                         .maps = maps_,
+                                         .proven = proven_ ? &*proven_ : nullptr});
+  report.archive = source_.path();
+  for (const std::string& warning : source_.remarks().warnings) report.notes.push_back(warning);
+  return std::optional(std::move(report));
+}
+
+Result<void> Correction::commit(const CorrectReport& report) {
+  TRY(check_unchanged());
+  if (!workers_.first()) return processes_.agree({});
+  const Result<void> told =
+      shifts_as_a_whole() ? staged_->annotate(facts_of(report)) : Result<void>();
+  return processes_.agree(told ? staged_->commit() : told);
+}
+
+CorrectReport Correction::take_report() {
+  if (writing_) report_.mode = options_.mode;
+  report_.timeline = std::move(t_.report);
+  for (const std::string& note : source_.remarks().notes) {
+    report_.timeline.notes.push_back(note);
+  }
+  const TimeRange range = time_range(t_.loaded.share(processes_), t_.presync.maps);
+  for (const AmortizationPass& pass : report_.passes) {
+    if (pass.chosen && range.last > range.first) {
+      report_.error_share =
+          static_cast<double>(pass.error_ticks) / static_cast<double>(range.last - range.first);
+    }
+  }
+  report_.run.peak_memory_bytes = static_cast<std::uint64_t>(
+      processes_.reduce(Team::Reduction::max, static_cast<std::int64_t>(peak_memory_bytes())));
+  report_.run.spilled_bytes = static_cast<std::uint64_t>(processes_.reduce(
+      Team::Reduction::max, static_cast<std::int64_t>(BigMemory::most_spilled())));
+  return std::move(report_);
+}
+
+BigVector<formats::MergeArrow> Correction::arrows() {
+  BigVector<std::int64_t> times;
+  constraints::evaluate_nodes(causal_context(workers_, t_, progress_), times,
+                              [&](LocationIndex l) { return ClockMap::Cursor(maps_[l]); });
+  BigVector<formats::MergeArrow> arrows;
+  const match::Graph& graph = t_.graph;
+  for (const picture::Flow& flow :
+       picture::flows_of(graph, {.of_node = times, .mu = t_.mu.ticks})) {
+    const LocationIndex from = graph.location_of(flow.from), to = graph.location_of(flow.to);
+    if (graph.process_of[from] == graph.process_of[to]) continue;
+    arrows.push_back({from, to, graph.stamp[flow.from], graph.stamp[flow.to]});
+  }
+  return arrows;
+}
+
+ExplainedClocks Correction::take_clocks() {
+  return {std::move(report_.clocks), std::move(t_.told), std::move(t_.wrong_pairs)};
+}
+
+ClockMaps Correction::take_maps() {
+  ClockMaps maps;
+  const trace::Definitions& definitions = t_.loaded.trace.definitions;
+  for (const trace::Location& location : definitions.locations) {
+    maps.locations.push_back(location.id);
+  }
+  if (t_.has_given_edges) maps.names = trace::clock_names(definitions);
+  maps.maps = std::move(maps_);
+  maps.resolution_hz = t_.loaded.trace.definitions.clock.resolution_hz;
+  return maps;
+}
+
+Verification& Correction::verification() {
+  if (!verification_) {
+    verification_.emplace(VerifiedCorrection{.workers = workers_,
+                                             .source = source_,
+                                             .paired = paired(),
+                                             .timeline = t_,
+                                             .maps = maps_,
+                                             .survey = survey_ ? &*survey_ : nullptr,
+                                             .are_pairs_settled = are_pairs_settled_,
+                                             .options = options_,
+                                             .progress = progress_},
+                          report_);
+  }
+  return *verification_;
+}
+
+formats::Attributes Correction::facts_of(const CorrectReport& report) const {
+  formats::Attributes facts = engine::facts_of(report);
+  const std::vector<std::string> names = trace::clock_names(t_.loaded.trace.definitions);
+  for (LocationIndex l = 0; l < left_out_.size(); ++l) {
+    if (left_out_[l] > 0) facts.emplace_back("left_out_ns." + names[l], left_out_[l]);
+  }
+  return facts;
+}
+
+void Correction::tabulate_clocks() {
+  std::optional<ClockBounds>& bounds = report_.bounds;
+  report_.clocks = diagnosis::clock_table(diagnosed_clocks(workers_, t_), maps_, evidence_,
+                                          bounds ? &*bounds : nullptr);
+  if (bounds && page_ == nullptr && !options_.check.bounds.rows) bounds->rows.clear();
+}
+
+Result<Correction::Outcome> Correction::attempt(const CheckOptions& check, bool report) {
+  t_ = {};
+  TRY_ASSIGN(t_, find_timeline(workers_, paired(), check, use(), progress_));
+  if (check.bounds.wanted) TRY(hold_in_intervals(report));
+  if (report) evidence_ = diagnosis::clock_evidence(diagnosed_clocks(workers_, t_));
+  report_.run.phases.scan += t_.scan_s;
+  report_.run.phases.presync += t_.presync_s;
+  report_.run.phases.match += t_.match_s;
+  trace::begin_phase(progress_, "correct");
+  maps_ = t_.presync.maps;
+  if (shifts_as_a_whole()) {
+    formats::ConstantShifts shifts = formats::constant_shifts(t_.loaded.trace, maps_);
+    maps_ = std::move(shifts.maps);
+    left_out_ = std::move(shifts.left_out);
+    if (!shifts.note.empty()) t_.report.notes.push_back(std::move(shifts.note));
+  } else if (options_.amortize) {
+    TRY_ASSIGN(const Outcome outcome, amortize());
+    if (outcome == Outcome::contradicted) return outcome;
+  }
+  if (!t_.has_given_edges) t_.graph = {};
+  if (proven_ && report) {
+    const Stopwatch watch(report_.run.phases.bounds);
+    report_.bounds =
+        judge(workers_, t_, *proven_, maps_, wants_rows(t_, *proven_, options_.check.bounds, true));
+  }
+  if (!paired_) measured_ = t_.measured;
+  return Outcome::corrected;
+}
+
+Result<void> Correction::split_clocks(bool report) {
+  CheckOptions apart = options_.check;
+  apart.clock_domain = ClockDomain::location;
+  TimelineReport first = std::move(t_.report);
+  TRY(attempt(apart, report));
+  t_.report.clock_domain = first.clock_domain;
+  t_.report.notes = std::move(first.notes);
+  t_.report.notes.emplace_back(
+      "with the clocks of nodes and processes taken as one, messages through other clocks would "
+      "arrive before they were sent: every location has a clock of its own");
+  return {};
+}
+
+Result<void> Correction::settle_pairs(bool report) {
+  for (int round = 0;; ++round) {
+    std::unique_ptr<formats::Source> next = source_.paired_after(maps_);
+    if (!next || same_edges(paired().given()->edges, next->given()->edges)) return {};
+    if (round == k_most_pairing_rounds) break;
+    if (!paired_ && report) {
+      TRY_ASSIGN(before_pairing_, verification().before());
+      verification_.reset();
+    }
+    paired_ = std::move(next);
+    report_.run.phases = {.scan = source_.open_s()};
+    TRY(attempt(options_.check, report));
+  }
+  are_pairs_settled_ = false;
+  return {};
+}
+
+Result<void> Correction::hold_in_intervals(bool report) {
+  const Stopwatch watch(report_.run.phases.bounds);
+  if (known_ != nullptr && !paired_) {
+    proven_ = *known_;
+  } else {
+    TRY_ASSIGN(proven_, prove(workers_, t_, options_.check.bounds, progress_));
+  }
+  if (report) {
+    report_.before.bounds = judge(workers_, t_, *proven_, t_.measured.maps, false);
+  }
+  if (!t_.violated) return {};
+  TRY_ASSIGN(const causal::Projection held,
+             bounds::project_inside(causal_context(workers_, t_, progress_), t_.domains, *proven_,
+                                    t_.presync.maps));
+  if (held.moved == 0) return {};
+  proven_->about.held_ticks = held.moved;
+  t_.presync.provenance += fmt::format(" held_to_ppm={:.9g}", proven_->about.max_rate_ppm);
+  measure_shift(workers_, t_);
+  return {};
+}
+
+Result<void> Correction::check_maps() {
+  return processes_.agree(
+      formats::check_maps(source_, t_.loaded.share(processes_), maps_, options_.mode));
+}
+
+TimelineUse Correction::use() const {
+  return {.purpose = Purpose::correction,
+          .every_event = options_.delta_ticks > 0 || options_.measure_delta,
+          .overlay = is_overlay() && !shifts_as_a_whole(),
+          .loaded = loaded_};
+}
+
+Result<Correction::Outcome> Correction::amortize() {
+  const clc::Options options =
+      amortization_options(options_, t_, workers_.threads(), !is_overlay());
+  const trace::Share share = t_.loaded.share(processes_);
+  match::Graph graph = t_.has_given_edges ? t_.graph : std::exchange(t_.graph, {});
+  clc::Amortization result;
+  if (t_.domains.trivial()) {
+    TRY_ASSIGN(result, clc::amortize(share, std::move(graph), t_.presync.maps, options, progress_));
+    for (const LocationIndex l : share.own()) maps_[l] = std::move(result.maps[l]);
+  } else {
+    clc::DomainView view =
+        clc::merge_domains(share, std::move(graph), t_.presync.maps, t_.domains, !is_overlay());
+    TRY_ASSIGN(result, clc::amortize({processes_, view.partition, view.trace},
+                                     std::move(view.graph), view.presync, options, progress_));
+    if (has_dropped(result.cycles) && !t_.domains_are_proved) {
+      if (t_.domains_are_guessed) return Outcome::contradicted;
+      return fail(
+          ErrorKind::input,
+          fmt::format("clocks of {} are not shared as --clock-domain {} says: taken as one, "
+                      "they make messages arrive before they were sent, all around; try "
+                      "--clock-domain auto",
+                      share.trace.path, name_of(t_.report.clock_domain)));
+    }
+    for (const LocationIndex l : share.own()) {
+      const ClockMap& map = result.maps[t_.domains.of[l]];
+      maps_[l] = map;
+      if (!is_overlay() || map == t_.presync.maps[l]) continue;
+      TRY_ASSIGN(maps_[l], clocks::straight_in_flushes(map, share.trace.locations[l]));
+    }
+  }
+  gamma_ = result.gamma;
+  report_amortization(result, t_, report_);
+  return Outcome::corrected;
+}
+
+void Correction::note_offsets_out_of_order(const trace::Share& share) {
+  std::int64_t count = 0;
+  for (const LocationIndex l : share.own()) {
+    count += trace::in_order(share.trace.locations[l].clock_offsets) ? 0 : 1;
+  }
+  count = processes_.reduce(Team::Reduction::sum, count);
+  if (count == 0 || is_overlay()) return;
+  t_.report.notes.push_back(fmt::format(
+      "ClockOffset records out of order, which no reader takes, were left out at {} location{}",
+      count, count == 1 ? "" : "s"));
+}
+
+std::vector<trace::Property> Correction::properties() const {
+  const CorrectionMethod method{.presync = t_.presync.provenance,
+                                .gamma = gamma_,
+                                .mu = t_.mu,
+                                .clock_domain = t_.report.clock_domain};
+  return {{trace::k_property_version, version()},
+          {trace::k_property_correction, correction_property(options_, method)}};
+}
+
+Result<std::unique_ptr<formats::Source>> open_to_correct(const Run& run, const Paths& paths,
+                                                         const CorrectOptions& options) {
+  TRY_ASSIGN(
+      std::unique_ptr<formats::Source> source,
+      formats::open(run.processes, paths, options.check.threads, options.check.max_unpacked_bytes));
+  TRY(source->check_options(options.check));
+  TRY(check_options(options));
+  TRY(source->check_writable(options.mode, options.mark_offsets));
+  return source;
+}
+
+}  // namespace entrain::engine
