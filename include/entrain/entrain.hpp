@@ -112,10 +112,10 @@ Result<ExportReport> export_trace(const std::filesystem::path& trace,
                                   const std::filesystem::path& output, const ExportOptions& options,
                                   Progress* progress = nullptr);
 
-/// Writes one trace for viewers that holds all ranks of a training run with everything in them, by
-/// corrected times, with arrows between the ranks and the verdict. The file must not exist;
-/// `options.force` replaces an unchanged earlier result. Memory: that of correct(), plus about 64
-/// MB per thread. Errors: also ErrorKind::usage for a trace that is no training run.
+/// Writes one trace for viewers that holds all ranks of a training run with everything that is read
+/// of them, by corrected times, with arrows between the ranks and the verdict. The file must not
+/// exist; `options.force` replaces an unchanged earlier result. Memory: that of correct(), plus
+/// about 64 MB per thread. Errors: also ErrorKind::usage for a trace that is no training run.
 Result<MergeReport> merge(const std::filesystem::path& trace, const std::filesystem::path& output,
                           const MergeOptions& options, Progress* progress = nullptr);
 

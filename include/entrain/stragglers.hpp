@@ -17,7 +17,7 @@ enum class LastArrival : std::uint8_t {
   tie,         ///< within these bounds, others may have come last
   nobody,      ///< nobody waited: the root of a broadcast, for example, came first
   unproven,    ///< nothing bounds the clocks of some members, or the times contradict each other
-  incomplete,  ///< members were not recorded, and one of them may have been last
+  incomplete,  ///< not all members are known, and one of the others may have been last
 };
 /// Name used in JSON and CSV, e.g. "tie".
 const char* name_of(LastArrival known);
@@ -44,7 +44,7 @@ struct CollectiveWait {
 /// What a process did to the others.
 struct StragglerRow {
   std::uint32_t process = 0;       ///< position in StragglerReport::processes
-  std::uint64_t collectives = 0;   ///< collectives in which it gave data
+  std::uint64_t collectives = 0;   ///< collectives in which others may wait for it
   std::uint64_t last = 0;          ///< those in which it was last, proven
   std::int64_t wait_ticks = 0;     ///< sum of the times that others waited for it in these
   std::int64_t alone_ticks = 0;    ///< time for which it alone was missing in these
@@ -59,7 +59,7 @@ struct WaitSum {
   std::uint64_t number = 0;  ///< position in StragglerReport::groups, or the step
   std::uint64_t collectives = 0;
   std::uint64_t proven = 0;     ///< those whose last member is proven
-  std::uint64_t ties = 0;       ///< ties among them
+  std::uint64_t ties = 0;       ///< ties among `collectives`
   std::int64_t wait_ticks = 0;  ///< sum of the waits in proven ones
   /// The process that caused most of it: position in StragglerReport::processes; empty: none did.
   std::optional<std::uint32_t> worst{};

@@ -249,7 +249,7 @@ def stragglers(path, *, presync="auto", threads=0, progress=None, max_unpacked=N
     """Who comes late to collectives, by corrected times, and how long the others wait.
 
     Returns :class:`Stragglers`, a dict of arrays of shape (ranks,), those that cause most waits first:
-    ``rank``, ``collectives`` (in which others wait for it), ``last`` (proved by the bounds of the
+    ``rank``, ``collectives`` (in which others may wait for it), ``last`` (proved by the bounds of the
     clocks), ``wait_s`` (summed over all who wait), ``alone_s`` (only this one was missing),
     ``longest_s``, ``ties`` (it may have been last), ``likely`` and ``likely_wait_s`` (last by its time,
     without a proof). presync: ``"none"`` takes the times as recorded, and proves nothing.

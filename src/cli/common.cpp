@@ -19,8 +19,8 @@ void CommonOptions::declare(OptionSet& set, const std::string& rows) {
             "The result does not depend on it. Default: 0.");
   set.flag("-q,--quiet", quiet,
            "Print no progress bar and no messages but errors, and of the report of check, clocks, "
-           "correct and align the verdict alone. (The bar only ever shows on a terminal, and after "
-           "the first second.)");
+           "correct, align and stragglers the verdict alone. (The bar only ever shows on a "
+           "terminal, and after the first second.)");
   const std::string also = rows.empty() ? "" : ", and show in the report " + rows;
   const std::string help = "Say on standard error how long each phase took" + also + ".";
   set.flag("-v,--verbose", verbose, help.c_str());
