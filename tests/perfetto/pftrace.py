@@ -13,6 +13,7 @@ Styles are those of writers of such traces:
 import argparse
 import json
 import struct
+import zlib
 
 WORK = {"kernel": 1, "gpu_memcpy": 2, "gpu_memset": 3}
 STAGES = {1: "Kernel", 2: "Memcpy", 3: "Memset"}
@@ -44,6 +45,40 @@ def fixed(field, value):
 
 def packet(*fields):
     return text(1, b"".join(fields))
+
+
+def pieces(data):
+    """The packets of a trace, with tags and lengths."""
+    at = 0
+    while at < len(data):
+        size, shift, begin = 0, 0, at
+        while True:
+            at += 1
+            size |= (data[at] & 0x7F) << shift
+            shift += 7
+            if data[at] < 0x80:
+                break
+        at += 1 + size
+        yield data[begin:at]
+
+
+def packed(data, each=100, pack=zlib.compress, field=50):
+    """Packets, packed by so many of them, as traced does with `compression_type: DEFLATE`."""
+    all_pieces = list(pieces(data))
+    return b"".join(packet(text(field, pack(b"".join(all_pieces[k:k + each]))))
+                    for k in range(0, len(all_pieces), each))
+
+
+def unpacked(data, unpack=zlib.decompress):
+    """The packets inside of such ones. Their head: the tag (2 bytes), and a length."""
+    out = b""
+    for piece in pieces(data):
+        body = piece[2:] if piece[1] < 0x80 else piece[3:] if piece[2] < 0x80 else piece[4:]
+        at = 2
+        while body[at] >= 0x80:
+            at += 1
+        out += unpack(body[at + 1:])
+    return out
 
 
 def value_of(value):

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import pftrace  # noqa: E402
@@ -151,6 +152,30 @@ class Runs(Base):
         self.assertEqual(table(right)[0], 0)
         self.assertEqual((right / "rank0.pftrace.gz").read_bytes()[:2], b"\x1f\x8b")
 
+    def test_packets_that_are_packed_inside(self):
+        wrong = self.distorted(self.run_of("sdk"), "wrong")
+        right = self.corrected(wrong, "right")
+        zstd = lambda data: subprocess.run(["zstd", "-q"], input=data, capture_output=True, check=True).stdout
+        unzstd = lambda data: subprocess.run(["zstd", "-qd"], input=data, capture_output=True, check=True).stdout
+        ways = [("deflate", 50, zlib.compress, zlib.decompress)]
+        ways += [("zstd", 133, zstd, unzstd)] if shutil.which("zstd") else []
+        for name, field, pack, unpack in ways:
+            with self.subTest(name):
+                for rank in RANKS:
+                    data = (wrong / f"rank{rank}.pftrace").read_bytes()
+                    self.put(f"{name}/rank{rank}.pftrace", pftrace.packed(data, 300, pack, field))
+                self.assertEqual(table(self.folder / name), table(wrong))
+                copy = self.corrected(self.folder / name, f"{name}-right")
+                for rank in RANKS:
+                    file = f"rank{rank}.pftrace"
+                    self.assertEqual(pftrace.unpacked((copy / file).read_bytes(), unpack),
+                                     (right / file).read_bytes())
+                merged = [self.folder / f"{name}{k}.json" for k in range(2)]
+                for source, output in zip((wrong, self.folder / name), merged):
+                    code, _, err = run("merge", source, "-o", output)
+                    self.assertEqual(code, 0, err)
+                self.assertEqual(merged[0].read_bytes(), merged[1].read_bytes())
+
     def test_flows_tie_machines_without_devices(self):
         # A second after its send by the other clock, and before it: the clock of machine 2 is late.
         state = pftrace.number(13, 1)
@@ -268,8 +293,24 @@ class Hostile(Base):
             pftrace.number(10, 9), pftrace.number(13, 1), names,
             pftrace.number(8, 1694128201429782000), event))
 
-    def test_packets_that_are_packed_inside(self):
-        self.refused(pftrace.packet(pftrace.text(50, b"abc")), "traceconv decompress_packets")
+    def test_damaged_packets_that_are_packed_inside(self):
+        good = self.encoded(0, "plain")
+        whole = pftrace.packed(good)
+        self.refused(pftrace.packet(pftrace.text(50, b"abc")), "zlib stream is damaged")
+        self.refused(pftrace.packet(pftrace.text(133, b"abc")), "zstd stream is damaged")
+        self.refused(pftrace.packet(pftrace.text(50, zlib.compress(good)[:-9])), "zlib stream is damaged")
+        self.refused(pftrace.packet(pftrace.text(50, zlib.compress(good[:-9]))), "at byte 0 is damaged")
+        self.refused(pftrace.packed(whole), "at byte 0 is damaged")
+        self.read(whole[:-9])  # cut
+
+    def test_bombs_inside_of_packets(self):
+        zeros = pftrace.packet(pftrace.text(999, bytes(2**20)))
+        bomb = zlib.compressobj(9)
+        data = b"".join(bomb.compress(zeros * 16) for _ in range(20)) + bomb.flush()  # 320 MiB
+        bomb = pftrace.packet(pftrace.text(50, data))
+        self.refused(bomb, "more than 268435456 bytes")
+        data = zlib.compress(zeros * 200, 9)
+        self.refused(pftrace.packet(pftrace.text(50, data)) * 3, "allow more with --max-unpacked")
 
 
 if __name__ == "__main__":

@@ -15,13 +15,17 @@
 namespace entrain::json {
 namespace {
 
-constexpr int k_gzip = 15 + 16;  // the largest window, with a gzip header
+// The largest window, and the header: that of gzip, of zlib, or either of both.
+constexpr int k_gzip = 15 + 16, k_zlib = 15, k_either = 15 + 32;
 constexpr int k_memory_level = 8;
+constexpr std::size_t k_least_room = std::size_t{1} << 16;    // of what is packed or unpacked
 constexpr std::size_t k_most_at_once = std::size_t{1} << 30;  // zlib counts in 32 bits
 
 class GzipUnpacker : public Unpacker {
  public:
-  GzipUnpacker() { works_ = unless_no_memory(inflateInit2(&stream_, k_gzip)) == Z_OK; }
+  explicit GzipUnpacker(int header) {
+    works_ = unless_no_memory(inflateInit2(&stream_, header)) == Z_OK;
+  }
   ~GzipUnpacker() override { inflateEnd(&stream_); }
 
   State unpack(std::span<const std::uint8_t>& from, std::span<char>& to) override {
@@ -80,8 +84,8 @@ class ZstdUnpacker : public Unpacker {
 
 class GzipPacker : public Packer {
  public:
-  GzipPacker() {
-    const int begun = deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, k_gzip,
+  explicit GzipPacker(int header) {
+    const int begun = deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, header,
                                    k_memory_level, Z_DEFAULT_STRATEGY);
     works_ = unless_no_memory(begun) == Z_OK;
   }
@@ -169,15 +173,50 @@ std::string_view without_packing(std::string_view name) {
 }
 
 std::unique_ptr<Unpacker> Unpacker::make(Packing packing) {
-  if (packing == Packing::gzip) return std::make_unique<GzipUnpacker>();
+  if (packing == Packing::gzip) return std::make_unique<GzipUnpacker>(k_gzip);
+  if (packing == Packing::deflate) return std::make_unique<GzipUnpacker>(k_either);
   if (packing == Packing::zstd) return std::make_unique<ZstdUnpacker>();
   return nullptr;
 }
 
 std::unique_ptr<Packer> Packer::make(Packing packing) {
-  if (packing == Packing::gzip) return std::make_unique<GzipPacker>();
+  if (packing == Packing::gzip) return std::make_unique<GzipPacker>(k_gzip);
+  if (packing == Packing::deflate) return std::make_unique<GzipPacker>(k_zlib);
   if (packing == Packing::zstd) return std::make_unique<ZstdPacker>();
   return nullptr;
+}
+
+Unpacker::State unpack(Packing packing, std::string_view stream, std::size_t most,
+                       std::string& text) {
+  const std::unique_ptr<Unpacker> unpacker = Unpacker::make(packing);
+  std::span from(reinterpret_cast<const std::uint8_t*>(stream.data()), stream.size());
+  text.resize(std::min(std::max(text.capacity(), k_least_room), most));
+  std::span<char> to(text);
+  for (;;) {
+    const Unpacker::State state = unpacker->unpack(from, to);
+    const std::size_t done = text.size() - to.size();
+    const bool is_full = to.empty() && text.size() < most;
+    if (state != Unpacker::State::more || !is_full) {
+      text.resize(done);
+      return state;
+    }
+    text.resize(std::min(2 * done, most));
+    to = std::span<char>(text).subspan(done);
+  }
+}
+
+std::string pack(Packing packing, std::string_view text) {
+  const std::unique_ptr<Packer> packer = Packer::make(packing);
+  std::string stream;
+  for (auto state = Packer::State::more; state == Packer::State::more;) {
+    const std::size_t before = stream.size();
+    stream.resize(before + k_least_room);
+    std::span<std::uint8_t> to(reinterpret_cast<std::uint8_t*>(stream.data()) + before,
+                               k_least_room);
+    state = packer->pack(text, true, to);
+    stream.resize(stream.size() - to.size());
+  }
+  return stream;
 }
 
 }  // namespace entrain::json

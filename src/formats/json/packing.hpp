@@ -14,7 +14,8 @@
 /// Packed texts: gzip and zstd.
 namespace entrain::json {
 
-enum class Packing : std::uint8_t { none, gzip, zstd };
+/// `deflate`: of parts of a file (zlib), never of a whole one.
+enum class Packing : std::uint8_t { none, gzip, zstd, deflate };
 
 /// Bytes by which packing_of() tells.
 inline constexpr std::size_t k_packing_mark = 4;
@@ -69,5 +70,12 @@ class Packer {
   /// filled. `last`: nothing follows `from`. `done`: all bytes are packed, and written if `last`.
   virtual State pack(std::string_view& from, bool last, std::span<std::uint8_t>& to) = 0;
 };
+
+/// Unpacks a stream with all that it holds. `more`: it holds more than `most` bytes, or is cut off.
+Unpacker::State unpack(Packing packing, std::string_view stream, std::size_t most,
+                       std::string& text);
+
+/// Packs a text as one stream. Throws std::bad_alloc.
+std::string pack(Packing packing, std::string_view text);
 
 }  // namespace entrain::json

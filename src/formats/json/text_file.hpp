@@ -49,6 +49,8 @@ class TextReader {
   /// large, or cut before anything of it can be unpacked, and for UTF-16.
   Result<std::size_t> read(std::span<char> buffer);
   [[nodiscard]] Packing packing() const { return packing_; }
+  /// Limit of unpacked bytes.
+  [[nodiscard]] std::uint64_t limit() const { return most_; }
   /// True if the file ended inside a packed stream; the text ends there.
   [[nodiscard]] bool cut() const { return cut_; }
   /// True if read() failed because of the contents of the file, not of the system.

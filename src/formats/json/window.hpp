@@ -42,6 +42,7 @@ class Window {
   Result<void> advance(std::size_t done);
 
   [[nodiscard]] Packing packing() const { return reader_.packing(); }
+  [[nodiscard]] std::uint64_t limit() const { return reader_.limit(); }
   [[nodiscard]] bool cut() const { return reader_.cut(); }
   /// Size, bytes, and hash of the whole text; valid at the end.
   [[nodiscard]] std::uint64_t total() const { return offset_ + size_; }

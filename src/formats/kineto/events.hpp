@@ -69,6 +69,7 @@ struct FileFacts {
   std::uint64_t bytes = 0;  ///< size of the text
   std::uint64_t hash = 0;   ///< hash of the text
   std::uint64_t unit = 1;   ///< in which times of a Perfetto trace are stored, ns
+  std::uint32_t clock = 0;  ///< number that it gives to the clock of its times; 0: none
   /// The file is a Perfetto trace. A later reading is faster with it.
   std::shared_ptr<perfetto::Survey> survey{};
   /// The reading ended early, and what was seen counts for nothing: it must be done again with

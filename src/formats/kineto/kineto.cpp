@@ -309,8 +309,8 @@ void Run::note_packets(const RankFile& file) {
   }
   if (file.facts.ties_machines) {
     notes.push_back(
-        fmt::format("{} tells offsets between the clocks of its machines, which are not "
-                    "read; a viewer adds them to the times of a copy as well",
+        fmt::format("{} tells offsets between the clocks of its machines: they are not read, and "
+                    "become 0 in a copy with other times, as viewers add them to times",
                     file.path.filename().string()));
   }
 }
@@ -468,6 +468,13 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
                       "rewrite",
                       file.path.string()));
     }
+    std::string clock = clock_name(file.facts.clock);
+    if (file.facts.clock != 0 && clock.empty()) {
+      return fail(ErrorKind::input,
+                  fmt::format("{} has times of its clock {}, which a manifest cannot name; use "
+                              "--mode rewrite",
+                              file.path.string(), file.facts.clock));
+    }
     const bool is_packed = file.facts.packing != json::Packing::none;
     const std::string whole = file.path.filename().string();
     const fs::path name = is_packed ? json::without_packing(whole) : whole;
@@ -485,7 +492,10 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
     }
     const std::uint64_t first = file.clocks.front().first;
     const std::int64_t shift = maps[file.numbers.front()](first) - static_cast<std::int64_t>(first);
-    listed.push_back({.name = name.string(), .rank = file.rank, .ahead = file.facts.base + shift});
+    listed.push_back({.name = name.string(),
+                      .rank = file.rank,
+                      .ahead = file.facts.base + shift,
+                      .clock = std::move(clock)});
   }
   TRY(json::save(folder / k_manifest_name, manifest_text(listed), json::Packing::none));
   return links;

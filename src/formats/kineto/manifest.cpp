@@ -2,6 +2,7 @@
 #include "formats/kineto/manifest.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,14 @@
 #include "formats/json/document.hpp"
 
 namespace entrain::kineto {
+
+std::string clock_name(std::uint32_t number) {
+  constexpr std::array<const char*, 7> k_names{"",          "REALTIME",
+                                               "REALTIME_COARSE", "MONOTONIC",
+                                               "MONOTONIC_COARSE", "MONOTONIC_RAW",
+                                               "BOOTTIME"};
+  return number < k_names.size() ? k_names[number] : "";
+}
 
 std::string manifest_text(std::span<const ManifestFile> files) {
   using Json = nlohmann::ordered_json;
@@ -21,8 +30,12 @@ std::string manifest_text(std::span<const ManifestFile> files) {
     Json entry = {{"path", file->name},
                   {"machine", {{"name", fmt::format("rank {}", file->rank)}}}};
     if (file != reference) {
-      entry["clocks"] = {{"sync_to", {{"file", reference->name}}},
-                         {"offset_ns", file->ahead - reference->ahead}};
+      Json& clocks = entry["clocks"];
+      clocks["sync_to"] = {{"file", reference->name}};
+      clocks["offset_ns"] = file->ahead - reference->ahead;
+      // A file that names its clocks may not be taken for one without: Perfetto refuses it.
+      if (!file->clock.empty()) clocks["clock"] = file->clock;
+      if (!reference->clock.empty()) clocks["sync_to"]["clock"] = reference->clock;
     }
     list.push_back(std::move(entry));
   }

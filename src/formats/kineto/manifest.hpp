@@ -20,7 +20,11 @@ struct ManifestFile {
   std::string name;  ///< no folders
   std::uint32_t rank = 0;
   std::int64_t ahead = 0;  ///< ns to add to `ts` for the common time
+  std::string clock{};     ///< name of the clock of a Perfetto trace; empty if it names none
 };
+
+/// Perfetto's name of a clock that it gives a number; empty for clocks without one.
+std::string clock_name(std::uint32_t number);
 
 /// The text of a manifest of version 1 (https://perfetto.dev/docs/reference/perfetto-manifest). It
 /// relates all files to the first one that needs no shift, else to the first one. Each rank is a

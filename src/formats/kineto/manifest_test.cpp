@@ -51,6 +51,18 @@ TEST(Manifest, takes_facts_of_the_correction) {
   EXPECT_FALSE(annotate_manifest(folder / "none", {}));
 }
 
+TEST(Manifest, names_the_clocks_that_files_name) {
+  const std::vector<ManifestFile> files{{.name = "a", .rank = 0, .ahead = 0, .clock = "BOOTTIME"},
+                                        {.name = "b", .rank = 1, .ahead = 5, .clock = "MONOTONIC"},
+                                        {.name = "c.json", .rank = 2, .ahead = 6}};
+  const Json list = Json::parse(manifest_text(files))["perfetto_manifest"]["files"];
+  EXPECT_EQ(list[1]["clocks"]["clock"], "MONOTONIC");
+  EXPECT_EQ(list[1]["clocks"]["sync_to"]["clock"], "BOOTTIME");
+  EXPECT_FALSE(list[2]["clocks"].contains("clock"));
+  EXPECT_EQ(clock_name(6), "BOOTTIME");
+  EXPECT_EQ(clock_name(64), "");
+}
+
 /// Files of different bases are all shifted; the first one is where the others go.
 TEST(Manifest, takes_the_first_file_where_all_move) {
   const std::vector<ManifestFile> files{{.name = "a", .rank = 0, .ahead = 1'000'000},

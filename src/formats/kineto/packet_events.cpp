@@ -58,6 +58,7 @@ Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const
   result.unit = static_cast<std::uint64_t>(facts.unit);
   result.lost_events = facts.events_without_state + facts.events_without_time;
   result.holds_other_times = facts.holds_other_times;
+  result.clock = facts.clock;
   result.ties_machines = facts.ties_machines;
   if (facts.lone_ends > 0) result.lost["lost_ends_without_a_begin"] = facts.lone_ends;
   if (facts.unread_fields > 0) result.lost["lost_fields_of_events"] = facts.unread_fields;

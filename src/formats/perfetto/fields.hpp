@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <protozero/types.hpp>
@@ -72,6 +73,8 @@ enum class ClockField : protozero::pbf_tag_type {
   is_incremental = 3,
   unit_multiplier_ns = 4
 };
+enum class SyncField : protozero::pbf_tag_type { synced_clocks = 1 };
+enum class SyncedField : protozero::pbf_tag_type { client_clocks = 2, host_clocks = 3 };
 enum class NameField : protozero::pbf_tag_type { iid = 1, name = 2 };
 enum class EventField : protozero::pbf_tag_type {
   category_iids = 3,
@@ -80,12 +83,16 @@ enum class EventField : protozero::pbf_tag_type {
   type = 9,
   name_iid = 10,
   track_uuid = 11,
+  extra_counter_values = 12,
   categories = 22,
   name = 23,
   counter_value = 30,
+  extra_counter_track_uuids = 31,
   flow_ids_old = 36,
   terminating_flow_ids_old = 42,
   double_counter_value = 44,
+  extra_double_counter_track_uuids = 45,
+  extra_double_counter_values = 46,
   flow_ids = 47,
   terminating_flow_ids = 48
 };
@@ -134,6 +141,8 @@ inline constexpr std::int32_t k_never_merged = 2;
 inline constexpr std::int32_t k_slice_begin = 1, k_slice_end = 2, k_instant = 3, k_counter = 4;
 /// The clock of times that name none.
 inline constexpr std::uint32_t k_boot_time = 6;
+/// An event may have values of so many other counters, and as many of doubles.
+inline constexpr std::size_t k_most_extra = 8;
 /// Clocks from the first to the last of these belong to a sequence of packets.
 inline constexpr std::uint32_t k_first_sequence_clock = 64, k_last_sequence_clock = 127;
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/perfetto/packets.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <fmt/core.h>
 
+#include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "formats/json/packing.hpp"
 #include "formats/json/scanner.hpp"
@@ -84,7 +86,21 @@ PieceHead head_of(std::string_view text) {
   return head;
 }
 
+Piece piece_of(std::string_view text, const PieceHead& head) {
+  return {.whole = text.substr(0, head.size),
+          .body = text.substr(head.body_at, head.size - head.body_at),
+          .is_packet = head.tag == k_packet_tag};
+}
+
 }  // namespace
+
+bool take_piece(std::string_view& text, Piece& piece) {
+  const PieceHead head = head_of(text);
+  if (head.state != PieceHead::State::whole) return false;
+  piece = piece_of(text, head);
+  text.remove_prefix(head.size);
+  return true;
+}
 
 bool is_trace_name(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
@@ -140,9 +156,7 @@ Result<bool> Packets::next(Piece& piece) {
                               path_.string(), offset(), k_most_packet));
     }
     if (head.state == PieceHead::State::whole) {
-      piece = {.whole = rest.substr(0, head.size),
-               .body = rest.substr(head.body_at, head.size - head.body_at),
-               .is_packet = head.tag == k_packet_tag};
+      piece = piece_of(rest, head);
       at_ += head.size;
       return true;
     }
@@ -150,6 +164,31 @@ Result<bool> Packets::next(Piece& piece) {
     TRY(window_.advance(at_));
     at_ = 0;
   }
+}
+
+Result<std::string_view> Packets::unpack(json::Packing packing, std::string_view stream) {
+  const std::uint64_t left = window_.limit() - unpacked_;
+  const std::uint64_t most = std::min(left, k_most_packet);
+  TRY(check_memory_room(path_, bundle_.capacity()));
+  const json::Unpacker::State state = json::unpack(packing, stream, most + 1, bundle_);
+  unpacked_ += bundle_.size();
+  if (bundle_.size() > most) {
+    return fail(ErrorKind::input,
+                fmt::format("{}: the packet at byte {} holds packed ones of more than {} bytes, "
+                            "which is the limit{}",
+                            path_.string(), offset(), most,
+                            left > k_most_packet ? " of one"
+                                                 : " of what is left to all; if you trust it, "
+                                                   "allow more with --max-unpacked"));
+  }
+  if (state != json::Unpacker::State::end_of_stream) {
+    return fail(ErrorKind::input,
+                fmt::format("{}: the packet at byte {} holds packed ones whose {} stream is "
+                            "damaged",
+                            path_.string(), offset(),
+                            packing == json::Packing::zstd ? "zstd" : "zlib"));
+  }
+  return std::string_view(bundle_);
 }
 
 tl::unexpected<Error> Packets::damaged() const {

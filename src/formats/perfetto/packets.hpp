@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -26,6 +27,9 @@ struct Piece {
   bool is_packet = false;
 };
 
+/// Takes a piece off the front of a text; false if none is whole there.
+bool take_piece(std::string_view& text, Piece& piece);
+
 /// Reads the packets of a file, plain or packed, from begin to end, with less than 1 MB of it in
 /// memory unless a packet is longer. One thread at a time may use it.
 class Packets {
@@ -38,6 +42,10 @@ class Packets {
   /// Moves to the next piece; false at the end, or where the file is cut off inside one. Errors:
   /// ErrorKind::input for what is no field, and for a packet longer than k_most_packet.
   Result<bool> next(Piece& piece);
+
+  /// Unpacks the packets that are packed in the last piece; valid until the next call. Errors:
+  /// ErrorKind::input for a damaged stream, and for one, or all of the file, that hold too much.
+  Result<std::string_view> unpack(json::Packing packing, std::string_view stream);
 
   /// Position of the last piece in the file, unpacked.
   [[nodiscard]] std::uint64_t offset() const { return window_.offset() + begin_; }
@@ -58,6 +66,8 @@ class Packets {
   std::filesystem::path path_;
   json::Window window_;
   std::size_t begin_ = 0, at_ = 0;  ///< of the last piece and behind it, in the window
+  std::string bundle_;              ///< packets that were packed in the last piece
+  std::uint64_t unpacked_ = 0;      ///< bytes of all of these
 };
 
 }  // namespace entrain::perfetto

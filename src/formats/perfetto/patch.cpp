@@ -13,14 +13,14 @@ std::size_t width_of(std::uint64_t number) {
 }
 
 /// Adds a varint of this width, which holds the number.
-void add_varint(std::uint64_t number, std::size_t width, std::string& to) {
+void add_wide(std::uint64_t number, std::size_t width, std::string& to) {
   for (std::size_t i = 1; i < width; ++i, number >>= 7) {
     to += static_cast<char>((number & 0x7F) | 0x80);
   }
   to += static_cast<char>(number & 0x7F);
 }
 
-void add_fixed(std::uint64_t number, std::size_t width, std::string& to) {
+void add_narrow(std::uint64_t number, std::size_t width, std::string& to) {
   for (std::size_t i = 0; i < width; ++i, number >>= 8) to += static_cast<char>(number & 0xFF);
 }
 
@@ -83,9 +83,9 @@ std::string_view Patch::result() {
   for (const Spot& spot : numbers_) {
     text_ += packet_.substr(done, spot.at - done);
     if (spot.is_fixed) {
-      add_fixed(spot.number, spot.width, text_);
+      add_narrow(spot.number, spot.width, text_);
     } else {
-      add_varint(spot.number, std::max(spot.width, width_of(spot.number)), text_);
+      add_wide(spot.number, std::max(spot.width, width_of(spot.number)), text_);
     }
     done = spot.at + spot.width;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -236,6 +237,7 @@ class EventReader {
     constexpr std::size_t k_most_categories = std::size_t{1} << 16;  // bytes
     has_notes_ = false;
     flows_.clear();
+    extra_.clear();
     scratch_.clear();
     counted_.reset();
     EventHead head;
@@ -252,6 +254,13 @@ class EventReader {
       if (categories > 1) scratch_ += ',';
       is_escaped ? scratch_ += name : (escape(name, scratch_), scratch_);
       event.category = scratch_;
+    };
+    const auto add_extra = [&](bool is_double, const Value& value, bool is_value) {
+      if (extra_.empty()) extra_ = {{}, {.are_doubles = true, .tracks = {}, .values = {}}};
+      ExtraCounters& counters = extra_[is_double ? 1 : 0];
+      for_each_number(value, is_double && is_value, [&](std::uint64_t one) {
+        (is_value ? counters.values : counters.tracks).add(one);
+      });
     };
     const auto add_flows = [&](const Value& value, bool is_fixed, char phase) {
       for_each_number(value, is_fixed, [&](std::uint64_t id) { flows_.push_back({id, phase}); });
@@ -289,6 +298,14 @@ class EventReader {
           break;
         case EventField::double_counter_value:
           counted_ = {.real = value.real()};
+          break;
+        case EventField::extra_counter_track_uuids:
+        case EventField::extra_double_counter_track_uuids:
+          add_extra(field == EventField::extra_double_counter_track_uuids, value, false);
+          break;
+        case EventField::extra_counter_values:
+        case EventField::extra_double_counter_values:
+          add_extra(field == EventField::extra_double_counter_values, value, true);
           break;
         case EventField::flow_ids:
           add_flows(value, true, 's');
@@ -387,6 +404,7 @@ class EventReader {
   Result<void> take_event(const Packet& packet, std::int64_t time) {
     Event event;
     const EventHead head = read(packet.event, event);
+    for (const ExtraCounters& counters : extra_) TRY(see_extra(counters, packet.machine, time));
     TRY_ASSIGN(const std::uint32_t number, track_of({head.track, packet.machine}));
     if (number == Tracks::k_none) return {};
     Tracks::Track& track = survey_.tracks[number];
@@ -403,13 +421,46 @@ class EventReader {
       event.length = static_cast<std::int64_t>(head.duration_us.number * 1000);
     }
     read_arguments(packet.event, event, event);
-    if (event.phase == 'C' && counted_) {
-      arguments_ = fmt::format(R"({{"value": {}}})", counted_text(*counted_, number));
-      event.arguments = arguments_;
-      const auto known = counters_.find(number);
-      if (event.name.empty() && known != counters_.end()) event.name = known->second.name;
-    }
+    if (event.phase == 'C' && counted_) count(*counted_, number, event);
     return event.phase == 'B' ? begin(event, number) : see_(event);
+  }
+
+  /// Sets the value of a counter, and its name if the event has none.
+  void count(Counted value, std::uint32_t track, Event& event) {
+    arguments_ = fmt::format(R"({{"value": {}}})", counted_text(value, track));
+    event.arguments = arguments_;
+    const auto known = counters_.find(track);
+    if (event.name.empty() && known != counters_.end()) event.name = known->second.name;
+  }
+
+  /// Hands out values of other counters that an event has; the tracks may be those of the sequence.
+  Result<void> see_extra(const ExtraCounters& counters, std::uint32_t machine, std::int64_t time) {
+    const FewNumbers tracks = counters.tracks.size() > 0
+                                  ? counters.tracks
+                                  : state.extra_counters(counters.are_doubles);
+    for (std::size_t i = 0; i < counters.values.size(); ++i) {
+      std::uint32_t number = Tracks::k_none;
+      if (i < tracks.size()) {
+        TRY_ASSIGN(number, track_of({tracks[i], machine}));
+      }
+      if (number == Tracks::k_none) {
+        ++unread_fields;
+        continue;
+      }
+      const std::uint64_t value = counters.values[i];
+      Event event{.phase = 'C',
+                  .category = {},
+                  .name = {},
+                  .arguments = {},
+                  .id = {},
+                  .row = survey_.tracks[number].row,
+                  .time = time};
+      count(counters.are_doubles ? Counted{.real = std::bit_cast<double>(value)}
+                                 : Counted{.whole = value},
+            number, event);
+      TRY(see_(event));
+    }
+    return {};
   }
 
   Result<void> begin(Event& event, std::uint32_t track) {
@@ -538,6 +589,7 @@ class EventReader {
   std::optional<Counted> counted_;  ///< value of a counter
   NumberText id_{};
   std::vector<Flow> flows_;
+  std::vector<ExtraCounters> extra_;  ///< of integers and of doubles, if the event has any
   bool has_notes_ = false;  ///< the last event has annotations
 };
 

@@ -18,6 +18,7 @@
 #include "base/temp_folder_testing.hpp"
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/packets.hpp"
+#include "formats/perfetto/state.hpp"
 
 namespace entrain::perfetto {
 namespace {
@@ -352,6 +353,43 @@ TEST_F(PerfettoReader, reads_values_of_counters_in_their_unit_and_sums_differenc
                                     line("real", 4, 7, "null")));
 }
 
+TEST_F(PerfettoReader, reads_values_of_other_counters_that_events_have) {
+  const auto counter = [&](std::uint64_t uuid, const std::string& name) {
+    packet([&](auto& packet) {
+      pbf_builder<TrackField> track(packet, PacketField::track_descriptor);
+      track.add_uint64(TrackField::uuid, uuid);
+      track.add_string(TrackField::name, name);
+      pbf_builder<CounterField>(track, TrackField::counter)
+          .add_bool(CounterField::is_incremental, true);
+    });
+  };
+  wants_names_ = true;
+  track(2, 0, 7, 8);
+  counter(3, "cycles");
+  counter(4, "load");
+  packet([](auto& packet) {
+    packet.add_uint32(PacketField::sequence_flags, k_state_cleared);
+    pbf_builder<PacketField> defaults(packet, PacketField::trace_packet_defaults);
+    pbf_builder<EventField>(defaults, PacketField::track_event)
+        .add_uint64(EventField::extra_counter_track_uuids, 3);
+  });
+  event(10, 2, k_slice_begin, [](auto& event) {
+    event.add_string(EventField::name, "a");
+    event.add_int64(EventField::extra_counter_values, 5);
+  });
+  event(20, 2, k_slice_end, [](auto& event) {
+    event.add_int64(EventField::extra_counter_values, -2);
+    event.add_int64(EventField::extra_counter_values, 1);  // there is one counter
+    event.add_uint64(EventField::extra_double_counter_track_uuids, 4);
+    event.add_double(EventField::extra_double_counter_values, 0.5);
+  });
+  EXPECT_THAT(events(), ElementsAre("C cycles \"none\"/\"track 3\" 10 {\"value\": 5}",
+                                    "C cycles \"none\"/\"track 3\" 20 {\"value\": 3}",
+                                    "C load \"none\"/\"track 4\" 20 {\"value\": 0.5}",
+                                    "X a 7/8 10+10"));
+  EXPECT_EQ(facts_.unread_fields, 1u);
+}
+
 TEST_F(PerfettoReader, counts_what_is_not_read) {
   track(2, 0, 7, 8);
   end(5, 2);
@@ -443,6 +481,82 @@ TEST_F(PerfettoClocks, keep_their_meaning_when_times_move) {
       const std::int64_t unit = i < 2 ? 1000 : 1;
       EXPECT_LE(std::abs(after[i] - before[i] - shift), unit / 2) << i << " by " << shift;
     }
+  }
+}
+
+/// Round trips between machine 5 and the host, whose clocks are `ahead` apart, and run apart.
+class PerfettoSync : public PerfettoReader {
+ protected:
+  static constexpr std::uint64_t k_start = 1'000'000'000'000, k_round = 30'000'000'000;
+
+  void SetUp() override {
+    packet([&](auto& packet) {
+      packet.add_uint32(PacketField::machine_id, 5);
+      pbf_builder<SyncField> sync(packet, PacketField::remote_clock_sync);
+      for (std::uint64_t i = 0; i < 4; ++i) {
+        const std::uint64_t host = k_start + i / 2 * k_round + i * 1001;
+        const std::uint64_t client = host + 7'000'123 + i / 2 * 3333 - 700;
+        pbf_builder<SyncedField> pair(sync, SyncField::synced_clocks);
+        add(pair, SyncedField::client_clocks, client);
+        add(pair, SyncedField::host_clocks, host);
+      }
+    });
+  }
+  static void add(pbf_builder<SyncedField>& pair, SyncedField side, std::uint64_t time) {
+    pbf_builder<SnapshotField> snapshot(pair, side);
+    for (const auto& [clock, value] : {std::pair(6U, time), std::pair(1U, time + 1'000'000)}) {
+      pbf_builder<ClockField> reading(snapshot, SnapshotField::clocks);
+      reading.add_uint32(ClockField::clock_id, clock);
+      reading.add_uint64(ClockField::timestamp, value);
+    }
+  }
+  /// Readings of a clock, as they come: client, host.
+  std::vector<std::uint64_t> readings(std::uint32_t clock) {
+    std::vector<std::uint64_t> found;
+    std::string_view text = trace_;
+    Piece piece;
+    EXPECT_TRUE(take_piece(text, piece));
+    for_each_field<PacketField>(piece.body, [&](PacketField field, const Value& sync) {
+      if (field != PacketField::remote_clock_sync) return;
+      for_each_field<SyncField>(sync.bytes, [&](SyncField, const Value& pair) {
+        for_each_field<SyncedField>(pair.bytes, [&](SyncedField, const Value& snapshot) {
+          Clocks none;
+          std::vector<Reading> all;
+          readings_of(snapshot.bytes, none, all);
+          for (const Reading& one : all) {
+            if (one.clock == clock) found.push_back(static_cast<std::uint64_t>(one.value));
+          }
+        });
+      });
+    });
+    return found;
+  }
+  /// The offset as Perfetto computes it (proto_trace_reader.cc).
+  std::int64_t offset() {
+    const std::vector<std::uint64_t> t = readings(6);
+    std::int64_t sum = 0, count = 0;
+    for (std::size_t i = 0; i + 3 < t.size(); i += 2) {
+      if (t[i + 2] - t[i] >= k_round) continue;
+      sum += static_cast<std::int64_t>((t[i] + t[i + 2]) / 2) - static_cast<std::int64_t>(t[i + 1]);
+      sum += static_cast<std::int64_t>(t[i + 2]) - static_cast<std::int64_t>((t[i + 1] + t[i + 3]) / 2);
+      count += 2;
+    }
+    EXPECT_GT(count, 0);
+    return sum / count;
+  }
+};
+
+TEST_F(PerfettoSync, tells_no_offset_once_the_clocks_are_corrected) {
+  EXPECT_NEAR(static_cast<double>(offset()), 7'001'700, 100);
+  const std::vector<std::uint64_t> before = readings(6), wall = readings(1);
+  move(1234);
+  EXPECT_EQ(offset(), 0);
+  const std::vector<std::uint64_t> after = readings(6), wall_after = readings(1);
+  ASSERT_EQ(after.size(), 8u);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    EXPECT_EQ(wall_after[i] - wall[i], after[i] - before[i]) << i;  // clocks of a machine
+    if (i % 2 == 0) continue;
+    EXPECT_EQ(after[i] - before[i], 1234u) << i;  // the host's
   }
 }
 

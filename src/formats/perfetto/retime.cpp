@@ -1,11 +1,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <string>
+#include <utility>
 
+#include "formats/perfetto/packet_writer.hpp"
 #include "formats/perfetto/patch.hpp"
 #include "formats/perfetto/walk.hpp"
 
 namespace entrain::perfetto {
 namespace {
+
+/// Readings of a machine's clocks and of the host's, one after the other.
+struct ClockSync {
+  struct Side {
+    std::vector<Reading> readings;
+    std::int64_t shift = 0;  ///< ns, by which they move
+    std::size_t inside = 0;  ///< see Patch::enter()
+
+    /// The moved value of a clock; 0 if there is none.
+    [[nodiscard]] std::uint64_t value(std::uint32_t clock) const {
+      std::uint64_t value = 0;
+      for (const Reading& one : readings) {
+        if (one.clock != clock) continue;
+        value = static_cast<std::uint64_t>(one.value) + static_cast<std::uint64_t>(shift);
+      }
+      return value;
+    }
+  };
+  Side client, host;
+};
+
+/// How far a clock of the machine is ahead of that of the host, ns, as Perfetto computes it: the
+/// mean of all round trips that begin at either side (ProtoTraceReader::CalculateClockOffsets).
+std::int64_t offset_of(const std::vector<ClockSync>& syncs, std::uint32_t clock) {
+  constexpr std::uint64_t k_apart = 30'000'000'000;  // ns; later ones are of another round
+  constexpr std::int64_t k_most = std::int64_t{1} << 61;  // beyond it the file is damaged
+  std::uint64_t sum = 0;
+  std::int64_t count = 0;
+  for (std::size_t i = 1; i < syncs.size(); ++i) {
+    const ClockSync &first = syncs[i - 1], &second = syncs[i];
+    if (second.client.value(k_boot_time) - first.client.value(k_boot_time) >= k_apart) continue;
+    const std::uint64_t h1 = first.host.value(clock), c1 = first.client.value(clock),
+                        h2 = second.host.value(clock), c2 = second.client.value(clock);
+    if (h1 == 0 || c1 == 0 || h2 == 0 || c2 == 0) continue;
+    sum += (c1 + c2) / 2 - h1 + (c2 - (h1 + h2) / 2);
+    count += 2;
+  }
+  const std::int64_t mean = count > 0 ? static_cast<std::int64_t>(sum) / count : 0;
+  return mean > -k_most && mean < k_most ? mean : 0;
+}
 
 class Retimer {
  public:
@@ -14,10 +56,24 @@ class Retimer {
       : state(path, false), survey_(survey), time_(time), write_(write) {}
 
   Result<void> take(const Step& step) {
-    if (!step.piece.is_packet) return write_(step.piece.whole);
+    if (step.packet.holds_packets()) return put_packed(step);
+    TRY_ASSIGN(const std::string_view text, moved_text(step));
+    if (!step.is_packed) return write_(text);
+    bundle_ += text;
+    is_bundle_changed_ |= text.data() != step.piece.whole.data();
+    return {};
+  }
+
+  State state;
+
+ private:
+  /// The packet with its new times; as it was if it has none.
+  Result<std::string_view> moved_text(const Step& step) {
+    if (!step.piece.is_packet) return step.piece.whole;
     const Packet& packet = step.packet;
     patch_.begin(step.piece.whole, step.piece.body);
     if (!step.readings.empty()) TRY(move_snapshot(step));
+    if (!packet.sync.empty()) TRY(move_sync(packet));
     moved_.set_primary(state.clocks.primary());
     if (step.time) {
       const Row* const row = row_of(packet);
@@ -26,12 +82,30 @@ class Retimer {
       patch_.set(packet.timestamp, static_cast<std::uint64_t>(moved_.from_trace(clock, moved)));
       if (row != nullptr) TRY(move_durations(step, *row, moved));
     }
-    return write_(patch_.result());
+    return patch_.result();
   }
 
-  State state;
+  /// Packs the packets that preceded again, if one of them has changed.
+  Result<void> put_packed(const Step& step) {
+    const std::string_view body = step.piece.body, before = step.packet.packed.bytes;
+    std::string text;
+    if (is_bundle_changed_) {
+      const auto at = static_cast<std::size_t>(step.packet.packed.at - body.data());
+      text = body.substr(0, at);
+      const std::string packed = json::pack(step.packet.packing, bundle_);
+      add_varint(text, packed.size());
+      text += packed;
+      text += body.substr(static_cast<std::size_t>(before.data() - body.data()) + before.size());
+      std::string whole;
+      add_bytes(whole, TraceField::packet, text);
+      text = std::move(whole);
+    }
+    TRY(write_(is_bundle_changed_ ? text : step.piece.whole));
+    bundle_.clear();
+    is_bundle_changed_ = false;
+    return {};
+  }
 
- private:
   /// The row of an event; null for other packets.
   [[nodiscard]] const Row* row_of(const Packet& packet) const {
     std::uint32_t track = Tracks::k_none;
@@ -45,16 +119,8 @@ class Retimer {
     return &survey_.tracks.rows()[survey_.tracks[track].row];
   }
 
-  /// All readings move by as much as the clock of the trace does, so that the clocks of the file
-  /// stay what they are to each other.
-  Result<void> move_snapshot(const Step& step) {
-    const Packet& packet = step.packet;
-    const std::int64_t time = state.clocks.time_of(packet.machine, packet.sequence, step.readings);
-    TRY_ASSIGN(const std::int64_t moved, time_(nullptr, packet.machine, time));
-    const std::int64_t shift = moved - time;
-    const std::size_t inside = patch_.enter(packet.snapshot);
-    readings_ = step.readings;
-    for (Reading& reading : readings_) {
+  void shift_readings(std::int64_t shift, std::size_t inside, std::vector<Reading>& readings) {
+    for (Reading& reading : readings) {
       if (reading.stored.at == nullptr) continue;  // a 0 that is not written stays
       const std::int64_t half = (shift < 0 ? -reading.unit : reading.unit) / 2;
       reading.value =
@@ -63,6 +129,55 @@ class Retimer {
       patch_.set(reading.stored, static_cast<std::uint64_t>(reading.value),
                  patch_.enter(reading.message, inside));
     }
+  }
+
+  /// Moves the readings from which viewers learn how far the clock of a machine is from that of the
+  /// host, which is machine 0. Corrected clocks show one time, so that the offset that a viewer
+  /// computes must be 0: what is left of it is taken off the machine's readings.
+  Result<void> move_sync(const Packet& packet) {
+    const std::size_t inside = patch_.enter(packet.sync);
+    std::vector<ClockSync> syncs;
+    Result<void> result;
+    const auto read = [&](ClockSync::Side& side, std::string_view snapshot, std::uint32_t machine,
+                          std::size_t around) -> Result<void> {
+      Clocks none;  // whose primary one is not that of the trace
+      readings_of(snapshot, none, side.readings);
+      side.inside = patch_.enter(snapshot, around);
+      const std::int64_t time = state.clocks.time_of(machine, packet.sequence, side.readings);
+      TRY_ASSIGN(side.shift, time_(nullptr, machine, time));
+      side.shift -= time;
+      return {};
+    };
+    for_each_field<SyncField>(packet.sync, [&](SyncField field, const Value& pair) {
+      if (field != SyncField::synced_clocks || !result) return;
+      ClockSync& sync = syncs.emplace_back();
+      const std::size_t around = patch_.enter(pair.bytes, inside);
+      for_each_field<SyncedField>(pair.bytes, [&](SyncedField side, const Value& snapshot) {
+        if (!result) return;
+        if (side == SyncedField::host_clocks) {
+          result = read(sync.host, snapshot.bytes, 0, around);
+        } else if (side == SyncedField::client_clocks) {
+          result = read(sync.client, snapshot.bytes, packet.machine, around);
+        }
+      });
+    });
+    TRY(result);
+    const std::int64_t left = offset_of(syncs, state.clocks.primary());
+    for (ClockSync& sync : syncs) {
+      shift_readings(sync.host.shift, sync.host.inside, sync.host.readings);
+      shift_readings(sync.client.shift - left, sync.client.inside, sync.client.readings);
+    }
+    return {};
+  }
+
+  /// All readings move by as much as the clock of the trace does, so that the clocks of the file
+  /// stay what they are to each other.
+  Result<void> move_snapshot(const Step& step) {
+    const Packet& packet = step.packet;
+    const std::int64_t time = state.clocks.time_of(packet.machine, packet.sequence, step.readings);
+    TRY_ASSIGN(const std::int64_t moved, time_(nullptr, packet.machine, time));
+    readings_ = step.readings;
+    shift_readings(moved - time, patch_.enter(packet.snapshot), readings_);
     moved_.set_primary(state.clocks.primary());
     moved_.add(packet.machine, packet.sequence, readings_);
     return {};
@@ -100,6 +215,8 @@ class Retimer {
   Clocks moved_;  ///< clocks of the copy
   std::vector<Reading> readings_;
   Patch patch_;
+  std::string bundle_;  ///< packets that are packed in the packet that follows
+  bool is_bundle_changed_ = false;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 /// thousandth.
 constexpr std::size_t k_most_kept = std::size_t{1} << 30;
 /// Memory of a sequence with a few names, beside those of the names, bytes.
-constexpr std::size_t k_sequence_memory = 1536;
+constexpr std::size_t k_sequence_memory = 1792;
 
 }  // namespace
 
@@ -112,25 +112,31 @@ void read_packet(std::string_view body, Packet& packet) {
         break;
       case PacketField::compressed_packets:
       case PacketField::zstd_compressed_packets:
-        packet.holds_packets = true;
+        packet.packed = value;
+        packet.packing = field == PacketField::compressed_packets ? json::Packing::deflate
+                                                                  : json::Packing::zstd;
         break;
       case PacketField::ftrace_events:
       case PacketField::etw_events:
         packet.holds_times = true;
         break;
       case PacketField::remote_clock_sync:
-        packet.ties_machines = true;
+        packet.sync = value.bytes;
         break;
       default:
         break;
     }
   });
+  if (!packet.holds_packets()) return;
+  Packet only;
+  only.packing = packet.packing;
+  only.packed = packet.packed;
+  packet = only;
 }
 
 void Sequence::clear() {
   is_valid = true;
-  clock.reset();
-  track = 0;
+  defaults = {};
   if (texts_.empty()) return;
   tables_ = {};
   texts_.clear();
@@ -186,11 +192,18 @@ Result<void> State::take(const Packet& packet) {
     sequence_->clear();
   }
   if (!packet.defaults.empty()) {
+    Defaults& defaults = sequence_->defaults;
+    defaults.integers = defaults.doubles = {};
+    const auto add_to = [](FewNumbers& counters, const Value& uuids) {
+      for_each_number(uuids, false, [&](std::uint64_t uuid) { counters.add(uuid); });
+    };
     for_each_field<PacketField>(packet.defaults, [&](PacketField field, const Value& value) {
-      if (field == PacketField::timestamp_clock_id) sequence_->clock = value.small();
+      if (field == PacketField::timestamp_clock_id) defaults.clock = value.small();
       if (field != PacketField::track_event) return;
-      for_each_field<EventField>(value.bytes, [&](EventField inner, const Value& track) {
-        if (inner == EventField::track_uuid) sequence_->track = track.number;
+      for_each_field<EventField>(value.bytes, [&](EventField inner, const Value& own) {
+        if (inner == EventField::track_uuid) defaults.track = own.number;
+        if (inner == EventField::extra_counter_track_uuids) add_to(defaults.integers, own);
+        if (inner == EventField::extra_double_counter_track_uuids) add_to(defaults.doubles, own);
       });
     });
   }
@@ -239,10 +252,11 @@ Result<void> State::take_snapshot(const Packet& packet, std::span<const Reading>
 }
 
 ClockKey State::clock_of(const Packet& packet) const {
-  const bool names_none = !packet.clock && (sequence_ == nullptr || !sequence_->clock);
+  const bool names_none = !packet.clock && (sequence_ == nullptr || !sequence_->defaults.clock);
   if (names_none) return {packet.machine, 0, clocks.primary()};  // nearly always
   const std::uint32_t own =
-      sequence_ != nullptr && sequence_->clock ? *sequence_->clock : clocks.primary();
+      sequence_ != nullptr ? sequence_->defaults.clock.value_or(clocks.primary())
+                           : clocks.primary();
   return clock_key(packet.machine, packet.sequence, packet.clock.value_or(own));
 }
 

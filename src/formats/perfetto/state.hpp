@@ -17,6 +17,7 @@
 #include <entrain/error.hpp>
 
 #include "base/flat_map.hpp"
+#include "formats/json/packing.hpp"
 #include "formats/perfetto/clocks.hpp"
 #include "formats/perfetto/message.hpp"
 
@@ -28,13 +29,15 @@ struct Packet {
   std::optional<std::uint32_t> clock;
   std::uint32_t sequence = 0, machine = 0;
   bool needs_state = false, clears_state = false, follows_a_loss = false;
-  bool holds_packets = false;  ///< packed with deflate or zstd
+  json::Packing packing = json::Packing::none;  ///< of `packed`
+  Value packed;                                 ///< packets inside; all else is not read then
   bool holds_times = false;    ///< records of the kernel, with times of their own
-  bool ties_machines = false;  ///< offsets of the clocks of two machines
+  std::string_view sync;       ///< offsets of the clocks of two machines
   std::string_view snapshot, interned, defaults, descriptor, attributes;
   std::string_view event;  ///< TrackEvent
   std::string_view stage;  ///< GpuRenderStageEvent
 
+  [[nodiscard]] bool holds_packets() const { return packing != json::Packing::none; }
   [[nodiscard]] bool has_time() const { return timestamp.at != nullptr; }
   [[nodiscard]] bool is_event() const { return event.data() != nullptr; }
   [[nodiscard]] bool is_stage() const { return stage.data() != nullptr; }
@@ -46,12 +49,38 @@ void read_packet(std::string_view body, Packet& packet);
 enum class Names : std::uint8_t { category, event, note, value, stage };
 constexpr std::size_t k_tables_of_names = 5;
 
+/// The first k_most_extra of some numbers.
+class FewNumbers {
+ public:
+  void add(std::uint64_t number) {
+    if (size_ < numbers_.size()) numbers_[size_++] = number;
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::uint64_t operator[](std::size_t i) const { return numbers_[i]; }
+
+ private:
+  std::array<std::uint64_t, k_most_extra> numbers_{};
+  std::size_t size_ = 0;
+};
+
+/// Counters of which an event has values beside its own: tracks, and values in the same order.
+struct ExtraCounters {
+  bool are_doubles = false;
+  FewNumbers tracks, values;
+};
+
+/// What events of a sequence have if they do not say it.
+struct Defaults {
+  std::optional<std::uint32_t> clock;
+  std::uint64_t track = 0;
+  FewNumbers integers, doubles;  ///< tracks of extra counters
+};
+
 /// What packets of a sequence refer to.
 class Sequence {
  public:
   bool is_valid = false;  ///< its state was not lost
-  std::optional<std::uint32_t> clock;
-  std::uint64_t track = 0;
+  Defaults defaults;
 
   /// Forgets all; the state is valid then.
   void clear();
@@ -91,7 +120,12 @@ class State {
     return sequence_ != nullptr ? sequence_->name(table, iid) : std::string_view();
   }
   [[nodiscard]] std::uint64_t default_track() const {
-    return sequence_ != nullptr ? sequence_->track : 0;
+    return sequence_ != nullptr ? sequence_->defaults.track : 0;
+  }
+  /// The default counters of the last packet.
+  [[nodiscard]] FewNumbers extra_counters(bool are_doubles) const {
+    if (sequence_ == nullptr) return {};
+    return are_doubles ? sequence_->defaults.doubles : sequence_->defaults.integers;
   }
   /// The clock by which the last packet tells its time.
   [[nodiscard]] ClockKey clock_of(const Packet& packet) const;

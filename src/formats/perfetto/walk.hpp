@@ -23,35 +23,35 @@ struct Step {
   const Piece& piece;
   const Packet& packet;                  ///< empty for a piece of another kind
   const std::vector<Reading>& readings;  ///< of its snapshot
-  std::optional<std::int64_t> time;      ///< by the clock of the trace, ns; none if unusable
+  std::optional<std::int64_t> time{};    ///< by the clock of the trace, ns; none if unusable
+  bool is_packed = false;                ///< it is inside a packet, which follows
 };
 
 /// Reads all packets in order, each after its sequence's state; calls `see(step)`, which returns
-/// Result<void>. `rest`: receives what follows the last whole packet.
+/// Result<void>. Packets that are packed in another one take its place; a packet that says nothing
+/// but that follows them. `rest`: receives what follows the last whole packet.
 template <class See>
 Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unpacked, State& state,
                         const See& see, std::string* rest = nullptr) {
   TRY_ASSIGN(Packets packets, Packets::open(path, max_unpacked));
   TraceFacts facts;
+  bool names_clocks = false;
   std::vector<Reading> readings;
-  Piece piece;
   Packet packet;
-  const auto take = [&]() -> Result<void> {
+  const auto read = [&](const Piece& piece) {
     readings.clear();
     read_packet(piece.is_packet ? piece.body : std::string_view(), packet);
-    if (!piece.is_packet) return see(Step{piece, packet, readings, {}});
-    if (packet.holds_packets) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: the packet at byte {} holds packed ones; unpack them with "
-                              "`traceconv decompress_packets`",
-                              path.string(), packets.offset()));
+  };
+  const auto take = [&](const Piece& piece, bool is_packed) -> Result<void> {
+    if (!piece.is_packet || packet.holds_packets()) {
+      return see(Step{piece, packet, readings, {}, is_packed});
     }
     TRY(state.take(packet));
     if (!packet.snapshot.empty()) {
       readings_of(packet.snapshot, state.clocks, readings);
       TRY(state.take_snapshot(packet, readings));
     }
-    Step step{piece, packet, readings, {}};
+    Step step{piece, packet, readings, {}, is_packed};
     const bool is_usable = state.is_usable(packet);
     if (is_usable && packet.has_time()) {
       step.time = state.clocks.to_trace(state.clock_of(packet), packet.timestamp.integer());
@@ -60,14 +60,31 @@ Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unp
     if (is_event && !is_usable) ++facts.events_without_state;
     if (is_event && is_usable && !packet.has_time()) ++facts.events_without_time;
     facts.holds_other_times |= packet.holds_times;
-    facts.ties_machines |= packet.ties_machines;
+    facts.ties_machines |= !packet.sync.empty();
+    names_clocks |= packet.clock.has_value() || !packet.snapshot.empty();
     return see(step);
   };
+  const auto take_packed = [&]() -> Result<void> {
+    TRY_ASSIGN(std::string_view text, packets.unpack(packet.packing, packet.packed.bytes));
+    for (Piece inner; !text.empty();) {
+      if (!take_piece(text, inner)) return packets.damaged();
+      read(inner);
+      if (packet.holds_packets()) return packets.damaged();  // no writer packs twice
+      TRY(take(inner, true));
+    }
+    return {};
+  };
+  Piece piece;
   for (;;) {
     TRY_ASSIGN(const bool more, packets.next(piece));
     if (!more) break;
     try {
-      TRY(take());
+      read(piece);
+      if (packet.holds_packets()) {
+        TRY(take_packed());
+        read(piece);
+      }
+      TRY(take(piece, false));
     } catch (const protozero::exception&) {
       return packets.damaged();
     }
@@ -78,6 +95,7 @@ Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unp
   facts.bytes = packets.total();
   facts.hash = packets.hash();
   facts.unit = state.clocks.largest_unit();
+  facts.clock = names_clocks ? state.clocks.primary() : 0;
   return facts;
 }
 
