@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/file_mark.hpp"
+#include "formats/perfetto/state.hpp"
 #include "picture/writer.hpp"
 
 namespace entrain::picture {
@@ -18,14 +19,7 @@ namespace {
 /// `name` in quotes.
 std::string quoted(const std::string& name) {
   std::string text = "\"";
-  for (const char c : name) {
-    if (c == '"' || c == '\\') text += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      text += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      text += c;
-    }
-  }
+  perfetto::escape(name, text);
   return text + '"';
 }
 

@@ -222,24 +222,25 @@ class Merge(unittest.TestCase):
             record(t, 4, 9, number(30, 5)), record(t + 10, 4, 9, number(30, 5)), record(t + 20, 4, 9, number(30, -3)),
             (text(60, number(1, 10) + text(10, "real") + text(8, b"")),),
             record(t, 4, 10, fixed(44, 0x7FF8000000000000)), record(t, 4, 10, fixed(44, 0x7FF0000000000000)),
-            record(t + 5, 4, 10, fixed(44, 0x3FE0000000000000), number(31, 9), number(12, 42)),
+            record(t + 5, 4, 10, fixed(44, 0x3FE0000000000000), number(34, 1),
+                   number(31, 9), number(12, 42)),
             (text(126, text(1, text(1, 'a"key') + text(3, 'a"value')) + text(1, text(1, "n") + number(2, -4))),),
             record(t + 2000, 1, 5, text(23, "open")))
         reports = [merged([path], self.folder / name) for name in ("run.json", "run.pftrace")]
         for report in reports:
             self.assertEqual(report["unusual"], {"counters_without_numbers": 2, "events_without_a_time": 1,
-                                                 "lost_ends_without_a_begin": 1, "lost_fields_of_events": 2})
-            self.assertEqual((report["slices"], report["unfinished"], report["counters"]), (1, 1, 4))
+                                                 "lost_ends_without_a_begin": 1, "lost_fields_of_events": 1})
+            self.assertEqual((report["slices"], report["unfinished"], report["counters"]), (1, 1, 5))
         found = json.loads((self.folder / "run.json").read_text())
         self.assertEqual(found["ranks"], [{"name": "rank 0", 'a"key': 'a"value', "n": -4}])
         self.assertEqual([one["args"]["value"] for one in found["traceEvents"]
                           if one.get("name") in ("bytes", "real") and one["ph"] == "C"],
-                         [5000, 10000, 7000, None, None, 0.5])
+                         [5000, 10000, 7000, None, None, 49000, 0.5])
         self.assertEqual([one.get("ts") for one in found["traceEvents"] if one.get("name") == "zero"], ["0"])
         self.assertIn("rank 0: TRACK OF PROCESS", [one["args"]["name"] for one in found["traceEvents"]
                                                     if one.get("name") == "process_name"])
         counters = tables.of_perfetto(self.folder / "run.pftrace")[0].counters
-        self.assertEqual(sorted(row[4] for row in counters), [0.5, 5000, 7000, 10000])
+        self.assertEqual(sorted(row[4] for row in counters), [0.5, 5000, 7000, 10000, 49000])
 
     def put_ranks(self, *ranks):
         for rank, events in enumerate(ranks):

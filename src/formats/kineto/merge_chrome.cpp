@@ -62,7 +62,7 @@ class ChromeRank final : public RankMerger {
           return {};
         }));
     facts += '}';
-    for (const auto& [key, depth] : open_) events.unfinished += depth;
+    count_unfinished();
     for (const auto& [text, process] : processes_) {
       if (process.is_named) continue;
       EventText unnamed;
@@ -115,7 +115,6 @@ class ChromeRank final : public RankMerger {
   }
 
   void take(const Placed& placed);
-  void count(const Placed& placed, EventSort sort);
   std::uint64_t count_members(const EventText& event);
   void add_times(const Placed& placed);
   void add_ids(const EventText& event, EventSort sort);
@@ -124,57 +123,12 @@ class ChromeRank final : public RankMerger {
   std::string out_;
   std::map<std::string, Process, std::less<>> processes_;
   std::set<RowOf<std::string>, IsRowBefore> threads_;
-  std::map<std::string, std::uint64_t> open_;
 };
 
 std::uint64_t ChromeRank::count_members(const EventText& event) {
   std::uint64_t count = 0;
   for_each_value(event, [&](std::string_view, std::string_view) { return ++count > 0; });
   return count;
-}
-
-/// Counts an event as the writer of packets does.
-void ChromeRank::count(const Placed& placed, EventSort sort) {
-  const EventText& event = placed.event;
-  const auto odd = [&](const std::string& why) {
-    ++unusual[why];
-    ++events.instants;
-  };
-  if (sort == EventSort::metadata) return void(++events.metadata);
-  if (placed.has_time && sort == EventSort::counter) {
-    std::uint64_t values = 0;
-    const bool all = for_each_value(event, [&](std::string_view, std::string_view text) {
-      ++values;
-      return parsed<double>(text).has_value();
-    });
-    if (all && values > 0) return void(events.counters += values);
-  }
-  events.arguments += count_members(event);
-  if (!placed.has_time) return odd("events_without_a_time");
-  const bool is_async = sort == EventSort::async_begin || sort == EventSort::async_end;
-  switch (sort) {
-    case EventSort::slice:
-      return void(++(is_endless(event) ? events.unfinished : events.slices));
-    case EventSort::begin:
-    case EventSort::async_begin:
-      return void(++open_[pair_key(event, is_async)]);
-    case EventSort::end:
-    case EventSort::async_end: {
-      const auto open = open_.find(pair_key(event, is_async));
-      if (open == open_.end()) return odd("ends_without_a_begin");
-      if (--open->second == 0) open_.erase(open);
-      return void(++events.slices);
-    }
-    case EventSort::arrow:
-      return void(++events.arrow_ends);
-    case EventSort::counter:
-      return odd("counters_without_numbers");
-    case EventSort::instant:
-    case EventSort::async_instant:
-      return void(++events.instants);
-    default:
-      return odd(fmt::format("phase_{}", event.phase));
-  }
 }
 
 void ChromeRank::add_times(const Placed& placed) {
@@ -226,7 +180,10 @@ void ChromeRank::add_arrows(const Placed& placed, bool arrive, std::uint64_t sta
 void ChromeRank::take(const Placed& placed) {
   const EventText& event = placed.event;
   const EventSort sort = sort_of(event);
-  count(placed, sort);
+  const EventSort written = count(placed);
+  if (written != EventSort::metadata && written != EventSort::counter) {
+    events.arguments += count_members(event);
+  }
   Process& process = process_of(event.process);
   if (!threads_.contains(Row{event.process, event.thread})) {
     threads_.insert({std::string(event.process), std::string(event.thread)});

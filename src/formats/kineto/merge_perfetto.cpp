@@ -104,12 +104,12 @@ class PerfettoRank final : public RankMerger {
 
   Result<void> take(const Placed& placed);
   Result<void> slice(const Placed& placed);
-  void begin(const Placed& placed, std::uint32_t track, bool is_async);
-  Result<void> end(const Placed& placed, std::uint32_t track, bool is_async);
+  void begin(const Placed& placed, std::uint32_t track);
+  Result<void> end(const Placed& placed);
   Result<void> arrow_end(const Placed& placed);
   Result<void> counter(const Placed& placed);
   Result<void> instant(const Placed& placed, std::uint32_t track);
-  Result<void> odd(const Placed& placed, std::uint32_t track, const std::string& why);
+  Result<void> odd(const Placed& placed, std::uint32_t track);
   Result<void> metadata(const EventText& event);
   Result<void> attribute(const std::string& key, std::string_view value);
   Result<void> leave_open();
@@ -228,29 +228,25 @@ std::uint32_t PerfettoRank::own_track(const EventText& event, std::string_view s
 
 Result<void> PerfettoRank::take(const Placed& placed) {
   const EventText& event = placed.event;
-  const EventSort sort = sort_of(event);
-  if (sort == EventSort::metadata) return metadata(event);
-  if (!placed.has_time) {
-    return odd(placed, own_track(event, "none", "without a time"), "events_without_a_time");
-  }
-  const auto asynchronous = [&] {
-    return own_track(event, fmt::format("async {}", event.category), std::string(event.name));
+  const auto track = [&] {
+    return is_asynchronous(sort_of(event))
+               ? own_track(event, fmt::format("async {}", event.category), std::string(event.name))
+               : track_of(event);
   };
-  switch (sort) {
+  switch (count(placed)) {
+    case EventSort::metadata:
+      return metadata(event);
     case EventSort::slice:
       return slice(placed);
     case EventSort::begin:
-      begin(placed, track_of(event), false);
+    case EventSort::async_begin:
+      begin(placed, track());
       return begun_bytes_ > k_most_open_bytes ? leave_open() : Result<void>();
     case EventSort::end:
-      return end(placed, track_of(event), false);
-    case EventSort::async_begin:
-      begin(placed, asynchronous(), true);
-      return begun_bytes_ > k_most_open_bytes ? leave_open() : Result<void>();
     case EventSort::async_end:
-      return end(placed, asynchronous(), true);
+      return end(placed);
     case EventSort::async_instant:
-      return instant(placed, asynchronous());
+      return instant(placed, track());
     case EventSort::arrow:
       return arrow_end(placed);
     case EventSort::counter:
@@ -260,7 +256,7 @@ Result<void> PerfettoRank::take(const Placed& placed) {
                                  ? processes_[process_of(event.process)].track
                                  : track_of(event));
     default:
-      return odd(placed, track_of(event), fmt::format("phase_{}", event.phase));
+      return odd(placed, placed.has_time ? track() : own_track(event, "none", "without a time"));
   }
 }
 
@@ -273,22 +269,21 @@ Result<void> PerfettoRank::slice(const Placed& placed) {
     if (event.has_length()) add_arrows(more_, true, placed.clock, placed.end_stamp);
   }
   if (is_endless(event)) return leave({track_of(event), placed.begin, fields_});
-  ++events.slices;
   return add({.begin = placed.begin, .end = placed.end, .track = track_of(event)}, more_);
 }
 
-void PerfettoRank::begin(const Placed& placed, std::uint32_t track, bool is_async) {
+void PerfettoRank::begin(const Placed& placed, std::uint32_t track) {
   describe(placed.event);
   const bool is_call = is_collective_kernel(placed.event);
   if (is_call) add_arrows(fields_, false, placed.clock, placed.stamp);
-  begun_[pair_key(placed.event, is_async)].push_back(
+  begun_[pair_key(placed.event)].push_back(
       {track, placed.begin, fields_, std::string(placed.event.name), is_call});
   begun_bytes_ += sizeof(Begun) + fields_.size() + placed.event.name.size();
 }
 
-Result<void> PerfettoRank::end(const Placed& placed, std::uint32_t track, bool is_async) {
-  const auto open = begun_.find(pair_key(placed.event, is_async));
-  if (open == begun_.end()) return odd(placed, track, "ends_without_a_begin");
+/// Ends the last begin that has the same key, which must exist.
+Result<void> PerfettoRank::end(const Placed& placed) {
+  const auto open = begun_.find(pair_key(placed.event));
   const Begun begun = std::move(open->second.back());
   open->second.pop_back();
   if (open->second.empty()) begun_.erase(open);
@@ -302,14 +297,12 @@ Result<void> PerfettoRank::end(const Placed& placed, std::uint32_t track, bool i
   }
   if (begun.is_call) add_arrows(more_, true, placed.clock, placed.stamp);
   fields_ = begun.fields;
-  ++events.slices;
   return add({.begin = begun.time, .end = std::max(begun.time, placed.begin), .track = begun.track},
              more_);
 }
 
 Result<void> PerfettoRank::leave(const Begun& begun) {
   fields_ = begun.fields;
-  ++events.unfinished;
   return add({.begin = begun.time, .end = TrackWriter::k_never, .track = begun.track});
 }
 
@@ -320,6 +313,7 @@ Result<void> PerfettoRank::leave_open() {
   }
   begun_.clear();
   begun_bytes_ = 0;
+  count_unfinished();
   return {};
 }
 
@@ -338,27 +332,13 @@ Result<void> PerfettoRank::arrow_end(const Placed& placed) {
   // With arguments of its own it stays an event of its own.
   const bool can_join = events.arguments == before && event.others == 0 && event.scope.empty();
   fields_ += more_;
-  ++events.arrow_ends;
   return add({.begin = placed.begin, .track = track_of(event), .kind = RecordKind::arrow_end},
              can_join ? std::string_view(more_) : std::string_view());
 }
 
 Result<void> PerfettoRank::counter(const Placed& placed) {
   const EventText& event = placed.event;
-  struct Value {
-    std::string_view key;
-    std::optional<std::int64_t> integer;
-    double number = 0;
-  };
-  std::vector<Value> values;
-  const bool all = for_each_value(event, [&](std::string_view key, std::string_view text) {
-    const auto integer = parsed<std::int64_t>(text);
-    const auto number = parsed<double>(text);
-    if (number) values.push_back({key, integer, *number});
-    return number.has_value();
-  });
-  if (!all || values.empty()) return odd(placed, track_of(event), "counters_without_numbers");
-  for (const Value& value : values) {
+  for (const Counted& value : values_) {
     const std::string name =
         fmt::format("{}{} {}", event.name,
                     event.id.empty() ? "" : fmt::format("[{}]", shown_text(event.id)), value.key);
@@ -371,7 +351,6 @@ Result<void> PerfettoRank::counter(const Placed& placed) {
     } else {
       perfetto::add_double(fields_, EventField::double_counter_value, value.number);
     }
-    ++events.counters;
     TRY(add({.begin = placed.begin,
              .track = own_track(event, "counter", name),
              .kind = RecordKind::counter}));
@@ -382,14 +361,12 @@ Result<void> PerfettoRank::counter(const Placed& placed) {
 Result<void> PerfettoRank::instant(const Placed& placed, std::uint32_t track) {
   describe(placed.event);
   if (placed.event.reach == "g") add_note(fields_, notes_, "s", "\"g\"");
-  ++events.instants;
   return add({.begin = placed.begin, .track = track, .kind = RecordKind::instant});
 }
 
 /// An event that is kept as an instant, with all that it says.
-Result<void> PerfettoRank::odd(const Placed& placed, std::uint32_t track, const std::string& why) {
+Result<void> PerfettoRank::odd(const Placed& placed, std::uint32_t track) {
   const EventText& event = placed.event;
-  ++unusual[why];
   describe(event);
   add_note(fields_, notes_, "ph", fmt::format("\"{}\"", event.phase));
   if (!placed.has_time) {
@@ -398,14 +375,12 @@ Result<void> PerfettoRank::odd(const Placed& placed, std::uint32_t track, const 
     if (event.has_time()) add_note(fields_, notes_, "ts", time);
     if (!length.empty()) add_note(fields_, notes_, "dur", fmt::format("\"{}\"", length));
   }
-  ++events.instants;
   return add({.begin = placed.has_time ? placed.begin : share_.first,
               .track = track,
               .kind = RecordKind::instant});
 }
 
 Result<void> PerfettoRank::metadata(const EventText& event) {
-  ++events.metadata;
   const std::string_view arguments = event.arguments;
   const auto place = [&]() -> std::optional<std::int32_t> {
     return parsed<std::int32_t>(member(arguments, "sort_index"));

@@ -74,8 +74,13 @@ EventSort sort_of(const EventText& event) {
   }
 }
 
-std::string pair_key(const EventText& event, bool is_async) {
-  if (!is_async) return fmt::format("{} {}", event.process, event.thread);
+bool is_asynchronous(EventSort sort) {
+  return sort == EventSort::async_begin || sort == EventSort::async_end ||
+         sort == EventSort::async_instant;
+}
+
+std::string pair_key(const EventText& event) {
+  if (!is_asynchronous(sort_of(event))) return fmt::format("{} {}", event.process, event.thread);
   return fmt::format("{}\n{}\n{}\n{}{}\n{}", event.process, event.category, event.name, event.id,
                      event.id2, event.scope);
 }
@@ -104,6 +109,63 @@ std::uint64_t AddedArrows::count() const {
     count += sides_[0].taken[a] != 0 && sides_[1].taken[a] != 0 ? 1 : 0;
   }
   return count;
+}
+
+EventSort RankMerger::count(const Placed& placed) {
+  const EventText& event = placed.event;
+  const EventSort sort = sort_of(event);
+  const auto odd = [&](const std::string& why) {
+    ++unusual[why];
+    ++events.instants;
+    return EventSort::unknown;
+  };
+  if (sort == EventSort::metadata) {
+    ++events.metadata;
+    return sort;
+  }
+  if (!placed.has_time) return odd("events_without_a_time");
+  switch (sort) {
+    case EventSort::slice:
+      ++(is_endless(event) ? events.unfinished : events.slices);
+      return sort;
+    case EventSort::begin:
+    case EventSort::async_begin:
+      ++open_[pair_key(event)];
+      return sort;
+    case EventSort::end:
+    case EventSort::async_end: {
+      const auto open = open_.find(pair_key(event));
+      if (open == open_.end()) return odd("ends_without_a_begin");
+      if (--open->second == 0) open_.erase(open);
+      ++events.slices;
+      return sort;
+    }
+    case EventSort::arrow:
+      ++events.arrow_ends;
+      return sort;
+    case EventSort::counter: {
+      values_.clear();
+      const bool all = for_each_value(event, [&](std::string_view key, std::string_view text) {
+        const auto number = parsed<double>(text);
+        if (number) values_.push_back({key, parsed<std::int64_t>(text), *number});
+        return number.has_value();
+      });
+      if (!all || values_.empty()) return odd("counters_without_numbers");
+      events.counters += values_.size();
+      return sort;
+    }
+    case EventSort::instant:
+    case EventSort::async_instant:
+      ++events.instants;
+      return sort;
+    default:
+      return odd(fmt::format("phase_{}", event.phase));
+  }
+}
+
+void RankMerger::count_unfinished() {
+  for (const auto& [key, depth] : open_) events.unfinished += depth;
+  open_.clear();
 }
 
 Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& see,

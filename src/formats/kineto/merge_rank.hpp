@@ -102,8 +102,10 @@ enum class EventSort : std::uint8_t {
   unknown,
 };
 EventSort sort_of(const EventText& event);
+/// True for a part of an asynchronous event, which is not of a thread.
+bool is_asynchronous(EventSort sort);
 /// A text that a begin and its end share.
-std::string pair_key(const EventText& event, bool is_async);
+std::string pair_key(const EventText& event);
 /// A value for people: strings without quotes and escapes.
 std::string shown_text(std::string_view value);
 
@@ -140,6 +142,18 @@ class RankMerger {
     std::int64_t begin = 0, end = 0;         ///< corrected; 0 without a time
     bool has_time = false;
   };
+  /// A value of a counter.
+  struct Counted {
+    std::string_view key;
+    std::optional<std::int64_t> integer;
+    double number = 0;
+  };
+
+  /// Counts an event, and tells as what it is written: as what it is, or, where that cannot be, as
+  /// an instant (EventSort::unknown).
+  EventSort count(const Placed& placed);
+  /// Counts begins without an end as slices that do not end.
+  void count_unfinished();
   /// Calls `see` for all events, and `fact` for the members beside the events.
   Result<void> walk(const std::function<Result<void>(const Placed&)>& see, const FactSink& fact);
   /// The id of the arrow of an event, unique in the merged trace; not 0.
@@ -147,6 +161,10 @@ class RankMerger {
 
   MergeShare& share_;
   MergeUnit unit_;
+  std::vector<Counted> values_;  ///< of the last counter
+
+ private:
+  std::map<std::string, std::uint64_t> open_;  ///< number of begins without an end yet
 };
 
 /// Members of an event that EventText does not name: calls `see(key, value)`, as written.
