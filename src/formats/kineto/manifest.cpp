@@ -13,9 +13,8 @@
 namespace entrain::kineto {
 
 std::string clock_name(std::uint32_t number) {
-  constexpr std::array<const char*, 7> k_names{"",          "REALTIME",
-                                               "REALTIME_COARSE", "MONOTONIC",
-                                               "MONOTONIC_COARSE", "MONOTONIC_RAW",
+  constexpr std::array<const char*, 7> k_names{"",          "REALTIME",         "REALTIME_COARSE",
+                                               "MONOTONIC", "MONOTONIC_COARSE", "MONOTONIC_RAW",
                                                "BOOTTIME"};
   return number < k_names.size() ? k_names[number] : "";
 }

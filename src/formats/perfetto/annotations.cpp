@@ -20,8 +20,8 @@ constexpr int k_most_nested = 100;  ///< as other readers of protobuf allow
 /// Bytes of an event's arguments: many may refer to one long interned text.
 constexpr std::size_t k_most_arguments = std::size_t{1} << 26;
 
-constexpr std::uint32_t k_name = protozero::tag_and_type(
-    NoteField::name, protozero::pbf_wire_type::length_delimited);
+constexpr std::uint32_t k_name =
+    protozero::tag_and_type(NoteField::name, protozero::pbf_wire_type::length_delimited);
 constexpr std::uint32_t k_name_iid =
     protozero::tag_and_type(NoteField::name_iid, protozero::pbf_wire_type::varint);
 

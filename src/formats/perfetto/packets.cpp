@@ -182,11 +182,11 @@ Result<std::string_view> Packets::unpack(json::Packing packing, std::string_view
                                                    "allow more with --max-unpacked"));
   }
   if (state != json::Unpacker::State::end_of_stream) {
-    return fail(ErrorKind::input,
-                fmt::format("{}: the packet at byte {} holds packed ones whose {} stream is "
-                            "damaged",
-                            path_.string(), offset(),
-                            packing == json::Packing::zstd ? "zstd" : "zlib"));
+    return fail(
+        ErrorKind::input,
+        fmt::format("{}: the packet at byte {} holds packed ones whose {} stream is "
+                    "damaged",
+                    path_.string(), offset(), packing == json::Packing::zstd ? "zstd" : "zlib"));
   }
   return std::string_view(bundle_);
 }

@@ -435,9 +435,8 @@ class EventReader {
 
   /// Hands out values of other counters that an event has; the tracks may be those of the sequence.
   Result<void> see_extra(const ExtraCounters& counters, std::uint32_t machine, std::int64_t time) {
-    const FewNumbers tracks = counters.tracks.size() > 0
-                                  ? counters.tracks
-                                  : state.extra_counters(counters.are_doubles);
+    const FewNumbers tracks =
+        counters.tracks.size() > 0 ? counters.tracks : state.extra_counters(counters.are_doubles);
     for (std::size_t i = 0; i < counters.values.size(); ++i) {
       std::uint32_t number = Tracks::k_none;
       if (i < tracks.size()) {
@@ -590,7 +589,7 @@ class EventReader {
   NumberText id_{};
   std::vector<Flow> flows_;
   std::vector<ExtraCounters> extra_;  ///< of integers and of doubles, if the event has any
-  bool has_notes_ = false;  ///< the last event has annotations
+  bool has_notes_ = false;            ///< the last event has annotations
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ struct TraceFacts {
   bool is_cut = false;  ///< it ends inside a packet; the whole ones were seen
   std::uint64_t bytes = 0, hash = 0;
   std::int64_t unit = 1;                   ///< the largest one in which times are stored, ns
-  std::uint32_t clock = 0;  ///< that of the trace, if packets name clocks; else 0
+  std::uint32_t clock = 0;                 ///< that of the trace, if packets name clocks; else 0
   bool is_misread = false;                 ///< the reading ended early, as it needs a survey
   std::uint64_t events_without_state = 0;  ///< they refer to packets that were lost
   std::uint64_t events_without_time = 0;

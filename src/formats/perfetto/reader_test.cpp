@@ -383,10 +383,10 @@ TEST_F(PerfettoReader, reads_values_of_other_counters_that_events_have) {
     event.add_uint64(EventField::extra_double_counter_track_uuids, 4);
     event.add_double(EventField::extra_double_counter_values, 0.5);
   });
-  EXPECT_THAT(events(), ElementsAre("C cycles \"none\"/\"track 3\" 10 {\"value\": 5}",
-                                    "C cycles \"none\"/\"track 3\" 20 {\"value\": 3}",
-                                    "C load \"none\"/\"track 4\" 20 {\"value\": 0.5}",
-                                    "X a 7/8 10+10"));
+  EXPECT_THAT(events(),
+              ElementsAre("C cycles \"none\"/\"track 3\" 10 {\"value\": 5}",
+                          "C cycles \"none\"/\"track 3\" 20 {\"value\": 3}",
+                          "C load \"none\"/\"track 4\" 20 {\"value\": 0.5}", "X a 7/8 10+10"));
   EXPECT_EQ(facts_.unread_fields, 1u);
 }
 
@@ -538,7 +538,8 @@ class PerfettoSync : public PerfettoReader {
     for (std::size_t i = 0; i + 3 < t.size(); i += 2) {
       if (t[i + 2] - t[i] >= k_round) continue;
       sum += static_cast<std::int64_t>((t[i] + t[i + 2]) / 2) - static_cast<std::int64_t>(t[i + 1]);
-      sum += static_cast<std::int64_t>(t[i + 2]) - static_cast<std::int64_t>((t[i + 1] + t[i + 3]) / 2);
+      sum += static_cast<std::int64_t>(t[i + 2]) -
+             static_cast<std::int64_t>((t[i + 1] + t[i + 3]) / 2);
       count += 2;
     }
     EXPECT_GT(count, 0);

@@ -32,7 +32,7 @@ struct ClockSync {
 /// How far a clock of the machine is ahead of that of the host, ns, as Perfetto computes it: the
 /// mean of all round trips that begin at either side (ProtoTraceReader::CalculateClockOffsets).
 std::int64_t offset_of(const std::vector<ClockSync>& syncs, std::uint32_t clock) {
-  constexpr std::uint64_t k_apart = 30'000'000'000;  // ns; later ones are of another round
+  constexpr std::uint64_t k_apart = 30'000'000'000;       // ns; later ones are of another round
   constexpr std::int64_t k_most = std::int64_t{1} << 61;  // beyond it the file is damaged
   std::uint64_t sum = 0;
   std::int64_t count = 0;

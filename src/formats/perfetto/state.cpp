@@ -113,8 +113,8 @@ void read_packet(std::string_view body, Packet& packet) {
       case PacketField::compressed_packets:
       case PacketField::zstd_compressed_packets:
         packet.packed = value;
-        packet.packing = field == PacketField::compressed_packets ? json::Packing::deflate
-                                                                  : json::Packing::zstd;
+        packet.packing =
+            field == PacketField::compressed_packets ? json::Packing::deflate : json::Packing::zstd;
         break;
       case PacketField::ftrace_events:
       case PacketField::etw_events:
@@ -254,9 +254,9 @@ Result<void> State::take_snapshot(const Packet& packet, std::span<const Reading>
 ClockKey State::clock_of(const Packet& packet) const {
   const bool names_none = !packet.clock && (sequence_ == nullptr || !sequence_->defaults.clock);
   if (names_none) return {packet.machine, 0, clocks.primary()};  // nearly always
-  const std::uint32_t own =
-      sequence_ != nullptr ? sequence_->defaults.clock.value_or(clocks.primary())
-                           : clocks.primary();
+  const std::uint32_t own = sequence_ != nullptr
+                                ? sequence_->defaults.clock.value_or(clocks.primary())
+                                : clocks.primary();
   return clock_key(packet.machine, packet.sequence, packet.clock.value_or(own));
 }
 

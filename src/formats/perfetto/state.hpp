@@ -31,8 +31,8 @@ struct Packet {
   bool needs_state = false, clears_state = false, follows_a_loss = false;
   json::Packing packing = json::Packing::none;  ///< of `packed`
   Value packed;                                 ///< packets inside; all else is not read then
-  bool holds_times = false;    ///< records of the kernel, with times of their own
-  std::string_view sync;       ///< offsets of the clocks of two machines
+  bool holds_times = false;                     ///< records of the kernel, with times of their own
+  std::string_view sync;                        ///< offsets of the clocks of two machines
   std::string_view snapshot, interned, defaults, descriptor, attributes;
   std::string_view event;  ///< TrackEvent
   std::string_view stage;  ///< GpuRenderStageEvent
