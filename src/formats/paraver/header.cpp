@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/paraver/header.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/try.hpp"
+
+namespace entrain::paraver {
+
+namespace {
+
+tl::unexpected<Error> bad_header(const std::filesystem::path& path, std::string_view what) {
+  return fail(ErrorKind::input,
+              fmt::format("{}: {} in its first line, which is no header of Paraver, as #Paraver "
+                          "(date):end_ns:nodes(cpus,...):applications:tasks(threads:node,...); "
+                          "write it again",
+                          path.string(), what));
+}
+
+/// Ticks per second of a unit; 0: unknown.
+std::uint64_t resolution_of(Cursor& cursor) {
+  if (!cursor.sign('_')) return 1'000'000;
+  const bool is_ns = cursor.sign('n'), is_us = !is_ns && cursor.sign('u');
+  const bool is_ms = !is_ns && !is_us && cursor.sign('m');
+  if (!cursor.sign('s')) return 0;
+  return is_ns ? 1'000'000'000 : is_us ? 1'000'000 : is_ms ? 1000 : 1;
+}
+
+/// A list as 2(4,4): its number, and as many numbers.
+bool read_nodes(Cursor& cursor, std::uint32_t& nodes) {
+  std::uint64_t count = 0, listed = 0, cpus = 0;
+  if (!cursor.number(count)) return false;
+  if (cursor.sign('(')) {
+    do {
+      if (!cursor.number(cpus)) return false;
+      ++listed;
+    } while (cursor.sign(','));
+    if (!cursor.sign(')')) return false;
+  }
+  nodes = static_cast<std::uint32_t>(listed);
+  return listed == count && listed < k_none;
+}
+
+}  // namespace
+
+Result<Header> parse_header(std::string_view line, const std::filesystem::path& path) {
+  Header header;
+  const std::size_t date = line.find("):");
+  if (!line.starts_with("#Paraver") || date == std::string_view::npos) {
+    return bad_header(path, "no date");
+  }
+  header.end_at = date + 2;
+  Cursor cursor(line.substr(header.end_at));
+  if (!cursor.number(header.end)) return bad_header(path, "no time of the end");
+  if (header.end > k_last_time) return bad_header(path, "an end after 2^62 ticks");
+  header.end_size = line.size() - header.end_at - cursor.rest().size();
+  header.resolution_hz = resolution_of(cursor);
+  if (header.resolution_hz == 0) return bad_header(path, "an unknown unit of time");
+  std::uint64_t applications = 0;
+  if (!cursor.sign(':') || !read_nodes(cursor, header.nodes)) {
+    return bad_header(path, "no list of nodes");
+  }
+  if (!cursor.next(applications) || !cursor.sign(':') || applications == 0) {
+    return bad_header(path, "no number of applications");
+  }
+  header.firsts.push_back(0);
+  for (std::uint64_t a = 0; a < applications; ++a) {
+    std::uint64_t tasks = 0, node = 0;
+    if (a > 0 && !cursor.sign(':') && !cursor.sign(',')) return bad_header(path, "too few tasks");
+    if (!cursor.number(tasks) || !cursor.sign('(')) return bad_header(path, "no list of tasks");
+    for (std::uint64_t t = 0; t < tasks; ++t) {
+      Task task{.application = static_cast<std::uint32_t>(a),
+                .number = static_cast<std::uint32_t>(t),
+                .clock = static_cast<std::uint32_t>(header.tasks.size())};
+      if ((t > 0 && !cursor.sign(',')) || !cursor.number(task.threads) || !cursor.next(node)) {
+        return bad_header(path, "too few tasks");
+      }
+      if (header.nodes > 0 && node - 1 >= header.nodes) {
+        return bad_header(path, "a task on a node that is not listed");
+      }
+      if (header.nodes > 0) task.clock = static_cast<std::uint32_t>(node - 1);
+      header.tasks.push_back(task);
+    }
+    if (!cursor.sign(')')) return bad_header(path, "too many tasks");
+    header.firsts.push_back(static_cast<std::uint32_t>(header.tasks.size()));
+  }
+  if (header.tasks.empty()) return bad_header(path, "no task");
+  return header;
+}
+
+bool parse_communicator(std::string_view line, const Header& header, Communicator& result) {
+  Cursor cursor(line);
+  std::uint64_t application = 0, count = 0, number = 0;
+  if (!cursor.sign('c') && !cursor.sign('C')) return false;
+  if (!cursor.next(application) || !cursor.next(result.id) || !cursor.next(count)) return false;
+  result.application = static_cast<std::uint32_t>(application - 1);
+  result.tasks.clear();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (!cursor.next(number)) return false;
+    const std::uint32_t task = header.task(application, number);
+    if (task == k_none) return false;
+    result.tasks.push_back(task);
+  }
+  std::vector<std::uint32_t> sorted = result.tasks;
+  std::ranges::sort(sorted);
+  return std::ranges::adjacent_find(sorted) == sorted.end();
+}
+
+}  // namespace entrain::paraver
