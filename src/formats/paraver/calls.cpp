@@ -2,13 +2,49 @@
 #include "formats/paraver/calls.hpp"
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <numeric>
 #include <tuple>
 
 #include <fmt/core.h>
 
+#include "base/name_table.hpp"
+
 namespace entrain::paraver {
+
+namespace {
+
+struct Known {
+  std::uint64_t value;
+  const char* name;
+  Shape shape;
+};
+
+constexpr std::uint64_t k_barrier = 8;
+
+/// The values of MPI_EventEncoding.h of Extrae.
+constexpr std::array<Known, 19> k_known{{
+    {7, "Bcast", Shape::from_root},    {k_barrier, "Barrier", Shape::all},
+    {9, "Reduce", Shape::to_root},     {10, "Allreduce", Shape::all},
+    {11, "Alltoall", Shape::all},      {12, "Alltoallv", Shape::sparse},
+    {13, "Gather", Shape::to_root},    {14, "Gatherv", Shape::to_root},
+    {15, "Scatter", Shape::from_root}, {16, "Scatterv", Shape::from_root},
+    {17, "Allgather", Shape::all},     {18, "Allgatherv", Shape::all},
+    {30, "Scan", Shape::scan},         {80, "Reduce_scatter", Shape::all},
+    {154, "Ireduce", Shape::none},     {155, "Iallreduce", Shape::none},
+    {156, "Ibarrier", Shape::none},    {168, "Reduce_scatter_block", Shape::all},
+    {170, "Alltoallw", Shape::sparse},
+}};
+
+}  // namespace
+
+Operation operation_of(std::uint64_t value) {
+  const auto* const known = std::ranges::find(k_known, value, &Known::value);
+  if (known == k_known.end()) return {fmt::format("operation {}", value), Shape::none};
+  return {known->name, known->shape};
+}
+
+bool is_barrier(std::uint64_t value) { return value == k_barrier; }
 
 namespace {
 
@@ -18,26 +54,17 @@ class Group {
   /// `order`: calls of the communicator, sorted by task and number.
   Group(const Calls& calls, const Communicator& communicator, std::span<const std::uint32_t> order)
       : calls_(calls) {
-    std::map<std::uint32_t, std::span<const std::uint32_t>> of_task;
-    while (!order.empty()) {
-      const std::uint32_t task = calls.all[order.front()].task;
-      const auto next =
-          std::ranges::find_if(order, [&](auto c) { return calls.all[c].task != task; });
-      const auto size = static_cast<std::size_t>(next - order.begin());
-      of_task[task] = order.first(size);
-      order = order.subspan(size);
-    }
     bool is_whole = true, is_cut_inside = false;
     std::size_t least = ~std::size_t{0};
     for (const std::uint32_t task : communicator.tasks) {
       is_whole &= calls.has_init[task] != 0;
       is_cut_inside |= calls.has_alone_end[task] != 0;
-      const auto own = of_task.find(task);
-      of_rank_.push_back(own == of_task.end() ? std::span<const std::uint32_t>() : own->second);
+      const auto own = std::ranges::equal_range(order, task, {},
+                                                [&](std::uint32_t c) { return calls.all[c].task; });
+      of_rank_.emplace_back(own.begin(), own.end());
       least = std::min(least, of_rank_.back().size());
       most_ = std::max(most_, of_rank_.back().size());
     }
-    usable_ = 0;
     while (usable_ < most_ && agree(usable_)) ++usable_;
     const bool fit = !is_cut_inside && least == most_ && usable_ == most_;
     if (!is_whole && !fit) usable_ = 0;
@@ -127,8 +154,6 @@ Sides sides_of(const Call& call, Shape shape, bool root) {
                        : (shape != Shape::to_root || root) && (is_barrier || call.takes)};
 }
 
-bool has_root(Shape shape) { return shape == Shape::from_root || shape == Shape::to_root; }
-
 /// The member that is the root; k_none if there is none, or several.
 std::uint32_t root_of(const Calls& calls, std::span<const Member> members) {
   std::uint32_t root = k_none;
@@ -155,99 +180,99 @@ void keep_strictest(std::vector<InstanceMember>& members, Shape shape, bool ends
 }
 
 EdgeKind kind_of(Shape shape) {
-  switch (shape) {
-    case Shape::from_root:
-      return EdgeKind::one_to_n;
-    case Shape::to_root:
-      return EdgeKind::n_to_one;
-    case Shape::scan:
-      return EdgeKind::scan;
-    default:
-      return EdgeKind::n_to_n;
-  }
+  if (shape == Shape::from_root) return EdgeKind::one_to_n;
+  if (shape == Shape::to_root) return EdgeKind::n_to_one;
+  return shape == Shape::scan ? EdgeKind::scan : EdgeKind::n_to_n;
 }
 
-}  // namespace
-
-WithoutEdges add_edges(const Calls& calls, const Instances& instances, const Header& header,
-                       EdgeList& list) {
+/// Calls `see(instance, members, shape, root)` for the instances of several processes of which it
+/// is known who waits for whom, and counts the calls of others.
+template <class See>
+WithoutEdges for_each_waiting(const Calls& calls, const Instances& instances, const See& see) {
   WithoutEdges without;
   for (const Instance& one : instances.all) {
     const std::span<const Member> members = instances.of(one);
     const std::size_t size = calls.communicators[one.communicator].tasks.size();
     if (size < 2) continue;
     const Shape shape = operation_of(one.operation).shape;
+    const bool has_root = shape == Shape::from_root || shape == Shape::to_root;
     const std::uint32_t root = root_of(calls, members);
     if (members.size() < size) without.incomplete += members.size();
     if (shape == Shape::sparse || shape == Shape::none) {
       (shape == Shape::sparse ? without.sparse : without.others) += members.size();
-      continue;
-    }
-    if (has_root(shape) && root == k_none) {
+    } else if (has_root && root == k_none) {
       without.rootless += members.size();
-      continue;
-    }
-    if (members.size() == size) without.in_complete += members.size();
-    const std::uint64_t first = list.members.size();
-    CollectiveInstance added{
-        .kind = kind_of(shape), .ends_coincide = is_barrier(one.operation), .first = first};
-    for (const bool ends : {false, true}) {
-      std::vector<InstanceMember> sides;
-      for (std::uint32_t m = 0; m < members.size(); ++m) {
-        const Call& call = calls.all[members[m].call];
-        const Sides own = sides_of(call, shape, m == root);
-        if (ends ? !own.takes || call.end == Call::k_endless : !own.gives) continue;
-        sides.push_back({.clock = header.tasks[call.task].clock,
-                         .rank = members[m].rank,
-                         .time = ends ? call.end : call.begin});
-      }
-      keep_strictest(sides, shape, ends);
-      list.members.insert(list.members.end(), sides.begin(), sides.end());
-      (ends ? added.ends : added.begins) = static_cast<std::uint32_t>(sides.size());
-    }
-    if (added.begins > 0 && added.ends > 0) {
-      list.instances.push_back(added);
     } else {
-      list.members.resize(first);  // nobody gives or takes a byte
+      if (members.size() == size) without.in_complete += members.size();
+      see(one, members, shape, root);
     }
   }
   return without;
 }
 
+}  // namespace
+
+WithoutEdges add_edges(const Calls& calls, const Instances& instances, const Header& header,
+                       EdgeList& list) {
+  return for_each_waiting(
+      calls, instances,
+      [&](const Instance& one, std::span<const Member> members, Shape shape, std::uint32_t root) {
+        const std::uint64_t first = list.members.size();
+        CollectiveInstance added{
+            .kind = kind_of(shape), .ends_coincide = is_barrier(one.operation), .first = first};
+        for (const bool ends : {false, true}) {
+          std::vector<InstanceMember> sides;
+          for (std::uint32_t m = 0; m < members.size(); ++m) {
+            const Call& call = calls.all[members[m].call];
+            const Sides own = sides_of(call, shape, m == root);
+            if (ends ? !own.takes || call.end == Call::k_endless : !own.gives) continue;
+            sides.push_back({.clock = header.tasks[call.task].clock,
+                             .rank = members[m].rank,
+                             .time = ends ? call.end : call.begin});
+          }
+          keep_strictest(sides, shape, ends);
+          list.members.insert(list.members.end(), sides.begin(), sides.end());
+          (ends ? added.ends : added.begins) = static_cast<std::uint32_t>(sides.size());
+        }
+        if (added.begins > 0 && added.ends > 0) {
+          list.instances.push_back(added);
+        } else {
+          list.members.resize(first);  // nobody gives or takes a byte
+        }
+      });
+}
+
 trace::Collectives collectives_of(const Calls& calls, const Instances& instances,
                                   const Header& header) {
   trace::Collectives found;
-  std::map<std::uint64_t, std::uint32_t> numbers;
+  NameTable operations;
   for (const Communicator& group : calls.communicators) {
     found.groups.push_back(fmt::format("communicator {}", group.id));
   }
-  for (const Instance& one : instances.all) {
-    const std::span<const Member> members = instances.of(one);
-    const Operation operation = operation_of(one.operation);
-    const std::uint32_t root = root_of(calls, members);
-    const std::size_t size = calls.communicators[one.communicator].tasks.size();
-    if (size < 2 || operation.shape >= Shape::scan) continue;
-    if (has_root(operation.shape) && root == k_none) continue;
-    const auto next = static_cast<std::uint32_t>(numbers.size());
-    const auto [number, is_new] = numbers.emplace(one.operation, next);
-    if (is_new) found.operations.push_back(operation.name);
-    trace::CollectiveOperation added{.first = found.calls.size(),
-                                     .expected = static_cast<std::uint32_t>(size),
-                                     .operation = number->second,
-                                     .group = one.communicator};
-    for (std::uint32_t m = 0; m < members.size(); ++m) {
-      const Call& call = calls.all[members[m].call];
-      if (call.end == Call::k_endless) continue;
-      const Sides sides = sides_of(call, operation.shape, m == root);
-      ++added.members;
-      found.calls.push_back({.begin = call.begin,
-                             .end = call.end,
-                             .location = header.tasks[call.task].clock,
-                             .gives = sides.gives,
-                             .takes = sides.takes});
-    }
-    if (added.members > 0) found.all.push_back(added);
-  }
+  for_each_waiting(
+      calls, instances,
+      [&](const Instance& one, std::span<const Member> members, Shape shape, std::uint32_t root) {
+        if (shape == Shape::scan) return;
+        const std::size_t size = calls.communicators[one.communicator].tasks.size();
+        trace::CollectiveOperation added{
+            .first = found.calls.size(),
+            .expected = static_cast<std::uint32_t>(size),
+            .operation = operations.number(operation_of(one.operation).name),
+            .group = one.communicator};
+        for (std::uint32_t m = 0; m < members.size(); ++m) {
+          const Call& call = calls.all[members[m].call];
+          if (call.end == Call::k_endless) continue;
+          const Sides sides = sides_of(call, shape, m == root);
+          ++added.members;
+          found.calls.push_back({.begin = call.begin,
+                                 .end = call.end,
+                                 .location = header.tasks[call.task].clock,
+                                 .gives = sides.gives,
+                                 .takes = sides.takes});
+        }
+        if (added.members > 0) found.all.push_back(added);
+      });
+  found.operations = operations.all();
   return found;
 }
 

@@ -5,19 +5,9 @@
 
 #include <fmt/core.h>
 
-#include "base/try.hpp"
-
 namespace entrain::paraver {
 
 namespace {
-
-tl::unexpected<Error> bad_header(const std::filesystem::path& path, std::string_view what) {
-  return fail(ErrorKind::input,
-              fmt::format("{}: {} in its first line, which is no header of Paraver, as #Paraver "
-                          "(date):end_ns:nodes(cpus,...):applications:tasks(threads:node,...); "
-                          "write it again",
-                          path.string(), what));
-}
 
 /// Ticks per second of a unit; 0: unknown.
 std::uint64_t resolution_of(Cursor& cursor) {
@@ -43,51 +33,58 @@ bool read_nodes(Cursor& cursor, std::uint32_t& nodes) {
   return listed == count && listed < k_none;
 }
 
-}  // namespace
-
-Result<Header> parse_header(std::string_view line, const std::filesystem::path& path) {
-  Header header;
-  const std::size_t date = line.find("):");
-  if (!line.starts_with("#Paraver") || date == std::string_view::npos) {
-    return bad_header(path, "no date");
-  }
-  header.end_at = date + 2;
-  Cursor cursor(line.substr(header.end_at));
-  if (!cursor.number(header.end)) return bad_header(path, "no time of the end");
-  if (header.end > k_last_time) return bad_header(path, "an end after 2^62 ticks");
-  header.end_size = line.size() - header.end_at - cursor.rest().size();
-  header.resolution_hz = resolution_of(cursor);
-  if (header.resolution_hz == 0) return bad_header(path, "an unknown unit of time");
-  std::uint64_t applications = 0;
-  if (!cursor.sign(':') || !read_nodes(cursor, header.nodes)) {
-    return bad_header(path, "no list of nodes");
-  }
-  if (!cursor.next(applications) || !cursor.sign(':') || applications == 0) {
-    return bad_header(path, "no number of applications");
-  }
+/// Reads the number of applications, and the tasks of each; returns what is wrong, or null.
+const char* read_tasks(Cursor& cursor, Header& header) {
+  std::uint64_t applications = 0, tasks = 0, node = 0;
+  if (!cursor.next(applications) || applications == 0) return "no number of applications";
   header.firsts.push_back(0);
   for (std::uint64_t a = 0; a < applications; ++a) {
-    std::uint64_t tasks = 0, node = 0;
-    if (a > 0 && !cursor.sign(':') && !cursor.sign(',')) return bad_header(path, "too few tasks");
-    if (!cursor.number(tasks) || !cursor.sign('(')) return bad_header(path, "no list of tasks");
+    if (!cursor.sign(':') && !cursor.sign(',')) return "too few applications";
+    if (!cursor.number(tasks) || !cursor.sign('(')) return "no list of tasks";
     for (std::uint64_t t = 0; t < tasks; ++t) {
       Task task{.application = static_cast<std::uint32_t>(a),
                 .number = static_cast<std::uint32_t>(t),
                 .clock = static_cast<std::uint32_t>(header.tasks.size())};
       if ((t > 0 && !cursor.sign(',')) || !cursor.number(task.threads) || !cursor.next(node)) {
-        return bad_header(path, "too few tasks");
+        return "too few tasks";
       }
-      if (header.nodes > 0 && node - 1 >= header.nodes) {
-        return bad_header(path, "a task on a node that is not listed");
-      }
+      if (header.nodes > 0 && node - 1 >= header.nodes)
+        return "a task on a node that is not listed";
       if (header.nodes > 0) task.clock = static_cast<std::uint32_t>(node - 1);
       header.tasks.push_back(task);
     }
-    if (!cursor.sign(')')) return bad_header(path, "too many tasks");
+    if (!cursor.sign(')')) return "too many tasks";
     header.firsts.push_back(static_cast<std::uint32_t>(header.tasks.size()));
   }
-  if (header.tasks.empty()) return bad_header(path, "no task");
-  return header;
+  return header.tasks.empty() ? "no task" : nullptr;
+}
+
+/// Reads a header; returns what is wrong, or null.
+const char* read_header(std::string_view line, Header& header) {
+  const std::size_t date = line.find("):");
+  if (!line.starts_with("#Paraver") || date == std::string_view::npos) return "no date";
+  header.end_at = date + 2;
+  Cursor cursor(line.substr(header.end_at));
+  if (!cursor.number(header.end)) return "no time of the end";
+  if (header.end > k_last_time) return "an end after 2^62 ticks";
+  header.end_size = line.size() - header.end_at - cursor.rest().size();
+  header.resolution_hz = resolution_of(cursor);
+  if (header.resolution_hz == 0) return "an unknown unit of time";
+  if (!cursor.sign(':') || !read_nodes(cursor, header.nodes)) return "no list of nodes";
+  return read_tasks(cursor, header);
+}
+
+}  // namespace
+
+Result<Header> parse_header(std::string_view line, const std::filesystem::path& path) {
+  Header header;
+  const char* const wrong = read_header(line, header);
+  if (wrong == nullptr) return header;
+  return fail(ErrorKind::input,
+              fmt::format("{}: {} in its first line, which is no header of Paraver, as #Paraver "
+                          "(date):end_ns:nodes(cpus,...):applications:tasks(threads:node,...); "
+                          "write it again",
+                          path.string(), wrong));
 }
 
 bool parse_communicator(std::string_view line, const Header& header, Communicator& result) {

@@ -8,8 +8,8 @@
 #include "base/file.hpp"
 #include "base/utf8.hpp"
 #include "formats/json/packing.hpp"
+#include "formats/paraver/calls.hpp"
 #include "formats/paraver/header.hpp"
-#include "formats/paraver/operations.hpp"
 
 namespace entrain::paraver {
 
@@ -55,25 +55,20 @@ bool take_number(std::string_view& line, std::uint64_t& number) {
 }
 
 void read_values(const fs::path& path, Labels& labels) {
-  enum class Section : std::uint8_t { other, states, types, values };
-  Section section = Section::other;
+  bool are_types = false;
   std::vector<std::uint64_t> types;  // of the block, which have its values
   for_each_line_of(path, [&](std::string_view line) {
     std::uint64_t number = 0, type = 0;
-    if (line == "STATES") {
-      section = Section::states;
-    } else if (line == "EVENT_TYPE") {
-      section = Section::types;
-      types.clear();
+    if (line == "STATES" || line == "EVENT_TYPE") {
+      are_types = line == "EVENT_TYPE";
+      types.assign(are_types ? 0 : 1, Labels::k_state);
     } else if (line == "VALUES") {
-      section = Section::values;
+      are_types = false;
     } else if (line.empty() || !take_number(line, number)) {
-      section = Section::other;
-    } else if (section == Section::states && is_name(line)) {
-      labels.states.emplace(number, line);
-    } else if (section == Section::types && take_number(line, type)) {
+      types.clear();
+    } else if (are_types && take_number(line, type)) {
       if (type >= type::first_call && type <= type::last_call) types.push_back(type);
-    } else if (section == Section::values && is_name(line)) {
+    } else if (!are_types && is_name(line)) {
       for (const std::uint64_t one : types) labels.values.emplace(std::pair(one, number), line);
     }
   });
@@ -95,14 +90,10 @@ void read_nodes(const fs::path& path, Labels& labels) {
 
 }  // namespace
 
-std::string Labels::state(std::uint64_t value) const {
-  const auto known = states.find(value);
-  return known == states.end() ? fmt::format("state {}", value) : known->second;
-}
-
-std::string Labels::event(std::uint64_t type, std::uint64_t value) const {
+std::string Labels::name(std::uint64_t type, std::uint64_t value) const {
   const auto known = values.find({type, value});
-  return known == values.end() ? fmt::format("event {}:{}", type, value) : known->second;
+  if (known != values.end()) return known->second;
+  return type == k_state ? fmt::format("state {}", value) : fmt::format("event {}:{}", type, value);
 }
 
 fs::path sidecar(const fs::path& trace, std::string_view ending) {

@@ -13,14 +13,13 @@ namespace entrain::paraver {
 
 /// Names in the files beside a trace. A file that is missing or damaged has none.
 struct Labels {
-  std::map<std::uint64_t, std::string> states;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> values;  ///< of calls of MPI
+  static constexpr std::uint64_t k_state = 0;  ///< stands for the type of states
+  /// Names of the values of types: of states, and of calls of MPI.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> values;
   std::vector<std::string> nodes;
 
-  /// The name of a state, or `state 3`.
-  [[nodiscard]] std::string state(std::uint64_t value) const;
-  /// The name of a value of a type of events, or `event 50000001:3`.
-  [[nodiscard]] std::string event(std::uint64_t type, std::uint64_t value) const;
+  /// The name of a value, or `state 3`, `event 50000001:3`.
+  [[nodiscard]] std::string name(std::uint64_t type, std::uint64_t value) const;
 };
 
 /// The file of that ending beside a trace `NAME.prv` or `NAME.prv.gz`; it need not exist.

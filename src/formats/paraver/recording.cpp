@@ -262,7 +262,7 @@ Result<void> Run::for_each_work(
     if (record.kind == Kind::state) {
       std::uint64_t value = 0;
       if (!Cursor(record.rest).next(value)) return {};
-      return add(first.time, record.times().back().time, labels_.state(value));
+      return add(first.time, record.times().back().time, labels_.name(Labels::k_state, value));
     }
     if (record.kind != Kind::event) return {};
     Result<void> done;
@@ -270,7 +270,7 @@ Result<void> Run::for_each_work(
       if (type < type::first_call || type > type::last_call || !done) return;
       const auto own = open.find({record.thread_key(), type});
       if (own != open.end()) {
-        done = add(own->second.begin, first.time, labels_.event(type, own->second.value));
+        done = add(own->second.begin, first.time, labels_.name(type, own->second.value));
         open.erase(own);
       }
       if (value > 0) open[{record.thread_key(), type}] = {first.time, value};

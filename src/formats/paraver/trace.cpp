@@ -28,10 +28,7 @@ class TraceReader {
   explicit TraceReader(Trace& trace) : trace_(trace) {}
 
   Result<void> line(std::string_view text) {
-    if (!is_begun_) {
-      is_begun_ = true;
-      return begin(text);
-    }
+    if (trace_.clocks.empty()) return begin(text);
     is_last_read_ = true;
     if (record_.parse(text, trace_.header)) {
       add();
@@ -50,7 +47,6 @@ class TraceReader {
   void end() {
     trace_.ends_inside_record = trace_.facts.ends_inside_line && !is_last_read_;
     trace_.unread_lines -= trace_.ends_inside_record ? 1 : 0;
-    for (Call& call : trace_.calls.all) call.communicator = communicator_of(call);
   }
 
  private:
@@ -96,21 +92,17 @@ class TraceReader {
 
   void add_events() {
     Call facts;
-    std::uint64_t communicator = 0;
-    bool has_facts = false;
     std::uint32_t begun = k_none;
     for_each_event(record_, [&](std::uint64_t type, std::uint64_t value) {
       if (type < type::collective || type > type::communicator) return;
       if (type == type::other && value == k_init) trace_.calls.has_init[record_.task] = 1;
       if (type == type::collective && value == 0) end_call();
       if (type == type::collective && value > 0) begun = begin_call(value);
-      has_facts |= type >= type::sent;
       if (type == type::sent) facts.gives = value > 0;
       if (type == type::received) facts.takes = value > 0;
       if (type == type::root) facts.is_root = value > 0;
-      if (type == type::communicator) communicator = value;
+      if (type == type::communicator) facts.communicator = communicator_of(value);
     });
-    if (!has_facts) return;
     if (begun == k_none) begun = open_call();
     if (begun == k_none) return;
     Call& call = trace_.calls.all[begun];
@@ -118,14 +110,18 @@ class TraceReader {
     call.gives &= facts.gives;
     call.takes &= facts.takes;
     call.is_root |= facts.is_root;
-    if (communicator > 0) ids_[begun] = communicator;
+    call.communicator = std::min(call.communicator, facts.communicator);
   }
 
+  [[nodiscard]] std::uint32_t communicator_of(std::uint64_t id) const {
+    const std::uint32_t* const number =
+        numbers_.find({trace_.header.tasks[record_.task].application, id});
+    return number == nullptr ? k_none : *number;
+  }
   std::uint32_t begin_call(std::uint64_t operation) {
     const auto number = static_cast<std::uint32_t>(trace_.calls.all.size());
     trace_.calls.all.push_back(
         {.begin = record_.times().front().time, .operation = operation, .task = record_.task});
-    ids_.push_back(0);
     *open_.insert(record_.thread_key(), number).first = number;
     return number;
   }
@@ -145,13 +141,6 @@ class TraceReader {
     }
   }
 
-  [[nodiscard]] std::uint32_t communicator_of(const Call& call) const {
-    const std::uint64_t id = ids_[static_cast<std::size_t>(&call - trace_.calls.all.data())];
-    const std::uint32_t* const number =
-        numbers_.find({trace_.header.tasks[call.task].application, id});
-    return number == nullptr ? k_none : *number;
-  }
-
   struct Id {
     std::uint32_t application = 0;
     std::uint64_t id = 0;
@@ -165,8 +154,7 @@ class TraceReader {
   Record record_;
   FlatMap<Id, std::uint32_t, IdHash> numbers_;               ///< of communicators
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> open_;  ///< call that a thread is in
-  BigVector<std::uint64_t> ids_;                             ///< of communicators, per call
-  bool is_begun_ = false, is_last_read_ = true;
+  bool is_last_read_ = true;
 };
 
 }  // namespace

@@ -213,6 +213,10 @@ Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint6
     (*source)->clocks.name = k_shown;
     (*source)->is_one_file = true;
     (*source)->has_overlay = false;  // nothing could be linked
+    if (is_paraver(path)) {
+      (*source)->unwritable =
+          "a trace of Paraver is corrected together with its labels (.pcf, .row); name its file";
+    }
     return *std::move(source);
   }
   Error error = source.error();
@@ -288,7 +292,8 @@ Result<void> check_output(const Paths& paths, const fs::path& output, const Outp
         "standard input becomes a file: give it a name that ends in .json, .jsonl, .ndjson or "
         ".pftrace");
   }
-  if (paraver::is_trace_name(output)) {
+  const bool is_of_paraver = paths.size() == 1 && is_paraver(paths.front());
+  if (paraver::is_trace_name(output) || (is_of_paraver && is_file_name(output))) {
     return useless(
         fmt::format("{} is the name of a file, but a trace of Paraver is written with its "
                     "labels (.pcf, .row) into a folder; name one",
