@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -14,98 +15,61 @@ namespace entrain::paraver {
 
 namespace {
 
-struct Known {
-  std::uint64_t value;
-  const char* name;
-  Shape shape;
-};
-
-constexpr std::uint64_t k_barrier = 8;
-
 /// The values of MPI_EventEncoding.h of Extrae.
-constexpr std::array<Known, 19> k_known{{
-    {7, "Bcast", Shape::from_root},    {k_barrier, "Barrier", Shape::all},
-    {9, "Reduce", Shape::to_root},     {10, "Allreduce", Shape::all},
-    {11, "Alltoall", Shape::all},      {12, "Alltoallv", Shape::sparse},
-    {13, "Gather", Shape::to_root},    {14, "Gatherv", Shape::to_root},
-    {15, "Scatter", Shape::from_root}, {16, "Scatterv", Shape::from_root},
-    {17, "Allgather", Shape::all},     {18, "Allgatherv", Shape::all},
-    {30, "Scan", Shape::scan},         {80, "Reduce_scatter", Shape::all},
-    {154, "Ireduce", Shape::none},     {155, "Iallreduce", Shape::none},
-    {156, "Ibarrier", Shape::none},    {168, "Reduce_scatter_block", Shape::all},
+constexpr std::array<Operation, 16> k_operations{{
+    {7, "Bcast", Shape::from_root},
+    {k_barrier, "Barrier", Shape::all},
+    {9, "Reduce", Shape::to_root},
+    {10, "Allreduce", Shape::all},
+    {11, "Alltoall", Shape::all},
+    {12, "Alltoallv", Shape::sparse},
+    {13, "Gather", Shape::to_root},
+    {14, "Gatherv", Shape::to_root},
+    {15, "Scatter", Shape::from_root},
+    {16, "Scatterv", Shape::from_root},
+    {17, "Allgather", Shape::all},
+    {18, "Allgatherv", Shape::all},
+    {30, "Scan", Shape::scan},
+    {80, "Reduce_scatter", Shape::all},
+    {168, "Reduce_scatter_block", Shape::all},
     {170, "Alltoallw", Shape::sparse},
 }};
+constexpr Operation k_other;
 
 }  // namespace
 
-Operation operation_of(std::uint64_t value) {
-  const auto* const known = std::ranges::find(k_known, value, &Known::value);
-  if (known == k_known.end()) return {fmt::format("operation {}", value), Shape::none};
-  return {known->name, known->shape};
+const Operation& operation_of(std::uint64_t value) {
+  const auto* const known = std::ranges::find(k_operations, value, &Operation::value);
+  return known == k_operations.end() ? k_other : *known;
 }
-
-bool is_barrier(std::uint64_t value) { return value == k_barrier; }
 
 namespace {
 
-/// The calls of the members of a communicator.
-class Group {
- public:
-  /// `order`: calls of the communicator, sorted by task and number.
-  Group(const Calls& calls, const Communicator& communicator, std::span<const std::uint32_t> order)
-      : calls_(calls) {
-    bool is_whole = true, is_cut_inside = false;
-    std::size_t least = ~std::size_t{0};
-    for (const std::uint32_t task : communicator.tasks) {
-      is_whole &= calls.has_init[task] != 0;
-      is_cut_inside |= calls.has_alone_end[task] != 0;
-      const auto own = std::ranges::equal_range(order, task, {},
-                                                [&](std::uint32_t c) { return calls.all[c].task; });
-      of_rank_.emplace_back(own.begin(), own.end());
-      least = std::min(least, of_rank_.back().size());
-      most_ = std::max(most_, of_rank_.back().size());
-    }
-    while (usable_ < most_ && agree(usable_)) ++usable_;
-    const bool fit = !is_cut_inside && least == most_ && usable_ == most_;
-    if (!is_whole && !fit) usable_ = 0;
-  }
+/// Positions of the calls of each rank of a communicator.
+using Ranks = std::vector<std::span<const std::uint32_t>>;
 
-  /// Number of instances.
-  [[nodiscard]] std::size_t usable() const { return usable_; }
-  /// Calls that are in no instance.
-  [[nodiscard]] std::uint64_t left() const {
-    std::uint64_t sum = 0;
-    for (const auto& own : of_rank_) sum += own.size() - std::min(own.size(), usable_);
-    return sum;
+/// Number of instances, from the first one, of which it is certain which calls they have.
+std::size_t certain_of(const Calls& calls, const Communicator& group, const Ranks& ranks) {
+  std::size_t least = ~std::size_t{0}, most = 0, certain = 0;
+  bool is_whole = true, is_cut_inside = false;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    is_whole &= calls.has_init[group.tasks[rank]] != 0;
+    is_cut_inside |= calls.has_alone_end[group.tasks[rank]] != 0;
+    least = std::min(least, ranks[rank].size());
+    most = std::max(most, ranks[rank].size());
   }
-  /// Adds the members of an instance; returns their operation.
-  std::uint64_t add(std::size_t number, BigVector<Member>& members) const {
+  const auto agree = [&] {
     std::uint64_t operation = 0;
-    for (std::uint32_t rank = 0; rank < of_rank_.size(); ++rank) {
-      if (number >= of_rank_[rank].size()) continue;
-      members.push_back({of_rank_[rank][number], rank});
-      operation = calls_.all[of_rank_[rank][number]].operation;
-    }
-    return operation;
-  }
-
- private:
-  /// True if all calls of a number are of one operation.
-  [[nodiscard]] bool agree(std::size_t number) const {
-    std::uint64_t operation = 0;
-    for (const auto& own : of_rank_) {
-      if (number >= own.size()) continue;
-      const std::uint64_t other = calls_.all[own[number]].operation;
-      if (operation != 0 && other != operation) return false;
-      operation = other;
-    }
-    return true;
-  }
-
-  const Calls& calls_;
-  std::vector<std::span<const std::uint32_t>> of_rank_;
-  std::size_t most_ = 0, usable_ = 0;
-};
+    return std::ranges::all_of(ranks, [&](const auto& own) {
+      if (certain >= own.size()) return true;
+      const std::uint64_t before = std::exchange(operation, calls.all[own[certain]].operation);
+      return before == 0 || before == operation;
+    });
+  };
+  while (certain < most && agree()) ++certain;
+  const bool fit = !is_cut_inside && least == most && certain == most;
+  return is_whole || fit ? certain : 0;
+}
 
 }  // namespace
 
@@ -113,28 +77,34 @@ Instances pair_calls(const Calls& calls) {
   Instances found;
   BigVector<std::uint32_t> order(calls.all.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](std::uint32_t c) {
+  const auto place = [&](std::uint32_t c) {
     const Call& call = calls.all[c];
     return std::tuple(call.communicator, call.task, call.begin, c);
-  });
-  std::size_t at = 0, members = 0;
+  };
+  std::ranges::sort(order, {}, place);
   for (std::uint32_t g = 0; g < calls.communicators.size(); ++g) {
-    const std::size_t begin = at;
-    while (at < order.size() && calls.all[order[at]].communicator == g) ++at;
-    if (begin == at) continue;
-    const Group group(calls, calls.communicators[g], std::span(order).subspan(begin, at - begin));
-    for (std::size_t number = 0; number < group.usable(); ++number) {
+    const Communicator& group = calls.communicators[g];
+    Ranks ranks;
+    for (const std::uint32_t task : group.tasks) {
+      const auto own = std::ranges::equal_range(
+          order, std::pair(g, task), {},
+          [&](std::uint32_t c) { return std::pair(calls.all[c].communicator, calls.all[c].task); });
+      ranks.emplace_back(own.begin(), own.end());
+    }
+    const std::size_t certain = certain_of(calls, group, ranks);
+    for (std::size_t number = 0; number < certain; ++number) {
       const std::uint64_t first = found.members.size();
-      const std::uint64_t operation = group.add(number, found.members);
+      for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+        if (number < ranks[rank].size()) found.members.push_back({ranks[rank][number], rank});
+      }
       found.all.push_back({.first = first,
                            .members = static_cast<std::uint32_t>(found.members.size() - first),
                            .communicator = g,
-                           .operation = operation});
+                           .operation = calls.all[found.members[first].call].operation});
     }
-    found.ambiguous += group.left();
-    members += group.left();
+    for (const auto& own : ranks) found.ambiguous += own.size() - std::min(own.size(), certain);
   }
-  found.without_group = calls.all.size() - found.members.size() - members;
+  found.without_group = calls.all.size() - found.members.size() - found.ambiguous;
   return found;
 }
 
@@ -147,7 +117,7 @@ struct Sides {
 
 /// `root`: the member is it.
 Sides sides_of(const Call& call, Shape shape, bool root) {
-  const bool is_barrier = paraver::is_barrier(call.operation);
+  const bool is_barrier = call.operation == k_barrier;
   return {.gives = (shape != Shape::from_root || root) && (is_barrier || call.gives),
           .takes = shape == Shape::from_root
                        ? !root && call.takes
@@ -219,7 +189,7 @@ WithoutEdges add_edges(const Calls& calls, const Instances& instances, const Hea
       [&](const Instance& one, std::span<const Member> members, Shape shape, std::uint32_t root) {
         const std::uint64_t first = list.members.size();
         CollectiveInstance added{
-            .kind = kind_of(shape), .ends_coincide = is_barrier(one.operation), .first = first};
+            .kind = kind_of(shape), .ends_coincide = one.operation == k_barrier, .first = first};
         for (const bool ends : {false, true}) {
           std::vector<InstanceMember> sides;
           for (std::uint32_t m = 0; m < members.size(); ++m) {

@@ -9,7 +9,7 @@
 #include "base/big_vector.hpp"
 #include "base/edge_list.hpp"
 #include "base/ids.hpp"
-#include "formats/paraver/header.hpp"
+#include "formats/paraver/records.hpp"
 #include "trace/collectives.hpp"
 
 namespace entrain::paraver {
@@ -40,15 +40,14 @@ enum class Shape : std::uint8_t {
 };
 
 struct Operation {
-  std::string name;
+  std::uint64_t value = 0;     ///< value of type::collective
+  const char* name = "Other";  ///< nonblocking ones, and those that are not known
   Shape shape = Shape::none;
 };
+const Operation& operation_of(std::uint64_t value);
 
-/// The operation of a value of type::collective.
-Operation operation_of(std::uint64_t value);
-
-/// True for MPI_Barrier, whose ends are about simultaneous.
-bool is_barrier(std::uint64_t value);
+/// Operation::value of MPI_Barrier, whose ends are about simultaneous.
+inline constexpr std::uint64_t k_barrier = 8;
 
 /// A call of a collective.
 struct Call {

@@ -9,7 +9,7 @@
 #include "base/utf8.hpp"
 #include "formats/json/packing.hpp"
 #include "formats/paraver/calls.hpp"
-#include "formats/paraver/header.hpp"
+#include "formats/paraver/records.hpp"
 
 namespace entrain::paraver {
 

@@ -231,6 +231,19 @@ TEST_F(Paraver, headers_that_cannot_be_read_are_refused) {
   EXPECT_EQ(with("5:0:1:1(1:0)"), "");
 }
 
+TEST_F(Paraver, headers_of_other_tools_are_read) {
+  const auto clocks_of = [&](const std::string& more) {
+    return read("#Paraver (11/08/2026 at 23:07):50_ns:" + more + "\n2:1:1:1:1:5:1:2\n")
+        ->clocks.clocks;
+  };
+  EXPECT_THAT(clocks_of("2(1,1,):1:2(1:1,1:2),3"), SizeIs(2));           // Dimemas
+  const std::vector<Clock> of_nodes = clocks_of("0:1:3:(1:1,6:1,1:2)");  // nsys2prv
+  EXPECT_THAT(of_nodes, SizeIs(2));
+  EXPECT_EQ(of_nodes[1].name, "node 2");
+  EXPECT_THAT(clocks_of("0:1:3(1:1,6:0,1:2)"), SizeIs(3));
+  EXPECT_THAT(clocks_of("0:1:3(1:1,6:1,1:4000000000)"), SizeIs(3));
+}
+
 TEST_F(Paraver, labels_name_nodes_states_and_calls) {
   static_cast<void>(put("run.pcf",
                         "STATES\n0    Idle\n1    Running\n\nEVENT_TYPE\n9    50000002    MPI\n"

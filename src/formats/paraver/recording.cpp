@@ -169,7 +169,6 @@ void Run::count(const WithoutEdges& without) {
                {"calls_without_a_root", count(without.rootless)},
                {"calls_without_edges", count(without.others)},
                {"unread_lines", count(trace_.unread_lines)},
-               {"global_communications", count(trace_.other_records)},
                {"truncated_files", trace_.ends_inside_record || trace_.facts.is_cut ? 1 : 0}});
 }
 
@@ -178,14 +177,9 @@ void Run::warn() {
   if (trace_.ends_inside_record || trace_.facts.is_cut) warn_of_cut(trace_.path);
   if (trace_.unread_lines > 0) {
     warnings.push_back(
-        fmt::format("{} lines of {} are no records of its tasks: a copy holds them as they are",
+        fmt::format("{} lines of {} are no states, events or messages of its tasks: a copy holds "
+                    "them as they are",
                     trace_.unread_lines, name));
-  }
-  if (trace_.other_records > 0) {
-    warnings.push_back(
-        fmt::format("{} records of {} are of global communication (4:...): they move no clock, "
-                    "and their times stay as they are",
-                    trace_.other_records, name));
   }
   if (instances_.ambiguous > 0) {
     warnings.push_back(fmt::format(
@@ -194,7 +188,7 @@ void Run::warn() {
         instances_.ambiguous, trace_.calls.all.size()));
   }
   if (trace_.header.nodes == 0) {
-    notes.push_back(fmt::format("{} lists no nodes: each task has a clock of its own", name));
+    notes.push_back(fmt::format("{} names no nodes: each task has a clock of its own", name));
   }
 }
 
@@ -208,9 +202,9 @@ Result<formats::EventTimes> Run::event_times() const {
   std::vector<std::vector<Received>> received(clocks.clocks.size());
   TRY(for_each_record(trace_, [&](const Record& record) -> Result<void> {
     const bool is_call = record.kind == Kind::event && is_collective(record);
+    const bool is_message = record.kind == Kind::message;
     const std::span<const RecordTime> all = record.times();
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const bool is_message = record.kind == Kind::communication;
       const formats::EventTime one(all[i].time, is_message ? i == 0 || i == 3 : is_call);
       if (is_message && i > 1) {
         received[all[i].clock].emplace_back(all.front().clock, one);
@@ -247,10 +241,8 @@ Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
 /// States, and calls of MPI that end.
 Result<void> Run::for_each_work(
     const std::function<Result<void>(const formats::Work&)>& see) const {
-  struct Open {
-    std::uint64_t begin = 0, value = 0;
-  };
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Open> open;  // by thread and type
+  using Pair = std::pair<std::uint64_t, std::uint64_t>;
+  std::map<Pair, Pair> open;  // by thread and type: begin and value
   return for_each_record(trace_, [&](const Record& record) -> Result<void> {
     const RecordTime& first = record.times().front();
     const auto add = [&](std::uint64_t begin, std::uint64_t end,
@@ -270,7 +262,7 @@ Result<void> Run::for_each_work(
       if (type < type::first_call || type > type::last_call || !done) return;
       const auto own = open.find({record.thread_key(), type});
       if (own != open.end()) {
-        done = add(own->second.begin, first.time, labels_.name(type, own->second.value));
+        done = add(own->second.first, first.time, labels_.name(type, own->second.second));
         open.erase(own);
       }
       if (value > 0) open[{record.thread_key(), type}] = {first.time, value};

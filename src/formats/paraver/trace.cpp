@@ -34,8 +34,6 @@ class TraceReader {
       add();
     } else if (text.starts_with("c:") || text.starts_with("C:")) {
       add_communicator(text);
-    } else if (text.starts_with("4:")) {
-      ++trace_.other_records;
     } else if (!text.starts_with('#') && !text.starts_with("i:") &&
                text.find_first_not_of(" \r\t") != std::string_view::npos) {
       ++trace_.unread_lines;
@@ -80,7 +78,7 @@ class TraceReader {
       trace_.whole_us = trace_.whole_us && one.time % k_ns_per_us == 0;
     }
     if (record_.kind == Kind::event) add_events();
-    if (record_.kind == Kind::communication) add_message();
+    if (record_.kind == Kind::message) add_message();
   }
 
   void add_message() {

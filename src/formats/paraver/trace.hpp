@@ -11,7 +11,6 @@
 
 #include "base/edge_list.hpp"
 #include "formats/paraver/calls.hpp"
-#include "formats/paraver/header.hpp"
 #include "formats/paraver/records.hpp"
 
 namespace entrain::paraver {
@@ -29,11 +28,10 @@ struct Trace {
   Header header;
   std::vector<ClockTimes> clocks;
   Calls calls;
-  EdgeList messages;                ///< one edge per message between clocks
-  std::uint64_t all_messages = 0;   ///< messages, also those inside a clock
-  std::uint64_t alone_ends = 0;     ///< ends of collectives without a begin
-  std::uint64_t unread_lines = 0;   ///< no comments, and no records
-  std::uint64_t other_records = 0;  ///< of another kind: their times stay as they are
+  EdgeList messages;               ///< one edge per message between clocks
+  std::uint64_t all_messages = 0;  ///< messages, also those inside a clock
+  std::uint64_t alone_ends = 0;    ///< ends of collectives without a begin
+  std::uint64_t unread_lines = 0;  ///< neither records that are known nor comments
   bool ends_inside_record = false;
   bool whole_us = true;  ///< all times in ns are multiples of 1,000
 };
