@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 
 #include "base/temp_folder_testing.hpp"
 #include "formats/kineto/kineto.hpp"
+#include "formats/paraver/recording.hpp"
 #include "formats/perfetto/packets.hpp"
 #include "formats/spans/recording.hpp"
 #include "fuzz/scratch.hpp"
@@ -28,7 +30,9 @@ using Reader = Result<std::unique_ptr<Recording>> (*)(std::span<const fs::path>,
 /// The kind of a recording and what its format does to times.
 struct Format {
   Reader read;
-  std::int64_t tolerance;  ///< a time in us becomes the nearest us, ns
+  std::int64_t tolerance;    ///< a time in us becomes the nearest us, ns
+  const char* ending;        ///< of the names of files
+  bool sorts_lines = false;  ///< records of a copy are in order of their new times
 };
 
 constexpr std::uint64_t k_last = std::uint64_t{1} << 61;  ///< ns: maps do not leave 63 bits
@@ -41,15 +45,25 @@ void expect_good(const Error& error) {
   }
 }
 
+std::string with_sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream rest(text);
+  for (std::string line; std::getline(rest, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  std::string sorted;
+  for (const std::string& line : lines) sorted += line + '\n';
+  return sorted;
+}
+
 /// The text without what times are made of, also with an exponent.
-std::string without_numbers(const fs::path& file) {
+std::string without_numbers(const fs::path& file, bool sorts_lines) {
   const std::vector<std::uint8_t> bytes = test::read_bytes(file);
   std::string text(bytes.begin(), bytes.end());
   if (!perfetto::may_hold_packets(text)) {
     std::erase_if(text, [](char sign) {
       return std::string_view("0123456789.-+eE").find(sign) != std::string_view::npos;
     });
-    return text;
+    return sorts_lines ? with_sorted_lines(text) : text;
   }
   // Times of packets are numbers of several widths: what is left is how many packets there are.
   std::uint64_t packets = 0;
@@ -95,7 +109,8 @@ void write_and_read_back(const Recording& recording, const fs::path& output, con
     return expect_good(written.error());
   }
   for (const fs::path& file : recording.files) {
-    if (without_numbers(file) != without_numbers(output / file.filename())) {
+    if (without_numbers(file, format.sorts_lines) !=
+        without_numbers(output / file.filename(), format.sorts_lines)) {
       finding("more than times differs");
     }
   }
@@ -152,7 +167,7 @@ void recording(Input input, const Format& format) {
   std::vector<fs::path> files;
   for (int f = 0; f < k_most_files; ++f) {
     const auto cut = std::search(input.begin(), input.end(), k_cut, k_cut + k_cut_size);
-    files.push_back(in / (std::to_string(f) + ".json"));
+    files.push_back(in / (std::to_string(f) + format.ending));
     Scratch::write(files.back(), {input.begin(), cut});
     if (cut == input.end()) break;
     input = input.subspan(static_cast<std::size_t>(cut - input.begin()) + k_cut_size);
@@ -169,11 +184,21 @@ void recording(Input input, const Format& format) {
 
 }  // namespace
 
-void training_run(Input input, Compare) { recording(input, {kineto::read, 0}); }
+void training_run(Input input, Compare) { recording(input, {kineto::read, 0, ".json"}); }
 
 /// The copy of a trace whose clocks count in larger units is as exact as these.
-void perfetto_run(Input input, Compare) { recording(input, {kineto::read, 1'000'000'000}); }
+void perfetto_run(Input input, Compare) {
+  recording(input, {kineto::read, 1'000'000'000, ".json"});
+}
 
-void spans(Input input, Compare) { recording(input, {entrain::spans::read, 1000}); }
+void spans(Input input, Compare) { recording(input, {entrain::spans::read, 1000, ".json"}); }
+
+/// Only the first file is read: a trace is one.
+void paraver_trace(Input input, Compare) {
+  const auto read = [](std::span<const fs::path> files, unsigned, std::uint64_t max_unpacked) {
+    return paraver::read(files.front(), max_unpacked);
+  };
+  recording(input, {read, 0, ".prv", true});
+}
 
 }  // namespace entrain::fuzz

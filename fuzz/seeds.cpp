@@ -283,6 +283,22 @@ void add_recordings(Seeds& seeds, const fs::path& examples, const fs::path& fold
                R"({"timestamp":900,"value":"sr","endpoint":{"serviceName":"b"}},)"
                R"({"timestamp":1400,"value":"ss"}],"binaryAnnotations":[]}])"));
   add_synthetic(seeds, "spans", SynthFormat::otlp, 80, folder);
+  const std::string nodes = "#Paraver (10/10/2025 at 12:30):900000_ns:2(1,1):1:2(1:1,1:2),1\n";
+  add_recording(seeds, "paraver_trace/messages",
+                bytes_of(nodes + "c:1:1:2:1:2\n"
+                                 "1:1:1:1:1:0:70:1\n2:1:1:1:1:70:50000001:1\n"
+                                 "3:1:1:1:1:70:90:2:1:2:1:10:30:8:7\n2:1:1:1:1:90:50000001:0\n"
+                                 "3:2:1:2:1:800000:800100:1:1:1:1:400:800900:8:7\n"));
+  add_recording(seeds, "paraver_trace/collectives",
+                bytes_of(nodes + "c:1:1:2:1:2\n2:1:1:1:1:1:50000003:31\n2:2:1:2:1:1:50000003:31\n"
+                                 "2:1:1:1:1:50:50000002:8:50100004:1\n2:1:1:1:1:90:50000002:0\n"
+                                 "2:2:1:2:1:5:50000002:8:50100004:1\n2:2:1:2:1:20:50000002:0\n"
+                                 "2:2:1:2:1:30:50000002:7:50100003:1:50100004:1\n"
+                                 "2:2:1:2:1:70:50000002:0\n2:1:1:1:1:91:50000002:7:50100004:1\n"
+                                 "2:1:1:1:1:99:50000002:0\n"));
+  add_recording(seeds, "paraver_trace/tasks",
+                bytes_of("#Paraver (x):50:0:2:1(1:0):2(2:0,1:0)\n3:0:1:1:1:20:30:0:2:1:2:5:9:1:1\n"
+                         "i:1:2:3:1:4:1\n4:1:2:3\n1:0:2:2:1:5:40:3\n# x\n1:0:2:1:1:5:4"));
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ void vt_config(Input input, Compare compare);
 void training_run(Input input, Compare compare);
 void perfetto_run(Input input, Compare compare);
 void spans(Input input, Compare compare);
+/// The same of a trace of Paraver, whose records may stand in another order.
+void paraver_trace(Input input, Compare compare);
 
 /// Topologies as JSON and as DOT: refused in a sentence that names the file, or every method's plan
 /// for them holds and they come back from their own DOT.

@@ -42,8 +42,8 @@ void add_archive(OptionSet& set, std::vector<std::string>& target, const char* h
   set.arguments(
       "ARCHIVE", target,
       fmt::format("{} Several archives are one run. Or the files of a training run (JSON, "
-                  "or .pftrace of Perfetto) or of spans of services (JSON), plain or "
-                  "packed (.gz, .zst): their folder, or one after the other; - is "
+                  "or .pftrace of Perfetto) or of spans of services (JSON), or a trace of Paraver "
+                  "(.prv), plain or packed (.gz, .zst): their folder, or one after the other; - is "
                   "standard input.",
                   help));
 }

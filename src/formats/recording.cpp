@@ -203,6 +203,7 @@ Result<void> Recording::check_options(const CheckOptions& options) const {
 
 /// Files of one name from several folders would have one copy.
 Result<void> Recording::check_writable(WriteMode mode, bool mark_offsets) const {
+  if (!unwritable.empty()) return fail(ErrorKind::usage, unwritable);
   if (mode == WriteMode::overlay && !has_overlay) {
     return fail(ErrorKind::usage, "--mode overlay needs an OTF2 archive or a training run");
   }

@@ -152,6 +152,7 @@ class Recording : public Source {
   bool has_overlay = false;  ///< the format has a manifest for write_overlay()
   bool has_marks = false;    ///< the format has attributes for write_marked()
   bool is_one_file = false;  ///< the user named a file, not a folder
+  std::string unwritable;    ///< why no copy can be written; empty: one can
   Clocks clocks;
   EdgeList list;
   std::vector<char> weak;    ///< see GivenEdges

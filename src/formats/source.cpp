@@ -28,7 +28,9 @@ Result<void> check_maps(const Source& source, const trace::Share& share,
     if (mode == WriteMode::overlay) continue;  // its stamps stay
     for (const std::uint64_t stamp : {location.first, location.last}) {
       const std::int64_t time = maps[l](stamp);
-      if (static_cast<std::uint64_t>(time) <= source.latest_stamp()) continue;
+      const bool fits = time < 0 ? time >= source.earliest_time()
+                                 : static_cast<std::uint64_t>(time) <= source.latest_stamp();
+      if (fits) continue;
       return fail(
           ErrorKind::input,
           fmt::format("{} would get a time stamp out of range ({} ticks; 0 to {} can be "

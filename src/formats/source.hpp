@@ -258,6 +258,9 @@ class Source {
     static_cast<void>(mode);
     return false;
   }
+  /// Smallest new time that can be written, ticks. Below 0: the copy is later as a whole, so that
+  /// its first time is 0.
+  [[nodiscard]] virtual std::int64_t earliest_time() const { return 0; }
   /// Largest new stamp that can be written, ticks.
   [[nodiscard]] virtual std::uint64_t latest_stamp() const { return ~std::uint64_t{0} >> 1; }
   /// Writes the trace with other times, and no other change, beside `output`. Collective. Errors:

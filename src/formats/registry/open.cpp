@@ -18,6 +18,7 @@
 #include "formats/kineto/kineto.hpp"
 #include "formats/kineto/manifest.hpp"
 #include "formats/otf2/source.hpp"
+#include "formats/paraver/recording.hpp"
 #include "formats/recording.hpp"
 #include "formats/registry/standard_input.hpp"
 #include "formats/spans/recording.hpp"
@@ -32,14 +33,19 @@ tl::unexpected<Error> useless(std::string sentence) {
   return fail(ErrorKind::usage, std::move(sentence));
 }
 
-/// The files of a trace in JSON or of Perfetto: a file, or those of a folder that holds no OTF2
-/// anchor, in order of their names. Empty: the path is to be read as an OTF2 archive.
+/// True for a file that may be a trace in JSON, of Perfetto or of Paraver by its name.
+bool is_document_name(const fs::path& file) {
+  return is_file_name(file) || paraver::is_trace_name(file);
+}
+
+/// The files of a trace in JSON, of Perfetto or of Paraver: a file, or those of a folder that holds
+/// no OTF2 anchor, in order of their names. Empty: the path is to be read as an OTF2 archive.
 Result<std::vector<fs::path>> document_files(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     // The reader of archives reports what it cannot read.
-    const bool is_one =
-        is_file_name(path) || kineto::holds_packets(path) || spans::are_spans(path).value_or(false);
+    const bool is_one = is_document_name(path) || paraver::is_trace(path) ||
+                        kineto::holds_packets(path) || spans::are_spans(path).value_or(false);
     return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
   }
   std::vector<fs::path> files;
@@ -47,7 +53,7 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
     if (otf2::is_anchor(it->path())) return std::vector<fs::path>();
     const fs::path name = it->path().filename();
     std::error_code unknown;
-    if (is_file_name(name) && name != kineto::k_manifest_name && !it->is_directory(unknown)) {
+    if (is_document_name(name) && name != kineto::k_manifest_name && !it->is_directory(unknown)) {
       files.push_back(it->path());
     }
   }
@@ -61,7 +67,7 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
 
 Result<bool> may_be_document(const fs::path& file) {
   TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
-  if (are_spans) return true;
+  if (are_spans || paraver::is_trace(file)) return true;
   return kineto::may_be_trace(file);
 }
 
@@ -152,7 +158,21 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
   return kind;
 }
 
-/// Reads files of JSON and of Perfetto.
+bool is_paraver(const fs::path& file) {
+  return paraver::is_trace_name(file) || paraver::is_trace(file);
+}
+
+/// Refuses a trace of Paraver beside another file: it is one file, with labels beside it.
+Result<void> check_alone(std::span<const fs::path> files) {
+  const auto one = std::ranges::find_if(files, is_paraver);
+  if (files.size() == 1 || one == files.end()) return {};
+  return useless(
+      fmt::format("{} is a trace of Paraver, and {} is there as well: they are no files "
+                  "of one run; give one of them",
+                  one->string(), files[one == files.begin() ? 1 : 0].string()));
+}
+
+/// Reads files of JSON, of Perfetto and of Paraver.
 Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
                                                   std::vector<std::string> notes, unsigned threads,
                                                   std::uint64_t max_unpacked) {
@@ -160,13 +180,19 @@ Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
     return std::pair(a.filename(), a) < std::pair(b.filename(), b);
   });
-  TRY_ASSIGN(const Kind kind, choose_kind(files, notes, max_unpacked));
+  TRY(check_alone(files));
+  const bool is_of_paraver = is_paraver(files.front());
+  Kind kind = Kind::trace;
+  if (!is_of_paraver) {
+    TRY_ASSIGN(kind, choose_kind(files, notes, max_unpacked));
+  }
   double read_s = 0;
   std::unique_ptr<Recording> recording;
   {
     const Stopwatch watch(read_s);
-    TRY_ASSIGN(recording, kind == Kind::spans ? spans::read(files, threads, max_unpacked)
-                                              : kineto::read(files, threads, max_unpacked));
+    TRY_ASSIGN(recording, is_of_paraver         ? paraver::read(files.front(), max_unpacked)
+                          : kind == Kind::spans ? spans::read(files, threads, max_unpacked)
+                                                : kineto::read(files, threads, max_unpacked));
   }
   recording->finish(read_s, notes);
   return recording;
@@ -178,7 +204,7 @@ bool is_one_file(const Paths& paths) {
          (paths.front() == k_standard_input || fs::is_regular_file(paths.front(), error));
 }
 
-/// Opens standard input, which is JSON or a Perfetto trace.
+/// Opens standard input, which is JSON, or a trace of Perfetto or Paraver.
 Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint64_t max_unpacked) {
   constexpr std::string_view k_shown = "standard input";
   TRY_ASSIGN(const fs::path path, standard_input());
@@ -187,6 +213,10 @@ Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint6
     (*source)->clocks.name = k_shown;
     (*source)->is_one_file = true;
     (*source)->has_overlay = false;  // nothing could be linked
+    if (is_paraver(path)) {
+      (*source)->unwritable =
+          "a trace of Paraver is corrected together with its labels (.pcf, .row); name its file";
+    }
     return *std::move(source);
   }
   Error error = source.error();
@@ -224,10 +254,11 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
       return fail(ErrorKind::input,
                   fmt::format("cannot open {}: No such file or directory", other_kind->string()));
     }
-    return useless(fmt::format(
-        "{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst) or Perfetto "
-        "(.pftrace), and others are: they are no files of one run; give them separately",
-        other_kind->string()));
+    return useless(
+        fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), Perfetto "
+                    "(.pftrace) or Paraver (.prv), and others are: they are no files of one run; "
+                    "give them separately",
+                    other_kind->string()));
   }
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
              open_documents(std::move(files), std::move(notes), threads, max_unpacked));
@@ -260,6 +291,13 @@ Result<void> check_output(const Paths& paths, const fs::path& output, const Outp
     return useless(
         "standard input becomes a file: give it a name that ends in .json, .jsonl, .ndjson or "
         ".pftrace");
+  }
+  const bool is_of_paraver = paths.size() == 1 && is_paraver(paths.front());
+  if (paraver::is_trace_name(output) || (is_of_paraver && is_file_name(output))) {
+    return useless(
+        fmt::format("{} is the name of a file, but a trace of Paraver is written with its "
+                    "labels (.pcf, .row) into a folder; name one",
+                    output.string()));
   }
   if (!is_file_name(output)) return OutputFolder::check(output, rule);
   if (is_one_file(paths)) return OutputFile::check(output, rule);

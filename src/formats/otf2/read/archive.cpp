@@ -41,8 +41,9 @@ Result<fs::path> anchor_in(const fs::path& folder) {
   if (anchors.empty()) {
     return fail(ErrorKind::input,
                 fmt::format("folder {} holds no trace: neither the anchor file of an OTF2 archive "
-                            "(.otf2) nor JSON of a training run or of spans of services (.json, "
-                            ".jsonl, .ndjson, also with .gz or .zst)",
+                            "(.otf2), nor JSON of a training run or of spans of services (.json, "
+                            ".jsonl, .ndjson), nor a trace of Paraver (.prv), also with .gz or "
+                            ".zst",
                             folder.string()));
   }
   return fail(

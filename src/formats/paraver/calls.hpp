@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/big_vector.hpp"
+#include "base/edge_list.hpp"
+#include "base/ids.hpp"
+#include "formats/paraver/records.hpp"
+#include "trace/collectives.hpp"
+
+namespace entrain::paraver {
+
+/// Types of events that Extrae writes.
+namespace type {
+inline constexpr std::uint64_t collective = 50'000'002;  ///< value: the operation; 0 at its end
+inline constexpr std::uint64_t other = 50'000'003;       ///< other calls of MPI
+/// Calls of MPI have types from `first_call` to `last_call`.
+inline constexpr std::uint64_t first_call = 50'000'001, last_call = 50'000'005;
+inline constexpr std::uint64_t sent = 50'100'001;          ///< bytes that a member gives
+inline constexpr std::uint64_t received = 50'100'002;      ///< bytes that a member takes
+inline constexpr std::uint64_t root = 50'100'003;          ///< only at the root
+inline constexpr std::uint64_t communicator = 50'100'004;  ///< value: its id
+}  // namespace type
+
+/// Value of type::other for MPI_Init.
+inline constexpr std::uint64_t k_init = 31;
+
+/// Who waits for whom in a collective.
+enum class Shape : std::uint8_t {
+  all,        ///< each waits for all
+  from_root,  ///< all wait for the root
+  to_root,    ///< the root waits for all
+  scan,       ///< each waits for lower ranks
+  sparse,     ///< each waits for some that no event names
+  none,       ///< nobody waits in the call, or nobody knows
+};
+
+struct Operation {
+  std::uint64_t value = 0;     ///< value of type::collective
+  const char* name = "Other";  ///< nonblocking ones, and those that are not known
+  Shape shape = Shape::none;
+};
+const Operation& operation_of(std::uint64_t value);
+
+/// Operation::value of MPI_Barrier, whose ends are about simultaneous.
+inline constexpr std::uint64_t k_barrier = 8;
+
+/// A call of a collective.
+struct Call {
+  static constexpr std::uint64_t k_endless = ~std::uint64_t{0};
+  std::uint64_t begin = 0, end = k_endless;  ///< ticks
+  std::uint64_t operation = 0;               ///< value of type::collective
+  std::uint32_t task = 0;                    ///< position in Header::tasks
+  std::uint32_t communicator = k_none;       ///< position in Calls::communicators
+  bool is_root = false;
+  bool gives = true, takes = true;  ///< false: 0 bytes
+};
+
+/// The calls of a trace.
+struct Calls {
+  BigVector<Call> all;
+  std::vector<Communicator> communicators;
+  std::vector<char> has_init;       ///< per task: 1 if its MPI_Init was recorded
+  std::vector<char> has_alone_end;  ///< per task: 1 if a call ended that did not begin
+};
+
+/// A call in an instance.
+struct Member {
+  std::uint32_t call = 0;  ///< position in Calls::all
+  std::uint32_t rank = 0;  ///< of its task in the communicator
+};
+
+/// Calls that are one collective.
+struct Instance {
+  std::uint64_t first = 0;    ///< position of its first member in Instances::members
+  std::uint32_t members = 0;  ///< number of members, in order of their ranks
+  std::uint32_t communicator = 0;
+  std::uint64_t operation = 0;
+};
+
+struct Instances {
+  BigVector<Instance> all;
+  BigVector<Member> members;
+  std::uint64_t ambiguous = 0;      ///< calls that may belong to several instances
+  std::uint64_t without_group = 0;  ///< calls without a known communicator, or of no member of it
+
+  [[nodiscard]] std::span<const Member> of(const Instance& one) const {
+    return std::span(members).subspan(one.first, one.members);
+  }
+};
+
+/// Pairs calls: MPI wants all members of a communicator to call its collectives in one order, so
+/// that the calls of one number are one instance. Where a recording may begin later than the run,
+/// as a task has no MPI_Init, calls count only if no task began inside a call, and all members have
+/// as many. Operations of an instance must be the same; else its calls and later ones are
+/// ambiguous. O(n log n).
+Instances pair_calls(const Calls& calls);
+
+/// Numbers of calls without edges.
+struct WithoutEdges {
+  std::uint64_t sparse = 0;       ///< of Alltoallv and Alltoallw
+  std::uint64_t rootless = 0;     ///< with no root, or several
+  std::uint64_t others = 0;       ///< nonblocking, or unknown
+  std::uint64_t incomplete = 0;   ///< of instances that lack members
+  std::uint64_t in_complete = 0;  ///< calls that have edges, of complete instances
+};
+
+/// Adds the edges of instances between clocks.
+WithoutEdges add_edges(const Calls& calls, const Instances& instances, const Header& header,
+                       EdgeList& list);
+
+/// The instances with those that give and take data; scans and calls without an end are left out.
+trace::Collectives collectives_of(const Calls& calls, const Instances& instances,
+                                  const Header& header);
+
+}  // namespace entrain::paraver

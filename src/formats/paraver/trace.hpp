@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
+
+#include "base/edge_list.hpp"
+#include "formats/paraver/calls.hpp"
+#include "formats/paraver/records.hpp"
+
+namespace entrain::paraver {
+
+/// The times of a clock.
+struct ClockTimes {
+  std::uint64_t count = 0, first = 0, last = 0;
+};
+
+/// What is kept of a trace.
+struct Trace {
+  std::filesystem::path path;
+  std::uint64_t max_unpacked = 0;  ///< parameter of json::Window
+  TextFacts facts;
+  Header header;
+  std::vector<ClockTimes> clocks;
+  Calls calls;
+  EdgeList messages;               ///< one edge per message between clocks
+  std::uint64_t all_messages = 0;  ///< messages, also those inside a clock
+  std::uint64_t alone_ends = 0;    ///< ends of collectives without a begin
+  std::uint64_t unread_lines = 0;  ///< neither records that are known nor comments
+  bool ends_inside_record = false;
+  bool whole_us = true;  ///< all times in ns are multiples of 1,000
+};
+
+/// Errors: those of parse_header() and for_each_line().
+Result<Trace> read_trace(const std::filesystem::path& path, std::uint64_t max_unpacked);
+
+/// Calls `see(record)` for all records of a trace that was read. Errors: ErrorKind::input if it
+/// has changed; those of `see`.
+template <class See>
+Result<void> for_each_record(const Trace& trace, const See& see);
+
+tl::unexpected<Error> has_changed(const std::filesystem::path& path);
+
+/// Writes a copy with mapped times. All times are later by one distance where the first one would
+/// be negative. The records of each clock keep their order; those of several are in order of their
+/// new times, as they were. The end that the header tells stays as far behind the last time.
+/// Errors: ErrorKind::output, ErrorKind::input if the trace has changed.
+Result<void> write_trace(const std::filesystem::path& to, const Trace& trace,
+                         std::span<const ClockMap> maps);
+
+template <class See>
+Result<void> for_each_record(const Trace& trace, const See& see) {
+  Record record;
+  const auto each = [&](std::string_view line) -> Result<void> {
+    return record.parse(line, trace.header) ? see(record) : Result<void>();
+  };
+  TRY_ASSIGN(const TextFacts facts, for_each_line(trace.path, trace.max_unpacked, each));
+  if (facts.hash == trace.facts.hash && facts.bytes == trace.facts.bytes) return {};
+  return has_changed(trace.path);
+}
+
+}  // namespace entrain::paraver
