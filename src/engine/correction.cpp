@@ -30,7 +30,6 @@
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "engine/verification.hpp"
-#include "formats/constant_shifts.hpp"
 #include "formats/registry/open.hpp"
 #include "match/graph.hpp"
 #include "output/output.hpp"
@@ -251,7 +250,7 @@ Result<Correction::Outcome> Correction::attempt(const CheckOptions& check, bool 
   trace::begin_phase(progress_, "correct");
   maps_ = t_.presync.maps;
   if (shifts_as_a_whole()) {
-    formats::ConstantShifts shifts = formats::constant_shifts(t_.loaded.trace, maps_);
+    formats::ConstantShifts shifts = source_.whole_shifts(options_.mode, t_.loaded.trace, maps_);
     maps_ = std::move(shifts.maps);
     left_out_ = std::move(shifts.left_out);
     if (!shifts.note.empty()) t_.report.notes.push_back(std::move(shifts.note));
@@ -390,9 +389,9 @@ std::vector<trace::Property> Correction::properties() const {
 
 Result<std::unique_ptr<formats::Source>> open_to_correct(const Run& run, const Paths& paths,
                                                          const CorrectOptions& options) {
-  TRY_ASSIGN(
-      std::unique_ptr<formats::Source> source,
-      formats::open(run.processes, paths, options.check.threads, options.check.max_unpacked_bytes));
+  TRY_ASSIGN(std::unique_ptr<formats::Source> source,
+             formats::open(run.processes, paths, options.check.threads,
+                           options.check.max_unpacked_bytes, options.check.match));
   TRY(source->check_options(options.check));
   TRY(check_options(options));
   TRY(source->check_writable(options.mode, options.mark_offsets));
