@@ -41,7 +41,8 @@ class Test:
         self.expect(done.returncode in allowed, arguments, "exit code", done.returncode, "not", code,
                     done.stdout[-500:], done.stderr[-500:])
         if done.returncode == 2:
-            self.expect(done.stderr.count("\n") == 1, arguments, "more than a sentence:", done.stderr)
+            self.expect(done.stderr.startswith("entrain: ") and done.stderr.count("entrain: ") == 1,
+                        arguments, "not a sentence:", done.stderr)
         return done
 
     def checked(self, path, *options, code):
@@ -113,13 +114,13 @@ def test_kinds(test):
         wrong, true = make(test.folder / name, hosts, kind, **options)
         test.run("check", true, *match)
         report = test.checked(wrong, *match, code=1)
-        test.expect(report["edges"] >= 1990, name, "edges", report["edges"])
+        test.expect(report["checked_edges"] >= 1990, name, report["checked_edges"])
         right = test.folder / name / "right"
         test.run("correct", wrong, "-o", right, *match)
         report = test.checked(right, *match, code=0)
         same_but_times(test, wrong, right)
         error = errors_of(true, right)
-        test.expect(error < 60_000, name, "is wrong by", error, "ns")
+        test.expect(error < 90_000, name, "is wrong by", error, "ns")
         print(f"{name}: error {error / 1000:.1f} us")
 
 
@@ -142,7 +143,7 @@ def test_verbs(test):
     other = test.folder / "verbs" / "other"
     shutil.copytree(run / "alpha", other)
     done = test.run("compare", run / "beta", other, code=2)
-    test.expect("not the same trace" in done.stderr, done.stderr)
+    test.expect("not the same trace" in done.stderr)
     # Parts of a run from several folders.
     both = test.folder / "verbs" / "both"
     test.run("correct", run / "alpha", run / "beta", "-o", both)
@@ -178,7 +179,7 @@ def test_matching(test):
         host.add(BEGIN + at + 900, name, tcp_packet(0, 1, 0, 780, 1, device="eth0"))
     write_run(test.folder / "matching", hosts)
     report = test.checked(test.folder / "matching", code=0)
-    test.expect(report["edges"] == 41, "edges", report["edges"])
+    test.expect(report["checked_edges"] == 41, "edges", report["checked_edges"])
     told = json.dumps(report)
     for name in ("messages_seen_twice", "messages_in_a_host", "sends_without_receive"):
         test.expect(name in told, name)
@@ -188,7 +189,7 @@ def test_rules(test):
     run, _ = make(test.folder / "rules", [Host("alpha"), Host("beta", 90_000)], "user", 100)
     for rule in ("", "send=a", "send=a:b,receive=c", "send=a:b+c,receive=d:e"):
         done = test.run("check", run, "--match", rule, code=2)
-        test.expect("--match" in done.stderr, done.stderr)
+        test.expect("--match" in done.stderr)
     done = test.run("check", run, code=3)
     test.expect("--match" in done.stdout, "the way to edges is named")
     example = Path(__file__).parents[2] / "examples" / "services" / "ascend.json"
@@ -235,7 +236,7 @@ def test_hostile(test):
         test.run("check", run, code=1)
         done = test.run("correct", run, "-o", base / "clock" / name / "out",
                         code=2 if name == "none" else 0)
-        test.expect(name == "uuid" or "does not name the clock" in done.stderr, done.stderr)
+        test.expect(name == "uuid" or "does not name the clock" in done.stderr)
 
     for name, frequency, offset in (("hz", 1, 1_699_000_000), ("far", NS, 2**63 - 1),
                                     ("too-far", NS, 2**64 - 1), ("near-62", NS, 2**62 - 10**12),
@@ -246,7 +247,7 @@ def test_hostile(test):
             host.freq, host.offset = frequency, offset
             write_trace(base / name / host.name, host)
         test.run("check", base / name, code=any_code)
-        test.run("correct", base / name, "-o", base / name / "out", code=any_code)
+        test.run("correct", base / name, "-o", base / f"{name}-out", code=any_code)
 
     run = one_run(base / "hz-clock")
     for host in ("alpha", "beta"):
@@ -260,7 +261,7 @@ def test_hostile(test):
     (base / "empty").mkdir()
     write_trace(base / "empty" / "a", Host("alpha"))
     done = test.run("check", base / "empty", code=2)
-    test.expect("no event with a time" in done.stderr, done.stderr)
+    test.expect("no event with a time" in done.stderr)
 
 
 def test_at_random(test, seconds, seed):
@@ -271,7 +272,7 @@ def test_at_random(test, seconds, seed):
         add_messages(hosts, 12, 1, kind)
     write_run(test.folder / "seed", hosts)
     write_run(test.folder / "text", hosts, in_packets=False)
-    end, runs, codes = time.monotonic() + seconds, 0, {}
+    end, runs, codes, before = time.monotonic() + seconds, 0, {}, test.failures
     while time.monotonic() < end:
         run = test.folder / "random"
         shutil.rmtree(run, ignore_errors=True)
@@ -298,8 +299,8 @@ def test_at_random(test, seconds, seed):
         path.write_bytes(data)
         done = test.run("correct", run, "-o", test.folder / "random-out", code=(0, 1, 2, 3))
         codes[done.returncode] = codes.get(done.returncode, 0) + 1
-        if test.failures:
-            shutil.copytree(run, test.folder / "kept", dirs_exist_ok=True)
+        if test.failures > before:
+            shutil.copytree(run, "ctf-failure", dirs_exist_ok=True)
             break
         runs += 1
     print(f"at random: {runs} runs, exit codes {codes}")

@@ -22,6 +22,7 @@
 #include "formats/ctf/metadata.hpp"
 #include "formats/ctf/reader.hpp"
 #include "formats/ctf/rules.hpp"
+#include "output/mark.hpp"
 #include "trace/straight_stamps.hpp"
 
 namespace entrain::ctf {
@@ -53,7 +54,7 @@ struct OneTrace {
   std::vector<std::uint32_t> clocks;  ///< per clock of the trace its position in the run
 };
 
-/// All files below the roots, in order. Links to folders are not followed.
+/// All files below the roots, in order, but marks of results. Links to folders are not followed.
 Result<std::vector<InputFile>> files_below(std::span<const fs::path> roots) {
   std::vector<InputFile> files;
   for (std::size_t r = 0; r < roots.size(); ++r) {
@@ -61,7 +62,7 @@ Result<std::vector<InputFile>> files_below(std::span<const fs::path> roots) {
     fs::recursive_directory_iterator it(roots[r], error);
     for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
       std::error_code unknown;
-      if (!it->is_regular_file(unknown)) continue;
+      if (!it->is_regular_file(unknown) || it->path().filename() == k_folder_mark) continue;
       files.push_back({.root = r,
                        .path = it->path().lexically_relative(roots[r]),
                        .size = it->file_size(unknown),
@@ -184,10 +185,11 @@ Result<void> Run::read_traces() {
     events += one.facts.events;
   }
   if (events == 0) {
-    return fail(ErrorKind::input,
-                fmt::format("{} holds no event with a time: its traces are empty, or their streams "
-                            "have no clock",
-                            roots_.front().string()));
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} holds no event with a time: its traces are empty, their streams have "
+                    "no clock, or times are before the origin or after 2^62 ns",
+                    roots_.front().string()));
   }
   add_messages(std::move(ends));
   return {};

@@ -252,8 +252,10 @@ class Sink {
     known.number = classes_.size() - 1;
     known.name.add(std::string_view(name));
     for (std::uint32_t r = 0; r < rules_.size(); ++r) {
-      if (rules_[r].send.event == name) known.ends.emplace_back(r, true);
-      if (rules_[r].receive.event == name) known.ends.emplace_back(r, false);
+      for (const bool is_send : {true, false}) {
+        const auto& events = (is_send ? rules_[r].send : rules_[r].receive).events;
+        if (std::ranges::count(events, name) > 0) known.ends.emplace_back(r, is_send);
+      }
     }
     wire_.put(Record::name);
     wire_.put(name);

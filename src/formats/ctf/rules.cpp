@@ -30,7 +30,7 @@ std::vector<FieldPath> paths_of(std::string_view fields) {
 }
 
 bool is_complete(const RuleEnd& end) {
-  if (end.event.empty()) return false;
+  if (end.events.empty() || end.events.front().empty()) return false;
   for (const FieldPath& path : end.key) {
     for (const std::string& name : path) {
       if (name.empty()) return false;
@@ -43,40 +43,34 @@ bool is_complete(const RuleEnd& end) {
 RuleEnd end_of(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return {};
-  return {.event = std::string(text.substr(0, colon)), .key = paths_of(text.substr(colon + 1))};
+  return {.events = {std::string(text.substr(0, colon))}, .key = paths_of(text.substr(colon + 1))};
 }
 
 // The window tells acknowledgements of equal numbers apart.
 constexpr std::string_view k_socket_fields = "seq+ack_seq+flags+window";
-constexpr std::string_view k_ends =
+constexpr std::string_view k_packet_fields =
     "network_header.saddr+network_header.daddr+network_header.transport_header.source_port+"
     "network_header.transport_header.dest_port+network_header.transport_header.seq+"
     "network_header.transport_header.ack_seq+network_header.transport_header.flags+"
     "network_header.transport_header.window_size+";
 
 std::vector<Rule> make_known_rules() {
-  std::vector<Rule> rules;
-  const auto add = [&](std::string name, std::string send, std::string receive,
-                       const std::string& fields) -> Rule& {
-    rules.push_back({.name = std::move(name),
-                     .send = {std::move(send), paths_of(fields)},
-                     .receive = {std::move(receive), paths_of(fields)}});
-    return rules.back();
-  };
-  add("TCP packets (inet_sock_local)", "inet_sock_local_out", "inet_sock_local_in",
-      std::string(k_socket_fields));
-  for (const char* receive : {"netif_receive_skb", "net_if_receive_skb"}) {
-    // A packet sent again has another id (IPv4); IPv6 has none.
-    for (const auto& [version, last] : {std::pair("TCP over IPv4", "network_header.id"),
-                                        {"TCP over IPv6", "network_header.flow_lbl"}}) {
-      add(fmt::format("{} ({})", version, receive), "net_dev_queue", receive,
-          std::string(k_ends) + last)
-          .place = {"name"};
-    }
+  std::vector<Rule> rules{{.name = "TCP packets of sockets",
+                           .send = {{"inet_sock_local_out"}, paths_of(k_socket_fields)},
+                           .receive = {{"inet_sock_local_in"}, paths_of(k_socket_fields)}},
+                          {.name = "ROS 2 messages",
+                           .send = {{"ros2:rmw_publish"}, {{"timestamp"}}},
+                           .receive = {{"ros2:rmw_take"}, {{"source_timestamp"}}},
+                           .place = {"rmw_subscription_handle"}}};
+  // A packet that is sent again has another id (IPv4); IPv6 has none.
+  for (const auto& [name, last] : {std::pair("TCP packets over IPv4", "network_header.id"),
+                                   {"TCP packets over IPv6", "network_header.flow_lbl"}}) {
+    const auto key = paths_of(std::string(k_packet_fields) + last);
+    rules.push_back({.name = name,
+                     .send = {{"net_dev_queue"}, key},
+                     .receive = {{"netif_receive_skb", "net_if_receive_skb"}, key},
+                     .place = {"name"}});
   }
-  Rule& ros = add("ROS 2 messages", "ros2:rmw_publish", "ros2:rmw_take", "timestamp");
-  ros.receive.key = paths_of("source_timestamp");
-  ros.place = {"rmw_subscription_handle"};
   return rules;
 }
 

@@ -13,9 +13,9 @@ namespace entrain::ctf {
 /// Options of variants are stepped through without a name.
 using FieldPath = std::vector<std::string>;
 
-/// An end of messages: events of a name that have all of these fields.
+/// An end of messages: events of one of these names that have all of these fields.
 struct RuleEnd {
-  std::string event;
+  std::vector<std::string> events;
   std::vector<FieldPath> key;  ///< fields whose values both ends of a message have
 };
 

@@ -13,9 +13,9 @@ using testing::HasSubstr;
 TEST(rules, name_ends_at_the_last_colon) {
   const Rule rule =
       parse_rule("send=app:request:id+conn.port,receive=app:serve:request+peer.port").value();
-  EXPECT_EQ(rule.send.event, "app:request");
+  EXPECT_THAT(rule.send.events, ElementsAre("app:request"));
   EXPECT_THAT(rule.send.key, ElementsAre(FieldPath{"id"}, FieldPath{"conn", "port"}));
-  EXPECT_EQ(rule.receive.event, "app:serve");
+  EXPECT_THAT(rule.receive.events, ElementsAre("app:serve"));
   EXPECT_THAT(rule.receive.key, ElementsAre(FieldPath{"request"}, FieldPath{"peer", "port"}));
 }
 
