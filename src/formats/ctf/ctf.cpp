@@ -124,7 +124,7 @@ class Run : public formats::Recording {
                                             const OneTrace& one,
                                             std::span<const ClockMap> maps) const;
   [[nodiscard]] Result<void> check_unchanged() const;
-  [[nodiscard]] Result<void> read_again(bool contents, const SeeEvent& see) const;
+  [[nodiscard]] Result<void> read_again(const SeeEvent& see) const;
   /// Folder of a root in a copy.
   [[nodiscard]] fs::path root_in(const fs::path& folder, std::size_t root) const {
     return roots_.size() == 1 ? folder : folder / roots_[root].filename();
@@ -160,28 +160,23 @@ Result<void> Run::prepare() {
 Result<void> Run::read_traces() {
   std::vector<Sighting> ends;
   for (OneTrace& one : traces_) {
-    std::vector<std::optional<StampRange>> ranges;
+    const std::size_t first = ends.size();
     const auto see = [&](const Event& event) -> Result<void> {
-      if (event.clock >= ranges.size()) ranges.resize(event.clock + 1);
-      std::optional<StampRange>& range = ranges[event.clock];
-      if (!range) range = {event.time, event.time};
-      range = {std::min(range->first, event.time), std::max(range->last, event.time)};
       for (const MessageEnd& end : event.ends) {
         ends.push_back({.end = end, .clock = event.clock, .time = event.time});
       }
       return {};
     };
-    const std::size_t first = ends.size();
     TRY(check_metadata(roots_[one.root] / one.path / k_metadata_name));
     TRY_ASSIGN(one.facts, read_trace(roots_[one.root] / one.path, rules_, false, see));
-    for (const ClockClass& clock : one.facts.clocks) one.clocks.push_back(clock_of(one, clock));
-    for (std::size_t i = first; i < ends.size(); ++i) ends[i].clock = one.clocks[ends[i].clock];
-    for (std::size_t c = 0; c < ranges.size(); ++c) {
+    for (std::size_t c = 0; c < one.facts.clocks.size(); ++c) {
+      one.clocks.push_back(clock_of(one, one.facts.clocks[c]));
+      const std::optional<StampRange>& own = one.facts.spans[c];
       std::optional<StampRange>& all = clocks.clocks[one.clocks[c]].events;
-      if (!ranges[c]) continue;
-      if (!all) all = ranges[c];
-      all = {std::min(all->first, ranges[c]->first), std::max(all->last, ranges[c]->last)};
+      if (!all || !own) all = own ? own : all;
+      if (own) all = {std::min(all->first, own->first), std::max(all->last, own->last)};
     }
+    for (std::size_t i = first; i < ends.size(); ++i) ends[i].clock = one.clocks[ends[i].clock];
     events += one.facts.events;
   }
   if (events == 0) {
@@ -223,7 +218,9 @@ void Run::add_messages(std::vector<Sighting> ends) {
   const std::uint64_t total = messages.edges.size();
   set_refuted_aside(drop_refuted(messages.edges, ends), total, "events");
   for (const auto& [send, receive] : messages.edges) {
-    list.add({send.clock, send.time}, {receive.clock, receive.time});
+    // A clock of coarse counts shows the time at which a count began.
+    const std::uint64_t granule = clocks.clocks[receive.clock].granule;
+    list.add({send.clock, send.time}, {receive.clock, receive.time + granule});
   }
   for (std::size_t r = 0; r < rules_.size(); ++r) {
     const std::uint64_t paired = messages.paired_of_rule[r];
@@ -387,11 +384,11 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
               "write to another disk");
 }
 
-Result<void> Run::read_again(bool contents, const SeeEvent& see) const {
+Result<void> Run::read_again(const SeeEvent& see) const {
   TRY(check_unchanged());
   for (const OneTrace& one : traces_) {
     const auto show = [&](const Event& event) { return see(event, one.clocks[event.clock], one); };
-    TRY(read_trace(roots_[one.root] / one.path, rules_, contents, show));
+    TRY(read_trace(roots_[one.root] / one.path, rules_, true, show));
   }
   return {};
 }
@@ -400,18 +397,17 @@ Result<formats::EventTimes> Run::event_times() const {
   formats::EventTimes times;
   times.of_clock.resize(clocks.clocks.size());
   times.files.resize(roots_.size());
-  TRY(read_again(true,
-                 [&](const Event& event, std::uint32_t clock, const OneTrace& one) -> Result<void> {
-                   times.of_clock[clock].emplace_back(event.time, !event.ends.empty());
-                   times.files[one.root].add(event.contents);
-                   return {};
-                 }));
+  TRY(read_again([&](const Event& event, std::uint32_t clock, const OneTrace& one) -> Result<void> {
+    times.of_clock[clock].emplace_back(event.time, !event.ends.empty());
+    times.files[one.root].add(event.contents);
+    return {};
+  }));
   return times;
 }
 
 Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
   std::vector<std::uint64_t> hashes;
-  TRY(read_again(true, [&](const Event& event, std::uint32_t, const OneTrace& one) -> Result<void> {
+  TRY(read_again([&](const Event& event, std::uint32_t, const OneTrace& one) -> Result<void> {
     if (one.root == file) hashes.push_back(event.contents);
     return {};
   }));
@@ -421,7 +417,7 @@ Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
 /// Events have no length. Their rows are streams, one of each processor.
 Result<void> Run::for_each_work(
     const std::function<Result<void>(const formats::Work&)>& see) const {
-  return read_again(false, [&](const Event& event, std::uint32_t clock, const OneTrace& one) {
+  return read_again([&](const Event& event, std::uint32_t clock, const OneTrace& one) {
     const std::string row = (one.path / event.stream).string();
     return see(
         {.clock = clock, .begin = event.time, .end = event.time, .name = event.name, .row = row});

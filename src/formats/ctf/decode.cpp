@@ -114,8 +114,7 @@ std::string reason_of_library() {
 /// The sink of a graph: takes all messages of a trace.
 class Sink {
  public:
-  Sink(std::span<const Rule> rules, bool contents, Wire& wire)
-      : rules_(rules), contents_(contents), wire_(wire) {}
+  Sink(std::span<const Rule> rules, bool all, Wire& wire) : rules_(rules), all_(all), wire_(wire) {}
 
   std::uint64_t ports = 0;
   TraceFacts facts;
@@ -200,7 +199,10 @@ class Sink {
     bt_clock_class_get_offset(clock, &seen.offset_s, &seen.offset);
     const auto known = std::ranges::find(facts.clocks, seen.name, &ClockClass::name);
     const auto number = static_cast<std::uint64_t>(known - facts.clocks.begin());
-    if (known == facts.clocks.end()) facts.clocks.push_back(std::move(seen));
+    if (known == facts.clocks.end()) {
+      facts.clocks.push_back(std::move(seen));
+      facts.spans.emplace_back();
+    }
     return number;
   }
 
@@ -219,26 +221,25 @@ class Sink {
       return;
     }
     ++facts.events;
+    const auto stamp = static_cast<std::uint64_t>(time);
+    std::optional<StampRange>& span = facts.spans[*clock_];
+    if (!span) span = {stamp, stamp};
+    span = {std::min(span->first, stamp), std::max(span->last, stamp)};
     const bt_event* const event = bt_message_event_borrow_event_const(message);
     const KnownClass& known = class_of(bt_event_borrow_class_const(event));
     ends_.clear();
     for (const auto& [rule, is_send] : known.ends) add_end(event, rule, is_send);
+    if (!all_ && ends_.empty()) return;
     Key contents = known.name;
-    if (contents_) {
+    if (all_) {
       add_field(bt_event_borrow_common_context_field_const(event), contents);
       add_field(bt_event_borrow_specific_context_field_const(event), contents);
       add_field(bt_event_borrow_payload_field_const(event), contents);
     }
-    wire_.put(Record::event);
-    for (const std::uint64_t number : {known.number, *clock_, static_cast<std::uint64_t>(time),
-                                       contents.a, std::uint64_t{ends_.size()}}) {
-      wire_.put(number);
-    }
+    wire_.put({static_cast<std::uint64_t>(Record::event), known.number, *clock_, stamp, contents.a,
+               ends_.size()});
     for (const MessageEnd& end : ends_) {
-      for (const std::uint64_t number :
-           {end.key.a, end.key.b, std::uint64_t{end.rule}, std::uint64_t{end.is_send}, end.place}) {
-        wire_.put(number);
-      }
+      wire_.put({end.key.a, end.key.b, end.rule, std::uint64_t{end.is_send}, end.place});
     }
   }
 
@@ -279,7 +280,7 @@ class Sink {
   }
 
   std::span<const Rule> rules_;
-  bool contents_;
+  bool all_;
   Wire& wire_;
   Held<bt_message_iterator, bt_message_iterator_put_ref> iterator_;
   std::uint64_t next_port_ = 0;
@@ -350,17 +351,15 @@ void put_facts(const TraceFacts& facts, Wire& wire) {
   wire.put(Record::facts);
   wire.put(facts.hostname);
   wire.put(facts.clocks.size());
-  for (const ClockClass& clock : facts.clocks) {
+  for (std::size_t c = 0; c < facts.clocks.size(); ++c) {
+    const ClockClass& clock = facts.clocks[c];
     wire.put(clock.name);
     wire.put(clock.uuid);
-    wire.put(clock.frequency);
-    wire.put(static_cast<std::uint64_t>(clock.offset_s));
-    wire.put(clock.offset);
+    const StampRange span = facts.spans[c].value_or(StampRange{1, 0});
+    wire.put({clock.frequency, static_cast<std::uint64_t>(clock.offset_s), clock.offset, span.first,
+              span.last});
   }
-  for (const std::uint64_t count :
-       {facts.events, facts.without_clock, facts.out_of_range, facts.discarded}) {
-    wire.put(count);
-  }
+  wire.put({facts.events, facts.without_clock, facts.out_of_range, facts.discarded});
 }
 
 #endif
@@ -369,7 +368,7 @@ void put_facts(const TraceFacts& facts, Wire& wire) {
 
 #ifdef ENTRAIN_HAS_BABELTRACE2
 
-void decode(const fs::path& folder, std::span<const Rule> rules, bool contents, Wire& wire) {
+void decode(const fs::path& folder, std::span<const Rule> rules, bool all, Wire& wire) {
   const bt_plugin* plugin = nullptr;
   // No folder of the user is searched for plugins: these would run here.
   bt_plugin_find("ctf", BT_FALSE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin);
@@ -378,7 +377,7 @@ void decode(const fs::path& folder, std::span<const Rule> rules, bool contents, 
                      "the CTF plugin of libbabeltrace2 is missing, which reads CTF traces (Debian: "
                      "libbabeltrace2-0)");
   }
-  Sink sink(rules, contents, wire);
+  Sink sink(rules, all, wire);
   if (run(folder, plugin, sink)) return put_facts(sink.facts, wire);
   fail_with(wire, ErrorKind::input,
             fmt::format("libbabeltrace2 cannot read the CTF trace {}: {}", folder.string(),

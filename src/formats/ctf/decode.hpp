@@ -11,7 +11,6 @@ namespace entrain::ctf {
 
 /// Reads a trace by libbabeltrace2, and writes records of it. For a process of its own: the library
 /// ends a process in which it finds a mistake of its own, and some damaged traces show such.
-void decode(const std::filesystem::path& folder, std::span<const Rule> rules, bool contents,
-            Wire& wire);
+void decode(const std::filesystem::path& folder, std::span<const Rule> rules, bool all, Wire& wire);
 
 }  // namespace entrain::ctf

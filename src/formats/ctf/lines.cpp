@@ -65,7 +65,8 @@ ClockClass retimed(const ClockClass& clock, const ClockMap& map, const Span& spa
     result.frequency = static_cast<std::uint64_t>(std::clamp(frequency, Wide{1}, k_most_hz));
   }
   const Wide middle = Wide{span.first} + length / 2, new_middle = first + new_length / 2;
-  const Wide offset = nearest(new_middle * result.frequency, k_ns) - count_at(clock, middle);
+  const Wide offset =
+      offset_of(clock) + nearest(new_middle * result.frequency - middle * clock.frequency, k_ns);
   const Wide kept = offset - Wide{clock.offset_s} * result.frequency;
   if (kept < 0 || kept > k_most_hz) {
     result.offset_s = static_cast<std::int64_t>(floor_of(offset, result.frequency));

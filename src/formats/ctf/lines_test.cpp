@@ -23,7 +23,7 @@ ClockMap line(const Span& span, std::int64_t first, std::int64_t last) {
 
 TEST(lines, a_constant_is_exact_and_leaves_the_frequency) {
   const Span span{k_begin, k_begin + 100 * k_s};
-  for (const std::int64_t shift : {-5'000'000'001, -1, 1, 7, 123'456'789}) {
+  for (const std::int64_t shift : std::initializer_list<std::int64_t>{-5'000'000'001, -1, 1, 7}) {
     const ClockClass after = retimed(monotonic(), ClockMap().shifted(shift), span);
     EXPECT_EQ(after.frequency, monotonic().frequency);
     EXPECT_EQ(after.offset_s, 0);
@@ -64,7 +64,7 @@ TEST(lines, clocks_of_any_frequency_are_right_to_a_count) {
     const ClockMap map = ClockMap().shifted(-3 * k_s - 5);
     const ClockClass after = retimed(clock, map, span);
     EXPECT_EQ(after.frequency, frequency);
-    const auto count = static_cast<std::int64_t>(1 + k_s / frequency);
+    const auto count = static_cast<std::int64_t>(1 + k_s / frequency / 2);
     EXPECT_LE(std::abs(map_between(clock, after, span)(span.first) - map(span.first)), count);
   }
 }

@@ -34,8 +34,7 @@ constexpr std::uint64_t k_most_memory = std::uint64_t{4} << 30;  ///< of the rea
 constexpr std::uint64_t k_most_clocks = 65'536;
 
 /// Reads in a process of its own, which ends with its parent and says nothing but by the wire.
-[[noreturn]] void live(const fs::path& folder, std::span<const Rule> rules, bool contents,
-                       int output) {
+[[noreturn]] void live(const fs::path& folder, std::span<const Rule> rules, bool all, int output) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
   const rlimit none{0, 0}, memory{k_most_memory, k_most_memory};
@@ -43,7 +42,7 @@ constexpr std::uint64_t k_most_clocks = 65'536;
   ::setrlimit(RLIMIT_DATA, &memory);
   ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
   Wire wire(output, "w");
-  decode(folder, rules, contents, wire);
+  decode(folder, rules, all, wire);
   wire.close();
   ::_exit(0);
 }
@@ -72,14 +71,18 @@ TraceFacts facts_from(Wire& wire) {
     ClockClass& clock = facts.clocks.emplace_back();
     clock.name = wire.text();
     clock.uuid = wire.text();
-    clock.frequency = wire.number();
-    clock.offset_s = static_cast<std::int64_t>(wire.number());
-    clock.offset = wire.number();
+    const auto [frequency, offset_s, offset, first, last] = wire.numbers<5>();
+    clock.frequency = frequency;
+    clock.offset_s = static_cast<std::int64_t>(offset_s);
+    clock.offset = offset;
+    facts.spans.emplace_back();
+    if (first <= last) facts.spans.back() = {first, last};
   }
-  for (std::uint64_t* const count :
-       {&facts.events, &facts.without_clock, &facts.out_of_range, &facts.discarded}) {
-    *count = wire.number();
-  }
+  const auto [events, without_clock, out_of_range, discarded] = wire.numbers<4>();
+  facts.events = events;
+  facts.without_clock = without_clock;
+  facts.out_of_range = out_of_range;
+  facts.discarded = discarded;
   return facts;
 }
 
@@ -101,26 +104,20 @@ Result<std::optional<TraceFacts>> take_all(Wire& wire, std::size_t rules,
     } else if (record == Record::name) {
       names.push_back(wire.text());
     } else if (record == Record::event) {
-      const std::uint64_t name = wire.number();
-      Event event{.clock = static_cast<std::uint32_t>(wire.number()),
-                  .time = wire.number(),
-                  .name = {},
-                  .stream = stream,
-                  .contents = wire.number(),
-                  .ends = {}};
-      const std::uint64_t size = wire.number();
-      if (name >= names.size() || event.clock >= k_most_clocks || size > 2 * rules) break;
+      const auto [name, clock, time, contents, size] = wire.numbers<5>();
+      if (name >= names.size() || clock >= k_most_clocks || size > 2 * rules) break;
       ends.resize(size);
       for (MessageEnd& end : ends) {
-        end.key = {wire.number(), wire.number()};
-        end.rule = static_cast<std::uint32_t>(wire.number());
-        end.is_send = wire.number() != 0;
-        end.place = wire.number();
-        if (end.rule >= rules) return std::nullopt;
+        const auto [a, b, rule, is_send, place] = wire.numbers<5>();
+        if (rule >= rules) return std::nullopt;
+        end = {{a, b}, static_cast<std::uint32_t>(rule), is_send != 0, place};
       }
-      event.name = names[name];
-      event.ends = ends;
-      TRY(see(event));
+      TRY(see({.clock = static_cast<std::uint32_t>(clock),
+               .time = time,
+               .name = names[name],
+               .stream = stream,
+               .contents = contents,
+               .ends = ends}));
     } else {
       break;
     }
@@ -144,12 +141,12 @@ void Key::add(std::string_view text) {
   }
 }
 
-Result<TraceFacts> read_trace(const fs::path& folder, std::span<const Rule> rules, bool contents,
+Result<TraceFacts> read_trace(const fs::path& folder, std::span<const Rule> rules, bool all,
                               const std::function<Result<void>(const Event&)>& see) {
   std::array<int, 2> ends{-1, -1};
   const bool has_pipe = ::pipe2(ends.data(), O_CLOEXEC) == 0;
   const pid_t process = has_pipe ? ::fork() : -1;
-  if (process == 0) live(folder, rules, contents, ends[1]);
+  if (process == 0) live(folder, rules, all, ends[1]);
   const int number = errno;
   if (has_pipe) ::close(ends[1]);
   Wire wire(ends[0], "r");

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -31,18 +33,24 @@ class Wire {
     file_ = nullptr;
   }
 
-  void put(std::uint64_t number) { std::fwrite(&number, sizeof number, 1, file_); }
+  void put(std::uint64_t number) { put({number}); }
+  void put(std::initializer_list<std::uint64_t> numbers) {
+    std::fwrite(numbers.begin(), sizeof(std::uint64_t), numbers.size(), file_);
+  }
   void put(Record record) { put(static_cast<std::uint64_t>(record)); }
   void put(std::string_view text) {
     put(text.size());
     std::fwrite(text.data(), 1, text.size(), file_);
   }
 
-  /// The next number; 0 at the end.
-  std::uint64_t number() {
-    std::uint64_t number = 0;
-    return std::fread(&number, sizeof number, 1, file_) == 1 ? number : 0;
+  /// The next numbers; zeros at the end.
+  template <std::size_t count>
+  std::array<std::uint64_t, count> numbers() {
+    std::array<std::uint64_t, count> numbers{};
+    if (std::fread(numbers.data(), sizeof(std::uint64_t), count, file_) != count) return {};
+    return numbers;
   }
+  std::uint64_t number() { return numbers<1>()[0]; }
   Record record() { return static_cast<Record>(number()); }
   std::string text() {
     constexpr std::uint64_t k_most = std::uint64_t{1} << 20;
