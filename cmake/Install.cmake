@@ -48,6 +48,11 @@ if(entrain_type STREQUAL "STATIC_LIBRARY")
   string(APPEND ENTRAIN_STATIC_DEPENDENCIES
          "\nfind_library(ZSTD_LIBRARY zstd REQUIRED)\nif(NOT TARGET entrain_zstd)\n  add_library(entrain_zstd UNKNOWN IMPORTED)\n  set_target_properties(entrain_zstd PROPERTIES IMPORTED_LOCATION \${ZSTD_LIBRARY})\nendif()")
   set(ENTRAIN_PC_REQUIRES "fmt simdjson zlib libzstd")
+  if(TARGET PkgConfig::babeltrace2)
+    string(APPEND ENTRAIN_STATIC_DEPENDENCIES
+           "\nfind_dependency(PkgConfig)\npkg_check_modules(babeltrace2 REQUIRED QUIET IMPORTED_TARGET babeltrace2)")
+    string(APPEND ENTRAIN_PC_REQUIRES " babeltrace2")
+  endif()
   set(ENTRAIN_PC_LIBS "-pthread")
 endif()
 

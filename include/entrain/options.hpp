@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace entrain {
 
@@ -176,6 +177,9 @@ struct CheckOptions {
   /// Largest unpacked size of a packed file (.gz, .zst), bytes. 0: 250 times its packed size, at
   /// least 256 MiB and at most 64 GiB.
   std::uint64_t max_unpacked_bytes = 0;
+  /// Rules by which events of CTF traces are messages, beside those that are known; each
+  /// "send=NAME:FIELDS,receive=NAME:FIELDS" (docs/manual/ctf.md).
+  std::vector<std::string> match{};
 };
 
 /// The form in which a corrected archive is stored.

@@ -178,6 +178,20 @@ void CheckArguments::declare(OptionSet& set) {
       "names in tables counts, and no file takes its place: where it is more, they are refused. "
       "Use it when a trace is larger than the machine. Default: no limit.");
   add_max_unpacked(set, options.max_unpacked_bytes);
+  set.values(
+      "--match", "RULE",
+      [this](std::string_view text) -> Result<void> {
+        options.match.emplace_back(text);
+        return {};
+      },
+      "Events of CTF traces that are messages: send=NAME:FIELDS,receive=NAME:FIELDS, e.g. "
+      "send=app:request:id,receive=app:serve:id. An event of the first name is the send of the one "
+      "of the second name, on another host, whose fields have the same values. Several fields "
+      "stand "
+      "with + between them, and those inside others with a dot: conn.port+conn.seq. May be given "
+      "more than once. Use it for tracepoints of your own; TCP packets and ROS 2 messages are "
+      "known. "
+      "Default: only these.");
   set.flag("--strict-latency", options.strict_latency,
            "Also call it a violation, with exit status 1, if a receive is not earlier than its "
            "send, but closer to it than the minimum latency (see --mu). Use it with a mu that you "

@@ -47,7 +47,7 @@ Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths
   const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open_to_correct(run, paths, options));
   Correction correction(run, *source, options);
-  TRY(correction.compute(true, Correction::Writing::no));
+  TRY(correction.compute(true, Correction::Writing::planned));
   TRY(correction.explain(correction.verify_planned()));
   TRY(correction.explain(correction.check_before()));
   TRY(correction.explain(correction.make_page()));

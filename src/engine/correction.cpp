@@ -30,7 +30,6 @@
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "engine/verification.hpp"
-#include "formats/constant_shifts.hpp"
 #include "formats/registry/open.hpp"
 #include "match/graph.hpp"
 #include "output/output.hpp"
@@ -64,7 +63,7 @@ bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_comp
 }  // namespace
 
 Result<void> Correction::compute(bool report, Writing writing) {
-  writing_ = writing == Writing::yes;
+  writing_ = writing;
   report_.run.phases.scan += source_.open_s();
   TRY_ASSIGN(const Outcome outcome, attempt(options_.check, report));
   if (outcome == Outcome::contradicted) TRY(split_clocks(report));
@@ -158,10 +157,13 @@ Result<void> Correction::commit(const CorrectReport& report) {
 }
 
 CorrectReport Correction::take_report() {
-  if (writing_) report_.mode = options_.mode;
+  if (writing_ == Writing::yes) report_.mode = options_.mode;
   report_.timeline = std::move(t_.report);
   for (const std::string& note : source_.remarks().notes) {
     report_.timeline.notes.push_back(note);
+  }
+  if (!is_overlay() && !whole_note_.empty() && report_.after.violations > 0) {
+    report_.after.estimation.warnings.push_back(std::move(whole_note_));
   }
   const TimeRange range = time_range(t_.loaded.share(processes_), t_.presync.maps);
   for (const AmortizationPass& pass : report_.passes) {
@@ -251,10 +253,11 @@ Result<Correction::Outcome> Correction::attempt(const CheckOptions& check, bool 
   trace::begin_phase(progress_, "correct");
   maps_ = t_.presync.maps;
   if (shifts_as_a_whole()) {
-    formats::ConstantShifts shifts = formats::constant_shifts(t_.loaded.trace, maps_);
+    formats::ConstantShifts shifts = source_.whole_shifts(options_.mode, t_.loaded.trace, maps_);
     maps_ = std::move(shifts.maps);
     left_out_ = std::move(shifts.left_out);
-    if (!shifts.note.empty()) t_.report.notes.push_back(std::move(shifts.note));
+    if (!shifts.note.empty()) t_.report.notes.push_back(shifts.note);
+    whole_note_ = std::move(shifts.note);
   } else if (options_.amortize) {
     TRY_ASSIGN(const Outcome outcome, amortize());
     if (outcome == Outcome::contradicted) return outcome;
@@ -390,9 +393,9 @@ std::vector<trace::Property> Correction::properties() const {
 
 Result<std::unique_ptr<formats::Source>> open_to_correct(const Run& run, const Paths& paths,
                                                          const CorrectOptions& options) {
-  TRY_ASSIGN(
-      std::unique_ptr<formats::Source> source,
-      formats::open(run.processes, paths, options.check.threads, options.check.max_unpacked_bytes));
+  TRY_ASSIGN(std::unique_ptr<formats::Source> source,
+             formats::open(run.processes, paths, options.check.threads,
+                           options.check.max_unpacked_bytes, options.check.match));
   TRY(source->check_options(options.check));
   TRY(check_options(options));
   TRY(source->check_writable(options.mode, options.mark_offsets));

@@ -45,8 +45,8 @@ class Correction {
         source_(source),
         page_(run.page) {}
 
-  /// Whether a new trace is to be written, which not every source allows.
-  enum class Writing : std::uint8_t { no, yes };
+  /// Whether a new trace is to be written, which not every source allows, or only planned.
+  enum class Writing : std::uint8_t { no, planned, yes };
 
   /// Reads the trace and computes its clock maps; with `report` also what is reported of them.
   Result<void> compute(bool report, Writing writing);
@@ -128,7 +128,10 @@ class Correction {
   [[nodiscard]] Result<void> check_maps();
 
   [[nodiscard]] bool is_overlay() const { return options_.mode == WriteMode::overlay; }
-  [[nodiscard]] bool shifts_as_a_whole() const { return source_.shifts_as_a_whole(options_.mode); }
+  /// Without a result to write, clocks have maps of any shape.
+  [[nodiscard]] bool shifts_as_a_whole() const {
+    return (is_overlay() || writing_ != Writing::no) && source_.shifts_as_a_whole(options_.mode);
+  }
   /// What the timeline is wanted for.
   [[nodiscard]] TimelineUse use() const;
 
@@ -157,9 +160,10 @@ class Correction {
   Timeline t_;                               ///< timeline; without its graph, unless it is given
   clocks::Presynchronised measured_;         ///< clocks of the source as it was opened
   std::optional<bounds::ProvenIntervals> proven_;  ///< only if asked for
-  bool writing_ = false;
+  Writing writing_ = Writing::no;
   std::vector<ClockMap> maps_;          ///< map of each location: stored stamp -> corrected time
   std::vector<std::int64_t> left_out_;  ///< of constant shifts, per location, ticks
+  std::string whole_note_;              ///< what results that move clocks as a whole leave out
   Decimal9 gamma_;
   diagnosis::ClockEvidence evidence_;          ///< evidence on the clocks as measured
   std::optional<CheckReport> before_pairing_;  ///< check of the times as measured by the pairs of

@@ -92,8 +92,8 @@ class Exporter {
         workers_(options.check.threads) {}
 
   Result<ExportReport> run(OutputFile& file) {
-    TRY_ASSIGN(source_,
-               formats::open(archive_, options_.check.threads, options_.check.max_unpacked_bytes));
+    TRY_ASSIGN(source_, formats::open(archive_, options_.check.threads,
+                                      options_.check.max_unpacked_bytes, options_.check.match));
     TRY(source_->check_options(options_.check));
     TRY(take_trace());
     find_origin();

@@ -57,7 +57,7 @@ CheckSetting Verification::setting(const formats::Source& source, page::Survey* 
 }
 
 Result<void> Verification::written(const formats::Staged& staged) {
-  if (of_.source.shifts_as_a_whole(of_.options.mode)) {
+  if (is_overlay() && of_.source.shifts_as_a_whole(of_.options.mode)) {
     TRY(planned());
     report_.after.presync = PresyncMethod::constant;
     return {};

@@ -140,7 +140,7 @@ class Recording : public Source {
   void complete(CheckReport& report) const final;
   [[nodiscard]] Result<ArchiveInfo> describe(unsigned threads, Progress* progress) const final;
   [[nodiscard]] bool shifts_as_a_whole(WriteMode mode) const final {
-    return mode == WriteMode::overlay;
+    return mode == WriteMode::overlay || has_lines_only;
   }
   [[nodiscard]] Result<std::unique_ptr<Staged>> stage(
       const WritePlan& plan, const std::filesystem::path& output) const final;
@@ -149,10 +149,11 @@ class Recording : public Source {
   [[nodiscard]] Result<std::shared_ptr<const Rows>> rows(
       const trace::Trace& trace, const WorkFilter& is_wanted = {}) const final;
 
-  bool has_overlay = false;  ///< the format has a manifest for write_overlay()
-  bool has_marks = false;    ///< the format has attributes for write_marked()
-  bool is_one_file = false;  ///< the user named a file, not a folder
-  std::string unwritable;    ///< why no copy can be written; empty: one can
+  bool has_overlay = false;     ///< the format has a manifest for write_overlay()
+  bool has_lines_only = false;  ///< no mode has other maps than whole_shifts()
+  bool has_marks = false;       ///< the format has attributes for write_marked()
+  bool is_one_file = false;     ///< the user named a file, not a folder
+  std::string unwritable;       ///< why no copy can be written; empty: one can
   Clocks clocks;
   EdgeList list;
   std::vector<char> weak;    ///< see GivenEdges

@@ -21,6 +21,7 @@
 
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
+#include "formats/constant_shifts.hpp"
 #include "formats/merge_plan.hpp"
 #include "output/output.hpp"
 #include "trace/collectives.hpp"
@@ -253,7 +254,7 @@ class Source {
     return nullptr;
   }
 
-  /// True if a result of this mode moves each clock as a whole, by a constant.
+  /// True if a result of this mode moves each clock as a whole, as whole_shifts() says.
   [[nodiscard]] virtual bool shifts_as_a_whole(WriteMode mode) const {
     static_cast<void>(mode);
     return false;
@@ -261,6 +262,13 @@ class Source {
   /// Smallest new time that can be written, ticks. Below 0: the copy is later as a whole, so that
   /// its first time is 0.
   [[nodiscard]] virtual std::int64_t earliest_time() const { return 0; }
+  /// The maps nearest to `maps` that such a result can have: constants, unless a format stores
+  /// more.
+  [[nodiscard]] virtual ConstantShifts whole_shifts(WriteMode mode, const trace::Trace& trace,
+                                                    std::span<const ClockMap> maps) const {
+    static_cast<void>(mode);
+    return constant_shifts(trace, maps);
+  }
   /// Largest new stamp that can be written, ticks.
   [[nodiscard]] virtual std::uint64_t latest_stamp() const { return ~std::uint64_t{0} >> 1; }
   /// Writes the trace with other times, and no other change, beside `output`. Collective. Errors:

@@ -18,7 +18,7 @@ ROOTS = ["src", "products"]
 # Libraries that src/rooms.txt names -> how their headers begin.
 NAMED_LIBRARIES = {"otf2": "otf2/", "eigen": "Eigen/", "json": "nlohmann/", "cli11": "CLI/",
                    "simdjson": "simdjson.h", "protozero": "protozero/",
-                   "zlib": "zlib.h", "zstd": "zstd"}
+                   "zlib": "zlib.h", "zstd": "zstd", "babeltrace2": "babeltrace2/"}
 
 # Rooms that must not reach each other, whatever the table says: the checker must not share code
 # with what it checks.
@@ -37,6 +37,7 @@ LIBRARIES = {
     "protozero/": [],
     "zlib.h": [],
     "zstd": [],
+    "babeltrace2/": [],
     "nlohmann/": ["tests", "bench", "unit"],
     "gtest/": ["tests", "unit"],
     "gmock/": ["tests", "unit"],

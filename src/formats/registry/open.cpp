@@ -14,6 +14,7 @@
 #include "base/file.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
+#include "formats/ctf/ctf.hpp"
 #include "formats/ignored_files.hpp"
 #include "formats/kineto/kineto.hpp"
 #include "formats/kineto/manifest.hpp"
@@ -158,6 +159,29 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
   return kind;
 }
 
+/// True for a folder of CTF traces. A folder with an OTF2 anchor is an archive whatever else is in
+/// it.
+bool holds_ctf(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return false;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    if (otf2::is_anchor(it->path())) return false;
+  }
+  return ctf::holds_traces(path);
+}
+
+/// Reads folders of CTF traces.
+Result<std::unique_ptr<Source>> open_ctf(const Paths& paths, std::span<const std::string> match) {
+  double read_s = 0;
+  std::unique_ptr<Recording> recording;
+  {
+    const Stopwatch watch(read_s);
+    TRY_ASSIGN(recording, ctf::read(paths, match));
+  }
+  recording->finish(read_s, {});
+  return recording;
+}
+
 bool is_paraver(const fs::path& file) {
   return paraver::is_trace_name(file) || paraver::is_trace(file);
 }
@@ -229,7 +253,8 @@ Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint6
 }  // namespace
 
 Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
-                                     std::uint64_t max_unpacked) {
+                                     std::uint64_t max_unpacked,
+                                     std::span<const std::string> match) {
   if (std::find(paths.begin(), paths.end(), k_standard_input) != paths.end()) {
     if (paths.size() > 1)
       return useless("standard input (-) is one trace: give no others beside it");
@@ -243,6 +268,10 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
     if (own.empty()) other_kind = &path;
     files.insert(files.end(), own.begin(), own.end());
   }
+  if (files.empty() && std::all_of(paths.begin(), paths.end(), holds_ctf)) {
+    return open_ctf(paths, match);
+  }
+  if (!match.empty()) return useless("--match is for CTF traces, whose events it names");
   if (other_kind != nullptr && files.empty()) {
     for (const fs::path& path : paths) {
       if (const std::string hint = hint_of(path); !hint.empty()) return useless(hint);
@@ -276,8 +305,9 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
 }
 
 Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsigned threads,
-                                     std::uint64_t max_unpacked) {
-  TRY_ASSIGN(auto source, agree(processes, open(paths, threads, max_unpacked)));
+                                     std::uint64_t max_unpacked,
+                                     std::span<const std::string> match) {
+  TRY_ASSIGN(auto source, agree(processes, open(paths, threads, max_unpacked, match)));
   Result<void> shared;
   if (source->given() && processes.size() > 1) {
     shared = useless("only OTF2 archives are shared among processes");
@@ -323,7 +353,7 @@ void add_inputs(Inputs& inputs, const fs::path& path) {
     if (is_folder) inputs.add_folder(path);
     for (const fs::path& file : *files) inputs.add_file(file);
   } else if (is_folder) {
-    inputs.add_home(path);
+    holds_ctf(path) ? inputs.add_folder(path) : inputs.add_home(path);
     for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
       if (otf2::is_anchor(it->path())) otf2::add_inputs(inputs, it->path());
     }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <entrain/error.hpp>
@@ -23,15 +25,17 @@ namespace entrain::formats {
 /// input.
 using Paths = std::vector<std::filesystem::path>;
 
-/// Opens a trace. `max_unpacked`: as CheckOptions::max_unpacked_bytes. Errors: those of reading;
+/// Opens a trace. `max_unpacked`, `match`: as in CheckOptions. Errors: those of reading;
 /// ErrorKind::usage for several paths of which one is a file of JSON and one is not.
 Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
-                                     std::uint64_t max_unpacked = 0);
+                                     std::uint64_t max_unpacked = 0,
+                                     std::span<const std::string> match = {});
 
 /// The same for the processes of a run, which share OTF2 archives only. Collective: they get the
 /// same errors, also where one of them sees other files. Errors: those above; ErrorKind::usage.
 Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsigned threads,
-                                     std::uint64_t max_unpacked = 0);
+                                     std::uint64_t max_unpacked = 0,
+                                     std::span<const std::string> match = {});
 
 /// Whether a trace may be written anew to `output`: to a file of that name where a file is read and
 /// the name tells of JSON, else to a folder. Errors: those of OutputFolder::check().

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/ctf/ctf.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/file.hpp"
+#include "base/flat_map.hpp"
+#include "base/link.hpp"
+#include "base/try.hpp"
+#include "formats/ctf/lines.hpp"
+#include "formats/ctf/match.hpp"
+#include "formats/ctf/metadata.hpp"
+#include "formats/ctf/reader.hpp"
+#include "formats/ctf/rules.hpp"
+#include "output/mark.hpp"
+#include "trace/straight_stamps.hpp"
+
+namespace entrain::ctf {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double k_us = 1000;  ///< ns
+
+/// A file below a folder that the user named.
+struct InputFile {
+  std::size_t root = 0;  ///< position of the folder
+  fs::path path;         ///< relative to it
+  std::uint64_t size = 0;
+  fs::file_time_type changed;
+
+  friend auto operator<=>(const InputFile& a, const InputFile& b) {
+    return std::tie(a.root, a.path) <=> std::tie(b.root, b.path);
+  }
+  friend bool operator==(const InputFile&, const InputFile&) = default;
+};
+
+/// A trace: a folder with metadata.
+struct OneTrace {
+  std::size_t root = 0;
+  fs::path path;  ///< relative to the root; empty: the root itself
+  TraceFacts facts;
+  std::vector<std::uint32_t> clocks;  ///< per clock of the trace its position in the run
+};
+
+/// All files below the roots, in order, but marks of results. Links to folders are not followed.
+Result<std::vector<InputFile>> files_below(std::span<const fs::path> roots) {
+  std::vector<InputFile> files;
+  for (std::size_t r = 0; r < roots.size(); ++r) {
+    std::error_code error;
+    fs::recursive_directory_iterator it(roots[r], error);
+    for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+      std::error_code unknown;
+      if (!it->is_regular_file(unknown) || it->path().filename() == k_folder_mark) continue;
+      files.push_back({.root = r,
+                       .path = it->path().lexically_relative(roots[r]),
+                       .size = it->file_size(unknown),
+                       .changed = it->last_write_time(unknown)});
+    }
+    if (error) {
+      return fail(ErrorKind::input,
+                  fmt::format("cannot read {}: {}", roots[r].string(), error.message()));
+    }
+  }
+  std::ranges::sort(files, std::less<>());
+  return files;
+}
+
+class Run;
+Result<std::unique_ptr<Run>> read_run(std::vector<fs::path> roots, std::vector<Rule> rules);
+
+class Run : public formats::Recording {
+ public:
+  Run(std::vector<fs::path> roots, std::vector<Rule> rules)
+      : roots_(std::move(roots)), rules_(std::move(rules)) {}
+
+  Result<void> prepare();
+
+  [[nodiscard]] Result<void> write(const fs::path& folder,
+                                   std::span<const ClockMap> maps) const override {
+    return write_files(folder, maps, [](const fs::path& from, const fs::path& to, const fs::path&) {
+      return duplicate_file(from, to);
+    });
+  }
+  [[nodiscard]] Result<LinkCounts> write_overlay(const fs::path& folder,
+                                                 const fs::path& final_folder,
+                                                 std::span<const ClockMap> maps,
+                                                 LinkKind kind) const override;
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
+      const fs::path& folder) const override;
+  [[nodiscard]] formats::ConstantShifts whole_shifts(WriteMode mode, const trace::Trace& trace,
+                                                     std::span<const ClockMap> maps) const override;
+  [[nodiscard]] std::uint64_t latest_stamp() const override { return std::uint64_t{1} << 62; }
+  [[nodiscard]] Result<formats::EventTimes> event_times() const override;
+  [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
+  [[nodiscard]] Result<void> for_each_work(
+      const std::function<Result<void>(const formats::Work&)>& see) const override;
+
+ private:
+  /// Writes a file that is no metadata: path in the original, in the copy, and its final folder.
+  using WriteFile = std::function<Result<void>(const fs::path&, const fs::path&, const fs::path&)>;
+  /// Sees an event, its clock in the run, and its trace.
+  using SeeEvent = std::function<Result<void>(const Event&, std::uint32_t, const OneTrace&)>;
+
+  Result<void> read_traces();
+  std::uint32_t clock_of(const OneTrace& one, const ClockClass& clock);
+  void add_messages(std::vector<Sighting> ends);
+  void name_contents();
+  void warn_of_events();
+  [[nodiscard]] Result<void> write_files(const fs::path& folder, std::span<const ClockMap> maps,
+                                         const WriteFile& write_file) const;
+  [[nodiscard]] Result<void> write_metadata(const fs::path& from, const fs::path& to,
+                                            const OneTrace& one,
+                                            std::span<const ClockMap> maps) const;
+  [[nodiscard]] Result<void> check_unchanged() const;
+  [[nodiscard]] Result<void> read_again(const SeeEvent& see) const;
+  /// Folder of a root in a copy.
+  [[nodiscard]] fs::path root_in(const fs::path& folder, std::size_t root) const {
+    return roots_.size() == 1 ? folder : folder / roots_[root].filename();
+  }
+  [[nodiscard]] Span span_of(std::uint32_t clock) const {
+    const std::optional<StampRange>& range = clocks.clocks[clock].events;
+    return range ? Span{range->first, range->last} : Span{};
+  }
+
+  std::vector<fs::path> roots_;
+  std::vector<Rule> rules_;
+  std::vector<InputFile> inputs_;
+  std::vector<OneTrace> traces_;
+  std::vector<ClockClass> classes_;               ///< per clock that of its first trace
+  std::map<std::string, std::uint32_t> by_name_;  ///< clocks by what identifies them
+};
+
+Result<void> Run::prepare() {
+  TRY_ASSIGN(inputs_, files_below(roots_));
+  for (const InputFile& file : inputs_) {
+    bytes += file.size;
+    if (file.path.filename() == k_metadata_name && is_metadata(roots_[file.root] / file.path)) {
+      traces_.push_back(
+          {.root = file.root, .path = file.path.parent_path(), .facts = {}, .clocks = {}});
+    }
+  }
+  TRY(read_traces());
+  name_contents();
+  warn_of_events();
+  return {};
+}
+
+Result<void> Run::read_traces() {
+  std::vector<Sighting> ends;
+  for (OneTrace& one : traces_) {
+    const std::size_t first = ends.size();
+    const auto see = [&](const Event& event) -> Result<void> {
+      for (const MessageEnd& end : event.ends) {
+        ends.push_back({.end = end, .clock = event.clock, .time = event.time});
+      }
+      return {};
+    };
+    TRY(check_metadata(roots_[one.root] / one.path / k_metadata_name));
+    TRY_ASSIGN(one.facts, read_trace(roots_[one.root] / one.path, rules_, false, see));
+    for (std::size_t c = 0; c < one.facts.clocks.size(); ++c) {
+      one.clocks.push_back(clock_of(one, one.facts.clocks[c]));
+      const std::optional<StampRange>& own = one.facts.spans[c];
+      std::optional<StampRange>& all = clocks.clocks[one.clocks[c]].events;
+      if (!all || !own) all = own ? own : all;
+      if (own) all = {std::min(all->first, own->first), std::max(all->last, own->last)};
+    }
+    for (std::size_t i = first; i < ends.size(); ++i) ends[i].clock = one.clocks[ends[i].clock];
+    events += one.facts.events;
+  }
+  if (events == 0) {
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} holds no event with a time: its traces are empty, their streams have "
+                    "no clock, or times are before the origin or after 2^62 ns",
+                    roots_.front().string()));
+  }
+  add_messages(std::move(ends));
+  return {};
+}
+
+/// A clock is known by its uuid, else by its host and name, else it is one of the trace alone.
+std::uint32_t Run::clock_of(const OneTrace& one, const ClockClass& clock) {
+  const std::string& host = one.facts.hostname;
+  const std::string key =
+      !clock.uuid.empty() ? "uuid " + clock.uuid
+      : !host.empty()     ? fmt::format("host {}/{}", host, clock.name)
+                          : fmt::format("trace {}/{}/{}", one.root, one.path.string(), clock.name);
+  const auto [at, is_new] =
+      by_name_.try_emplace(key, static_cast<std::uint32_t>(clocks.clocks.size()));
+  if (!is_new) return at->second;
+  std::string name = !host.empty() ? host : !one.path.empty() ? one.path.string() : clock.name;
+  const auto is_taken = [&](const std::string& text) {
+    return std::ranges::find(clocks.clocks, text, &Clock::name) != clocks.clocks.end();
+  };
+  const std::string stem = name;
+  for (int n = 2; is_taken(name); ++n) name = fmt::format("{} #{}", stem, n);
+  constexpr std::uint64_t k_second = 1'000'000'000;
+  clocks.clocks.push_back(
+      {.name = name, .granule = clock.frequency < k_second ? k_second / clock.frequency : 0});
+  classes_.push_back(clock);
+  return at->second;
+}
+
+void Run::add_messages(std::vector<Sighting> ends) {
+  Messages messages = pair_ends(ends, rules_.size());
+  const std::uint64_t total = messages.edges.size();
+  set_refuted_aside(drop_refuted(messages.edges, ends), total, "events");
+  for (const auto& [send, receive] : messages.edges) {
+    // A clock of coarse counts shows the time at which a count began.
+    const std::uint64_t granule = clocks.clocks[receive.clock].granule;
+    list.add({send.clock, send.time}, {receive.clock, receive.time + granule});
+  }
+  for (std::size_t r = 0; r < rules_.size(); ++r) {
+    const std::uint64_t paired = messages.paired_of_rule[r];
+    if (paired > 0) operations.emplace_back(rules_[r].name, paired);
+  }
+  calls = ends.size();
+  coverage.receives = messages.receives;
+  coverage.paired = messages.paired;
+  coverage.ambiguous = messages.ambiguous;
+  coverage.lost = messages.without_send;
+  for (const auto& [name, count] : {std::pair("receives_without_send", messages.without_send),
+                                    {"sends_without_receive", messages.without_receive}}) {
+    if (count > 0) unmatched.emplace_back(name, count);
+  }
+  for (const auto& [name, count] : {std::pair("messages_seen_twice", messages.ambiguous),
+                                    {"messages_in_a_host", messages.inside}}) {
+    if (count > 0) skipped.emplace_back(name, count);
+  }
+  if (list.cause_clock.empty()) {
+    warnings.push_back(fmt::format(
+        "no message between two hosts is in these traces ({} {}): record net_dev_queue and "
+        "netif_receive_skb, or name events of your own with --match",
+        clocks.clocks.size(), clocks.clocks.size() == 1 ? "clock" : "clocks"));
+  }
+}
+
+void Run::name_contents() {
+  format = "CTF traces";
+  words = {.single = "message",
+           .receive = "receive",
+           .receives = "receives",
+           .violation = "the receive is earlier than the send",
+           .written = "copy"};
+  files = roots_;
+  has_overlay = has_lines_only = true;
+  clocks.name = roots_.size() == 1
+                    ? roots_.front().string()
+                    : fmt::format("{} and {} more", roots_.front().string(), roots_.size() - 1);
+  groups.emplace_back("traces", traces_.size());
+}
+
+void Run::warn_of_events() {
+  std::uint64_t without_clock = 0, out_of_range = 0, discarded = 0;
+  for (const OneTrace& one : traces_) {
+    without_clock += one.facts.without_clock;
+    out_of_range += one.facts.out_of_range;
+    discarded += one.facts.discarded;
+  }
+  const auto warn = [&](std::uint64_t count, const char* what) {
+    if (count == 0) return;
+    warnings.push_back(fmt::format("{} {} {}", count, count == 1 ? "event" : "events", what));
+  };
+  warn(without_clock, "of streams without a clock: these have no time and do not count");
+  warn(out_of_range, "before the origin of the clock or after 2^62 ns: these do not count");
+  warn(discarded,
+       "lost by the tracer, as it says: where a send or receive is missing, its message does not "
+       "count; larger buffers help (lttng enable-channel --subbuf-size)");
+}
+
+formats::ConstantShifts Run::whole_shifts(WriteMode mode, const trace::Trace& trace,
+                                          std::span<const ClockMap> maps) const {
+  if (mode == WriteMode::overlay) return formats::constant_shifts(trace, maps);
+  formats::ConstantShifts result{.maps = std::vector<ClockMap>(maps.size()),
+                                 .left_out = std::vector<std::int64_t>(maps.size()),
+                                 .note = {}};
+  std::int64_t most = 0;
+  for (std::uint32_t c = 0; c < maps.size(); ++c) {
+    const Span span = span_of(c);
+    if (!clocks.clocks[c].events || maps[c].is_identity()) continue;
+    const ClockClass& clock = classes_[c];
+    result.maps[c] = map_between(clock, retimed(clock, line_of(maps[c], span), span), span);
+    for (const std::uint64_t stamp : trace::straight_stamps(span.first, span.last, {&maps[c]})) {
+      result.left_out[c] =
+          std::max(result.left_out[c], std::abs(maps[c](stamp) - result.maps[c](stamp)));
+    }
+    const std::int64_t rounding = 2 + static_cast<std::int64_t>(clocks.clocks[c].granule);
+    if (result.left_out[c] <= std::max(most, rounding)) continue;
+    most = result.left_out[c];
+    result.note = fmt::format(
+        "a trace gets another offset and rate of its clock, and its streams stay: of the "
+        "correction of {}, up to {:.3f} us are left out, and of the others less; entrain clocks "
+        "has all of it",
+        clocks.clocks[c].name, static_cast<double>(most) / k_us);
+  }
+  return result;
+}
+
+Result<void> Run::check_unchanged() const {
+  TRY_ASSIGN(const std::vector<InputFile> now, files_below(roots_));
+  if (now == inputs_) return {};
+  return fail(ErrorKind::input,
+              fmt::format("{} has changed while it was read", roots_.front().string()));
+}
+
+Result<void> Run::write_files(const fs::path& folder, std::span<const ClockMap> maps,
+                              const WriteFile& write_file) const {
+  TRY(check_unchanged());
+  std::map<std::pair<std::size_t, fs::path>, const OneTrace*> trace_at;
+  for (const OneTrace& one : traces_) trace_at[{one.root, one.path}] = &one;
+  for (const InputFile& file : inputs_) {
+    const fs::path from = roots_[file.root] / file.path;
+    const fs::path to = root_in(folder, file.root) / file.path;
+    std::error_code error;
+    fs::create_directories(to.parent_path(), error);
+    if (error) {
+      return fail(ErrorKind::output,
+                  fmt::format("cannot create {}: {}", to.parent_path().string(), error.message()));
+    }
+    const auto found = trace_at.find({file.root, file.path.parent_path()});
+    if (found == trace_at.end() || file.path.filename() != k_metadata_name) {
+      TRY(write_file(from, to, root_in({}, file.root) / file.path.parent_path()));
+      continue;
+    }
+    TRY(write_metadata(from, to, *found->second, maps));
+  }
+  return {};
+}
+
+Result<void> Run::write_metadata(const fs::path& from, const fs::path& to, const OneTrace& one,
+                                 std::span<const ClockMap> maps) const {
+  std::set<std::string> moved;
+  for (std::size_t i = 0; i < one.clocks.size(); ++i) {
+    if (!maps[one.clocks[i]].is_identity()) moved.insert(one.facts.clocks[i].name);
+  }
+  TRY(copy_metadata(from, to, [&](const ClockClass& clock) {
+    if (moved.erase(clock.name) == 0) return clock;
+    const auto known = std::ranges::find(one.facts.clocks, clock.name, &ClockClass::name);
+    const std::uint32_t c = one.clocks[static_cast<std::size_t>(known - one.facts.clocks.begin())];
+    return retimed(clock, line_of(maps[c], span_of(c)), span_of(c));
+  }));
+  if (moved.empty()) return {};
+  return fail(ErrorKind::input,
+              fmt::format("{} does not name the clock of its time stamps, so that it cannot get "
+                          "another offset",
+                          from.string()));
+}
+
+Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& final_folder,
+                                      std::span<const ClockMap> maps, LinkKind kind) const {
+  LinkCounts links{};
+  TRY(write_files(
+      folder, maps,
+      [&](const fs::path& from, const fs::path& to, const fs::path& inside) -> Result<void> {
+        TRY_ASSIGN(const LinkKind made, link_file(from, to, final_folder / inside, kind));
+        ++links.at(static_cast<std::size_t>(made));
+        return {};
+      }));
+  return links;
+}
+
+Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
+  std::vector<fs::path> copies;
+  for (std::size_t r = 0; r < roots_.size(); ++r) copies.push_back(root_in(folder, r));
+  TRY_ASSIGN(std::unique_ptr<Run> written, read_run(std::move(copies), rules_));
+  if (written->events == events && written->calls == calls &&
+      std::ranges::equal(written->list.cause_clock, list.cause_clock)) {
+    return written;
+  }
+  return fail(ErrorKind::output,
+              "the corrected traces do not hold the messages of the original; they were not kept; "
+              "write to another disk");
+}
+
+Result<void> Run::read_again(const SeeEvent& see) const {
+  TRY(check_unchanged());
+  for (const OneTrace& one : traces_) {
+    const auto show = [&](const Event& event) { return see(event, one.clocks[event.clock], one); };
+    TRY(read_trace(roots_[one.root] / one.path, rules_, true, show));
+  }
+  return {};
+}
+
+Result<formats::EventTimes> Run::event_times() const {
+  formats::EventTimes times;
+  times.of_clock.resize(clocks.clocks.size());
+  times.files.resize(roots_.size());
+  TRY(read_again([&](const Event& event, std::uint32_t clock, const OneTrace& one) -> Result<void> {
+    times.of_clock[clock].emplace_back(event.time, !event.ends.empty());
+    times.files[one.root].add(event.contents);
+    return {};
+  }));
+  return times;
+}
+
+Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
+  std::vector<std::uint64_t> hashes;
+  TRY(read_again([&](const Event& event, std::uint32_t, const OneTrace& one) -> Result<void> {
+    if (one.root == file) hashes.push_back(event.contents);
+    return {};
+  }));
+  return hashes;
+}
+
+/// Events have no length. Their rows are streams, one of each processor.
+Result<void> Run::for_each_work(
+    const std::function<Result<void>(const formats::Work&)>& see) const {
+  return read_again([&](const Event& event, std::uint32_t clock, const OneTrace& one) {
+    const std::string row = (one.path / event.stream).string();
+    return see(
+        {.clock = clock, .begin = event.time, .end = event.time, .name = event.name, .row = row});
+  });
+}
+
+Result<std::unique_ptr<Run>> read_run(std::vector<fs::path> roots, std::vector<Rule> rules) {
+  auto run = std::make_unique<Run>(std::move(roots), std::move(rules));
+  TRY(run->prepare());
+  return run;
+}
+
+}  // namespace
+
+bool holds_traces(const fs::path& folder) {
+  std::error_code error;
+  fs::recursive_directory_iterator it(folder, error);
+  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+    if (it->path().filename() == k_metadata_name && is_metadata(it->path())) return true;
+  }
+  return false;
+}
+
+Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> folders,
+                                                 std::span<const std::string> match) {
+  std::vector<Rule> rules(known_rules().begin(), known_rules().end());
+  for (const std::string& text : match) {
+    TRY_ASSIGN(Rule rule, parse_rule(text));
+    rules.push_back(std::move(rule));
+  }
+  std::vector<fs::path> roots;
+  for (const fs::path& folder : folders) {
+    roots.push_back(folder.has_filename() ? folder : folder.parent_path());  // without a slash
+  }
+  return read_run(std::move(roots), std::move(rules));
+}
+
+}  // namespace entrain::ctf
