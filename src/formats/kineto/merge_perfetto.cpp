@@ -565,9 +565,8 @@ std::string perfetto_head(const MergeShare& share) {
   perfetto::PacketWriter whole(out, 1);
   whole.mark(file_mark());
   for (const auto& one : plan.attributes) {
-    whole.packet([&](std::string& packet) {
-      add_attribute(packet, "entrain." + one.first, one.second);
-    });
+    whole.packet(
+        [&](std::string& packet) { add_attribute(packet, "entrain." + one.first, one.second); });
   }
   // These times are those of the first rank, too: a machine of their own would be a rank.
   perfetto::PacketWriter packets(out, 1, 1);
