@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <utility>
 

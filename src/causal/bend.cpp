@@ -237,7 +237,7 @@ class Bender {
       TRY(clocks_.check_cancelled());
       if (!found.converged) return found;
       found.errors = joined.of_all(found.errors);
-      found.errors = fit::without_common_mode(found.errors, clocks_.clocks(), constraints);
+      found.errors = fit::without_common_mode(found.errors, clocks_.clocks(), constraints, all);
       if (found.active == 0) break;
       if (round + 1 == BendThresholds::rounds) {
         fit::CausalFit of_joined = found;

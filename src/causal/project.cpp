@@ -479,7 +479,7 @@ class Projector {
     for (const difference::Session& session : sessions_) add(session.at);
     for (std::vector<std::int64_t>& own : stamps) {
       std::ranges::sort(own);
-      own.erase(std::ranges::unique(own).begin(), own.end());
+      own.erase(std::unique(own.begin(), own.end()), own.end());
     }
     return stamps;
   }

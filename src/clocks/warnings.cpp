@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
+#include <tuple>
 
 #include <fmt/core.h>
 
@@ -17,6 +19,7 @@ constexpr double k_million = 1e6;
 /// Summary of the records of one location.
 struct LocationSummary {
   LocationIndex location = k_none;
+  bool measured = false;
   bool single = false;      ///< measured once, and not the global clock
   std::int64_t offset = 0;  ///< offset of the first session, ticks
   double rate = 0;          ///< farthest off between two sessions, ticks per tick
@@ -28,8 +31,9 @@ double half_width(const trace::ClockOffset& record) {
 }
 
 LocationSummary summary_of(LocationIndex l, const std::vector<trace::ClockOffset>& records) {
+  if (records.empty()) return {.location = l};
   const bool global = records.front().offset == 0 && half_width(records.front()) == 0;
-  LocationSummary result{l, records.size() == 1 && !global, records.front().offset, 0, 0};
+  LocationSummary result{l, true, records.size() == 1 && !global, records.front().offset, 0, 0};
   for (std::size_t k = 1; k < records.size(); ++k) {
     const trace::ClockOffset &a = records[k - 1], &b = records[k];
     const double gap = static_cast<double>(b.time - a.time);
@@ -96,22 +100,38 @@ std::string text_of_singles(const trace::Trace& trace, const std::vector<Locatio
                                       : "as crystals are made");
 }
 
+/// `unmeasured`: locations without records, beside others that have some.
+std::string text_of_unmeasured(const trace::Trace& trace,
+                               std::span<const LocationSummary> unmeasured) {
+  if (unmeasured.empty()) return "";
+  return fmt::format(
+      "nothing measured the clock of {}{}, but those of others: its times are taken as they are, "
+      "and only messages and collectives tell how far off they are",
+      trace::process_name(trace.definitions, unmeasured.front().location),
+      unmeasured.size() == 1 ? "" : fmt::format(" ({} locations in all)", unmeasured.size()));
+}
+
 }  // namespace
 
 std::vector<std::string> warnings_of_records(const trace::Share& share, const RatePrior& prior) {
   std::vector<LocationSummary> mine;
   for (const LocationIndex l : share.own()) {
-    const auto& records = share.trace.locations[l].clock_offsets;
-    if (!records.empty()) mine.push_back(summary_of(l, records));
+    const trace::LocationSkeleton& location = share.trace.locations[l];
+    if (!location.clock_offsets.empty() || location.event_count > 0)
+      mine.push_back(summary_of(l, location.clock_offsets));
   }
   std::vector<LocationSummary> all = gather_everywhere(share.team, mine);
   std::sort(all.begin(), all.end(), [](const LocationSummary& a, const LocationSummary& b) {
-    return a.location < b.location;
+    return std::tie(b.measured, a.location) < std::tie(a.measured, b.location);
   });
+  const auto measured = std::ranges::find(all, false, &LocationSummary::measured);
+  const std::vector<LocationSummary> unmeasured(measured, all.end());
+  all.erase(measured, all.end());
   std::vector<std::string> warnings;
   if (all.empty()) return warnings;
-  for (std::string text : {text_of_offsets(share.trace, all), text_of_rates(share.trace, all),
-                           text_of_singles(share.trace, all, prior)}) {
+  for (std::string text :
+       {text_of_unmeasured(share.trace, unmeasured), text_of_offsets(share.trace, all),
+        text_of_rates(share.trace, all), text_of_singles(share.trace, all, prior)}) {
     if (!text.empty()) warnings.push_back(std::move(text));
   }
   return warnings;

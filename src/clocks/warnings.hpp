@@ -22,9 +22,10 @@ inline constexpr double k_suspicious_rate_ppm = 1000;
 /// Warnings of ClockOffset records that are hard to believe, one sentence each: of the two measured
 /// clocks that are farthest apart at their first sessions, if that is more than
 /// k_suspicious_offset_s; of the clock whose rate between two sessions is farthest off, if that is
-/// more than k_suspicious_rate_ppm even if the half-widths are exhausted; and of the clocks that
-/// were measured once, whose rates are known by the prior only. The records must be in order, and
-/// within the range of a clock map. Collective over the processes; the same at every one.
+/// more than k_suspicious_rate_ppm even if the half-widths are exhausted; of the clocks that were
+/// measured once, whose rates are known by the prior only; and of those that were not measured. The
+/// records must be in order, and within the range of a clock map. Collective over the processes;
+/// the same at every one.
 [[nodiscard]] std::vector<std::string> warnings_of_records(const trace::Share& share,
                                                            const RatePrior& prior);
 

@@ -27,6 +27,7 @@ std::vector<std::string> warnings_of(const std::vector<Records>& clocks) {
   trace::Partition halves;
   for (LocationIndex l = 0; l < clocks.size(); ++l) {
     b.trace().locations[l].clock_offsets = clocks[l];
+    b.trace().locations[l].event_count = 1;
     halves.owner.push_back(l % 2);
   }
   Solo solo;
@@ -52,6 +53,13 @@ TEST(ClockWarnings, clocks_that_are_seconds_apart_are_told) {
   EXPECT_THAT(warnings_of({{{0, 5'000'000, 2}, {60'000'000, 5'000'000, 2}},
                            {{0, 5'000'100, 2}, {60'000'000, 5'000'100, 2}}}),
               IsEmpty());
+}
+
+TEST(ClockWarnings, clocks_that_were_not_measured_beside_others_are_told) {
+  const Records master{{5, 0, 0}, {70'000'000, 0, 0}};
+  EXPECT_THAT(warnings_of({master, {}, master, {}}),
+              ElementsAre(HasSubstr("the clock of MPI Rank 1 (2 locations in all), but")));
+  EXPECT_THAT(warnings_of({{}, {}}), IsEmpty());
 }
 
 TEST(ClockWarnings, clocks_that_were_measured_once_are_told) {

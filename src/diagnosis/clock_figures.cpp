@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <ranges>
 #include <unordered_map>
 #include <utility>
 
@@ -84,9 +83,8 @@ std::size_t last_step(std::span<const Knot> knots, std::int64_t range) {
 void describe_distance(const trace::LocationSkeleton& location, const ClockMap& before,
                        const ClockMap& after, Figures& figures) {
   const std::vector<Knot> knots = distance_of(location, before, after);
-  const auto [least, most] = std::ranges::minmax(knots | std::views::transform(&Knot::y));
-  figures.least = least;
-  figures.most = most;
+  const std::int64_t least = figures.least = std::ranges::min_element(knots, {}, &Knot::y)->y;
+  const std::int64_t most = figures.most = std::ranges::max_element(knots, {}, &Knot::y)->y;
   const Moments moments(knots);
   figures.offset = knots.size() == 1 ? least : std::llround(moments.mean);
   const bool drifts = std::abs(moments.slope) * moments.span > k_rounding;
@@ -102,10 +100,8 @@ void describe_distance(const trace::LocationSkeleton& location, const ClockMap& 
 }
 
 bool has_events_in(const trace::EventList& events, std::uint64_t first, std::uint64_t last) {
-  const auto numbers = std::views::iota(std::size_t{0}, events.size());
-  const auto at =
-      std::ranges::lower_bound(numbers, first, {}, [&](std::size_t i) { return events.time(i); });
-  return at != numbers.end() && events.time(*at) <= last;
+  const auto at = std::ranges::lower_bound(events, first, {}, &trace::Event::time);
+  return at != events.end() && (*at).time <= last;
 }
 
 /// Median and maximum of the bounds of a location where it communicates.

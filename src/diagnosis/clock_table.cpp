@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -127,7 +126,7 @@ ClockTable clock_table(const ClocksOfTrace& of, std::span<const ClockMap> correc
   table.archive = share.trace.path;
   table.resolution_hz = share.trace.definitions.clock.resolution_hz;
   if (all.empty()) return table;
-  table.begin_ticks = std::ranges::min(all | std::views::transform(&Figures::begin));
+  table.begin_ticks = std::ranges::min_element(all, {}, &Figures::begin)->begin;
   TableMaker maker(of, evidence);
   const std::vector<std::optional<Figures>> clocks = by_clock(all, maker.layout());
   const std::int64_t common = common_distance(clocks);

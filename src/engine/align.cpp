@@ -67,7 +67,7 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   }
   report.after.presync = t.presync.method;
   if (check.bounds.wanted && t.told.is_exchanged) {
-    report.bounds.emplace().reason = "causes and effects look exchanged";
+    report.bounds.emplace().reason = "causes and effects may be exchanged";
   } else if (check.bounds.wanted) {
     TRY_ASSIGN(const bounds::ProvenIntervals proven, prove(workers, t, check.bounds, progress));
     report.bounds =

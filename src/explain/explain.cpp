@@ -131,6 +131,10 @@ class Explainer {
   [[nodiscard]] double bits() const {
     return state_ == State::failed ? std::numeric_limits<double>::infinity() : found_.bits;
   }
+  /// A cycle that contradicts the limits as they are.
+  [[nodiscard]] const std::vector<std::uint32_t>& certificate() const {
+    return cycles_.front().numbers;
+  }
   [[nodiscard]] std::optional<Explanation> found() const {
     return state_ == State::found ? std::optional(found_) : std::nullopt;
   }
@@ -439,7 +443,7 @@ class Explainer {
     }
     Explanation found;
     found.rate_ppb = *least;
-    found.certificate = cycles_.front().numbers;
+    found.certificate = certificate();
     found.bits = rates.bits;
     return found;
   }
@@ -489,6 +493,7 @@ std::optional<Explanation> explain(const Constraints& constraints, const Trust& 
     if (!exchanged->is_open()) {
       Explanation found;
       found.is_exchanged = true;
+      found.certificate = as_given.certificate();
       found.bits = bits;
       return found;
     }

@@ -118,7 +118,8 @@ void Explained::divide_clocks() {
 }
 
 std::span<const Step> Explained::steps_of(std::uint32_t clock) const {
-  return std::ranges::equal_range(explanation_.steps, clock, {}, &Step::clock);
+  return {std::ranges::lower_bound(explanation_.steps, clock, {}, &Step::clock),
+          std::ranges::upper_bound(explanation_.steps, clock, {}, &Step::clock)};
 }
 
 std::uint32_t Explained::part_of(std::uint32_t clock, std::uint64_t time) const {
@@ -318,10 +319,10 @@ void Explained::tell_exchange(Told& told) const {
       {.kind = ExplanationKind::exchanged,
        .evidence = edges,
        .bits = explanation_.bits,
-       .text =
-           fmt::format("causes and effects look exchanged: {} edges contradict "
-                       "each other as they are, {} the other way round",
-                       edges, explanation_.bits > Prices::exchanged ? "but less" : "and agree")});
+       .text = fmt::format("causes and effects are exchanged, or records are wrong: as they "
+                           "are, {} edges contradict each other ({}), the other way round {}",
+                           edges, contradiction(),
+                           explanation_.bits > Prices::exchanged ? "less" : "none")});
 }
 
 Told Explained::told(std::span<const ClockMap> maps) const {

@@ -5,7 +5,6 @@
 #include <array>
 #include <atomic>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 #include "base/disjoint_sets.hpp"
@@ -53,15 +52,19 @@ std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> 
     seen.clear();
     const auto both =
         std::span(windows).subspan(window, std::min<std::size_t>(2, windows.size() - window));
-    for (const std::uint32_t n : both | std::views::join) {
-      if (any_slack || -overshoot(constraints[n], by.errors) <= by.most_slack)
-        seen.push_back(&constraints[n]);
+    for (const std::vector<std::uint32_t>& one : both) {
+      for (const std::uint32_t n : one) {
+        if (any_slack || -overshoot(constraints[n], by.errors) <= by.most_slack)
+          seen.push_back(&constraints[n]);
+      }
     }
     components.find(seen);
-    for (const std::uint32_t n : both | std::views::join) {
-      // Two threads may mark the same constraint.
-      if (components.contains(constraints[n]))
-        std::atomic_ref(held[n]).store(1, std::memory_order_relaxed);
+    for (const std::vector<std::uint32_t>& one : both) {
+      for (const std::uint32_t n : one) {
+        // Two threads may mark the same constraint.
+        if (components.contains(constraints[n]))
+          std::atomic_ref(held[n]).store(1, std::memory_order_relaxed);
+      }
     }
   };
   const std::size_t parts = (windows.size() + k_windows_at_once - 1) / k_windows_at_once;
@@ -82,15 +85,22 @@ std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> 
 }
 
 ClockErrors without_common_mode(const ClockErrors& errors, std::size_t clocks,
-                                std::span<const ClockConstraint> constraints) {
+                                std::span<const ClockConstraint> constraints,
+                                std::span<const constraints::SessionConstraint> sessions) {
   DisjointSets connected(clocks);
   for (const ClockConstraint& constraint : constraints)
     connected.join(constraint.from, constraint.to);
   const std::size_t knots = errors.knots();
   std::vector<double> sums(clocks * knots, 0.0);
   std::vector<std::size_t> members(clocks, 0);
+  std::vector<bool> is_measured(clocks, false), is_group_measured(clocks, false);
+  for (const constraints::SessionConstraint& one : sessions) {
+    is_measured[one.clock] = true;
+    is_group_measured[connected.find(one.clock)] = true;
+  }
   for (std::uint32_t c = 0; c < clocks; ++c) {
     const std::size_t of = connected.find(c);
+    if (is_group_measured[of] && !is_measured[c]) continue;
     ++members[of];
     for (std::size_t k = 0; k < knots; ++k) sums[of * knots + k] += errors.of(c)[k];
   }

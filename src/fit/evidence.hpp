@@ -27,11 +27,13 @@ struct TwoSidedOptions {
     std::vector<ClockConstraint> constraints, std::size_t clocks, std::int64_t begin,
     std::int64_t width, const TwoSidedOptions& by = {});
 
-/// Subtracts the common mode: the mean error over each group of clocks that constraints connect. No
-/// constraint determines it: with a large amplitude, a fit may place it anywhere between sessions.
-/// The presync, which goes through the sessions, is better there.
-[[nodiscard]] ClockErrors without_common_mode(const ClockErrors& errors, std::size_t clocks,
-                                              std::span<const ClockConstraint> constraints);
+/// Subtracts the common mode: the mean error over each group of clocks that constraints connect; if
+/// some of a group have sessions, over these. No constraint determines it: with a large amplitude,
+/// a fit may place it anywhere between sessions. The presync, which goes through the sessions, is
+/// better there.
+[[nodiscard]] ClockErrors without_common_mode(
+    const ClockErrors& errors, std::size_t clocks, std::span<const ClockConstraint> constraints,
+    std::span<const constraints::SessionConstraint> sessions);
 
 /// Sums of squared violations of constraints that a fit did not see, ticks^2.
 struct HeldOut {

@@ -105,7 +105,7 @@ TEST(WithoutCommonMode, keeps_differences_of_clocks_that_constraints_connect) {
   std::vector<double> values(6 * 5);
   for (double& value : values) value = static_cast<double>(random() % 1'000);
   const ClockErrors errors(100, 10, 5, values);
-  const ClockErrors balanced = without_common_mode(errors, 6, constraints);
+  const ClockErrors balanced = without_common_mode(errors, 6, constraints, {});
   EXPECT_EQ(balanced.begin(), 100);
   EXPECT_EQ(balanced.distance(1), 10);
   for (std::size_t k = 0; k < 5; ++k) {
@@ -116,6 +116,17 @@ TEST(WithoutCommonMode, keeps_differences_of_clocks_that_constraints_connect) {
     EXPECT_NEAR(of(0) - of(2), errors.of(0)[k] - errors.of(2)[k], 1e-9);
     EXPECT_NEAR(of(3) - of(4), errors.of(3)[k] - errors.of(4)[k], 1e-9);
   }
+}
+
+TEST(WithoutCommonMode, keeps_measured_clocks_beside_others) {
+  const std::vector<ClockConstraint> constraints{constraint(0, 1, 1), constraint(2, 1, 1)};
+  const std::vector<constraints::SessionConstraint> sessions{{0, 100, 1}, {2, 100, 1}};
+  const ClockErrors errors(100, 10, 1, {5, 1'000'000, 7, 8});
+  const ClockErrors balanced = without_common_mode(errors, 4, constraints, sessions);
+  EXPECT_NEAR(balanced.of(0)[0], -1, 1e-9);
+  EXPECT_NEAR(balanced.of(1)[0], 999'994, 1e-9);
+  EXPECT_NEAR(balanced.of(2)[0], 1, 1e-9);
+  EXPECT_NEAR(balanced.of(3)[0], 0, 1e-9);
 }
 
 /// Messages both ways between neighbours of a ring whose errors are `error(clock, time)`.

@@ -34,7 +34,7 @@ class Aligner {
   Alignment run() {
     if (!walk()) search_all();
     choose();
-    if (leaves_order() && ends_.agree_in_order()) {
+    if ((result_.pairs.empty() || leaves_order()) && ends_.agree_in_order()) {
       Alignment none = all_ambiguous(sends_, receives_);
       none.examined_pairs = walked_ + search_.examined_pairs();
       return none;
@@ -88,7 +88,7 @@ class Aligner {
   void take_next() {
     ++at_.pair.send;
     ++at_.pair.receive;
-    at_.delays.add(ends_.delay(at_.pair.send, at_.pair.receive));
+    ends_.add(at_.pair.send, at_.pair.receive, at_.delays);
     candidates_.push_back({.send = at_.pair.send, .receive = at_.pair.receive});
     ++walked_;
   }
@@ -113,7 +113,7 @@ class Aligner {
     at_ = {};
     for (std::size_t k = candidates_.size() - std::min(candidates_.size(), Delays::k_most);
          k < candidates_.size(); ++k) {
-      at_.delays.add(ends_.delay(candidates_[k].send, candidates_[k].receive));
+      ends_.add(candidates_[k].send, candidates_[k].receive, at_.delays);
     }
     if (candidates_.empty()) return;
     const Candidate& last = candidates_.back();

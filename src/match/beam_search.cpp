@@ -105,7 +105,7 @@ void BeamSearch::add_node(std::int32_t receive, std::size_t& found) {
   }
   nodes_.push_back(node);
   delays_.push_back(delays_[node.parent]);
-  delays_.back().add(ends_.delay(send, receive));
+  ends_.add(send, receive, delays_.back());
 }
 
 void BeamSearch::extend(std::uint32_t from, std::int32_t receive, int best) {
@@ -142,7 +142,7 @@ void BeamSearch::extend(std::uint32_t from, std::int32_t receive, int best) {
     const std::int32_t send = sends[k];
     if (!ends_.may_pair(send, receive)) continue;
     const int cost = ends_.gap_cost(pair, send, receive, ends_.shift(send, receive)) +
-                     ends_.delay_cost(delays, ends_.delay(send, receive)) - Beam::reward;
+                     ends_.delay_cost(delays, send, receive) - Beam::reward;
     if (node.cost + cost <= best + beam_cost_) found_.push_back({send, from, cost});
   }
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "trace/recorded_clock.hpp"
+
 namespace entrain::match {
 
 namespace {
@@ -33,7 +35,7 @@ int both_cost(std::int32_t sends, std::int32_t receives) {
 
 }  // namespace
 
-void Delays::add(std::int64_t delay) {
+void Delays::add(std::int64_t delay, std::uint64_t time) {
   int hole = count_;
   if (count_ == int{k_most}) {
     const std::int64_t oldest = latest_[next_];
@@ -43,6 +45,7 @@ void Delays::add(std::int64_t delay) {
     ++count_;
   }
   latest_[next_] = delay;
+  times_[next_] = time;
   next_ = (next_ + 1) % int{k_most};
   for (; hole > 0 && sorted_[hole - 1] > delay; --hole) sorted_[hole] = sorted_[hole - 1];
   for (; hole + 1 < count_ && sorted_[hole + 1] < delay; ++hole) {
@@ -98,13 +101,14 @@ std::uint64_t Ends::usual_change(std::int32_t send, std::int32_t receive) const 
   return *place;
 }
 
-int Ends::delay_cost(const Delays& before, std::int64_t delay) const {
+int Ends::delay_cost(const Delays& before, std::int32_t send, std::int32_t receive) const {
   if (before.count() == 0) return 0;
   const int most = before.count() >= Cost::full_history ? Cost::late : 2 * before.count();
-  const std::int64_t late = difference(delay, before.median());
+  const std::int64_t late = difference(delay(send, receive), before.median());
   if (scale_ == 0) scale_ = find_scale();
-  if (magnitude(late) < scale_) return 0;
-  const auto bits = static_cast<int>(std::bit_width(magnitude(late) / scale_));
+  const std::uint64_t drift = before.since(sends_.records[send].time) / trace::k_ticks_per_tick_off;
+  if (magnitude(late) < scale_ + drift) return 0;
+  const auto bits = static_cast<int>(std::bit_width(magnitude(late) / (scale_ + drift)));
   return late < 0 ? std::min(2 * most, 3 * bits) : std::min(most, 2 * bits);
 }
 
@@ -124,7 +128,7 @@ bool Ends::is_regular(const Pair& from, const Delays& before) const {
   const std::int32_t send = from.send + 1, receive = from.receive + 1;
   if (send >= send_count() || receive >= receive_count()) return false;
   return may_pair(send, receive) && shift(send, receive) == from.shift &&
-         delay_cost(before, delay(send, receive)) <= Cost::regular_delay &&
+         delay_cost(before, send, receive) <= Cost::regular_delay &&
          !sends_.records[send].after_gap && !receives_.records[receive].after_gap;
 }
 

@@ -31,12 +31,17 @@ class Delays {
  public:
   static constexpr std::size_t k_most = 16;
 
-  void add(std::int64_t delay);
+  void add(std::int64_t delay, std::uint64_t time);
   [[nodiscard]] int count() const { return count_; }
   /// Lower median, ticks. Requires a delay.
   [[nodiscard]] std::int64_t median() const { return sorted_[(count_ - 1) / 2]; }
+  /// Time from the oldest of them, ticks. Requires a delay.
+  [[nodiscard]] std::uint64_t since(std::uint64_t time) const {
+    return time - times_[count_ == int{k_most} ? next_ : 0];
+  }
 
  private:
+  std::array<std::uint64_t, k_most> times_{};
   std::array<std::int64_t, k_most> latest_{}, sorted_{};
   int count_ = 0, next_ = 0;
 };
@@ -85,7 +90,11 @@ class Ends {
     return gap_between(receives_, receive_gaps_, before, after);
   }
 
-  [[nodiscard]] int delay_cost(const Delays& before, std::int64_t delay) const;
+  [[nodiscard]] int delay_cost(const Delays& before, std::int32_t send, std::int32_t receive) const;
+  /// Adds the delay of a pair.
+  void add(std::int32_t send, std::int32_t receive, Delays& delays) const {
+    delays.add(delay(send, receive), sends_.records[send].time);
+  }
   /// Cost of the unpaired ends between two pairs, and of the change of shift.
   [[nodiscard]] int gap_cost(const Pair& from, std::int32_t send, std::int32_t receive,
                              std::int64_t shift) const;

@@ -117,9 +117,9 @@ bool only_times_distinguish(const Side& a, const Side& b) {
 /// Removes pairs of calls at positions with unequally many calls.
 void remove_unequal(const Side& a, const Side& b, Alignment& alignment) {
   const auto at_once = [](const Side& side, std::uint32_t k) {
-    return std::ranges::equal_range(side.records, side.records[k].position, {},
-                                    &EndRecord::position)
-        .size();
+    const auto position = &EndRecord::position;
+    return std::ranges::upper_bound(side.records, side.records[k].position, {}, position) -
+           std::ranges::lower_bound(side.records, side.records[k].position, {}, position);
   };
   std::erase_if(alignment.pairs, [&](const auto& pair) {
     return at_once(a, pair.first) != at_once(b, pair.second);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -162,7 +161,8 @@ std::string wrong_sentence(const ClockTable& table, std::size_t wrong) {
   const std::size_t right = count_state(table, ClockState::right);
   std::string text;
   std::size_t named = 0;
-  for (const ClockRow& row : table.rows | std::views::filter(is_wrong)) {
+  for (const ClockRow& row : table.rows) {
+    if (!is_wrong(row)) continue;
     if (named == (wrong > k_named ? 1 : k_named)) break;
     text += (named++ == 0 ? "" : ", ") + fault_text(row, table.resolution_hz);
   }

@@ -32,7 +32,7 @@ std::string worst_violation(const CheckReport& report, const Style& style);
 
 /// A line for each reason why no clocks meet all edges; only the first `most`; "" if there is none.
 std::string explanations_text(const CheckReport& report, const Style& style, std::size_t most);
-/// That causes and effects look exchanged, for a verdict; empty: they do not.
+/// That causes and effects may be exchanged, for a verdict; empty: they are not.
 std::string exchange_text(const CheckReport& report);
 
 /// A report that fits on a screen, if fewer rows of its lists help: `make(n)` shows at most n rows

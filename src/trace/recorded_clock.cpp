@@ -12,8 +12,6 @@ namespace entrain::trace {
 
 namespace {
 
-/// Ticks per tick of error: 500 ppm.
-constexpr std::uint64_t k_ticks_per_tick_off = 2000;
 /// Parts of a second: a record may be off by one part in addition to its half-width, which many
 /// tracers leave at 0.
 constexpr std::uint64_t k_part_of_second = 10'000;

@@ -16,6 +16,9 @@
 
 namespace entrain::trace {
 
+/// Ticks per tick by which two clocks may drift apart: 500 ppm.
+inline constexpr std::uint64_t k_ticks_per_tick_off = 2000;
+
 /// The clock of a location by its ClockOffset records: the times that an OTF2 reader returns, and
 /// how far they may be off. The records of a corrected archive are no measurements: they hold the
 /// correction, or nothing. So the span of the measurements counts, which its properties tell, and

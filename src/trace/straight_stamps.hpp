@@ -21,8 +21,7 @@ inline std::vector<std::uint64_t> straight_stamps(std::uint64_t first, std::uint
     }
   }
   std::ranges::sort(stamps);
-  const auto twice = std::ranges::unique(stamps);
-  stamps.erase(twice.begin(), twice.end());
+  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
   return stamps;
 }
 

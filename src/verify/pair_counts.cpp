@@ -78,8 +78,9 @@ void for_each_group(Side sends, Side receives, Key key, Use use) {
   std::ranges::stable_sort(r, {}, key);
   for (auto first = s.begin(), last = first; first != s.end(); first = last) {
     last = std::ranges::upper_bound(first, s.end(), key(*first), {}, key);
-    const auto of_key = std::ranges::equal_range(r, key(*first), {}, key);
-    if (!of_key.empty()) use(Side(first, last), Side(of_key.begin(), of_key.end()));
+    const Side of_key(std::ranges::lower_bound(r, key(*first), {}, key),
+                      std::ranges::upper_bound(r, key(*first), {}, key));
+    if (!of_key.empty()) use(Side(first, last), of_key);
   }
 }
 

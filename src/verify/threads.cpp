@@ -84,9 +84,10 @@ class NamedOperations {
   /// Calls `use` with the records of each operation.
   template <class Use>
   void for_each(Topic topic, Use use) const {
-    const auto all = std::ranges::equal_range(records_, topic, {}, &Record::topic);
-    for (auto first = all.begin(), last = first; first != all.end(); first = last) {
-      last = std::find_if(first, all.end(),
+    const auto end = std::ranges::upper_bound(records_, topic, {}, &Record::topic);
+    for (auto first = std::ranges::lower_bound(records_, topic, {}, &Record::topic), last = first;
+         first != end; first = last) {
+      last = std::find_if(first, end,
                           [&](const Record& record) { return record.name != first->name; });
       use(RecordSpan(first, last));
     }
@@ -116,8 +117,9 @@ class NamedOperations {
     unmatched.thread_locks += several ? 1 : 0;
     Record next = held.front();
     next.name[2] = static_cast<std::uint32_t>(next.name[2] + 1);
-    const auto found = std::ranges::equal_range(records_, next.operation(), {}, &Record::operation);
-    const RecordSpan then(found.begin(), found.end());
+    const RecordSpan then(
+        std::ranges::lower_bound(records_, next.operation(), {}, &Record::operation),
+        std::ranges::upper_bound(records_, next.operation(), {}, &Record::operation));
     const Found taken(then, EventKind::lock_acquire), left(then, EventKind::lock_release);
     if (several || taken.several || left.several || release.count == 0 || taken.count == 0) return;
     out.add_pair(ThreadStage::lock, release.last, taken.first);

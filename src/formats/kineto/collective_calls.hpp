@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <entrain/clock_map.hpp>
@@ -71,7 +71,8 @@ struct IsRowBefore {
   using is_transparent = void;
   template <class A, class B>
   bool operator()(const RowOf<A>& a, const RowOf<B>& b) const {
-    return std::tie(a.process, a.thread) < std::tie(b.process, b.thread);
+    return std::pair<std::string_view, std::string_view>(a.process, a.thread) <
+           std::pair<std::string_view, std::string_view>(b.process, b.thread);
   }
 };
 

@@ -509,13 +509,13 @@ Result<void> PerfettoRank::write(const TextSink& sink) {
 std::string notes_of(const formats::Attributes& attributes) {
   using perfetto::NoteField;
   std::string fields;
-  for (const auto& [key, value] : attributes) {
+  for (const auto& one : attributes) {
     perfetto::add_message(fields, EventField::debug_annotations, [&](std::string& note) {
-      perfetto::add_bytes(note, NoteField::name, key);
-      if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+      perfetto::add_bytes(note, NoteField::name, one.first);
+      if (const auto* const number = std::get_if<std::int64_t>(&one.second)) {
         perfetto::add_integer(note, NoteField::int_value, *number);
       } else {
-        perfetto::add_bytes(note, NoteField::string_value, std::get<std::string>(value));
+        perfetto::add_bytes(note, NoteField::string_value, std::get<std::string>(one.second));
       }
     });
   }
@@ -539,8 +539,9 @@ std::string perfetto_head(const MergeShare& share) {
   std::string out;
   perfetto::PacketWriter whole(out, 1);
   whole.mark(file_mark());
-  for (const auto& [key, value] : plan.attributes) {
-    whole.packet([&](std::string& packet) { add_attribute(packet, "entrain." + key, value); });
+  for (const auto& one : plan.attributes) {
+    whole.packet(
+        [&](std::string& packet) { add_attribute(packet, "entrain." + one.first, one.second); });
   }
   // These times are those of the first rank, too: a machine of their own would be a rank.
   perfetto::PacketWriter packets(out, 1, 1);
