@@ -15,9 +15,9 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 demo: ready-for-tool npm ## build, then check and correct the example trace, and show what changed
-	cmake --preset release --log-level=WARNING
-	cmake --build --preset release -j $(JOBS) --target entrain_cli
-	scripts/demo build/release/bin/entrain build/demo
+	cmake --preset demo --log-level=WARNING
+	cmake --build --preset demo -j $(JOBS) --target entrain_cli
+	scripts/demo build/demo/bin/entrain build/demo/output
 
 test: ready npm browser ## build with warnings as errors and run all quick tests
 	cmake --preset dev --log-level=WARNING

@@ -7,6 +7,13 @@ target_compile_features(standard_settings INTERFACE cxx_std_20)
 # round once where the reader rounds twice.
 target_compile_options(standard_settings INTERFACE -ffp-contract=off)
 
+# GCC collects its garbage less often: 6 % less time to compile (rooms engine and cli with -O2), for
+# memory that two jobs of one GB at most leave free.
+target_compile_options(
+  standard_settings
+  INTERFACE
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-expand=1000;--param=ggc-min-heapsize=500000>")
+
 # Every x86-64 processor since 2008 counts bits in one instruction; src/base/ranked_bits.hpp does little
 # else.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")

@@ -19,6 +19,7 @@
 #include "support/pairing.hpp"
 #include "support/random_plan.hpp"
 #include "support/random_trace.hpp"
+#include "support/repetitions.hpp"
 #include "verify/check.hpp"
 #include "verify/testing.hpp"
 
@@ -130,12 +131,13 @@ TEST(Witness, of_recorded_truths) {
 
 TEST(Witness, in_lockstep) {
   // Calls are compared along ways over one other process to the reference.
+  const std::uint32_t rounds = every_repetition() ? 2000 : 500;
   const LockstepPlan plans[] = {
-      {.processes = 3, .rounds = 2000},
-      {.processes = 3, .rounds = 2000, .both_ways = true},
-      {.processes = 5, .rounds = 1500, .both_ways = true, .rounds_per_call = 10},
-      {.processes = 5, .rounds = 1500, .both_ways = true, .rounds_per_call = 1},
-      {.processes = 4, .rounds = 1500, .rounds_per_call = 3}};
+      {.processes = 3, .rounds = rounds},
+      {.processes = 3, .rounds = rounds, .both_ways = true},
+      {.processes = 5, .rounds = rounds, .both_ways = true, .rounds_per_call = 10},
+      {.processes = 5, .rounds = rounds, .both_ways = true, .rounds_per_call = 1},
+      {.processes = 4, .rounds = rounds, .rounds_per_call = 3}};
   for (const LockstepPlan& plan : plans) {
     const trace::Trace complete = lockstep(plan);
     for (const DropOptions& loss : drop_losses(1)) {

@@ -17,6 +17,7 @@
 #include "support/process.hpp"
 #include "support/random_events.hpp"
 #include "support/random_trace.hpp"
+#include "support/repetitions.hpp"
 #include "support/scanned_trace.hpp"
 #include "support/test_archives.hpp"
 #include "support/trace_writer.hpp"
@@ -234,7 +235,7 @@ TEST(Fuzzed, what_the_scanner_accepts_the_library_reads_the_same) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   constexpr std::uint64_t k_seeds = 60;  // no limit of memory ends what the library never ends
 #else
-  constexpr std::uint64_t k_seeds = 600;
+  const std::uint64_t k_seeds = every_repetition() ? 600 : 200;
 #endif
   FuzzedArchive fuzzed;
   unsigned agreed = 0, refused = 0, library_failed = 0;

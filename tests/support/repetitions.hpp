@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <vector>
 
-/// Repetitions that `make soak` makes and `make test` leaves out, for its time.
+/// Repetitions and sizes of `make soak` that `make test` leaves out, for its time.
 namespace entrain::test {
 
 /// Set by `make soak` (tests/CMakeLists.txt).
