@@ -293,6 +293,12 @@ class Hostile(Base):
             pftrace.number(10, 9), pftrace.number(13, 1), names,
             pftrace.number(8, 1694128201429782000), event))
 
+    def test_small_packed_ones_after_a_large_one(self):
+        zeros = pftrace.packet(pftrace.text(999, bytes(2**20)))
+        small = pftrace.packet(pftrace.text(50, zlib.compress(pftrace.packet(pftrace.text(999, b"")))))
+        self.read(self.encoded(0, "plain") + pftrace.packet(pftrace.text(50, zlib.compress(zeros * 90, 9)))
+                  + small * 20_000)
+
     def test_many_readings_of_clocks(self):
         good = self.encoded(0, "plain")
         clocks = pftrace.text(1, b"") * 2**21
