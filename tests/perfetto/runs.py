@@ -293,6 +293,23 @@ class Hostile(Base):
             pftrace.number(10, 9), pftrace.number(13, 1), names,
             pftrace.number(8, 1694128201429782000), event))
 
+    def test_small_packed_ones_after_a_large_one(self):
+        zeros = pftrace.packet(pftrace.text(999, bytes(2**20)))
+        small = pftrace.packet(pftrace.text(50, zlib.compress(pftrace.packet(pftrace.text(999, b"")))))
+        self.read(self.encoded(0, "plain") + pftrace.packet(pftrace.text(50, zlib.compress(zeros * 90, 9)))
+                  + small * 20_000)
+
+    def test_many_readings_of_clocks(self):
+        good = self.encoded(0, "plain")
+        clocks = pftrace.text(1, b"") * 2**21
+        pairs = pftrace.text(1, pftrace.text(2, pftrace.text(1, b"") * 9)) * 2**19
+        file = self.put("readings.pftrace",
+                        good + pftrace.packet(pftrace.text(6, clocks)) + pftrace.packet(pftrace.text(107, pairs)))
+        for verb in (["check"], ["distort", "-o", self.folder / "copy.pftrace", "--seed", "1"]):
+            code, _, err = run(verb[0], file, *verb[1:])
+            self.assertIn(code, (0, 1, 3), err)
+        self.assertEqual(len((self.folder / "copy.pftrace").read_bytes()), len(file.read_bytes()))
+
     def test_damaged_packets_that_are_packed_inside(self):
         good = self.encoded(0, "plain")
         whole = pftrace.packed(good)

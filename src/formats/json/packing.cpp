@@ -18,7 +18,7 @@ namespace {
 // The largest window, and the header: that of gzip, of zlib, or either of both.
 constexpr int k_gzip = 15 + 16, k_zlib = 15, k_either = 15 + 32;
 constexpr int k_memory_level = 8;
-constexpr std::size_t k_least_room = std::size_t{1} << 16;    // of what is packed or unpacked
+constexpr std::size_t k_least_room = std::size_t{1} << 12;    // of what is packed or unpacked
 constexpr std::size_t k_most_at_once = std::size_t{1} << 30;  // zlib counts in 32 bits
 
 class GzipUnpacker : public Unpacker {
@@ -190,7 +190,9 @@ Unpacker::State unpack(Packing packing, std::string_view stream, std::size_t mos
                        std::string& text) {
   const std::unique_ptr<Unpacker> unpacker = Unpacker::make(packing);
   std::span from(reinterpret_cast<const std::uint8_t*>(stream.data()), stream.size());
-  text.resize(std::min(std::max(text.capacity(), k_least_room), most));
+  constexpr std::size_t k_usual_ratio = 4;
+  text.clear();  // so that small streams take no more time after large ones
+  text.resize(std::min(std::max(k_usual_ratio * stream.size(), k_least_room), most));
   std::span<char> to(text);
   for (;;) {
     const Unpacker::State state = unpacker->unpack(from, to);
@@ -210,9 +212,9 @@ std::string pack(Packing packing, std::string_view text) {
   std::string stream;
   for (auto state = Packer::State::more; state == Packer::State::more;) {
     const std::size_t before = stream.size();
-    stream.resize(before + k_least_room);
-    std::span<std::uint8_t> to(reinterpret_cast<std::uint8_t*>(stream.data()) + before,
-                               k_least_room);
+    const std::size_t room = std::max(text.size() / 2, k_least_room);
+    stream.resize(before + room);
+    std::span<std::uint8_t> to(reinterpret_cast<std::uint8_t*>(stream.data()) + before, room);
     state = packer->pack(text, true, to);
     stream.resize(stream.size() - to.size());
   }

@@ -118,7 +118,7 @@ class ChromeRank final : public RankMerger {
   std::uint64_t count_members(const EventText& event);
   void add_times(const Placed& placed);
   void add_ids(const EventText& event, EventSort sort);
-  void add_arrows(const Placed& placed, bool arrive, std::uint64_t stamp, std::int64_t time);
+  void add_arrows(const Placed& placed, bool arrive);
 
   std::string out_;
   std::map<std::string, Process, std::less<>> processes_;
@@ -165,9 +165,9 @@ void ChromeRank::add_ids(const EventText& event, EventSort sort) {
   add_given("scope", event.scope);
 }
 
-void ChromeRank::add_arrows(const Placed& placed, bool arrive, std::uint64_t stamp,
-                            std::int64_t time) {
-  share_.added.take(arrive, placed.clock, stamp, [&](std::uint64_t id) {
+void ChromeRank::add_arrows(const Placed& placed, bool arrive) {
+  const std::int64_t time = arrive ? placed.end : placed.begin;
+  take_arrows(placed, arrive, [&](std::uint64_t id) {
     add(",\n{{\"ph\":\"{}\",{}\"cat\":\"entrain\",\"name\":\"waited "
         "for\",\"id\":\"a{}\",\"pid\":{},"
         "\"tid\":{},\"ts\":{}}}",
@@ -209,8 +209,8 @@ void ChromeRank::take(const Placed& placed) {
   });
   out_ += '}';
   if (!placed.has_time || !is_collective_kernel(event)) return;
-  add_arrows(placed, false, placed.stamp, placed.begin);
-  if (event.has_length()) add_arrows(placed, true, placed.end_stamp, placed.end);
+  add_arrows(placed, false);
+  if (event.has_length()) add_arrows(placed, true);
 }
 
 }  // namespace

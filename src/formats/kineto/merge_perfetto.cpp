@@ -143,8 +143,8 @@ class PerfettoRank final : public RankMerger {
     if (!event.scope.empty()) add_note(fields_, notes_, "scope", event.scope);
   }
   /// The arrows that are added to a kernel.
-  void add_arrows(std::string& fields, bool arrive, std::uint32_t clock, std::uint64_t stamp) {
-    share_.added.take(arrive, clock, stamp, [&](std::uint64_t id) {
+  void add_arrows(std::string& fields, const Placed& placed, bool arrive) {
+    take_arrows(placed, arrive, [&](std::uint64_t id) {
       perfetto::add_fixed(fields, arrive ? EventField::terminating_flow_ids : EventField::flow_ids,
                           id);
     });
@@ -265,8 +265,8 @@ Result<void> PerfettoRank::slice(const Placed& placed) {
   describe(event);
   more_.clear();
   if (is_collective_kernel(event)) {
-    add_arrows(fields_, false, placed.clock, placed.stamp);
-    if (event.has_length()) add_arrows(more_, true, placed.clock, placed.end_stamp);
+    add_arrows(fields_, placed, false);
+    if (event.has_length()) add_arrows(more_, placed, true);
   }
   if (is_endless(event)) return leave({track_of(event), placed.begin, fields_});
   return add({.begin = placed.begin, .end = placed.end, .track = track_of(event)}, more_);
@@ -275,7 +275,7 @@ Result<void> PerfettoRank::slice(const Placed& placed) {
 void PerfettoRank::begin(const Placed& placed, std::uint32_t track) {
   describe(placed.event);
   const bool is_call = is_collective_kernel(placed.event);
-  if (is_call) add_arrows(fields_, false, placed.clock, placed.stamp);
+  if (is_call) add_arrows(fields_, placed, false);
   begun_[pair_key(placed.event)].push_back(
       {track, placed.begin, fields_, std::string(placed.event.name), is_call});
   begun_bytes_ += sizeof(Begun) + fields_.size() + placed.event.name.size();
@@ -295,7 +295,7 @@ Result<void> PerfettoRank::end(const Placed& placed) {
   if (!event.name.empty() && event.name != begun.name) {
     add_note(more_, notes_, "end_name", fmt::format("\"{}\"", event.name));
   }
-  if (begun.is_call) add_arrows(more_, true, placed.clock, placed.stamp);
+  if (begun.is_call) add_arrows(more_, placed, true);
   fields_ = begun.fields;
   return add({.begin = begun.time, .end = std::max(begun.time, placed.begin), .track = begun.track},
              more_);

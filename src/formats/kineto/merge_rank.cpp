@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include <fmt/core.h>
@@ -21,19 +22,46 @@ namespace {
 
 std::uint64_t text_hash(std::string_view text) { return std::hash<std::string_view>{}(text); }
 
-using ClockStamps = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+/// A call, by its clock and one of its stamps.
+struct CallStamp {
+  std::uint32_t clock = 0;
+  std::uint64_t stamp = 0;
+  const Call* call = nullptr;
+  [[nodiscard]] std::pair<std::uint32_t, std::uint64_t> key() const { return {clock, stamp}; }
+};
 
-/// Clocks and stamps at which several calls of a clock begin, or end; sorted.
-ClockStamps shared_stamps(const std::vector<RankFile>& ranks, std::uint64_t Call::*stamp) {
-  ClockStamps all, shared;
+std::vector<CallStamp> sorted_calls(const std::vector<RankFile>& ranks,
+                                    std::uint64_t Call::*stamp) {
+  std::vector<CallStamp> all;
   for (const RankFile& rank : ranks) {
-    for (const Call& call : rank.calls) all.emplace_back(rank.numbers[call.clock], call.*stamp);
+    for (const Call& call : rank.calls)
+      all.push_back({rank.numbers[call.clock], call.*stamp, &call});
   }
-  std::sort(all.begin(), all.end());
-  for (auto at = all.begin(); (at = std::adjacent_find(at, all.end())) != all.end(); ++at) {
-    shared.push_back(*at);
+  std::ranges::sort(all, {}, &CallStamp::key);
+  return all;
+}
+
+/// The call of some that no other one equals in its two times; null if there is none.
+const Call* apart(std::span<const CallStamp> calls, const Call* call) {
+  const auto is_equal = [call](const CallStamp& one) {
+    return one.call->begin == call->begin && one.call->end == call->end;
+  };
+  return std::ranges::count_if(calls, is_equal) == 1 ? call : nullptr;
+}
+
+/// The only two calls of one group and number; null if there are none, or more.
+std::pair<const Call*, const Call*> partners(std::span<const CallStamp> from,
+                                             std::span<const CallStamp> to) {
+  std::pair<const Call*, const Call*> found{};
+  for (const CallStamp& one : from) {
+    for (const CallStamp& other : to) {
+      if (one.call->group != other.call->group || one.call->number != other.call->number) continue;
+      if (found.first != nullptr) return {};
+      found = {one.call, other.call};
+    }
   }
-  return shared;
+  if (found.first == nullptr) return {};
+  return {apart(from, found.first), apart(to, found.second)};
 }
 
 }  // namespace
@@ -87,18 +115,29 @@ std::string pair_key(const EventText& event) {
 
 AddedArrows::AddedArrows(const BigVector<formats::MergeArrow>& arrows,
                          const std::vector<RankFile>& ranks) {
-  const ClockStamps begins = shared_stamps(ranks, &Call::begin),
-                    ends = shared_stamps(ranks, &Call::end);
+  constexpr std::size_t k_most = 16;  // calls at one time, which would be no times
+  const std::vector<CallStamp> begins = sorted_calls(ranks, &Call::begin),
+                               ends = sorted_calls(ranks, &Call::end);
+  const auto at = [](const std::vector<CallStamp>& all, std::uint32_t clock, std::uint64_t stamp) {
+    return std::ranges::equal_range(all, std::pair(clock, stamp), {}, &CallStamp::key);
+  };
   for (Side& side : sides_) side.taken.resize(arrows.size());
   for (std::uint64_t a = 0; a < arrows.size(); ++a) {
     const formats::MergeArrow& arrow = arrows[a];
-    if (std::ranges::binary_search(begins, std::pair(arrow.from_clock, arrow.from)) ||
-        std::ranges::binary_search(ends, std::pair(arrow.to_clock, arrow.to))) {
-      ++left_out_;
-      continue;
+    End from{arrow.from_clock, arrow.from, a}, to{arrow.to_clock, arrow.to, a};
+    const auto starts = at(begins, from.clock, from.stamp), stops = at(ends, to.clock, to.stamp);
+    if (starts.size() > 1 || stops.size() > 1) {
+      const bool are_few = starts.size() <= k_most && stops.size() <= k_most;
+      const auto [first, second] = are_few ? partners(starts, stops) : partners({}, {});
+      if (first == nullptr || second == nullptr) {
+        ++left_out_;
+        continue;
+      }
+      from.other = first->end;
+      to.other = second->begin;
     }
-    sides_[0].ends.push_back({arrow.from_clock, arrow.from, a});
-    sides_[1].ends.push_back({arrow.to_clock, arrow.to, a});
+    sides_[0].ends.push_back(from);
+    sides_[1].ends.push_back(to);
   }
   for (Side& side : sides_) std::sort(side.ends.begin(), side.ends.end());
 }

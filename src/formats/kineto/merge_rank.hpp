@@ -28,20 +28,23 @@ namespace entrain::kineto {
 /// The arrows that are added, by their ends on collective kernels.
 class AddedArrows {
  public:
-  /// Leaves out arrows whose ends may be on one of several calls of `ranks`, which begin or end at
-  /// the same time on one clock.
+  static constexpr std::uint64_t k_unknown = ~std::uint64_t{0};
+  /// Arrows have times only. Where several calls of `ranks` begin or end at one of these on a
+  /// clock, the one counts that has a partner of its group and number at the other end; arrows are
+  /// left out if several do, or if calls begin and end at the same times.
   AddedArrows(const BigVector<formats::MergeArrow>& arrows, const std::vector<RankFile>& ranks);
 
   /// Calls `use(id)` for the arrows that leave the kernel that begins at this stamp, or with
   /// `arrive` reach the one that ends then; each arrow once. Different clocks may be asked from
-  /// several threads. `id`: 1 or more.
+  /// several threads. `id`: 1 or more. `other`: its end, or begin; k_unknown: not known.
   template <class Use>
-  void take(bool arrive, std::uint32_t clock, std::uint64_t stamp, Use use) {
+  void take(bool arrive, std::uint32_t clock, std::uint64_t stamp, std::uint64_t other, Use use) {
     Side& side = sides_[arrive ? 1 : 0];
-    const End wanted{clock, stamp, 0};
+    const End wanted{clock, stamp, 0, 0};
     for (auto at = std::lower_bound(side.ends.begin(), side.ends.end(), wanted);
          at != side.ends.end() && at->clock == clock && at->stamp == stamp; ++at) {
-      if (side.taken[at->arrow] != 0) continue;
+      const bool is_of_another = at->other != k_unknown && at->other != other;
+      if (is_of_another || side.taken[at->arrow] != 0) continue;
       side.taken[at->arrow] = 1;
       use(at->arrow + 1);
     }
@@ -55,6 +58,7 @@ class AddedArrows {
   struct End {
     std::uint32_t clock = 0;
     std::uint64_t stamp = 0, arrow = 0;
+    std::uint64_t other = k_unknown;  ///< other stamp of its call, where calls share this one
     friend auto operator<=>(const End&, const End&) = default;
   };
   struct Side {
@@ -156,6 +160,14 @@ class RankMerger {
   void count_unfinished();
   /// Calls `see` for all events, and `fact` for the members beside the events.
   Result<void> walk(const std::function<Result<void>(const Placed&)>& see, const FactSink& fact);
+  /// See AddedArrows::take(); of an event that is a whole kernel, its begin or its end.
+  template <class Use>
+  void take_arrows(const Placed& placed, bool arrive, Use use) {
+    const bool is_whole = placed.event.has_length();
+    const std::uint64_t own = arrive && is_whole ? placed.end_stamp : placed.stamp;
+    const std::uint64_t other = arrive ? placed.stamp : placed.end_stamp;
+    share_.added.take(arrive, placed.clock, own, is_whole ? other : AddedArrows::k_unknown, use);
+  }
   /// The id of the arrow of an event, unique in the merged trace; not 0.
   [[nodiscard]] std::uint64_t arrow_id(const EventText& event) const;
 

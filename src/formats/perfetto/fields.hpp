@@ -139,8 +139,8 @@ inline constexpr std::uint32_t k_state_cleared = 1, k_needs_state = 2;
 inline constexpr std::int32_t k_explicit_order = 3;
 inline constexpr std::int32_t k_never_merged = 2;
 inline constexpr std::int32_t k_slice_begin = 1, k_slice_end = 2, k_instant = 3, k_counter = 4;
-/// The clock of times that name none.
-inline constexpr std::uint32_t k_boot_time = 6;
+/// Clocks of the wall, one of them coarse, and the clock of times that name none.
+inline constexpr std::uint32_t k_wall_time = 1, k_coarse_wall_time = 2, k_boot_time = 6;
 /// An event may have values of so many other counters, and as many of doubles.
 inline constexpr std::size_t k_most_extra = 8;
 /// Clocks from the first to the last of these belong to a sequence of packets.

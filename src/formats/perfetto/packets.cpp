@@ -169,7 +169,6 @@ Result<bool> Packets::next(Piece& piece) {
 Result<std::string_view> Packets::unpack(json::Packing packing, std::string_view stream) {
   const std::uint64_t left = window_.limit() - unpacked_;
   const std::uint64_t most = std::min(left, k_most_packet);
-  TRY(check_memory_room(path_, bundle_.capacity()));
   const json::Unpacker::State state = json::unpack(packing, stream, most + 1, bundle_);
   unpacked_ += bundle_.size();
   if (bundle_.size() > most) {
@@ -188,6 +187,7 @@ Result<std::string_view> Packets::unpack(json::Packing packing, std::string_view
                     "damaged",
                     path_.string(), offset(), packing == json::Packing::zstd ? "zstd" : "zlib"));
   }
+  TRY(check_memory_room(path_));
   return std::string_view(bundle_);
 }
 

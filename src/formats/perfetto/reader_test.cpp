@@ -561,6 +561,33 @@ TEST_F(PerfettoSync, tells_no_offset_once_the_clocks_are_corrected) {
   }
 }
 
+TEST_F(PerfettoReader, lets_wall_clocks_of_all_machines_show_one_time) {
+  const auto machine = [&](std::uint32_t number, std::uint64_t wall) {
+    packet([&](auto& packet) {
+      packet.add_uint32(PacketField::machine_id, number);
+      snapshot(packet, {{6, 1'000'000, false, 1}, {1, wall, false, 1}});
+    });
+    packet([&](auto& packet) {
+      packet.add_uint32(PacketField::machine_id, number);
+      packet.add_uint64(PacketField::timestamp, wall + 50);
+      packet.add_uint32(PacketField::timestamp_clock_id, 1);
+      pbf_builder<EventField>(packet, PacketField::track_event)
+          .add_enum(EventField::type, k_instant);
+    });
+  };
+  machine(1, 9'000'000);
+  machine(2, 9'000'700);
+  move(0);
+  std::string copy = std::move(trace_);
+  trace_.clear();
+  machine(1, 9'000'000);
+  machine(2, 9'000'000);
+  EXPECT_EQ(copy, trace_);
+  move(300);
+  EXPECT_THAT(events(), ElementsAre("i  \"none of machine 1\"/\"track 0\" 1000350",
+                                    "i  \"none of machine 2\"/\"track 0\" 1000350"));
+}
+
 TEST_F(PerfettoReader, moves_times_in_place_while_they_fit) {
   packet([](auto& packet) { packet.add_string(PacketField::system_info, "as it was"); });
   begin(1000, 2, "a");

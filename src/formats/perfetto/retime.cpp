@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,6 +10,9 @@
 
 namespace entrain::perfetto {
 namespace {
+
+/// Clocks further apart are those of a damaged file, ns.
+constexpr std::int64_t k_most_shift = std::int64_t{1} << 60;
 
 /// Readings of a machine's clocks and of the host's, one after the other.
 struct ClockSync {
@@ -32,8 +37,7 @@ struct ClockSync {
 /// How far a clock of the machine is ahead of that of the host, ns, as Perfetto computes it: the
 /// mean of all round trips that begin at either side (ProtoTraceReader::CalculateClockOffsets).
 std::int64_t offset_of(const std::vector<ClockSync>& syncs, std::uint32_t clock) {
-  constexpr std::uint64_t k_apart = 30'000'000'000;       // ns; later ones are of another round
-  constexpr std::int64_t k_most = std::int64_t{1} << 61;  // beyond it the file is damaged
+  constexpr std::uint64_t k_apart = 30'000'000'000;  // ns; later ones are of another round
   std::uint64_t sum = 0;
   std::int64_t count = 0;
   for (std::size_t i = 1; i < syncs.size(); ++i) {
@@ -46,7 +50,7 @@ std::int64_t offset_of(const std::vector<ClockSync>& syncs, std::uint32_t clock)
     count += 2;
   }
   const std::int64_t mean = count > 0 ? static_cast<std::int64_t>(sum) / count : 0;
-  return mean > -k_most && mean < k_most ? mean : 0;
+  return mean > -k_most_shift && mean < k_most_shift ? mean : 0;
 }
 
 class Retimer {
@@ -119,16 +123,44 @@ class Retimer {
     return &survey_.tracks.rows()[survey_.tracks[track].row];
   }
 
-  void shift_readings(std::int64_t shift, std::size_t inside, std::vector<Reading>& readings) {
+  /// What is added to wall clocks of a machine. Viewers take those of all machines for one clock,
+  /// and relate machines by it where they know nothing better: so all show what that of the first
+  /// machine does.
+  Result<std::int64_t> wall_shift(std::uint32_t machine, const std::vector<Reading>& readings) {
+    constexpr std::size_t k_entry = 64;  // bytes of memory
+    const Reading *wall = nullptr, *own = nullptr;
+    for (const Reading& one : readings) {
+      if (one.clock == k_wall_time) wall = &one;
+      if (one.clock == state.clocks.primary()) own = &one;
+    }
+    auto known = walls_.find(machine);
+    if (known == walls_.end() && wall != nullptr && own != nullptr) {
+      TRY(state.keep(k_entry));
+      const std::uint64_t ahead =
+          static_cast<std::uint64_t>(wall->value) - static_cast<std::uint64_t>(own->value);
+      known = walls_.emplace(machine, ahead).first;
+      if (!first_wall_) first_wall_ = ahead;
+    }
+    if (known == walls_.end()) return 0;
+    const auto shift = static_cast<std::int64_t>(*first_wall_ - known->second);
+    return shift > -k_most_shift && shift < k_most_shift ? shift : 0;
+  }
+
+  Result<void> shift_readings(std::int64_t shift, std::uint32_t machine, std::size_t inside,
+                              std::vector<Reading>& readings) {
+    TRY_ASSIGN(const std::int64_t of_walls, wall_shift(machine, readings));
     for (Reading& reading : readings) {
       if (reading.stored.at == nullptr) continue;  // a 0 that is not written stays
-      const std::int64_t half = (shift < 0 ? -reading.unit : reading.unit) / 2;
+      const bool is_wall = reading.clock == k_wall_time || reading.clock == k_coarse_wall_time;
+      const std::int64_t whole = shift + (is_wall ? of_walls : 0);
+      const std::int64_t half = (whole < 0 ? -reading.unit : reading.unit) / 2;
       reading.value =
           static_cast<std::int64_t>(static_cast<std::uint64_t>(reading.value) +
-                                    static_cast<std::uint64_t>((shift + half) / reading.unit));
+                                    static_cast<std::uint64_t>((whole + half) / reading.unit));
       patch_.set(reading.stored, static_cast<std::uint64_t>(reading.value),
                  patch_.enter(reading.message, inside));
     }
+    return {};
   }
 
   /// Moves the readings from which viewers learn how far the clock of a machine is from that of the
@@ -137,23 +169,25 @@ class Retimer {
   Result<void> move_sync(const Packet& packet) {
     const std::size_t inside = patch_.enter(packet.sync);
     std::vector<ClockSync> syncs;
+    std::size_t total = 0;  // of snapshots and readings
     Result<void> result;
     const auto read = [&](ClockSync::Side& side, std::string_view snapshot, std::uint32_t machine,
                           std::size_t around) -> Result<void> {
       Clocks none;  // whose primary one is not that of the trace
       readings_of(snapshot, none, side.readings);
       side.inside = patch_.enter(snapshot, around);
+      total += 1 + side.readings.size();
       const std::int64_t time = state.clocks.time_of(machine, packet.sequence, side.readings);
       TRY_ASSIGN(side.shift, time_(nullptr, machine, time));
       side.shift -= time;
       return {};
     };
     for_each_field<SyncField>(packet.sync, [&](SyncField field, const Value& pair) {
-      if (field != SyncField::synced_clocks || !result) return;
+      if (field != SyncField::synced_clocks || !result || ++total > k_most_readings) return;
       ClockSync& sync = syncs.emplace_back();
       const std::size_t around = patch_.enter(pair.bytes, inside);
       for_each_field<SyncedField>(pair.bytes, [&](SyncedField side, const Value& snapshot) {
-        if (!result) return;
+        if (!result || total > k_most_readings) return;
         if (side == SyncedField::host_clocks) {
           result = read(sync.host, snapshot.bytes, 0, around);
         } else if (side == SyncedField::client_clocks) {
@@ -164,8 +198,9 @@ class Retimer {
     TRY(result);
     const std::int64_t left = offset_of(syncs, state.clocks.primary());
     for (ClockSync& sync : syncs) {
-      shift_readings(sync.host.shift, sync.host.inside, sync.host.readings);
-      shift_readings(sync.client.shift - left, sync.client.inside, sync.client.readings);
+      TRY(shift_readings(sync.host.shift, 0, sync.host.inside, sync.host.readings));
+      TRY(shift_readings(sync.client.shift - left, packet.machine, sync.client.inside,
+                         sync.client.readings));
     }
     return {};
   }
@@ -177,7 +212,7 @@ class Retimer {
     const std::int64_t time = state.clocks.time_of(packet.machine, packet.sequence, step.readings);
     TRY_ASSIGN(const std::int64_t moved, time_(nullptr, packet.machine, time));
     readings_ = step.readings;
-    shift_readings(moved - time, patch_.enter(packet.snapshot), readings_);
+    TRY(shift_readings(moved - time, packet.machine, patch_.enter(packet.snapshot), readings_));
     moved_.set_primary(state.clocks.primary());
     moved_.add(packet.machine, packet.sequence, readings_);
     return {};
@@ -214,6 +249,8 @@ class Retimer {
   const std::function<Result<void>(std::string_view)>& write_;
   Clocks moved_;  ///< clocks of the copy
   std::vector<Reading> readings_;
+  std::map<std::uint32_t, std::uint64_t> walls_;  ///< of machines: how far they are ahead, ns
+  std::optional<std::uint64_t> first_wall_;       ///< of the machine that was first
   Patch patch_;
   std::string bundle_;  ///< packets that are packed in the packet that follows
   bool is_bundle_changed_ = false;

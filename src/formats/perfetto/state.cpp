@@ -264,7 +264,7 @@ void readings_of(std::string_view snapshot, Clocks& clocks, std::vector<Reading>
   readings.clear();
   for_each_field<SnapshotField>(snapshot, [&](SnapshotField field, const Value& value) {
     if (field == SnapshotField::primary_trace_clock) clocks.set_primary(value.small());
-    if (field != SnapshotField::clocks) return;
+    if (field != SnapshotField::clocks || readings.size() == k_most_readings) return;
     Reading& reading = readings.emplace_back();
     reading.message = value.bytes;
     for_each_field<ClockField>(value.bytes, [&](ClockField part, const Value& own) {

@@ -149,7 +149,10 @@ class State {
   std::size_t kept_ = 0;
 };
 
-/// The readings of a snapshot. Sets the clock of the trace if it names one.
+/// Readings beyond these are those of a damaged file: real snapshots have a dozen.
+constexpr std::size_t k_most_readings = std::size_t{1} << 16;
+/// The readings of a snapshot, k_most_readings at most. Sets the clock of the trace if it names
+/// one.
 void readings_of(std::string_view snapshot, Clocks& clocks, std::vector<Reading>& readings);
 
 /// True if a text needs no escapes in JSON.
