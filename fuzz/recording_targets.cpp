@@ -48,7 +48,9 @@ void expect_good(const Error& error) {
 std::string with_sorted_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream rest(text);
-  for (std::string line; std::getline(rest, line);) lines.push_back(line);
+  for (std::string line; std::getline(rest, line);) {
+    if (!line.empty()) lines.push_back(line);  // a last line without its end may move
+  }
   std::sort(lines.begin(), lines.end());
   std::string sorted;
   for (const std::string& line : lines) sorted += line + '\n';
