@@ -48,7 +48,9 @@ void expect_good(const Error& error) {
 std::string with_sorted_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream rest(text);
-  for (std::string line; std::getline(rest, line);) lines.push_back(line);
+  for (std::string line; std::getline(rest, line);) {
+    if (!line.empty()) lines.push_back(line);  // a last line without its end may move
+  }
   std::sort(lines.begin(), lines.end());
   std::string sorted;
   for (const std::string& line : lines) sorted += line + '\n';
@@ -132,8 +134,10 @@ void check_and_correct(const fs::path& input, const fs::path& output) {
   if (report->before.checked_edges != checked->checked_edges) {
     finding("check and correct see other edges");
   }
-  // Edges that contradict each other stay violated, and the report says so.
-  if (report->after.violations > 0 && count_of(report->cycles, "dropped_edges") == 0) {
+  // Edges that contradict each other stay violated, and the report says so. Of pairs that are set
+  // aside as they contradict others, the times as written may show other ones.
+  if (report->after.violations > 0 && count_of(report->cycles, "dropped_edges") == 0 &&
+      report->before.explanations.empty()) {
     finding("a corrected recording has violations");
   }
   const auto late = find_stragglers(input, options);

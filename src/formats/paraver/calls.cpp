@@ -86,10 +86,11 @@ Instances pair_calls(const Calls& calls) {
     const Communicator& group = calls.communicators[g];
     Ranks ranks;
     for (const std::uint32_t task : group.tasks) {
-      const auto own = std::ranges::equal_range(
-          order, std::pair(g, task), {},
-          [&](std::uint32_t c) { return std::pair(calls.all[c].communicator, calls.all[c].task); });
-      ranks.emplace_back(own.begin(), own.end());
+      const auto key = [&](std::uint32_t c) {
+        return std::pair(calls.all[c].communicator, calls.all[c].task);
+      };
+      const auto first = std::ranges::lower_bound(order, std::pair(g, task), {}, key);
+      ranks.emplace_back(first, std::ranges::upper_bound(order, std::pair(g, task), {}, key));
     }
     const std::size_t certain = certain_of(calls, group, ranks);
     for (std::size_t number = 0; number < certain; ++number) {
@@ -144,8 +145,8 @@ void keep_strictest(std::vector<InstanceMember>& members, Shape shape, bool ends
     const std::uint64_t value = is_scan ? one.rank : one.time;
     return std::tuple(one.clock, is_largest_first ? ~value : value, one.rank);
   });
-  const auto others = std::ranges::unique(members, {}, &InstanceMember::clock);
-  members.erase(others.begin(), others.end());
+  const auto same = [](const auto& a, const auto& b) { return a.clock == b.clock; };
+  members.erase(std::unique(members.begin(), members.end(), same), members.end());
   std::ranges::sort(members, {}, &InstanceMember::rank);
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/file.hpp"
+#include "base/flat_map.hpp"
 #include "base/record_sorter.hpp"
 #include "formats/json/text_file.hpp"
 
