@@ -301,8 +301,8 @@ formats::ConstantShifts Run::whole_shifts(WriteMode mode, const trace::Trace& tr
     most = result.left_out[c];
     result.note = fmt::format(
         "a trace gets another offset and rate of its clock, and its streams stay: of the "
-        "correction of {}, up to {:.3f} us are left out, and of the others less; entrain clocks "
-        "has all of it",
+        "correction of {}, up to {:.3f} us are left out, and of the others less; entrain "
+        "export --correct shows all of it",
         clocks.clocks[c].name, static_cast<double>(most) / k_us);
   }
   return result;
