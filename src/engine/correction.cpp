@@ -163,7 +163,7 @@ CorrectReport Correction::take_report() {
     report_.timeline.notes.push_back(note);
   }
   if (!is_overlay() && !whole_note_.empty() && report_.after.violations > 0) {
-    report_.after.estimation.warnings.push_back(std::move(whole_note_));
+    report_.before.estimation.warnings.push_back(std::move(whole_note_));
   }
   const TimeRange range = time_range(t_.loaded.share(processes_), t_.presync.maps);
   for (const AmortizationPass& pass : report_.passes) {

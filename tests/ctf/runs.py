@@ -185,6 +185,24 @@ def test_matching(test):
         test.expect(name in told, name)
 
 
+def test_clocks(test):
+    """Kernel and user space of a host share a clock by its uuid, or by host and name."""
+    for name, options in (("uuid", {"hostname": False}), ("host", {"clock_uuid": False})):
+        run = test.folder / "shared" / name
+        alpha, beta = Host("alpha", 90_000), Host("beta")
+        add_messages([alpha, beta], 200, 20, "net")
+        write_run(run, [alpha, beta], **options)
+        for host in (alpha, beta):
+            host.events.clear()
+        add_messages([alpha, beta], 200, 20, "user", seed=2)
+        for host in (alpha, beta):
+            write_trace(run / host.name / "ust" / "uid" / "1000" / "64-bit", host, **options)
+        report = test.checked(run, *MATCH, code=1)
+        test.expect(report["locations"] == 2 and report["checked_edges"] == 400, name, report)
+        test.run("correct", run, "-o", test.folder / "shared" / f"{name}-right", *MATCH)
+        test.expect(len(traces_in(test.folder / "shared" / f"{name}-right")) == 4, name)
+
+
 def test_rules(test):
     run, _ = make(test.folder / "rules", [Host("alpha"), Host("beta", 90_000)], "user", 100)
     for rule in ("", "send=a", "send=a:b,receive=c", "send=a:b+c,receive=d:e"):
@@ -322,7 +340,7 @@ def main():
                 [test.tool, "info", probe], capture_output=True, text=True).stderr:
             print("skipped: built without libbabeltrace2")
             return 77
-        for part in (test_kinds, test_verbs, test_matching, test_rules, test_hostile):
+        for part in (test_kinds, test_verbs, test_matching, test_clocks, test_rules, test_hostile):
             part(test)
         test_at_random(test, options.seconds, options.seed)
     return 1 if test.failures else 0

@@ -123,6 +123,10 @@ class Run : public formats::Recording {
   [[nodiscard]] Result<void> write_metadata(const fs::path& from, const fs::path& to,
                                             const OneTrace& one,
                                             std::span<const ClockMap> maps) const;
+  [[nodiscard]] tl::unexpected<Error> changed() const {
+    return fail(ErrorKind::input,
+                fmt::format("{} has changed while it was read", roots_.front().string()));
+  }
   [[nodiscard]] Result<void> check_unchanged() const;
   [[nodiscard]] Result<void> read_again(const SeeEvent& see) const;
   /// Folder of a root in a copy.
@@ -301,8 +305,8 @@ formats::ConstantShifts Run::whole_shifts(WriteMode mode, const trace::Trace& tr
     most = result.left_out[c];
     result.note = fmt::format(
         "a trace gets another offset and rate of its clock, and its streams stay: of the "
-        "correction of {}, up to {:.3f} us are left out, and of the others less; entrain clocks "
-        "has all of it",
+        "correction of {}, up to {:.3f} us are left out, and of the others less; entrain "
+        "export --correct shows all of it",
         clocks.clocks[c].name, static_cast<double>(most) / k_us);
   }
   return result;
@@ -310,9 +314,7 @@ formats::ConstantShifts Run::whole_shifts(WriteMode mode, const trace::Trace& tr
 
 Result<void> Run::check_unchanged() const {
   TRY_ASSIGN(const std::vector<InputFile> now, files_below(roots_));
-  if (now == inputs_) return {};
-  return fail(ErrorKind::input,
-              fmt::format("{} has changed while it was read", roots_.front().string()));
+  return now == inputs_ ? Result<void>() : changed();
 }
 
 Result<void> Run::write_files(const fs::path& folder, std::span<const ClockMap> maps,
@@ -387,7 +389,10 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
 Result<void> Run::read_again(const SeeEvent& see) const {
   TRY(check_unchanged());
   for (const OneTrace& one : traces_) {
-    const auto show = [&](const Event& event) { return see(event, one.clocks[event.clock], one); };
+    const auto show = [&](const Event& event) -> Result<void> {
+      if (event.clock >= one.clocks.size()) return changed();
+      return see(event, one.clocks[event.clock], one);
+    };
     TRY(read_trace(roots_[one.root] / one.path, rules_, true, show));
   }
   return {};

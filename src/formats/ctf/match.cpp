@@ -2,7 +2,6 @@
 #include "formats/ctf/match.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -55,7 +54,7 @@ void pair_message(Ends sends, Ends receives, Messages& result) {
 
 }  // namespace
 
-Messages pair_ends(std::vector<Sighting> ends, std::size_t rules) {
+Messages pair_ends(std::vector<Sighting>& ends, std::size_t rules) {
   const auto rank = [](const Sighting& one) {
     return std::tuple(one.end.key, !one.end.is_send, one.clock, one.end.place, one.time);
   };
@@ -79,21 +78,17 @@ Messages pair_ends(std::vector<Sighting> ends, std::size_t rules) {
 
 std::uint64_t drop_refuted(std::vector<std::pair<Sighting, Sighting>>& edges,
                            std::span<const Sighting> ends) {
-  std::map<Key, std::vector<const Sighting*>> seen;
-  for (const auto& edge : edges) seen.try_emplace(edge.first.end.key);
-  for (const Sighting& one : ends) {
-    if (const auto of = seen.find(one.end.key); of != seen.end()) of->second.push_back(&one);
-  }
+  const auto key = [](const Sighting& one) { return one.end.key; };
   // True if no other one is earlier or at the same place, or was sent by another host.
   const auto is_first = [&](const Sighting& end) {
     std::uint64_t same = 0;
     std::set<std::uint64_t> places;
-    for (const Sighting* const one : seen.at(end.end.key)) {
-      if (one->end.is_send != end.end.is_send) continue;
-      if (one->clock != end.clock && end.end.is_send) return false;
-      if (one->clock != end.clock) continue;
-      if (one->time < end.time || !places.insert(one->end.place).second) return false;
-      same += one->time == end.time ? 1 : 0;
+    for (const Sighting& one : std::ranges::equal_range(ends, end.end.key, {}, key)) {
+      if (one.end.is_send != end.end.is_send) continue;
+      if (one.clock != end.clock && end.end.is_send) return false;
+      if (one.clock != end.clock) continue;
+      if (one.time < end.time || !places.insert(one.end.place).second) return false;
+      same += one.time == end.time ? 1 : 0;
     }
     return same > 0;
   };

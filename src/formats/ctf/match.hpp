@@ -32,10 +32,11 @@ struct Messages {
 /// host, such as the devices that a packet passes: then it is in order there, and its first send
 /// precedes its first receive on every other host. Whatever was seen twice at one place, as
 /// packets are that were sent again, is set aside: which receive is of which send is unknown.
-/// `rules`: number of rules. O(n log n).
-Messages pair_ends(std::vector<Sighting> ends, std::size_t rules);
+/// Sorts `ends` by their keys. `rules`: number of rules. O(n log n).
+Messages pair_ends(std::vector<Sighting>& ends, std::size_t rules);
 
-/// Removes edges that are not as pair_ends() says, by the ends themselves, and counts them.
+/// Removes edges that are not as pair_ends() says, by all ends in the order of their keys, and
+/// counts what it removes.
 std::uint64_t drop_refuted(std::vector<std::pair<Sighting, Sighting>>& edges,
                            std::span<const Sighting> ends);
 

@@ -155,7 +155,8 @@ Result<TraceFacts> read_trace(const fs::path& folder, std::span<const Rule> rule
                                               folder.string(), reason(number)));
   }
   auto result = take_all(wire, rules.size(), see);
-  wire.close();  // a process that goes on writing ends by it
+  wire.close();
+  if (!result || !*result) ::kill(process, SIGTERM);  // it may go on without an end
   const int signal = wait_for(process);
   TRY(result);
   if (*result) return **std::move(result);
