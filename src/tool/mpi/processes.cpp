@@ -67,19 +67,16 @@ void finish(std::span<MPI_Request> requests) {
 struct Machine {
   unsigned rank = 0;  ///< rank of this process on the machine
   unsigned processes = 1;
-  unsigned cores = 1;  ///< cores that any of them may use
-};
+  cpu_set_t cores;  ///< cores that any of them may use
 
-/// Number of cores that the processes of `comm`, all on one machine, may use together. Launchers
-/// often give each process cores of its own.
-unsigned cores_of(MPI_Comm comm) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) CPU_ZERO(&cores);
-  MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof(cores), MPI_BYTE, MPI_BOR, comm);
-  const int count = CPU_COUNT(&cores);
-  return count > 0 ? static_cast<unsigned>(count) : worker_count(0);
-}
+  [[nodiscard]] unsigned core_count() const {
+    const int count = CPU_COUNT(&cores);
+    return count > 0 ? static_cast<unsigned>(count) : worker_count(0);
+  }
+  /// Lets this thread, and those that it will start, use all cores. Launchers often give each
+  /// process cores of its own.
+  void take_all_cores() const { sched_setaffinity(0, sizeof(cores), &cores); }
+};
 
 /// Collective.
 Machine this_machine() {
@@ -88,9 +85,11 @@ Machine this_machine() {
   int rank = 0, processes = 1;
   MPI_Comm_rank(machine, &rank);
   MPI_Comm_size(machine, &processes);
-  const unsigned cores = cores_of(machine);
+  Machine result{static_cast<unsigned>(rank), static_cast<unsigned>(processes), {}};
+  if (sched_getaffinity(0, sizeof(result.cores), &result.cores) != 0) CPU_ZERO(&result.cores);
+  MPI_Allreduce(MPI_IN_PLACE, &result.cores, sizeof(result.cores), MPI_BYTE, MPI_BOR, machine);
   MPI_Comm_free(&machine);
-  return {static_cast<unsigned>(rank), static_cast<unsigned>(processes), cores};
+  return result;
 }
 
 /// The user wants all processes to work, however few cores there are.
@@ -227,17 +226,23 @@ MpiProcesses::MpiProcesses() : team_(std::make_unique<Solo>()) {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   initialised_ = true;
   const Machine machine = this_machine();
-  rests_ = machine.rank >= machine.cores && !all_shall_work();
-  int rank = 0, resting = rests_ ? 1 : 0;
+  int rank = 0, all = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  const bool is_one_machine = machine.processes == static_cast<unsigned>(all);
+  const unsigned most = all_shall_work() ? machine.processes
+                        : is_one_machine ? 1
+                                         : machine.core_count();
+  rests_ = machine.rank >= most;
+  int resting = rests_ ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &resting, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   resting_ = static_cast<unsigned>(resting);
   MPI_Comm working = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rests_ ? MPI_UNDEFINED : 0, rank, &working);
   if (rests_) return;
-  const unsigned here =
-      resting > 0 ? std::min(machine.processes, machine.cores) : machine.processes;
-  limit_workers(std::max(1u, machine.cores / here));
+  const unsigned here = std::min(machine.processes, most);
+  if (is_one_machine && here == 1) machine.take_all_cores();
+  limit_workers(std::max(1u, machine.core_count() / here));
   auto team = std::make_unique<MpiTeam>(working);
   if (team->size() > 1) team_ = std::move(team);
 }
