@@ -10,12 +10,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from .hard_cases import HARD_CASES, MIXED
+from .hard_cases import HARD_CASES, MIXED, SPARSE, HardSpec, TrainingSpec
 from .measuring import TARGET, Contestant
 from .traces import Spec, TraceSpec
 
 SHARES = (0.0, 0.01, 0.5)
 PROCESSES = (1, 2, 4)
+EACH_WORKS = {"ENTRAIN_PROCESSES": "all"}  # else one process of a machine works
+SMALL_EVENTS = 130_000
+BESIDE = str(Path(__file__).resolve().parents[1] / "beside")
 OPEN_FILES = 1024
 
 
@@ -72,7 +75,8 @@ class Programs:
     data: Path
 
     def anchor(self, spec: Spec) -> str:
-        return str(self.data / spec.name / "archive" / "traces.otf2")
+        archive = self.data / spec.name / "archive"
+        return str(archive if isinstance(spec, TrainingSpec) else archive / "traces.otf2")
 
     def cp(self, group: Group, spec: Spec, name: str = "cp") -> None:
         group.contestants.append(Contestant(
@@ -82,6 +86,11 @@ class Programs:
     def copy(self, group: Group, spec: Spec, name: str = "otf2_copy") -> None:
         group.contestants.append(Contestant(
             name, [str(self.otf2_copy), self.anchor(spec), TARGET], trace=group.trace(spec)))
+
+    def json_pass(self, group: Group, spec: Spec) -> None:
+        group.contestants.append(Contestant(
+            "json_pass", [str(self.otf2_copy.parent / "json_pass"), self.anchor(spec)],
+            trace=group.trace(spec), memory=False))
 
     def check(self, group: Group, spec: Spec, name: str, threads: int = 2) -> None:
         group.contestants.append(Contestant(
@@ -186,6 +195,39 @@ def hard_group(case: str, programs: Programs, sizes: Sizes) -> Group:
     return group
 
 
+def training_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("training", "a training run of 8 ranks in JSON, with one and two threads",
+                  sizes.runs_of_hard)
+    spec = TrainingSpec(sizes.small * 2)
+    programs.cp(group, spec)
+    programs.json_pass(group, spec)
+    for threads in (2, 1):
+        programs.check(group, spec, f"check, {threads} thr", threads)
+        programs.correct(group, spec, f"rewrite + verify, {threads} thr", "rewrite", verify=True,
+                         threads=threads)
+    return group
+
+
+def small_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("small", f"overlays of a trace of {count_text(SMALL_EVENTS)} events, alone and "
+                  "beside one busy process per core, and by MPI processes", sizes.runs)
+    spec = HardSpec("stencil2d", 8, SMALL_EVENTS, SPARSE)
+    programs.cp(group, spec)
+    programs.copy(group, spec)
+    for threads in (2, 1):
+        for where, wrapper in (("", []), (", beside", [BESIDE])):
+            contestant = programs.correct(group, spec, f"overlay, {threads} thr{where}", "overlay",
+                                          verify=True, threads=threads)
+            contestant.command = [*wrapper, *contestant.command]
+            contestant.memory = not wrapper  # that of the wrapper is seen only
+    launcher, environment, why_not = find_launcher(programs.entrain)
+    for processes in () if why_not else PROCESSES[1:]:
+        contestant = programs.correct(group, spec, f"overlay, {processes} proc", "overlay",
+                                      verify=True, processes=processes, environment=environment)
+        contestant.command = [*launcher, "-n", str(processes), *contestant.command]
+    return group
+
+
 def hard_processes_group(programs: Programs, sizes: Sizes) -> Group:
     group = Group("hard-processes", "the trace of hard-mixed-16, overlay with verification: one "
                   "process of two threads, and MPI processes of one", sizes.runs_of_hard)
@@ -201,7 +243,7 @@ def hard_processes_group(programs: Programs, sizes: Sizes) -> Group:
         for processes in PROCESSES[1:]:
             contestant = programs.correct(group, spec, f"{presync}, {processes} proc", "overlay",
                                           verify=True, threads=1, processes=processes,
-                                          environment=environment)
+                                          environment=environment | EACH_WORKS)
             contestant.command = [*launcher, "-n", str(processes), *contestant.command, *options]
     return group
 
@@ -218,7 +260,8 @@ def processes_group(programs: Programs, sizes: Sizes) -> Group:
         programs.correct(group, spec, f"{mode}, no mpirun", mode, threads=1)
         for processes in PROCESSES:
             contestant = programs.correct(group, spec, f"{mode}, {processes} proc", mode,
-                                          threads=1, processes=processes, environment=environment)
+                                          threads=1, processes=processes,
+                                          environment=environment | EACH_WORKS)
             contestant.command = [*launcher, "-n", str(processes), *contestant.command]
     return group
 
@@ -254,7 +297,8 @@ GROUPS = {
     "main": main_group, "violations": violations_group, "locations": locations_group,
     "growth": growth_group, "large": large_group, "processes": processes_group,
     **{f"hard-{case}": partial(hard_group, case) for case in HARD_CASES},
-    "hard-processes": hard_processes_group, "memory": memory_group, "files": files_group,
+    "hard-processes": hard_processes_group, "training": training_group, "small": small_group,
+    "memory": memory_group, "files": files_group,
 }
 
 

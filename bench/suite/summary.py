@@ -8,7 +8,7 @@ from typing import Any
 from .stats import median, paired_ratio
 
 PHASES = ["scan", "match", "presync", "forward", "backward", "write", "verify"]
-FLOORS = ["cp", "otf2_copy"]
+FLOORS = ["cp", "otf2_copy", "json_pass"]
 
 
 class Session:

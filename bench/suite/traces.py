@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .hard_cases import HardSpec
+from .hard_cases import HardSpec, TrainingSpec
 from .measuring import CannotRun, run_quietly, say
 
 SEED = 1
@@ -42,7 +42,8 @@ class TraceSpec:
         return min(self.events, math.ceil(communicating / self.communication))
 
 
-Spec = TraceSpec | HardSpec
+Spec = TraceSpec | HardSpec | TrainingSpec
+MOST_EVENT_BYTES = 240  # of an event in JSON; in archives 16
 
 
 @dataclass
@@ -79,7 +80,8 @@ class TraceMaker:
             shutil.rmtree(self.data / spec.name, ignore_errors=True)
 
     def generate(self, spec: Spec, folder: Path) -> None:
-        need = 2 * 16 * spec.events + 2 * 3 * 4096 * spec.locations
+        event_bytes = MOST_EVENT_BYTES if isinstance(spec, TrainingSpec) else 16
+        need = 2 * event_bytes * spec.events + 2 * 3 * 4096 * spec.locations
         free = shutil.disk_usage(self.data).free
         if free < need:
             raise CannotRun(f"{self.data} has {free / 1e9:.1f} GB left, {need / 1e9:.1f} needed")
@@ -88,20 +90,21 @@ class TraceMaker:
         partial = self.data / (spec.name + ".partial")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
-        if isinstance(spec, HardSpec):
+        if isinstance(spec, HardSpec | TrainingSpec):
             made = self.make_hard(spec, partial)
         else:
             made = self.make_ring(spec, partial)
         shutil.rmtree(partial / "truth")
         files = [f for f in (partial / "archive").rglob("*") if f.is_file()]
         program, check = made.program, made.check
+        definitions = partial / "archive" / "traces.def"
         about = {
             "events": check["events"], "locations": check["locations"],
             "communication_events": program["communication_events"],
             "messages": program["messages"], "collectives": program["collectives"],
             "bytes": sum(f.stat().st_size for f in files), "files": len(files),
             "event_bytes": program["event_bytes"],
-            "global_definition_bytes": (partial / "archive" / "traces.def").stat().st_size,
+            "global_definition_bytes": definitions.stat().st_size if definitions.exists() else 0,
             "span_s": program["span_s"], "violated_share": made.share,
             "edges": {kind: {"count": edge["count"], "violations": edge["violations"]}
                       for kind, edge in check["edges"].items() if edge["count"]},
@@ -110,7 +113,7 @@ class TraceMaker:
         (partial / "about.json").write_text(json.dumps(about, indent=1) + "\n")
         partial.rename(folder)
 
-    def make_hard(self, spec: HardSpec, folder: Path) -> Made:
+    def make_hard(self, spec: HardSpec | TrainingSpec, folder: Path) -> Made:
         synth, clocks = spec.synth_options(), spec.distort_options()
         program = self.simulate(synth, folder / "truth")
         self.distort(folder / "truth", folder / "archive", clocks)

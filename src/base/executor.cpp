@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -18,6 +20,96 @@ namespace entrain {
 namespace {
 
 std::atomic<unsigned> most_workers{std::numeric_limits<unsigned>::max()};
+
+/// Threads that were started and have not begun yet: on a busy machine that may take longer than
+/// the loop that they were started for. They help the newest one then.
+std::atomic<std::size_t> late_threads{0};
+
+/// A loop that threads share. Nobody waits for a thread that has not begun, which has no part in
+/// it.
+class Loop {
+ public:
+  Loop(std::size_t count, const std::function<Result<void>(std::size_t)>& body)
+      : count_(count), body_(body) {}
+
+  /// The part of the calling thread; returns when all is done.
+  Result<void> run() {
+    work();
+    std::unique_lock lock(mutex_);
+    is_closed_ = true;
+    changed_.wait(lock, [&] { return helpers_ == 0; });
+    if (exception_) std::rethrow_exception(exception_);
+    if (error_) return tl::unexpected<Error>(std::move(*error_));
+    return {};
+  }
+
+  /// The part of another thread; false if it came too late.
+  bool help() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_closed_) return false;
+      ++helpers_;
+    }
+    work();
+    const std::lock_guard lock(mutex_);
+    --helpers_;
+    changed_.notify_one();
+    return true;
+  }
+
+ private:
+  void work() {
+    for (std::size_t i = next_++; i < count_ && !stop_; i = next_++) {
+      try {
+        if (auto result = body_(i); !result) {
+          const std::lock_guard lock(mutex_);
+          if (i < error_index_) {
+            error_index_ = i;
+            error_ = std::move(result).error();
+          }
+          stop_ = true;
+        }
+      } catch (...) {  // out of memory: for the caller's thread to deal with
+        const std::lock_guard lock(mutex_);
+        exception_ = std::current_exception();
+        stop_ = true;
+      }
+    }
+  }
+
+  const std::size_t count_;
+  const std::function<Result<void>(std::size_t)>& body_;  ///< lives until run() returns
+  std::atomic<std::size_t> next_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t helpers_ = 0;  ///< threads at work beside that of run()
+  bool is_closed_ = false;
+  std::optional<Error> error_;
+  std::size_t error_index_ = count_;
+  std::exception_ptr exception_;
+};
+
+class NewestLoop {
+ public:
+  void set(const std::shared_ptr<Loop>& loop) {
+    const std::lock_guard lock(mutex_);
+    loop_ = loop;
+  }
+  std::shared_ptr<Loop> get() {
+    const std::lock_guard lock(mutex_);
+    return loop_.lock();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::weak_ptr<Loop> loop_;
+};
+/// Never destroyed, as threads may begin while the program ends.
+NewestLoop& newest_loop() {
+  static auto* const newest = new NewestLoop;
+  return *newest;
+}
 
 }  // namespace
 
@@ -35,36 +127,18 @@ Result<void> parallel_for(unsigned threads, std::size_t count,
     for (std::size_t i = 0; i < count; ++i) TRY(body(i));
     return {};
   }
-  std::atomic<std::size_t> next{0};
-  std::atomic<bool> stop{false};
-  std::mutex mutex;
-  std::optional<Error> error;
-  std::size_t error_index = count;
-  std::exception_ptr exception;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < count && !stop; i = next++) {
-      try {
-        if (auto result = body(i); !result) {
-          const std::lock_guard lock(mutex);
-          if (i < error_index) {
-            error_index = i;
-            error = std::move(result).error();
-          }
-          stop = true;
-        }
-      } catch (...) {  // out of memory: for the caller's thread to deal with
-        const std::lock_guard lock(mutex);
-        exception = std::current_exception();
-        stop = true;
-      }
-    }
-  };
-  std::vector<std::thread> pool = start_threads(workers - 1, [&](std::size_t) { work(); });
-  work();
-  for (std::thread& thread : pool) thread.join();
-  if (exception) std::rethrow_exception(exception);
-  if (error) return tl::unexpected<Error>(std::move(*error));
-  return {};
+  const auto loop = std::make_shared<Loop>(count, body);
+  newest_loop().set(loop);
+  const std::size_t wanted = workers - 1 - std::min(workers - 1, late_threads.load());
+  late_threads += wanted;
+  std::vector<std::thread> helpers = start_threads(wanted, [loop](std::size_t) {
+    --late_threads;
+    if (loop->help()) return;
+    if (const std::shared_ptr<Loop> other = newest_loop().get()) other->help();
+  });
+  late_threads -= wanted - helpers.size();
+  for (std::thread& helper : helpers) helper.detach();
+  return loop->run();
 }
 
 }  // namespace entrain

@@ -41,8 +41,12 @@ class RereadRecording : public Reread {
 class StagedRecording : public Staged {
  public:
   StagedRecording(const Recording& recording, OutputFolder folder, const LinkCounts& links,
-                  WriteMode mode)
-      : recording_(recording), folder_(std::move(folder)), links_(links), mode_(mode) {}
+                  const WritePlan& plan)
+      : recording_(recording),
+        folder_(std::move(folder)),
+        links_(links),
+        mode_(plan.mode),
+        maps_(plan.maps.begin(), plan.maps.end()) {}
 
   [[nodiscard]] fs::path path() const override { return folder_.target(); }
   [[nodiscard]] LinkCounts links() const override { return links_; }
@@ -51,7 +55,7 @@ class StagedRecording : public Staged {
   }
   [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(trace::Workers&, trace::LoadedTrace&,
                                                           bool, Progress*) const override {
-    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.read_back(folder_.path()));
+    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.read_back(folder_.path(), maps_));
     return std::make_unique<RereadRecording>(std::move(written));
   }
   [[nodiscard]] Result<void> annotate(const Attributes& facts) const override {
@@ -65,13 +69,14 @@ class StagedRecording : public Staged {
   OutputFolder folder_;
   LinkCounts links_;
   WriteMode mode_;
+  std::vector<ClockMap> maps_;
 };
 
 /// A trace of one file.
 class StagedFile : public Staged {
  public:
-  StagedFile(const Recording& recording, OutputFile file)
-      : recording_(recording), file_(std::move(file)) {}
+  StagedFile(const Recording& recording, OutputFile file, std::span<const ClockMap> maps)
+      : recording_(recording), file_(std::move(file)), maps_(maps.begin(), maps.end()) {}
 
   [[nodiscard]] fs::path path() const override { return file_.place(); }
   [[nodiscard]] std::uint64_t leftovers_removed() const override {
@@ -79,7 +84,7 @@ class StagedFile : public Staged {
   }
   [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(trace::Workers&, trace::LoadedTrace&,
                                                           bool, Progress*) const override {
-    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.read_back(file_.workshop()));
+    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.read_back(file_.workshop(), maps_));
     return std::make_unique<RereadRecording>(std::move(written));
   }
   [[nodiscard]] Result<void> commit() override {
@@ -90,6 +95,7 @@ class StagedFile : public Staged {
  private:
   const Recording& recording_;
   OutputFile file_;
+  std::vector<ClockMap> maps_;
 };
 
 /// Refuses a name that tells of another packing than the file has, which its copy keeps.
@@ -284,7 +290,7 @@ Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
   }
   TRY(plan.mark_offsets ? write_marked(file.workshop(), plan.maps)
                         : write(file.workshop(), plan.maps));
-  return std::make_unique<StagedFile>(*this, std::move(file));
+  return std::make_unique<StagedFile>(*this, std::move(file), plan.maps);
 }
 
 Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
@@ -300,7 +306,7 @@ Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
     TRY(plan.mark_offsets ? write_marked(folder.path(), plan.maps)
                           : write(folder.path(), plan.maps));
   }
-  return std::make_unique<StagedRecording>(*this, std::move(folder), links, plan.mode);
+  return std::make_unique<StagedRecording>(*this, std::move(folder), links, plan);
 }
 
 Result<std::unique_ptr<TimedEvents>> Recording::timed_events(bool raw, unsigned, Progress*) const {

@@ -88,10 +88,11 @@ class Recording : public Source {
     return {};
   }
 
-  /// Reads the files that write() has written into a folder, like any others. Errors: those of
-  /// reading; ErrorKind::output if the files do not contain the events of this recording.
+  /// Reads the files that write() has written into a folder with these maps. Returns what a reader
+  /// finds in them. Errors: those of reading; ErrorKind::output if the files do not contain the
+  /// events of this recording.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> read_back(
-      const std::filesystem::path& folder) const = 0;
+      const std::filesystem::path& folder, std::span<const ClockMap> maps) const = 0;
 
   /// Reads all times again, also those of events without edges. Errors: ErrorKind::input for files
   /// that changed since they were read.

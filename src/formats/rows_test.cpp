@@ -33,7 +33,7 @@ class Worked : public Recording {
     return {};
   }
   [[nodiscard]] Result<std::unique_ptr<Recording>> read_back(
-      const std::filesystem::path&) const override {
+      const std::filesystem::path&, std::span<const ClockMap>) const override {
     return std::unique_ptr<Recording>();
   }
   [[nodiscard]] Result<EventTimes> event_times() const override { return EventTimes(); }

@@ -178,8 +178,8 @@ int main(int argc, char** argv) {
   if (mpi.rests()) return k_exit_fine;
   if (mpi.resting() > 0) {
     complain(fmt::format("{} of {} processes {}", mpi.resting(), mpi.resting() + mpi.team().size(),
-                         mpi.resting() == 1 ? "rests, as its machine has no core for it"
-                                            : "rest, as their machines have no cores for them"));
+                         mpi.resting() == 1 ? "rests, as threads of others use its core"
+                                            : "rest, as threads of others use their cores"));
   }
   if (const auto exit_code = run_guarded(argc, argv)) {
     fall_silent();

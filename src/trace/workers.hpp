@@ -56,9 +56,6 @@ class Workers {
   Result<void> run(const Trace& trace, const Partition& partition, const Body& body);
 
  private:
-  /// A thread that has fewer communication events to work on costs more than it gains.
-  static constexpr std::uint64_t k_events_per_member = 4'000;
-
   Solo solo_;
   Team* processes_;
   unsigned threads_;

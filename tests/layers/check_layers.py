@@ -33,7 +33,7 @@ LIBRARIES = {
     "mpi.h": ["src/tool/mpi", "products/record/recorder", "tests", "examples", "bench"],
     "CLI/": [],
     "Eigen/": [],
-    "simdjson.h": [],
+    "simdjson.h": ["bench"],
     "protozero/": [],
     "zlib.h": [],
     "zstd": [],

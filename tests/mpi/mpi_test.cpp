@@ -311,7 +311,7 @@ TEST(Resting, processes_without_a_core_leave_the_work_to_the_first) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
   EXPECT_EQ(own_lines(outcome.err),
             (std::vector<std::string>{
-                "entrain: 2 of 3 processes rest, as their machines have no cores for them"}));
+                "entrain: 2 of 3 processes rest, as threads of others use their cores"}));
   EXPECT_EQ(digest_tree(scratch / "shared"), digest_tree(scratch / "alone"));
   EXPECT_EQ(comparable(outcome.out, scratch / "shared"),
             comparable(expected.out, scratch / "alone"));

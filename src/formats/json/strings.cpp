@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/json/strings.hpp"
 
+#include <charconv>
+#include <iterator>
+
 #include <fmt/core.h>
 
 #include "base/printable.hpp"
@@ -20,16 +23,24 @@ std::string unescaped(std::string_view text) {
   return std::string(is_valid ? plain : text);
 }
 
-std::string decimal_text(std::int64_t parts, std::uint32_t per_unit) {
+void append_decimal(std::string& text, std::int64_t parts, std::uint32_t per_unit) {
   const std::uint64_t size =
       parts < 0 ? ~static_cast<std::uint64_t>(parts) + 1 : static_cast<std::uint64_t>(parts);
-  std::string text = fmt::format("{}{}", parts < 0 ? "-" : "", size / per_unit);
+  char digits[20];  // of 2^64
+  const char* const end = std::to_chars(std::begin(digits), std::end(digits), size / per_unit).ptr;
+  if (parts < 0) text += '-';
+  text.append(digits, static_cast<std::size_t>(end - digits));
   const std::uint64_t rest = size % per_unit;
-  if (rest == 0) return text;
+  if (rest == 0) return;
   text += '.';
   for (std::uint64_t left = rest, tenth = per_unit / 10; left > 0; left %= tenth, tenth /= 10) {
     text += static_cast<char>('0' + left / tenth);
   }
+}
+
+std::string decimal_text(std::int64_t parts, std::uint32_t per_unit) {
+  std::string text;
+  append_decimal(text, parts, per_unit);
   return text;
 }
 

@@ -17,6 +17,8 @@ std::string unescaped(std::string_view text);
 ///
 /// Example: 1500 parts of 1,000 each are "1.5", and -2000 are "-2".
 std::string decimal_text(std::int64_t parts, std::uint32_t per_unit);
+/// Appends it to a text.
+void append_decimal(std::string& text, std::int64_t parts, std::uint32_t per_unit);
 
 /// A piece of a text for a sentence: at most 40 bytes, in quotes, on one line.
 ///

@@ -89,12 +89,18 @@ class ArrowGroup {
 }  // namespace
 
 bool is_arrow(const EventText& event) {
-  return event.phase == "s" || event.phase == "t" || event.phase == "f";
+  return event.is_phase('s') || event.is_phase('t') || event.is_phase('f');
 }
 
 std::string_view issue_time_of(const EventText& event) {
-  if (event.phase != "c" || event.name != "clock_sync") return {};
+  if (!event.is_phase('c') || !is_word(event.name, "clock_sync")) return {};
   return member(event.arguments, "issue_ts");
+}
+
+std::string_view issue_time_to_move(const EventText& event) {
+  bool cut = false;
+  const std::string_view text = issue_time_of(event);
+  return text.empty() || !parse_time(text, cut) ? std::string_view() : text;
 }
 
 ArrowKey arrow_key(const EventText& event) {
@@ -108,13 +114,13 @@ void ArrowReader::see(const EventText& event, const KeptEvent& own) {
   if (is_arrow(event)) {
     const ArrowKey key = arrow_key(event);
     if (key.key == 0) return;
-    const Part part = event.phase == "s"   ? Part::start
-                      : event.phase == "t" ? Part::step
-                                           : Part::end;
+    const Part part = event.is_phase('s')   ? Part::start
+                      : event.is_phase('t') ? Part::step
+                                            : Part::end;
     add(key.kind, key.key, part, own);
     return;
   }
-  if (event.name != "clock_sync") return;
+  if (!is_word(event.name, "clock_sync")) return;
   const std::string_view sync = member(event.arguments, "sync_id"), text = issue_time_of(event);
   bool cut = false;
   const auto issued = text.empty() ? 0 : parse_time(text, cut);

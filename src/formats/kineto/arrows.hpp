@@ -25,6 +25,8 @@ ArrowKey arrow_key(const EventText& event);
 
 /// The request time of a clock_sync marker as written, "issue_ts"; empty for other events.
 std::string_view issue_time_of(const EventText& event);
+/// The same; empty if it is no time.
+std::string_view issue_time_to_move(const EventText& event);
 
 /// Collects the parts of arrows of a file.
 class ArrowReader {

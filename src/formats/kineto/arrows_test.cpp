@@ -108,7 +108,7 @@ TEST_F(Chrome, a_clock_sync_marker_is_a_round_trip) {
   std::filesystem::create_directory(written);
   const std::vector<ClockMap> maps{ClockMap().shifted(7'000), ClockMap()};
   ASSERT_TRUE((*run)->write(written, maps));
-  const auto again = (*run)->read_back(written);
+  const auto again = (*run)->read_back(written, maps);
   ASSERT_TRUE(again);
   EXPECT_EQ((*again)->list.cause_time[list.cause_clock[0] == 0 ? 0 : 1], 1'007'500U);
 }

@@ -13,15 +13,16 @@ namespace {
 
 bool is_work_of_device(const EventText& event) {
   const std::string_view category = event.category;
-  return event.phase == "X" && event.has_length() &&
-         (category == "kernel" || category == "Kernel" || category == "gpu_memcpy" ||
-          category == "Memcpy" || category == "gpu_memset" || category == "Memset" ||
-          category == "gpu_user_annotation");
+  return event.is_phase('X') && event.has_length() &&
+         (is_word(category, "kernel") || is_word(category, "Kernel") ||
+          is_word(category, "gpu_memcpy") || is_word(category, "Memcpy") ||
+          is_word(category, "gpu_memset") || is_word(category, "Memset") ||
+          is_word(category, "gpu_user_annotation"));
 }
 
 bool is_runtime(std::string_view category) {
-  return category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime" ||
-         category == "Runtime";
+  return is_word(category, "cuda_runtime") || is_word(category, "cuda_driver") ||
+         is_word(category, "hip_runtime") || is_word(category, "Runtime");
 }
 
 /// Times with the base of a file. Errors: ErrorKind::input for those out of range.
@@ -83,10 +84,10 @@ bool ClockReader::Stamps::zero_is_none() const {
 std::optional<ClockReader::Wait::For> ClockReader::waits_for(std::string_view name) {
   if (!name.starts_with("cuda") && !name.starts_with("hip")) return std::nullopt;
   name.remove_prefix(name.starts_with("hip") ? 3 : 4);
-  if (name == "DeviceSynchronize") return Wait::For::device;
-  if (name == "StreamSynchronize") return Wait::For::stream;
-  if (name == "EventSynchronize") return Wait::For::event;
-  if (name == "Memcpy") return Wait::For::copy;
+  if (is_word(name, "DeviceSynchronize")) return Wait::For::device;
+  if (is_word(name, "StreamSynchronize")) return Wait::For::stream;
+  if (is_word(name, "EventSynchronize")) return Wait::For::event;
+  if (is_word(name, "Memcpy")) return Wait::For::copy;
   return std::nullopt;
 }
 
@@ -119,7 +120,7 @@ KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int6
     work_.push_back({kept, correlation_of(event), is_to_host});
   } else if (is_runtime(event.category) && event.has_length()) {
     add_call(event, kept);
-  } else if (event.category == "cuda_sync") {
+  } else if (is_word(event.category, "cuda_sync")) {
     add_sync(event);
   }
   return kept;
@@ -129,9 +130,9 @@ KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int6
 void ClockReader::add_sync(const EventText& event) {
   const std::string_view kind = member(event.arguments, "cuda_sync_kind");
   Sync sync{.device = texts_.interned(event.process)};
-  if (kind == "Stream Sync") {
+  if (is_word(kind, "Stream Sync")) {
     sync.stream = texts_.interned(member(event.arguments, "stream"));
-  } else if (kind == "Event Sync") {
+  } else if (is_word(kind, "Event Sync")) {
     sync.stream = texts_.interned(member(event.arguments, "wait_on_stream"));
     sync.recorded_by = whole_number(member(event.arguments, "wait_on_cuda_event_record_corr_id"));
     if (sync.stream.empty() || sync.recorded_by == 0) return;
@@ -474,6 +475,21 @@ void number_clocks(std::vector<RankFile>& ranks) {
     ranks[r].numbers.assign(1, r);
     while (ranks[r].numbers.size() < ranks[r].clocks.size()) ranks[r].numbers.push_back(next++);
   }
+}
+
+void move_times(RankFile& file, std::span<const ClockMap> maps) {
+  const auto move = [&](std::uint64_t& time, std::uint32_t clock) {
+    time = static_cast<std::uint64_t>(maps[clock](time));
+  };
+  for (std::uint32_t c = 0; c < file.clocks.size(); ++c) {
+    FileClock& clock = file.clocks[c];
+    if (clock.events > 0) move(clock.first, c), move(clock.last, c);
+    clock.falls = {};
+    for (InnerEdge& edge : clock.edges) move(edge.host, 0), move(edge.device, c);
+  }
+  for (Call& call : file.calls) move(call.begin, call.clock), move(call.end, call.clock);
+  for (Arrow& arrow : file.arrows) move(arrow.time, arrow.clock);
+  sort_calls(file);
 }
 
 std::vector<ClockMap> maps_of(const RankFile& file, std::span<const ClockMap> maps) {

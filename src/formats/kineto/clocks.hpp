@@ -49,6 +49,7 @@ class ClockReader {
   /// Takes an event; without a length it ends at its begin.
   KeptEvent see(const EventText& event, std::int64_t begin, std::int64_t end);
   [[nodiscard]] const Row& row(std::uint32_t number) const { return rows_[number].name; }
+  [[nodiscard]] std::size_t rows() const { return rows_.size(); }
 
   /// Fills RankFile::clocks, parts and rows, once RankFile::facts is complete. `devices`: processes
   /// with collective kernels; if each of several has a host of its own, they are of several ranks.

@@ -258,8 +258,9 @@ TEST_F(Devices, a_file_may_hold_several_ranks) {
   const auto written = folder_.path() / "written";
   std::filesystem::create_directory(written);
   const ClockMap back = ClockMap().shifted(-5'000'000);
-  ASSERT_TRUE((*run)->write(written, std::vector<ClockMap>{ClockMap(), back, ClockMap(), back}));
-  const auto copy = (*run)->read_back(written);
+  const std::vector<ClockMap> maps{ClockMap(), back, ClockMap(), back};
+  ASSERT_TRUE((*run)->write(written, maps));
+  const auto copy = (*run)->read_back(written, maps);
   ASSERT_TRUE(copy) << copy.error().message;
   const auto before = (*run)->event_times(), after = (*copy)->event_times();
   ASSERT_TRUE(before && after);

@@ -19,6 +19,7 @@
 #include <entrain/error.hpp>
 
 #include "formats/kineto/events.hpp"
+#include "formats/kineto/time_index.hpp"
 
 namespace entrain::kineto {
 
@@ -167,11 +168,12 @@ struct RankFile {
   std::uint64_t endless_calls = 0;                  ///< kernels that communicate and have no end
   std::uint64_t timeless_calls = 0;                 ///< kernels that communicate, without a time
   std::uint64_t mixed_calls = 0;                    ///< ignored: several processes, perhaps ranks
-  bool one_stream = false;       ///< mixed calls overlap on one stream of one process
-  bool whole_us = true;          ///< true if no time has decimals
-  std::vector<Call> calls;       ///< sorted by begin
-  std::vector<Arrow> arrows;     ///< arrows to or from other files, in any order
-  std::uint64_t calls_read = 0;  ///< calls of a file, once its rank has them
+  bool one_stream = false;                   ///< mixed calls overlap on one stream of one process
+  bool whole_us = true;                      ///< true if no time has decimals
+  std::vector<Call> calls;                   ///< sorted by begin
+  std::vector<Arrow> arrows;                 ///< arrows to or from other files, in any order
+  std::uint64_t calls_read = 0;              ///< calls of a file, once its rank has them
+  std::shared_ptr<const TimeIndex> times{};  ///< of a file of JSON
 };
 
 /// The clock of an event, which is that of its row: a position in RankFile::clocks.
@@ -184,6 +186,10 @@ std::uint64_t correlation_of(const EventText& event);
 void number_clocks(std::vector<RankFile>& ranks);
 /// The maps of a file's clocks, of those of the run.
 std::vector<ClockMap> maps_of(const RankFile& file, std::span<const ClockMap> maps);
+
+/// Gives all that was read of a file, or of a rank, the times of the maps of its clocks, which
+/// count on where they were set back.
+void move_times(RankFile& file, std::span<const ClockMap> maps);
 
 /// Name in words of MPI, e.g. "all_reduce".
 const char* name_of(Operation operation);

@@ -66,7 +66,7 @@ std::uint32_t rank_of_member(std::string_view ranks, std::uint32_t k) {
 }
 
 /// Rank of the root: "Rank" is its place in the process group.
-std::uint32_t root_of(const Members& argument, std::string_view ranks) {
+std::uint32_t root_of(Members& argument, std::string_view ranks) {
   const std::uint32_t place = rank_in(argument["Rank"]);
   if (place == k_no_rank) return k_no_rank;
   const std::uint32_t listed = rank_of_member(ranks, place);
@@ -78,17 +78,27 @@ std::uint32_t root_of(const Members& argument, std::string_view ranks) {
   return rank < k_no_rank ? static_cast<std::uint32_t>(rank) : k_no_rank;
 }
 
+/// Hash of a text of three parts, which is not 0.
+std::uint64_t hash_of_text(std::string_view a, std::string_view b, std::string_view c) {
+  std::string text;
+  text.reserve(a.size() + b.size() + c.size());
+  text.append(a).append(b).append(c);
+  return std::hash<std::string>{}(text) | 1;
+}
+
 /// Hash of the fields on which all ranks of a call must agree; 0: unknown.
-std::uint64_t hash_of_size(Operation operation, const Members& argument) {
+std::uint64_t hash_of_size(Operation operation, Members& argument) {
   const auto first_of = [&](const char* a, const char* b) {
-    return std::string(argument[a].empty() ? argument[b] : argument[a]);
+    const std::string_view value = argument[a];
+    return value.empty() ? argument[b] : value;
   };
-  const std::string type = first_of("dtype", "Input type");
+  const std::string_view type = first_of("dtype", "Input type");
   // Ranks of an all-to-all may give different amounts.
-  const std::string size =
-      operation == Operation::all_to_all ? "" : first_of("In msg nelems", "Input Dims");
+  const std::string_view size = operation == Operation::all_to_all
+                                    ? std::string_view()
+                                    : first_of("In msg nelems", "Input Dims");
   if (type.empty() && size.empty()) return 0;
-  return std::hash<std::string>{}(fmt::format("{} of {}", size, type)) | 1;
+  return hash_of_text(size, " of ", type);
 }
 
 }  // namespace
@@ -149,7 +159,7 @@ std::string label_of(std::string_view name, std::string_view stream) {
 
 bool is_grouped_by_stream(const Call& call) { return call.group.starts_with(k_stream); }
 
-void describe(Call& call, const Members& argument, std::string_view stream) {
+void describe(Call& call, Members& argument, std::string_view stream) {
   call.zero_splits = call.operation == Operation::all_to_all &&
                      (has_zero(argument["In split size"]) || has_zero(argument["Out split size"]));
   call.size = hash_of_size(call.operation, argument);
@@ -168,7 +178,7 @@ void describe(Call& call, const Members& argument, std::string_view stream) {
   const std::string_view id = argument["Comms Id"];
   const std::string_view sequence = argument["Seq"];
   if (!id.empty() && !sequence.empty()) {
-    call.number = std::hash<std::string>{}(fmt::format("{} {}", id, sequence)) | 1;
+    call.number = hash_of_text(id, " ", sequence);
   }
 }
 

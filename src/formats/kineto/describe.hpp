@@ -14,7 +14,7 @@ Operation operation_of(std::string_view name);
 
 /// Sets the members of a call that its arguments give, once its operation is known. `stream`: the
 /// kernel's own.
-void describe(Call& call, const Members& argument, std::string_view stream);
+void describe(Call& call, Members& argument, std::string_view stream);
 
 /// A kernel as a viewer shows it, "ncclDevKernel_AllReduce on stream 24", of its name and stream
 /// as written; a stream of "" is not known.

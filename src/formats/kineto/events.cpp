@@ -19,8 +19,7 @@
 namespace entrain::kineto {
 namespace {
 
-constexpr std::uint32_t k_ns_per_us = 1000;
-constexpr int k_most_digits = 19;
+constexpr std::ptrdiff_t k_decimals = 3, k_most_digits = 19;  // of a time
 
 std::string_view without_quotes(std::string_view text) {
   return text.size() >= 2 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
@@ -229,6 +228,7 @@ class FileWalk {
         take_member(key, value, event);
       }
       event.text = window_.text().substr(begin, at.position() - begin);
+      event.at = window_.offset() + begin;
       return !at.failed();
     };
     for (;;) {
@@ -281,29 +281,24 @@ bool may_hold_events(std::string_view beginning) {
 std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
-  const std::size_t point = text.find('.');
-  const std::string_view whole = text.substr(0, point);
-  std::string_view rest = point == std::string_view::npos ? "" : text.substr(point + 1);
-  if (whole.empty() || (point != std::string_view::npos && rest.empty())) return std::nullopt;
-  for (const char c : rest) {
-    if (c < '0' || c > '9') return std::nullopt;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  std::uint64_t value = 0;
+  const auto digit = [&] { return static_cast<unsigned char>(*at) - static_cast<unsigned>('0'); };
+  while (at < end && *at == '0') ++at;
+  const char* const first = at;  // with up to 19 digits from here on, the value fits
+  for (; at < end && digit() <= 9; ++at) value = value * 10 + digit();
+  if (at == text.data() || at - first > k_most_digits - k_decimals) return std::nullopt;
+  std::ptrdiff_t decimals = 0;
+  if (at < end) {
+    if (*at != '.' || ++at == end) return std::nullopt;
+    for (; at < end; ++at, ++decimals) {
+      if (digit() > 9) return std::nullopt;
+      if (decimals < k_decimals) value = value * 10 + digit();
+    }
   }
-  if (rest.size() > 3) cut = true;
-  rest = rest.substr(0, 3);
-  std::uint64_t value = 0;  // 19 digits fit
-  int digits = 0;
-  const auto add = [&](char c) {
-    const unsigned digit = static_cast<unsigned char>(c) - static_cast<unsigned>('0');
-    digits += value > 0 || digit > 0 ? 1 : 0;
-    value = value * 10 + digit;
-    return digit <= 9 && digits <= k_most_digits;
-  };
-  for (const char c : whole) {
-    if (!add(c)) return std::nullopt;
-  }
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (!add(i < rest.size() ? rest[i] : '0')) return std::nullopt;
-  }
+  if (decimals > k_decimals) cut = true;
+  for (; decimals < k_decimals; ++decimals) value *= 10;
   if (value > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
   return negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
 }
@@ -336,9 +331,13 @@ std::string_view member(std::string_view object, std::string_view key) {
   return {};
 }
 
-void Members::clear() { members_.clear(); }
+void Members::clear() {
+  members_.clear();
+  unread_.clear();
+  next_unread_ = 0;
+}
 
-void Members::add(std::string_view object) {
+void Members::read(std::string_view object) {
   json::Scanner scanner(object);
   std::string_view name, value;
   if (!scanner.open('{')) return;
@@ -347,11 +346,15 @@ void Members::add(std::string_view object) {
   }
 }
 
-std::string_view Members::operator[](std::string_view key) const {
-  for (const auto& [name, value] : members_) {
+std::string_view Members::operator[](std::string_view key) {
+  for (std::size_t i = 0;; ++i) {
+    while (i == members_.size()) {
+      if (next_unread_ == unread_.size()) return {};
+      read(unread_[next_unread_++]);
+    }
+    const auto& [name, value] = members_[i];
     if (name == key && !value.empty()) return value;
   }
-  return {};
 }
 
 }  // namespace entrain::kineto

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -29,6 +30,13 @@ struct Moment {
   std::int64_t time = 0, length = -1;
 };
 
+/// True if a text is this word. The comparison is a few instructions, where that of two texts is a
+/// call, and events are compared with dozens of words.
+template <std::size_t Size>
+bool is_word(std::string_view text, const char (&word)[Size]) {
+  return text.size() == Size - 1 && std::memcmp(text.data(), word, Size - 1) == 0;
+}
+
 /// Members of an event as written: views of the text, empty for members that are missing.
 struct EventText {
   std::string_view phase, category, name;  ///< no quotes
@@ -43,9 +51,12 @@ struct EventText {
   std::string_view bind;     ///< "bp" of an arrow's end: "e", or empty: the slice that begins next
   std::string_view reach;    ///< "s" of an instant: "t" thread, "p" process, "g" all
   std::string_view text;     ///< the object itself; empty: the file is no JSON
+  std::uint64_t at = 0;      ///< position of `text` in the text of the file
   std::uint32_t others = 0;  ///< members of `text` that are none of the above
   bool is_trace = false;     ///< a trace inside a list, not an event
   bool has_two_times = false;  ///< "ts" or "dur" occurs twice
+
+  [[nodiscard]] bool is_phase(char sign) const { return phase.size() == 1 && phase[0] == sign; }
 
   /// True if "ts" is there, even as an empty string.
   [[nodiscard]] bool has_time() const { return moment || time.data() != nullptr; }
@@ -116,6 +127,9 @@ std::optional<std::int64_t> parse_time(std::string_view text, bool& cut);
 std::optional<std::int64_t> time_of(const EventText& event, bool& cut);
 std::optional<std::int64_t> length_of(const EventText& event, bool& cut);
 
+/// Times of the text are decimals of microseconds, ours are whole ns.
+constexpr std::uint32_t k_ns_per_us = 1000;
+
 /// Text of a time in microseconds, with as many decimals as it needs, at most 3.
 std::string time_text(std::int64_t ns);
 
@@ -134,16 +148,20 @@ std::uint64_t whole_number(std::string_view text);
 /// Value of a member of an object as written; strings without quotes. Empty if there is none.
 std::string_view member(std::string_view object, std::string_view key);
 
-/// Members of several objects, each read once.
+/// Members of several objects, each read once, and not before one of its keys is asked for.
 class Members {
  public:
   void clear();
-  /// Adds the members of an object, up to its end or first damage.
-  void add(std::string_view object);
+  /// Adds an object; its members count up to its end or first damage.
+  void add(std::string_view object) { unread_.push_back(object); }
   /// The first value of this key that is not empty, in order of add().
-  [[nodiscard]] std::string_view operator[](std::string_view key) const;
+  [[nodiscard]] std::string_view operator[](std::string_view key);
 
  private:
+  void read(std::string_view object);
+
+  std::vector<std::string_view> unread_;
+  std::size_t next_unread_ = 0;
   std::vector<std::pair<std::string_view, std::string_view>> members_;
 };
 

@@ -105,7 +105,7 @@ class Run : public formats::Recording {
     return annotate_manifest(folder / k_manifest_name, facts);
   }
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
-      const fs::path& folder) const override;
+      const fs::path& folder, std::span<const ClockMap> maps) const override;
   [[nodiscard]] std::unique_ptr<formats::Source> paired_after(
       std::span<const ClockMap> maps) const override;
 
@@ -127,7 +127,10 @@ class Run : public formats::Recording {
 
  private:
   /// Fails if this cannot be a copy of another recording.
-  [[nodiscard]] Result<void> check_copy(const Run& original) const;
+  [[nodiscard]] Result<void> check_copy_of(const Run& original) const;
+  /// Reads copies like any other files.
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_anew(
+      const std::vector<RankFile>& copies) const;
   void take(Matches matches);
   void add_clocks();
   void add_clock(const RankFile& file, const FileClock& own, std::string name);
@@ -578,7 +581,7 @@ std::unique_ptr<formats::Source> Run::paired_after(std::span<const ClockMap> map
   return run;
 }
 
-Result<void> Run::check_copy(const Run& original) const {
+Result<void> Run::check_copy_of(const Run& original) const {
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const RankFile& before = original.files_[f];
     const RankFile& after = files_[f];
@@ -592,13 +595,44 @@ Result<void> Run::check_copy(const Run& original) const {
   return {};
 }
 
-Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
+/// What a reader finds in files that hold the times of these maps, and else what the originals do.
+Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder,
+                                                           std::span<const ClockMap> maps) const {
+  std::vector<RankFile> copies = files_;
+  for (RankFile& copy : copies) copy.path = folder / copy.path.filename();
+  const auto is_text = [](const RankFile& file) { return file.times != nullptr; };
+  if (!std::ranges::all_of(files_, is_text)) return read_anew(copies);
+  TRY(parallel_for(threads_, copies.size(), [&](std::size_t f) -> Result<void> {
+    const std::vector<ClockMap> own = maps_of(files_[f], maps);
+    TRY_ASSIGN(const CopyFacts facts, check_copy(files_[f], copies[f].path, own));
+    copies[f].cut_times = facts.cut_times;
+    copies[f].whole_us = facts.whole_us;
+    copies[f].facts.bytes = facts.bytes;
+    copies[f].facts.hash = facts.hash;
+    move_times(copies[f], own);
+    return {};
+  }));
+  auto run = std::make_unique<Run>(std::move(copies), threads_);
+  run->ranks_ = ranks_;
+  for (RankFile& rank : run->ranks_) {
+    move_times(rank, maps_of(rank, maps));
+    rank.whole_us = std::ranges::all_of(run->files_, [&](const RankFile& file) {
+      return rank.rank < file.rank || rank.rank >= file.rank + file.parts || file.whole_us;
+    });
+  }
+  run->set_aside = set_aside;
+  run->take(match_calls(run->ranks_));
+  return run;
+}
+
+Result<std::unique_ptr<formats::Recording>> Run::read_anew(
+    const std::vector<RankFile>& copies) const {
   std::vector<fs::path> paths;
-  for (const RankFile& file : files_) paths.push_back(folder / file.path.filename());
+  for (const RankFile& copy : copies) paths.push_back(copy.path);
   TRY_ASSIGN(std::vector<RankFile> written,
              read_files(paths, threads_, files_.front().max_unpacked));
   auto run = std::make_unique<Run>(std::move(written), threads_);
-  TRY(run->check_copy(*this));
+  TRY(run->check_copy_of(*this));
   TRY(run->prepare());
   return run;
 }

@@ -153,6 +153,7 @@ void append(RankFile& rank, RankFile& window, std::uint32_t part) {
   for (Call& call : window.calls) {
     if (is_of_part(call.clock)) calls.push_back(std::move(call));
   }
+  rank.calls.reserve(rank.calls.size() + calls.size());
   std::erase_if(window.calls, [&](const Call& call) { return is_of_part(call.clock); });
   std::sort(calls.begin(), calls.end(),
             [](const Call& a, const Call& b) { return a.place < b.place; });

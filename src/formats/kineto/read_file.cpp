@@ -92,7 +92,8 @@ bool are_merged(const std::vector<Kernel>& kernels) {
 }
 
 bool is_name_of_collective(std::string_view name) {
-  return name == "record_param_comms" || name.starts_with("nccl:") || name.starts_with("rccl:");
+  return is_word(name, "record_param_comms") || name.starts_with("nccl:") ||
+         name.starts_with("rccl:");
 }
 
 /// True for events of kernels that communicate.
@@ -111,7 +112,7 @@ class FileReader {
   explicit FileReader(RankFile& file) : file_(file) {}
 
   Result<void> see(const EventText& event) {
-    if (!event.has_time() || event.phase == "M") return {};
+    if (!event.has_time() || event.is_phase('M')) return {};
     if (event.has_two_times) {
       return fail(ErrorKind::input,
                   fmt::format("{}: an event, of ts {}, has ts or dur twice, so that nobody "
@@ -135,11 +136,12 @@ class FileReader {
     }
     ++file_.events;
     const KeptEvent own = clocks_.see(event, begin, end);
+    if (!event.moment) times_->add(own.row, event, issue_time_to_move(event));
     if (is_begin_or_end(event)) {
       if (!event.has_length()) pair(event, own);
     } else if (is_collective_kernel(event)) {
       kernels_.push_back(kernel_of(event, own));
-    } else if (event.name.starts_with(k_step) && event.category == "user_annotation") {
+    } else if (event.name.starts_with(k_step) && is_word(event.category, "user_annotation")) {
       steps_.push_back(
           {own, clocks_.row(own.row).process, whole_number(event.name.substr(k_step.size())) + 1});
     } else if (is_name_of_collective(event.name) && !is_arrow(event)) {
@@ -152,6 +154,7 @@ class FileReader {
 
   /// Must be called after the whole text was seen, and with it the base.
   Result<void> finish() {
+    if (file_.facts.survey == nullptr) file_.times = times_;
     if (file_.events == 0) return {};
     for (const auto& [thread, stack] : open_) {
       for (const auto& kernel : stack) file_.endless_calls += kernel ? 1 : 0;
@@ -159,6 +162,10 @@ class FileReader {
     std::set<std::string_view> devices;
     for (const Kernel& kernel : kernels_) devices.insert(clocks_.row(kernel.row).process);
     TRY(clocks_.finish(file_, devices));
+    for (std::uint32_t row = 0; row < clocks_.rows(); ++row) {
+      const std::uint32_t clock = clocks_.clock(row);
+      times_->rows.push_back({clock, clock == 0 && file_.rows.contains(clocks_.row(row))});
+    }
     arrows_.finish(clocks_, file_);
     for (Kernel& kernel : kernels_) clocks_.count_on(kernel);
     for (Range& range : ranges_) clocks_.count_on(range);
@@ -172,6 +179,7 @@ class FileReader {
     }
     sort_by_key(ranges_);
     sort_by_key(steps_);
+    file_.calls.reserve(kernels_.size());
     for (const Kernel& kernel : kernels_) {
       file_.calls.push_back(call_of(kernel));
       file_.calls.back().place = static_cast<std::uint32_t>(file_.calls.size() - 1);
@@ -197,9 +205,11 @@ class FileReader {
     });
   }
 
-  static bool is_async(const EventText& event) { return event.phase == "b" || event.phase == "e"; }
+  static bool is_async(const EventText& event) {
+    return event.is_phase('b') || event.is_phase('e');
+  }
   static bool is_begin_or_end(const EventText& event) {
-    return event.phase == "B" || event.phase == "E" || is_async(event);
+    return event.is_phase('B') || event.is_phase('E') || is_async(event);
   }
 
   /// Key that the begin and the end of an asynchronous event share; empty if it has no id. A local
@@ -216,7 +226,7 @@ class FileReader {
   /// Pairs begins and ends: E ends the latest open event of its thread, e that of its id. Events of
   /// a thread must be in order of time.
   void pair(const EventText& event, const KeptEvent& own) {
-    const bool begins = event.phase == "B" || event.phase == "b";
+    const bool begins = event.is_phase('B') || event.is_phase('b');
     const std::string id = is_async(event) ? id_of(event) : fmt::format("{}", own.row);
     if (id.empty()) {
       file_.endless_calls += begins && is_of_collective_kernel(event) ? 1 : 0;
@@ -313,6 +323,7 @@ class FileReader {
   }
 
   RankFile& file_;
+  std::shared_ptr<TimeIndex> times_ = std::make_shared<TimeIndex>();
   Texts texts_;
   ClockReader clocks_{texts_};
   ArrowReader arrows_;
@@ -332,14 +343,16 @@ class FileReader {
 }  // namespace
 
 void sort_calls(RankFile& file) {
-  std::stable_sort(file.calls.begin(), file.calls.end(), [](const Call& a, const Call& b) {
+  const auto is_before = [](const Call& a, const Call& b) {
     return std::tie(a.begin, a.end, a.place) < std::tie(b.begin, b.end, b.place);
-  });
+  };
+  if (std::ranges::is_sorted(file.calls, is_before)) return;
+  std::stable_sort(file.calls.begin(), file.calls.end(), is_before);
 }
 
 bool is_collective_kernel(const EventText& event) {
-  const bool is_whole = event.phase == "X" && event.has_length();
-  const bool begins = event.phase == "B" || event.phase == "b";
+  const bool is_whole = event.is_phase('X') && event.has_length();
+  const bool begins = event.is_phase('B') || event.is_phase('b');
   return (is_whole || begins) && is_of_collective_kernel(event);
 }
 
@@ -348,7 +361,7 @@ bool has_arguments_to_read(std::string_view category, std::string_view name) {
       "kernel",       "Kernel",      "gpu_memcpy",  "Memcpy",  "gpu_memset", "Memset",
       "cuda_runtime", "cuda_driver", "hip_runtime", "Runtime", "cuda_sync",  "gpu_user_annotation"};
   return std::ranges::find(k_read, category) != k_read.end() || is_name_of_collective(name) ||
-         name == "clock_sync";
+         is_word(name, "clock_sync");
 }
 
 namespace {

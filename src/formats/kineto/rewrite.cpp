@@ -2,6 +2,7 @@
 #include "formats/kineto/rewrite.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,7 +12,7 @@
 
 #include "base/file.hpp"
 #include "base/try.hpp"
-#include "formats/json/document.hpp"
+#include "formats/json/strings.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/json/window.hpp"
 #include "formats/kineto/arrows.hpp"
@@ -28,24 +29,8 @@ tl::unexpected<Error> has_changed(const RankFile& file) {
 
 namespace {
 
-/// Replacement of a piece of a text.
-struct Change {
-  std::string_view piece;
-  std::string with;
-};
-
-/// Applies changes to a part of a text that contains all their pieces.
-std::string patched(std::string_view text, const std::vector<Change>& changes) {
-  std::vector<json::Replacement> replacements;
-  replacements.reserve(changes.size());
-  for (const Change& change : changes) {
-    replacements.push_back({.at = static_cast<std::size_t>(change.piece.data() - text.data()),
-                            .size = change.piece.size(),
-                            .with = change.with});
-  }
-  std::sort(replacements.begin(), replacements.end(),
-            [](const auto& a, const auto& b) { return a.at < b.at; });
-  return json::patch(text, replacements);
+bool is_unchanged(const RankFile& file, const json::Window& window) {
+  return window.hash() == file.facts.hash && window.total() == file.facts.bytes;
 }
 
 /// Time of an event, ns since 1970 or another origin.
@@ -56,6 +41,134 @@ Result<std::uint64_t> moment(std::optional<std::int64_t> ns, const RankFile& fil
   }
   return static_cast<std::uint64_t>(sum);
 }
+
+/// The text of a file from begin to end, with the numbers in it.
+class TextCursor {
+ public:
+  static Result<TextCursor> open(const fs::path& path, std::uint64_t max_unpacked) {
+    TRY_ASSIGN(json::Window window, json::Window::open(path, max_unpacked, json::Content::bytes));
+    return TextCursor(std::move(window));
+  }
+  [[nodiscard]] std::uint64_t position() const { return window_.offset() + at_; }
+  [[nodiscard]] const json::Window& window() const { return window_; }
+
+  /// Takes the next bytes, at most so many; none at the end only. Valid until the next call.
+  Result<std::string_view> take(std::uint64_t most) {
+    if (at_ == window_.text().size() && !window_.ended()) TRY(advance());
+    const std::string_view bytes = window_.text().substr(at_, most);
+    at_ += bytes.size();
+    return bytes;
+  }
+  /// Takes what may be of a decimal number. Valid until the next call.
+  Result<std::string_view> number() {
+    for (;;) {
+      const std::string_view text = window_.text().substr(at_);
+      std::size_t size = 0;
+      while (size < text.size() && is_of_number(text[size])) ++size;
+      if (size < text.size() || window_.ended()) {
+        at_ += size;
+        return text.substr(0, size);
+      }
+      TRY(advance());
+    }
+  }
+
+ private:
+  explicit TextCursor(json::Window window) : window_(std::move(window)) {}
+  static bool is_of_number(char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; }
+  Result<void> advance() {
+    TRY(window_.advance(at_));
+    at_ = 0;
+    return {};
+  }
+
+  json::Window window_;
+  std::size_t at_ = 0;
+};
+
+/// Times of an event as they stand in a text, ns without the base.
+struct StoredTimes {
+  std::array<std::int64_t, TimeIndex::k_kinds> of{};  ///< index: TimeIndex::Kind
+  std::array<bool, TimeIndex::k_kinds> has{};
+
+  [[nodiscard]] std::int64_t time() const { return of[0]; }
+  [[nodiscard]] std::int64_t length() const { return of[1]; }
+  [[nodiscard]] std::int64_t issued() const { return of[2]; }
+};
+
+/// A clock map at times that lie near each other, in any order.
+class NearMap {
+ public:
+  explicit NearMap(const ClockMap& map) : map_(&map) {}
+  std::int64_t operator()(std::uint64_t local) {
+    if (map_->knots().size() <= 2) return (*map_)(local);
+    if (local <= after_ || local > until_) move_to(local);
+    return segment_(local);
+  }
+
+ private:
+  void move_to(std::uint64_t local) {
+    const std::span<const ClockKnot> knots = map_->knots();
+    const auto end = std::lower_bound(
+        knots.begin() + 1, knots.end() - 1, local,
+        [](const ClockKnot& knot, std::uint64_t time) { return knot.local < time; });
+    after_ = end == knots.begin() + 1 ? 0 : (end - 1)->local;
+    until_ = end == knots.end() - 1 ? ~std::uint64_t{0} : end->local;
+    segment_ = *ClockMap::from_knots({*(end - 1), *end});
+  }
+
+  const ClockMap* map_;
+  ClockMap segment_;  ///< holds behind `after_`, up to `until_`
+  std::uint64_t after_ = 0, until_ = 0;
+};
+
+/// Computes the new times of events, one after the other. `Map`: evaluates a ClockMap.
+template <class Map>
+class Mover {
+ public:
+  Mover(const RankFile& file, std::span<const ClockMap> maps)
+      : file_(file), maps_(maps.begin(), maps.end()), orders_(file.times->rows.size()) {}
+
+  /// The new times; those that `before` has not mean nothing. Errors: ErrorKind::input for a file
+  /// that has changed, and for times before 1970.
+  Result<StoredTimes> moved(std::uint32_t row, const StoredTimes& before) {
+    const TimeIndex::RowFacts& facts = file_.times->rows[row];
+    const FileClock& clock = file_.clocks[facts.clock];
+    if (clock.zero_is_none && before.time() == 0) return before;
+    TRY_ASSIGN(std::uint64_t begin, moment(before.time(), file_));
+    if (!clock.falls.all.empty() && !facts.is_out_of_order) {
+      begin += ahead(row, before.time(), before.length(), clock.falls);
+    }
+    Map& map = maps_[facts.clock];
+    const std::int64_t after = map(begin);
+    if (after < 0) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: a time would move before the year 1970", file_.path.string()));
+    }
+    StoredTimes result = before;
+    result.of[0] = after - file_.facts.base;
+    if (before.has[1]) {
+      result.of[1] = map(begin + static_cast<std::uint64_t>(before.length())) - after;
+    }
+    if (before.has[2]) {
+      const Result<std::uint64_t> asked = moment(before.issued(), file_);
+      result.has[2] = asked.has_value();
+      if (asked) result.of[2] = map(*asked) - file_.facts.base;
+    }
+    return result;
+  }
+
+ private:
+  std::uint64_t ahead(std::uint32_t row, std::int64_t time, std::int64_t length,
+                      const Falls& falls) {
+    const std::uint64_t end = static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(length);
+    return falls.ahead(time, orders_[row].see(time, static_cast<std::int64_t>(end)));
+  }
+
+  const RankFile& file_;
+  std::vector<Map> maps_;
+  std::vector<RowOrder> orders_;  ///< of each row, where its clock was set back
+};
 
 }  // namespace
 
@@ -119,9 +232,7 @@ Result<void> unpack(const RankFile& file, const fs::path& to) {
     if (window.ended()) break;
     TRY(window.advance(window.text().size()));
   }
-  if (window.hash() != file.facts.hash || window.total() != file.facts.bytes) {
-    return has_changed(file);
-  }
+  if (!is_unchanged(file, window)) return has_changed(file);
   return writer.close();
 }
 
@@ -129,36 +240,116 @@ Result<void> write_file(const fs::path& to, const RankFile& file, std::span<cons
   if (std::all_of(maps.begin(), maps.end(), [](const auto& map) { return map.is_identity(); }))
     return duplicate_file(file.path, to);
   if (file.facts.survey != nullptr) return write_packets(to, file, maps);
+  constexpr std::size_t k_block = std::size_t{1} << 18;  // bytes written at once
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
-  std::vector<Change> changes;
-  const auto replace = [&changes](std::string_view piece, std::int64_t before, std::int64_t after) {
-    if (before != after) changes.push_back({piece, time_text(after)});
-  };
-  const auto see = [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
-                       std::int64_t duration) -> Result<void> {
-    const ClockMap& map = maps[clock];
-    const std::int64_t moved = map(begin);
-    bool cut = false;
-    const std::int64_t stored = parse_time(event.time, cut).value_or(0);
-    if (moved < 0) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: a time would move before the year 1970", file.path.string()));
+  TRY_ASSIGN(TextCursor text, TextCursor::open(file.path, file.max_unpacked));
+  Mover<NearMap> mover(file, maps);
+  TimeIndex::Reader index(*file.times);
+  TimeIndex::Entry entry;
+  std::string out, rest;
+  while (index.next(entry)) {
+    StoredTimes before;
+    std::array<std::pair<std::size_t, std::size_t>, TimeIndex::k_kinds> pieces;  // begin, end
+    for (const TimeIndex::Place& place : entry.all()) {
+      while (text.position() < place.at) {
+        TRY_ASSIGN(const std::string_view bytes, text.take(place.at - text.position()));
+        if (bytes.empty()) return has_changed(file);
+        out += bytes;
+      }
+      TRY_ASSIGN(const std::string_view number, text.number());
+      const auto kind = static_cast<std::size_t>(place.kind);
+      bool cut = false;
+      const auto value = parse_time(number, cut);
+      if (!value) return has_changed(file);
+      before.of[kind] = *value;
+      before.has[kind] = true;
+      pieces[kind] = {out.size(), out.size() + number.size()};
+      out += number;
     }
-    replace(event.time, stored, moved - file.facts.base);
-    const std::string issued = corrected_issue_time(event, file, map, file.facts.base);
-    if (!issued.empty()) changes.push_back({issue_time_of(event), issued});
-    if (!event.has_length()) return {};
-    const std::int64_t end = map(begin + static_cast<std::uint64_t>(duration));
-    replace(event.duration, duration, end - moved);
-    return {};
-  };
-  const auto pass = [&](std::string_view text) -> Result<void> {
-    TRY(writer.write(patched(text, changes)));
-    changes.clear();
-    return {};
-  };
-  TRY(for_each_time(file, see, {.pass = pass}));
+    TRY_ASSIGN(const StoredTimes after, mover.moved(entry.row, before));
+    for (std::uint32_t p = entry.count; p-- > 0;) {
+      const auto kind = static_cast<std::size_t>(entry.places[p].kind);
+      const bool is_changed = after.of[kind] != before.of[kind];
+      if (!is_changed && (entry.places[p].kind != TimeIndex::Kind::issued || !after.has[kind])) {
+        continue;
+      }
+      const auto [begin, end] = pieces[kind];
+      rest.assign(out, end);
+      out.resize(begin);
+      json::append_decimal(out, after.of[kind], k_ns_per_us);
+      out += rest;
+    }
+    if (out.size() < k_block) continue;
+    TRY(writer.write(out));
+    out.clear();
+  }
+  for (std::string_view bytes = out;;) {
+    TRY(writer.write(bytes));
+    TRY_ASSIGN(bytes, text.take(k_block));
+    if (bytes.empty()) break;
+  }
+  if (!is_unchanged(file, text.window())) return has_changed(file);
   return writer.close();
+}
+
+Result<CopyFacts> check_copy(const RankFile& file, const fs::path& copy,
+                             std::span<const ClockMap> maps) {
+  TRY_ASSIGN(TextCursor text, TextCursor::open(file.path, file.max_unpacked));
+  TRY_ASSIGN(TextCursor other, TextCursor::open(copy, file.max_unpacked));
+  Mover<ClockMap> mover(file, maps);
+  TimeIndex::Reader index(*file.times);
+  TimeIndex::Entry entry;
+  CopyFacts facts;
+  const auto differs = [&] {
+    return fail(ErrorKind::output,
+                fmt::format("{} differs from the original at byte {}: it cannot be its copy; write "
+                            "to another disk",
+                            copy.string(), other.position()));
+  };
+  /// Compares the bytes up to a position of the original.
+  const auto are_equal = [&](std::uint64_t until) -> Result<bool> {
+    while (text.position() < until) {
+      TRY_ASSIGN(std::string_view bytes, text.take(until - text.position()));
+      if (bytes.empty()) break;
+      while (!bytes.empty()) {
+        TRY_ASSIGN(const std::string_view same, other.take(bytes.size()));
+        if (same.empty() || bytes.substr(0, same.size()) != same) return false;
+        bytes.remove_prefix(same.size());
+      }
+    }
+    return true;
+  };
+  while (index.next(entry)) {
+    StoredTimes before, after;
+    for (const TimeIndex::Place& place : entry.all()) {
+      TRY_ASSIGN(const bool equal, are_equal(place.at));
+      if (!equal) return differs();
+      const auto kind = static_cast<std::size_t>(place.kind);
+      TRY_ASSIGN(const std::string_view number, text.number());
+      bool cut = false;
+      const auto value = parse_time(number, cut);
+      if (!value) return has_changed(file);
+      before.of[kind] = *value;
+      before.has[kind] = true;
+      TRY_ASSIGN(const std::string_view written, other.number());
+      cut = false;
+      const auto new_value = parse_time(written, cut);
+      if (!new_value) return differs();
+      after.of[kind] = *new_value;
+      if (place.kind == TimeIndex::Kind::issued) continue;
+      facts.cut_times += cut ? 1 : 0;
+      facts.whole_us = facts.whole_us && written.find('.') == std::string_view::npos;
+    }
+    TRY_ASSIGN(const StoredTimes wanted, mover.moved(entry.row, before));
+    if (wanted.of != after.of) return differs();
+  }
+  TRY_ASSIGN(const bool equal, are_equal(~std::uint64_t{0}));
+  TRY_ASSIGN(const std::string_view more, other.take(1));
+  if (!equal || !more.empty()) return differs();
+  if (!is_unchanged(file, text.window())) return has_changed(file);
+  facts.bytes = other.window().total();
+  facts.hash = other.window().hash();
+  return facts;
 }
 
 }  // namespace entrain::kineto

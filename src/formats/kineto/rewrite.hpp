@@ -42,6 +42,20 @@ std::string corrected_issue_time(const EventText& event, const RankFile& file, c
 Result<void> write_file(const std::filesystem::path& to, const RankFile& file,
                         std::span<const ClockMap> maps);
 
+/// What a copy holds that its original need not.
+struct CopyFacts {
+  std::uint64_t cut_times = 0;  ///< RankFile::cut_times
+  bool whole_us = true;         ///< RankFile::whole_us
+  std::uint64_t bytes = 0;      ///< size of the text
+  std::uint64_t hash = 0;       ///< hash of the text
+};
+
+/// Reads a copy that write_file() has written of a file of JSON, side by side with the original:
+/// its times must be those that the maps give, and every other byte that of the original. Errors:
+/// ErrorKind::output where they are not; those of for_each_time().
+Result<CopyFacts> check_copy(const RankFile& file, const std::filesystem::path& copy,
+                             std::span<const ClockMap> maps);
+
 /// Writes the unchanged text of a packed file. Errors: those of write_file().
 Result<void> unpack(const RankFile& file, const std::filesystem::path& to);
 

@@ -146,7 +146,7 @@ class Run : public formats::Recording {
   }
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
-      const fs::path& folder) const override;
+      const fs::path& folder, std::span<const ClockMap> maps) const override;
 
   [[nodiscard]] Result<formats::EventTimes> event_times() const override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
@@ -325,7 +325,8 @@ Result<void> Run::for_each_work(
   return {};
 }
 
-Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
+Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder,
+                                                           std::span<const ClockMap>) const {
   std::vector<fs::path> paths;
   for (const SourceFile& file : files_) paths.push_back(folder / file.path.filename());
   TRY_ASSIGN(std::unique_ptr<Run> written,

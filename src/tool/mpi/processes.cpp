@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <optional>
+#include <span>
 #include <thread>
 
 #include "base/executor.hpp"
@@ -22,32 +24,59 @@ namespace {
 constexpr std::size_t k_piece = std::size_t{1} << 30;
 constexpr int k_tag = 1;       // of exchange()
 constexpr int k_post_tag = 2;  // of post()
-/// A member that waits for a parcel looks so often, some milliseconds, before it offers its core to
-/// others.
-constexpr int k_looks = 10'000;
-/// The same where there are more processes than cores: the sender may need the core.
-constexpr int k_looks_on_few_cores = 50;
 
-/// A process that rests looks so often whether the others are done.
+/// A process that waits for long looks so often.
 constexpr std::chrono::milliseconds k_rest{5};
+
+/// Waits for what other processes do, between looks whether they have done it. MPI libraries look
+/// without end, and keep a core from the process that they wait for, or from a stranger.
+class Wait {
+ public:
+  /// Returns at once during the first 100 us, which nearly all messages need less than. Then it
+  /// sleeps for an eighth of the time waited so far, so that no wait gets longer than by that.
+  void rest() {
+    constexpr int k_looks = 50;  // cheaper than to read the clock each time
+    if (++looks_ <= k_looks) return;
+    const Clock::time_point now = Clock::now();
+    if (!begin_) begin_ = now;
+    const Clock::duration waited = now - *begin_;
+    if (waited < k_awake) return;
+    std::this_thread::sleep_for(std::min<Clock::duration>(waited / 8, k_rest));
+  }
+  /// Time since the first looks.
+  [[nodiscard]] std::chrono::steady_clock::duration waited() const {
+    return begin_ ? Clock::now() - *begin_ : Clock::duration::zero();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::microseconds k_awake{100};
+  int looks_ = 0;
+  std::optional<Clock::time_point> begin_;
+};
+
+void finish(std::span<MPI_Request> requests) {
+  int done = 0;
+  for (Wait wait;; wait.rest()) {
+    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done != 0) return;
+  }
+}
 
 /// The processes of this machine, and what they have of it.
 struct Machine {
   unsigned rank = 0;  ///< rank of this process on the machine
   unsigned processes = 1;
-  unsigned cores = 1;  ///< cores that any of them may use
-};
+  cpu_set_t cores;  ///< cores that any of them may use
 
-/// Number of cores that the processes of `comm`, all on one machine, may use together. Launchers
-/// often give each process cores of its own.
-unsigned cores_of(MPI_Comm comm) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) CPU_ZERO(&cores);
-  MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof(cores), MPI_BYTE, MPI_BOR, comm);
-  const int count = CPU_COUNT(&cores);
-  return count > 0 ? static_cast<unsigned>(count) : worker_count(0);
-}
+  [[nodiscard]] unsigned core_count() const {
+    const int count = CPU_COUNT(&cores);
+    return count > 0 ? static_cast<unsigned>(count) : worker_count(0);
+  }
+  /// Lets this thread, and those that it will start, use all cores. Launchers often give each
+  /// process cores of its own.
+  void take_all_cores() const { sched_setaffinity(0, sizeof(cores), &cores); }
+};
 
 /// Collective.
 Machine this_machine() {
@@ -56,9 +85,11 @@ Machine this_machine() {
   int rank = 0, processes = 1;
   MPI_Comm_rank(machine, &rank);
   MPI_Comm_size(machine, &processes);
-  const unsigned cores = cores_of(machine);
+  Machine result{static_cast<unsigned>(rank), static_cast<unsigned>(processes), {}};
+  if (sched_getaffinity(0, sizeof(result.cores), &result.cores) != 0) CPU_ZERO(&result.cores);
+  MPI_Allreduce(MPI_IN_PLACE, &result.cores, sizeof(result.cores), MPI_BYTE, MPI_BOR, machine);
   MPI_Comm_free(&machine);
-  return {static_cast<unsigned>(rank), static_cast<unsigned>(processes), cores};
+  return result;
 }
 
 /// The user wants all processes to work, however few cores there are.
@@ -70,9 +101,8 @@ bool all_shall_work() {
 /// Team over a communicator of its own, so that nothing else can meet its messages.
 class MpiTeam final : public Team {
  public:
-  /// `comm` becomes its own. `crowded`: more members than cores are on this machine.
-  MpiTeam(MPI_Comm comm, bool crowded)
-      : comm_(comm), looks_(crowded ? k_looks_on_few_cores : k_looks) {
+  /// `comm` becomes its own.
+  explicit MpiTeam(MPI_Comm comm) : comm_(comm) {
     int rank = 0, size = 1;
     MPI_Comm_rank(comm_, &rank);
     MPI_Comm_size(comm_, &size);
@@ -80,7 +110,7 @@ class MpiTeam final : public Team {
     size_ = static_cast<unsigned>(size);
   }
   ~MpiTeam() override {
-    for (Posted& posted : posted_) MPI_Wait(&posted.request, MPI_STATUS_IGNORE);
+    for (Posted& posted : posted_) finish({&posted.request, 1});
     MPI_Comm_free(&comm_);
   }
 
@@ -90,9 +120,12 @@ class MpiTeam final : public Team {
   std::vector<Bytes> exchange(std::vector<Bytes> outgoing) override {
     std::vector<std::uint64_t> sent(size_), coming(size_);
     for (unsigned r = 0; r < size_; ++r) sent[r] = r == rank_ ? 0 : outgoing[r].size();
-    MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, coming.data(), 1, MPI_UINT64_T, comm_);
+    std::vector<MPI_Request> requests(1);
+    MPI_Ialltoall(sent.data(), 1, MPI_UINT64_T, coming.data(), 1, MPI_UINT64_T, comm_,
+                  requests.data());
+    finish(requests);
+    requests.clear();
     std::vector<Bytes> received(size_);
-    std::vector<MPI_Request> requests;
     for (unsigned r = 0; r < size_; ++r) {
       received[r].resize(coming[r]);
       for_pieces(received[r], [&](std::byte* piece, int size) {
@@ -107,7 +140,7 @@ class MpiTeam final : public Team {
                   &requests.emplace_back());
       });
     }
-    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    finish(requests);
     received[rank_] = std::move(outgoing[rank_]);
     return received;
   }
@@ -119,7 +152,9 @@ class MpiTeam final : public Team {
                                                     : MPI_MAX;
     for (std::size_t at = 0; at < values.size(); at += k_most) {
       const auto count = static_cast<int>(std::min(k_most, values.size() - at));
-      MPI_Allreduce(MPI_IN_PLACE, values.data() + at, count, MPI_INT64_T, op, comm_);
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Iallreduce(MPI_IN_PLACE, values.data() + at, count, MPI_INT64_T, op, comm_, &request);
+      finish({&request, 1});
     }
   }
   using Team::reduce;
@@ -133,15 +168,9 @@ class MpiTeam final : public Team {
   }
 
   std::optional<Parcel> receive(std::chrono::microseconds patience) override {
-    using Clock = std::chrono::steady_clock;
-    std::optional<Clock::time_point> end;
-    for (int look = 1;; ++look) {
+    for (Wait wait;; wait.rest()) {
       if (std::optional<Parcel> parcel = look_for_parcel()) return parcel;
-      if (patience.count() == 0) return std::nullopt;
-      if (look < looks_) continue;
-      if (!end) end = Clock::now() + patience;
-      std::this_thread::yield();
-      if (Clock::now() >= *end) return std::nullopt;
+      if (patience.count() == 0 || wait.waited() > patience) return std::nullopt;
     }
   }
 
@@ -185,7 +214,6 @@ class MpiTeam final : public Team {
   std::deque<Posted> posted_;  ///< parcels that MPI may still read
   unsigned rank_ = 0;
   unsigned size_ = 1;
-  const int looks_;
 };
 
 }  // namespace
@@ -198,18 +226,24 @@ MpiProcesses::MpiProcesses() : team_(std::make_unique<Solo>()) {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   initialised_ = true;
   const Machine machine = this_machine();
-  rests_ = machine.rank >= machine.cores && !all_shall_work();
-  int rank = 0, resting = rests_ ? 1 : 0;
+  int rank = 0, all = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  const bool is_one_machine = machine.processes == static_cast<unsigned>(all);
+  const unsigned most = all_shall_work() ? machine.processes
+                        : is_one_machine ? 1
+                                         : machine.core_count();
+  rests_ = machine.rank >= most;
+  int resting = rests_ ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &resting, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   resting_ = static_cast<unsigned>(resting);
   MPI_Comm working = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rests_ ? MPI_UNDEFINED : 0, rank, &working);
   if (rests_) return;
-  const unsigned here =
-      resting > 0 ? std::min(machine.processes, machine.cores) : machine.processes;
-  limit_workers(std::max(1u, machine.cores / here));
-  auto team = std::make_unique<MpiTeam>(working, here > machine.cores);
+  const unsigned here = std::min(machine.processes, most);
+  if (is_one_machine && here == 1) machine.take_all_cores();
+  limit_workers(std::max(1u, machine.core_count() / here));
+  auto team = std::make_unique<MpiTeam>(working);
   if (team->size() > 1) team_ = std::move(team);
 }
 
@@ -217,7 +251,7 @@ std::unique_ptr<Team> MpiProcesses::everybody() const {
   if (!initialised_) return std::make_unique<Solo>();
   MPI_Comm all = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &all);
-  return std::make_unique<MpiTeam>(all, true);
+  return std::make_unique<MpiTeam>(all);
 }
 
 MpiProcesses::~MpiProcesses() {
@@ -225,14 +259,7 @@ MpiProcesses::~MpiProcesses() {
   team_.reset();
   MPI_Request all_done = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &all_done);
-  int done = 0;
-  while (MPI_Test(&all_done, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
-    if (rests_) {
-      std::this_thread::sleep_for(k_rest);
-    } else {
-      std::this_thread::yield();
-    }
-  }
+  finish({&all_done, 1});
   MPI_Finalize();
 }
 

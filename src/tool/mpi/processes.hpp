@@ -13,12 +13,14 @@ namespace entrain::mpi {
 /// without, and when nobody started this process as one of several, it is a team of one and MPI is
 /// never called.
 ///
-/// No more processes of a machine work than it has cores for them: further ones would only take
-/// turns with the others, which wait for each other's times all the while. They rest. The working
-/// ones share the cores out among their threads (limit_workers()).
+/// If all are on one machine, the first one works, with a thread for each core: threads share what
+/// processes must send each other. Of several machines, no more processes of each work than it has
+/// cores for them: further ones would only take turns with the others, which wait for each other's
+/// times all the while. Those that do not work rest. The working ones share the cores out among
+/// their threads (limit_workers()).
 ///
-/// Example: four processes on a machine of two cores. Ranks 0 and 1 are the team, each with one
-/// thread; ranks 2 and 3 rest. With ENTRAIN_PROCESSES=all in the environment, all four work.
+/// Example: four processes on each of two machines of two cores. Two of each are the team, with one
+/// thread each; the others rest. With ENTRAIN_PROCESSES=all in the environment, all work.
 class MpiProcesses {
  public:
   MpiProcesses();

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/kineto/rewrite.hpp"
+
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "formats/json/document.hpp"
+#include "formats/kineto/kineto_testing.hpp"
+
+namespace entrain::kineto {
+namespace {
+
+class Copies : public Chrome {
+ protected:
+  /// Writes a text as a file of a run, reads it, and writes its copy with later times.
+  void copy(const std::string& text) {
+    add(text);
+    file_ = *read_file(files_.back());
+    ASSERT_TRUE(write_file(to_, file_, maps_)) << text;
+  }
+  /// The error of the comparison after a change of the copy; "" for none.
+  std::string error_after(const std::function<void(std::string&)>& change) {
+    std::string text = json::load(to_)->text;
+    change(text);
+    std::filesystem::remove(to_);
+    EXPECT_TRUE(json::save(to_, text, json::Packing::none));
+    const auto facts = check_copy(file_, to_, maps_);
+    return facts ? "" : facts.error().message;
+  }
+
+  std::filesystem::path to_ = folder_ / "copy.json";
+  std::vector<ClockMap> maps_{ClockMap().shifted(2'500)};
+  RankFile file_;
+};
+
+TEST_F(Copies, hold_other_times_wherever_these_stand) {
+  const char* const trace = R"({{"traceEvents": [
+{{"ph": "X", "dur": 7, "args": {{"ts": 1}}, "ts": {}, "name": "a"}},
+{{"ts": "{}", "ph": "i", "name": "b"}}, {{"ph": "M", "ts": 5, "name": "c"}},
+{{"ph": "c", "name": "clock_sync", "args": {{"issue_ts": {}, "sync_id": "1"}}, "t\u0073": {}}}
+], "ts": 3}})";
+  copy(fmt::format(fmt::runtime(trace), "1000.0009", "0002000", "17.50", "20"));
+  EXPECT_EQ(json::load(to_)->text,
+            fmt::format(fmt::runtime(trace), "1002.5", "2002.5", "20", "22.5"));
+  EXPECT_EQ(error_after([](std::string&) {}), "");
+}
+
+TEST_F(Copies, of_events_in_many_blocks_are_whole) {
+  std::string before = "[", after = "[";
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string event = R"({{"ph": "X", "name": "{}", "ts": {}, "dur": 5}}, )";
+    const std::string name(static_cast<std::size_t>(i % 97), 'x');
+    before += fmt::format(fmt::runtime(event), name, i + 1);
+    after += fmt::format(fmt::runtime(event), name, fmt::format("{}.5", i + 3));
+  }
+  const std::string end = R"({"ph": "M", "name": ")" + std::string(1 << 20, 'y') + "\"}]";
+  copy(before + end);
+  EXPECT_TRUE(json::load(to_)->text == after + end);
+  EXPECT_EQ(error_after([](std::string&) {}), "");
+}
+
+TEST_F(Copies, are_compared_byte_by_byte_and_time_by_time) {
+  copy(file_of({kernel(1000), kernel(2000)}));
+  const auto fails = [&](const std::function<void(std::string&)>& change) {
+    return error_after(change).find("it cannot be its copy") != std::string::npos;
+  };
+  EXPECT_EQ(error_after([](std::string&) {}), "");
+  const std::string whole = json::load(to_)->text;
+  const auto put = [&](const std::string& old, const std::string& text) {
+    return [&whole, old, text](std::string& copy) {
+      copy = whole;
+      copy.replace(copy.find(old), old.size(), text);
+    };
+  };
+  EXPECT_TRUE(fails(put("992.5", "992.6")));
+  EXPECT_TRUE(fails(put("992.5", "990")));
+  EXPECT_TRUE(fails(put("992.5", "\"992.5\"")));
+  EXPECT_TRUE(fails(put("\"dur\": 10", "\"dur\": 11")));
+  EXPECT_TRUE(fails(put("AllReduce", "AllGather")));
+  EXPECT_TRUE(fails(put("]}", "]} ")));
+  EXPECT_TRUE(fails(put("]}", "]")));
+  EXPECT_TRUE(fails([](std::string& copy) { copy.clear(); }));
+}
+
+}  // namespace
+}  // namespace entrain::kineto
