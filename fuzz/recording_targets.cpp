@@ -12,6 +12,7 @@
 #include "base/temp_folder_testing.hpp"
 #include "formats/kineto/kineto.hpp"
 #include "formats/perfetto/packets.hpp"
+#include "formats/spans/packed_messages.hpp"
 #include "formats/spans/protobuf.hpp"
 #include "formats/spans/recording.hpp"
 #include "formats/spans/span_table.hpp"
@@ -47,6 +48,10 @@ void expect_good(const Error& error) {
 std::string without_numbers(const fs::path& file) {
   const std::vector<std::uint8_t> bytes = test::read_bytes(file);
   std::string text(bytes.begin(), bytes.end());
+  if (entrain::spans::are_packed_messages(text)) {
+    constexpr std::uint64_t k_most = std::uint64_t{1} << 30;
+    text = entrain::spans::unpack_messages(text, k_most, file).value().text;
+  }
   if (entrain::spans::framing_of(text)) {
     entrain::spans::Spans spans;
     std::vector<entrain::spans::Stamp> stamps;

@@ -76,7 +76,7 @@ Result<UnpackedMessages> unpack_messages(std::string_view packed, std::uint64_t 
     result.text += message;
     if (is_json(message)) result.text += '\n';
   }
-  result.cut = messages.cut();
+  result.rest = packed.substr(messages.done());
   return result;
 }
 

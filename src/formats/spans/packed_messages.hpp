@@ -18,12 +18,14 @@ bool are_packed_messages(std::string_view beginning);
 /// The first message of a beginning, unpacked as far as it goes.
 std::string first_message(std::string_view beginning);
 
-/// The messages unpacked: JSON on lines, others after their sizes in 4 bytes; and whether the file
-/// ends inside one. `most`: limit of bytes. Errors: ErrorKind::input; those of check_memory_room().
+/// The messages unpacked.
 struct UnpackedMessages {
-  std::string text;
-  bool cut = false;
+  std::string text;  ///< JSON on lines, others after their sizes in 4 bytes
+  std::string rest;  ///< what follows the last whole message of the file
 };
+
+/// Unpacks the messages of a file, of `most` bytes in all. Errors: ErrorKind::input; those of
+/// check_memory_room().
 Result<UnpackedMessages> unpack_messages(std::string_view packed, std::uint64_t most,
                                          const std::filesystem::path& file);
 

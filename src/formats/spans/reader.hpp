@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -152,6 +153,7 @@ class Reader {
   std::vector<Mark>* marks_;
   Stamp::Form form_ = Stamp::Form::digits;
   // Buffers of packed_span(): their memory is used again.
+  std::array<std::uint8_t, 6> most_decimals_{};  ///< of times; index: column of a table
   Draft draft_;
   std::string key_, value_;
   /// Places that the spans of a process or resource name themselves, and their processes.

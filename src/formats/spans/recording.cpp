@@ -60,18 +60,20 @@ std::string_view encoding_of(std::string_view text) {
 /// The text of a file.
 struct SpanText : json::Document {
   bool by_message = false;  ///< its messages are packed one by one
+  std::string rest;         ///< UnpackedMessages::rest
 };
 
 /// The text of a file, which is UTF-8 if it is no Protobuf.
 Result<SpanText> load(const fs::path& path, std::uint64_t max_unpacked) {
   TRY_ASSIGN(json::Document plain, json::load(path, max_unpacked, json::Content::bytes));
-  SpanText document{std::move(plain)};
+  SpanText document{std::move(plain), false, {}};
   if (document.packing == json::Packing::none && are_packed_messages(document.text)) {
     const std::uint64_t most =
         max_unpacked > 0 ? max_unpacked : json::most_unpacked(document.text.size());
     TRY_ASSIGN(UnpackedMessages messages, unpack_messages(document.text, most, path));
     document.text = std::move(messages.text);
-    document.cut = messages.cut;
+    document.rest = std::move(messages.rest);
+    document.cut = !document.rest.empty();
     document.by_message = true;
   }
   if (!framing_at(document.text)) TRY(json::check_utf8(document.text, path));
@@ -322,7 +324,8 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
     return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
   }
   if (framing && marked) *text = with_marks(*text, *framing, marks, maps);
-  return json::save(to, document.by_message ? pack_messages(*text) : *text, document.packing);
+  if (document.by_message) *text = pack_messages(*text) + document.rest;
+  return json::save(to, *text, document.packing);
 }
 
 /// Spans that another host called count as communication.

@@ -26,6 +26,7 @@ using tables::Unit;
 constexpr std::array<std::string_view, 11> k_span_columns{"trace",   "span",     "parent", "start",
                                                           "end",     "duration", "host",   "pod",
                                                           "service", "kind",     "name"};
+constexpr std::size_t k_most_decimals = 9;  ///< of a second, in ns
 constexpr std::size_t k_trace = 0, k_span = 1, k_parent = 2, k_start = 3, k_end = 4, k_duration = 5,
                       k_host = 6, k_pod = 7, k_service = 8, k_kind = 9, k_name = 10;
 
@@ -84,16 +85,40 @@ std::optional<std::uint64_t> time_in(std::string_view cell, std::uint32_t unit) 
   return times_in(unit).parse(cell, ns, why) == Notation::none ? std::nullopt : std::optional(ns);
 }
 
-/// ns between two times that can be written like this one.
-std::uint32_t step_of(std::string_view cell, std::uint32_t unit) {
+bool is_date(std::string_view cell) { return cell.find(':') != std::string_view::npos; }
+
+/// Position of the decimal point of a time, or of its place.
+std::size_t point_of(std::string_view cell) {
+  constexpr std::size_t k_date_size = 19;  // 2022-08-22 03:53:01
   const std::size_t point = cell.find_first_of(".,");
-  const bool is_date = cell.find(':') != std::string_view::npos;
-  std::uint32_t step = is_date ? ns_per(Unit::s) : unit;
-  if (point == std::string_view::npos) return step;
-  for (std::size_t i = point + 1; i < cell.size() && cell[i] >= '0' && cell[i] <= '9'; ++i) {
-    step = std::max<std::uint32_t>(step / 10, 1);
-  }
+  if (point != std::string_view::npos) return point;
+  return is_date(cell) ? std::min(k_date_size, cell.size()) : cell.size();
+}
+
+std::uint8_t decimals_of(std::string_view cell) {
+  const std::string_view rest = cell.substr(std::min(point_of(cell) + 1, cell.size()));
+  const std::size_t count = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  const bool has_point = cell.find_first_of(".,") != std::string_view::npos;
+  return has_point ? static_cast<std::uint8_t>(std::min(count, k_most_decimals)) : 0;
+}
+
+/// ns between two times of a unit that can be written with so many decimals.
+std::uint32_t step_of(std::string_view cell, std::uint32_t unit, std::uint8_t decimals) {
+  std::uint32_t step = is_date(cell) ? ns_per(Unit::s) : unit;
+  for (; decimals > 0; --decimals) step = std::max<std::uint32_t>(step / 10, 1);
   return step;
+}
+
+/// The cell with more decimals, if it has fewer.
+std::string with_decimals(std::string_view cell, std::uint8_t decimals) {
+  std::string text(cell);
+  const std::uint8_t own = decimals_of(cell);
+  if (own >= decimals) return text;
+  const std::size_t point = point_of(cell);
+  const bool has_point = cell.find_first_of(".,") != std::string_view::npos;
+  text.insert(point + (has_point ? 1U + own : 0U),
+              (has_point ? "" : ".") + std::string(decimals - own, '0'));
+  return text;
 }
 
 std::int64_t nearest(std::int64_t time, std::uint32_t step) {
@@ -112,8 +137,6 @@ bool is_no_parent(std::string_view parent) {
 }
 
 constexpr std::array<std::uint32_t, 4> k_units_ns{1, 1000, 1'000'000, 1'000'000'000};
-
-bool is_date(std::string_view cell) { return cell.find(':') != std::string_view::npos; }
 
 /// Cells of the first rows.
 struct Sample {
@@ -148,7 +171,7 @@ std::uint32_t unit_of_copies(std::span<const Sample> rows, const TableUnits& uni
       if (!begin || !end || !length || *end < *begin) continue;
       const std::uint64_t exact = *end - *begin;
       const std::uint64_t apart = std::max(*length, exact) - std::min(*length, exact);
-      count += apart < step_of(row.duration, unit) ? 1 : 0;
+      count += apart < step_of(row.duration, unit, decimals_of(row.duration)) ? 1 : 0;
     }
     if (count > most) best = unit, most = count;
   }
@@ -210,10 +233,12 @@ bool is_span_table(std::string_view beginning) {
 std::string cell_text(const Stamp& stamp, std::string_view text, std::int64_t time,
                       std::int64_t since) {
   const Times times = times_in(stamp.unit);
-  if (stamp.since == k_no_length) return times.written(time, text);
+  const std::string like = with_decimals(text, stamp.decimals);
+  if (stamp.since == k_no_length) return times.written(time, like);
   std::int64_t length = time - nearest(since, stamp.since_step);
-  if (stamp.truncated) length -= step_of(text, stamp.unit) / 2;
-  return times.written(std::max<std::int64_t>(length, 0), text);
+  if (length == static_cast<std::int64_t>(stamp.time - stamp.since)) return std::string(text);
+  if (stamp.truncated) length -= step_of(like, stamp.unit, stamp.decimals) / 2;
+  return times.written(std::max<std::int64_t>(length, 0), like);
 }
 
 Number Reader::cell_number(std::string_view cell, std::uint32_t unit, std::size_t at) const {
@@ -248,21 +273,25 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
   const Number length = units.duration == 0 ? Number() : number(k_duration, units.duration);
   draft.end = has_end ? number(k_end, units.end) : length;
   const std::uint32_t clock = owner_of(draft);
-  const auto set_unit = [&](std::size_t count, std::uint32_t unit) {
-    if (stamps_.size() > count) stamps_.back().unit = unit;
-    return stamps_.size() > count;
+  // Until all rows are known, a stamp has its column in place of the decimals there.
+  const auto set_unit = [&](std::size_t count, std::uint32_t unit, std::size_t column) {
+    if (stamps_.size() == count) return false;
+    stamps_.back().unit = unit;
+    stamps_.back().decimals = static_cast<std::uint8_t>(column);
+    most_decimals_[column] = std::max(most_decimals_[column], decimals_of(cells[column]));
+    return true;
   };
   std::size_t count = stamps_.size();
   stamp(draft.begin, k_ns, clock);
-  set_unit(count, units.start);
+  set_unit(count, units.start, k_start);
   if (has_end) {
     count = stamps_.size();
     stamp(draft.end, k_ns, clock);
-    set_unit(count, units.end);
+    set_unit(count, units.end, k_end);
   }
   const std::uint64_t exact =
       has_end ? draft.end.value - std::min(draft.begin.value, draft.end.value) : length.value;
-  const std::uint32_t step = step_of(length.digits, units.duration);
+  const std::uint32_t step = step_of(length.digits, units.duration, decimals_of(length.digits));
   const bool truncated = has_end && length.value == exact / step * step;
   if (!length.digits.empty() &&
       (truncated || length.value == static_cast<std::uint64_t>(
@@ -271,8 +300,8 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
     Number whole = length;
     whole.value = exact;
     stamp_length(whole, draft.begin, k_ns, clock);
-    if (set_unit(count, units.duration)) {
-      stamps_.back().since_step = step_of(draft.begin.digits, units.start);
+    if (set_unit(count, units.duration, k_duration)) {
+      stamps_.back().since_step = step_of(draft.begin.digits, units.start, 0);
       stamps_.back().truncated = truncated;
     }
   }
@@ -311,6 +340,12 @@ Result<void> Reader::table() {
     TRY(done);
   }
   settle(before, [](const std::string&) { return Place(); });
+  for (Stamp& stamp : std::span(stamps_).subspan(before.stamps)) {
+    stamp.decimals = most_decimals_[stamp.decimals];
+    for (std::uint8_t i = 0; i < most_decimals_[k_start]; ++i) {
+      stamp.since_step = std::max<std::uint32_t>(stamp.since_step / 10, 1);
+    }
+  }
   return {};
 }
 

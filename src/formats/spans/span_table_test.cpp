@@ -63,6 +63,22 @@ TEST(SpanTable, times_keep_their_notation) {
             "trace,span,host,start_s,duration_ms\n1,1,a,6.25,5.5\n");
 }
 
+/// Programs that write numbers leave out zeros at the end.
+TEST(SpanTable, columns_have_one_number_of_decimals) {
+  EXPECT_EQ(moved_by("trace,span,host,start,duration\n1,1,a,1661140374.35,1.5\n"
+                     "1,2,a,1661140374,0.25\n",
+                     120'000'000),
+            "trace,span,host,start,duration\n1,1,a,1661140374.47,1.5\n"
+            "1,2,a,1661140374.12,0.25\n");
+  EXPECT_EQ(moved_by("trace,span,host,start,end\n"
+                     "1,1,a,2022-08-22 03:53:01,2022-08-22T03:53:01+02:00\n"
+                     "1,1,a,2022-08-22 03:53:01.125,2022-08-22T03:53:01.1+02:00\n",
+                     1'010'000'000),
+            "trace,span,host,start,end\n"
+            "1,1,a,2022-08-22 03:53:02.010,2022-08-22T03:53:02.0+02:00\n"
+            "1,1,a,2022-08-22 03:53:02.135,2022-08-22T03:53:02.1+02:00\n");
+}
+
 TEST(SpanTable, copies_of_lengths_follow_only_if_they_are_some) {
   const std::string head = "trace,span,host,start,end,duration\n";
   const std::string row = "1,1,a,1661140374351773094,1661140374362982609,11209\n";

@@ -56,6 +56,7 @@ struct Stamp {
   std::uint32_t unit = 1;        ///< ns per unit of the number: 1, 1,000, 1,000,000 or 10^9
   bool fine = false;             ///< written to the ns, with decimals
   std::uint32_t since_step = 1;  ///< cells: ns between two begins that can be written
+  std::uint8_t decimals = 0;     ///< cells: most in their column; others may lack zeros at the end
   /// Copy of another time, in ms, or of a length; its last digits are cut off.
   bool truncated = false;
   Form form = Form::digits;
