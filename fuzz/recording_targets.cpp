@@ -14,7 +14,10 @@
 #include "formats/kineto/kineto.hpp"
 #include "formats/paraver/recording.hpp"
 #include "formats/perfetto/packets.hpp"
+#include "formats/spans/packed_messages.hpp"
+#include "formats/spans/protobuf.hpp"
 #include "formats/spans/recording.hpp"
+#include "formats/spans/span_table.hpp"
 #include "fuzz/scratch.hpp"
 
 namespace entrain::fuzz {
@@ -61,6 +64,17 @@ std::string with_sorted_lines(const std::string& text) {
 std::string without_numbers(const fs::path& file, bool sorts_lines) {
   const std::vector<std::uint8_t> bytes = test::read_bytes(file);
   std::string text(bytes.begin(), bytes.end());
+  if (entrain::spans::are_packed_messages(text)) {
+    constexpr std::uint64_t k_most = std::uint64_t{1} << 30;
+    text = entrain::spans::unpack_messages(text, k_most, file).value().text;
+  }
+  if (entrain::spans::framing_of(text)) {
+    entrain::spans::Spans spans;
+    std::vector<entrain::spans::Stamp> stamps;
+    if (!entrain::spans::read(text, file.string(), spans, stamps)) finding("unreadable spans");
+    for (const auto& stamp : stamps) text.replace(stamp.at, stamp.size, stamp.size, '\0');
+    return text;
+  }
   if (!perfetto::may_hold_packets(text)) {
     std::erase_if(text, [](char sign) {
       return std::string_view("0123456789.-+eE").find(sign) != std::string_view::npos;
@@ -195,7 +209,17 @@ void perfetto_run(Input input, Compare) {
   recording(input, {kineto::read, 1'000'000'000, ".json"});
 }
 
-void spans(Input input, Compare) { recording(input, {entrain::spans::read, 1000, ".json"}); }
+/// Tables may count in seconds: begin and length of a span are rounded then.
+void spans(Input input, Compare) {
+  std::string_view rest(reinterpret_cast<const char*>(input.data()), input.size());
+  bool any_table = false;
+  for (std::size_t cut = 0; cut != rest.npos; rest.remove_prefix(std::min(cut, rest.size()))) {
+    any_table = any_table || entrain::spans::is_span_table(rest);
+    cut = rest.find(k_cut, 0, sizeof k_cut - 1);
+    if (cut != rest.npos) cut += sizeof k_cut - 1;
+  }
+  recording(input, {entrain::spans::read, any_table ? 2'000'000'000 : 1000, ".json"});
+}
 
 /// Only the first file is read: a trace is one.
 void paraver_trace(Input input, Compare) {

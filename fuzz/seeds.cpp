@@ -225,6 +225,33 @@ void add_synthetic(Seeds& seeds, const std::string& target, SynthFormat format,
   add_recording(seeds, fs::path(target) / "wrong", joined_files(folder / (target + "-wrong")));
 }
 
+/// Spans of OTLP as Protobuf, with each framing.
+void add_packed_spans(Seeds& seeds) {
+  const auto field = [](char number, const std::string& bytes) {
+    return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+  };
+  const auto request = [&](const std::string& host, const std::string& ids, char kind,
+                           const std::string& time) {
+    const std::string span = ids + "\x30" + kind + "\x39" + time + "\x39\x97\x17\x41" + time +
+                             "\x40\x97\x17" + field(11, "\x09" + time + "\x39\x98\x17") +
+                             field(9, field(1, "k") + field(2, field(1, "v")));
+    return field(1, field(1, field(1, field(1, "host.name") + field(2, field(1, host)))) +
+                        field(2, field(2, span)));
+  };
+  const std::string time("\0\x10\x20\x30\x40", 5), trace = field(1, std::string(16, '\x0A'));
+  const std::string client = request("a", trace + field(2, "12345678"), '\3', time);
+  const std::string server =
+      request("b", trace + field(2, "23456789") + field(4, "12345678"), '\2', time);
+  const auto after_size = [](const std::string& message, std::size_t zeros) {
+    return std::string(zeros, '\0') + static_cast<char>(message.size()) + message;
+  };
+  add_recording(seeds, "spans/protobuf", bytes_of(client + server));
+  add_recording(seeds, "spans/protobuf-varint",
+                bytes_of(after_size(client, 0) + after_size(server, 0)));
+  add_recording(seeds, "spans/protobuf-fixed32",
+                bytes_of(after_size(client, 3) + after_size(server, 3)));
+}
+
 void add_recordings(Seeds& seeds, const fs::path& examples, const fs::path& folder) {
   const Bytes first = test::read_bytes(examples / "training" / "rank0.json");
   add_recording(seeds, "training_run/example",
@@ -282,6 +309,16 @@ void add_recordings(Seeds& seeds, const fs::path& examples, const fs::path& fold
                R"({"timestamp":1100,"value":"note"},{"timestamp":1600,"value":"cr"},)"
                R"({"timestamp":900,"value":"sr","endpoint":{"serviceName":"b"}},)"
                R"({"timestamp":1400,"value":"ss"}],"binaryAnnotations":[]}])"));
+  add_packed_spans(seeds);
+  add_recording(seeds, "spans/table", test::read_bytes(examples / "services" / "calls.csv"));
+  add_recording(seeds, "spans/table-lengths",
+                bytes_of("traceID;spanID;parent;pod;start;duration_ms;kind\r\n"
+                         "1;1;root;\"a\";2022-08-22 03:53:01.25+02:00;1.5;CLIENT\r\n"
+                         "1;2;1;b;2022-08-22 03:53:01.249+02:00;1;SERVER\r\n"));
+  add_recording(seeds, "spans/table-copies",
+                bytes_of("trace,span,parent,host,start,end,duration\n"
+                         "1,1,,a,1661140374351773094,1661140374362982609,11209\n"
+                         "1,2,1,b,1661140374350773094,1661140374352982609,2209\n"));
   add_synthetic(seeds, "spans", SynthFormat::otlp, 80, folder);
   const std::string nodes = "#Paraver (10/10/2025 at 12:30):900000_ns:2(1,1):1:2(1:1,1:2),1\n";
   add_recording(seeds, "paraver_trace/messages",

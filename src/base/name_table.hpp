@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -24,9 +25,10 @@ class NameTable {
       if (is_new) names_.emplace_back(name);
       return *number;
     }
-    const auto [place, is_new] = long_.emplace(name, next);
-    if (is_new) names_.emplace_back(name);
-    return place->second;
+    if (const auto known = long_.find(name); known != long_.end()) return known->second;
+    long_.emplace(name, next);
+    names_.emplace_back(name);
+    return next;
   }
   /// The number of a name; k_none for an unknown one.
   [[nodiscard]] std::uint32_t find(std::string_view name) const {
@@ -34,7 +36,7 @@ class NameTable {
       const std::uint32_t* const known = short_.find(key_of(name));
       return known == nullptr ? k_none : *known;
     }
-    const auto known = long_.find(std::string(name));
+    const auto known = long_.find(name);
     return known == long_.end() ? k_none : known->second;
   }
   [[nodiscard]] const std::vector<std::string>& all() const { return names_; }
@@ -50,9 +52,16 @@ class NameTable {
     return key;
   }
 
+  struct TextHash {
+    using is_transparent = void;  ///< finds views
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+
   std::vector<std::string> names_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> short_;
-  std::unordered_map<std::string, std::uint32_t> long_;
+  std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> long_;
 };
 
 }  // namespace entrain

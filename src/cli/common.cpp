@@ -41,10 +41,10 @@ int exit_code_of(Verdict verdict) {
 void add_archive(OptionSet& set, std::vector<std::string>& target, const char* help) {
   set.arguments(
       "ARCHIVE", target,
-      fmt::format("{} Several archives are one run. Or the files of a training run (JSON, "
-                  "or .pftrace of Perfetto) or of spans of services (JSON), or a trace of Paraver "
-                  "(.prv), plain or packed (.gz, .zst): their folder, or one after the other; - is "
-                  "standard input.",
+      fmt::format("{} Several archives are one run. Or the files of a training run (JSON, or .pftrace "
+                  "of Perfetto) or of spans of services (JSON, Protobuf, CSV), or a trace of "
+                  "Paraver (.prv), plain or packed (.gz, .zst): their folder, or one after the "
+                  "other; - is standard input.",
                   help));
 }
 
@@ -63,7 +63,8 @@ void add_output(OptionSet& set, std::string& target, bool& force) {
       "-o,--output", target, "DIR",
       "The folder to write the new archive to; required. A single file of JSON becomes a file "
       "if this name ends in .json, .jsonl or .ndjson, one of Perfetto if it ends in .pftrace, "
-      ".perfetto-trace or .proto, packed as it is (.gz, .zst). It appears "
+      ".perfetto-trace or .proto, spans if it ends in .pb, .binpb, .otlp or .csv, packed as it is "
+      "(.gz, .zst). It appears "
       "under this name only when it is complete, and it must not exist yet (but see --force).");
   add_force(set, force, "DIR");
 }

@@ -204,7 +204,7 @@ Result<EdgesReport> engine::write_edges(const Paths& archive, const fs::path& ou
   TRY_ASSIGN(OutputFile edges_file, OutputFile::create(output, rule));
   TRY(tables::write_edges(edges.clocks, edges.list.view(),
                           {.edges = edges.edge_margins, .members = edges.member_margins},
-                          formats::is_file_name(output),
+                          formats::is_file_name(output) && !formats::is_table_name(output),
                           [&](std::string_view text) { return edges_file.write(text); }));
   TRY(OutputFile::commit_both(clocks_file, edges_file));
   note_result(output);

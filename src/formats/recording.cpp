@@ -2,6 +2,7 @@
 #include "formats/recording.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <set>
@@ -214,7 +215,7 @@ Result<void> Recording::check_writable(WriteMode mode, bool mark_offsets) const 
     return fail(ErrorKind::usage, "--mode overlay needs an OTF2 archive or a training run");
   }
   if (mark_offsets && !has_marks) {
-    return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
+    return fail(ErrorKind::usage, "--mark-offsets needs spans of services, in JSON or as Protobuf");
   }
   if (mode == WriteMode::overlay && mark_offsets) {
     return fail(ErrorKind::usage,
@@ -275,8 +276,19 @@ Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
   return info;
 }
 
+bool is_table_name(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return json::has_ending(json::without_packing(name), ".csv");
+}
+
 bool is_file_name(const fs::path& output) {
-  return json::is_document_name(output) || perfetto::is_trace_name(output);
+  const std::string name = output.filename().string();
+  const std::string_view plain = json::without_packing(name);
+  constexpr std::array<std::string_view, 3> k_others{".pb", ".binpb", ".otlp"};
+  return json::is_document_name(output) || perfetto::is_trace_name(output) ||
+         is_table_name(output) || std::ranges::any_of(k_others, [&](std::string_view one) {
+           return json::has_ending(plain, one);
+         });
 }
 
 Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,

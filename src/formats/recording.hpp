@@ -49,9 +49,12 @@ struct Work {
   std::string_view row;              ///< row in a viewer, e.g. the thread; empty: unknown
 };
 
-/// True if the name of a file tells of JSON or a Perfetto trace. A trace that the user named as a
+/// True if the name of a file tells of JSON, a Perfetto trace, or spans in a table of CSV or as
+/// Protobuf (.csv, .pb, .binpb, .otlp). A trace that the user named as a
 /// file is then written as a file of that name, and not into a folder.
 bool is_file_name(const std::filesystem::path& file);
+/// True if the name tells of a table of CSV.
+bool is_table_name(const std::filesystem::path& file);
 
 /// A trace whose clocks and edges fit into memory, while its events stay in its files: training
 /// runs, spans. Implements what follows from clocks and edges. Immutable after it was read.

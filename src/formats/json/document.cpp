@@ -22,7 +22,13 @@ bool is_document_name(const std::filesystem::path& path) {
   return has_ending(plain, ".json") || has_ending(plain, ".jsonl") || has_ending(plain, ".ndjson");
 }
 
-Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpacked) {
+Result<void> check_utf8(std::string_view text, const std::filesystem::path& path) {
+  if (!is_utf8(whole_characters(text))) return no_utf8(path);
+  return {};
+}
+
+Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpacked,
+                      Content content) {
   TRY_ASSIGN(TextReader reader, TextReader::open(path, max_unpacked));
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
@@ -39,7 +45,7 @@ Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpac
     more = read == k_piece;
   }
   document.cut = reader.cut();
-  if (!is_utf8(whole_characters(document.text))) return no_utf8(path);
+  if (content == Content::text) TRY(check_utf8(document.text, path));
   return document;
 }
 

@@ -10,6 +10,7 @@
 #include <entrain/error.hpp>
 
 #include "formats/json/packing.hpp"
+#include "formats/json/text_file.hpp"
 
 namespace entrain::json {
 
@@ -27,7 +28,10 @@ bool is_document_name(const std::filesystem::path& path);
 /// Reads a regular file; its first bytes, not its name, decide whether it is packed. Reads a
 /// stream that ends too early up to its end. Errors: those of TextReader, of check_memory_room(),
 /// and ErrorKind::input for what is no UTF-8.
-Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpacked = 0);
+Result<Document> load(const std::filesystem::path& path, std::uint64_t max_unpacked = 0,
+                      Content content = Content::text);
+/// Refuses a text that is no UTF-8, unless it ends inside a character. Errors: ErrorKind::input.
+Result<void> check_utf8(std::string_view text, const std::filesystem::path& path);
 
 /// Largest size of the text that beginning() returns, bytes.
 inline constexpr std::size_t k_beginning = std::size_t{1} << 16;

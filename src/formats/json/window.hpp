@@ -13,9 +13,6 @@
 
 namespace entrain::json {
 
-/// What a file holds: bytes need not be UTF-8.
-enum class Content : std::uint8_t { text, bytes };
-
 /// Sliding window over the text of a file. Takes less than 1 MB of memory, unless the reader keeps
 /// a longer piece, of up to k_most_kept bytes. One thread at a time may use it.
 ///

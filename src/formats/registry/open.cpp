@@ -34,18 +34,21 @@ tl::unexpected<Error> useless(std::string sentence) {
   return fail(ErrorKind::usage, std::move(sentence));
 }
 
-/// True for a file that may be a trace in JSON, of Perfetto or of Paraver by its name.
-bool is_document_name(const fs::path& file) {
-  return is_file_name(file) || paraver::is_trace_name(file);
+/// True for a file that holds a trace in JSON, of Perfetto or of Paraver, or spans, by its name.
+/// Tables are judged by their contents: most are tables of something else.
+bool is_trace_file(const fs::path& path) {
+  if (is_table_name(path)) return spans::are_spans(path).value_or(false);
+  return is_file_name(path) || paraver::is_trace_name(path);
 }
 
-/// The files of a trace in JSON, of Perfetto or of Paraver: a file, or those of a folder that holds
-/// no OTF2 anchor, in order of their names. Empty: the path is to be read as an OTF2 archive.
+/// The files of a trace in JSON, of Perfetto or of Paraver, or of spans: a file, or those of a
+/// folder that holds no OTF2 anchor, in order of their names. Empty: the path is to be read as an
+/// OTF2 archive.
 Result<std::vector<fs::path>> document_files(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     // The reader of archives reports what it cannot read.
-    const bool is_one = is_document_name(path) || paraver::is_trace(path) ||
+    const bool is_one = is_trace_file(path) || paraver::is_trace(path) ||
                         kineto::holds_packets(path) || spans::are_spans(path).value_or(false);
     return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
   }
@@ -54,7 +57,8 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
     if (otf2::is_anchor(it->path())) return std::vector<fs::path>();
     const fs::path name = it->path().filename();
     std::error_code unknown;
-    if (is_document_name(name) && name != kineto::k_manifest_name && !it->is_directory(unknown)) {
+    if (name != kineto::k_manifest_name && !it->is_directory(unknown) &&
+        is_trace_file(it->path())) {
       files.push_back(it->path());
     }
   }
@@ -87,6 +91,10 @@ Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std
   return chosen;
 }
 
+constexpr const char* k_no_span_table =
+    "is no table of spans, whose columns are trace, span, start, and end or duration; tables of "
+    "edges are for entrain align";
+
 /// Files that are packed or made for people, by the ends of their names, and what to do.
 constexpr std::array<std::pair<std::string_view, const char*>, 11> k_other_files{
     {{".zst", "is packed with zstd; name it .json.zst if it is JSON, else unpack it (zstd -d)"},
@@ -96,9 +104,9 @@ constexpr std::array<std::pair<std::string_view, const char*>, 11> k_other_files
      {".zip", "is a package of files; unpack it first (unzip)"},
      {".tar", "is a package of files; unpack it first (tar xf)"},
      {".tar.gz", "is a package of files; unpack it first (tar xzf)"},
-     {".csv", "is a table, and no trace: entrain align reads tables of edges"},
-     {".csv.gz", "is a table, and no trace: entrain align reads tables of edges"},
-     {".csv.zst", "is a table, and no trace: entrain align reads tables of edges"},
+     {".csv", k_no_span_table},
+     {".csv.gz", k_no_span_table},
+     {".csv.zst", k_no_span_table},
      {".html", "is a page for a browser; name the trace that it shows"}}};
 
 /// A hint for a path that is no trace; "" if nobody knows.
@@ -285,8 +293,8 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
     }
     return useless(
         fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), Perfetto "
-                    "(.pftrace) or Paraver (.prv), and others are: they are no files of one run; "
-                    "give them separately",
+                    "(.pftrace), spans (.pb, .csv) or Paraver (.prv), and others are: they are no "
+                    "files of one run; give them separately",
                     other_kind->string()));
   }
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
@@ -319,8 +327,8 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
 Result<void> check_output(const Paths& paths, const fs::path& output, const OutputRule& rule) {
   if (paths.size() == 1 && paths.front() == k_standard_input && !is_file_name(output)) {
     return useless(
-        "standard input becomes a file: give it a name that ends in .json, .jsonl, .ndjson or "
-        ".pftrace");
+        "standard input becomes a file: give it a name that ends in .json, .jsonl, .ndjson, "
+        ".pftrace, .pb or .csv");
   }
   const bool is_of_paraver = paths.size() == 1 && is_paraver(paths.front());
   if (paraver::is_trace_name(output) || (is_of_paraver && is_file_name(output))) {

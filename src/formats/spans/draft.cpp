@@ -136,19 +136,22 @@ Role role_of(std::string_view word) {
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   if (lower.starts_with("span_kind_")) lower.erase(0, 10);
-  constexpr std::array<std::pair<std::string_view, Role>, 8> k_words{
+  constexpr std::array<std::pair<std::string_view, Role>, 4> k_words{
       {{"client", Role::client},
        {"server", Role::server},
        {"producer", Role::producer},
-       {"consumer", Role::consumer},
-       {"2", Role::server},  // the numbers of OTLP
-       {"3", Role::client},
-       {"4", Role::producer},
-       {"5", Role::consumer}}};
+       {"consumer", Role::consumer}}};
+  if (lower.size() == 1) return role_of_number(static_cast<std::uint64_t>(lower[0] - '0'));
   for (const auto& [known, role] : k_words) {
     if (lower == known) return role;
   }
   return Role::internal;
+}
+
+Role role_of_number(std::uint64_t number) {
+  constexpr std::array k_roles{Role::internal, Role::internal, Role::server,
+                               Role::client,   Role::producer, Role::consumer};
+  return number < k_roles.size() ? k_roles[number] : Role::internal;
 }
 
 }  // namespace entrain::spans

@@ -79,6 +79,8 @@ bool is_same_trace(std::string_view a, std::string_view b);
 
 /// Parses the kind of a span, in the words or numbers of any format.
 Role role_of(std::string_view word);
+/// The kind of a number of OTLP.
+Role role_of_number(std::uint64_t number);
 
 /// A span that another one links to.
 struct FarSpan {

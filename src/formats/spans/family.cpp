@@ -5,7 +5,7 @@
 
 namespace entrain::spans {
 
-Family::Family(const Spans& spans) : spans_(spans), halves_(spans.ids.all().size()) {
+Family::Family(const Spans& spans) : spans_(spans), halves_(spans.ids.size()) {
   for (std::uint32_t i = 0; i < spans.all.size(); ++i) index(i);
   ignore_circles();
 }

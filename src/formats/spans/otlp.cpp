@@ -32,16 +32,21 @@ bool Reader::attribute(value from, Place& place, Draft* span) {
       return !is_named(type, "stringValue") || read_string(plain, text);
     });
   });
+  if (whole) take_attribute(key, text, place, span);
+  return whole;
+}
+
+void Reader::take_attribute(std::string_view key, std::string_view text, Place& place,
+                            Draft* span) {
   if (span != nullptr) {
     span->polls = span->polls || says_polls(key, text);
     span->marked = span->marked || key == k_mark;
     if (std::string* const own = place.member_of_span(key)) *own = text;
     place.is_changed = place.is_changed || (key == k_warnings && says_changed(text));
-    return whole;
+    return;
   }
-  std::string* const member = whole ? place.member(key) : nullptr;
-  if (member != nullptr && !text.empty()) *member = text;
-  return whole;
+  std::string* const member = text.empty() ? nullptr : place.member(key);
+  if (member != nullptr) *member = text;
 }
 
 bool Reader::otlp(value resource_spans) {

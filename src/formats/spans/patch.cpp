@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "formats/json/strings.hpp"
+#include "formats/spans/span_table.hpp"
 
 namespace entrain::spans {
 namespace {
@@ -18,9 +20,16 @@ std::int64_t rounded(std::int64_t time, const Stamp& stamp) {
   return stamp.fine ? time : (time + stamp.unit / 2) / stamp.unit * stamp.unit;
 }
 
+/// The 8 bytes of a number, the lowest first.
+std::string fixed64_text(std::uint64_t number) {
+  std::string text(sizeof number, '\0');
+  for (char& byte : text) byte = static_cast<char>(std::exchange(number, number >> 8) & 0xFF);
+  return text;
+}
+
 /// New digits of a stamp; empty if they stay.
 std::string text_of(const Stamp& stamp, std::int64_t time, std::int64_t since) {
-  if (stamp.in_ms) {
+  if (stamp.truncated) {
     const std::int64_t ms = rounded(time, stamp) / k_ns_per_ms;
     return ms == static_cast<std::int64_t>(stamp.time) / k_ns_per_ms ? "" : std::to_string(ms);
   }
@@ -29,6 +38,7 @@ std::string text_of(const Stamp& stamp, std::int64_t time, std::int64_t since) {
   const std::int64_t after =
       std::max<std::int64_t>(rounded(time, stamp) - (is_length ? rounded(since, stamp) : 0), 0);
   if (after == static_cast<std::int64_t>(before)) return "";
+  if (stamp.form == Stamp::Form::fixed64) return fixed64_text(static_cast<std::uint64_t>(after));
   return json::decimal_text(after, stamp.unit);
 }
 
@@ -49,6 +59,8 @@ void add_attribute(const Mark& mark, std::int64_t offset, std::string& text) {
     case Mark::Form::zipkin_v1:
       fmt::format_to(out, R"({}{{"key":"entrain.offset_ns","value":"{}"}}{}{})",
                      list ? R"("binaryAnnotations":[)" : "", offset, list ? "]" : "", comma);
+      break;
+    case Mark::Form::protobuf:  // by with_marks()
       break;
     case Mark::Form::zipkin:
       fmt::format_to(out, R"({}"entrain.offset_ns":"{}"{}{})", list ? R"("tags":{)" : "", offset,
@@ -84,9 +96,17 @@ Result<std::string> patched(std::string_view text, std::span<const Stamp> stamps
     if (time < 0 || since < 0) {
       return fail(ErrorKind::input,
                   fmt::format("byte {}: the time {} would become negative; is it one?", stamp.at,
-                              json::excerpt(text.substr(stamp.at, stamp.size))));
+                              stamp.form == Stamp::Form::fixed64
+                                  ? std::to_string(stamp.time)
+                                  : json::excerpt(text.substr(stamp.at, stamp.size))));
     }
-    const std::string with = text_of(stamp, time, since);
+    const bool is_cell = stamp.form == Stamp::Form::cell;
+    const bool stays = time == static_cast<std::int64_t>(stamp.time) &&
+                       (!is_length || since == static_cast<std::int64_t>(stamp.since));
+    if (is_cell && stays) continue;
+    const std::string with = is_cell
+                                 ? cell_text(stamp, text.substr(stamp.at, stamp.size), time, since)
+                                 : text_of(stamp, time, since);
     if (with.empty()) continue;
     result += text.substr(done, stamp.at - done);
     result += with;

@@ -4,15 +4,17 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include <fmt/format.h>
+#include <protozero/exception.hpp>
 
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
+#include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
-#include "formats/spans/draft.hpp"
+#include "formats/spans/protobuf.hpp"
 #include "formats/spans/reader.hpp"
+#include "formats/spans/span_table.hpp"
 #include "formats/spans/spans.hpp"
 
 namespace entrain::spans {
@@ -155,17 +157,36 @@ void refine(std::span<Stamp> stamps) {
   for (Stamp& stamp : stamps) stamp.fine = stamp.fine || (any && stamp.unit == k_us);
 }
 
-}  // namespace
+/// Reads the messages of a text of OTLP as Protobuf.
+Result<void> read_messages(std::string_view text, Framing framing, const std::string& name,
+                           Spans& spans, std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
+  Reader reader(text, name, spans, stamps, marks);
+  Messages messages(text, framing);
+  try {
+    while (messages.next()) {
+      if (!reader.message(messages.message())) return reader.memory();
+    }
+  } catch (const protozero::exception&) {
+    return fail(ErrorKind::input,
+                fmt::format("{}: the message at byte {} is damaged: what it holds are no fields",
+                            name, messages.done()));
+  }
+  if (messages.done() == 0) {
+    return fail(ErrorKind::input,
+                fmt::format("{}: its first message does not end; the file was cut off", name));
+  }
+  spans.cut_files += messages.cut() ? 1 : 0;
+  return {};
+}
 
-Result<void> read(std::string& text, const std::string& name, Spans& spans,
-                  std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
+/// Reads the documents of a text of JSON.
+Result<void> read_documents(std::string& text, const std::string& name, Spans& spans,
+                            std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
   constexpr std::size_t k_room = simdjson::SIMDJSON_PADDING;
   text.reserve(text.size() + k_room);
   Reader reader(text, name, spans, stamps, marks);
   json::Parser parser;
   bool any_known = false;
-  const std::size_t first_stamp = stamps.size();
-  const bool had_immovable = spans.immovable_times > 0;
   Documents documents(text);
   for (std::string_view own; documents.next(own);) {
     if (own.size() >= simdjson::SIMDJSON_MAXSIZE_BYTES) {
@@ -199,6 +220,23 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
                                               "write them (resourceSpans, data or an array)",
                                               name));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<void> read(std::string& text, const std::string& name, Spans& spans,
+                  std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
+  const std::size_t first_stamp = stamps.size();
+  const bool had_immovable = spans.immovable_times > 0;
+  const std::string_view beginning = std::string_view(text).substr(0, json::k_beginning);
+  if (const auto framing = framing_of(beginning)) {
+    TRY(read_messages(text, *framing, name, spans, stamps, marks));
+  } else if (is_span_table(beginning)) {
+    TRY(Reader(text, name, spans, stamps, marks).table());
+  } else {
+    TRY(read_documents(text, name, spans, stamps, marks));
+  }
   if (!had_immovable && spans.immovable_times > 0) {
     spans.first_immovable_time = fmt::format("{} in {}", spans.first_immovable_time, name);
   }
@@ -213,30 +251,8 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
 }
 
 void join_halved_traces(Spans& spans) {
-  const std::span<const std::string> names = spans.ids.all();
-  const auto trace_of = [](std::string_view name) { return name.substr(0, name.find('/')); };
-  std::unordered_map<std::string_view, std::uint32_t> halves;
-  for (std::uint32_t id = 0; id < names.size(); ++id) {
-    if (!is_whole_trace(trace_of(names[id]))) halves.emplace(names[id], id);
-  }
-  if (halves.empty() || halves.size() == names.size()) return;
-  // A half that several whole traces share is ambiguous.
-  std::unordered_map<std::string_view, std::string_view> traces;
-  for (const std::string& name : names) {
-    const std::string_view trace = trace_of(name);
-    if (!is_whole_trace(trace)) continue;
-    const auto [known, is_new] = traces.emplace(half_of(trace), trace);
-    if (!is_new && known->second != trace) known->second = {};
-  }
-  std::vector<std::uint32_t> whole_of(names.size(), k_none);  // index: id of the half
-  for (std::uint32_t id = 0; id < names.size(); ++id) {
-    const std::string_view trace = trace_of(names[id]);
-    if (!is_whole_trace(trace) || traces[half_of(trace)] != trace) continue;
-    std::string name(half_of(trace));
-    name += names[id].substr(trace.size());
-    const auto half = halves.find(name);
-    if (half != halves.end()) whole_of[half->second] = id;
-  }
+  const std::vector<std::uint32_t> whole_of = spans.ids.wholes();
+  if (whole_of.empty()) return;
   const auto join = [&](std::uint32_t& id) {
     if (id != k_none && whole_of[id] != k_none) id = whole_of[id];
   };

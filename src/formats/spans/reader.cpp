@@ -27,6 +27,14 @@ void Reader::note_attributes(value from, ondemand::json_type type, Draft& draft)
 
 void Reader::mark(const Draft& draft, std::uint64_t begin, std::uint32_t clock) {
   if (marks_ == nullptr || draft.marked) return;
+  if (draft.form == Mark::Form::protobuf) {
+    const char* const end = draft.self.data() + draft.self.size();
+    marks_->push_back({.at = static_cast<std::uint64_t>(end - text_.data()),
+                       .clock = clock,
+                       .time = begin,
+                       .form = draft.form});
+    return;
+  }
   const bool in_list = !draft.attributes.empty();
   const std::string_view& bracket = in_list ? draft.attributes : draft.self;
   const std::size_t at = static_cast<std::size_t>(bracket.data() - text_.data()) + 1;
@@ -71,14 +79,6 @@ void Reader::ignore(const Number& begin, std::uint32_t unit, std::uint32_t clock
   spans_.untimed.push_back({clock, static_cast<double>(begin.value) * unit, is_backwards});
 }
 
-std::uint32_t Reader::id_of(std::string_view trace, std::string_view id) {
-  id_.clear();
-  append_id(trace, id_);
-  id_ += '/';
-  append_id(id, id_);
-  return spans_.ids.number(id_);
-}
-
 bool Reader::is_time(const Number& number, std::uint32_t unit) {
   return !number.digits.empty() && number.value < k_limit / unit / 2;
 }
@@ -91,14 +91,17 @@ bool Reader::can_move(const Number& number, std::uint32_t unit) {
 void Reader::note_immovable(const Number& number, std::uint32_t unit) {
   const bool is_large = !number.digits.empty() && number.value >= (k_limit - 1) / unit;
   if (number.invalid.empty() && !is_large) return;
-  const std::string_view text = is_large ? number.digits : number.invalid;
-  if (spans_.immovable_times++ == 0) spans_.first_immovable_time = json::excerpt(text);
+  if (spans_.immovable_times++ > 0) return;
+  spans_.first_immovable_time = form_ == Stamp::Form::fixed64
+                                    ? std::to_string(number.value)
+                                    : json::excerpt(is_large ? number.digits : number.invalid);
 }
 
 void Reader::add_stamp(const Number& number, Stamp stamp) {
   stamp.at = static_cast<std::uint64_t>(number.digits.data() - text_.data());
   stamp.size = static_cast<std::uint32_t>(number.digits.size());
   stamp.fine = !number.decimals.empty();
+  stamp.form = form_;
   stamps_.push_back(stamp);
 }
 
@@ -127,7 +130,7 @@ void Reader::stamp_millis(const Number& millis, const Number& begin, std::uint32
                      .time = ns_of(begin, k_us),
                      .since = k_no_length,
                      .unit = k_us,
-                     .in_ms = true});
+                     .truncated = true});
 }
 
 /// Asks the system only once per 8,192 spans, which take some megabytes.
@@ -146,6 +149,10 @@ void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std
   } else {
     stamp(draft.end, unit, clock);
   }
+  take(draft, unit, has_length, clock);
+}
+
+void Reader::take(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock) {
   if (significant(draft.id).empty() || significant(draft.trace).empty()) {
     ++spans_.without_id;
     return;
@@ -167,19 +174,20 @@ void Reader::add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end
   }
   const std::size_t position = spans_.all.size();
   const bool has_parent = !significant(draft.parent).empty();
-  spans_.all.push_back({.id = id_of(draft.trace, draft.id),
-                        .parent = has_parent ? id_of(draft.trace, draft.parent) : k_none,
-                        .clock = clock,
-                        .operation = spans_.operations.number(draft.name),
-                        .role = draft.role,
-                        .shared = draft.shared,
-                        .polls = draft.polls,
-                        .follows = draft.follows,
-                        .begin = begin,
-                        .end = end});
+  spans_.all.push_back(
+      {.id = spans_.ids.number(draft.trace, draft.id),
+       .parent = has_parent ? spans_.ids.number(draft.trace, draft.parent) : k_none,
+       .clock = clock,
+       .operation = spans_.operations.number(draft.name),
+       .role = draft.role,
+       .shared = draft.shared,
+       .polls = draft.polls,
+       .follows = draft.follows,
+       .begin = begin,
+       .end = end});
   for (const FarSpan& far : draft.links) {
     if (significant(far.id).empty()) continue;
-    spans_.links.push_back({id_of(far.trace, far.id), position, far.is_cause});
+    spans_.links.push_back({spans_.ids.number(far.trace, far.id), position, far.is_cause});
   }
   if (unit == k_us && begin % k_us == 0 && end % k_us == 0) spans_.microseconds = true;
   mark(draft, begin, clock);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -33,6 +34,15 @@ struct ZipkinV1 {
   bool is_v1 = false;  ///< true if the span is of version 1
 };
 
+/// Units of the times in the columns of a table, ns. They are what the names of the columns end in;
+/// else those in which the first rows are of this age, and lengths the distances of begins and
+/// ends.
+struct TableUnits {
+  std::uint32_t start = 0;
+  std::uint32_t end = 0;       ///< 0: there is no such column
+  std::uint32_t duration = 0;  ///< 0: there is none, or it is no length of the spans
+};
+
 /// Reads documents of any format, and adds their spans.
 class Reader {
  public:
@@ -43,6 +53,12 @@ class Reader {
 
   /// Reads one document; false for damaged JSON. `known`: true if it is of one of the formats.
   bool document(json::Parser& parser, simdjson::padded_string_view padded, bool& known);
+  /// Reads a message of OTLP as Protobuf, a part of the text. False if there was no memory for more
+  /// spans. Throws protozero::exception for bytes that are no message.
+  bool message(std::string_view request);
+  /// Reads the text as a table. Errors: those of tables::Reader, of memory(), and ErrorKind::input
+  /// for columns whose units nobody knows.
+  Result<void> table();
   /// The error that ended document() if there was no memory for more spans.
   [[nodiscard]] const Result<void>& memory() const { return memory_; }
 
@@ -69,8 +85,22 @@ class Reader {
 
   // otlp.cpp
   bool attribute(value from, Place& place, Draft* span = nullptr);
+  /// Notes an attribute of a resource or process, or of a span.
+  static void take_attribute(std::string_view key, std::string_view text, Place& place,
+                             Draft* span);
   bool otlp(value resource_spans);
   bool otlp_span(value from);
+
+  // otlp_protobuf.cpp
+  bool packed_resource(std::string_view message);
+  bool packed_span(std::string_view message);
+
+  // span_table.cpp
+  /// The time of a cell at this position of the text, ns.
+  [[nodiscard]] Number cell_number(std::string_view cell, std::uint32_t unit, std::size_t at) const;
+  /// `at`: position of the piece with the row in the text.
+  void table_row(std::span<const std::string_view> cells, std::string_view piece, std::size_t at,
+                 const TableUnits& units);
 
   // jaeger.cpp
   bool jaeger(value data);
@@ -89,6 +119,8 @@ class Reader {
 
   /// Adds the span and its stamps.
   void finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock);
+  /// Adds the span without stamps if it has an id and times, else counts it.
+  void take(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock);
   /// Adds the span without stamps; times in ns.
   void add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end, std::uint32_t unit,
                 std::uint32_t clock);
@@ -104,7 +136,6 @@ class Reader {
                     std::uint32_t clock);
   /// Adds the stamp of the begin in ms, which Jaeger's storage writes too.
   void stamp_millis(const Number& millis, const Number& begin, std::uint32_t clock);
-  std::uint32_t id_of(std::string_view trace, std::string_view id);
   /// Stores where the attributes of a span begin.
   static void note_attributes(value from, ondemand::json_type type, Draft& draft);
   void mark(const Draft& draft, std::uint64_t begin, std::uint32_t clock);
@@ -120,7 +151,11 @@ class Reader {
   Spans& spans_;
   std::vector<Stamp>& stamps_;
   std::vector<Mark>* marks_;
-  std::string id_;  ///< buffer of id_of()
+  Stamp::Form form_ = Stamp::Form::digits;
+  // Buffers of packed_span(): their memory is used again.
+  std::array<std::uint8_t, 6> most_decimals_{};  ///< of times; index: column of a table
+  Draft draft_;
+  std::string key_, value_;
   /// Places that the spans of a process or resource name themselves, and their processes.
   std::vector<std::pair<Place, std::string>> owners_;
   std::map<std::string, std::uint32_t> owner_numbers_;

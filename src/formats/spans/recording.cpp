@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/executor.hpp"
 #include "base/file.hpp"
@@ -18,8 +20,11 @@
 #include "formats/json/scanner.hpp"
 #include "formats/spans/claims.hpp"
 #include "formats/spans/edges.hpp"
+#include "formats/spans/packed_messages.hpp"
 #include "formats/spans/patch.hpp"
+#include "formats/spans/protobuf.hpp"
 #include "formats/spans/shape.hpp"
+#include "formats/spans/span_table.hpp"
 #include "formats/spans/spans.hpp"
 
 namespace entrain::spans {
@@ -28,26 +33,63 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::string_view k_csv = "CSV";
+
 struct SourceFile {
   fs::path path;
   std::uint64_t max_unpacked = 0;  ///< parameter of json::load()
   std::uint64_t bytes = 0;
   std::size_t hash = 0;  ///< hash of its text
   bool is_cut = false;   ///< it ends inside a record
+  std::string_view encoding = "JSON";
 };
 
 std::size_t hash_of(const std::string& text) { return std::hash<std::string>{}(text); }
 
+/// The framing of messages of Protobuf; empty for texts of another format.
+std::optional<Framing> framing_at(std::string_view text) {
+  return framing_of(text.substr(0, json::k_beginning));
+}
+
+/// Name of the encoding of spans.
+std::string_view encoding_of(std::string_view text) {
+  if (framing_at(text)) return "Protobuf";
+  return is_span_table(text.substr(0, json::k_beginning)) ? k_csv : "JSON";
+}
+
+/// The text of a file.
+struct SpanText : json::Document {
+  bool by_message = false;  ///< its messages are packed one by one
+  std::string rest;         ///< UnpackedMessages::rest
+};
+
+/// The text of a file, which is UTF-8 if it is no Protobuf.
+Result<SpanText> load(const fs::path& path, std::uint64_t max_unpacked) {
+  TRY_ASSIGN(json::Document plain, json::load(path, max_unpacked, json::Content::bytes));
+  SpanText document{std::move(plain), false, {}};
+  if (document.packing == json::Packing::none && are_packed_messages(document.text)) {
+    const std::uint64_t most =
+        max_unpacked > 0 ? max_unpacked : json::most_unpacked(document.text.size());
+    TRY_ASSIGN(UnpackedMessages messages, unpack_messages(document.text, most, path));
+    document.text = std::move(messages.text);
+    document.rest = std::move(messages.rest);
+    document.cut = !document.rest.empty();
+    document.by_message = true;
+  }
+  if (!framing_at(document.text)) TRY(json::check_utf8(document.text, path));
+  return document;
+}
+
 /// The text of a file that was read before.
-Result<json::Document> load_again(const SourceFile& file) {
-  TRY_ASSIGN(json::Document document, json::load(file.path, file.max_unpacked));
+Result<SpanText> load_again(const SourceFile& file) {
+  TRY_ASSIGN(SpanText document, load(file.path, file.max_unpacked));
   if (hash_of(document.text) == file.hash) return document;
   return fail(ErrorKind::input,
               fmt::format("{} has changed while it was read", file.path.string()));
 }
 
 Result<Spans> read_again(const SourceFile& file) {
-  TRY_ASSIGN(json::Document document, load_again(file));
+  TRY_ASSIGN(SpanText document, load_again(file));
   Spans spans;
   std::vector<Stamp> stamps;
   TRY(read(document.text, file.path.string(), spans, stamps));
@@ -56,10 +98,9 @@ Result<Spans> read_again(const SourceFile& file) {
 
 /// Hash of all members of a span except its times.
 std::uint64_t hash_of(const Spans& spans, const Span& span) {
-  std::uint64_t hash = 0;
-  for (const std::string* part :
-       {&spans.ids.all()[span.id], &spans.groups.all()[spans.facts[span.clock].group],
-        &spans.operations.all()[span.operation]}) {
+  std::uint64_t hash = spans.ids.hash_of(span.id);
+  for (const std::string* part : {&spans.groups.all()[spans.facts[span.clock].group],
+                                  &spans.operations.all()[span.operation]}) {
     hash = mix(hash + std::hash<std::string>{}(*part));
   }
   return hash;
@@ -67,10 +108,7 @@ std::uint64_t hash_of(const Spans& spans, const Span& span) {
 
 /// Trace and span, as a report names them.
 std::string words_for(const Spans& spans, const Span& span) {
-  const std::string& id = spans.ids.all()[span.id];
-  const std::size_t slash = id.find('/');
-  return fmt::format("trace {} span {}", id.substr(0, slash),
-                     slash == std::string::npos ? "" : id.substr(slash + 1));
+  return fmt::format("trace {} span {}", spans.ids.trace_of(span.id), spans.ids.id_of(span.id));
 }
 
 /// Largest number of operations with a warning of their own; the others are only counted.
@@ -115,7 +153,8 @@ class Run : public formats::Recording {
     for (const SetAside& one : set_aside) {
       if (!one.is_decisive) warnings.push_back(one.reason);
     }
-    notes = known_.identity.notes;
+    notes = spans.notes;
+    notes.insert(notes.end(), known_.identity.notes.begin(), known_.identity.notes.end());
     notes.insert(notes.end(), edges.notes.begin(), edges.notes.end());
     list = list_of(edges.found);
     for (const Edge& edge : edges.found) {
@@ -125,7 +164,8 @@ class Run : public formats::Recording {
     skipped = std::move(edges.counters);
     events = 2 * spans.all.size();
     calls = found_.size() + edges.without_parent;
-    has_marks = true;
+    has_marks =
+        std::ranges::none_of(files_, [](const SourceFile& file) { return file.encoding == k_csv; });
     coverage.receives = calls;
     coverage.paired = found_.size();
     coverage.lost = edges.without_parent;
@@ -246,7 +286,10 @@ void Run::warn_of_immovable_times(const Spans& spans) {
 }
 
 void Run::name_contents() {
-  format = "spans of services as JSON";
+  format = "spans of services as ";
+  std::set<std::string> encodings;
+  for (const SourceFile& file : files_) encodings.emplace(file.encoding);
+  format += fmt::format("{}", fmt::join(encodings, " and "));
   words = {.single = "request, reply",
            .receive = "call",
            .receives = "calls",
@@ -264,7 +307,7 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
                   [](const ClockMap& map) { return map.is_identity(); })) {
     return duplicate_file(file.path, to);
   }
-  TRY_ASSIGN(json::Document document, load_again(file));
+  TRY_ASSIGN(SpanText document, load_again(file));
   Spans spans;
   std::vector<Stamp> stamps;
   std::vector<Mark> marks;
@@ -274,10 +317,14 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   };
   settle(stamps);
   settle(marks);
-  Result<std::string> text = patched(document.text, stamps, maps, marks);
+  const std::optional<Framing> framing = framing_at(document.text);
+  const std::span<const Mark> marks_of_text = framing ? std::span<const Mark>() : marks;
+  Result<std::string> text = patched(document.text, stamps, maps, marks_of_text);
   if (!text) {
     return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
   }
+  if (framing && marked) *text = with_marks(*text, *framing, marks, maps);
+  if (document.by_message) *text = pack_messages(*text) + document.rest;
   return json::save(to, *text, document.packing);
 }
 
@@ -353,7 +400,7 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
   Spans spans;
   std::vector<SourceFile> sources;
   for (const fs::path& file : files) {
-    TRY_ASSIGN(json::Document document, json::load(file, max_unpacked));
+    TRY_ASSIGN(SpanText document, load(file, max_unpacked));
     std::vector<Stamp> stamps;
     const std::uint64_t cut_before = spans.cut_files;
     TRY(read(document.text, file.string(), spans, stamps));
@@ -362,7 +409,8 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
                        .max_unpacked = max_unpacked,
                        .bytes = document.text.size(),
                        .hash = hash_of(document.text),
-                       .is_cut = spans.cut_files > cut_before});
+                       .is_cut = spans.cut_files > cut_before,
+                       .encoding = encoding_of(document.text)});
   }
   join_halved_traces(spans);
   const std::uint64_t ignored = ignored_of(spans);
@@ -404,7 +452,9 @@ std::size_t inside_wrapper(std::string_view object) {
 }  // namespace
 
 Result<bool> are_spans(const fs::path& file) {
-  TRY_ASSIGN(const std::string text, json::beginning(file));
+  TRY_ASSIGN(std::string text, json::beginning(file));
+  if (are_packed_messages(text)) text = first_message(text);
+  if (framing_of(text) || is_span_table(text)) return true;
   json::Scanner scanner(text);
   for (int depth = 0; depth < 2 && scanner.peek() == '['; ++depth) {
     scanner.open('[');
@@ -421,7 +471,7 @@ Result<bool> are_spans(const fs::path& file) {
 }
 
 bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
-  Result<json::Document> document = json::load(file, max_unpacked);
+  Result<SpanText> document = load(file, max_unpacked);
   if (!document) return false;
   Spans spans;
   std::vector<Stamp> stamps;

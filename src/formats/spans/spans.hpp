@@ -10,6 +10,7 @@
 
 #include "base/ids.hpp"
 #include "base/name_table.hpp"
+#include "formats/spans/ids.hpp"
 
 /// Spans of services: what tracers of distributed systems write.
 namespace entrain::spans {
@@ -22,7 +23,7 @@ enum class Role : std::uint8_t { internal, client, server, producer, consumer };
 
 /// A piece of work of a service. Numbers refer to the names in Spans.
 struct Span {
-  std::uint32_t id = k_none;         ///< number of the name TRACE/SPAN
+  std::uint32_t id = k_none;         ///< number in Spans::ids
   std::uint32_t parent = k_none;     ///< `id` of the parent; k_none: a root
   std::uint32_t clock = k_none;      ///< number in Spans::clocks
   std::uint32_t host = k_none;       ///< the clock that counts; see identify()
@@ -43,21 +44,29 @@ struct Link {
 
 /// A number of a text that is a time or a duration.
 struct Stamp {
+  /// How it is written: in decimal digits, in 8 bytes of which the lowest is the first, or as a
+  /// cell of a table, in one of the notations of tables::Times.
+  enum class Form : std::uint8_t { digits, fixed64, cell };
+
   std::uint64_t at = 0;          ///< its first byte
   std::uint32_t size = 0;        ///< bytes
   std::uint32_t clock = k_none;  ///< number in Spans::clocks
   std::uint64_t time = 0;        ///< ns; the end of a duration
   std::uint64_t since = 0;       ///< ns; the begin of a duration; k_no_length: a time
-  std::uint32_t unit = 1;        ///< ns per unit of the number: 1, 1,000 or 1,000,000
+  std::uint32_t unit = 1;        ///< ns per unit of the number: 1, 1,000, 1,000,000 or 10^9
   bool fine = false;             ///< written to the ns, with decimals
-  bool in_ms = false;            ///< copy of another time, in ms, truncated
+  std::uint32_t since_step = 1;  ///< cells: ns between two begins that can be written
+  std::uint8_t decimals = 0;     ///< cells: most in their column; others may lack zeros at the end
+  /// Copy of another time, in ms, or of a length; its last digits are cut off.
+  bool truncated = false;
+  Form form = Form::digits;
 };
 inline constexpr std::uint64_t k_no_length = ~std::uint64_t{0};
 
 /// Position at which an attribute can be added to a span.
 struct Mark {
   /// Syntax of attributes.
-  enum class Form : std::uint8_t { otlp, jaeger, zipkin, zipkin_v1 };
+  enum class Form : std::uint8_t { otlp, jaeger, zipkin, zipkin_v1, protobuf };
 
   std::uint64_t at = 0;          ///< byte before which to write
   std::uint32_t clock = k_none;  ///< number in Spans::clocks
@@ -85,7 +94,9 @@ struct Spans {
   std::vector<Span> all;
   std::vector<Link> links;
   std::vector<Untimed> untimed;
-  NameTable ids, operations;
+  std::vector<std::string> notes;  ///< how tables were read
+  SpanIds ids;
+  NameTable operations;
   NameTable clocks;               ///< places, as exactly as the spans name them
   NameTable groups;               ///< names of which each is taken for one clock
   std::vector<PlaceFacts> facts;  ///< index: number in `clocks`
@@ -97,12 +108,12 @@ struct Spans {
   std::string first_immovable_time;  ///< the first of them, and its file
 };
 
-/// Adds the spans of a text to `spans`: OTLP JSON, Jaeger JSON or Zipkin JSON, by its keys. A span
-/// of Zipkin's version 1 may contain a client's and a server's half; each counts. A text is one
-/// document, one per line, or a sequence of objects. Documents are lists of OTLP (resourceSpans),
-/// answers of Jaeger (data), traces of Jaeger, spans of Jaeger with their process, spans of Zipkin,
-/// or arrays of these. `name`: the file's, for messages. Appends all times of the text to `stamps`,
-/// in order. After an error both may contain a part.
+/// Adds the spans of a text to `spans`: OTLP as Protobuf (protobuf.hpp), or OTLP JSON, Jaeger JSON
+/// or Zipkin JSON, by its keys. A span of Zipkin's version 1 may contain a client's and a server's
+/// half; each counts. A text is one document, one per line, or a sequence of objects. Documents are
+/// lists of OTLP (resourceSpans), answers of Jaeger (data), traces of Jaeger, spans of Jaeger with
+/// their process, spans of Zipkin, or arrays of these. `name`: the file's, for messages. Appends
+/// all times of the text to `stamps`, in order. After an error both may contain a part.
 ///
 /// Places are named by all attributes that may tell clocks apart (Place); a group of places has the
 /// name of the machine, else of the device or pod, else of the instance, container or address with

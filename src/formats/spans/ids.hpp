@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/flat_map.hpp"
+#include "base/ids.hpp"
+#include "base/name_table.hpp"
+
+namespace entrain::spans {
+
+/// Numbers spans by trace and id in order of their first use. Ids are hexadecimal, of 128 and 64
+/// bits, or any other text; leading zeros and the case of digits do not count. Each takes 32 bytes,
+/// not counting other texts.
+class SpanIds {
+ public:
+  /// The number of a span; adds unknown ones.
+  std::uint32_t number(std::string_view trace, std::string_view id);
+  [[nodiscard]] std::size_t size() const { return keys_.size(); }
+  /// Trace and id of a number, as a report names them.
+  [[nodiscard]] std::string trace_of(std::uint32_t number) const;
+  [[nodiscard]] std::string id_of(std::uint32_t number) const;
+  /// The same for equal ids of all tables.
+  [[nodiscard]] std::uint64_t hash_of(std::uint32_t number) const;
+  /// Per number: that of the same span of the whole trace, if its trace is only the lower half of
+  /// exactly one whole trace's 128 bits; else k_none. Empty: there are none.
+  [[nodiscard]] std::vector<std::uint32_t> wholes() const;
+
+ private:
+  struct Key {
+    std::uint64_t high = 0, low = 0;  ///< trace; its number in `texts_`, if it is another text
+    std::uint64_t id = 0;
+    bool is_text = false, id_is_text = false;
+
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::uint64_t operator()(const Key& key) const {
+      const std::uint64_t texts = (key.is_text ? 1U : 0U) + (key.id_is_text ? 2U : 0U);
+      return mix(key.id + mix(key.low + mix(key.high + texts)));
+    }
+  };
+
+  std::vector<Key> keys_;
+  FlatMap<Key, std::uint32_t, KeyHash> numbers_;
+  NameTable texts_;
+};
+
+}  // namespace entrain::spans

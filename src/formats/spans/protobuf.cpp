@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/protobuf.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+
+#include <protozero/pbf_writer.hpp>
+
+#include "formats/perfetto/message.hpp"
+#include "formats/spans/draft.hpp"
+#include "formats/spans/protobuf_fields.hpp"
+
+namespace entrain::spans {
+namespace {
+
+using perfetto::for_each_field;
+using perfetto::Value;
+using Wire = protozero::pbf_wire_type;
+
+/// Messages of OTLP, as far as framing_of() looks.
+enum class MessageKind : std::uint8_t {
+  request,
+  resource_spans,
+  resource,
+  scope_spans,
+  span,
+  pair,
+  any
+};
+
+struct Rule {
+  MessageKind message;
+  std::uint32_t field;
+  Wire wire;
+  MessageKind inner = MessageKind::any;
+};
+
+constexpr Wire k_bytes = Wire::length_delimited;
+constexpr std::array k_rules{
+    Rule{MessageKind::request, field::k_resource_spans, k_bytes, MessageKind::resource_spans},
+    Rule{MessageKind::resource_spans, field::k_resource, k_bytes, MessageKind::resource},
+    Rule{MessageKind::resource_spans, field::k_scope_spans, k_bytes, MessageKind::scope_spans},
+    Rule{MessageKind::resource_spans, 3, k_bytes},
+    Rule{MessageKind::resource_spans, field::k_library_spans, k_bytes, MessageKind::scope_spans},
+    Rule{MessageKind::resource, field::k_attributes_of_resource, k_bytes, MessageKind::pair},
+    Rule{MessageKind::resource, 2, Wire::varint},
+    Rule{MessageKind::resource, 3, k_bytes},
+    Rule{MessageKind::scope_spans, 1, k_bytes},
+    Rule{MessageKind::scope_spans, field::k_spans, k_bytes, MessageKind::span},
+    Rule{MessageKind::scope_spans, 3, k_bytes},
+    Rule{MessageKind::span, field::k_trace, k_bytes},
+    Rule{MessageKind::span, field::k_id, k_bytes},
+    Rule{MessageKind::span, 3, k_bytes},
+    Rule{MessageKind::span, field::k_parent, k_bytes},
+    Rule{MessageKind::span, field::k_name, k_bytes},
+    Rule{MessageKind::span, field::k_kind, Wire::varint},
+    Rule{MessageKind::span, field::k_begin, Wire::fixed64},
+    Rule{MessageKind::span, field::k_end, Wire::fixed64},
+    Rule{MessageKind::span, field::k_attributes, k_bytes, MessageKind::pair},
+    Rule{MessageKind::span, 10, Wire::varint},
+    Rule{MessageKind::span, field::k_events, k_bytes},
+    Rule{MessageKind::span, 12, Wire::varint},
+    Rule{MessageKind::span, field::k_links, k_bytes},
+    Rule{MessageKind::span, 14, Wire::varint},
+    Rule{MessageKind::span, 15, k_bytes},
+    Rule{MessageKind::span, 16, Wire::fixed32},
+    Rule{MessageKind::pair, field::k_key, k_bytes},
+    Rule{MessageKind::pair, field::k_value, k_bytes},
+};
+
+const Rule* rule_of(MessageKind message, std::uint32_t field) {
+  const auto* const rule = std::ranges::find_if(
+      k_rules, [&](const Rule& one) { return one.message == message && one.field == field; });
+  return rule == k_rules.end() ? nullptr : rule;
+}
+
+/// What a text says of the kind of a message.
+enum class Likeness : std::uint8_t { none, possible, certain };
+
+/// Whether a message is of a kind: certain at the first time of a span or attribute of a resource,
+/// none at a field that it cannot have. `text`: the message, or its begin. `size`: of the message.
+Likeness likeness_of(MessageKind kind, std::string_view text, std::uint64_t size) {
+  protozero::pbf_reader reader(text.data(), text.size());
+  bool has_key = false, has_value = false;
+  try {
+    while (reader.next()) {
+      const Rule* const rule = rule_of(kind, reader.tag());
+      // Spans may get further fields; a message with others is of another kind.
+      if (rule == nullptr ? kind != MessageKind::span : rule->wire != reader.wire_type()) {
+        return Likeness::none;
+      }
+      if (reader.wire_type() != k_bytes) {
+        const bool is_time = kind == MessageKind::span && reader.wire_type() == Wire::fixed64;
+        reader.skip();
+        if (is_time) return Likeness::certain;
+        continue;
+      }
+      const char* at = reader.data().data();
+      const char* const end = text.data() + text.size();
+      const std::uint64_t inner_size = protozero::decode_varint(&at, end);
+      if (inner_size > size - static_cast<std::uint64_t>(at - text.data())) return Likeness::none;
+      const std::string_view inner(at, std::min(static_cast<std::uint64_t>(end - at), inner_size));
+      if (rule != nullptr && rule->inner != MessageKind::any) {
+        const Likeness likeness = likeness_of(rule->inner, inner, inner_size);
+        if (likeness != Likeness::possible) return likeness;
+      }
+      has_key |= kind == MessageKind::pair && reader.tag() == field::k_key;
+      has_value |= kind == MessageKind::pair && reader.tag() == field::k_value;
+      if (inner.size() < inner_size) return Likeness::possible;
+      reader.skip();
+    }
+  } catch (const protozero::end_of_buffer_exception&) {
+    return text.size() < size ? Likeness::possible : Likeness::none;
+  } catch (const protozero::exception&) {
+    return Likeness::none;
+  }
+  return has_key && has_value ? Likeness::certain : Likeness::possible;
+}
+
+bool begins_with_message(std::string_view text, std::uint64_t size) {
+  return likeness_of(MessageKind::request, text.substr(0, size), size) == Likeness::certain;
+}
+
+void append_varint(std::uint64_t number, std::string& to) {
+  protozero::write_varint(std::back_inserter(to), number);
+}
+
+}  // namespace
+
+std::uint64_t fixed_size_of(std::string_view text) {
+  std::uint64_t size = 0;
+  for (std::size_t i = 0; i < k_fixed_size; ++i) {
+    size = size << 8 | static_cast<unsigned char>(text[i]);
+  }
+  return size;
+}
+
+void append_fixed_size(std::uint64_t size, std::string& to) {
+  for (std::size_t i = k_fixed_size; i-- > 0;) to += static_cast<char>(size >> 8 * i & 0xFF);
+}
+
+std::optional<Framing> framing_of(std::string_view beginning) {
+  constexpr std::uint64_t k_unknown = std::numeric_limits<std::uint64_t>::max();
+  if (begins_with_message(beginning, k_unknown)) return Framing::none;
+  if (beginning.size() > k_fixed_size &&
+      begins_with_message(beginning.substr(k_fixed_size), fixed_size_of(beginning))) {
+    return Framing::fixed32;
+  }
+  try {
+    const char* at = beginning.data();
+    const std::uint64_t size = protozero::decode_varint(&at, at + beginning.size());
+    beginning.remove_prefix(static_cast<std::size_t>(at - beginning.data()));
+    if (begins_with_message(beginning, size)) return Framing::varint;
+  } catch (const protozero::exception&) {
+  }
+  return std::nullopt;
+}
+
+bool Messages::next() {
+  const std::string_view rest = text_.substr(at_);
+  const char *at = rest.data(), *const end = at + rest.size();
+  std::uint64_t size = 0;
+  if (rest.empty()) return false;
+  try {
+    switch (framing_) {
+      case Framing::none: {
+        protozero::pbf_reader reader(at, rest.size());
+        reader.next();
+        reader.skip();
+        size = rest.size() - reader.length();
+        break;
+      }
+      case Framing::fixed32:
+        if (rest.size() < k_fixed_size) return false;
+        size = fixed_size_of(rest);
+        at += k_fixed_size;
+        break;
+      case Framing::varint:
+        size = protozero::decode_varint(&at, end);
+        break;
+    }
+  } catch (const protozero::end_of_buffer_exception&) {
+    return false;
+  }
+  if (size > static_cast<std::uint64_t>(end - at)) return false;
+  head_ = {rest.data(), static_cast<std::size_t>(at - rest.data())};
+  message_ = {at, size};
+  at_ += head_.size() + size;
+  return true;
+}
+
+namespace {
+
+/// Writes messages anew that hold spans with marks.
+class Marker {
+ public:
+  Marker(std::string_view text, std::span<const Mark> marks, std::span<const ClockMap> maps)
+      : text_(text), marks_(marks), maps_(maps) {}
+
+  /// A message with marks in its spans, which are `depth` messages further in.
+  std::string rebuilt(std::string_view message, int depth) {
+    if (depth == 0) return std::string(message) + attribute_at(message.data() + message.size());
+    std::string result;
+    const char* done = message.data();
+    for_each_field<std::uint32_t>(message, [&](std::uint32_t number, const Value& value) {
+      if (!is_around(number, depth) || value.bytes.data() == nullptr) return;
+      const std::string inner = rebuilt(value.bytes, depth - 1);
+      if (inner.size() == value.bytes.size()) return;
+      result.append(done, value.at);
+      append_varint(inner.size(), result);
+      result += inner;
+      done = value.bytes.data() + value.bytes.size();
+    });
+    return result.append(done, message.data() + message.size());
+  }
+
+ private:
+  /// True if spans are in this field, `depth` messages further in.
+  static bool is_around(std::uint32_t number, int depth) {
+    if (depth == 3) return number == field::k_resource_spans;
+    if (depth == 1) return number == field::k_spans;
+    return number == field::k_scope_spans || number == field::k_library_spans;
+  }
+  /// What a span that ends there gets; "" for none.
+  std::string attribute_at(const char* end) {
+    const auto at = static_cast<std::uint64_t>(end - text_.data());
+    while (!marks_.empty() && marks_.front().at < at) marks_ = marks_.subspan(1);
+    if (marks_.empty() || marks_.front().at > at) return "";
+    const Mark& mark = marks_.front();
+    const std::int64_t offset = maps_[mark.clock](mark.time) - static_cast<std::int64_t>(mark.time);
+    if (offset == 0) return "";
+    std::string text;
+    protozero::pbf_writer span(text), pair(span, field::k_attributes);
+    pair.add_string(field::k_key, k_mark.data(), k_mark.size());
+    protozero::pbf_writer(pair, field::k_value).add_int64(field::k_integer, offset);
+    pair.commit();
+    return text;
+  }
+
+  std::string_view text_;
+  std::span<const Mark> marks_;  ///< those that follow
+  std::span<const ClockMap> maps_;
+};
+
+}  // namespace
+
+std::string with_marks(std::string_view text, Framing framing, std::span<const Mark> marks,
+                       std::span<const ClockMap> maps) {
+  constexpr int k_depth = 3;  // request, resource, scope
+  Marker marker(text, marks, maps);
+  Messages messages(text, framing);
+  std::string result;
+  result.reserve(text.size());
+  while (messages.next()) {
+    const std::string message = marker.rebuilt(messages.message(), k_depth);
+    if (message.size() == messages.message().size() || framing == Framing::none) {
+      result += messages.head();
+    } else if (framing == Framing::varint) {
+      append_varint(message.size(), result);
+    } else {
+      append_fixed_size(message.size(), result);
+    }
+    result += message;
+  }
+  return result.append(text.substr(messages.done()));
+}
+
+}  // namespace entrain::spans

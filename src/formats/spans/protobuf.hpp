@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <entrain/clock_map.hpp>
+
+#include "formats/spans/spans.hpp"
+
+/// OTLP as Protobuf: files of ExportTraceServiceRequest or TracesData, which have the same form.
+namespace entrain::spans {
+
+/// What precedes each message of a file.
+enum class Framing : std::uint8_t {
+  none,     ///< nothing: the file is one message
+  fixed32,  ///< its size in 4 bytes, the highest first, as the collector's file exporter writes
+  varint,   ///< its size as a varint
+};
+
+/// Sizes in 4 bytes.
+inline constexpr std::size_t k_fixed_size = 4;
+std::uint64_t fixed_size_of(std::string_view text);
+void append_fixed_size(std::uint64_t size, std::string& to);
+
+/// The framing of a file that begins so; empty if it is none of OTLP. All fields up to the first
+/// time of a span, or attribute of a resource, must be those of OTLP, by number and type. Those of
+/// Perfetto are others.
+std::optional<Framing> framing_of(std::string_view beginning);
+
+/// Reads the messages of a text in order. A text without framing is split at its outermost fields,
+/// which are messages of the same form.
+class Messages {
+ public:
+  Messages(std::string_view text, Framing framing) : text_(text), framing_(framing) {}
+
+  /// Moves to the next message; false at the end, or where the text ends inside one. Throws
+  /// protozero::exception for bytes that are no field.
+  bool next();
+  [[nodiscard]] std::string_view message() const { return message_; }
+  /// What precedes it.
+  [[nodiscard]] std::string_view head() const { return head_; }
+  /// Position of the head in the text.
+  [[nodiscard]] std::size_t offset() const {
+    return static_cast<std::size_t>(head_.data() - text_.data());
+  }
+  /// End of the message in the text.
+  [[nodiscard]] std::size_t done() const { return at_; }
+  /// True if the text ends inside a message.
+  [[nodiscard]] bool cut() const { return at_ < text_.size(); }
+
+ private:
+  std::string_view text_, head_, message_;
+  Framing framing_;
+  std::size_t at_ = 0;  ///< end of the message
+};
+
+/// The text with the attribute entrain.offset_ns in each span of `marks` whose begin moves, and
+/// with the sizes of what is around it; see patched(). `text` is one that was read.
+std::string with_marks(std::string_view text, Framing framing, std::span<const Mark> marks,
+                       std::span<const ClockMap> maps);
+
+}  // namespace entrain::spans

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/span_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/ranges.h>
+
+#include "base/try.hpp"
+#include "formats/spans/reader.hpp"
+#include "formats/tables/reader.hpp"
+#include "formats/tables/times.hpp"
+
+namespace entrain::spans {
+namespace {
+
+using tables::Notation;
+using tables::Times;
+using tables::Unit;
+
+constexpr std::array<std::string_view, 11> k_span_columns{"trace",   "span",     "parent", "start",
+                                                          "end",     "duration", "host",   "pod",
+                                                          "service", "kind",     "name"};
+constexpr std::size_t k_most_decimals = 9;  ///< of a second, in ns
+constexpr std::size_t k_trace = 0, k_span = 1, k_parent = 2, k_start = 3, k_end = 4, k_duration = 5,
+                      k_host = 6, k_pod = 7, k_service = 8, k_kind = 9, k_name = 10;
+
+/// Names to look for, in small letters; case does not count.
+constexpr std::array<std::string_view, 11> k_other_span_columns{
+    "trace traceid trace_id trace.id trace-id",
+    "span spanid span_id span.id span-id id",
+    "parent parentid parent_id parentspanid parent_span_id parentspan parent_span parent.id psid",
+    "start starttimeunixnano start_time_unix_nano starttime start_time start_timestamp begin "
+    "begin_time "
+    "timestamp startedat started_at time",
+    "end endtimeunixnano end_time_unix_nano endtime end_time end_timestamp finish finish_time "
+    "endedat "
+    "ended_at",
+    "duration durationnano duration_nano elapsed elapsed_time latency rt dur",
+    "host hostname host_name host.name node nodename node_name k8s.node.name machine",
+    "pod podname pod_name k8s.pod.name cmdb_id instance instance_id container container_name",
+    "service servicename service_name service.name app application microservice",
+    "kind spankind span_kind span.kind",
+    "name operationname operation_name operation spanname span_name rpc method"};
+
+Result<tables::Reader> open_table(std::string_view text, const std::string& name) {
+  return tables::Reader::open({name, text}, k_span_columns, {.others = k_other_span_columns});
+}
+
+bool has_columns(const tables::Reader& reader) {
+  return !reader.is_json() && reader.has(k_trace) && reader.has(k_span) && reader.has(k_start) &&
+         (reader.has(k_end) || reader.has(k_duration));
+}
+
+/// ns per unit of whole numbers.
+std::uint32_t ns_per(Unit unit) {
+  constexpr std::array<std::uint32_t, 6> k_ns{1, 1, 1'000'000'000, 1'000'000, 1000, 1};
+  return k_ns[static_cast<std::size_t>(unit)];
+}
+
+Times times_in(std::uint32_t unit) {
+  constexpr std::array k_units{Unit::ns, Unit::us, Unit::ms, Unit::s};
+  const auto* const known =
+      std::ranges::find_if(k_units, [&](Unit one) { return ns_per(one) == unit; });
+  return {ns_per(Unit::s), *known};
+}
+
+const char* name_of(std::uint32_t unit) {
+  return unit == 1 ? "ns" : unit == 1000 ? "us" : unit == 1'000'000 ? "ms" : "s";
+}
+
+/// A time of a cell, ns; empty if it is none.
+std::optional<std::uint64_t> time_in(std::string_view cell, std::uint32_t unit) {
+  if (const auto whole = tables::whole_number(cell);
+      whole && *whole <= tables::k_most_stamp / unit) {
+    return *whole * unit;  // most cells, and much faster
+  }
+  std::uint64_t ns = 0;
+  std::string why;
+  return times_in(unit).parse(cell, ns, why) == Notation::none ? std::nullopt : std::optional(ns);
+}
+
+bool is_date(std::string_view cell) { return cell.find(':') != std::string_view::npos; }
+
+/// Position of the decimal point of a time, or of its place.
+std::size_t point_of(std::string_view cell) {
+  constexpr std::size_t k_date_size = 19;  // 2022-08-22 03:53:01
+  const std::size_t point = cell.find_first_of(".,");
+  if (point != std::string_view::npos) return point;
+  return is_date(cell) ? std::min(k_date_size, cell.size()) : cell.size();
+}
+
+std::uint8_t decimals_of(std::string_view cell) {
+  const std::string_view rest = cell.substr(std::min(point_of(cell) + 1, cell.size()));
+  const std::size_t count = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  const bool has_point = cell.find_first_of(".,") != std::string_view::npos;
+  return has_point ? static_cast<std::uint8_t>(std::min(count, k_most_decimals)) : 0;
+}
+
+/// ns between two times of a unit that can be written with so many decimals.
+std::uint32_t step_of(std::string_view cell, std::uint32_t unit, std::uint8_t decimals) {
+  std::uint32_t step = is_date(cell) ? ns_per(Unit::s) : unit;
+  for (; decimals > 0; --decimals) step = std::max<std::uint32_t>(step / 10, 1);
+  return step;
+}
+
+/// The cell with more decimals, if it has fewer.
+std::string with_decimals(std::string_view cell, std::uint8_t decimals) {
+  std::string text(cell);
+  const std::uint8_t own = decimals_of(cell);
+  if (own >= decimals) return text;
+  const std::size_t point = point_of(cell);
+  const bool has_point = cell.find_first_of(".,") != std::string_view::npos;
+  text.insert(point + (has_point ? 1U + own : 0U),
+              (has_point ? "" : ".") + std::string(decimals - own, '0'));
+  return text;
+}
+
+std::int64_t nearest(std::int64_t time, std::uint32_t step) {
+  return (time + step / 2) / step * step;
+}
+
+/// Words that stand in the place of a parent.
+bool is_no_parent(std::string_view parent) {
+  std::string lower(parent);
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  constexpr std::array<std::string_view, 8> k_none_words{"root", "null", "none", "nan",
+                                                         "nil",  "-1",   "-",    "\\n"};
+  return std::ranges::find(k_none_words, lower) != k_none_words.end();
+}
+
+constexpr std::array<std::uint32_t, 4> k_units_ns{1, 1000, 1'000'000, 1'000'000'000};
+
+/// Cells of the first rows.
+struct Sample {
+  std::string start, end, duration;
+};
+
+/// The only unit in which all numbers are times from 2000 to 2100; 0 if there is none.
+std::uint32_t unit_of_times(std::span<const Sample> rows, std::string Sample::*column) {
+  constexpr std::uint64_t k_from = 946'684'800'000'000'000, k_until = 4'102'444'800'000'000'000;
+  for (const std::uint32_t unit : k_units_ns) {
+    bool any = false, all = true;
+    for (const Sample& row : rows) {
+      const auto time = time_in(row.*column, unit);
+      if (!time || *time == 0) continue;
+      any = true;
+      all = all && (is_date(row.*column) || (*time >= k_from && *time < k_until));
+    }
+    if (any && all) return unit;
+  }
+  return 0;
+}
+
+/// The unit of the copies of lengths beside begins and ends; 0 if they are none.
+std::uint32_t unit_of_copies(std::span<const Sample> rows, const TableUnits& units) {
+  std::uint32_t best = 0;
+  std::size_t most = rows.size() / 2;
+  for (const std::uint32_t unit : k_units_ns) {
+    std::size_t count = 0;
+    for (const Sample& row : rows) {
+      const auto begin = time_in(row.start, units.start), end = time_in(row.end, units.end);
+      const auto length = time_in(row.duration, unit);
+      if (!begin || !end || !length || *end < *begin) continue;
+      const std::uint64_t exact = *end - *begin;
+      const std::uint64_t apart = std::max(*length, exact) - std::min(*length, exact);
+      count += apart < step_of(row.duration, unit, decimals_of(row.duration)) ? 1 : 0;
+    }
+    if (count > most) best = unit, most = count;
+  }
+  return best;
+}
+
+Result<TableUnits> units_of(const tables::Reader& reader, std::span<const Sample> rows) {
+  const auto named = [&](std::size_t column) -> std::uint32_t {
+    const Unit unit = tables::unit_of_column(reader.name_of(column));
+    return reader.has(column) && unit > Unit::ticks ? ns_per(unit) : 0;
+  };
+  TableUnits units{named(k_start), named(k_end), named(k_duration)};
+  const auto unknown = [&](std::size_t column) {
+    return reader.problem(
+        1, {column, "the unit of its numbers is unknown; let its name end in it, as start_us"});
+  };
+  if (units.start == 0) units.start = unit_of_times(rows, &Sample::start);
+  if (units.start == 0) return unknown(k_start);
+  if (reader.has(k_end)) {
+    if (units.end == 0) units.end = unit_of_times(rows, &Sample::end);
+    if (units.end == 0) return unknown(k_end);
+    if (reader.has(k_duration)) units.duration = unit_of_copies(rows, units);
+  } else if (units.duration == 0) {
+    if (rows.empty() || is_date(rows.front().start)) return unknown(k_duration);
+    units.duration = units.start;
+  }
+  return units;
+}
+
+/// Says by which columns and units a table was read.
+std::string note_of(const tables::Reader& reader, const TableUnits& units,
+                    std::span<const Sample> rows) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::size_t column, std::uint32_t unit, std::string_view cell) {
+    if (!reader.has(column) || unit == 0) return;
+    parts.push_back(
+        fmt::format("{} in {}", reader.name_of(column), is_date(cell) ? "dates" : name_of(unit)));
+  };
+  const Sample first = rows.empty() ? Sample() : rows.front();
+  add(k_start, units.start, first.start);
+  add(k_end, units.end, first.end);
+  add(k_duration, units.duration, first.duration);
+  return fmt::format("columns: {}{}{}", fmt::join(reader.guesses(), ", "),
+                     reader.guesses().empty() ? "" : "; ", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+bool is_span_table(std::string_view beginning) {
+  constexpr std::string_view k_opens = "{[";
+  const std::size_t first = beginning.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || k_opens.find(beginning[first]) != std::string_view::npos) {
+    return false;
+  }
+  const auto reader = open_table(beginning, "");
+  return reader && has_columns(*reader);
+}
+
+std::string cell_text(const Stamp& stamp, std::string_view text, std::int64_t time,
+                      std::int64_t since) {
+  const Times times = times_in(stamp.unit);
+  const std::string like = with_decimals(text, stamp.decimals);
+  if (stamp.since == k_no_length) return times.written(time, like);
+  std::int64_t length = time - nearest(since, stamp.since_step);
+  if (length == static_cast<std::int64_t>(stamp.time - stamp.since)) return std::string(text);
+  if (stamp.truncated) length -= step_of(like, stamp.unit, stamp.decimals) / 2;
+  return times.written(std::max<std::int64_t>(length, 0), like);
+}
+
+Number Reader::cell_number(std::string_view cell, std::uint32_t unit, std::size_t at) const {
+  Number number;
+  if (const auto time = time_in(cell, unit)) {
+    number.value = *time;
+    number.digits = text_.substr(at, cell.size());
+  } else {
+    number.invalid = cell;
+  }
+  return number;
+}
+
+void Reader::table_row(std::span<const std::string_view> cells, std::string_view piece,
+                       std::size_t at, const TableUnits& units) {
+  const auto number = [&](std::size_t column, std::uint32_t unit) {
+    return cell_number(cells[column], unit,
+                       at + static_cast<std::size_t>(cells[column].data() - piece.data()));
+  };
+  Draft& draft = draft_;
+  draft.trace = cells[k_trace];
+  draft.id = cells[k_span];
+  draft.parent = is_no_parent(cells[k_parent]) ? "" : cells[k_parent];
+  draft.name = cells[k_name];
+  draft.role = role_of(cells[k_kind]);
+  for (const auto& [column, sign] :
+       {std::pair(k_host, Sign::host), {k_pod, Sign::pod}, {k_service, Sign::service}}) {
+    draft.place.signs[static_cast<std::size_t>(sign)] = cells[column];
+  }
+  const bool has_end = units.end != 0;
+  draft.begin = number(k_start, units.start);
+  const Number length = units.duration == 0 ? Number() : number(k_duration, units.duration);
+  draft.end = has_end ? number(k_end, units.end) : length;
+  const std::uint32_t clock = owner_of(draft);
+  // Until all rows are known, a stamp has its column in place of the decimals there.
+  const auto set_unit = [&](std::size_t count, std::uint32_t unit, std::size_t column) {
+    if (stamps_.size() == count) return false;
+    stamps_.back().unit = unit;
+    stamps_.back().decimals = static_cast<std::uint8_t>(column);
+    most_decimals_[column] = std::max(most_decimals_[column], decimals_of(cells[column]));
+    return true;
+  };
+  std::size_t count = stamps_.size();
+  stamp(draft.begin, k_ns, clock);
+  set_unit(count, units.start, k_start);
+  if (has_end) {
+    count = stamps_.size();
+    stamp(draft.end, k_ns, clock);
+    set_unit(count, units.end, k_end);
+  }
+  const std::uint64_t exact =
+      has_end ? draft.end.value - std::min(draft.begin.value, draft.end.value) : length.value;
+  const std::uint32_t step = step_of(length.digits, units.duration, decimals_of(length.digits));
+  const bool truncated = has_end && length.value == exact / step * step;
+  if (!length.digits.empty() &&
+      (truncated || length.value == static_cast<std::uint64_t>(
+                                        nearest(static_cast<std::int64_t>(exact), step)))) {
+    count = stamps_.size();
+    Number whole = length;
+    whole.value = exact;
+    stamp_length(whole, draft.begin, k_ns, clock);
+    if (set_unit(count, units.duration, k_duration)) {
+      stamps_.back().since_step = step_of(draft.begin.digits, units.start, 0);
+      stamps_.back().truncated = truncated;
+    }
+  }
+  take(draft, k_ns, !has_end, clock);
+}
+
+Result<void> Reader::table() {
+  constexpr std::size_t k_most_rows = 1000;
+  form_ = Stamp::Form::cell;
+  draft_.marked = true;  // rows have no attributes
+  TRY_ASSIGN(tables::Reader reader, open_table(text_, name_));
+  const Sizes before = sizes();
+  TableUnits units;
+  for (std::size_t at = reader.header().size();; at += reader.text(0).size()) {
+    TRY_ASSIGN(const std::size_t pieces, reader.next(1));
+    if (pieces == 0) break;
+    if (units.start == 0) {
+      std::vector<Sample> rows;
+      TRY(reader.rows(0, [&](const tables::Row& row, tables::Problem&) {
+        if (rows.size() < k_most_rows) {
+          rows.push_back({std::string(row.cells[k_start]), std::string(row.cells[k_end]),
+                          std::string(row.cells[k_duration])});
+        }
+        return true;
+      }));
+      TRY_ASSIGN(units, units_of(reader, rows));
+      const std::string note = note_of(reader, units, rows);
+      if (std::ranges::find(spans_.notes, note) == spans_.notes.end()) spans_.notes.push_back(note);
+      spans_.microseconds |= units.start == k_us;
+    }
+    const Result<void> done = reader.rows(0, [&](const tables::Row& row, tables::Problem&) {
+      table_row(row.cells, reader.text(0), at, units);
+      return has_memory();
+    });
+    TRY(memory_);
+    TRY(done);
+  }
+  settle(before, [](const std::string&) { return Place(); });
+  for (Stamp& stamp : std::span(stamps_).subspan(before.stamps)) {
+    stamp.decimals = most_decimals_[stamp.decimals];
+    for (std::uint8_t i = 0; i < most_decimals_[k_start]; ++i) {
+      stamp.since_step = std::max<std::uint32_t>(stamp.since_step / 10, 1);
+    }
+  }
+  return {};
+}
+
+}  // namespace entrain::spans

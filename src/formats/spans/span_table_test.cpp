@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/span_table.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "formats/spans/patch.hpp"
+#include "formats/spans/spans_testing.hpp"
+
+namespace entrain::spans {
+namespace {
+
+std::string moved_by(const std::string& text, std::int64_t offset) {
+  const Read read = read_all(text);
+  const std::vector<ClockMap> maps(read.spans.clocks.all().size(), ClockMap().shifted(offset));
+  return patched(text, read.stamps, maps).value_or("refused");
+}
+
+std::string table_error(std::string text) {
+  Spans spans;
+  std::vector<Stamp> stamps;
+  const auto done = read(text, "t.csv", spans, stamps);
+  return done ? "" : done.error().message;
+}
+
+TEST(SpanTable, columns_and_units_are_guessed_and_named) {
+  const Read read = read_all(
+      "TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration\n"
+      "0a,01,root,a-1,get,1661140374351773094,1661140374362982609,11209\n"
+      "0a,02,01,b-1,get,1661140374353765692,1661140374356763596,2997\n");
+  ASSERT_EQ(read.spans.all.size(), 2U);
+  EXPECT_EQ(read.spans.all[0].parent, k_none);
+  EXPECT_EQ(read.spans.all[1].parent, read.spans.all[0].id);
+  EXPECT_EQ(read.spans.all[1].end, 1661140374356763596U);
+  EXPECT_EQ(read.spans.groups.all(), (std::vector<std::string>{"a-1", "b-1"}));
+  EXPECT_EQ(read.spans.notes,
+            std::vector<std::string>{
+                "columns: trace is TraceID, span is SpanID, parent is ParentID, start is "
+                "StartTimeUnixNano, end is EndTimeUnixNano, duration is Duration, pod is PodName, "
+                "name is OperationName; StartTimeUnixNano in ns, EndTimeUnixNano in ns, Duration "
+                "in us"});
+}
+
+TEST(SpanTable, all_but_the_times_stays) {
+  const std::string text =
+      "\xEF\xBB\xBF# exported\r\nservice;\"trace\";span;start;duration;kind\r\n"
+      "\"a;\"\"b\";1;1;\"1661140374351773\";500;SERVER\r\n"
+      "b;1;2;1661140374351,5;7;client\r\n";
+  EXPECT_EQ(moved_by(text, 2'000),
+            "\xEF\xBB\xBF# exported\r\nservice;\"trace\";span;start;duration;kind\r\n"
+            "\"a;\"\"b\";1;1;\"1661140374351775\";500;SERVER\r\n"
+            "b;1;2;1661140374351,5;7;client\r\n");
+}
+
+TEST(SpanTable, times_keep_their_notation) {
+  EXPECT_EQ(moved_by("trace,span,host,start,end\n"
+                     "1,1,a,2022-08-22 03:53:01.250000+02:00,2022-08-22 03:53:01.5+02:00\n",
+                     1'000'500'000),
+            "trace,span,host,start,end\n"
+            "1,1,a,2022-08-22 03:53:02.250500+02:00,2022-08-22 03:53:02.5+02:00\n");
+  EXPECT_EQ(moved_by("trace,span,host,start_s,duration_ms\n1,1,a,5.25,1.5\n", 1'004'000'000),
+            "trace,span,host,start_s,duration_ms\n1,1,a,6.25,5.5\n");
+}
+
+/// Programs that write numbers leave out zeros at the end.
+TEST(SpanTable, columns_have_one_number_of_decimals) {
+  EXPECT_EQ(moved_by("trace,span,host,start,duration\n1,1,a,1661140374.35,1.5\n"
+                     "1,2,a,1661140374,0.25\n",
+                     120'000'000),
+            "trace,span,host,start,duration\n1,1,a,1661140374.47,1.5\n"
+            "1,2,a,1661140374.12,0.25\n");
+  EXPECT_EQ(moved_by("trace,span,host,start,end\n"
+                     "1,1,a,2022-08-22 03:53:01,2022-08-22T03:53:01+02:00\n"
+                     "1,1,a,2022-08-22 03:53:01.125,2022-08-22T03:53:01.1+02:00\n",
+                     1'010'000'000),
+            "trace,span,host,start,end\n"
+            "1,1,a,2022-08-22 03:53:02.010,2022-08-22T03:53:02.0+02:00\n"
+            "1,1,a,2022-08-22 03:53:02.135,2022-08-22T03:53:02.1+02:00\n");
+}
+
+TEST(SpanTable, copies_of_lengths_follow_only_if_they_are_some) {
+  const std::string head = "trace,span,host,start,end,duration\n";
+  const std::string row = "1,1,a,1661140374351773094,1661140374362982609,11209\n";
+  EXPECT_EQ(moved_by(head + row, 1'000),
+            head + "1,1,a,1661140374351774094,1661140374362983609,11209\n");
+  const std::string other = "1,2,a,1661140374351773094,1661140374362982609,77\n";
+  EXPECT_EQ(moved_by(head + other, 1'000),
+            head + "1,2,a,1661140374351774094,1661140374362983609,77\n");
+}
+
+TEST(SpanTable, unknown_units_are_refused) {
+  EXPECT_EQ(table_error("trace,span,host,start,end\n1,1,a,17,19\n"),
+            "t.csv, line 1, column start: the unit of its numbers is unknown; let its name end in "
+            "it, as start_us");
+  EXPECT_EQ(table_error("trace,span,host,start,duration\n1,1,a,2022-08-22 03:53:01,19\n"),
+            "t.csv, line 1, column duration: the unit of its numbers is unknown; let its name end "
+            "in it, as start_us");
+  EXPECT_EQ(table_error("trace,span,host,start_us,end_us\n1,1,a,17,19\n"), "");
+}
+
+TEST(SpanTable, other_tables_and_texts_are_none) {
+  EXPECT_TRUE(is_span_table("trace_id\tspan_id\tstart_time\tduration\n"));
+  EXPECT_FALSE(is_span_table("cause_clock,cause_time,effect_clock,effect_time\n"));
+  EXPECT_FALSE(is_span_table("trace,span,start\n"));
+  EXPECT_FALSE(is_span_table("{\"trace\":1,\"span\":2,\"start\":3,\"end\":4}\n"));
+  EXPECT_FALSE(is_span_table(""));
+  EXPECT_FALSE(is_span_table("trace,trace,span,start,end\n"));  // which one?
+  std::string wide = "trace,span,start";
+  for (int i = 0; i < 10'000; ++i) wide += ",x" + std::to_string(i);
+  EXPECT_FALSE(is_span_table(wide + "\n"));
+  EXPECT_TRUE(is_span_table(wide + ",end\n"));
+}
+
+TEST(SpanTable, damaged_rows_are_refused_and_damaged_times_counted) {
+  EXPECT_EQ(table_error("trace,span,host,start_us,end_us\n1,1,a,17\n"),
+            "t.csv, line 2: the row has 4 fields, the header 5");
+  const Read read =
+      read_all("trace,span,host,start_us,end_us\n1,1,a,17,19\n1,2,a,-5,x\n,3,a,1,2\n");
+  EXPECT_EQ(read.spans.all.size(), 1U);
+  EXPECT_EQ(read.spans.untimed.size(), 1U);
+  EXPECT_EQ(read.spans.without_id, 1U);
+  EXPECT_EQ(read.spans.immovable_times, 2U);
+}
+
+}  // namespace
+}  // namespace entrain::spans

@@ -1,0 +1,418 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Spans of services as Protobuf and as tables: the tool says of them what it says of the same spans
+in JSON, and a correction changes times only. Shares nothing with the tool: bytes are made here, by
+the numbers of OpenTelemetry's public schema (otlp.proto), and read by protoc.
+
+    encodings.py TOOL
+"""
+import gzip
+import json
+import pathlib
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = None
+FRAMINGS = ("none", "fixed32", "varint")
+
+
+def varint(number):
+    number &= (1 << 64) - 1
+    text = bytearray()
+    while number > 0x7F:
+        text.append(number & 0x7F | 0x80)
+        number >>= 7
+    text.append(number)
+    return bytes(text)
+
+
+def number(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def text(field, value):
+    value = value.encode() if isinstance(value, str) else value
+    return varint(field << 3 | 2) + varint(len(value)) + value
+
+
+def fixed(field, value):
+    return varint(field << 3 | 1) + struct.pack("<Q", value)
+
+
+def attribute(field, one):
+    kind, value = next(iter(one["value"].items()))
+    inner = text(1, value) if kind == "stringValue" else number(3, int(value))
+    return text(field, text(1, one["key"]) + text(2, inner))
+
+
+def span(one):
+    parts = [text(1, bytes.fromhex(one["traceId"])), text(2, bytes.fromhex(one["spanId"]))]
+    if one.get("parentSpanId"):
+        parts.append(text(4, bytes.fromhex(one["parentSpanId"])))
+    parts += [text(5, one["name"]), number(6, one["kind"]),
+              fixed(7, int(one["startTimeUnixNano"])), fixed(8, int(one["endTimeUnixNano"]))]
+    parts += [attribute(9, each) for each in one.get("attributes", ())]
+    for event in one.get("events", ()):
+        parts.append(text(11, fixed(1, int(event["timeUnixNano"])) + text(2, "event")))
+    for link in one.get("links", ()):
+        parts.append(text(13, text(1, bytes.fromhex(link["traceId"]))
+                          + text(2, bytes.fromhex(link["spanId"]))))
+    parts.append(varint(16 << 3 | 5) + struct.pack("<I", 257))
+    return b"".join(parts)
+
+
+def request(document):
+    parts = []
+    for each in document["resourceSpans"]:
+        resource = b"".join(attribute(1, one) for one in each["resource"]["attributes"])
+        scopes = b"".join(
+            text(2, text(1, text(1, "scope")) + b"".join(text(2, span(one)) for one in scope["spans"]))
+            for scope in each["scopeSpans"])
+        parts.append(text(1, text(1, resource) + scopes + text(3, "https://schema")))
+    return b"".join(parts)
+
+
+def framed(message, framing):
+    if framing == "fixed32":
+        return struct.pack(">I", len(message)) + message
+    return (varint(len(message)) if framing == "varint" else b"") + message
+
+
+def messages(data, framing):
+    """The messages of a file, without what precedes them."""
+    if framing == "none":
+        return [data]
+    found, at = [], 0
+    while at < len(data):
+        size, shift = 0, 0
+        if framing == "fixed32":
+            size, at = struct.unpack(">I", data[at:at + 4])[0], at + 4
+        else:
+            while True:
+                byte, at = data[at], at + 1
+                size |= (byte & 0x7F) << shift
+                shift += 7
+                if byte < 0x80:
+                    break
+        found.append(data[at:at + size])
+        at += size
+    assert at == len(data)
+    return found
+
+
+def documents(seed, hosts=3, calls=40):
+    """Documents of OTLP JSON, a list per host: calls in both directions, events and links."""
+    rng = random.Random(seed)
+    spans = [[] for _ in range(hosts)]
+    count = 0
+
+    def add(host, trace, parent, kind, begin, end, **more):
+        nonlocal count
+        count += 1
+        spans[host].append({
+            "traceId": f"{trace:032x}", "spanId": f"{count:016x}", "parentSpanId": parent,
+            "name": rng.choice(("get", "put", "a longer name of an operation")), "kind": kind,
+            "startTimeUnixNano": str(begin), "endTimeUnixNano": str(end),
+            "attributes": [{"key": "note", "value": {"stringValue": "x" * rng.randrange(40)}},
+                           {"key": "size", "value": {"intValue": str(rng.randrange(1 << 40))}}],
+            "events": [{"timeUnixNano": str((begin + end) // 2)}] if rng.random() < 0.3 else [],
+            **more})
+        return f"{count:016x}"
+
+    begin = 1_700_000_000_000_000_000
+    for trace in range(1, calls + 1):
+        begin += rng.randrange(1_000_000, 9_000_000)
+        client, server = rng.sample(range(hosts), 2)
+        there, back = rng.randrange(90_000, 300_000), rng.randrange(90_000, 300_000)
+        parent = add(client, trace + (5 << 100), "", 3, begin, begin + 4_000_000)
+        add(server, trace + (5 << 100), parent, 2, begin + there, begin + 4_000_000 - back)
+    return [[{"resourceSpans": [{
+        "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}},
+                                    {"key": "host.name", "value": {"stringValue": f"host{host}"}}]},
+        "scopeSpans": [{"spans": part}]}]} for part in (own[:20], own[20:]) if part]
+        for host, own in enumerate(spans)]
+
+
+def run(*arguments, stdin=None):
+    done = subprocess.run([TOOL, *map(str, arguments)], capture_output=True, timeout=100, check=False,
+                          input=stdin)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def table(*arguments, **more):
+    """The verdict, the clocks and the edges."""
+    code, out, err = run("check", "--json", "--threads", "1", *arguments, **more)
+    if code not in (0, 1, 3):
+        raise AssertionError(err)
+    report = json.loads(out)
+    others = ("archive", "events", "warnings", "notes", "threads", "seconds", "timing")
+    return code, {key: report[key] for key in report if key not in others}
+
+
+def decoded(message):
+    schema = pathlib.Path(__file__).parent
+    done = subprocess.run(["protoc", "--decode", "TracesData", f"-I{schema}", "otlp.proto"],
+                          input=message, capture_output=True, check=True)
+    return done.stdout.decode()
+
+
+def without_times(shown):
+    return re.sub(r"(time_unix_nano): \d+", r"\1", shown)
+
+
+def without_marks(shown):
+    return re.sub(r"\n *attributes \{\n *key: \"entrain.offset_ns\"\n *value \{\n *int_value: -?\d+"
+                  r"\n *\}\n *\}", "", shown)
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="entrain-protobuf-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def json_run(self, seed=1):
+        folder = self.folder / f"json{seed}"
+        folder.mkdir()
+        for host, own in enumerate(documents(seed)):
+            (folder / f"host{host}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in own))
+        return folder
+
+    def run_of(self, framing, seed=1, source=None):
+        """The same spans as Protobuf."""
+        source = source or self.json_run(seed)
+        folder = self.folder / f"{framing}-{source.name}"
+        folder.mkdir()
+        for file in sorted(source.glob("*.jsonl")):
+            data = b"".join(framed(request(json.loads(line)), framing)
+                            for line in file.read_text().splitlines())
+            (folder / f"{file.stem}.pb").write_bytes(data)
+        return folder
+
+    def made(self, verb, path, output, *more):
+        code, _, err = run(verb, path, "-o", self.folder / output, *more)
+        self.assertEqual(code, 0, err)
+        return self.folder / output
+
+
+class Protobuf(Base):
+    def test_protobuf_is_read_as_json_is(self):
+        source = self.json_run()
+        wrong = self.made("distort", source, "json-wrong", "--seed", "7", "--offset-s", "0.02")
+        for spans in (source, wrong):
+            expected = table(spans)
+            for framing in FRAMINGS:
+                with self.subTest(spans.name, framing=framing):
+                    self.assertEqual(table(self.run_of(framing, source=spans)), expected)
+        self.assertEqual(expected[0], 1)
+
+    def test_distort_and_correct_lead_back(self):
+        for framing in FRAMINGS:
+            with self.subTest(framing):
+                truth = self.run_of(framing, seed=FRAMINGS.index(framing) + 2)
+                wrong = self.made("distort", truth, f"{framing}-wrong", "--seed", "7",
+                                  "--offset-s", "0.02")
+                self.assertEqual(table(wrong)[0], 1)
+                right = self.made("correct", wrong, f"{framing}-right")
+                self.assertEqual(table(right)[0], 0)
+                code, out, err = run("compare", right, truth, "--json")
+                self.assertEqual(code, 0, err)
+                means = [one["mean_s"] for one in json.loads(out)["locations"]]
+                self.assertLess(max(means) - min(means), 300e-6)  # less than a call's way
+
+    def test_only_times_differ(self):
+        for framing in FRAMINGS:
+            truth = self.run_of(framing, seed=FRAMINGS.index(framing) + 2)
+            for more in ((), ("--mark-offsets",)):
+                with self.subTest(framing, more=more):
+                    name = f"{framing}-{len(more)}"
+                    wrong = self.made("distort", truth, f"{name}-w", "--offset-s", "0.02")
+                    right = self.made("correct", wrong, f"{name}-r", *more)
+                    moved = marks = 0
+                    for file in sorted(wrong.glob("*.pb")):
+                        old = messages(file.read_bytes(), framing)
+                        new = messages((right / file.name).read_bytes(), framing)
+                        self.assertEqual(len(old), len(new))
+                        for before, after in zip(old, new):
+                            shown = decoded(after)
+                            marks += shown.count("entrain.offset_ns")
+                            self.assertEqual(without_times(decoded(before)),
+                                             without_marks(without_times(shown)))
+                            moved += before != after
+                            if not more:
+                                self.assertEqual(len(before), len(after))
+                    self.assertGreater(moved, 0)
+                    self.assertEqual(marks > 0, bool(more))
+
+    def test_packed_files_and_standard_input(self):
+        source = self.json_run()
+        framed_run = self.run_of("fixed32", source=source)
+        one = self.folder / "one.pb.gz"
+        one.write_bytes(gzip.compress(b"".join(
+            file.read_bytes() for file in sorted(framed_run.glob("*.pb")))))
+        lines = self.folder / "one.jsonl"
+        lines.write_text("".join(file.read_text() for file in sorted(source.glob("*.jsonl"))))
+        expected = table(lines)
+        self.assertEqual(table(one), expected)
+        self.assertEqual(table("-", stdin=one.read_bytes()), expected)
+        self.assertEqual(table("-", stdin=gzip.decompress(one.read_bytes())), expected)
+        wrong = self.made("distort", one, "wrong.pb.gz", "--offset-s", "0.02")
+        right = self.made("correct", wrong, "right.pb.gz")
+        self.assertEqual(len(gzip.decompress(right.read_bytes())),
+                         len(gzip.decompress(one.read_bytes())))
+
+    def test_messages_packed_one_by_one_are_packed_again(self):
+        if shutil.which("zstd") is None:
+            self.skipTest("there is no zstd")
+
+        def packed(data):
+            return subprocess.run(["zstd", "-q", "-c"], input=data, capture_output=True,
+                                  check=True).stdout
+
+        def unpacked(data):
+            return subprocess.run(["zstd", "-q", "-d", "-c"], input=data, capture_output=True,
+                                  check=True).stdout
+        parts = [one for own in documents(1) for one in own]
+        plain = self.folder / "plain.jsonl"
+        plain.write_text("".join(json.dumps(one) + "\n" for one in parts))
+        for name, encode in (("z.pb", request), ("z.json", lambda one: json.dumps(one).encode())):
+            with self.subTest(name):
+                file = self.folder / name
+                file.write_bytes(b"".join(framed(packed(encode(one)), "fixed32") for one in parts))
+                self.assertEqual(table(file), table(plain))
+                wrong = self.made("distort", file, f"wrong-{name}", "--offset-s", "0.02")
+                right = self.made("correct", wrong, f"right-{name}")
+                self.assertEqual(table(right)[0], 0)
+                before, after = ([unpacked(one) for one in messages(path.read_bytes(), "fixed32")]
+                                 for path in (file, right))
+                self.assertEqual([len(one) for one in before], [len(one) for one in after])
+                if name == "z.pb":
+                    self.assertEqual([without_times(decoded(one)) for one in before],
+                                     [without_times(decoded(one)) for one in after])
+                file.write_bytes(file.read_bytes()[:-9])
+                self.assertIn(run("check", file)[0], (0, 1, 3))
+                file.write_bytes(file.read_bytes()[:400] + bytes(50) + file.read_bytes()[450:])
+                self.assertEqual(run("check", file)[0], 2)
+
+    def test_hostile_files_are_refused_in_one_sentence(self):
+        good = request(documents(1)[0][0])
+        deep = b""
+        for _ in range(5000):
+            deep = text(5, text(1, deep))
+        one = text(1, bytes(15) + b"\1") + text(2, bytes(7) + b"\1") + fixed(7, 1 << 60) + fixed(
+            8, (1 << 60) + 5)
+        nested = text(1, text(2, text(2, one + text(9, text(1, "a") + text(2, deep)))))
+        cases = {
+            "cut": good[:-20],
+            "cut-early": good[:3],
+            "huge": b"\x0a\xff\xff\xff\xff\x7f" + good,
+            "huge-frame": b"\xff\xff\xff\xff" + good,
+            "overlong": good + b"\x0a" + b"\x80" * 11 + b"\1",
+            "other": good + b"\x0b",
+            "group": text(1, text(2, text(2, one + b"\x53\x54"))),
+            "inside": text(1, text(2, text(2, one + b"\x5a\x05\x09\x01\x02\x03\x04"))),
+            "nested": nested,
+            "no-span": text(1, text(1, attribute(1, {"key": "host.name",
+                                                     "value": {"stringValue": "a"}}))),
+            "max-time": text(1, text(2, text(2, text(1, b"\1") + text(2, b"\2")
+                                             + fixed(7, (1 << 64) - 1) + fixed(8, (1 << 64) - 1)))),
+            "bytes": text(1, text(2, text(2, one + text(5, b"\xff\xfe\x1b[31m") + text(1, b"\1" * 99)))),
+        }
+        for name, data in cases.items():
+            for verb in ("check", "info"):
+                with self.subTest(name, verb=verb):
+                    path = self.folder / f"{name}.pb"
+                    path.write_bytes(data)
+                    code, _, err = run(verb, path)
+                    self.assertIn(code, (0, 1, 2, 3), err)
+                    if code == 2:
+                        self.assertEqual(len(err.strip().splitlines()) > 0, True)
+                        self.assertNotIn("exception", err)
+                    self.assertNotIn("\x1b[31m", err)
+
+
+def rows_of(source, times=str, header="traceId,spanId,parentSpanId,host,name,kind,start,end"):
+    """The spans of a run as rows of CSV, without the names of what is in no column."""
+    rows = [header]
+    for file in sorted(source.glob("*.jsonl")):
+        for line in file.read_text().splitlines():
+            for each in json.loads(line)["resourceSpans"]:
+                host = each["resource"]["attributes"][1]["value"]["stringValue"]
+                for one in each["scopeSpans"][0]["spans"]:
+                    rows.append(",".join((one["traceId"], one["spanId"], one["parentSpanId"], host,
+                                          f'"{one["name"]}"', str(one["kind"]),
+                                          times(int(one["startTimeUnixNano"])),
+                                          times(int(one["endTimeUnixNano"])))))
+    return "".join(row + "\r\n" for row in rows)
+
+
+class Tables(Base):
+    def put(self, name, content):
+        (self.folder / name).write_bytes(content.encode())
+        return self.folder / name
+
+    def test_a_table_is_read_as_json_is(self):
+        source = self.json_run()
+        wrong = self.made("distort", source, "json-wrong", "--seed", "7", "--offset-s", "0.02")
+        for spans in (source, wrong):
+            self.assertEqual(table(self.put(f"{spans.name}.csv", rows_of(spans))), table(spans))
+
+    def test_only_times_differ(self):
+        truth = self.put("truth.csv", rows_of(self.json_run()))
+        wrong = self.made("distort", truth, "wrong.csv", "--seed", "7", "--offset-s", "0.02")
+        self.assertEqual(table(wrong)[0], 1)
+        right = self.made("correct", wrong, "right.csv")
+        self.assertEqual(table(right)[0], 0)
+        texts = [path.read_bytes().decode() for path in (truth, wrong, right)]
+        self.assertNotEqual(texts[1], texts[2])
+        plain = [re.sub(r",\d{19}", ",T", text) for text in texts]
+        self.assertEqual(plain[0], plain[1])
+        self.assertEqual(plain[0], plain[2])
+        code, out, err = run("compare", right, truth, "--json")
+        self.assertEqual(code, 0, err)
+        means = [one["mean_s"] for one in json.loads(out)["locations"]]
+        self.assertLess(max(means) - min(means), 300e-6)
+
+    def test_edges_and_export(self):
+        spans = self.put("spans.csv", rows_of(self.json_run()))
+        self.made("edges", spans, "edges.csv")
+        self.made("export", spans, "view.pftrace", "--to", "perfetto")
+        self.made("report", spans, "page.html")
+
+    def test_hostile_tables_are_refused_in_one_sentence(self):
+        head = "trace,span,parent,host,start,end\n"
+        row = "1,1,,a,1700000000000000000,1700000000000000001\n"
+        many = ",".join(f"c{i}" for i in range(1_000_000))
+        cases = {
+            "no-header": row + row,
+            "no-rows": head,
+            "twice": "trace,span,parent,host,start,start,end\n" + row,
+            "fields": head + "1,2,3\n",
+            "quote": head + row + '1,1,"a,1\n' * 3,
+            "many": f"trace,span,{many},start,end\n" + row,
+            "many-first": f"trace,span,start,end,{many}\n" + row,
+            "large": head + row.replace("1700000000000000001", "9" * 400),
+            "negative": head + row.replace("1700000000000000000", "-5"),
+            "cut": (head + row)[:-9],
+            "nul": head + row + "\0" * 50,
+            "words": head + row.replace("1700000000000000000", "soon"),
+            "long": head + row.replace("a", "a" * 3_000_000),
+        }
+        for name, content in cases.items():
+            with self.subTest(name):
+                code, out, err = run("check", self.put(f"{name}.csv", content))
+                self.assertIn(code, (0, 1, 2, 3), err)
+                if code == 2:
+                    self.assertEqual(out, "")
+                    self.assertTrue(err.startswith("entrain: "), err)
+                    self.assertNotIn("exception", err)
+
+
+if __name__ == "__main__":
+    TOOL = sys.argv.pop(1)
+    unittest.main(verbosity=0)
