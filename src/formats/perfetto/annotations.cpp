@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <protozero/pbf_message.hpp>
 
 #include "formats/json/scanner.hpp"
 #include "formats/perfetto/fields.hpp"
@@ -20,17 +19,12 @@ constexpr int k_most_nested = 100;  ///< as other readers of protobuf allow
 /// Bytes of an event's arguments: many may refer to one long interned text.
 constexpr std::size_t k_most_arguments = std::size_t{1} << 26;
 
-constexpr std::uint32_t k_name =
-    protozero::tag_and_type(NoteField::name, protozero::pbf_wire_type::length_delimited);
-constexpr std::uint32_t k_name_iid =
-    protozero::tag_and_type(NoteField::name_iid, protozero::pbf_wire_type::varint);
-
 void separate(std::string& to) {
   if (to.back() != '{' && to.back() != '[') to += ", ";
 }
 
 template <class Number>
-void add_whole(Number number, std::string& to) {
+void add_number(Number number, std::string& to) {
   const fmt::format_int text(number);
   to.append(text.data(), text.size());
 }
@@ -69,19 +63,13 @@ class AnnotationText {
     if (to_.size() > k_most_arguments) return;
     separate(to_);
     to_ += '"';
-    protozero::pbf_message<NoteField> fields(annotation.data(), annotation.size());
-    while (fields.next()) {  // nearly always the first one
-      if (fields.tag_and_type() == k_name) {
-        const protozero::data_view name = fields.get_view();
-        escape({name.data(), name.size()}, to_);
-        break;
-      }
-      if (fields.tag_and_type() == k_name_iid) {
-        to_ += state_.name(Names::note, fields.get_uint64());
-        break;
-      }
-      fields.skip();
-    }
+    bool has_name = false;
+    for_each_field<NoteField>(annotation, [&](NoteField field, const Value& value) {
+      if (has_name) return;
+      has_name = field == NoteField::name || field == NoteField::name_iid;
+      if (field == NoteField::name) escape(value.bytes, to_);
+      if (field == NoteField::name_iid) to_ += state_.name(Names::note, value.number);
+    });
     to_ += "\": ";
     add_value(annotation, depth);
   }
@@ -109,10 +97,10 @@ class AnnotationText {
           to_ += value.number != 0 ? "true" : "false";
           break;
         case NoteField::uint_value:
-          add_whole(value.number, to_);
+          add_number(value.number, to_);
           break;
         case NoteField::int_value:
-          add_whole(value.integer(), to_);
+          add_number(value.integer(), to_);
           break;
         case NoteField::double_value:
           add_double(value.number, to_);

@@ -6,16 +6,6 @@
 namespace entrain::perfetto {
 
 std::uint64_t InternedNames::number(std::string_view text) {
-  // Events of a kind have equal keys in one order, so that a comparison is mostly enough.
-  const std::uint64_t guess = followers_[last_];
-  if (guess > 0 && all_[guess - 1] == text) return last_ = guess;
-  const std::uint64_t found = find(text);
-  followers_.resize(all_.size() + 1);
-  followers_[last_] = found;
-  return last_ = found;
-}
-
-std::uint64_t InternedNames::find(std::string_view text) {
   constexpr std::size_t k_most_probes = 32;
   const std::size_t hash = std::hash<std::string_view>{}(text);
   for (std::size_t probe = 0; probe < k_most_probes; ++probe) {

@@ -80,11 +80,7 @@ class InternedNames {
   static constexpr std::size_t k_slots = std::size_t{1} << 16;
   static constexpr std::size_t k_most_bytes = std::size_t{1} << 24;
 
-  [[nodiscard]] std::uint64_t find(std::string_view text);
-
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(k_slots);  ///< numbers; 0: free
-  std::vector<std::uint64_t> followers_{0};  ///< for each number, the one that followed it last
-  std::uint64_t last_ = 0;
   std::vector<std::string> all_;
   std::size_t bytes_ = 0;
 };

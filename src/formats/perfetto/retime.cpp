@@ -25,7 +25,7 @@ struct ClockSync {
     [[nodiscard]] std::uint64_t value(std::uint32_t clock) const {
       std::uint64_t value = 0;
       for (const Reading& one : readings) {
-        if (one.clock != clock) continue;
+        if (one.clock != clock || one.stored.at == nullptr) continue;
         value = static_cast<std::uint64_t>(one.value) + static_cast<std::uint64_t>(shift);
       }
       return value;
