@@ -98,7 +98,7 @@ class Run : public formats::Recording {
                                                  std::span<const ClockMap> maps,
                                                  LinkKind kind) const override;
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
-      const fs::path& folder) const override;
+      const fs::path& folder, std::span<const ClockMap>) const override;
   [[nodiscard]] formats::ConstantShifts whole_shifts(WriteMode mode, const trace::Trace& trace,
                                                      std::span<const ClockMap> maps) const override;
   [[nodiscard]] std::uint64_t latest_stamp() const override { return std::uint64_t{1} << 62; }
@@ -373,7 +373,8 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
   return links;
 }
 
-Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder) const {
+Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder,
+                                                           std::span<const ClockMap>) const {
   std::vector<fs::path> copies;
   for (std::size_t r = 0; r < roots_.size(); ++r) copies.push_back(root_in(folder, r));
   TRY_ASSIGN(std::unique_ptr<Run> written, read_run(std::move(copies), rules_));

@@ -78,7 +78,7 @@ class Run : public formats::Recording {
   }
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
-      const fs::path& folder) const override {
+      const fs::path& folder, std::span<const ClockMap>) const override {
     TRY_ASSIGN(Trace written, read_trace(folder / trace_.path.filename(), trace_.max_unpacked));
     auto run = std::make_unique<Run>(std::move(written));
     if (run->events == events && run->calls == calls &&
