@@ -142,9 +142,9 @@ TEST(SynthTool, writes_many_locations_with_few_open_files) {
   const TempFolder scratch;
   const unsigned locations = every_repetition() ? 20'000 : 2'000, events = 50 * locations;
   std::vector<std::string> command{ENTRAIN_BINARY};
-  const auto arguments = synth_of(
-      scratch / "a", std::to_string(events),
-      {"--locations", std::to_string(locations), "--pattern", "stencil2d", "--json"});
+  const auto arguments =
+      synth_of(scratch / "a", std::to_string(events),
+               {"--locations", std::to_string(locations), "--pattern", "stencil2d", "--json"});
   command.insert(command.end(), arguments.begin(), arguments.end());
   const ChildLimits limits{.timeout_s = 100, .open_files = every_repetition() ? 1024u : 128u};
   const ChildOutcome written = run_program(command, limits);
