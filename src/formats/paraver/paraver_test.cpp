@@ -50,7 +50,7 @@ class Paraver : public testing::Test {
     std::filesystem::create_directory(folder_ / "out");
     EXPECT_TRUE(run->write(folder_ / "out", maps));
     const auto bytes = read_file(folder_ / "out/run.prv", 1 << 20);
-    EXPECT_TRUE(run->read_back(folder_ / "out"));
+    EXPECT_TRUE(run->read_back(folder_ / "out", maps));
     std::filesystem::remove_all(folder_ / "out");
     return {bytes->begin(), bytes->end()};
   }

@@ -17,8 +17,9 @@
 /// The one place that chooses the format of a trace.
 ///
 /// A folder with an OTF2 anchor, and a file of another name than those of JSON, is an OTF2 archive.
-/// Other files and folders hold a trace of Paraver, or JSON: spans of services if they begin like
-/// some, else training runs.
+/// Folders of CTF traces are one run. Other files and folders hold a trace of Paraver; spans of
+/// services if they begin like some, in JSON, as Protobuf or in tables of CSV; else training runs,
+/// in JSON or of Perfetto.
 namespace entrain::formats {
 
 /// The path of a trace, or the paths of several files or archives that are one run; "-" is standard

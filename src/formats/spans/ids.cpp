@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/spans/ids.hpp"
 
+#include <algorithm>
 #include <functional>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -42,10 +42,35 @@ std::uint32_t SpanIds::number(std::string_view trace, std::string_view id) {
   if (key.is_text) key.high = 0, key.low = texts_.number(trace);
   key.id_is_text = !read_hex(id, key.id);
   if (key.id_is_text) key.id = texts_.number(id);
-  const auto next = static_cast<std::uint32_t>(keys_.size());
-  const auto [number, is_new] = numbers_.insert(key, next);
-  if (is_new) keys_.push_back(key);
-  return *number;
+  if (keys_.size() * 2 >= slots_.size()) grow();
+  const auto hash = static_cast<std::uint32_t>(hash_of(key));
+  Slot& slot = slots_[slot_of(key, hash)];
+  if (slot.number == k_none) {
+    slot = {hash, static_cast<std::uint32_t>(keys_.size())};
+    keys_.push_back(key);
+  }
+  return slot.number;
+}
+
+std::size_t SpanIds::slot_of(const Key& key, std::uint32_t hash) const {
+  std::size_t at = hash & (slots_.size() - 1);
+  while (slots_[at].number != k_none &&
+         (slots_[at].hash != hash || !(keys_[slots_[at].number] == key))) {
+    at = (at + 1) & (slots_.size() - 1);
+  }
+  return at;
+}
+
+void SpanIds::grow() {
+  constexpr std::size_t k_least_slots = 16;
+  std::vector<Slot> old(std::max(k_least_slots, 2 * slots_.size()));
+  old.swap(slots_);
+  for (const Slot& slot : old) {
+    if (slot.number == k_none) continue;
+    std::size_t at = slot.hash & (slots_.size() - 1);
+    while (slots_[at].number != k_none) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = slot;
+  }
 }
 
 std::string SpanIds::trace_of(std::uint32_t number) const {
@@ -68,7 +93,7 @@ std::uint64_t SpanIds::hash_of(std::uint32_t number) const {
   };
   if (key.is_text) key.low = hash_of_text(key.low);
   if (key.id_is_text) key.id = hash_of_text(key.id);
-  return KeyHash{}(key);
+  return hash_of(key);
 }
 
 std::vector<std::uint32_t> SpanIds::wholes() const {
@@ -89,7 +114,9 @@ std::vector<std::uint32_t> SpanIds::wholes() const {
     if (key.is_text || key.high == 0 || *traces.find(key.low) != key.high) continue;
     Key half = key;
     half.high = 0;
-    if (const std::uint32_t* const number = numbers_.find(half)) whole_of[*number] = i;
+    const std::uint32_t number =
+        slots_[slot_of(half, static_cast<std::uint32_t>(hash_of(half)))].number;
+    if (number != k_none) whole_of[number] = i;
   }
   return whole_of;
 }

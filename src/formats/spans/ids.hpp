@@ -37,15 +37,20 @@ class SpanIds {
 
     friend bool operator==(const Key&, const Key&) = default;
   };
-  struct KeyHash {
-    std::uint64_t operator()(const Key& key) const {
-      const std::uint64_t texts = (key.is_text ? 1U : 0U) + (key.id_is_text ? 2U : 0U);
-      return mix(key.id + mix(key.low + mix(key.high + texts)));
-    }
+  /// A place in the table of numbers. Keys lie elsewhere: their table would not fit into caches.
+  struct Slot {
+    std::uint32_t hash = 0, number = k_none;
   };
+  static std::uint64_t hash_of(const Key& key) {
+    const std::uint64_t texts = (key.is_text ? 1U : 0U) + (key.id_is_text ? 2U : 0U);
+    return mix(key.id + mix(key.low + mix(key.high + texts)));
+  }
+  /// The slot of a key, or the one that it would take. The table must not be empty.
+  [[nodiscard]] std::size_t slot_of(const Key& key, std::uint32_t hash) const;
+  void grow();
 
   std::vector<Key> keys_;
-  FlatMap<Key, std::uint32_t, KeyHash> numbers_;
+  std::vector<Slot> slots_;  ///< open addressing; a power of two
   NameTable texts_;
 };
 

@@ -52,30 +52,25 @@ class Costs {
     }
     std::swap(pieces_, wide_);
   }
-  void limit(std::int32_t most) {
-    for (Piece& piece : pieces_) piece.bits = std::min(piece.bits, most);
-    merge();
-  }
-  void add(const Bound& bound) {
+  /// No offset costs more than `most`; then each pays for the bound if it does not hold.
+  void limit_and_add(std::int32_t most, const Bound& bound) {
     const std::int64_t first = bound.is_upper ? bound.offset + 1 : bound.offset;
-    auto at = std::ranges::upper_bound(pieces_, first, {}, &Piece::first);
-    if (std::prev(at)->first == first) {
-      --at;
-    } else {
-      at = pieces_.insert(at, {first, std::prev(at)->bits});
+    const std::int32_t below = bound.is_upper ? 0 : bound.price, above = bound.price - below;
+    wide_.clear();
+    const auto push = [&](std::int64_t from, std::int32_t bits) {
+      if (wide_.empty() || wide_.back().bits != bits) wide_.push_back({from, bits});
+    };
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const std::int64_t from = pieces_[i].first;
+      const std::int64_t end = i + 1 < pieces_.size() ? pieces_[i + 1].first : -k_lowest;
+      const std::int32_t bits = std::min(pieces_[i].bits, most);
+      if (from < first) push(from, bits + below);
+      if (end > first) push(std::max(from, first), bits + above);
     }
-    const auto [from, to] =
-        bound.is_upper ? std::pair(at, pieces_.end()) : std::pair(pieces_.begin(), at);
-    std::for_each(from, to, [&](Piece& piece) { piece.bits += bound.price; });
-    merge();
+    std::swap(pieces_, wide_);
   }
 
  private:
-  void merge() {
-    const auto same = [](const Piece& a, const Piece& b) { return a.bits == b.bits; };
-    pieces_.erase(std::unique(pieces_.begin(), pieces_.end(), same), pieces_.end());
-  }
-
   std::vector<Piece> pieces_, wide_;
   std::vector<std::int64_t> ends_;  ///< ends of wide_ before they moved
 };
@@ -125,9 +120,8 @@ class Search {
         costs.widen(more);
       }
       const std::int32_t least = costs.least();
-      costs.limit(std::min(least, right) + ClockPrices::step);
+      costs.limit_and_add(std::min(least, right) + ClockPrices::step, bounds[i]);
       right = std::min(right, least + ClockPrices::step);
-      costs.add(bounds[i]);
       right += holds(bounds[i], 0) ? 0 : bounds[i].price;
       first_.push_back(pieces_.size());
       pieces_.insert(pieces_.end(), costs.pieces().begin(), costs.pieces().end());
@@ -150,7 +144,9 @@ class Search {
   /// By how much an offset may have changed before a bound.
   [[nodiscard]] std::int64_t reach(std::size_t i) const {
     if (i == 0) return 0;
+    constexpr std::int64_t k_short = std::int64_t{1} << 50;
     const Int128 time = Int128{bounds_[i].time} - bounds_[i - 1].time;
+    if (time < k_short) return static_cast<std::int64_t>(time) * ppm_ / k_million + 1;  // faster
     return static_cast<std::int64_t>(time * ppm_ / k_million) + 1;
   }
   [[nodiscard]] std::span<const Piece> costs(std::size_t i) const {
@@ -165,11 +161,15 @@ class Search {
   /// The offset after the bound before.
   [[nodiscard]] std::optional<std::int64_t> before(std::size_t i,
                                                    std::optional<std::int64_t> offset) const {
-    std::int32_t jump = 0;
-    const std::optional<std::int64_t> other = best(i - 1, jump);
-    if (!offset) return right_[i - 1] <= jump + ClockPrices::step ? std::nullopt : other;
-    const Choice near = cheapest(costs(i - 1), *offset - reach(i), *offset + reach(i), *offset);
-    return near.bits <= jump + ClockPrices::step ? near.offset : other;
+    const std::int32_t least = std::ranges::min_element(costs(i - 1), {}, &Piece::bits)->bits;
+    const std::int32_t jump = std::min(least, right_[i - 1]) + ClockPrices::step;
+    if (!offset && right_[i - 1] <= jump) return std::nullopt;
+    if (offset) {
+      const Choice near = cheapest(costs(i - 1), *offset - reach(i), *offset + reach(i), *offset);
+      if (near.bits <= jump) return near.offset;
+    }
+    std::int32_t bits = 0;
+    return best(i - 1, bits);
   }
 
   std::span<const Bound> bounds_;

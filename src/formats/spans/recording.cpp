@@ -399,9 +399,10 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
                                       std::uint64_t max_unpacked, const Known* known) {
   Spans spans;
   std::vector<SourceFile> sources;
+  std::vector<Stamp> stamps;
   for (const fs::path& file : files) {
     TRY_ASSIGN(SpanText document, load(file, max_unpacked));
-    std::vector<Stamp> stamps;
+    stamps.clear();
     const std::uint64_t cut_before = spans.cut_files;
     TRY(read(document.text, file.string(), spans, stamps));
     if (document.cut) spans.cut_files = cut_before + 1;

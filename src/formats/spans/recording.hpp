@@ -11,8 +11,9 @@
 
 namespace entrain::spans {
 
-/// True if a file, plain or packed, begins like spans in OTLP JSON, Jaeger JSON or Zipkin JSON.
-/// Ignores its name. Reads at most its first 64 KiB.
+/// True if a file, plain or packed, begins like spans in OTLP JSON, Jaeger JSON or Zipkin JSON, as
+/// Protobuf (protobuf.hpp), or in a table (span_table.hpp). Ignores its name. Reads at most its
+/// first 64 KiB.
 Result<bool> are_spans(const std::filesystem::path& file);
 
 /// True if such a file can be read and contains no span, not even one without a time.
