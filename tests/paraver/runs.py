@@ -156,7 +156,7 @@ class Hostile(Base):
         for _ in range(60):
             damaged = bytearray(text)
             for _ in range(rng.randrange(1, 6)):
-                damaged[rng.randrange(len(text))] = rng.choice(b"0123456789:,()c#\n\r\x00\xff-")
+                damaged[rng.randrange(rng.choice((80, len(text))))] = rng.choice(b"0123456789:,()c#\n\r\x00\xff-")
             cases.append(bytes(damaged))
         cases += [text.replace(b":1:", b":18446744073709551616:", 50), text.replace(b"\n", b""), text * 2,
                   gzip.compress(text)[:-200], gzip.compress(text) + b"x"]
