@@ -44,19 +44,19 @@ unsigned members_at_work(const trace::Trace& trace, unsigned threads) {
 }
 
 TEST(Workers, threads_share_out_a_large_trace) {
-  EXPECT_EQ(members_at_work(trace_of(4, 5'000), 3), 3u);
-  EXPECT_EQ(members_at_work(trace_of(4, 5'000), 1), 1u);
+  EXPECT_EQ(members_at_work(trace_of(4, 80'000), 3), 3u);
+  EXPECT_EQ(members_at_work(trace_of(4, 80'000), 1), 1u);
 }
 
 TEST(Workers, a_small_trace_and_one_process_need_no_team) {
   EXPECT_EQ(members_at_work(trace_of(4, 10), 3), 1u);
-  EXPECT_EQ(members_at_work(trace_of(1, 20'000), 3), 1u);
+  EXPECT_EQ(members_at_work(trace_of(1, 300'000), 3), 1u);
   EXPECT_EQ(members_at_work(trace_of(0, 0), 3), 1u);
 }
 
 TEST(Workers, an_error_of_a_member_is_returned) {
   Workers workers(2);
-  const trace::Trace trace = trace_of(4, 5'000);
+  const trace::Trace trace = trace_of(4, 80'000);
   const auto failed = workers.run(trace, trace::undivided(trace.definitions),
                                   [&](const trace::Share& share, unsigned) -> Result<void> {
                                     if (share.team.rank() == 1) return fail(ErrorKind::input, "no");
