@@ -101,6 +101,8 @@ class Reader {
   /// `at`: position of the piece with the row in the text.
   void table_row(std::span<const std::string_view> cells, std::string_view piece, std::size_t at,
                  const TableUnits& units);
+  /// Sets the roles of the spans of a table that names none: servers, and clients that are none.
+  void conclude_roles(std::span<Span> own);
 
   // jaeger.cpp
   bool jaeger(value data);

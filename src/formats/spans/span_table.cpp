@@ -308,6 +308,26 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
   take(draft, k_ns, !has_end, clock);
 }
 
+/// A span whose parent is of another clock was called by it.
+void Reader::conclude_roles(std::span<Span> own) {
+  const auto group_of = [&](const Span& span) { return spans_.facts[span.clock].group; };
+  std::vector<Span*> of_id(spans_.ids.size(), nullptr);
+  for (Span& span : own) {
+    if (of_id[span.id] == nullptr) of_id[span.id] = &span;
+  }
+  const auto caller_of = [&](const Span& span) {
+    Span* const parent = span.parent == k_none ? nullptr : of_id[span.parent];
+    return parent == nullptr || group_of(*parent) == group_of(span) ? nullptr : parent;
+  };
+  for (Span& span : own) {
+    if (caller_of(span) != nullptr) span.role = Role::server;
+  }
+  for (const Span& span : own) {
+    Span* const caller = caller_of(span);
+    if (caller != nullptr && caller->role != Role::server) caller->role = Role::client;
+  }
+}
+
 Result<void> Reader::table() {
   constexpr std::size_t k_most_rows = 1000;
   form_ = Stamp::Form::cell;
@@ -340,6 +360,7 @@ Result<void> Reader::table() {
     TRY(done);
   }
   settle(before, [](const std::string&) { return Place(); });
+  if (!reader.has(k_kind)) conclude_roles(std::span(spans_.all).subspan(before.spans));
   for (Stamp& stamp : std::span(stamps_).subspan(before.stamps)) {
     stamp.decimals = most_decimals_[stamp.decimals];
     for (std::uint8_t i = 0; i < most_decimals_[k_start]; ++i) {

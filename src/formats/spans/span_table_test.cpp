@@ -42,6 +42,17 @@ TEST(SpanTable, columns_and_units_are_guessed_and_named) {
                 "in us"});
 }
 
+TEST(SpanTable, roles_follow_from_calls_where_no_column_names_them) {
+  const Read read = read_all(
+      "trace,span,parent,pod,start_us,end_us\n1,3,2,b,12,18\n1,1,,a,5,30\n1,2,1,a,10,20\n"
+      "1,4,3,c,13,15\n");
+  const auto role_of_span = [&](std::size_t i) { return read.spans.all[i].role; };
+  EXPECT_EQ(role_of_span(0), Role::server);
+  EXPECT_EQ(role_of_span(1), Role::internal);
+  EXPECT_EQ(role_of_span(2), Role::client);
+  EXPECT_EQ(role_of_span(3), Role::server);
+}
+
 TEST(SpanTable, all_but_the_times_stays) {
   const std::string text =
       "\xEF\xBB\xBF# exported\r\nservice;\"trace\";span;start;duration;kind\r\n"
