@@ -44,7 +44,7 @@ void add_archive(OptionSet& set, std::vector<std::string>& target, const char* h
       fmt::format("{} Several archives are one run. Or the files of a training run (JSON, "
                   "or .pftrace of Perfetto) or of spans of services (JSON), plain or "
                   "packed (.gz, .zst): their folder, or one after the other; - is "
-                  "standard input.",
+                  "standard input. Or a folder of CTF traces.",
                   help));
 }
 

@@ -18,7 +18,7 @@
 ///
 /// A folder with an OTF2 anchor, and a file of another name than those of JSON, is an OTF2 archive.
 /// Other files and folders hold JSON: spans of services if they begin like some, else training
-/// runs.
+/// runs. A folder without any of these holds CTF traces if there are some in it.
 namespace entrain::formats {
 
 /// The path of a trace, or the paths of several files or archives that are one run; "-" is standard
@@ -26,7 +26,8 @@ namespace entrain::formats {
 using Paths = std::vector<std::filesystem::path>;
 
 /// Opens a trace. `max_unpacked`, `match`: as in CheckOptions. Errors: those of reading;
-/// ErrorKind::usage for several paths of which one is a file of JSON and one is not.
+/// ErrorKind::usage for several paths of which one is a file of JSON and one is not, and for
+/// `match` with another format than CTF.
 Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
                                      std::uint64_t max_unpacked = 0,
                                      std::span<const std::string> match = {});
