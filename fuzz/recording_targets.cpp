@@ -130,7 +130,7 @@ void write_and_read_back(const Recording& recording, const fs::path& output, con
       finding("more than times differs");
     }
   }
-  const auto back = recording.read_back(output);
+  const auto back = recording.read_back(output, maps);
   if (!back) finding("what was written is not what was read: " + back.error().message);
   if ((*back)->calls != recording.calls) finding("calls were lost");
   expect_moved(recording, **back, maps, format);

@@ -41,10 +41,10 @@ int exit_code_of(Verdict verdict) {
 void add_archive(OptionSet& set, std::vector<std::string>& target, const char* help) {
   set.arguments(
       "ARCHIVE", target,
-      fmt::format("{} Several archives are one run. Or the files of a training run (JSON, or .pftrace "
-                  "of Perfetto) or of spans of services (JSON, Protobuf, CSV), or a trace of "
-                  "Paraver (.prv), plain or packed (.gz, .zst): their folder, or one after the "
-                  "other; - is standard input.",
+      fmt::format("{} Several archives are one run. Or the files of a training run (JSON, or "
+                  ".pftrace of Perfetto) or of spans of services (JSON, Protobuf, CSV), or a trace "
+                  "of Paraver (.prv), plain or packed (.gz, .zst): their folder, or one after the "
+                  "other; - is standard input. Or a folder of CTF traces.",
                   help));
 }
 

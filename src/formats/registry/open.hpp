@@ -17,9 +17,9 @@
 /// The one place that chooses the format of a trace.
 ///
 /// A folder with an OTF2 anchor, and a file of another name than those of JSON, is an OTF2 archive.
-/// Folders of CTF traces are one run. Other files and folders hold a trace of Paraver; spans of
-/// services if they begin like some, in JSON, as Protobuf or in tables of CSV; else training runs,
-/// in JSON or of Perfetto.
+/// Other files and folders hold a trace of Paraver; spans of services if they begin like some, in
+/// JSON, as Protobuf or in tables of CSV; else training runs, in JSON or of Perfetto. A folder
+/// without any of these holds CTF traces if there are some in it.
 namespace entrain::formats {
 
 /// The path of a trace, or the paths of several files or archives that are one run; "-" is standard
@@ -27,7 +27,8 @@ namespace entrain::formats {
 using Paths = std::vector<std::filesystem::path>;
 
 /// Opens a trace. `max_unpacked`, `match`: as in CheckOptions. Errors: those of reading;
-/// ErrorKind::usage for several paths of which one is a file of JSON and one is not.
+/// ErrorKind::usage for several paths of which one is a file of JSON and one is not, and for
+/// `match` with another format than CTF.
 Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
                                      std::uint64_t max_unpacked = 0,
                                      std::span<const std::string> match = {});
