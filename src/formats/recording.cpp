@@ -203,6 +203,12 @@ Result<void> Recording::check_options(const CheckOptions& options) const {
 
 /// Files of one name from several folders would have one copy.
 Result<void> Recording::check_writable(WriteMode mode, bool mark_offsets) const {
+  if (is_summarised) {
+    return fail(ErrorKind::usage,
+                fmt::format("{} holds summaries of parts, which cannot be written: entrain fit finds "
+                            "the clocks, and entrain apply writes each part by them",
+                            clocks.name));
+  }
   if (mode == WriteMode::overlay && !has_overlay) {
     return fail(ErrorKind::usage, "--mode overlay needs an OTF2 archive or a training run");
   }
@@ -266,6 +272,21 @@ Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
   info.notes = notes;
   info.notes.insert(info.notes.end(), warnings.begin(), warnings.end());
   return info;
+}
+
+tl::unexpected<Error> has_changed(const fs::path& file, bool was_summarised) {
+  return fail(ErrorKind::input,
+              fmt::format("{} has changed {}", file.string(),
+                          was_summarised ? "since it was summarised: summarise it, and fit the "
+                                           "clocks of all parts again"
+                                         : "while it was read"));
+}
+
+tl::unexpected<Error> unknown_part(const fs::path& file) {
+  return fail(ErrorKind::input,
+              fmt::format("the clocks were fitted without {}: summarise it, and fit the clocks of "
+                          "all parts again",
+                          file.string()));
 }
 
 bool is_file_name(const fs::path& output) {

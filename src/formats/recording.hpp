@@ -19,9 +19,13 @@
 
 #include "base/edge_list.hpp"
 #include "base/link.hpp"
+#include "formats/parts/fields.hpp"
 #include "formats/source.hpp"
 
 namespace entrain::formats {
+
+/// What the files of a Recording hold.
+enum class DocumentKind : std::uint8_t { spans, trace };
 
 /// Time of an event, below 2^63 ticks, and whether the event is communication, in 8 bytes.
 class EventTime {
@@ -40,6 +44,11 @@ struct EventTimes {
   std::vector<std::vector<EventTime>> of_clock;
   std::vector<FileFingerprint> files;  ///< index as Recording::files
 };
+
+/// Error for a file that is not what it was.
+tl::unexpected<Error> has_changed(const std::filesystem::path& file, bool was_summarised);
+/// Error for a file whose clocks were not fitted.
+tl::unexpected<Error> unknown_part(const std::filesystem::path& file);
 
 /// An event with a duration: a span, a kernel, a call.
 struct Work {
@@ -106,6 +115,9 @@ class Recording : public Source {
   [[nodiscard]] virtual Result<void> for_each_work(
       const std::function<Result<void>(const Work&)>& see) const = 0;
 
+  /// Writes what Source::stage() needs of the files when the clocks are known, beside the maps.
+  virtual void pack_fitted(parts::FieldWriter& fields) const = 0;
+
   // What follows for all of them.
 
   /// Names pairs that were dropped, as the records contradict them: a fault of the tool. `what`:
@@ -152,6 +164,9 @@ class Recording : public Source {
   bool has_overlay = false;  ///< the format has a manifest for write_overlay()
   bool has_marks = false;    ///< the format has attributes for write_marked()
   bool is_one_file = false;  ///< the user named a file, not a folder
+  /// Its files were summarised elsewhere: nothing of them can be read.
+  bool is_summarised = false;
+  DocumentKind holds = DocumentKind::trace;
   Clocks clocks;
   EdgeList list;
   std::vector<char> weak;    ///< see GivenEdges

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/report.hpp"
 
+#include "report/part_report.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace entrain::report {
@@ -17,7 +19,9 @@ template std::string json_text(const CompareReport&);
 template std::string json_text(const CorrectReport&);
 template std::string json_text(const EdgesReport&);
 template std::string json_text(const ExportReport&);
+template std::string json_text(const FitReport&);
 template std::string json_text(const MergeReport&);
+template std::string json_text(const PartReport&);
 template std::string json_text(const StragglerReport&);
 
 }  // namespace entrain::report

@@ -171,6 +171,7 @@ struct RankFile {
   std::vector<Call> calls;       ///< sorted by begin
   std::vector<Arrow> arrows;     ///< arrows to or from other files, in any order
   std::uint64_t calls_read = 0;  ///< calls of a file, once its rank has them
+  bool was_summarised = false;   ///< it was read long before it is written
 };
 
 /// The clock of an event, which is that of its row: a position in RankFile::clocks.

@@ -16,14 +16,14 @@
 #include "formats/json/window.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/packet_events.hpp"
+#include "formats/recording.hpp"
 
 namespace entrain::kineto {
 
 namespace fs = std::filesystem;
 
 tl::unexpected<Error> has_changed(const RankFile& file) {
-  return fail(ErrorKind::input,
-              fmt::format("{} has changed while it was read", file.path.string()));
+  return formats::has_changed(file.path, file.was_summarised);
 }
 
 namespace {
@@ -55,6 +55,94 @@ Result<std::uint64_t> moment(std::optional<std::int64_t> ns, const RankFile& fil
     return has_changed(file);
   }
   return static_cast<std::uint64_t>(sum);
+}
+
+/// Numbers and hash of times as a file holds them, ns without the base.
+struct StoredTimes {
+  formats::FileFingerprint fingerprint{};
+
+  void add(std::int64_t time, std::int64_t length) {
+    fingerprint.add(static_cast<std::uint64_t>(time));
+    fingerprint.add(static_cast<std::uint64_t>(length));
+  }
+};
+
+/// The times of a file that was written like `file`.
+Result<StoredTimes> stored_times(const fs::path& path, const RankFile& file) {
+  StoredTimes times;
+  const auto see = [&](const EventText& event) -> Result<void> {
+    if (!event.has_time() || event.phase == "M") return {};
+    if (has_no_time(file.clocks[clock_of(file, event)], event)) return {};
+    bool cut = false;
+    times.add(time_of(event, cut).value_or(-1),
+              event.has_length() ? length_of(event, cut).value_or(-1) : 0);
+    return {};
+  };
+  TRY(for_each_event(path, {.see = see}, file.max_unpacked));
+  return times;
+}
+
+/// Writes a file of JSON; `times`: those that it then holds.
+Result<void> write_json(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps,
+                        StoredTimes& times) {
+  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
+  std::vector<Change> changes;
+  const auto replace = [&changes](std::string_view piece, std::int64_t before, std::int64_t after) {
+    if (before != after) changes.push_back({piece, time_text(after)});
+  };
+  const auto see = [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
+                       std::int64_t duration) -> Result<void> {
+    const ClockMap& map = maps[clock];
+    const std::int64_t moved = map(begin);
+    bool cut = false;
+    const std::int64_t stored = parse_time(event.time, cut).value_or(0);
+    if (moved < 0) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: a time would move before the year 1970", file.path.string()));
+    }
+    replace(event.time, stored, moved - file.facts.base);
+    const std::string issued = corrected_issue_time(event, file, map, file.facts.base);
+    if (!issued.empty()) changes.push_back({issue_time_of(event), issued});
+    const std::int64_t length =
+        event.has_length() ? map(begin + static_cast<std::uint64_t>(duration)) - moved : 0;
+    times.add(moved - file.facts.base, length);
+    if (event.has_length()) replace(event.duration, duration, length);
+    return {};
+  };
+  const auto pass = [&](std::string_view text) -> Result<void> {
+    TRY(writer.write(patched(text, changes)));
+    changes.clear();
+    return {};
+  };
+  TRY(for_each_time(file, see, {.pass = pass}));
+  return writer.close();
+}
+
+bool are_identities(std::span<const ClockMap> maps) {
+  return std::ranges::all_of(maps, [](const ClockMap& map) { return map.is_identity(); });
+}
+
+tl::unexpected<Error> is_no_copy(const fs::path& written, const RankFile& file) {
+  return fail(ErrorKind::output,
+              fmt::format("{} does not hold the events of {} with their new times, and was not "
+                          "kept; write to another disk",
+                          written.filename().string(), file.path.string()));
+}
+
+/// write_part() of a Perfetto trace: what was learned of its packets was left out of the summary.
+Result<void> write_packets_of_part(const fs::path& to, const RankFile& file,
+                                   std::span<const ClockMap> maps) {
+  TRY_ASSIGN(const RankFile here, read_file(file.path, file.max_unpacked));
+  if (here.facts.hash != file.facts.hash || here.facts.bytes != file.facts.bytes) {
+    return has_changed(file);
+  }
+  RankFile known = file;
+  known.facts.survey = here.facts.survey;
+  TRY(are_identities(maps) ? duplicate_file(file.path, to) : write_packets(to, known, maps));
+  TRY_ASSIGN(const RankFile written, read_file(to, file.max_unpacked));
+  const bool is_copy =
+      written.events == here.events && written.calls.size() == here.calls.size();
+  return is_copy ? Result<void>() : is_no_copy(to, file);
 }
 
 }  // namespace
@@ -126,39 +214,18 @@ Result<void> unpack(const RankFile& file, const fs::path& to) {
 }
 
 Result<void> write_file(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
-  if (std::all_of(maps.begin(), maps.end(), [](const auto& map) { return map.is_identity(); }))
-    return duplicate_file(file.path, to);
+  if (are_identities(maps)) return duplicate_file(file.path, to);
   if (file.facts.survey != nullptr) return write_packets(to, file, maps);
-  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
-  std::vector<Change> changes;
-  const auto replace = [&changes](std::string_view piece, std::int64_t before, std::int64_t after) {
-    if (before != after) changes.push_back({piece, time_text(after)});
-  };
-  const auto see = [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
-                       std::int64_t duration) -> Result<void> {
-    const ClockMap& map = maps[clock];
-    const std::int64_t moved = map(begin);
-    bool cut = false;
-    const std::int64_t stored = parse_time(event.time, cut).value_or(0);
-    if (moved < 0) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: a time would move before the year 1970", file.path.string()));
-    }
-    replace(event.time, stored, moved - file.facts.base);
-    const std::string issued = corrected_issue_time(event, file, map, file.facts.base);
-    if (!issued.empty()) changes.push_back({issue_time_of(event), issued});
-    if (!event.has_length()) return {};
-    const std::int64_t end = map(begin + static_cast<std::uint64_t>(duration));
-    replace(event.duration, duration, end - moved);
-    return {};
-  };
-  const auto pass = [&](std::string_view text) -> Result<void> {
-    TRY(writer.write(patched(text, changes)));
-    changes.clear();
-    return {};
-  };
-  TRY(for_each_time(file, see, {.pass = pass}));
-  return writer.close();
+  StoredTimes times;
+  return write_json(to, file, maps, times);
+}
+
+Result<void> write_part(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
+  if (file.facts.survey != nullptr) return write_packets_of_part(to, file, maps);
+  StoredTimes times;
+  TRY(write_json(to, file, maps, times));
+  TRY_ASSIGN(const StoredTimes written, stored_times(to, file));
+  return written.fingerprint == times.fingerprint ? Result<void>() : is_no_copy(to, file);
 }
 
 }  // namespace entrain::kineto

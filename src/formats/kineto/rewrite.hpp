@@ -42,6 +42,12 @@ std::string corrected_issue_time(const EventText& event, const RankFile& file, c
 Result<void> write_file(const std::filesystem::path& to, const RankFile& file,
                         std::span<const ClockMap> maps);
 
+/// write_file() for a file that was summarised, with the maps that were fitted: reads the new file
+/// back. Errors: also ErrorKind::input for a file that has changed since it was summarised;
+/// ErrorKind::output if the new file does not hold the new times.
+Result<void> write_part(const std::filesystem::path& to, const RankFile& file,
+                        std::span<const ClockMap> maps);
+
 /// Writes the unchanged text of a packed file. Errors: those of write_file().
 Result<void> unpack(const RankFile& file, const std::filesystem::path& to);
 

@@ -19,6 +19,7 @@
 #include "formats/kineto/manifest.hpp"
 #include "formats/otf2/source.hpp"
 #include "formats/recording.hpp"
+#include "formats/registry/parts.hpp"
 #include "formats/registry/standard_input.hpp"
 #include "formats/spans/recording.hpp"
 
@@ -110,9 +111,6 @@ std::string hint_of(const fs::path& path) {
   return hint == nullptr ? "" : fmt::format("{} {}", path.string(), hint);
 }
 
-/// Content of the files of a run.
-enum class Kind : std::uint8_t { spans, trace };
-
 /// Leaves out the files that `is_empty` names.
 template <class IsEmpty>
 void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
@@ -127,7 +125,7 @@ void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
 
 /// An empty list, or an answer without spans, looks like spans and may stand beside a training run;
 /// so may a trace without events beside spans. Files of both kinds that hold something are refused.
-Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes,
+Result<DocumentKind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes,
                          std::uint64_t max_unpacked) {
   std::vector<fs::path> spans, traces;  // each file is looked at once: it may change meanwhile
   for (fs::path& file : files) {
@@ -147,29 +145,65 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
                             "run; give them separately",
                             spans.front().string(), traces.front().string()));
   }
-  const Kind kind = spans.empty() ? Kind::trace : Kind::spans;
-  files = std::move(kind == Kind::spans ? spans : traces);
+  const DocumentKind kind = spans.empty() ? DocumentKind::trace : DocumentKind::spans;
+  files = std::move(kind == DocumentKind::spans ? spans : traces);
   return kind;
+}
+
+/// What files hold; without those that hold nothing.
+Result<Documents> documents_in(std::vector<fs::path> files, std::vector<std::string> notes,
+                               std::uint64_t max_unpacked) {
+  // Not by folders: a copy of all files in one folder is the same run in the same order.
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
+    return std::pair(a.filename(), a) < std::pair(b.filename(), b);
+  });
+  TRY_ASSIGN(const DocumentKind kind, choose_kind(files, notes, max_unpacked));
+  return Documents{.kind = kind, .files = std::move(files), .notes = std::move(notes)};
 }
 
 /// Reads files of JSON and of Perfetto.
 Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
                                                   std::vector<std::string> notes, unsigned threads,
                                                   std::uint64_t max_unpacked) {
-  // Not by folders: a copy of all files in one folder is the same run in the same order.
-  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
-    return std::pair(a.filename(), a) < std::pair(b.filename(), b);
-  });
-  TRY_ASSIGN(const Kind kind, choose_kind(files, notes, max_unpacked));
+  TRY_ASSIGN(const Documents documents,
+             documents_in(std::move(files), std::move(notes), max_unpacked));
   double read_s = 0;
   std::unique_ptr<Recording> recording;
   {
     const Stopwatch watch(read_s);
-    TRY_ASSIGN(recording, kind == Kind::spans ? spans::read(files, threads, max_unpacked)
-                                              : kineto::read(files, threads, max_unpacked));
+    TRY_ASSIGN(const auto parts, read_parts(documents, threads, max_unpacked));
+    TRY_ASSIGN(recording, parts->join(threads));
   }
-  recording->finish(read_s, notes);
+  recording->finish(read_s, documents.notes);
   return recording;
+}
+
+/// The files of JSON and of Perfetto of these paths; empty: they are to be read as archives.
+Result<std::vector<fs::path>> documents_at(const Paths& paths, std::vector<std::string>& notes) {
+  std::vector<fs::path> files;
+  const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
+  for (const fs::path& path : paths) {
+    TRY_ASSIGN(const std::vector<fs::path> own, chosen_files(path, notes));
+    if (own.empty()) other_kind = &path;
+    files.insert(files.end(), own.begin(), own.end());
+  }
+  if (other_kind != nullptr && files.empty()) {
+    for (const fs::path& path : paths) {
+      if (const std::string hint = hint_of(path); !hint.empty()) return useless(hint);
+    }
+    return files;
+  }
+  if (other_kind != nullptr) {
+    if (!file_exists(*other_kind)) {
+      return fail(ErrorKind::input,
+                  fmt::format("cannot open {}: No such file or directory", other_kind->string()));
+    }
+    return useless(fmt::format(
+        "{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst) or Perfetto "
+        "(.pftrace), and others are: they are no files of one run; give them separately",
+        other_kind->string()));
+  }
+  return files;
 }
 
 bool is_one_file(const Paths& paths) {
@@ -205,30 +239,10 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
       return useless("standard input (-) is one trace: give no others beside it");
     return open_standard_input(threads, max_unpacked);
   }
-  std::vector<fs::path> files;
+  if (std::ranges::any_of(paths, is_summary)) return open_summaries(paths, threads);
   std::vector<std::string> notes;
-  const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
-  for (const fs::path& path : paths) {
-    TRY_ASSIGN(const std::vector<fs::path> own, chosen_files(path, notes));
-    if (own.empty()) other_kind = &path;
-    files.insert(files.end(), own.begin(), own.end());
-  }
-  if (other_kind != nullptr && files.empty()) {
-    for (const fs::path& path : paths) {
-      if (const std::string hint = hint_of(path); !hint.empty()) return useless(hint);
-    }
-    return otf2::source_of(paths);
-  }
-  if (other_kind != nullptr) {
-    if (!file_exists(*other_kind)) {
-      return fail(ErrorKind::input,
-                  fmt::format("cannot open {}: No such file or directory", other_kind->string()));
-    }
-    return useless(fmt::format(
-        "{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst) or Perfetto "
-        "(.pftrace), and others are: they are no files of one run; give them separately",
-        other_kind->string()));
-  }
+  TRY_ASSIGN(std::vector<fs::path> files, documents_at(paths, notes));
+  if (files.empty()) return otf2::source_of(paths);
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
              open_documents(std::move(files), std::move(notes), threads, max_unpacked));
   recording->is_one_file = is_one_file(paths);
@@ -242,6 +256,21 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
       paths.size() == 1 ? paths.front().string()
                         : fmt::format("{} and {} more", paths.front().string(), paths.size() - 1);
   return recording;
+}
+
+Result<Documents> documents_of(const Paths& paths, std::uint64_t max_unpacked) {
+  std::vector<std::string> notes;
+  TRY_ASSIGN(std::vector<fs::path> files, documents_at(paths, notes));
+  if (!files.empty()) {
+    TRY_ASSIGN(Documents documents,
+               documents_in(std::move(files), std::move(notes), max_unpacked));
+    documents.is_one_file = is_one_file(paths);
+    return documents;
+  }
+  return useless(
+      fmt::format("{} is no file of a training run or of spans; the work on an archive is shared "
+                  "by processes instead: mpirun -n 4 entrain correct",
+                  paths.front().string()));
 }
 
 Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsigned threads,

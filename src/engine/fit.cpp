@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <entrain/parts.hpp>
+
+#include "base/csv_field.hpp"
+#include "base/team.hpp"
+#include "base/try.hpp"
+#include "base/unfinished.hpp"
+#include "engine/inputs.hpp"
+#include "engine/planned_times.hpp"
+#include "engine/verbs.hpp"
+#include "formats/registry/parts.hpp"
+#include "output/output.hpp"
+#include "trace/workers.hpp"
+
+namespace entrain {
+
+namespace {
+
+/// A row per segment of each clock. By the row with the last `since` up to a stamp, its common time
+/// is stamp + offset + drift * (stamp - tick), the product rounded to the nearest whole number, of
+/// two the even one: what ClockMap gives, to the bit.
+std::string table_of(const Clocks& clocks, std::span<const ClockMap> maps,
+                     const std::optional<ClockBounds>& bounds) {
+  std::string text = "clock,since,tick,offset,drift,bound\n";
+  for (std::size_t c = 0; c < maps.size(); ++c) {
+    const std::span<const ClockKnot> knots = maps[c].knots();
+    std::string bound;
+    if (bounds) {
+      for (const LocationBounds& one : bounds->locations) {
+        if (one.location == c) bound = fmt::format("{}", one.worst_ticks);
+      }
+    }
+    const auto add = [&](std::uint64_t since, const ClockKnot& knot, double drift) {
+      append_csv_field(text, clocks.clocks[c].name);
+      text += fmt::format(",{},{},{},{:.17g},{}\n", since, knot.local, knot.offset, drift, bound);
+    };
+    if (knots.size() < 2) add(0, {}, 0);
+    for (std::size_t k = 0; k + 1 < knots.size(); ++k) {
+      const double rise = static_cast<double>(knots[k + 1].offset - knots[k].offset);
+      const double run = static_cast<double>(knots[k + 1].local - knots[k].local);
+      add(k == 0 ? 0 : knots[k].local, knots[k], rise / run);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<FitReport> fit(const PartPaths& summaries, const std::filesystem::path& output,
+                      const std::filesystem::path& table, const CorrectOptions& options,
+                      Progress* progress) {
+  const OutputRule rule = engine::output_rule(summaries, options.check, options.force);
+  TRY(check_distinct({{"--csv", table}, {"-o", output}}));
+  TRY(OutputFile::check(output, rule));
+  if (!table.empty()) TRY(OutputFile::check(table, rule));
+  const trace::MemoryLimit limit(options.check.memory_limit_bytes);
+  TRY_ASSIGN(const std::unique_ptr<formats::Recording> recording,
+             formats::open_summaries(summaries, options.check.threads));
+  TRY(recording->check_options(options.check));
+  Solo solo;
+  TRY_ASSIGN(engine::PlannedTimes times,
+             engine::plan_times({.processes = solo, .progress = progress}, *recording, options));
+  const std::string text = formats::clocks_text(*recording, times.maps);
+  TRY_ASSIGN(OutputFile file, OutputFile::create(output, rule));
+  TRY(file.write(text));
+  if (table.empty()) {
+    TRY(file.commit());
+  } else {
+    TRY_ASSIGN(OutputFile rows, OutputFile::create(table, rule));
+    TRY(rows.write(table_of(recording->clocks, times.maps, times.report.bounds)));
+    TRY(OutputFile::commit_both(file, rows));
+  }
+  note_result(output);
+  return FitReport{.correction = std::move(times.report),
+                   .file = output.string(),
+                   .bytes = text.size(),
+                   .table = table.string(),
+                   .summaries = summaries.size(),
+                   .files = recording->files.size()};
+}
+
+}  // namespace entrain
