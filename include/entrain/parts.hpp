@@ -47,7 +47,6 @@ Result<PartReport> summarise(const PartPaths& part, const std::filesystem::path&
 struct FitReport {
   CorrectReport correction;       ///< that of correct() before anything is written
   std::string file;               ///< file of the clocks
-  std::uint64_t bytes = 0;        ///< its size
   std::string table;              ///< table of the clocks, or ""
   std::uint64_t summaries = 0;    ///< summaries that were read
   std::uint64_t files = 0;        ///< files that they are of

@@ -13,9 +13,9 @@
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
+#include "engine/amortization.hpp"
+#include "engine/correction.hpp"
 #include "engine/inputs.hpp"
-#include "engine/planned_times.hpp"
-#include "engine/verbs.hpp"
 #include "formats/registry/parts.hpp"
 #include "output/output.hpp"
 #include "trace/workers.hpp"
@@ -65,26 +65,25 @@ Result<FitReport> fit(const PartPaths& summaries, const std::filesystem::path& o
   TRY_ASSIGN(const std::unique_ptr<formats::Recording> recording,
              formats::open_summaries(summaries, options.check.threads));
   TRY(recording->check_options(options.check));
+  TRY(engine::check_options(options));
   Solo solo;
-  TRY_ASSIGN(engine::PlannedTimes times,
-             engine::plan_times({.processes = solo, .progress = progress}, *recording, options));
-  const std::string text = formats::clocks_text(*recording, times.maps);
-  TRY_ASSIGN(OutputFile file, OutputFile::create(output, rule));
-  TRY(file.write(text));
-  if (table.empty()) {
-    TRY(file.commit());
-  } else {
-    TRY_ASSIGN(OutputFile rows, OutputFile::create(table, rule));
-    TRY(rows.write(table_of(recording->clocks, times.maps, times.report.bounds)));
-    TRY(OutputFile::commit_both(file, rows));
-  }
-  note_result(output);
-  return FitReport{.correction = std::move(times.report),
+  engine::Correction correction({.processes = solo, .progress = progress}, *recording, options);
+  TRY(correction.compute(true, engine::Correction::Writing::yes));
+  TRY(correction.write(output, rule));
+  TRY(correction.verify());
+  TRY(correction.check_before());
+  FitReport report{.correction = correction.take_report(),
                    .file = output.string(),
-                   .bytes = text.size(),
                    .table = table.string(),
                    .summaries = summaries.size(),
                    .files = recording->files.size()};
+  TRY(correction.commit(report.correction));
+  note_result(output);
+  report.correction.mode.reset();  // no event was written
+  if (table.empty()) return report;
+  const ClockMaps maps = correction.take_maps();
+  TRY(write_output(table, table_of(recording->clocks, maps.maps, report.correction.bounds), rule));
+  return report;
 }
 
 }  // namespace entrain

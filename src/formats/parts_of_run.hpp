@@ -4,8 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 
 #include "formats/parts/fields.hpp"
@@ -38,6 +42,23 @@ class Parts {
 
   /// Joins all: the run. Takes the files. Errors: those of reading that concern several files.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> join(unsigned threads) = 0;
+  /// The same of these files once they are written with the maps of `original`, their run.
+  [[nodiscard]] virtual Result<std::unique_ptr<Recording>> join_moved(
+      const Recording& original, std::span<const ClockMap> maps, unsigned threads) = 0;
 };
+
+/// The text of the clocks of a run that was summarised: all maps, and what writing its files needs.
+std::string clocks_text(const Recording& recording, std::span<const ClockMap> maps);
+
+/// Maps of all clocks, with their names, as they stand in that text.
+using NamedKnots = std::vector<std::pair<std::string, std::vector<ClockKnot>>>;
+template <class Fields>
+void visit_maps(Fields& fields, NamedKnots& maps) {
+  parts::list(fields, maps, [](Fields& inner, auto& map) {
+    inner(map.first);
+    inner.size(map.second);
+    parts::columns(inner, map.second, &ClockKnot::local, &ClockKnot::offset);
+  });
+}
 
 }  // namespace entrain::formats

@@ -14,6 +14,7 @@
 #include "base/try.hpp"
 #include "formats/given_trace.hpp"
 #include "formats/json/document.hpp"
+#include "formats/parts_of_run.hpp"
 #include "formats/perfetto/packets.hpp"
 #include "formats/rows.hpp"
 #include "trace/workers.hpp"
@@ -89,6 +90,35 @@ class StagedFile : public Staged {
 
  private:
   const Recording& recording_;
+  OutputFile file_;
+};
+
+/// The clocks of a run that was summarised.
+class StagedClocks : public Staged {
+ public:
+  static Result<std::unique_ptr<Staged>> write(const Recording& recording, const WritePlan& plan,
+                                               const fs::path& output) {
+    TRY_ASSIGN(OutputFile file, OutputFile::create(output, plan.rule));
+    TRY(file.write(clocks_text(recording, plan.maps)));
+    return std::make_unique<StagedClocks>(recording, plan.maps, std::move(file));
+  }
+  StagedClocks(const Recording& recording, std::span<const ClockMap> maps, OutputFile file)
+      : recording_(recording), maps_(maps), file_(std::move(file)) {}
+
+  [[nodiscard]] fs::path path() const override { return file_.place(); }
+  [[nodiscard]] std::uint64_t leftovers_removed() const override {
+    return file_.leftovers_removed();
+  }
+  [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(trace::Workers&, trace::LoadedTrace&,
+                                                          bool, Progress*) const override {
+    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.moved(maps_));
+    return std::make_unique<RereadRecording>(std::move(written));
+  }
+  [[nodiscard]] Result<void> commit() override { return file_.commit(); }
+
+ private:
+  const Recording& recording_;
+  std::span<const ClockMap> maps_;
   OutputFile file_;
 };
 
@@ -203,12 +233,6 @@ Result<void> Recording::check_options(const CheckOptions& options) const {
 
 /// Files of one name from several folders would have one copy.
 Result<void> Recording::check_writable(WriteMode mode, bool mark_offsets) const {
-  if (is_summarised) {
-    return fail(ErrorKind::usage,
-                fmt::format("{} holds summaries of parts, which cannot be written: entrain fit finds "
-                            "the clocks, and entrain apply writes each part by them",
-                            clocks.name));
-  }
   if (mode == WriteMode::overlay && !has_overlay) {
     return fail(ErrorKind::usage, "--mode overlay needs an OTF2 archive or a training run");
   }
@@ -309,6 +333,7 @@ Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
 
 Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
                                                  const fs::path& output) const {
+  if (moved) return StagedClocks::write(*this, plan, output);
   if (is_one_file && plan.mode == WriteMode::rewrite && is_file_name(output)) {
     return stage_file(plan, output);
   }

@@ -116,7 +116,7 @@ class Recording : public Source {
       const std::function<Result<void>(const Work&)>& see) const = 0;
 
   /// Writes what Source::stage() needs of the files when the clocks are known, beside the maps.
-  virtual void pack_fitted(parts::FieldWriter& fields) const = 0;
+  virtual void pack_fitted(parts::FieldWriter& fields) const { static_cast<void>(fields); }
 
   // What follows for all of them.
 
@@ -161,11 +161,13 @@ class Recording : public Source {
   [[nodiscard]] Result<std::shared_ptr<const Rows>> rows(
       const trace::Trace& trace, const WorkFilter& is_wanted = {}) const final;
 
+  /// Of a run that was summarised, whose files are elsewhere: the run as it will be read there once
+  /// it is written with these maps. stage() then writes the clocks. Empty: the files are here.
+  std::function<Result<std::unique_ptr<Recording>>(std::span<const ClockMap>)> moved;
+
   bool has_overlay = false;  ///< the format has a manifest for write_overlay()
   bool has_marks = false;    ///< the format has attributes for write_marked()
   bool is_one_file = false;  ///< the user named a file, not a folder
-  /// Its files were summarised elsewhere: nothing of them can be read.
-  bool is_summarised = false;
   DocumentKind holds = DocumentKind::trace;
   Clocks clocks;
   EdgeList list;

@@ -10,6 +10,7 @@
 namespace entrain::report {
 
 std::string to_text(const PartReport& report, const Style& style) {
+  if (style.brief) return "";
   FieldList fields;
   fields.field("part", fmt::format("{}, {}, {}", format_number_of(report.files, "file", "files"),
                                    format_bytes(report.bytes),
@@ -36,7 +37,7 @@ std::string to_text(const FitReport& report, const Style& style) {
   if (style.brief) return corrected;
   FieldList fields;
   fields
-      .field("clocks", fmt::format("{}: {}, of {} with {}", report.file, format_bytes(report.bytes),
+      .field("clocks", fmt::format("{}: of {} with {}", report.file,
                                    format_number_of(report.summaries, "summary", "summaries"),
                                    format_number_of(report.files, "file", "files")))
       .field("go on", fmt::format("entrain apply {} PART... -o DIR, for each part", report.file));
@@ -47,7 +48,6 @@ std::string to_text(const FitReport& report, const Style& style) {
 Json to_json(const FitReport& report) {
   return {{"schema", "entrain.fit/1"},
           {"file", report.file},
-          {"bytes", report.bytes},
           {"table", report.table.empty() ? Json(nullptr) : Json(report.table)},
           {"summaries", report.summaries},
           {"files", report.files},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/report.hpp"
 
-#include "report/part_report.hpp"
-
 #include <nlohmann/json.hpp>
+
+#include "report/part_report.hpp"
 
 namespace entrain::report {
 

@@ -111,6 +111,11 @@ class Run : public formats::Recording {
       return write_one(folder / files_[f].path.filename(), files_[f], maps_of(files_[f], maps));
     });
   }
+  /// A file of the run.
+  [[nodiscard]] const RankFile& file_named(const fs::path& name) const {
+    return *std::ranges::find_if(
+        files_, [&](const RankFile& file) { return file.path.filename() == name; });
+  }
   void pack_fitted(parts::FieldWriter& fields) const override {
     std::vector<RankFile> known = files_;
     pack(fields, known);
@@ -131,7 +136,8 @@ class Run : public formats::Recording {
       std::span<const ClockMap> maps) const override;
 
   [[nodiscard]] Result<void> check_mergeable() const override {
-    return check_writable(WriteMode::rewrite, false);
+    if (place_ == Place::here) return {};
+    return fail(ErrorKind::usage, "summaries hold no events to merge: name the files of the run");
   }
   [[nodiscard]] std::uint64_t text_bytes() const override { return bytes; }
   [[nodiscard]] Result<MergeReport> merge(const formats::MergePlan& plan) const override {
@@ -639,6 +645,13 @@ class RankFiles : public formats::Parts {
     auto run = std::make_unique<Run>(std::move(files_), threads, place_);
     TRY(run->prepare());
     return run;
+  }
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join_moved(
+      const formats::Recording& original, std::span<const ClockMap> maps,
+      unsigned threads) override {
+    const auto& run = static_cast<const Run&>(original);
+    for (RankFile& file : files_) move(file, maps_of(run.file_named(file.path.filename()), maps));
+    return join(threads);
   }
 
  private:

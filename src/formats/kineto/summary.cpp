@@ -155,7 +155,38 @@ bool is_sound(const RankFile& file) {
          });
 }
 
+/// The stored time that is nearest to a new one.
+std::uint64_t stored(std::int64_t time, std::uint64_t unit) {
+  const std::uint64_t moved = static_cast<std::uint64_t>(std::max<std::int64_t>(time, 0));
+  return (moved + unit / 2) / unit * unit;
+}
+
 }  // namespace
+
+void move(RankFile& file, std::span<const ClockMap> maps) {
+  constexpr std::uint64_t k_us = 1000;  // ns
+  const auto set = [&](std::uint32_t clock, std::uint64_t& time) {
+    const std::uint64_t before = time;
+    time = stored(maps[clock](time), file.facts.unit);
+    file.whole_us = file.whole_us && (time == before || time % k_us == 0);
+  };
+  for (std::uint32_t c = 0; c < file.clocks.size(); ++c) {
+    FileClock& clock = file.clocks[c];
+    for (InnerEdge& edge : clock.edges) {
+      set(clock.part, edge.host);
+      set(c, edge.device);
+    }
+    clock.falls = {};
+    if (clock.events == 0) continue;
+    set(c, clock.first);
+    set(c, clock.last);
+  }
+  for (Call& call : file.calls) {
+    set(call.clock, call.begin);
+    set(call.clock, call.end);
+  }
+  for (Arrow& arrow : file.arrows) set(arrow.clock, arrow.time);
+}
 
 void pack(parts::FieldWriter& fields, std::vector<RankFile>& files) {
   parts::list(fields, files, [](auto& inner, RankFile& file) { visit_file(inner, file); });

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
 #include <vector>
+
+#include <entrain/clock_map.hpp>
 
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/parts/fields.hpp"
@@ -15,5 +18,8 @@ void pack(parts::FieldWriter& fields, std::vector<RankFile>& files);
 /// Appends the files that pack() has written; each Perfetto trace has an empty survey. False if
 /// they are damaged, or if a number in them is out of range.
 [[nodiscard]] bool unpack(parts::FieldReader& fields, std::vector<RankFile>& files);
+
+/// Gives a file the times that it will have once it is written with the maps of its clocks.
+void move(RankFile& file, std::span<const ClockMap> maps);
 
 }  // namespace entrain::kineto

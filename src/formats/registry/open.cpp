@@ -285,6 +285,11 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
 }
 
 Result<void> check_output(const Paths& paths, const fs::path& output, const OutputRule& rule) {
+  if (std::ranges::any_of(paths, is_summary)) {
+    return useless(fmt::format("{} is a summary, which holds no events to write: entrain fit finds "
+                               "the clocks, and entrain apply writes each part by them",
+                               std::ranges::find_if(paths, is_summary)->string()));
+  }
   if (paths.size() == 1 && paths.front() == k_standard_input && !is_file_name(output)) {
     return useless(
         "standard input becomes a file: give it a name that ends in .json, .jsonl, .ndjson or "

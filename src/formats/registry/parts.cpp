@@ -53,14 +53,39 @@ std::unique_ptr<Parts> no_parts(DocumentKind kind) {
   return kind == DocumentKind::spans ? spans::no_parts() : kineto::no_parts();
 }
 
-/// The maps of all clocks, with their names for people.
-template <class Fields>
-void visit_maps(Fields& fields, std::vector<std::pair<std::string, std::vector<ClockKnot>>>& maps) {
-  parts::list(fields, maps, [](Fields& inner, auto& map) {
-    inner(map.first);
-    inner.size(map.second);
-    parts::columns(inner, map.second, &ClockKnot::local, &ClockKnot::offset);
-  });
+struct Summaries {
+  std::unique_ptr<Parts> parts;
+  std::vector<fs::path> summary_of;  ///< of each file
+};
+
+Result<Summaries> read_summaries(const Paths& paths) {
+  Summaries all;
+  std::optional<DocumentKind> kind;
+  for (const fs::path& path : paths) {
+    TRY_ASSIGN(const std::string content, parts::content_of(parts::Kind::summary, path));
+    parts::FieldReader fields(content);
+    DocumentKind own{};
+    fields(own);
+    if (own > DocumentKind::trace) return damaged_summary(path);
+    if (kind && *kind != own) {
+      return fail(ErrorKind::input,
+                  fmt::format("{} and {} are summaries of spans and of a training run: they are of "
+                              "two runs; give them separately",
+                              paths.front().string(), path.string()));
+    }
+    kind = own;
+    if (all.parts == nullptr) all.parts = no_parts(own);
+    if (!all.parts->unpack(fields) || !fields.at_end()) return damaged_summary(path);
+    all.summary_of.resize(all.parts->files().size(), path);
+  }
+  return all;
+}
+
+/// The run as its files will hold it.
+Result<std::unique_ptr<Recording>> moved_run(const Recording& original, const Paths& summaries,
+                                             std::span<const ClockMap> maps, unsigned threads) {
+  TRY_ASSIGN(const Summaries all, read_summaries(summaries));
+  return all.parts->join_moved(original, maps, threads);
 }
 
 }  // namespace
@@ -86,50 +111,20 @@ Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsign
   std::unique_ptr<Recording> recording;
   {
     const Stopwatch watch(read_s);
-    std::unique_ptr<Parts> all;
-    std::optional<DocumentKind> kind;
-    std::vector<fs::path> summary_of;
-    for (const fs::path& path : summaries) {
-      TRY_ASSIGN(const std::string content, parts::content_of(parts::Kind::summary, path));
-      parts::FieldReader fields(content);
-      DocumentKind own{};
-      fields(own);
-      if (own > DocumentKind::trace) return damaged_summary(path);
-      if (kind && *kind != own) {
-        return fail(ErrorKind::input,
-                    fmt::format("{} and {} are summaries of spans and of a training run: they are "
-                                "of two runs; give them separately",
-                                summaries.front().string(), path.string()));
-      }
-      kind = own;
-      if (all == nullptr) all = no_parts(own);
-      if (!all->unpack(fields) || !fields.at_end()) return damaged_summary(path);
-      summary_of.resize(all->files().size(), path);
-    }
-    TRY(check_once(all->files(), summary_of));
-    TRY_ASSIGN(recording, all->join(threads));
+    TRY_ASSIGN(const Summaries all, read_summaries(summaries));
+    TRY(check_once(all.parts->files(), all.summary_of));
+    TRY_ASSIGN(recording, all.parts->join(threads));
   }
   recording->finish(read_s, {});
-  recording->is_summarised = true;
-  recording->clocks.name = summaries.size() == 1 ? summaries.front().string()
-                                                 : fmt::format("{} and {} more",
-                                                               summaries.front().string(),
-                                                               summaries.size() - 1);
+  recording->moved = [original = recording.get(), summaries,
+                      threads](std::span<const ClockMap> maps) {
+    return moved_run(*original, summaries, maps, threads);
+  };
+  recording->clocks.name = summaries.size() == 1
+                               ? summaries.front().string()
+                               : fmt::format("{} and {} more", summaries.front().string(),
+                                             summaries.size() - 1);
   return recording;
-}
-
-std::string clocks_text(const Recording& recording, const std::vector<ClockMap>& maps) {
-  std::vector<std::pair<std::string, std::vector<ClockKnot>>> all;
-  for (std::size_t c = 0; c < maps.size(); ++c) {
-    const std::span<const ClockKnot> knots = maps[c].knots();
-    all.emplace_back(recording.clocks.clocks[c].name,
-                     std::vector<ClockKnot>(knots.begin(), knots.end()));
-  }
-  parts::FieldWriter fields;
-  fields(recording.holds);
-  visit_maps(fields, all);
-  recording.pack_fitted(fields);
-  return parts::file_text(parts::Kind::clocks, fields.take());
 }
 
 Result<FittedPart> open_fitted(const fs::path& clocks, const Documents& part, unsigned threads) {
@@ -137,7 +132,7 @@ Result<FittedPart> open_fitted(const fs::path& clocks, const Documents& part, un
   parts::FieldReader fields(content);
   DocumentKind kind{};
   fields(kind);
-  std::vector<std::pair<std::string, std::vector<ClockKnot>>> all;
+  NamedKnots all;
   visit_maps(fields, all);
   FittedPart result;
   bool is_fine = fields.fine() && kind <= DocumentKind::trace;

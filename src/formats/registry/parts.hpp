@@ -37,13 +37,11 @@ Result<std::unique_ptr<Parts>> read_parts(const Documents& documents, unsigned t
 std::string summary_text(DocumentKind kind, Parts& parts);
 /// True for a summary.
 bool is_summary(const std::filesystem::path& file);
-/// Opens summaries as a trace: that of all their files, which are not read. Errors:
+/// Opens summaries as a trace: that of all their files, which are not read. Source::stage() writes
+/// its clocks. Errors:
 /// ErrorKind::input for files that are no summaries or damaged, summaries of several kinds, and a
 /// file that two of them hold; and those of Parts::join().
 Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsigned threads);
-
-/// The text of the clocks of a run, fitted from its summaries.
-std::string clocks_text(const Recording& recording, const std::vector<ClockMap>& maps);
 
 /// Files of a run, to be written with the maps that were fitted.
 struct FittedPart {

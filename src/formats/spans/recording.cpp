@@ -148,6 +148,9 @@ class Run : public formats::Recording {
     return write_files(folder, maps, true);
   }
 
+  [[nodiscard]] const Known& known() const { return known_; }
+  /// Gives the spans of a file the times that it will have once it is written with these maps.
+  void move(SpanFile& file, std::span<const ClockMap> maps) const;
   void pack_fitted(parts::FieldWriter& fields) const override {
     Fitted fitted{.places = names_.all(), .periods = known_.identity.periods};
     std::vector<SourceFile> sources = files_;
@@ -277,6 +280,7 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
                                    [](const ClockMap& map) { return map.is_identity(); });
   if (is_copy && !is_part_) return duplicate_file(file.path, to);
   TRY_ASSIGN(json::Document document, load_again(file));
+  if (is_copy) return duplicate_file(file.path, to);
   Spans spans;
   std::vector<Stamp> stamps;
   std::vector<Mark> marks;
@@ -304,7 +308,7 @@ Result<void> Run::check_written(const fs::path& to, const SourceFile& file, cons
   Spans after;
   std::vector<Stamp> stamps;
   TRY(read(document.text, to.string(), after, stamps));
-  const std::int64_t most = before.microseconds ? 1000 : 0;  // ns
+  const std::int64_t most = file.unit - 1;  // ns
   const auto is_moved = [&](const Span& old, std::uint64_t from, std::uint64_t now) {
     const std::int64_t off =
         maps[host_of(before, old.clock, from)](from) - static_cast<std::int64_t>(now);
@@ -318,6 +322,18 @@ Result<void> Run::check_written(const fs::path& to, const SourceFile& file, cons
               fmt::format("{} does not hold the spans of {} with their new times, and was not "
                           "kept; write to another disk",
                           to.filename().string(), file.path.string()));
+}
+
+void Run::move(SpanFile& file, std::span<const ClockMap> maps) const {
+  const std::uint64_t unit = file.source.unit;
+  for (Span& span : file.spans.all) {
+    const std::uint32_t clock = span.clock;
+    for (std::uint64_t* const time : {&span.begin, &span.end}) {
+      const std::int64_t moved = maps[host_of(file.spans, clock, *time)](*time);
+      *time = static_cast<std::uint64_t>(std::max<std::int64_t>(moved, 0));
+      *time = (*time + unit / 2) / unit * unit;
+    }
+  }
 }
 
 /// Spans that another host called count as communication.
@@ -366,6 +382,15 @@ Result<void> Run::for_each_work(
 
 std::uint64_t ignored_of(const Spans& spans) { return spans.without_id + spans.untimed.size(); }
 
+/// The unit that times are rounded to when a file is written, ns.
+std::uint32_t unit_of(std::span<const Stamp> stamps) {
+  std::uint32_t unit = 1;
+  for (const Stamp& stamp : stamps) {
+    if (!stamp.fine && !stamp.in_ms) unit = std::max(unit, stamp.unit);
+  }
+  return unit;
+}
+
 /// Reads files, each by itself.
 Result<std::vector<SpanFile>> read_files(std::span<const fs::path> files,
                                          std::uint64_t max_unpacked) {
@@ -381,6 +406,7 @@ Result<std::vector<SpanFile>> read_files(std::span<const fs::path> files,
                    .bytes = document.text.size(),
                    .hash = hash_of(document.text),
                    .events = 2 * file.spans.all.size(),
+                   .unit = unit_of(stamps),
                    .is_cut = file.spans.cut_files > 0};
   }
   return all;
@@ -467,14 +493,27 @@ class SpanFiles : public formats::Parts {
     return all;
   }
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join(unsigned threads) override {
+    sort();
+    return join_files(std::move(files_), threads);
+  }
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join_moved(
+      const formats::Recording& original, std::span<const ClockMap> maps,
+      unsigned threads) override {
+    const auto& run = static_cast<const Run&>(original);
+    sort();
+    for (SpanFile& file : files_) run.move(file, maps);
+    return join_files(std::move(files_), threads, &run.known());
+  }
+
+ private:
+  /// Not by folders, as the files of a copy stand in one.
+  void sort() {
     std::sort(files_.begin(), files_.end(), [](const SpanFile& a, const SpanFile& b) {
       return std::pair(a.source.path.filename(), a.source.path) <
              std::pair(b.source.path.filename(), b.source.path);
     });
-    return join_files(std::move(files_), threads);
   }
 
- private:
   std::vector<SpanFile> files_;
 };
 

@@ -22,7 +22,9 @@ void visit_source(Fields& fields, SourceFile& source) {
   fields(source.bytes);
   fields.hash(source.hash);
   fields(source.events);
+  fields(source.unit);
   fields(source.is_cut);
+  if (source.unit == 0) fields.refuse();
 }
 
 /// `write`: how a name is written.

@@ -21,6 +21,7 @@ struct SourceFile {
   std::uint64_t bytes = 0;
   std::size_t hash = 0;         ///< hash of its text
   std::uint64_t events = 0;     ///< times of its spans
+  std::uint32_t unit = 1;       ///< in which its times are stored, ns
   bool is_cut = false;          ///< it ends inside a record
   bool was_summarised = false;  ///< it was read long before it is written
 };
