@@ -35,8 +35,9 @@ class Apply : public Verb {
 
   void declare(OptionSet& set) override {
     set.argument("CLOCKS", clocks_, "The clocks of the run, as entrain fit has written them.");
-    set.arguments("PART", files_,
-                  "Files of the run, one after the other, or their folder. They are never touched.");
+    set.arguments(
+        "PART", files_,
+        "Files of the run, one after the other, or their folder. They are never touched.");
     add_output(set, output_, options_.force);
     set.flag("--mark-offsets", options_.mark_offsets,
              "Only for spans of services: each span that moves gets an attribute "

@@ -26,7 +26,8 @@ class Fit : public Verb {
         {"Reads the summaries of all parts of a run, joins the messages and collectives whose ends "
          "lie in different parts, and finds the clocks as entrain correct does. Its verdict is on "
          "the times that entrain apply will write.",
-         "With --csv the clocks are also a table with a row per straight piece of a clock, by which "
+         "With --csv the clocks are also a table with a row per straight piece of a clock, by "
+         "which "
          "any data base maps times: of the row with the last since up to a time t the common time "
          "is t + offset + drift * (t - tick), the product rounded to a whole number."},
         {{"entrain fit *.edges -o run.clocks", "Finds the clocks of a run."},
@@ -47,9 +48,10 @@ class Fit : public Verb {
     set.required_path("-o,--output", output_, "CLOCKS",
                       "The file of clocks to write; required. It appears when it is complete, and "
                       "it must not exist yet (but see --force).");
-    set.path("--csv", table_, "FILE",
-             "Write the clocks as a table, too: clock, since, tick, offset, drift, bound. Times are "
-             "ticks, as in the files. Use it to map times in a data base. Default: no table.");
+    set.path(
+        "--csv", table_, "FILE",
+        "Write the clocks as a table, too: clock, since, tick, offset, drift, bound. Times are "
+        "ticks, as in the files. Use it to map times in a data base. Default: no table.");
     add_force(set, method_.options.force, "CLOCKS");
     method_.declare(set);
     check_.declare(set);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <entrain/entrain.hpp>
 #include <entrain/parts.hpp>
 
 #include "base/csv_field.hpp"
@@ -27,15 +28,15 @@ namespace {
 /// A row per segment of each clock. By the row with the last `since` up to a stamp, its common time
 /// is stamp + offset + drift * (stamp - tick), the product rounded to the nearest whole number, of
 /// two the even one: what ClockMap gives, to the bit.
-std::string table_of(const Clocks& clocks, std::span<const ClockMap> maps,
+std::string table_of(const Clocks& clocks, const ClockMaps& maps,
                      const std::optional<ClockBounds>& bounds) {
   std::string text = "clock,since,tick,offset,drift,bound\n";
-  for (std::size_t c = 0; c < maps.size(); ++c) {
-    const std::span<const ClockKnot> knots = maps[c].knots();
+  for (std::size_t c = 0; c < maps.maps.size(); ++c) {
+    const std::span<const ClockKnot> knots = maps.maps[c].knots();
     std::string bound;
     if (bounds) {
       for (const LocationBounds& one : bounds->locations) {
-        if (one.location == c) bound = fmt::format("{}", one.worst_ticks);
+        if (one.location == maps.locations[c]) bound = fmt::format("{}", one.worst_ticks);
       }
     }
     const auto add = [&](std::uint64_t since, const ClockKnot& knot, double drift) {
@@ -57,6 +58,11 @@ std::string table_of(const Clocks& clocks, std::span<const ClockMap> maps,
 Result<FitReport> fit(const PartPaths& summaries, const std::filesystem::path& output,
                       const std::filesystem::path& table, const CorrectOptions& options,
                       Progress* progress) {
+  if (options.mode != WriteMode::rewrite || options.mark_offsets) {
+    return fail(ErrorKind::usage,
+                "clocks are fitted for copies of all files: mode must be rewrite, "
+                "and apply() marks offsets");
+  }
   const OutputRule rule = engine::output_rule(summaries, options.check, options.force);
   TRY(check_distinct({{"--csv", table}, {"-o", output}}));
   TRY(OutputFile::check(output, rule));
@@ -82,7 +88,7 @@ Result<FitReport> fit(const PartPaths& summaries, const std::filesystem::path& o
   report.correction.mode.reset();  // no event was written
   if (table.empty()) return report;
   const ClockMaps maps = correction.take_maps();
-  TRY(write_output(table, table_of(recording->clocks, maps.maps, report.correction.bounds), rule));
+  TRY(write_output(table, table_of(recording->clocks, maps, report.correction.bounds), rule));
   return report;
 }
 

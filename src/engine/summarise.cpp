@@ -18,8 +18,7 @@ Result<PartReport> summarise(const PartPaths& part, const std::filesystem::path&
                              const PartOptions& options, Progress* progress) {
   const OutputRule rule = engine::output_rule(part, options.force);
   TRY(OutputFile::check(output, rule));
-  TRY_ASSIGN(formats::Documents documents,
-             formats::documents_of(part, options.max_unpacked_bytes));
+  TRY_ASSIGN(formats::Documents documents, formats::documents_of(part, options.max_unpacked_bytes));
   trace::begin_phase(progress, "summarise");
   TRY_ASSIGN(const std::unique_ptr<formats::Parts> parts,
              formats::read_parts(documents, options.threads, options.max_unpacked_bytes));

@@ -13,10 +13,9 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::string> k_verbs{"info",   "check", "clocks", "correct", "edges",
-                                       "export", "merge", "align",  "compare", "distort",
-                                       "drop",   "synth", "record", "net",     "stragglers",
-                                       "fit",    "apply", "summarise"};
+const std::vector<std::string> k_verbs{
+    "info",    "check", "clocks", "correct", "edges", "export",     "merge", "align", "compare",
+    "distort", "drop",  "synth",  "record",  "net",   "stragglers", "fit",   "apply", "summarise"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
@@ -47,7 +46,8 @@ const std::map<std::string, std::vector<std::string>> k_options{
       "--until", "--presync", "--mu"}},
     {"merge", {"-o, --output", "--force", "--presync", "--bounds", "--bounds-csv", "--reference"}},
     {"summarise", {"-o, --output", "--force", "--max-unpacked"}},
-    {"fit", {"-o, --output", "--csv", "--force", "--gamma", "--presync", "--bounds", "--reference"}},
+    {"fit",
+     {"-o, --output", "--csv", "--force", "--gamma", "--presync", "--bounds", "--reference"}},
     {"apply", {"-o, --output", "--force", "--mark-offsets", "--max-unpacked"}},
     {"align",
      {"-o, --output", "--force", "--clocks", "--resolution", "--apply", "--time-column",

@@ -111,10 +111,11 @@ class Run : public formats::Recording {
       return write_one(folder / files_[f].path.filename(), files_[f], maps_of(files_[f], maps));
     });
   }
-  /// A file of the run.
-  [[nodiscard]] const RankFile& file_named(const fs::path& name) const {
-    return *std::ranges::find_if(
+  /// A file of the run; null for one that holds nothing and was left out.
+  [[nodiscard]] const RankFile* file_named(const fs::path& name) const {
+    const auto at = std::ranges::find_if(
         files_, [&](const RankFile& file) { return file.path.filename() == name; });
+    return at != files_.end() ? &*at : nullptr;
   }
   void pack_fitted(parts::FieldWriter& fields) const override {
     std::vector<RankFile> known = files_;
@@ -222,9 +223,8 @@ void Run::take(Matches matches) {
   add_clocks();
   add_calls();
   // The names of launches are in the files only.
-  event_names =
-      names_of_worst_edges(place_ == Place::here ? files_ : std::vector<RankFile>(), ranks_,
-                           matches_.instances, list);
+  event_names = names_of_worst_edges(place_ == Place::here ? files_ : std::vector<RankFile>(),
+                                     ranks_, matches_.instances, list);
   name_contents();
 }
 
@@ -650,7 +650,10 @@ class RankFiles : public formats::Parts {
       const formats::Recording& original, std::span<const ClockMap> maps,
       unsigned threads) override {
     const auto& run = static_cast<const Run&>(original);
-    for (RankFile& file : files_) move(file, maps_of(run.file_named(file.path.filename()), maps));
+    for (RankFile& file : files_) {
+      const RankFile* const known = run.file_named(file.path.filename());
+      if (known != nullptr) move(file, maps_of(*known, maps));
+    }
     return join(threads);
   }
 

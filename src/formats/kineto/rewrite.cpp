@@ -140,8 +140,7 @@ Result<void> write_packets_of_part(const fs::path& to, const RankFile& file,
   known.facts.survey = here.facts.survey;
   TRY(are_identities(maps) ? duplicate_file(file.path, to) : write_packets(to, known, maps));
   TRY_ASSIGN(const RankFile written, read_file(to, file.max_unpacked));
-  const bool is_copy =
-      written.events == here.events && written.calls.size() == here.calls.size();
+  const bool is_copy = written.events == here.events && written.calls.size() == here.calls.size();
   return is_copy ? Result<void>() : is_no_copy(to, file);
 }
 

@@ -144,7 +144,8 @@ bool is_sound(const RankFile& file) {
   return file.parts > 0 && file.parts <= count && count <= std::numeric_limits<int>::max() &&
          std::ranges::all_of(file.clocks, fits) &&
          std::ranges::all_of(file.rows, [&](const auto& row) { return is_clock(row.second); }) &&
-         std::ranges::all_of(file.machines, [&](const auto& one) { return is_clock(one.second); }) &&
+         std::ranges::all_of(file.machines,
+                             [&](const auto& one) { return is_clock(one.second); }) &&
          std::ranges::all_of(file.calls,
                              [&](const Call& call) {
                                return is_clock(call.clock) && call.begin <= call.end &&

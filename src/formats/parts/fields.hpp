@@ -25,7 +25,7 @@ class FieldWriter {
   static constexpr bool k_reads = false;
 
   template <class Value>
-    requires std::integral<Value> || std::is_enum_v<Value>
+  requires std::integral<Value> || std::is_enum_v<Value>
   void operator()(const Value& value) {
     const auto bits = static_cast<std::uint64_t>(value);
     put(std::is_signed_v<Value> ? bits << 1 ^ (value < Value{} ? ~std::uint64_t{0} : 0) : bits);
@@ -98,7 +98,7 @@ class FieldReader {
   explicit FieldReader(std::string_view text) : text_(text) {}
 
   template <class Value>
-    requires std::integral<Value> || std::is_enum_v<Value>
+  requires std::integral<Value> || std::is_enum_v<Value>
   void operator()(Value& value) {
     std::uint64_t bits = get();
     if (std::is_signed_v<Value>) bits = bits >> 1 ^ (~(bits & 1) + 1);

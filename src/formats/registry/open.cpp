@@ -126,7 +126,7 @@ void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
 /// An empty list, or an answer without spans, looks like spans and may stand beside a training run;
 /// so may a trace without events beside spans. Files of both kinds that hold something are refused.
 Result<DocumentKind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes,
-                         std::uint64_t max_unpacked) {
+                                 std::uint64_t max_unpacked) {
   std::vector<fs::path> spans, traces;  // each file is looked at once: it may change meanwhile
   for (fs::path& file : files) {
     TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
@@ -262,8 +262,7 @@ Result<Documents> documents_of(const Paths& paths, std::uint64_t max_unpacked) {
   std::vector<std::string> notes;
   TRY_ASSIGN(std::vector<fs::path> files, documents_at(paths, notes));
   if (!files.empty()) {
-    TRY_ASSIGN(Documents documents,
-               documents_in(std::move(files), std::move(notes), max_unpacked));
+    TRY_ASSIGN(Documents documents, documents_in(std::move(files), std::move(notes), max_unpacked));
     documents.is_one_file = is_one_file(paths);
     return documents;
   }
@@ -286,9 +285,10 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
 
 Result<void> check_output(const Paths& paths, const fs::path& output, const OutputRule& rule) {
   if (std::ranges::any_of(paths, is_summary)) {
-    return useless(fmt::format("{} is a summary, which holds no events to write: entrain fit finds "
-                               "the clocks, and entrain apply writes each part by them",
-                               std::ranges::find_if(paths, is_summary)->string()));
+    return useless(
+        fmt::format("{} is a summary, which holds no events to write: entrain fit finds "
+                    "the clocks, and entrain apply writes each part by them",
+                    std::ranges::find_if(paths, is_summary)->string()));
   }
   if (paths.size() == 1 && paths.front() == k_standard_input && !is_file_name(output)) {
     return useless(

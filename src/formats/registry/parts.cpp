@@ -120,10 +120,10 @@ Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsign
                       threads](std::span<const ClockMap> maps) {
     return moved_run(*original, summaries, maps, threads);
   };
-  recording->clocks.name = summaries.size() == 1
-                               ? summaries.front().string()
-                               : fmt::format("{} and {} more", summaries.front().string(),
-                                             summaries.size() - 1);
+  recording->clocks.name =
+      summaries.size() == 1
+          ? summaries.front().string()
+          : fmt::format("{} and {} more", summaries.front().string(), summaries.size() - 1);
   return recording;
 }
 

@@ -151,8 +151,7 @@ void append(Spans& spans, const Spans& next) {
     clocks.push_back(spans.clocks.number(next.clocks.all()[c]));
     if (clocks.back() < spans.facts.size()) continue;
     const PlaceFacts& facts = next.facts[c];
-    spans.facts.push_back(
-        {spans.groups.number(next.groups.all()[facts.group]), facts.is_changed});
+    spans.facts.push_back({spans.groups.number(next.groups.all()[facts.group]), facts.is_changed});
   }
   const std::size_t first = spans.all.size();
   for (Span span : next.all) {
