@@ -111,7 +111,7 @@ class StagedClocks : public Staged {
   }
   [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(trace::Workers&, trace::LoadedTrace&,
                                                           bool, Progress*) const override {
-    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.moved(maps_));
+    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.written_with(maps_));
     return std::make_unique<RereadRecording>(std::move(written));
   }
   [[nodiscard]] Result<void> commit() override { return file_.commit(); }
@@ -333,7 +333,7 @@ Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
 
 Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
                                                  const fs::path& output) const {
-  if (moved) return StagedClocks::write(*this, plan, output);
+  if (written_with) return StagedClocks::write(*this, plan, output);
   if (is_one_file && plan.mode == WriteMode::rewrite && is_file_name(output)) {
     return stage_file(plan, output);
   }

@@ -163,7 +163,7 @@ class Recording : public Source {
 
   /// Of a run that was summarised, whose files are elsewhere: the run as it will be read there once
   /// it is written with these maps. stage() then writes the clocks. Empty: the files are here.
-  std::function<Result<std::unique_ptr<Recording>>(std::span<const ClockMap>)> moved;
+  std::function<Result<std::unique_ptr<Recording>>(std::span<const ClockMap>)> written_with;
 
   bool has_overlay = false;  ///< the format has a manifest for write_overlay()
   bool has_marks = false;    ///< the format has attributes for write_marked()

@@ -116,7 +116,7 @@ Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsign
     TRY_ASSIGN(recording, all.parts->join(threads));
   }
   recording->finish(read_s, {});
-  recording->moved = [original = recording.get(), summaries,
+  recording->written_with = [original = recording.get(), summaries,
                       threads](std::span<const ClockMap> maps) {
     return moved_run(*original, summaries, maps, threads);
   };
