@@ -168,7 +168,7 @@ class Engines(Folder):
         (self.folder / "copy").mkdir()
         script = """set -e
             ls run | xargs -P 4 -I{} "$0" summarise run/{} -o {}.edges -q
-            "$0" fit *.edges -o run.clocks -q
+            "$0" fit *.edges -o run.clocks -q || [ $? -ne 2 ]
             ls run | xargs -P 4 -I{} "$0" apply run.clocks run/{} -o copy/{} -q"""
         subprocess.run(["sh", "-c", script, TOOL], cwd=self.folder, check=True, timeout=300)
         run("correct", self.run_folder, "-o", self.folder / "right", "-q")
