@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "base/file.hpp"
+#include "base/file_mark.hpp"
 #include "base/fnv.hpp"
 #include "base/try.hpp"
 #include "formats/json/packing.hpp"
@@ -26,7 +27,7 @@ namespace {
 /// Rises with every change of the contents: steps of several versions do not fit together.
 constexpr unsigned k_version = 1;
 constexpr std::size_t k_piece = std::size_t{1} << 16;  ///< bytes packed or unpacked at once
-constexpr std::size_t k_longest_line = 40;             ///< bytes of the first line
+constexpr std::size_t k_longest_line = 200;            ///< bytes of the first line
 
 std::string_view line_of(Kind kind) {
   return kind == Kind::summary ? "entrain summary " : "entrain clocks ";
@@ -87,7 +88,7 @@ std::string file_text(Kind kind, std::string_view content) {
   FieldWriter sum;
   sum.hash(body.size());
   sum.hash(fnv1a(body));
-  return fmt::format("{}{}\n{}{}", line_of(kind), k_version, sum.take(), body);
+  return fmt::format("{}{} {}\n{}{}", line_of(kind), k_version, file_mark(), sum.take(), body);
 }
 
 Result<std::string> content_of(Kind kind, const fs::path& file) {
@@ -98,7 +99,8 @@ Result<std::string> content_of(Kind kind, const fs::path& file) {
     return fail(ErrorKind::input, fmt::format("{} is no {}, as entrain {} writes them", name, what,
                                               kind == Kind::summary ? "summarise" : "fit"));
   }
-  const std::string_view number = std::string_view(line).substr(line_of(kind).size());
+  std::string_view number = std::string_view(line).substr(line_of(kind).size());
+  number = number.substr(0, number.find(' '));
   unsigned version = 0;
   std::from_chars(number.data(), number.data() + number.size(), version);
   if (version != k_version) {
