@@ -15,6 +15,7 @@
 #include "base/try.hpp"
 #include "formats/given_trace.hpp"
 #include "formats/json/document.hpp"
+#include "formats/parts_of_run.hpp"
 #include "formats/perfetto/packets.hpp"
 #include "formats/rows.hpp"
 #include "trace/workers.hpp"
@@ -97,6 +98,35 @@ class StagedFile : public Staged {
   const Recording& recording_;
   OutputFile file_;
   std::vector<ClockMap> maps_;
+};
+
+/// The clocks of a run that was summarised.
+class StagedClocks : public Staged {
+ public:
+  static Result<std::unique_ptr<Staged>> write(const Recording& recording, const WritePlan& plan,
+                                               const fs::path& output) {
+    TRY_ASSIGN(OutputFile file, OutputFile::create(output, plan.rule));
+    TRY(file.write(clocks_text(recording, plan.maps)));
+    return std::make_unique<StagedClocks>(recording, plan.maps, std::move(file));
+  }
+  StagedClocks(const Recording& recording, std::span<const ClockMap> maps, OutputFile file)
+      : recording_(recording), maps_(maps), file_(std::move(file)) {}
+
+  [[nodiscard]] fs::path path() const override { return file_.place(); }
+  [[nodiscard]] std::uint64_t leftovers_removed() const override {
+    return file_.leftovers_removed();
+  }
+  [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(trace::Workers&, trace::LoadedTrace&,
+                                                          bool, Progress*) const override {
+    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.written_with(maps_));
+    return std::make_unique<RereadRecording>(std::move(written));
+  }
+  [[nodiscard]] Result<void> commit() override { return file_.commit(); }
+
+ private:
+  const Recording& recording_;
+  std::span<const ClockMap> maps_;
+  OutputFile file_;
 };
 
 /// Refuses a name that tells of another packing than the file has, which its copy keeps.
@@ -276,6 +306,21 @@ Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
   return info;
 }
 
+tl::unexpected<Error> has_changed(const fs::path& file, bool was_summarised) {
+  return fail(ErrorKind::input,
+              fmt::format("{} has changed {}", file.string(),
+                          was_summarised ? "since it was summarised: summarise it, and fit the "
+                                           "clocks of all parts again"
+                                         : "while it was read"));
+}
+
+tl::unexpected<Error> unknown_part(const fs::path& file) {
+  return fail(ErrorKind::input,
+              fmt::format("the clocks were fitted without {}: summarise it, and fit the clocks of "
+                          "all parts again",
+                          file.string()));
+}
+
 bool is_table_name(const fs::path& file) {
   const std::string name = file.filename().string();
   return json::has_ending(json::without_packing(name), ".csv");
@@ -307,6 +352,7 @@ Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
 
 Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
                                                  const fs::path& output) const {
+  if (written_with) return StagedClocks::write(*this, plan, output);
   if (is_one_file && plan.mode == WriteMode::rewrite && is_file_name(output)) {
     return stage_file(plan, output);
   }

@@ -19,9 +19,13 @@
 
 #include "base/edge_list.hpp"
 #include "base/link.hpp"
+#include "formats/parts/fields.hpp"
 #include "formats/source.hpp"
 
 namespace entrain::formats {
+
+/// What files hold. `trace`: a training run. Only it and spans are corrected in parts.
+enum class DocumentKind : std::uint8_t { spans, trace, paraver };
 
 /// Time of an event, below 2^63 ticks, and whether the event is communication, in 8 bytes.
 class EventTime {
@@ -40,6 +44,11 @@ struct EventTimes {
   std::vector<std::vector<EventTime>> of_clock;
   std::vector<FileFingerprint> files;  ///< index as Recording::files
 };
+
+/// Error for a file that is not what it was.
+tl::unexpected<Error> has_changed(const std::filesystem::path& file, bool was_summarised);
+/// Error for a file whose clocks were not fitted.
+tl::unexpected<Error> unknown_part(const std::filesystem::path& file);
 
 /// An event with a duration: a span, a kernel, a call.
 struct Work {
@@ -110,6 +119,9 @@ class Recording : public Source {
   [[nodiscard]] virtual Result<void> for_each_work(
       const std::function<Result<void>(const Work&)>& see) const = 0;
 
+  /// Writes what Source::stage() needs of the files when the clocks are known, beside the maps.
+  virtual void pack_fitted(parts::FieldWriter& fields) const { static_cast<void>(fields); }
+
   // What follows for all of them.
 
   /// Names pairs that were dropped, as the records contradict them: a fault of the tool. `what`:
@@ -153,11 +165,16 @@ class Recording : public Source {
   [[nodiscard]] Result<std::shared_ptr<const Rows>> rows(
       const trace::Trace& trace, const WorkFilter& is_wanted = {}) const final;
 
+  /// Of a run that was summarised, whose files are elsewhere: the run as it will be read there once
+  /// it is written with these maps. stage() then writes the clocks. Empty: the files are here.
+  std::function<Result<std::unique_ptr<Recording>>(std::span<const ClockMap>)> written_with;
+
   bool has_overlay = false;     ///< the format has a manifest for write_overlay()
   bool has_lines_only = false;  ///< no mode has other maps than whole_shifts()
   bool has_marks = false;       ///< the format has attributes for write_marked()
   bool is_one_file = false;     ///< the user named a file, not a folder
   std::string unwritable;       ///< why no copy can be written; empty: one can
+  DocumentKind holds = DocumentKind::trace;
   Clocks clocks;
   EdgeList list;
   std::vector<char> weak;    ///< see GivenEdges

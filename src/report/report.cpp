@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/part_report.hpp"
+
 namespace entrain::report {
 
 template <class Report>
@@ -17,7 +19,9 @@ template std::string json_text(const CompareReport&);
 template std::string json_text(const CorrectReport&);
 template std::string json_text(const EdgesReport&);
 template std::string json_text(const ExportReport&);
+template std::string json_text(const FitReport&);
 template std::string json_text(const MergeReport&);
+template std::string json_text(const PartReport&);
 template std::string json_text(const StragglerReport&);
 
 }  // namespace entrain::report

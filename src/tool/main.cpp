@@ -40,6 +40,9 @@ Verbs all_verbs() {
   verbs.push_back(make_edges());
   verbs.push_back(make_export());
   verbs.push_back(make_merge());
+  verbs.push_back(make_summarise());
+  verbs.push_back(make_fit());
+  verbs.push_back(make_apply());
   verbs.push_back(make_align());
   verbs.push_back(make_compare());
   verbs.push_back(make_distort());

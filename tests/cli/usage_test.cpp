@@ -13,9 +13,9 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::string> k_verbs{"info",   "check", "clocks", "correct", "edges",
-                                       "export", "merge", "align",  "compare", "distort",
-                                       "drop",   "synth", "record", "net",     "stragglers"};
+const std::vector<std::string> k_verbs{
+    "info",    "check", "clocks", "correct", "edges", "export",     "merge", "align", "compare",
+    "distort", "drop",  "synth",  "record",  "net",   "stragglers", "fit",   "apply", "summarise"};
 
 /// Options that every help of a verb must explain.
 const std::map<std::string, std::vector<std::string>> k_options{
@@ -38,6 +38,10 @@ const std::map<std::string, std::vector<std::string>> k_options{
      {"-o, --output", "--force", "--to", "--correct", "--both", "--around", "--window", "--from",
       "--until", "--presync", "--mu"}},
     {"merge", {"-o, --output", "--force", "--presync", "--bounds", "--bounds-csv", "--reference"}},
+    {"summarise", {"-o, --output", "--force", "--max-unpacked"}},
+    {"fit",
+     {"-o, --output", "--csv", "--force", "--gamma", "--presync", "--bounds", "--reference"}},
+    {"apply", {"-o, --output", "--force", "--mark-offsets", "--max-unpacked"}},
     {"align",
      {"-o, --output", "--force", "--clocks", "--resolution", "--apply", "--time-column",
       "--clock-column", "--bounds", "--presync", "--clock-domain"}},

@@ -45,6 +45,9 @@ VERBS = [
     ("export training", "file", "export {training}", "-o", True),
     ("export spans", "file", "export {spans} --to chrome", "-o", True),
     ("merge", "file", "merge {training}", "-o", True),
+    ("summarise", "file", "summarise {training}", "-o", True),
+    ("fit", "file", "fit {summary}", "-o", True),
+    ("apply", "folder", "apply {clocks} {training}", "-o", True),
     ("check --report", "file", "check {otf2}", "--report", False),
     ("check --bounds-csv", "file", "check {training} --bounds", "--bounds-csv", False),
     ("align --report", "file", "align {edges}", "--report", False),
@@ -60,6 +63,9 @@ def make_inputs(entrain, folder):
                         ("spans", ["--format", "otlp", "--locations", "2", "--events", "400"])):
         subprocess.run([entrain, "synth", "-o", folder / name, *flags], check=True,
                        capture_output=True)
+    for words in (["summarise", "training", "-o", "run.edges"],
+                  ["fit", "run.edges", "-o", "run.clocks"]):
+        subprocess.run([entrain, *words], cwd=folder, check=True, capture_output=True)
     (folder / "edges.csv").write_text("cause_clock,cause_time,effect_clock,effect_time\n"
                                       "a,1000,b,2000\nb,3000,a,4000\n")
 
@@ -90,7 +96,9 @@ class Sandbox:
         self.root = Path(tempfile.mkdtemp(prefix="entrain-places-"))
         shutil.copytree(inputs, self.root / "in", symlinks=True, copy_function=shutil.copy2)
         paths = {name: self.root / "in" / name for name in ("otf2", "training", "spans")}
-        paths["edges"] = self.root / "in" / "edges.csv"
+        paths |= {"edges": self.root / "in" / "edges.csv",
+                  "summary": self.root / "in" / "run.edges",
+                  "clocks": self.root / "in" / "run.clocks"}
         self.arguments = [word.format(**paths) for word in arguments.split()]
         self.place = self.root / ("out.csv" if self.kind == "file" else "out")
 

@@ -479,13 +479,17 @@ void number_clocks(std::vector<RankFile>& ranks) {
 
 void move_times(RankFile& file, std::span<const ClockMap> maps) {
   const auto move = [&](std::uint64_t& time, std::uint32_t clock) {
-    time = static_cast<std::uint64_t>(maps[clock](time));
+    const std::uint64_t before = time, unit = file.facts.unit;
+    time = static_cast<std::uint64_t>(std::max<std::int64_t>(maps[clock](time), 0));
+    time = (time + unit / 2) / unit * unit;
+    file.whole_us = file.whole_us && (time == before || time % k_ns_per_us == 0);
   };
   for (std::uint32_t c = 0; c < file.clocks.size(); ++c) {
     FileClock& clock = file.clocks[c];
     if (clock.events > 0) move(clock.first, c), move(clock.last, c);
     clock.falls = {};
-    for (InnerEdge& edge : clock.edges) move(edge.host, 0), move(edge.device, c);
+    const std::uint32_t host = file.parts > 1 ? clock.part : 0;
+    for (InnerEdge& edge : clock.edges) move(edge.host, host), move(edge.device, c);
   }
   for (Call& call : file.calls) move(call.begin, call.clock), move(call.end, call.clock);
   for (Arrow& arrow : file.arrows) move(arrow.time, arrow.clock);

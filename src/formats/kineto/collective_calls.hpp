@@ -174,6 +174,7 @@ struct RankFile {
   std::vector<Arrow> arrows;                 ///< arrows to or from other files, in any order
   std::uint64_t calls_read = 0;              ///< calls of a file, once its rank has them
   std::shared_ptr<const TimeIndex> times{};  ///< of a file of JSON
+  bool was_summarised = false;               ///< it was read long before it is written
 };
 
 /// The clock of an event, which is that of its row: a position in RankFile::clocks.
@@ -187,8 +188,8 @@ void number_clocks(std::vector<RankFile>& ranks);
 /// The maps of a file's clocks, of those of the run.
 std::vector<ClockMap> maps_of(const RankFile& file, std::span<const ClockMap> maps);
 
-/// Gives all that was read of a file, or of a rank, the times of the maps of its clocks, which
-/// count on where they were set back.
+/// Gives all that was read of a file, or of a rank, the times of the maps of its clocks, as a file
+/// stores them. They count on where they were set back.
 void move_times(RankFile& file, std::span<const ClockMap> maps);
 
 /// Name in words of MPI, e.g. "all_reduce".

@@ -30,6 +30,7 @@
 #include "formats/kineto/merge_rank.hpp"
 #include "formats/kineto/ranks.hpp"
 #include "formats/kineto/rewrite.hpp"
+#include "formats/kineto/summary.hpp"
 #include "formats/kineto/worst_edges.hpp"
 #include "formats/perfetto/packets.hpp"
 
@@ -71,11 +72,18 @@ std::string offsets_text(const std::vector<std::int64_t>& offsets) {
                      offsets.size() > k_most_named ? ", ..." : "");
 }
 
+/// Where the files of a run are.
+enum class Place : std::uint8_t {
+  here,
+  elsewhere,  ///< they were summarised
+  parted,     ///< some of them are here, whose clocks were fitted elsewhere
+};
+
 class Run : public formats::Recording {
  public:
-  explicit Run(std::vector<RankFile> windows, unsigned threads)
-      : files_(std::move(windows)), threads_(threads) {
-    has_overlay = true;
+  explicit Run(std::vector<RankFile> windows, unsigned threads, Place place = Place::here)
+      : files_(std::move(windows)), threads_(threads), place_(place) {
+    has_overlay = place == Place::here;
   }
 
   Result<void> prepare() {
@@ -87,12 +95,31 @@ class Run : public formats::Recording {
     return {};
   }
 
+  /// Fills what is told of files whose run is not here.
+  void name_files() {
+    for (const RankFile& file : files_) {
+      files.push_back(file.path);
+      bytes += file.facts.bytes;
+      events += file.events;
+    }
+  }
+
   [[nodiscard]] Result<void> write(const fs::path& folder,
                                    std::span<const ClockMap> maps) const override {
+    const auto& write_one = place_ == Place::parted ? write_part : kineto::write_file;
     return parallel_for(threads_, files_.size(), [&](std::size_t f) {
-      return kineto::write_file(folder / files_[f].path.filename(), files_[f],
-                                maps_of(files_[f], maps));
+      return write_one(folder / files_[f].path.filename(), files_[f], maps_of(files_[f], maps));
     });
+  }
+  /// A file of the run; null for one that holds nothing and was left out.
+  [[nodiscard]] const RankFile* file_named(const fs::path& name) const {
+    const auto at = std::ranges::find_if(
+        files_, [&](const RankFile& file) { return file.path.filename() == name; });
+    return at != files_.end() ? &*at : nullptr;
+  }
+  void pack_fitted(parts::FieldWriter& fields) const override {
+    std::vector<RankFile> known = files_;
+    pack(fields, known);
   }
 
   [[nodiscard]] Result<LinkCounts> write_overlay(const fs::path& folder,
@@ -109,7 +136,10 @@ class Run : public formats::Recording {
   [[nodiscard]] std::unique_ptr<formats::Source> paired_after(
       std::span<const ClockMap> maps) const override;
 
-  [[nodiscard]] Result<void> check_mergeable() const override { return {}; }
+  [[nodiscard]] Result<void> check_mergeable() const override {
+    if (place_ == Place::here) return {};
+    return fail(ErrorKind::usage, "summaries hold no events to merge: name the files of the run");
+  }
   [[nodiscard]] std::uint64_t text_bytes() const override { return bytes; }
   [[nodiscard]] Result<MergeReport> merge(const formats::MergePlan& plan) const override {
     return merge_files(files_, ranks_, plan);
@@ -152,6 +182,7 @@ class Run : public formats::Recording {
   std::vector<RankFile> ranks_;
   Matches matches_;
   unsigned threads_;
+  Place place_;
 };
 
 /// Calls of a rank whose times are those of the others over a thousand, or a power of it, would
@@ -194,7 +225,9 @@ void Run::take(Matches matches) {
   set_refuted_aside(drop_refuted(matches_.instances, ranks_), total, "calls");
   add_clocks();
   add_calls();
-  event_names = names_of_worst_edges(files_, ranks_, matches_.instances, list);
+  // The names of launches are in the files only.
+  event_names = names_of_worst_edges(place_ == Place::here ? files_ : std::vector<RankFile>(),
+                                     ranks_, matches_.instances, list);
   name_contents();
 }
 
@@ -574,7 +607,7 @@ Result<std::vector<RankFile>> read_files(std::span<const fs::path> files, unsign
 }
 
 std::unique_ptr<formats::Source> Run::paired_after(std::span<const ClockMap> maps) const {
-  auto run = std::make_unique<Run>(files_, threads_);
+  auto run = std::make_unique<Run>(files_, threads_, place_);
   run->ranks_ = ranks_;
   run->set_aside = set_aside;
   run->take(match_calls_after(ranks_, maps));
@@ -637,6 +670,42 @@ Result<std::unique_ptr<formats::Recording>> Run::read_anew(
   return run;
 }
 
+class RankFiles : public formats::Parts {
+ public:
+  RankFiles(std::vector<RankFile> files, Place place) : files_(std::move(files)), place_(place) {}
+
+  void pack(parts::FieldWriter& fields) override { kineto::pack(fields, files_); }
+  [[nodiscard]] bool unpack(parts::FieldReader& fields) override {
+    return kineto::unpack(fields, files_);
+  }
+  [[nodiscard]] std::vector<File> files() const override {
+    std::vector<File> all;
+    for (const RankFile& file : files_) {
+      all.push_back({file.path, file.facts.bytes, file.facts.hash, file.events});
+    }
+    return all;
+  }
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join(unsigned threads) override {
+    auto run = std::make_unique<Run>(std::move(files_), threads, place_);
+    TRY(run->prepare());
+    return run;
+  }
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join_moved(
+      const formats::Recording& original, std::span<const ClockMap> maps,
+      unsigned threads) override {
+    const auto& run = static_cast<const Run&>(original);
+    for (RankFile& file : files_) {
+      const RankFile* const known = run.file_named(file.path.filename());
+      if (known != nullptr) move_times(file, maps_of(*known, maps));
+    }
+    return join(threads);
+  }
+
+ private:
+  std::vector<RankFile> files_;
+  Place place_;
+};
+
 }  // namespace
 
 Result<bool> may_be_trace(const fs::path& file) {
@@ -654,11 +723,46 @@ bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
   return read && read->events == 0;
 }
 
+Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const fs::path> files,
+                                                   unsigned threads, std::uint64_t max_unpacked) {
+  TRY_ASSIGN(std::vector<RankFile> ranks, read_files(files, threads, max_unpacked));
+  return std::make_unique<RankFiles>(std::move(ranks), Place::here);
+}
+
+std::unique_ptr<formats::Parts> no_parts() {
+  return std::make_unique<RankFiles>(std::vector<RankFile>(), Place::elsewhere);
+}
+
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files, unsigned threads,
                                                  std::uint64_t max_unpacked) {
-  TRY_ASSIGN(std::vector<RankFile> ranks, read_files(files, threads, max_unpacked));
-  auto run = std::make_unique<Run>(std::move(ranks), threads);
-  TRY(run->prepare());
+  TRY_ASSIGN(const auto parts, read_parts(files, threads, max_unpacked));
+  return parts->join(threads);
+}
+
+Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, std::size_t clocks,
+                                                   std::span<const fs::path> files,
+                                                   unsigned threads) {
+  std::vector<RankFile> known;
+  const auto is_numbered = [&](const RankFile& file) {
+    return file.numbers.size() == file.clocks.size() &&
+           std::ranges::all_of(file.numbers, [&](auto number) { return number < clocks; });
+  };
+  if (!unpack(fields, known) || !std::ranges::all_of(known, is_numbered)) {
+    return fail(ErrorKind::input, "the fitted clocks are damaged: fit them again");
+  }
+  std::vector<RankFile> chosen;
+  for (const fs::path& path : files) {
+    const auto is_it = [&](const RankFile& file) {
+      return file.path.filename() == path.filename();
+    };
+    const auto at = std::ranges::find_if(known, is_it);
+    if (at == known.end()) return formats::unknown_part(path);
+    chosen.push_back(*at);
+    chosen.back().path = path;
+    chosen.back().was_summarised = true;
+  }
+  auto run = std::make_unique<Run>(std::move(chosen), threads, Place::parted);
+  run->name_files();
   return run;
 }
 

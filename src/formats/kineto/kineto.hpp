@@ -7,6 +7,8 @@
 
 #include <entrain/error.hpp>
 
+#include "formats/parts/fields.hpp"
+#include "formats/parts_of_run.hpp"
 #include "formats/recording.hpp"
 
 /// Traces of training runs, as the PyTorch profiler (Kineto) writes them: Chrome JSON or Perfetto,
@@ -28,5 +30,19 @@ bool holds_packets(const std::filesystem::path& file);
 /// of different runs, and times that are no numbers or out of range.
 Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem::path> files,
                                                  unsigned threads, std::uint64_t max_unpacked = 0);
+
+/// The same before the files are joined.
+Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const std::filesystem::path> files,
+                                                   unsigned threads,
+                                                   std::uint64_t max_unpacked = 0);
+/// No files, to which summaries are to be added.
+std::unique_ptr<formats::Parts> no_parts();
+
+/// Files of a run whose clocks were fitted, to be written with their maps. `fields`: at what
+/// Recording::pack_fitted() has written; `clocks`: the number of maps. Errors: ErrorKind::input for
+/// files that are none of the run.
+Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, std::size_t clocks,
+                                                   std::span<const std::filesystem::path> files,
+                                                   unsigned threads);
 
 }  // namespace entrain::kineto

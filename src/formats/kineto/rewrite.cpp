@@ -17,14 +17,14 @@
 #include "formats/json/window.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/packet_events.hpp"
+#include "formats/recording.hpp"
 
 namespace entrain::kineto {
 
 namespace fs = std::filesystem;
 
 tl::unexpected<Error> has_changed(const RankFile& file) {
-  return fail(ErrorKind::input,
-              fmt::format("{} has changed while it was read", file.path.string()));
+  return formats::has_changed(file.path, file.was_summarised);
 }
 
 namespace {
@@ -350,6 +350,28 @@ Result<CopyFacts> check_copy(const RankFile& file, const fs::path& copy,
   facts.bytes = other.window().total();
   facts.hash = other.window().hash();
   return facts;
+}
+
+Result<void> write_part(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
+  TRY_ASSIGN(const RankFile here, read_file(file.path, file.max_unpacked));
+  if (here.facts.hash != file.facts.hash || here.facts.bytes != file.facts.bytes ||
+      here.clocks.size() > file.clocks.size()) {
+    return has_changed(file);
+  }
+  RankFile known = file;
+  known.facts.survey = here.facts.survey;
+  known.times = here.times;
+  TRY(write_file(to, known, maps));
+  if (known.times != nullptr) {
+    TRY(check_copy(known, to, maps));
+    return {};
+  }
+  TRY_ASSIGN(const RankFile written, read_file(to, file.max_unpacked));
+  if (written.events == here.events && written.calls.size() == here.calls.size()) return {};
+  return fail(ErrorKind::output,
+              fmt::format("{} does not hold the events of {}, and was not kept; write to another "
+                          "disk",
+                          to.filename().string(), file.path.string()));
 }
 
 }  // namespace entrain::kineto

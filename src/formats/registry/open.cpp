@@ -21,6 +21,7 @@
 #include "formats/otf2/source.hpp"
 #include "formats/paraver/recording.hpp"
 #include "formats/recording.hpp"
+#include "formats/registry/parts.hpp"
 #include "formats/registry/standard_input.hpp"
 #include "formats/spans/recording.hpp"
 
@@ -32,6 +33,11 @@ namespace {
 
 tl::unexpected<Error> useless(std::string sentence) {
   return fail(ErrorKind::usage, std::move(sentence));
+}
+
+tl::unexpected<Error> missing(const fs::path& path) {
+  return fail(ErrorKind::input,
+              fmt::format("cannot open {}: No such file or directory", path.string()));
 }
 
 /// True for a file that holds a trace in JSON, of Perfetto or of Paraver, or spans, by its name.
@@ -125,9 +131,6 @@ std::string hint_of(const fs::path& path) {
   return hint == nullptr ? "" : fmt::format("{} {}", path.string(), hint);
 }
 
-/// Content of the files of a run.
-enum class Kind : std::uint8_t { spans, trace };
-
 /// Leaves out the files that `is_empty` names.
 template <class IsEmpty>
 void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
@@ -142,8 +145,8 @@ void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
 
 /// An empty list, or an answer without spans, looks like spans and may stand beside a training run;
 /// so may a trace without events beside spans. Files of both kinds that hold something are refused.
-Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes,
-                         std::uint64_t max_unpacked) {
+Result<DocumentKind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes,
+                                 std::uint64_t max_unpacked) {
   std::vector<fs::path> spans, traces;  // each file is looked at once: it may change meanwhile
   for (fs::path& file : files) {
     TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
@@ -162,8 +165,8 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
                             "run; give them separately",
                             spans.front().string(), traces.front().string()));
   }
-  const Kind kind = spans.empty() ? Kind::trace : Kind::spans;
-  files = std::move(kind == Kind::spans ? spans : traces);
+  const DocumentKind kind = spans.empty() ? DocumentKind::trace : DocumentKind::spans;
+  files = std::move(kind == DocumentKind::spans ? spans : traces);
   return kind;
 }
 
@@ -204,30 +207,67 @@ Result<void> check_alone(std::span<const fs::path> files) {
                   one->string(), files[one == files.begin() ? 1 : 0].string()));
 }
 
-/// Reads files of JSON, of Perfetto and of Paraver.
-Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
-                                                  std::vector<std::string> notes, unsigned threads,
-                                                  std::uint64_t max_unpacked) {
+/// What files hold; without those that hold nothing.
+Result<Documents> documents_in(std::vector<fs::path> files, std::vector<std::string> notes,
+                               std::uint64_t max_unpacked) {
   // Not by folders: a copy of all files in one folder is the same run in the same order.
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
     return std::pair(a.filename(), a) < std::pair(b.filename(), b);
   });
   TRY(check_alone(files));
-  const bool is_of_paraver = is_paraver(files.front());
-  Kind kind = Kind::trace;
-  if (!is_of_paraver) {
+  DocumentKind kind = DocumentKind::paraver;
+  if (!is_paraver(files.front())) {
     TRY_ASSIGN(kind, choose_kind(files, notes, max_unpacked));
   }
+  return Documents{.kind = kind, .files = std::move(files), .notes = std::move(notes)};
+}
+
+/// Reads files of JSON, of Perfetto and of Paraver, and spans.
+Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
+                                                  std::vector<std::string> notes, unsigned threads,
+                                                  std::uint64_t max_unpacked) {
+  TRY_ASSIGN(const Documents documents,
+             documents_in(std::move(files), std::move(notes), max_unpacked));
   double read_s = 0;
   std::unique_ptr<Recording> recording;
   {
     const Stopwatch watch(read_s);
-    TRY_ASSIGN(recording, is_of_paraver         ? paraver::read(files.front(), max_unpacked)
-                          : kind == Kind::spans ? spans::read(files, threads, max_unpacked)
-                                                : kineto::read(files, threads, max_unpacked));
+    if (documents.kind == DocumentKind::paraver) {
+      TRY_ASSIGN(recording, paraver::read(documents.files.front(), max_unpacked));
+    } else {
+      TRY_ASSIGN(const auto parts, read_parts(documents, threads, max_unpacked));
+      TRY_ASSIGN(recording, parts->join(threads));
+    }
   }
-  recording->finish(read_s, notes);
+  recording->finish(read_s, documents.notes);
   return recording;
+}
+
+/// The files of these paths that hold a trace; empty: none of them is a document. Errors:
+/// ErrorKind::usage if only some are.
+Result<std::vector<fs::path>> documents_at(const Paths& paths, std::vector<std::string>& notes) {
+  std::vector<fs::path> files;
+  const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
+  for (const fs::path& path : paths) {
+    TRY_ASSIGN(const std::vector<fs::path> own, chosen_files(path, notes));
+    if (own.empty()) other_kind = &path;
+    files.insert(files.end(), own.begin(), own.end());
+  }
+  if (other_kind == nullptr || files.empty()) return files;
+  if (!file_exists(*other_kind)) return missing(*other_kind);
+  return useless(
+      fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), Perfetto "
+                  "(.pftrace), spans (.pb, .csv) or Paraver (.prv), and others are: they are no "
+                  "files of one run; give them separately",
+                  other_kind->string()));
+}
+
+/// Refuses paths that are known to be no archives.
+Result<void> check_archives(const Paths& paths) {
+  for (const fs::path& path : paths) {
+    if (const std::string hint = hint_of(path); !hint.empty()) return useless(hint);
+  }
+  return {};
 }
 
 bool is_one_file(const Paths& paths) {
@@ -268,34 +308,18 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
       return useless("standard input (-) is one trace: give no others beside it");
     return open_standard_input(threads, max_unpacked);
   }
-  std::vector<fs::path> files;
+  const bool are_summaries = std::ranges::any_of(paths, is_summary);
   std::vector<std::string> notes;
-  const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
-  for (const fs::path& path : paths) {
-    TRY_ASSIGN(const std::vector<fs::path> own, chosen_files(path, notes));
-    if (own.empty()) other_kind = &path;
-    files.insert(files.end(), own.begin(), own.end());
-  }
-  if (files.empty() && std::all_of(paths.begin(), paths.end(), holds_ctf)) {
-    return open_ctf(paths, match);
+  std::vector<fs::path> files;
+  if (!are_summaries) {
+    TRY_ASSIGN(files, documents_at(paths, notes));
+    if (files.empty() && std::ranges::all_of(paths, holds_ctf)) return open_ctf(paths, match);
   }
   if (!match.empty()) return useless("--match is for CTF traces, whose events it names");
-  if (other_kind != nullptr && files.empty()) {
-    for (const fs::path& path : paths) {
-      if (const std::string hint = hint_of(path); !hint.empty()) return useless(hint);
-    }
+  if (are_summaries) return open_summaries(paths, threads);
+  if (files.empty()) {
+    TRY(check_archives(paths));
     return otf2::source_of(paths);
-  }
-  if (other_kind != nullptr) {
-    if (!file_exists(*other_kind)) {
-      return fail(ErrorKind::input,
-                  fmt::format("cannot open {}: No such file or directory", other_kind->string()));
-    }
-    return useless(
-        fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), Perfetto "
-                    "(.pftrace), spans (.pb, .csv) or Paraver (.prv), and others are: they are no "
-                    "files of one run; give them separately",
-                    other_kind->string()));
   }
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
              open_documents(std::move(files), std::move(notes), threads, max_unpacked));
@@ -312,6 +336,25 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
   return recording;
 }
 
+Result<Documents> documents_of(const Paths& paths, std::uint64_t max_unpacked) {
+  std::vector<std::string> notes;
+  TRY_ASSIGN(std::vector<fs::path> files, documents_at(paths, notes));
+  if (files.empty()) {
+    TRY(check_archives(paths));
+    const auto absent = std::ranges::find_if_not(paths, file_exists);
+    if (absent != paths.end()) return missing(*absent);
+  } else {
+    TRY_ASSIGN(Documents documents, documents_in(std::move(files), std::move(notes), max_unpacked));
+    documents.is_one_file = is_one_file(paths);
+    if (documents.kind != DocumentKind::paraver) return documents;
+  }
+  return useless(
+      fmt::format("{} is neither a training run nor spans, and only these are corrected in parts: "
+                  "give all of it to entrain correct; processes share the work on an OTF2 archive "
+                  "(mpirun -n 4 entrain correct)",
+                  paths.front().string()));
+}
+
 Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsigned threads,
                                      std::uint64_t max_unpacked,
                                      std::span<const std::string> match) {
@@ -325,6 +368,12 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
 }
 
 Result<void> check_output(const Paths& paths, const fs::path& output, const OutputRule& rule) {
+  if (std::ranges::any_of(paths, is_summary)) {
+    return useless(
+        fmt::format("{} is a summary, which holds no events to write: entrain fit finds "
+                    "the clocks, and entrain apply writes each part by them",
+                    std::ranges::find_if(paths, is_summary)->string()));
+  }
   if (paths.size() == 1 && paths.front() == k_standard_input && !is_file_name(output)) {
     return useless(
         "standard input becomes a file: give it a name that ends in .json, .jsonl, .ndjson, "

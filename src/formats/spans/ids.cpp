@@ -42,6 +42,21 @@ std::uint32_t SpanIds::number(std::string_view trace, std::string_view id) {
   if (key.is_text) key.high = 0, key.low = texts_.number(trace);
   key.id_is_text = !read_hex(id, key.id);
   if (key.id_is_text) key.id = texts_.number(id);
+  return number(key);
+}
+
+std::vector<std::uint32_t> SpanIds::add(const SpanIds& other) {
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(other.size());
+  for (Key key : other.keys_) {
+    if (key.is_text) key.low = texts_.number(other.texts_.all()[key.low]);
+    if (key.id_is_text) key.id = texts_.number(other.texts_.all()[key.id]);
+    numbers.push_back(number(key));
+  }
+  return numbers;
+}
+
+std::uint32_t SpanIds::number(const Key& key) {
   if (keys_.size() * 2 >= slots_.size()) grow();
   const auto hash = static_cast<std::uint32_t>(hash_of(key));
   Slot& slot = slots_[slot_of(key, hash)];

@@ -19,6 +19,8 @@ class SpanIds {
  public:
   /// The number of a span; adds unknown ones.
   std::uint32_t number(std::string_view trace, std::string_view id);
+  /// Adds those of another table; returns their numbers here, in order.
+  std::vector<std::uint32_t> add(const SpanIds& other);
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
   /// Trace and id of a number, as a report names them.
   [[nodiscard]] std::string trace_of(std::uint32_t number) const;
@@ -45,6 +47,7 @@ class SpanIds {
     const std::uint64_t texts = (key.is_text ? 1U : 0U) + (key.id_is_text ? 2U : 0U);
     return mix(key.id + mix(key.low + mix(key.high + texts)));
   }
+  std::uint32_t number(const Key& key);
   /// The slot of a key, or the one that it would take. The table must not be empty.
   [[nodiscard]] std::size_t slot_of(const Key& key, std::uint32_t hash) const;
   void grow();

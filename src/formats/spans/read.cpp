@@ -157,6 +157,15 @@ void refine(std::span<Stamp> stamps) {
   for (Stamp& stamp : stamps) stamp.fine = stamp.fine || (any && stamp.unit == k_us);
 }
 
+/// The coarsest units of the times of a text without tables.
+StoredUnits units_of(std::span<const Stamp> stamps) {
+  std::uint32_t unit = 1;
+  for (const Stamp& stamp : stamps) {
+    if (!stamp.fine && !stamp.truncated) unit = std::max(unit, stamp.unit);
+  }
+  return {.begin = unit, .end = unit};
+}
+
 /// Reads the messages of a text of OTLP as Protobuf.
 Result<void> read_messages(std::string_view text, Framing framing, const std::string& name,
                            Spans& spans, std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
@@ -230,9 +239,11 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
   const std::size_t first_stamp = stamps.size();
   const bool had_immovable = spans.immovable_times > 0;
   const std::string_view beginning = std::string_view(text).substr(0, json::k_beginning);
-  if (const auto framing = framing_of(beginning)) {
+  const auto framing = framing_of(beginning);
+  const bool is_table = !framing && is_span_table(beginning);
+  if (framing) {
     TRY(read_messages(text, *framing, name, spans, stamps, marks));
-  } else if (is_span_table(beginning)) {
+  } else if (is_table) {
     TRY(Reader(text, name, spans, stamps, marks).table());
   } else {
     TRY(read_documents(text, name, spans, stamps, marks));
@@ -243,6 +254,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
   const auto own = std::span(stamps).subspan(first_stamp);
   std::sort(own.begin(), own.end(), [](const Stamp& a, const Stamp& b) { return a.at < b.at; });
   refine(own);
+  if (!is_table) spans.units = units_of(own);
   if (marks != nullptr) {
     std::sort(marks->begin(), marks->end(),
               [](const Mark& a, const Mark& b) { return a.at < b.at; });

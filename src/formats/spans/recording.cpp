@@ -2,6 +2,7 @@
 #include "formats/spans/recording.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <set>
@@ -26,23 +27,13 @@
 #include "formats/spans/shape.hpp"
 #include "formats/spans/span_table.hpp"
 #include "formats/spans/spans.hpp"
+#include "formats/spans/summary.hpp"
 
 namespace entrain::spans {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::string_view k_csv = "CSV";
-
-struct SourceFile {
-  fs::path path;
-  std::uint64_t max_unpacked = 0;  ///< parameter of json::load()
-  std::uint64_t bytes = 0;
-  std::size_t hash = 0;  ///< hash of its text
-  bool is_cut = false;   ///< it ends inside a record
-  std::string_view encoding = "JSON";
-};
 
 std::size_t hash_of(const std::string& text) { return std::hash<std::string>{}(text); }
 
@@ -51,10 +42,20 @@ std::optional<Framing> framing_at(std::string_view text) {
   return framing_of(text.substr(0, json::k_beginning));
 }
 
-/// Name of the encoding of spans.
-std::string_view encoding_of(std::string_view text) {
-  if (framing_at(text)) return "Protobuf";
-  return is_span_table(text.substr(0, json::k_beginning)) ? k_csv : "JSON";
+Encoding encoding_of(std::string_view text) {
+  if (framing_at(text)) return Encoding::protobuf;
+  return is_span_table(text.substr(0, json::k_beginning)) ? Encoding::csv : Encoding::json;
+}
+
+std::string_view name_of(Encoding encoding) {
+  constexpr std::array<std::string_view, 3> k_names{"JSON", "Protobuf", "CSV"};
+  return k_names[static_cast<std::size_t>(encoding)];
+}
+
+/// True if spans can get attributes.
+bool have_attributes(std::span<const SourceFile> files) {
+  return std::ranges::none_of(
+      files, [](const SourceFile& file) { return file.encoding == Encoding::csv; });
 }
 
 /// The text of a file.
@@ -84,8 +85,7 @@ Result<SpanText> load(const fs::path& path, std::uint64_t max_unpacked) {
 Result<SpanText> load_again(const SourceFile& file) {
   TRY_ASSIGN(SpanText document, load(file.path, file.max_unpacked));
   if (hash_of(document.text) == file.hash) return document;
-  return fail(ErrorKind::input,
-              fmt::format("{} has changed while it was read", file.path.string()));
+  return formats::has_changed(file.path, file.was_summarised);
 }
 
 Result<Spans> read_again(const SourceFile& file) {
@@ -121,14 +121,25 @@ struct Known {
   std::vector<std::uint32_t> hosts;  ///< hosts of the spans, in order
 };
 
-class Run;
-Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads,
-                                      std::uint64_t max_unpacked, const Known* known = nullptr);
-
 class Run : public formats::Recording {
  public:
+  /// Files of a run whose clocks were fitted elsewhere.
+  Run(std::vector<SourceFile> sources, const Fitted& fitted, unsigned threads)
+      : files_(std::move(sources)), threads_(threads), is_part_(true) {
+    known_.identity.periods = fitted.periods;
+    for (const std::string& name : fitted.places) names_.number(name);
+    has_marks = have_attributes(files_);
+    holds = formats::DocumentKind::spans;
+    for (const SourceFile& file : files_) {
+      files.push_back(file.path);
+      bytes += file.bytes;
+      events += file.events;
+    }
+  }
+
   Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const Known* known)
       : files_(std::move(sources)), threads_(threads) {
+    holds = formats::DocumentKind::spans;
     const Family family(spans);
     if (known != nullptr) {
       known_ = *known;
@@ -164,8 +175,7 @@ class Run : public formats::Recording {
     skipped = std::move(edges.counters);
     events = 2 * spans.all.size();
     calls = found_.size() + edges.without_parent;
-    has_marks =
-        std::ranges::none_of(files_, [](const SourceFile& file) { return file.encoding == k_csv; });
+    has_marks = have_attributes(files_);
     coverage.receives = calls;
     coverage.paired = found_.size();
     coverage.lost = edges.without_parent;
@@ -183,6 +193,15 @@ class Run : public formats::Recording {
   [[nodiscard]] Result<void> write_marked(const fs::path& folder,
                                           std::span<const ClockMap> maps) const override {
     return write_files(folder, maps, true);
+  }
+
+  [[nodiscard]] const Known& known() const { return known_; }
+  /// Gives the spans of a file the times that it will have once it is written with these maps.
+  void move(SpanFile& file, std::span<const ClockMap> maps) const;
+  void pack_fitted(parts::FieldWriter& fields) const override {
+    Fitted fitted{.places = names_.all(), .periods = known_.identity.periods};
+    std::vector<SourceFile> sources = files_;
+    pack(fields, fitted, sources);
   }
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
@@ -212,12 +231,16 @@ class Run : public formats::Recording {
   void name_contents();
   [[nodiscard]] Result<void> write_file(const fs::path& to, const SourceFile& file,
                                         std::span<const ClockMap> maps, bool marked) const;
+  [[nodiscard]] Result<void> check_written(const fs::path& to, const SourceFile& file,
+                                           const Spans& before,
+                                           std::span<const ClockMap> maps) const;
 
   std::vector<SourceFile> files_;
   unsigned threads_;
   NameTable names_;  ///< names of places, as Spans::clocks
   Known known_;
   std::vector<Edge> found_;
+  bool is_part_ = false;  ///< see the first constructor
 };
 
 /// The called span of an edge names both of its ends.
@@ -287,8 +310,8 @@ void Run::warn_of_immovable_times(const Spans& spans) {
 
 void Run::name_contents() {
   format = "spans of services as ";
-  std::set<std::string> encodings;
-  for (const SourceFile& file : files_) encodings.emplace(file.encoding);
+  std::set<std::string_view> encodings;
+  for (const SourceFile& file : files_) encodings.insert(name_of(file.encoding));
   format += fmt::format("{}", fmt::join(encodings, " and "));
   words = {.single = "request, reply",
            .receive = "call",
@@ -303,15 +326,18 @@ void Run::name_contents() {
 
 Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
                              std::span<const ClockMap> maps, bool marked) const {
-  if (std::all_of(maps.begin(), maps.end(),
-                  [](const ClockMap& map) { return map.is_identity(); })) {
-    return duplicate_file(file.path, to);
-  }
+  const bool is_copy =
+      std::all_of(maps.begin(), maps.end(), [](const ClockMap& map) { return map.is_identity(); });
+  if (is_copy && !is_part_) return duplicate_file(file.path, to);
   TRY_ASSIGN(SpanText document, load_again(file));
+  if (is_copy) return duplicate_file(file.path, to);
   Spans spans;
   std::vector<Stamp> stamps;
   std::vector<Mark> marks;
   TRY(read(document.text, file.path.string(), spans, stamps, marked ? &marks : nullptr));
+  for (const std::string& place : spans.clocks.all()) {
+    if (names_.find(place) == k_none) return formats::unknown_part(file.path);
+  }
   const auto settle = [&](auto& all) {
     for (auto& one : all) one.clock = host_of(spans, one.clock, one.time);
   };
@@ -325,7 +351,55 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   }
   if (framing && marked) *text = with_marks(*text, *framing, marks, maps);
   if (document.by_message) *text = pack_messages(*text) + document.rest;
-  return json::save(to, *text, document.packing);
+  TRY(json::save(to, *text, document.packing));
+  return is_part_ ? check_written(to, file, spans, maps) : Result<void>();
+}
+
+/// Reads a new file back: its spans must have the mapped times, rounded as the file stores them.
+Result<void> Run::check_written(const fs::path& to, const SourceFile& file, const Spans& before,
+                                std::span<const ClockMap> maps) const {
+  TRY_ASSIGN(SpanText document, spans::load(to, file.max_unpacked));
+  Spans after;
+  std::vector<Stamp> stamps;
+  TRY(read(document.text, to.string(), after, stamps));
+  const auto is_moved = [&](std::uint32_t host, std::uint64_t from, std::uint64_t now,
+                            std::int64_t unit) {
+    const std::int64_t off = maps[host](from) - static_cast<std::int64_t>(now);
+    return -unit < off && off < unit;
+  };
+  std::uint64_t others = 0;  // spans with other times: those that cannot move
+  const bool is_it = std::ranges::equal(after.all, before.all, [&](const Span& a, const Span& b) {
+    const std::uint32_t first = host_of(before, b.clock, b.begin);
+    const std::uint32_t last = host_of(before, b.clock, b.end);
+    // A length that a step of its clock is inside of follows the later clock alone.
+    const bool fits = is_moved(first, b.begin, a.begin, before.units.begin) &&
+                      (first != last || is_moved(last, b.end, a.end, before.units.end));
+    others += fits ? 0 : 1;
+    return a.id == b.id;
+  });
+  if (is_it && others <= before.immovable_times) return {};
+  return fail(ErrorKind::output,
+              fmt::format("{} does not hold the spans of {} with their new times, and was not "
+                          "kept; write to another disk",
+                          to.filename().string(), file.path.string()));
+}
+
+void Run::move(SpanFile& file, std::span<const ClockMap> maps) const {
+  const auto& [begin_unit, end_unit, has_lengths] = file.spans.units;
+  const auto nearest = [](std::int64_t time, std::int64_t unit) {
+    return (time + unit / 2) / unit * unit;
+  };
+  for (Span& span : file.spans.all) {
+    const auto moved = [&](std::uint64_t time) {
+      const std::int64_t after = maps[host_of(file.spans, span.clock, time)](time);
+      return std::max<std::int64_t>(after, 0);
+    };
+    const std::int64_t begin = nearest(moved(span.begin), begin_unit);
+    const std::int64_t base = has_lengths ? begin : 0;
+    const std::int64_t end = std::max(base + nearest(moved(span.end) - base, end_unit), begin);
+    span.begin = static_cast<std::uint64_t>(begin);
+    span.end = static_cast<std::uint64_t>(end);
+  }
 }
 
 /// Spans that another host called count as communication.
@@ -372,12 +446,73 @@ Result<void> Run::for_each_work(
   return {};
 }
 
+std::uint64_t ignored_of(const Spans& spans) { return spans.without_id + spans.untimed.size(); }
+
+/// Reads files, each by itself.
+Result<std::vector<SpanFile>> read_files(std::span<const fs::path> files,
+                                         std::uint64_t max_unpacked) {
+  std::vector<SpanFile> all;
+  for (const fs::path& path : files) {
+    TRY_ASSIGN(SpanText document, load(path, max_unpacked));
+    std::vector<Stamp> stamps;
+    SpanFile& file = all.emplace_back();
+    TRY(read(document.text, path.string(), file.spans, stamps));
+    if (document.cut) file.spans.cut_files = 1;
+    file.source = {.path = path,
+                   .max_unpacked = max_unpacked,
+                   .bytes = document.text.size(),
+                   .hash = hash_of(document.text),
+                   .events = 2 * file.spans.all.size(),
+                   .encoding = encoding_of(document.text),
+                   .is_cut = file.spans.cut_files > 0};
+  }
+  return all;
+}
+
+Result<std::unique_ptr<Run>> join_files(std::vector<SpanFile> all, unsigned threads,
+                                        const Known* known = nullptr) {
+  std::vector<SourceFile> sources;
+  Spans spans;
+  for (SpanFile& file : all) {
+    const bool is_first = sources.empty();
+    sources.push_back(std::move(file.source));
+    if (is_first) {
+      spans = std::move(file.spans);
+    } else {
+      append(spans, std::exchange(file.spans, {}));
+    }
+  }
+  join_halved_traces(spans);
+  const std::uint64_t ignored = ignored_of(spans);
+  if (spans.all.empty() && ignored > 0) {
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} holds {} spans, none of which says which one it is and when it was, "
+                    "as OTLP, Jaeger or Zipkin do; is it of another format?",
+                    sources.front().path.string(), ignored));
+  }
+  if (spans.all.empty()) {
+    return fail(
+        ErrorKind::input,
+        fmt::format(
+            "{}{} no span with a time and no event; give a file that holds some",
+            sources.front().path.string(),
+            sources.size() == 1 ? " holds" : fmt::format(" and {} more hold", sources.size() - 1)));
+  }
+  if (known != nullptr && spans.all.size() != known->hosts.size()) {
+    return fail(ErrorKind::output,
+                "the corrected files do not hold the spans of the original; they were not kept; "
+                "write to another disk");
+  }
+  return std::make_unique<Run>(std::move(sources), spans, threads, known);
+}
+
 Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder,
                                                            std::span<const ClockMap>) const {
   std::vector<fs::path> paths;
   for (const SourceFile& file : files_) paths.push_back(folder / file.path.filename());
-  TRY_ASSIGN(std::unique_ptr<Run> written,
-             read_run(paths, threads_, files_.front().max_unpacked, &known_));
+  TRY_ASSIGN(std::vector<SpanFile> read, read_files(paths, files_.front().max_unpacked));
+  TRY_ASSIGN(std::unique_ptr<Run> written, join_files(std::move(read), threads_, &known_));
   const auto other = [](const Edge& a, const Edge& b) {
     return a.cause != b.cause || a.effect != b.effect || a.is_end != b.is_end;
   };
@@ -393,50 +528,52 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
   return written;
 }
 
-std::uint64_t ignored_of(const Spans& spans) { return spans.without_id + spans.untimed.size(); }
+class SpanFiles : public formats::Parts {
+ public:
+  explicit SpanFiles(std::vector<SpanFile> files) : files_(std::move(files)) {}
 
-Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned threads,
-                                      std::uint64_t max_unpacked, const Known* known) {
-  Spans spans;
-  std::vector<SourceFile> sources;
-  std::vector<Stamp> stamps;
-  for (const fs::path& file : files) {
-    TRY_ASSIGN(SpanText document, load(file, max_unpacked));
-    stamps.clear();
-    const std::uint64_t cut_before = spans.cut_files;
-    TRY(read(document.text, file.string(), spans, stamps));
-    if (document.cut) spans.cut_files = cut_before + 1;
-    sources.push_back({.path = file,
-                       .max_unpacked = max_unpacked,
-                       .bytes = document.text.size(),
-                       .hash = hash_of(document.text),
-                       .is_cut = spans.cut_files > cut_before,
-                       .encoding = encoding_of(document.text)});
+  void pack(parts::FieldWriter& fields) override {
+    parts::list(fields, files_, [](auto& inner, SpanFile& file) { spans::pack(inner, file); });
   }
-  join_halved_traces(spans);
-  const std::uint64_t ignored = ignored_of(spans);
-  if (spans.all.empty() && ignored > 0) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{} holds {} spans, none of which says which one it is and when it was, "
-                    "as OTLP, Jaeger or Zipkin do; is it of another format?",
-                    files.front().string(), ignored));
+  [[nodiscard]] bool unpack(parts::FieldReader& fields) override {
+    std::vector<SpanFile> more;
+    parts::list(fields, more, [](auto& inner, SpanFile& file) {
+      if (!spans::unpack(inner, file)) inner.refuse();
+    });
+    std::move(more.begin(), more.end(), std::back_inserter(files_));
+    return fields.fine();
   }
-  if (spans.all.empty()) {
-    return fail(
-        ErrorKind::input,
-        fmt::format(
-            "{}{} no span with a time and no event; give a file that holds some",
-            files.front().string(),
-            files.size() == 1 ? " holds" : fmt::format(" and {} more hold", files.size() - 1)));
+  [[nodiscard]] std::vector<File> files() const override {
+    std::vector<File> all;
+    for (const auto& [source, spans] : files_) {
+      all.push_back({source.path, source.bytes, source.hash, source.events});
+    }
+    return all;
   }
-  if (known != nullptr && spans.all.size() != known->hosts.size()) {
-    return fail(ErrorKind::output,
-                "the corrected files do not hold the spans of the original; they were not kept; "
-                "write to another disk");
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join(unsigned threads) override {
+    sort();
+    return join_files(std::move(files_), threads);
   }
-  return std::make_unique<Run>(std::move(sources), spans, threads, known);
-}
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join_moved(
+      const formats::Recording& original, std::span<const ClockMap> maps,
+      unsigned threads) override {
+    const auto& run = static_cast<const Run&>(original);
+    sort();
+    for (SpanFile& file : files_) run.move(file, maps);
+    return join_files(std::move(files_), threads, &run.known());
+  }
+
+ private:
+  /// Not by folders, as the files of a copy stand in one.
+  void sort() {
+    std::sort(files_.begin(), files_.end(), [](const SpanFile& a, const SpanFile& b) {
+      return std::pair(a.source.path.filename(), a.source.path) <
+             std::pair(b.source.path.filename(), b.source.path);
+    });
+  }
+
+  std::vector<SpanFile> files_;
+};
 
 /// Position of the first object or list under a wrapping key.
 std::size_t inside_wrapper(std::string_view object) {
@@ -480,9 +617,40 @@ bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
   return is_read && spans.all.empty() && ignored_of(spans) + spans.cut_files == 0;
 }
 
+Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const fs::path> files, unsigned,
+                                                   std::uint64_t max_unpacked) {
+  TRY_ASSIGN(std::vector<SpanFile> all, read_files(files, max_unpacked));
+  return std::make_unique<SpanFiles>(std::move(all));
+}
+
+std::unique_ptr<formats::Parts> no_parts() {
+  return std::make_unique<SpanFiles>(std::vector<SpanFile>());
+}
+
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files, unsigned threads,
                                                  std::uint64_t max_unpacked) {
-  return read_run(files, threads, max_unpacked);
+  TRY_ASSIGN(std::vector<SpanFile> all, read_files(files, max_unpacked));
+  return join_files(std::move(all), threads);
+}
+
+Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, std::size_t clocks,
+                                                   std::span<const fs::path> files,
+                                                   unsigned threads) {
+  Fitted fitted;
+  std::vector<SourceFile> known;
+  if (!unpack(fields, clocks, fitted, known)) {
+    return fail(ErrorKind::input, "the fitted clocks are damaged: fit them again");
+  }
+  std::vector<SourceFile> chosen;
+  for (const fs::path& path : files) {
+    const auto at = std::ranges::find_if(
+        known, [&](const SourceFile& file) { return file.path.filename() == path.filename(); });
+    if (at == known.end()) return formats::unknown_part(path);
+    chosen.push_back(*at);
+    chosen.back().path = path;
+    chosen.back().was_summarised = true;
+  }
+  return std::make_unique<Run>(std::move(chosen), fitted, threads);
 }
 
 }  // namespace entrain::spans

@@ -89,6 +89,12 @@ struct Untimed {
   bool is_backwards = false;     ///< it ends before it begins
 };
 
+/// Times that a file can hold: multiples of these, ns.
+struct StoredUnits {
+  std::uint32_t begin = 1, end = 1;
+  bool has_lengths = false;  ///< `end` is that of lengths, which are stored in place of ends
+};
+
 /// The spans of all files of a run.
 struct Spans {
   std::vector<Span> all;
@@ -106,6 +112,7 @@ struct Spans {
   std::uint64_t immovable_times =
       0;  ///< times that are no numbers, negative or too large; they stay
   std::string first_immovable_time;  ///< the first of them, and its file
+  StoredUnits units;                 ///< of the text that was read last
 };
 
 /// Adds the spans of a text to `spans`: OTLP as Protobuf (protobuf.hpp), or OTLP JSON, Jaeger JSON

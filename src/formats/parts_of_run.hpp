@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
+
+#include "formats/parts/fields.hpp"
+#include "formats/recording.hpp"
+
+namespace entrain::formats {
+
+/// What reading the files of a run leaves of them in memory, before their contents are joined. Each
+/// file is read by itself, so that files may be read on several machines.
+class Parts {
+ public:
+  Parts() = default;
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+  virtual ~Parts() = default;
+
+  /// Writes all files: a summary.
+  virtual void pack(parts::FieldWriter& fields) = 0;
+  /// Adds the files of a summary; false if it is damaged.
+  [[nodiscard]] virtual bool unpack(parts::FieldReader& fields) = 0;
+
+  /// A file, for messages and counts.
+  struct File {
+    std::filesystem::path path;
+    std::uint64_t bytes = 0;   ///< size, unpacked
+    std::uint64_t hash = 0;    ///< of its text
+    std::uint64_t events = 0;  ///< with a time
+  };
+  [[nodiscard]] virtual std::vector<File> files() const = 0;
+
+  /// Joins all: the run. Takes the files. Errors: those of reading that concern several files.
+  [[nodiscard]] virtual Result<std::unique_ptr<Recording>> join(unsigned threads) = 0;
+  /// The same of these files once they are written with the maps of `original`, their run.
+  [[nodiscard]] virtual Result<std::unique_ptr<Recording>> join_moved(
+      const Recording& original, std::span<const ClockMap> maps, unsigned threads) = 0;
+};
+
+/// The text of the clocks of a run that was summarised: all maps, and what writing its files needs.
+std::string clocks_text(const Recording& recording, std::span<const ClockMap> maps);
+
+/// Maps of all clocks, with their names, as they stand in that text.
+using NamedKnots = std::vector<std::pair<std::string, std::vector<ClockKnot>>>;
+template <class Fields>
+void visit_maps(Fields& fields, NamedKnots& maps) {
+  parts::list(fields, maps, [](Fields& inner, auto& map) {
+    inner(map.first);
+    inner.size(map.second);
+    parts::columns(inner, map.second, &ClockKnot::local, &ClockKnot::offset);
+  });
+}
+
+}  // namespace entrain::formats

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/summary.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/ids.hpp"
+#include "base/name_table.hpp"
+
+namespace entrain::spans {
+namespace {
+
+constexpr std::uint64_t k_end_of_time = std::uint64_t{1} << 62;  ///< ns
+
+template <class Fields>
+void visit_source(Fields& fields, SourceFile& source) {
+  std::string path = source.path.string();
+  fields(path);
+  source.path = path;
+  fields(source.max_unpacked);
+  fields(source.bytes);
+  fields.hash(source.hash);
+  fields(source.events);
+  fields(source.encoding);
+  fields(source.is_cut);
+  if (source.encoding > Encoding::csv) fields.refuse();
+}
+
+/// `write`: how a name is written.
+template <class Fields, class Write>
+void visit_names(Fields& fields, NameTable& table, const Write& write) {
+  std::vector<std::string> names = Fields::k_reads ? std::vector<std::string>() : table.all();
+  fields.size(names);
+  for (std::string& name : names) {
+    write(name);
+    if constexpr (Fields::k_reads) table.number(name);
+  }
+  if (table.all().size() != names.size()) fields.refuse();  // no name stands there twice
+}
+
+/// The ids of a trace stand together.
+template <class Fields>
+void visit_ids(Fields& fields, SpanIds& ids) {
+  std::vector<std::string> all(Fields::k_reads ? 0 : ids.size());
+  fields.size(all);
+  std::string trace;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    std::string own, &id = all[i];
+    if constexpr (!Fields::k_reads) own = ids.trace_of(i), id = ids.id_of(i);
+    bool is_same = own == trace;
+    fields(is_same);
+    if (!is_same) fields.digits(own);
+    if (!is_same) trace = std::move(own);
+    fields.digits(id);
+    if constexpr (Fields::k_reads) {
+      if (ids.number(trace, std::exchange(id, {})) != i) return fields.refuse();
+    }
+  }
+}
+
+template <class Fields>
+void visit_spans(Fields& fields, Spans& spans) {
+  const auto plain = [&](std::string& name) { fields(name); };
+  visit_ids(fields, spans.ids);
+  visit_names(fields, spans.operations, plain);
+  visit_names(fields, spans.clocks, plain);
+  visit_names(fields, spans.groups, plain);
+  fields.size(spans.facts);
+  parts::columns(fields, spans.facts, &PlaceFacts::group, &PlaceFacts::is_changed);
+  fields.size(spans.all);
+  parts::columns(fields, spans.all, &Span::id, &Span::parent, &Span::clock, &Span::operation,
+                 &Span::role, &Span::shared, &Span::polls, &Span::follows, &Span::begin);
+  parts::column(
+      fields, spans.all, [](const Span& span) { return span.end - span.begin; },
+      [](Span& span, std::uint64_t length) { span.end = span.begin + length; });
+  fields.size(spans.links);
+  parts::columns(fields, spans.links, &Link::id, &Link::span, &Link::is_cause);
+  parts::list(fields, spans.untimed, [](Fields& inner, Untimed& one) {
+    auto value = std::bit_cast<std::uint64_t>(one.value);
+    inner(one.clock);
+    inner.hash(value);
+    inner(one.is_backwards);
+    one.value = std::bit_cast<double>(value);
+  });
+  fields(spans.microseconds);
+  fields(spans.cut_files);
+  fields(spans.without_id);
+  fields(spans.immovable_times);
+  fields(spans.first_immovable_time);
+  parts::list(fields, spans.notes, [](Fields& inner, std::string& note) { inner(note); });
+  fields(spans.units.begin);
+  fields(spans.units.end);
+  fields(spans.units.has_lengths);
+  if (spans.units.begin == 0 || spans.units.end == 0) fields.refuse();
+}
+
+/// True if all numbers are in their ranges.
+bool is_sound(const Spans& spans) {
+  const auto is_in = [](std::uint32_t number, const NameTable& names) {
+    return number < names.all().size();
+  };
+  const auto is_id = [&](std::uint32_t number) { return number < spans.ids.size(); };
+  const auto fits = [&](const Span& span) {
+    return is_id(span.id) && (span.parent == k_none || is_id(span.parent)) &&
+           is_in(span.clock, spans.clocks) && is_in(span.operation, spans.operations) &&
+           span.role <= Role::consumer && span.begin <= span.end && span.end < k_end_of_time;
+  };
+  return spans.facts.size() == spans.clocks.all().size() &&
+         std::ranges::all_of(spans.facts,
+                             [&](const auto& place) { return is_in(place.group, spans.groups); }) &&
+         std::ranges::all_of(spans.all, fits) &&
+         std::ranges::all_of(spans.links,
+                             [&](const Link& link) {
+                               return is_id(link.id) && link.span < spans.all.size();
+                             }) &&
+         std::ranges::all_of(spans.untimed,
+                             [&](const auto& one) { return is_in(one.clock, spans.clocks); });
+}
+
+template <class Fields>
+void visit_fitted(Fields& fields, Fitted& fitted, std::vector<SourceFile>& files) {
+  parts::list(fields, fitted.places, [](Fields& inner, std::string& name) { inner(name); });
+  parts::list(fields, fitted.periods, [](Fields& inner, std::vector<Period>& periods) {
+    inner.size(periods);
+    parts::columns(inner, periods, &Period::first, &Period::host);
+  });
+  parts::list(fields, files, [](Fields& inner, SourceFile& file) { visit_source(inner, file); });
+}
+
+/// The numbers in another table of all names of a table.
+std::vector<std::uint32_t> numbers_in(NameTable& table, const NameTable& names) {
+  std::vector<std::uint32_t> numbers;
+  for (const std::string& name : names.all()) numbers.push_back(table.number(name));
+  return numbers;
+}
+
+}  // namespace
+
+void pack(parts::FieldWriter& fields, SpanFile& file) {
+  visit_source(fields, file.source);
+  visit_spans(fields, file.spans);
+}
+
+bool unpack(parts::FieldReader& fields, SpanFile& file) {
+  visit_source(fields, file.source);
+  visit_spans(fields, file.spans);
+  return fields.fine() && is_sound(file.spans);
+}
+
+void append(Spans& spans, const Spans& next) {
+  const std::vector<std::uint32_t> ids = spans.ids.add(next.ids);
+  const std::vector<std::uint32_t> operations = numbers_in(spans.operations, next.operations);
+  std::vector<std::uint32_t> clocks;
+  for (std::size_t c = 0; c < next.facts.size(); ++c) {
+    clocks.push_back(spans.clocks.number(next.clocks.all()[c]));
+    if (clocks.back() < spans.facts.size()) continue;
+    const PlaceFacts& facts = next.facts[c];
+    spans.facts.push_back({spans.groups.number(next.groups.all()[facts.group]), facts.is_changed});
+  }
+  const std::size_t first = spans.all.size();
+  for (Span span : next.all) {
+    span.id = ids[span.id];
+    if (span.parent != k_none) span.parent = ids[span.parent];
+    span.clock = clocks[span.clock];
+    span.operation = operations[span.operation];
+    spans.all.push_back(span);
+  }
+  for (Link link : next.links) {
+    link.id = ids[link.id];
+    link.span += first;
+    spans.links.push_back(link);
+  }
+  for (Untimed one : next.untimed) {
+    one.clock = clocks[one.clock];
+    spans.untimed.push_back(one);
+  }
+  for (const std::string& note : next.notes) {
+    if (std::ranges::find(spans.notes, note) == spans.notes.end()) spans.notes.push_back(note);
+  }
+  if (spans.immovable_times == 0) spans.first_immovable_time = next.first_immovable_time;
+  spans.microseconds = spans.microseconds || next.microseconds;
+  spans.cut_files += next.cut_files;
+  spans.without_id += next.without_id;
+  spans.immovable_times += next.immovable_times;
+}
+
+void pack(parts::FieldWriter& fields, Fitted& fitted, std::vector<SourceFile>& files) {
+  visit_fitted(fields, fitted, files);
+}
+
+bool unpack(parts::FieldReader& fields, std::size_t clocks, Fitted& fitted,
+            std::vector<SourceFile>& files) {
+  visit_fitted(fields, fitted, files);
+  const auto is_sound = [clocks](const std::vector<Period>& periods) {
+    return !periods.empty() && std::ranges::all_of(periods, [clocks](const Period& period) {
+      return period.host < clocks;
+    });
+  };
+  return fields.fine() && fitted.places.size() == fitted.periods.size() &&
+         std::ranges::all_of(fitted.periods, is_sound);
+}
+
+}  // namespace entrain::spans

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "formats/parts/fields.hpp"
+#include "formats/spans/identity.hpp"
+#include "formats/spans/spans.hpp"
+
+/// Files of spans as compact bytes: what read() leaves of each, and what writing them needs.
+namespace entrain::spans {
+
+enum class Encoding : std::uint8_t { json, protobuf, csv };
+
+/// A file, which is read again when it is written.
+struct SourceFile {
+  std::filesystem::path path;
+  std::uint64_t max_unpacked = 0;  ///< parameter of json::load()
+  std::uint64_t bytes = 0;
+  std::size_t hash = 0;         ///< hash of its text
+  std::uint64_t events = 0;     ///< times of its spans
+  Encoding encoding = Encoding::json;
+  bool is_cut = false;          ///< it ends inside a record
+  bool was_summarised = false;  ///< it was read long before it is written
+};
+
+/// A file with its spans, whose numbers are of names in this file.
+struct SpanFile {
+  SourceFile source;
+  Spans spans;
+};
+
+/// Writes a file; the clocks of its spans are not settled yet.
+void pack(parts::FieldWriter& fields, SpanFile& file);
+/// Reads a file; false if it is damaged, or if a number in it is out of range.
+[[nodiscard]] bool unpack(parts::FieldReader& fields, SpanFile& file);
+
+/// Adds the spans of the next file, as if read() had added them.
+void append(Spans& spans, const Spans& next);
+
+/// What tells the clock of every time of a run.
+struct Fitted {
+  std::vector<std::string> places;           ///< names, as Spans::clocks
+  std::vector<std::vector<Period>> periods;  ///< see Identity
+};
+void pack(parts::FieldWriter& fields, Fitted& fitted, std::vector<SourceFile>& files);
+/// `clocks`: the number of clocks. False if it is damaged.
+[[nodiscard]] bool unpack(parts::FieldReader& fields, std::size_t clocks, Fitted& fitted,
+                          std::vector<SourceFile>& files);
+
+}  // namespace entrain::spans
