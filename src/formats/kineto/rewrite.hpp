@@ -57,8 +57,9 @@ Result<CopyFacts> check_copy(const RankFile& file, const std::filesystem::path& 
                              std::span<const ClockMap> maps);
 
 /// write_file() for a file that was summarised, with the maps that were fitted: reads it again, for
-/// the places of its times, writes it, and checks the copy. Errors: also ErrorKind::input for a file
-/// that has changed since it was summarised; ErrorKind::output if the new file is no such copy.
+/// the places of its times, writes it, and checks the copy. Errors: also ErrorKind::input for a
+/// file that has changed since it was summarised; ErrorKind::output if the new file is no such
+/// copy.
 Result<void> write_part(const std::filesystem::path& to, const RankFile& file,
                         std::span<const ClockMap> maps);
 

@@ -117,7 +117,7 @@ Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsign
   }
   recording->finish(read_s, {});
   recording->written_with = [original = recording.get(), summaries,
-                      threads](std::span<const ClockMap> maps) {
+                             threads](std::span<const ClockMap> maps) {
     return moved_run(*original, summaries, maps, threads);
   };
   recording->clocks.name =

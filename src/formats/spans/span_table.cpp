@@ -367,8 +367,8 @@ Result<void> Reader::table() {
     stamp.decimals = most_decimals_[column];
     if (column != k_duration || spans_.units.has_lengths) {
       std::uint32_t& unit = column == k_start ? spans_.units.begin : spans_.units.end;
-      unit = std::max(
-          unit, step_of(text_.substr(stamp.at, stamp.size), stamp.unit, stamp.decimals));
+      unit =
+          std::max(unit, step_of(text_.substr(stamp.at, stamp.size), stamp.unit, stamp.decimals));
     }
     for (std::uint8_t i = 0; i < most_decimals_[k_start]; ++i) {
       stamp.since_step = std::max<std::uint32_t>(stamp.since_step / 10, 1);

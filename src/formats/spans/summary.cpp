@@ -110,10 +110,9 @@ bool is_sound(const Spans& spans) {
          std::ranges::all_of(spans.facts,
                              [&](const auto& place) { return is_in(place.group, spans.groups); }) &&
          std::ranges::all_of(spans.all, fits) &&
-         std::ranges::all_of(spans.links,
-                             [&](const Link& link) {
-                               return is_id(link.id) && link.span < spans.all.size();
-                             }) &&
+         std::ranges::all_of(
+             spans.links,
+             [&](const Link& link) { return is_id(link.id) && link.span < spans.all.size(); }) &&
          std::ranges::all_of(spans.untimed,
                              [&](const auto& one) { return is_in(one.clock, spans.clocks); });
 }

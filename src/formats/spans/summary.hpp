@@ -21,8 +21,8 @@ struct SourceFile {
   std::filesystem::path path;
   std::uint64_t max_unpacked = 0;  ///< parameter of json::load()
   std::uint64_t bytes = 0;
-  std::size_t hash = 0;         ///< hash of its text
-  std::uint64_t events = 0;     ///< times of its spans
+  std::size_t hash = 0;      ///< hash of its text
+  std::uint64_t events = 0;  ///< times of its spans
   Encoding encoding = Encoding::json;
   bool is_cut = false;          ///< it ends inside a record
   bool was_summarised = false;  ///< it was read long before it is written
