@@ -474,7 +474,7 @@ def test_any_integers_and_strides_will_do():
 def test_an_error_in_progress_ends_the_work(tmp_path):
     archive = tmp_path / "big"
     subprocess.run([os.environ["ENTRAIN_BINARY"], "synth", "-q", "-o", archive, "--locations", "8",
-                    "--events", "400000"], check=True, stdout=subprocess.DEVNULL)
+                    "--events", "2000000"], check=True, stdout=subprocess.DEVNULL)
 
     def refuse(phase, done, total):
         raise RuntimeError(f"stopped in {phase}")

@@ -241,7 +241,7 @@ def mistakes(story):
     for verb in ("correct", "distort", "export", "edges", "report"):
         refuse("results are not written to standard output", verb, "exp", "-o", "-")
     expect(not (story.folder / "-").exists(), "no folder is called -")
-    for name, hint in (("t.csv.gz", "is a table"), ("t.html", "page for a browser"),
+    for name, hint in (("t.csv.gz", "is no table of spans"), ("t.html", "page for a browser"),
                        ("t.tar.xz", "packed with xz"), ("t.tar.gz", "tar xzf"),
                        ("t.zst", "name it .json.zst"), ("t.gz", "name it .json.gz")):
         (story.folder / name).write_text("x")

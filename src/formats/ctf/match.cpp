@@ -83,7 +83,9 @@ std::uint64_t drop_refuted(std::vector<std::pair<Sighting, Sighting>>& edges,
   const auto is_first = [&](const Sighting& end) {
     std::uint64_t same = 0;
     std::set<std::uint64_t> places;
-    for (const Sighting& one : std::ranges::equal_range(ends, end.end.key, {}, key)) {
+    const auto first = std::ranges::lower_bound(ends, end.end.key, {}, key);
+    for (const Sighting& one : std::span(first, ends.end())) {
+      if (one.end.key != end.end.key) break;
       if (one.end.is_send != end.end.is_send) continue;
       if (one.clock != end.clock && end.end.is_send) return false;
       if (one.clock != end.clock) continue;

@@ -119,7 +119,9 @@ AddedArrows::AddedArrows(const BigVector<formats::MergeArrow>& arrows,
   const std::vector<CallStamp> begins = sorted_calls(ranks, &Call::begin),
                                ends = sorted_calls(ranks, &Call::end);
   const auto at = [](const std::vector<CallStamp>& all, std::uint32_t clock, std::uint64_t stamp) {
-    return std::ranges::equal_range(all, std::pair(clock, stamp), {}, &CallStamp::key);
+    const std::pair key(clock, stamp);
+    return std::span(std::ranges::lower_bound(all, key, {}, &CallStamp::key),
+                     std::ranges::upper_bound(all, key, {}, &CallStamp::key));
   };
   for (Side& side : sides_) side.taken.resize(arrows.size());
   for (std::uint64_t a = 0; a < arrows.size(); ++a) {
