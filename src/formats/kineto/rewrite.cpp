@@ -237,8 +237,11 @@ Result<void> unpack(const RankFile& file, const fs::path& to) {
 }
 
 Result<void> write_file(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
-  if (std::all_of(maps.begin(), maps.end(), [](const auto& map) { return map.is_identity(); }))
-    return duplicate_file(file.path, to);
+  const bool stays = std::ranges::all_of(maps, &ClockMap::is_identity) &&
+                     std::ranges::all_of(file.clocks, [](const FileClock& clock) {
+                       return clock.falls.all.empty();  // else later times count on
+                     });
+  if (stays) return duplicate_file(file.path, to);
   if (file.facts.survey != nullptr) return write_packets(to, file, maps);
   constexpr std::size_t k_block = std::size_t{1} << 18;  // bytes written at once
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
