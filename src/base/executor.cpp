@@ -29,8 +29,9 @@ std::atomic<std::size_t> late_threads{0};
 /// it.
 class Loop {
  public:
-  Loop(std::size_t count, const std::function<Result<void>(std::size_t)>& body)
-      : count_(count), body_(body) {}
+  /// `most`: threads that may help.
+  Loop(std::size_t count, const std::function<Result<void>(std::size_t)>& body, std::size_t most)
+      : count_(count), body_(body), most_helpers_(most) {}
 
   /// The part of the calling thread; returns when all is done.
   Result<void> run() {
@@ -43,11 +44,11 @@ class Loop {
     return {};
   }
 
-  /// The part of another thread; false if it came too late.
+  /// The part of another thread; false if it came too late, or is one too many.
   bool help() {
     {
       const std::lock_guard lock(mutex_);
-      if (is_closed_) return false;
+      if (is_closed_ || helpers_ == most_helpers_) return false;
       ++helpers_;
     }
     work();
@@ -79,6 +80,7 @@ class Loop {
 
   const std::size_t count_;
   const std::function<Result<void>(std::size_t)>& body_;  ///< lives until run() returns
+  const std::size_t most_helpers_;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
@@ -127,7 +129,7 @@ Result<void> parallel_for(unsigned threads, std::size_t count,
     for (std::size_t i = 0; i < count; ++i) TRY(body(i));
     return {};
   }
-  const auto loop = std::make_shared<Loop>(count, body);
+  const auto loop = std::make_shared<Loop>(count, body, workers - 1);
   newest_loop().set(loop);
   const std::size_t wanted = workers - 1 - std::min(workers - 1, late_threads.load());
   late_threads += wanted;

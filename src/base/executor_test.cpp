@@ -2,9 +2,11 @@
 #include "base/executor.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <new>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -34,6 +36,27 @@ TEST(WorkerCount, a_limit_holds_for_all_cores_only) {
 
 TEST(ParallelFor, no_work_is_fine) {
   EXPECT_TRUE(parallel_for(4, 0, [](std::size_t) { return Result<void>(); }));
+}
+
+/// Threads of one loop that begin late may help another one.
+TEST(ParallelFor, uses_no_more_threads_than_asked_for) {
+  std::atomic<bool> ends{false};
+  std::thread other([&] {
+    while (!ends) for_each_in_parallel(16, 16, [](std::size_t) {});
+  });
+  std::atomic<int> running{0}, most{0};
+  for (int round = 0; round < 50; ++round) {
+    for_each_in_parallel(2, 40, [&](std::size_t) {
+      const int now = ++running;
+      for (int before = most; now > before && !most.compare_exchange_weak(before, now);) {
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      --running;
+    });
+  }
+  ends = true;
+  other.join();
+  EXPECT_LE(most, 2);
 }
 
 TEST(ParallelFor, reports_an_error_and_stops) {

@@ -91,7 +91,7 @@ const HelpText& Correct::help() const {
        "per kind of operation, violations before and after, how far events moved, and by how much "
        "local intervals changed. It begins with a verdict on the new archive: violations, clean, "
        "or unproven.",
-       "Several processes (mpirun -n 4 entrain correct ...) share the work: each reads and writes "
+       "Several machines (mpirun -n 4 entrain correct ...) share the work: each reads and writes "
        "the files of its own locations. The result is the same, bit for bit."},
       {{"entrain correct traces.otf2 -o corrected",
         "Corrects a trace; the result is corrected/traces.otf2."},

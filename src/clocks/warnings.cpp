@@ -100,14 +100,22 @@ std::string text_of_singles(const trace::Trace& trace, const std::vector<Locatio
                                       : "as crystals are made");
 }
 
-/// `unmeasured`: locations without records, beside others that have some.
+/// `unmeasured`: locations without records, beside `measured` ones.
 std::string text_of_unmeasured(const trace::Trace& trace,
-                               std::span<const LocationSummary> unmeasured) {
+                               std::span<const LocationSummary> unmeasured,
+                               const std::vector<LocationSummary>& measured) {
   if (unmeasured.empty()) return "";
+  const LocationIndex first = unmeasured.front().location;
+  const trace::Definitions& definitions = trace.definitions;
+  const std::string& name = definitions.locations[first].name;
+  const bool is_beside = std::ranges::any_of(measured, [&](const LocationSummary& other) {
+    return definitions.process_of[other.location] == definitions.process_of[first];
+  });
   return fmt::format(
       "nothing measured the clock of {}{}, but those of others: its times are taken as they are, "
       "and only messages and collectives tell how far off they are",
-      trace::process_name(trace.definitions, unmeasured.front().location),
+      (is_beside && !name.empty() ? name + " of " : "") +
+          trace::process_name(definitions, first),
       unmeasured.size() == 1 ? "" : fmt::format(" ({} locations in all)", unmeasured.size()));
 }
 
@@ -130,7 +138,7 @@ std::vector<std::string> warnings_of_records(const trace::Share& share, const Ra
   std::vector<std::string> warnings;
   if (all.empty()) return warnings;
   for (std::string text :
-       {text_of_unmeasured(share.trace, unmeasured), text_of_offsets(share.trace, all),
+       {text_of_unmeasured(share.trace, unmeasured, all), text_of_offsets(share.trace, all),
         text_of_rates(share.trace, all), text_of_singles(share.trace, all, prior)}) {
     if (!text.empty()) warnings.push_back(std::move(text));
   }

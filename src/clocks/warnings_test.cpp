@@ -22,13 +22,15 @@ using trace::testing::TraceBuilder;
 using Records = std::vector<trace::ClockOffset>;
 
 /// Warnings of a trace with these records; a tick is a microsecond.
-std::vector<std::string> warnings_of(const std::vector<Records>& clocks) {
-  TraceBuilder b(static_cast<std::uint32_t>(clocks.size()));
+std::vector<std::string> warnings_of(const std::vector<Records>& clocks,
+                                     std::uint32_t threads = 1) {
+  TraceBuilder b(static_cast<std::uint32_t>(clocks.size()) / threads, threads);
   trace::Partition halves;
   for (LocationIndex l = 0; l < clocks.size(); ++l) {
     b.trace().locations[l].clock_offsets = clocks[l];
     b.trace().locations[l].event_count = 1;
-    halves.owner.push_back(l % 2);
+    b.trace().definitions.locations[l].name = "Thread " + std::to_string(l % threads);
+    halves.owner.push_back(l / threads % 2);
   }
   Solo solo;
   const trace::Partition whole = trace::undivided(b.trace().definitions);
@@ -60,6 +62,8 @@ TEST(ClockWarnings, clocks_that_were_not_measured_beside_others_are_told) {
   EXPECT_THAT(warnings_of({master, {}, master, {}}),
               ElementsAre(HasSubstr("the clock of MPI Rank 1 (2 locations in all), but")));
   EXPECT_THAT(warnings_of({{}, {}}), IsEmpty());
+  EXPECT_THAT(warnings_of({master, {}, master, {}}, 2),
+              ElementsAre(HasSubstr("the clock of Thread 1 of MPI Rank 0 (2 locations in all), but")));
 }
 
 TEST(ClockWarnings, clocks_that_were_measured_once_are_told) {

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "match/ends.hpp"
+
 namespace entrain::match {
 namespace {
 
@@ -246,6 +248,13 @@ TEST(AlignRecords, hard_channels_cost_no_more_than_their_length) {
     doubtful.sends[k].time = doubtful.receives[k].time = k % 500 == 499 ? 100 * k : 0;
   }
   expect_linear(doubtful);
+}
+
+TEST(Delays, last_no_time_where_times_fall) {
+  Delays delays;
+  delays.add(5, 1000);
+  EXPECT_EQ(delays.since(1200), 200U);
+  EXPECT_EQ(delays.since(900), 0U);
 }
 
 TEST(AlignRecords, any_stamps) {

@@ -35,9 +35,9 @@ class Delays {
   [[nodiscard]] int count() const { return count_; }
   /// Lower median, ticks. Requires a delay.
   [[nodiscard]] std::int64_t median() const { return sorted_[(count_ - 1) / 2]; }
-  /// Time from the oldest of them, ticks. Requires a delay.
+  /// Time from the oldest of them, ticks; 0 where times fall. Requires a delay.
   [[nodiscard]] std::uint64_t since(std::uint64_t time) const {
-    return time - times_[count_ == int{k_most} ? next_ : 0];
+    return time - std::min(time, times_[count_ == int{k_most} ? next_ : 0]);
   }
 
  private:

@@ -180,9 +180,10 @@ int main(int argc, char** argv) {
   }
   if (mpi.rests()) return k_exit_fine;
   if (mpi.resting() > 0) {
-    complain(fmt::format("{} of {} processes {}", mpi.resting(), mpi.resting() + mpi.team().size(),
-                         mpi.resting() == 1 ? "rests, as threads of others use its core"
-                                            : "rest, as threads of others use their cores"));
+    complain(fmt::format("{} of {} processes {}, as {}", mpi.resting(),
+                         mpi.resting() + mpi.team().size(), mpi.resting() == 1 ? "rests" : "rest",
+                         mpi.team().size() == 1 ? "one process works on one machine"
+                                                : "a machine has no more cores"));
   }
   if (const auto exit_code = run_guarded(argc, argv)) {
     fall_silent();

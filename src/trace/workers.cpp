@@ -28,9 +28,13 @@ std::vector<std::uint64_t> Workers::weigh(
 
 namespace {
 
-/// A thread that has fewer communication events to work on, some 15 ms, costs more than it gains
-/// beside other processes: members of a team wait for each other's time slices, some 3 ms each.
-constexpr std::uint64_t k_events_per_member = 100'000;
+/// Communication events of a member, at least. A thread that has fewer to work on, some 15 ms,
+/// costs more than it gains beside other processes: members of a team wait for each other's time
+/// slices, some 3 ms each. Tests of several members set a smaller number.
+std::uint64_t events_per_member() {
+  const char* const least = std::getenv("ENTRAIN_EVENTS_PER_MEMBER");
+  return least != nullptr ? std::max(1, std::atoi(least)) : 100'000;
+}
 
 }  // namespace
 
@@ -46,8 +50,8 @@ Result<void> Workers::run(const Trace& trace, const Partition& partition, const 
   const auto& process_of = trace.definitions.process_of;
   const std::uint64_t most =
       process_of.empty() ? 1 : *std::max_element(process_of.begin(), process_of.end()) + 1;
-  const auto members = static_cast<unsigned>(
-      std::min<std::uint64_t>({worker_count(threads_), most, events / k_events_per_member + 1}));
+  const auto members = static_cast<unsigned>(std::max<std::uint64_t>(
+      1, std::min<std::uint64_t>({worker_count(threads_), most, events / events_per_member()})));
   Partition among_threads;
   return run_team(
       members,

@@ -50,6 +50,7 @@ TEST(Workers, threads_share_out_a_large_trace) {
 
 TEST(Workers, a_small_trace_and_one_process_need_no_team) {
   EXPECT_EQ(members_at_work(trace_of(4, 10), 3), 1u);
+  EXPECT_EQ(members_at_work(trace_of(2, 70'000), 3), 1u);
   EXPECT_EQ(members_at_work(trace_of(1, 300'000), 3), 1u);
   EXPECT_EQ(members_at_work(trace_of(0, 0), 3), 1u);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several processes and several threads give the archive that one gives, byte by byte.
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 
 #include <fmt/core.h>
@@ -15,8 +16,10 @@
 #include "support/mpi.hpp"
 #include "support/process.hpp"
 #include "support/repetitions.hpp"
+#include "support/scanned_trace.hpp"
 #include "support/small_trace.hpp"
 #include "support/test_archives.hpp"
+#include "trace/workers.hpp"
 
 namespace entrain::test {
 namespace {
@@ -66,6 +69,20 @@ TEST_P(Workers, any_number_of_threads_writes_the_same_archive) {
     EXPECT_EQ(digest_tree(output), digest_tree(alone)) << threads;
     EXPECT_EQ(comparable(outcome.out, output), comparable(expected.out, alone)) << threads;
   }
+}
+
+/// Else tests of several threads would say nothing of teams (ENTRAIN_EVENTS_PER_MEMBER).
+TEST(Members, of_an_example_are_as_many_as_its_threads) {
+  const trace::Trace trace =
+      scanned_trace(fs::path(ENTRAIN_EXAMPLES_DIR) / "traces/lulesh-8/traces.otf2");
+  std::atomic<unsigned> members = 0;
+  trace::Workers workers(3);
+  EXPECT_TRUE(workers.run(trace, trace::undivided(trace.definitions),
+                          [&](const trace::Share&, unsigned) -> Result<void> {
+                            ++members;
+                            return {};
+                          }));
+  EXPECT_EQ(members, 3U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Archives, Workers, testing::ValuesIn(test_archives()),
@@ -311,7 +328,7 @@ TEST(Resting, processes_without_a_core_leave_the_work_to_the_first) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
   EXPECT_EQ(own_lines(outcome.err),
             (std::vector<std::string>{
-                "entrain: 2 of 3 processes rest, as threads of others use their cores"}));
+                "entrain: 2 of 3 processes rest, as one process works on one machine"}));
   EXPECT_EQ(digest_tree(scratch / "shared"), digest_tree(scratch / "alone"));
   EXPECT_EQ(comparable(outcome.out, scratch / "shared"),
             comparable(expected.out, scratch / "alone"));

@@ -318,6 +318,8 @@ class Hostile(Base):
         self.refused(pftrace.packet(pftrace.text(50, zlib.compress(good)[:-9])), "zlib stream is damaged")
         self.refused(pftrace.packet(pftrace.text(50, zlib.compress(good[:-9]))), "at byte 0 is damaged")
         self.refused(pftrace.packed(whole), "at byte 0 is damaged")
+        self.refused(pftrace.packet(pftrace.text(50, zlib.compress(good) + b"more")), "zlib stream is damaged")
+        self.read(good + pftrace.packet(pftrace.text(50, b"")) + pftrace.packet(pftrace.number(50, 7)))
         self.read(whole[:-9])  # cut
 
     def test_bombs_inside_of_packets(self):

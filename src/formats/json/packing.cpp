@@ -200,14 +200,15 @@ Unpacker::State unpack(Packing packing, std::string_view stream, std::size_t mos
     const bool is_full = to.empty() && text.size() < most;
     if (state != Unpacker::State::more || !is_full) {
       text.resize(done);
-      return state;
+      const bool ends_early = state == Unpacker::State::end_of_stream && !from.empty();
+      return ends_early ? Unpacker::State::damaged : state;
     }
     text.resize(std::min(2 * done, most));
     to = std::span<char>(text).subspan(done);
   }
 }
 
-std::string pack(Packing packing, std::string_view text) {
+Result<std::string> pack(Packing packing, std::string_view text) {
   const std::unique_ptr<Packer> packer = Packer::make(packing);
   std::string stream;
   for (auto state = Packer::State::more; state == Packer::State::more;) {
@@ -217,6 +218,7 @@ std::string pack(Packing packing, std::string_view text) {
     std::span<std::uint8_t> to(reinterpret_cast<std::uint8_t*>(stream.data()) + before, room);
     state = packer->pack(text, true, to);
     stream.resize(stream.size() - to.size());
+    if (state == Packer::State::failed) return fail(ErrorKind::output, "packets cannot be packed");
   }
   return stream;
 }

@@ -72,10 +72,11 @@ class Packer {
 };
 
 /// Unpacks a stream with all that it holds. `more`: it holds more than `most` bytes, or is cut off.
+/// `damaged` also where something follows it.
 Unpacker::State unpack(Packing packing, std::string_view stream, std::size_t most,
                        std::string& text);
 
-/// Packs a text as one stream. Throws std::bad_alloc.
-std::string pack(Packing packing, std::string_view text);
+/// Packs a text as one stream. Errors: ErrorKind::output. Throws std::bad_alloc.
+Result<std::string> pack(Packing packing, std::string_view text);
 
 }  // namespace entrain::json

@@ -32,6 +32,14 @@ TEST_F(Chrome, arrows_between_files_are_messages) {
   EXPECT_EQ((*run)->coverage.paired, 2U);
 }
 
+TEST_F(Chrome, an_arrow_at_a_time_that_the_profiler_did_not_know_is_none) {
+  add(file_of({arrow('s', 1e15, 1), arrow('s', 1e15 + 9, 2)}));
+  add(file_of({arrow('f', 0, 1), arrow('f', 1e15 + 20, 2)}));
+  const auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_EQ((*run)->list.effect_time, std::vector<std::uint64_t>{1'000'000'000'000'020'000});
+}
+
 /// A step stands between the start and the end.
 TEST_F(Chrome, an_arrow_goes_by_way_of_its_steps) {
   add(file_of({arrow('s', 1000, 1)}));

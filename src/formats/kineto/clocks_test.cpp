@@ -186,7 +186,10 @@ TEST_F(Devices, times_that_a_clock_shows_twice_count_on_in_the_order_of_records)
                                      {1'090'010'000, -48'010'000},
                                      {1'190'000'000, -48'010'000}};
   const ClockMap map = ClockMap::from_knots(knots).value();
-  ASSERT_TRUE((*run)->write(out.path(), std::vector<ClockMap>{map, map}));
+  const std::vector<ClockMap> maps{map, map};
+  ASSERT_TRUE((*run)->write(out.path(), maps));
+  const auto copy = (*run)->read_back(out.path(), maps);
+  EXPECT_TRUE(copy) << copy.error().message;
   const std::string text = json::load(out.path() / "rank0.json")->text;
   for (int k = 1; k <= 40; ++k) {
     const std::string time = fmt::format("\"ts\": {}, \"dur\": 5", 1'000'000 + 2'000 * k);
@@ -212,7 +215,10 @@ TEST_F(Devices, a_device_that_nothing_ties_to_its_host_does_not_fall_with_it) {
   const auto run = open();
   ASSERT_TRUE(run);
   const TempFolder out;
-  ASSERT_TRUE((*run)->write(out.path(), std::vector<ClockMap>(1)));
+  const std::vector<ClockMap> maps(1);
+  ASSERT_TRUE((*run)->write(out.path(), maps));
+  const auto copy = (*run)->read_back(out.path(), maps);
+  EXPECT_TRUE(copy) << copy.error().message;
   const std::string text = json::load(out.path() / "rank0.json")->text;
   for (int k = 1; k <= 40; ++k) {
     const std::string time = fmt::format("\"ts\": {}, \"dur\": 10", 1'000'300 + 2'000 * k);

@@ -237,8 +237,11 @@ Result<void> unpack(const RankFile& file, const fs::path& to) {
 }
 
 Result<void> write_file(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
-  if (std::all_of(maps.begin(), maps.end(), [](const auto& map) { return map.is_identity(); }))
-    return duplicate_file(file.path, to);
+  const bool stays = std::ranges::all_of(maps, &ClockMap::is_identity) &&
+                     std::ranges::all_of(file.clocks, [](const FileClock& clock) {
+                       return clock.falls.all.empty();  // else later times count on
+                     });
+  if (stays) return duplicate_file(file.path, to);
   if (file.facts.survey != nullptr) return write_packets(to, file, maps);
   constexpr std::size_t k_block = std::size_t{1} << 18;  // bytes written at once
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
@@ -300,12 +303,18 @@ Result<CopyFacts> check_copy(const RankFile& file, const fs::path& copy,
   TimeIndex::Reader index(*file.times);
   TimeIndex::Entry entry;
   CopyFacts facts;
-  const auto differs = [&] {
+  const auto differs = [&](std::uint64_t at) -> Result<CopyFacts> {
+    for (std::string_view rest = "more"; !rest.empty();) {
+      TRY_ASSIGN(rest, text.take(~std::uint64_t{0}));
+    }
+    if (!is_unchanged(file, text.window())) return has_changed(file);
     return fail(ErrorKind::output,
-                fmt::format("{} differs from the original at byte {}: it cannot be its copy; write "
-                            "to another disk",
-                            copy.string(), other.position()));
+                fmt::format("{} differs from the original at byte {}{}: it cannot be its copy; "
+                            "write to another disk",
+                            copy.string(), at,
+                            file.facts.packing == json::Packing::none ? "" : " of its text"));
   };
+  std::uint64_t equal_until = 0;  // position in the copy
   /// Compares the bytes up to a position of the original.
   const auto are_equal = [&](std::uint64_t until) -> Result<bool> {
     while (text.position() < until) {
@@ -313,7 +322,9 @@ Result<CopyFacts> check_copy(const RankFile& file, const fs::path& copy,
       if (bytes.empty()) break;
       while (!bytes.empty()) {
         TRY_ASSIGN(const std::string_view same, other.take(bytes.size()));
-        if (same.empty() || bytes.substr(0, same.size()) != same) return false;
+        const auto first = std::ranges::mismatch(same, bytes).in1;
+        equal_until = other.position() - static_cast<std::uint64_t>(same.end() - first);
+        if (same.empty() || first != same.end()) return false;
         bytes.remove_prefix(same.size());
       }
     }
@@ -321,9 +332,10 @@ Result<CopyFacts> check_copy(const RankFile& file, const fs::path& copy,
   };
   while (index.next(entry)) {
     StoredTimes before, after;
+    std::array<std::uint64_t, TimeIndex::k_kinds> begins{};  // in the copy
     for (const TimeIndex::Place& place : entry.all()) {
       TRY_ASSIGN(const bool equal, are_equal(place.at));
-      if (!equal) return differs();
+      if (!equal) return differs(equal_until);
       const auto kind = static_cast<std::size_t>(place.kind);
       TRY_ASSIGN(const std::string_view number, text.number());
       bool cut = false;
@@ -331,21 +343,25 @@ Result<CopyFacts> check_copy(const RankFile& file, const fs::path& copy,
       if (!value) return has_changed(file);
       before.of[kind] = *value;
       before.has[kind] = true;
+      begins[kind] = other.position();
       TRY_ASSIGN(const std::string_view written, other.number());
       cut = false;
       const auto new_value = parse_time(written, cut);
-      if (!new_value) return differs();
+      if (!new_value) return differs(begins[kind]);
       after.of[kind] = *new_value;
       if (place.kind == TimeIndex::Kind::issued) continue;
       facts.cut_times += cut ? 1 : 0;
       facts.whole_us = facts.whole_us && written.find('.') == std::string_view::npos;
     }
     TRY_ASSIGN(const StoredTimes wanted, mover.moved(entry.row, before));
-    if (wanted.of != after.of) return differs();
+    for (std::size_t kind = 0; kind < begins.size(); ++kind) {
+      if (wanted.of[kind] != after.of[kind]) return differs(begins[kind]);
+    }
   }
   TRY_ASSIGN(const bool equal, are_equal(~std::uint64_t{0}));
   TRY_ASSIGN(const std::string_view more, other.take(1));
-  if (!equal || !more.empty()) return differs();
+  if (!equal) return differs(equal_until);
+  if (!more.empty()) return differs(other.position() - 1);
   if (!is_unchanged(file, text.window())) return has_changed(file);
   facts.bytes = other.window().total();
   facts.hash = other.window().hash();

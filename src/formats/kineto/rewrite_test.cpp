@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/kineto/rewrite.hpp"
 
+#include <cctype>
 #include <functional>
 #include <string>
 
@@ -16,9 +17,10 @@ namespace {
 
 class Copies : public Chrome {
  protected:
-  /// Writes a text as a file of a run, reads it, and writes its copy with later times.
-  void copy(const std::string& text) {
-    add(text);
+  /// Writes a text as a file of a run, reads it, and writes its copy with the times of the maps.
+  void copy(const std::string& text, json::Packing packing = json::Packing::none) {
+    files_.push_back(folder_ / fmt::format("rank{}.json", files_.size()));
+    ASSERT_TRUE(json::save(files_.back(), text, packing));
     file_ = *read_file(files_.back());
     ASSERT_TRUE(write_file(to_, file_, maps_)) << text;
   }
@@ -63,13 +65,61 @@ TEST_F(Copies, of_events_in_many_blocks_are_whole) {
   EXPECT_EQ(error_after([](std::string&) {}), "");
 }
 
+std::string work_of(const char* category, int process, std::int64_t begin, int correlation) {
+  return fmt::format(R"({{"ph": "X", "cat": "{}", "name": "x", "pid": {}, "tid": 7, "ts": {}, )"
+                     R"("dur": 5, "args": {{"correlation": {}}}}})",
+                     category, process, begin, correlation);
+}
+
+/// Launches and kernels every 2 ms; later times are shifted, us.
+std::string launches_and_kernels(std::int64_t later) {
+  std::vector<std::string> events;
+  for (int k = 1; k <= 40; ++k) {
+    const std::int64_t time = 1'000'000 + 2'000 * k + (k > 20 ? later : 0);
+    events.push_back(work_of("cuda_runtime", 900, time, k));
+    events.push_back(work_of("kernel", 0, time + 20, k));
+  }
+  return file_of(events);
+}
+
+TEST_F(Copies, let_times_count_on_where_a_clock_was_set_back) {
+  maps_ = {ClockMap(), ClockMap()};
+  for (const auto packing : {json::Packing::none, json::Packing::gzip}) {
+    std::filesystem::remove(to_);
+    copy(launches_and_kernels(-5'000), packing);
+    ASSERT_EQ(file_.clocks.size(), 2U);
+    ASSERT_EQ(file_.clocks[0].falls.all.size(), 1U);
+    EXPECT_EQ(json::load(to_)->text, launches_and_kernels(48'005));
+    EXPECT_EQ(error_after([](std::string&) {}), "");
+  }
+}
+
+TEST_F(Copies, keep_a_zero_that_is_no_time) {
+  maps_ = {ClockMap(), ClockMap().shifted(2'000'000)};
+  const auto text = [](std::int64_t host, std::int64_t device) {
+    return file_of({work_of("cuda_runtime", 900, host, 1), work_of("kernel", 0, device, 1),
+                    work_of("cuda_runtime", 900, host + 50, 2), work_of("kernel", 0, 0, 2)});
+  };
+  constexpr std::int64_t k_day = 86'400'000'000;
+  copy(text(k_day, k_day + 9));
+  ASSERT_TRUE(file_.clocks[1].zero_is_none);
+  EXPECT_EQ(json::load(to_)->text, text(k_day, k_day + 2'009));
+  EXPECT_EQ(error_after([](std::string&) {}), "");
+}
+
 TEST_F(Copies, are_compared_byte_by_byte_and_time_by_time) {
   copy(file_of({kernel(1000), kernel(2000)}));
+  const std::string whole = json::load(to_)->text;
   const auto fails = [&](const std::function<void(std::string&)>& change) {
-    return error_after(change).find("it cannot be its copy") != std::string::npos;
+    std::uint64_t at = 0;  // of a number its begin
+    const std::string error = error_after([&](std::string& text) {
+      change(text);
+      while (at < text.size() && at < whole.size() && text[at] == whole[at]) ++at;
+      while (at > 0 && (whole[at - 1] == '.' || std::isdigit(whole[at - 1]) != 0)) --at;
+    });
+    return error.find(fmt::format("at byte {}: it cannot be its copy", at)) != std::string::npos;
   };
   EXPECT_EQ(error_after([](std::string&) {}), "");
-  const std::string whole = json::load(to_)->text;
   const auto put = [&](const std::string& old, const std::string& text) {
     return [&whole, old, text](std::string& copy) {
       copy = whole;
@@ -84,6 +134,10 @@ TEST_F(Copies, are_compared_byte_by_byte_and_time_by_time) {
   EXPECT_TRUE(fails(put("]}", "]} ")));
   EXPECT_TRUE(fails(put("]}", "]")));
   EXPECT_TRUE(fails([](std::string& copy) { copy.clear(); }));
+  std::filesystem::remove(files_.back());
+  ASSERT_TRUE(json::save(files_.back(), file_of({kernel(1001), kernel(2000)}), json::Packing::none));
+  EXPECT_EQ(error_after([](std::string&) {}),
+            files_.back().string() + " has changed while it was read");
 }
 
 }  // namespace

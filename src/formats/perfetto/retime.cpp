@@ -96,7 +96,7 @@ class Retimer {
     if (is_bundle_changed_) {
       const auto at = static_cast<std::size_t>(step.packet.packed.at - body.data());
       text = body.substr(0, at);
-      const std::string packed = json::pack(step.packet.packing, bundle_);
+      TRY_ASSIGN(const std::string packed, json::pack(step.packet.packing, bundle_));
       add_varint(text, packed.size());
       text += packed;
       text += body.substr(static_cast<std::size_t>(before.data() - body.data()) + before.size());

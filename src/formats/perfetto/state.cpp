@@ -112,6 +112,7 @@ void read_packet(std::string_view body, Packet& packet) {
         break;
       case PacketField::compressed_packets:
       case PacketField::zstd_compressed_packets:
+        if (value.bytes.data() == nullptr) break;  // of another wire type: a field not known
         packet.packed = value;
         packet.packing =
             field == PacketField::compressed_packets ? json::Packing::deflate : json::Packing::zstd;

@@ -65,6 +65,7 @@ Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unp
     return see(step);
   };
   const auto take_packed = [&]() -> Result<void> {
+    if (packet.packed.bytes.empty()) return {};
     TRY_ASSIGN(std::string_view text, packets.unpack(packet.packing, packet.packed.bytes));
     for (Piece inner; !text.empty();) {
       if (!take_piece(text, inner)) return packets.damaged();
