@@ -46,6 +46,7 @@ class TraceReader {
   void end() {
     trace_.ends_inside_record = trace_.facts.ends_inside_line && !is_last_read_;
     trace_.unread_lines -= trace_.ends_inside_record ? 1 : 0;
+    trace_.calls.is_cut = trace_.ends_inside_record || trace_.facts.is_cut;
   }
 
  private:
@@ -53,20 +54,18 @@ class TraceReader {
     TRY_ASSIGN(trace_.header, parse_header(text, trace_.path));
     trace_.clocks.resize(trace_.header.clocks());
     trace_.calls.has_init.resize(trace_.header.tasks.size());
-    trace_.calls.has_alone_end.resize(trace_.header.tasks.size());
     return {};
   }
 
-  /// The first definition of a communicator counts.
+  /// The first definition of a communicator counts; it may follow calls.
   void add_communicator(std::string_view text) {
     Communicator added;
     if (!parse_communicator(text, trace_.header, added)) {
       ++trace_.unread_lines;
       return;
     }
-    std::vector<Communicator>& all = trace_.calls.communicators;
-    numbers_.insert({added.application, added.id}, static_cast<std::uint32_t>(all.size()));
-    all.push_back(std::move(added));
+    Communicator& own = trace_.calls.communicators[communicator_of(added.application, added.id)];
+    if (own.tasks.empty()) own.tasks = std::move(added.tasks);
   }
 
   void add() {
@@ -78,6 +77,8 @@ class TraceReader {
       ++clock.count;
       trace_.whole_us = trace_.whole_us && one.time % k_ns_per_us == 0;
     }
+    std::uint64_t& hash = trace_.clocks[record_.times().front().clock].hash;
+    hash = mix(hash + record_.hash());
     if (record_.kind == Kind::event) add_events();
     if (record_.kind == Kind::message) add_message();
   }
@@ -92,7 +93,8 @@ class TraceReader {
   void add_events() {
     Call facts;
     std::uint32_t begun = k_none;
-    for_each_event(record_, [&](std::uint64_t type, std::uint64_t value) {
+    const std::uint32_t application = trace_.header.tasks[record_.task].application;
+    const bool is_read = for_each_event(record_, [&](std::uint64_t type, std::uint64_t value) {
       if (type < type::collective || type > type::communicator) return;
       if (type == type::other && value == k_init) trace_.calls.has_init[record_.task] = 1;
       if (type == type::collective && value == 0) end_call();
@@ -100,8 +102,9 @@ class TraceReader {
       if (type == type::sent) facts.gives = value > 0;
       if (type == type::received) facts.takes = value > 0;
       if (type == type::root) facts.is_root = value > 0;
-      if (type == type::communicator) facts.communicator = communicator_of(value);
+      if (type == type::communicator) facts.communicator = communicator_of(application, value);
     });
+    trace_.unread_rests += is_read ? 0 : 1;
     if (begun == k_none) begun = open_call();
     if (begun == k_none) return;
     Call& call = trace_.calls.all[begun];
@@ -112,10 +115,12 @@ class TraceReader {
     call.communicator = std::min(call.communicator, facts.communicator);
   }
 
-  [[nodiscard]] std::uint32_t communicator_of(std::uint64_t id) const {
-    const std::uint32_t* const number =
-        numbers_.find({trace_.header.tasks[record_.task].application, id});
-    return number == nullptr ? k_none : *number;
+  std::uint32_t communicator_of(std::uint32_t application, std::uint64_t id) {
+    std::vector<Communicator>& all = trace_.calls.communicators;
+    const auto [number, is_new] =
+        numbers_.insert({application, id}, static_cast<std::uint32_t>(all.size()));
+    if (is_new) all.push_back({.application = application, .id = id, .tasks = {}});
+    return *number;
   }
   std::uint32_t begin_call(std::uint64_t operation) {
     const auto number = static_cast<std::uint32_t>(trace_.calls.all.size());
@@ -135,7 +140,6 @@ class TraceReader {
       trace_.calls.all[open].end = time;
       open_.erase(record_.thread_key());
     } else {
-      trace_.calls.has_alone_end[record_.task] = 1;
       ++trace_.alone_ends;
     }
   }
@@ -208,9 +212,16 @@ class TraceWriter {
       header_ = text.substr(0, trace_.header.end_at);
       header_ += std::to_string(end_);
       header_ += text.substr(trace_.header.end_at + trace_.header.end_size);
+      read_ = text.size() + 1;
       return {};
     }
-    if (!record_.parse(text, trace_.header)) return sorter_.add({key_, 0}, {text});
+    read_ += text.size() + 1;
+    if (!record_.parse(text, trace_.header)) {
+      using Limits = std::numeric_limits<std::int64_t>;
+      const bool is_last = read_ > trace_.facts.bytes;
+      const bool is_group = text.starts_with("c:") || text.starts_with("C:");
+      return sorter_.add({is_last ? Limits::max() : is_group ? Limits::min() : key_, 0}, {text});
+    }
     new_.clear();
     const char* done = text.data();
     for (const RecordTime& one : record_.times()) {
@@ -246,6 +257,7 @@ class TraceWriter {
   /// The key of the last record per clock, and of all: lines that are no records stay behind it.
   std::vector<std::int64_t> latest_;
   std::int64_t key_ = std::numeric_limits<std::int64_t>::min();
+  std::uint64_t read_ = 0;   ///< bytes of the lines so far, with a line feed each
   std::int64_t origin_ = 0;  ///< new time at 0
   std::int64_t end_ = 0;
   std::string header_, new_;

@@ -18,6 +18,7 @@ namespace entrain::paraver {
 /// The times of a clock.
 struct ClockTimes {
   std::uint64_t count = 0, first = 0, last = 0;
+  std::uint64_t hash = 0;  ///< of the records that begin on it, in their order, but for times
 };
 
 /// What is kept of a trace.
@@ -32,6 +33,7 @@ struct Trace {
   std::uint64_t all_messages = 0;  ///< messages, also those inside a clock
   std::uint64_t alone_ends = 0;    ///< ends of collectives without a begin
   std::uint64_t unread_lines = 0;  ///< neither records that are known nor comments
+  std::uint64_t unread_rests = 0;  ///< records with more than their events
   bool ends_inside_record = false;
   bool whole_us = true;  ///< all times in ns are multiples of 1,000
 };
