@@ -93,9 +93,7 @@ Instances pair_calls(const Calls& calls) {
                            .members = static_cast<std::uint32_t>(ranks.size()),
                            .communicator = g,
                            .operation = calls.all[ranks[0][number]].operation});
-      for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
-        found.members.push_back({ranks[rank][number], rank});
-      }
+      for (const auto& own : ranks) found.members.push_back(own[number]);
     }
     found.ambiguous += total - certain * ranks.size();
   }
@@ -120,10 +118,10 @@ Sides sides_of(const Call& call, Shape shape, bool root) {
 }
 
 /// The member that is the root; k_none if there is none, or several.
-std::uint32_t root_of(const Calls& calls, std::span<const Member> members) {
+std::uint32_t root_of(const Calls& calls, std::span<const std::uint32_t> members) {
   std::uint32_t root = k_none;
   for (std::uint32_t m = 0; m < members.size(); ++m) {
-    if (!calls.all[members[m].call].is_root) continue;
+    if (!calls.all[members[m]].is_root) continue;
     if (root != k_none) return k_none;
     root = m;
   }
@@ -156,7 +154,7 @@ template <class See>
 WithoutEdges for_each_waiting(const Calls& calls, const Instances& instances, const See& see) {
   WithoutEdges without;
   for (const Instance& one : instances.all) {
-    const std::span<const Member> members = instances.of(one);
+    const std::span<const std::uint32_t> members = instances.of(one);
     if (members.size() < 2) continue;
     const Shape shape = operation_of(one.operation).shape;
     const bool has_root = shape == Shape::from_root || shape == Shape::to_root;
@@ -179,18 +177,19 @@ WithoutEdges add_edges(const Calls& calls, const Instances& instances, const Hea
                        EdgeList& list) {
   return for_each_waiting(
       calls, instances,
-      [&](const Instance& one, std::span<const Member> members, Shape shape, std::uint32_t root) {
+      [&](const Instance& one, std::span<const std::uint32_t> members, Shape shape,
+          std::uint32_t root) {
         const std::uint64_t first = list.members.size();
         CollectiveInstance added{
             .kind = kind_of(shape), .ends_coincide = one.operation == k_barrier, .first = first};
         for (const bool ends : {false, true}) {
           std::vector<InstanceMember> sides;
           for (std::uint32_t m = 0; m < members.size(); ++m) {
-            const Call& call = calls.all[members[m].call];
+            const Call& call = calls.all[members[m]];
             const Sides own = sides_of(call, shape, m == root);
             if (ends ? !own.takes || call.end == Call::k_endless : !own.gives) continue;
             sides.push_back({.clock = header.tasks[call.task].clock,
-                             .rank = members[m].rank,
+                             .rank = m,
                              .time = ends ? call.end : call.begin});
           }
           keep_strictest(sides, shape, ends);
@@ -212,28 +211,28 @@ trace::Collectives collectives_of(const Calls& calls, const Instances& instances
   for (const Communicator& group : calls.communicators) {
     found.groups.push_back(fmt::format("communicator {}", group.id));
   }
-  for_each_waiting(
-      calls, instances,
-      [&](const Instance& one, std::span<const Member> members, Shape shape, std::uint32_t root) {
-        if (shape == Shape::scan) return;
-        trace::CollectiveOperation added{
-            .first = found.calls.size(),
-            .expected = one.members,
-            .operation = operations.number(operation_of(one.operation).name),
-            .group = one.communicator};
-        for (std::uint32_t m = 0; m < members.size(); ++m) {
-          const Call& call = calls.all[members[m].call];
-          if (call.end == Call::k_endless) continue;
-          const Sides sides = sides_of(call, shape, m == root);
-          ++added.members;
-          found.calls.push_back({.begin = call.begin,
-                                 .end = call.end,
-                                 .location = header.tasks[call.task].clock,
-                                 .gives = sides.gives,
-                                 .takes = sides.takes});
-        }
-        if (added.members > 0) found.all.push_back(added);
-      });
+  for_each_waiting(calls, instances,
+                   [&](const Instance& one, std::span<const std::uint32_t> members, Shape shape,
+                       std::uint32_t root) {
+                     if (shape == Shape::scan) return;
+                     trace::CollectiveOperation added{
+                         .first = found.calls.size(),
+                         .expected = one.members,
+                         .operation = operations.number(operation_of(one.operation).name),
+                         .group = one.communicator};
+                     for (std::uint32_t m = 0; m < members.size(); ++m) {
+                       const Call& call = calls.all[members[m]];
+                       if (call.end == Call::k_endless) continue;
+                       const Sides sides = sides_of(call, shape, m == root);
+                       ++added.members;
+                       found.calls.push_back({.begin = call.begin,
+                                              .end = call.end,
+                                              .location = header.tasks[call.task].clock,
+                                              .gives = sides.gives,
+                                              .takes = sides.takes});
+                     }
+                     if (added.members > 0) found.all.push_back(added);
+                   });
   found.operations = operations.all();
   return found;
 }

@@ -68,12 +68,6 @@ struct Calls {
   bool is_cut = false;         ///< the file ends too early
 };
 
-/// A call in an instance.
-struct Member {
-  std::uint32_t call = 0;  ///< position in Calls::all
-  std::uint32_t rank = 0;  ///< of its task in the communicator
-};
-
 /// Calls that are one collective.
 struct Instance {
   std::uint64_t first = 0;    ///< position of its first member in Instances::members
@@ -84,11 +78,11 @@ struct Instance {
 
 struct Instances {
   BigVector<Instance> all;
-  BigVector<Member> members;
-  std::uint64_t ambiguous = 0;      ///< calls that may belong to several instances
-  std::uint64_t without_group = 0;  ///< calls without a known communicator, or of no member of it
+  BigVector<std::uint32_t> members;  ///< positions in Calls::all
+  std::uint64_t ambiguous = 0;       ///< calls that may belong to several instances
+  std::uint64_t without_group = 0;   ///< calls without a known communicator, or of no member of it
 
-  [[nodiscard]] std::span<const Member> of(const Instance& one) const {
+  [[nodiscard]] std::span<const std::uint32_t> of(const Instance& one) const {
     return std::span(members).subspan(one.first, one.members);
   }
 };

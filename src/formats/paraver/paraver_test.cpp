@@ -342,20 +342,20 @@ TEST_F(Paraver, pairs_that_calls_contradict_are_dropped) {
                          .task = task,
                          .communicator = 0});
   }
-  const auto dropped = [&](std::vector<Member> members) {
+  const auto dropped = [&](std::vector<std::uint32_t> members) {
     Instances instances;
     instances.members.assign(members.begin(), members.end());
     instances.all.push_back({.first = 0, .members = 2, .communicator = 0, .operation = 8});
     return drop_refuted(instances, calls);
   };
-  EXPECT_EQ(dropped({{0, 0}, {1, 1}}), 0U);
-  EXPECT_EQ(dropped({{0, 1}, {1, 0}}), 2U);  // ranks of others
-  EXPECT_EQ(dropped({{0, 0}, {2, 1}}), 2U);  // one task twice
-  EXPECT_EQ(dropped({{0, 0}, {0, 1}}), 2U);  // one call twice
-  EXPECT_EQ(dropped({{0, 0}, {3, 1}}), 2U);  // of another operation
-  EXPECT_EQ(dropped({{0, 0}, {4, 1}}), 2U);  // no call
+  EXPECT_EQ(dropped({0, 1}), 0U);
+  EXPECT_EQ(dropped({1, 0}), 2U);  // ranks of others
+  EXPECT_EQ(dropped({0, 2}), 2U);  // one task twice
+  EXPECT_EQ(dropped({0, 0}), 2U);  // one call twice
+  EXPECT_EQ(dropped({0, 3}), 2U);  // of another operation
+  EXPECT_EQ(dropped({0, 4}), 2U);  // no call
   calls.all[1].end = 5;
-  EXPECT_EQ(dropped({{0, 0}, {1, 1}}), 2U);
+  EXPECT_EQ(dropped({0, 1}), 2U);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -17,8 +18,12 @@ namespace entrain::paraver {
 
 namespace fs = std::filesystem;
 
-tl::unexpected<Error> has_changed(const fs::path& path) {
-  return fail(ErrorKind::input, fmt::format("{} has changed while it was read", path.string()));
+Result<void> for_each_line_again(const Trace& trace,
+                                 const std::function<Result<void>(std::string_view)>& see) {
+  TRY_ASSIGN(const TextFacts facts, for_each_line(trace.path, trace.max_unpacked, see));
+  if (facts.hash == trace.facts.hash && facts.bytes == trace.facts.bytes) return {};
+  return fail(ErrorKind::input,
+              fmt::format("{} has changed while it was read", trace.path.string()));
 }
 
 namespace {
@@ -117,10 +122,9 @@ class TraceReader {
 
   std::uint32_t communicator_of(std::uint32_t application, std::uint64_t id) {
     std::vector<Communicator>& all = trace_.calls.communicators;
-    const auto [number, is_new] =
-        numbers_.insert({application, id}, static_cast<std::uint32_t>(all.size()));
+    const auto [own, is_new] = numbers_.try_emplace({application, id}, all.size());
     if (is_new) all.push_back({.application = application, .id = id, .tasks = {}});
-    return *number;
+    return own->second;
   }
   std::uint32_t begin_call(std::uint64_t operation) {
     const auto number = static_cast<std::uint32_t>(trace_.calls.all.size());
@@ -144,18 +148,9 @@ class TraceReader {
     }
   }
 
-  struct Id {
-    std::uint32_t application = 0;
-    std::uint64_t id = 0;
-    friend bool operator==(const Id&, const Id&) = default;
-  };
-  struct IdHash {
-    std::uint64_t operator()(const Id& id) const { return mix(mix(id.application) + id.id); }
-  };
-
   Trace& trace_;
   Record record_;
-  FlatMap<Id, std::uint32_t, IdHash> numbers_;               ///< of communicators
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> numbers_;  ///< of communicators
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> open_;  ///< call that a thread is in
   bool is_last_read_ = true;
 };
@@ -237,13 +232,13 @@ class TraceWriter {
     return sorter_.add({key_, 0}, {new_});
   }
 
-  Result<void> finish(json::TextWriter& writer, bool ends_inside_line) {
+  Result<void> finish(json::TextWriter& writer) {
     TRY(writer.write(header_));
     TRY(sorter_.for_each([&](std::string_view record) -> Result<void> {
       TRY(writer.write("\n"));
       return writer.write(record);
     }));
-    return ends_inside_line ? Result<void>() : writer.write("\n");
+    return trace_.facts.ends_inside_line ? Result<void>() : writer.write("\n");
   }
 
  private:
@@ -271,14 +266,9 @@ Result<void> write_trace(const fs::path& to, const Trace& trace, std::span<const
     return duplicate_file(trace.path, to);
   }
   TraceWriter writer(to, trace, maps);
-  TRY_ASSIGN(const TextFacts facts,
-             for_each_line(trace.path, trace.max_unpacked,
-                           [&](std::string_view line) { return writer.line(line); }));
-  if (facts.hash != trace.facts.hash || facts.bytes != trace.facts.bytes) {
-    return has_changed(trace.path);
-  }
-  TRY_ASSIGN(json::TextWriter text, json::TextWriter::create(to, facts.packing));
-  TRY(writer.finish(text, facts.ends_inside_line));
+  TRY(for_each_line_again(trace, [&](std::string_view line) { return writer.line(line); }));
+  TRY_ASSIGN(json::TextWriter text, json::TextWriter::create(to, trace.facts.packing));
+  TRY(writer.finish(text));
   return text.close();
 }
 
