@@ -45,30 +45,24 @@ const Operation& operation_of(std::uint64_t value) {
 
 namespace {
 
-/// Positions of the calls of each rank of a communicator.
+/// Positions of the calls of each rank of a communicator, in order of time.
 using Ranks = std::vector<std::span<const std::uint32_t>>;
 
-/// Number of instances, from the first one, of which it is certain which calls they have.
+/// Number of calls of each rank that are instances by their order; 0 if it is not certain which.
 std::size_t certain_of(const Calls& calls, const Communicator& group, const Ranks& ranks) {
-  std::size_t least = ~std::size_t{0}, most = 0, certain = 0;
-  bool is_whole = true, is_cut_inside = false;
+  const auto least = std::ranges::min_element(ranks, {}, std::ranges::size);
+  if (ranks.size() < 2) return ranks.empty() ? 0 : least->size();
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    is_whole &= calls.has_init[group.tasks[rank]] != 0;
-    is_cut_inside |= calls.has_alone_end[group.tasks[rank]] != 0;
-    least = std::min(least, ranks[rank].size());
-    most = std::max(most, ranks[rank].size());
+    const auto own = ranks[rank];
+    if (calls.has_init[group.tasks[rank]] == 0) return 0;
+    if (own.size() > least->size() && !calls.is_cut) return 0;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const Call& call = calls.all[own[i]];
+      if (i > 0 && call.begin < calls.all[own[i - 1]].end) return 0;
+      if (i < least->size() && call.operation != calls.all[(*least)[i]].operation) return 0;
+    }
   }
-  const auto agree = [&] {
-    std::uint64_t operation = 0;
-    return std::ranges::all_of(ranks, [&](const auto& own) {
-      if (certain >= own.size()) return true;
-      const std::uint64_t before = std::exchange(operation, calls.all[own[certain]].operation);
-      return before == 0 || before == operation;
-    });
-  };
-  while (certain < most && agree()) ++certain;
-  const bool fit = !is_cut_inside && least == most && certain == most;
-  return is_whole || fit ? certain : 0;
+  return least->size();
 }
 
 }  // namespace
@@ -81,29 +75,27 @@ Instances pair_calls(const Calls& calls) {
     const Call& call = calls.all[c];
     return std::tuple(call.communicator, call.task, call.begin, c);
   };
+  const auto key = [&](std::uint32_t c) {
+    return std::pair(calls.all[c].communicator, calls.all[c].task);
+  };
   std::ranges::sort(order, {}, place);
   for (std::uint32_t g = 0; g < calls.communicators.size(); ++g) {
-    const Communicator& group = calls.communicators[g];
     Ranks ranks;
-    for (const std::uint32_t task : group.tasks) {
-      const auto key = [&](std::uint32_t c) {
-        return std::pair(calls.all[c].communicator, calls.all[c].task);
-      };
-      const auto first = std::ranges::lower_bound(order, std::pair(g, task), {}, key);
-      ranks.emplace_back(first, std::ranges::upper_bound(order, std::pair(g, task), {}, key));
+    std::size_t total = 0;
+    for (const std::uint32_t task : calls.communicators[g].tasks) {
+      const auto own = std::ranges::equal_range(order, std::pair(g, task), {}, key);
+      ranks.emplace_back(own.begin(), own.end());
+      total += own.size();
     }
-    const std::size_t certain = certain_of(calls, group, ranks);
+    const std::size_t certain = certain_of(calls, calls.communicators[g], ranks);
     for (std::size_t number = 0; number < certain; ++number) {
-      const std::uint64_t first = found.members.size();
-      for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
-        if (number < ranks[rank].size()) found.members.push_back({ranks[rank][number], rank});
-      }
-      found.all.push_back({.first = first,
-                           .members = static_cast<std::uint32_t>(found.members.size() - first),
+      found.all.push_back({.first = found.members.size(),
+                           .members = static_cast<std::uint32_t>(ranks.size()),
                            .communicator = g,
-                           .operation = calls.all[found.members[first].call].operation});
+                           .operation = calls.all[ranks[0][number]].operation});
+      for (const auto& own : ranks) found.members.push_back(own[number]);
     }
-    for (const auto& own : ranks) found.ambiguous += own.size() - std::min(own.size(), certain);
+    found.ambiguous += total - certain * ranks.size();
   }
   found.without_group = calls.all.size() - found.members.size() - found.ambiguous;
   return found;
@@ -126,10 +118,10 @@ Sides sides_of(const Call& call, Shape shape, bool root) {
 }
 
 /// The member that is the root; k_none if there is none, or several.
-std::uint32_t root_of(const Calls& calls, std::span<const Member> members) {
+std::uint32_t root_of(const Calls& calls, std::span<const std::uint32_t> members) {
   std::uint32_t root = k_none;
   for (std::uint32_t m = 0; m < members.size(); ++m) {
-    if (!calls.all[members[m].call].is_root) continue;
+    if (!calls.all[members[m]].is_root) continue;
     if (root != k_none) return k_none;
     root = m;
   }
@@ -162,19 +154,17 @@ template <class See>
 WithoutEdges for_each_waiting(const Calls& calls, const Instances& instances, const See& see) {
   WithoutEdges without;
   for (const Instance& one : instances.all) {
-    const std::span<const Member> members = instances.of(one);
-    const std::size_t size = calls.communicators[one.communicator].tasks.size();
-    if (size < 2) continue;
+    const std::span<const std::uint32_t> members = instances.of(one);
+    if (members.size() < 2) continue;
     const Shape shape = operation_of(one.operation).shape;
     const bool has_root = shape == Shape::from_root || shape == Shape::to_root;
     const std::uint32_t root = root_of(calls, members);
-    if (members.size() < size) without.incomplete += members.size();
     if (shape == Shape::sparse || shape == Shape::none) {
       (shape == Shape::sparse ? without.sparse : without.others) += members.size();
     } else if (has_root && root == k_none) {
       without.rootless += members.size();
     } else {
-      if (members.size() == size) without.in_complete += members.size();
+      without.with_edges += members.size();
       see(one, members, shape, root);
     }
   }
@@ -187,18 +177,19 @@ WithoutEdges add_edges(const Calls& calls, const Instances& instances, const Hea
                        EdgeList& list) {
   return for_each_waiting(
       calls, instances,
-      [&](const Instance& one, std::span<const Member> members, Shape shape, std::uint32_t root) {
+      [&](const Instance& one, std::span<const std::uint32_t> members, Shape shape,
+          std::uint32_t root) {
         const std::uint64_t first = list.members.size();
         CollectiveInstance added{
             .kind = kind_of(shape), .ends_coincide = one.operation == k_barrier, .first = first};
         for (const bool ends : {false, true}) {
           std::vector<InstanceMember> sides;
           for (std::uint32_t m = 0; m < members.size(); ++m) {
-            const Call& call = calls.all[members[m].call];
+            const Call& call = calls.all[members[m]];
             const Sides own = sides_of(call, shape, m == root);
             if (ends ? !own.takes || call.end == Call::k_endless : !own.gives) continue;
             sides.push_back({.clock = header.tasks[call.task].clock,
-                             .rank = members[m].rank,
+                             .rank = m,
                              .time = ends ? call.end : call.begin});
           }
           keep_strictest(sides, shape, ends);
@@ -220,29 +211,28 @@ trace::Collectives collectives_of(const Calls& calls, const Instances& instances
   for (const Communicator& group : calls.communicators) {
     found.groups.push_back(fmt::format("communicator {}", group.id));
   }
-  for_each_waiting(
-      calls, instances,
-      [&](const Instance& one, std::span<const Member> members, Shape shape, std::uint32_t root) {
-        if (shape == Shape::scan) return;
-        const std::size_t size = calls.communicators[one.communicator].tasks.size();
-        trace::CollectiveOperation added{
-            .first = found.calls.size(),
-            .expected = static_cast<std::uint32_t>(size),
-            .operation = operations.number(operation_of(one.operation).name),
-            .group = one.communicator};
-        for (std::uint32_t m = 0; m < members.size(); ++m) {
-          const Call& call = calls.all[members[m].call];
-          if (call.end == Call::k_endless) continue;
-          const Sides sides = sides_of(call, shape, m == root);
-          ++added.members;
-          found.calls.push_back({.begin = call.begin,
-                                 .end = call.end,
-                                 .location = header.tasks[call.task].clock,
-                                 .gives = sides.gives,
-                                 .takes = sides.takes});
-        }
-        if (added.members > 0) found.all.push_back(added);
-      });
+  for_each_waiting(calls, instances,
+                   [&](const Instance& one, std::span<const std::uint32_t> members, Shape shape,
+                       std::uint32_t root) {
+                     if (shape == Shape::scan) return;
+                     trace::CollectiveOperation added{
+                         .first = found.calls.size(),
+                         .expected = one.members,
+                         .operation = operations.number(operation_of(one.operation).name),
+                         .group = one.communicator};
+                     for (std::uint32_t m = 0; m < members.size(); ++m) {
+                       const Call& call = calls.all[members[m]];
+                       if (call.end == Call::k_endless) continue;
+                       const Sides sides = sides_of(call, shape, m == root);
+                       ++added.members;
+                       found.calls.push_back({.begin = call.begin,
+                                              .end = call.end,
+                                              .location = header.tasks[call.task].clock,
+                                              .gives = sides.gives,
+                                              .takes = sides.takes});
+                     }
+                     if (added.members > 0) found.all.push_back(added);
+                   });
   found.operations = operations.all();
   return found;
 }

@@ -64,49 +64,46 @@ struct Call {
 struct Calls {
   BigVector<Call> all;
   std::vector<Communicator> communicators;
-  std::vector<char> has_init;       ///< per task: 1 if its MPI_Init was recorded
-  std::vector<char> has_alone_end;  ///< per task: 1 if a call ended that did not begin
-};
-
-/// A call in an instance.
-struct Member {
-  std::uint32_t call = 0;  ///< position in Calls::all
-  std::uint32_t rank = 0;  ///< of its task in the communicator
+  std::vector<char> has_init;  ///< per task: 1 if its MPI_Init was recorded
+  bool is_cut = false;         ///< the file ends too early
 };
 
 /// Calls that are one collective.
 struct Instance {
   std::uint64_t first = 0;    ///< position of its first member in Instances::members
-  std::uint32_t members = 0;  ///< number of members, in order of their ranks
+  std::uint32_t members = 0;  ///< number of members: all ranks, in order
   std::uint32_t communicator = 0;
   std::uint64_t operation = 0;
 };
 
 struct Instances {
   BigVector<Instance> all;
-  BigVector<Member> members;
-  std::uint64_t ambiguous = 0;      ///< calls that may belong to several instances
-  std::uint64_t without_group = 0;  ///< calls without a known communicator, or of no member of it
+  BigVector<std::uint32_t> members;  ///< positions in Calls::all
+  std::uint64_t ambiguous = 0;       ///< calls that may belong to several instances
+  std::uint64_t without_group = 0;   ///< calls without a known communicator, or of no member of it
 
-  [[nodiscard]] std::span<const Member> of(const Instance& one) const {
+  [[nodiscard]] std::span<const std::uint32_t> of(const Instance& one) const {
     return std::span(members).subspan(one.first, one.members);
   }
 };
 
 /// Pairs calls: MPI wants all members of a communicator to call its collectives in one order, so
-/// that the calls of one number are one instance. Where a recording may begin later than the run,
-/// as a task has no MPI_Init, calls count only if no task began inside a call, and all members have
-/// as many. Operations of an instance must be the same; else its calls and later ones are
-/// ambiguous. O(n log n).
+/// that the calls of one number are one instance. All calls of a communicator are ambiguous if
+///
+/// * a member has no MPI_Init: the recording may begin later than the run;
+/// * members have not as many calls: some are lost. Of a file that is cut only the last ones are;
+/// * calls of one number are of several operations;
+/// * calls of a member overlap in time: its threads have no order, or an end is lost.
+///
+/// O(n log n).
 Instances pair_calls(const Calls& calls);
 
 /// Numbers of calls without edges.
 struct WithoutEdges {
-  std::uint64_t sparse = 0;       ///< of Alltoallv and Alltoallw
-  std::uint64_t rootless = 0;     ///< with no root, or several
-  std::uint64_t others = 0;       ///< nonblocking, or unknown
-  std::uint64_t incomplete = 0;   ///< of instances that lack members
-  std::uint64_t in_complete = 0;  ///< calls that have edges, of complete instances
+  std::uint64_t sparse = 0;      ///< of Alltoallv and Alltoallw
+  std::uint64_t rootless = 0;    ///< with no root, or several
+  std::uint64_t others = 0;      ///< nonblocking, or unknown
+  std::uint64_t with_edges = 0;  ///< calls that have edges
 };
 
 /// Adds the edges of instances between clocks.

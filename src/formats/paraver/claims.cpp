@@ -13,16 +13,14 @@ std::uint64_t drop_refuted(Instances& instances, const Calls& calls) {
   const auto holds = [&](const Instance& one) {
     if (one.communicator >= calls.communicators.size()) return false;
     const std::vector<std::uint32_t>& tasks = calls.communicators[one.communicator].tasks;
-    std::uint32_t least = 0;  // of the next rank
-    for (const Member& member : instances.of(one)) {
-      if (member.call >= used.size() || used[member.call]) return false;
-      if (member.rank < least || member.rank >= tasks.size()) return false;
-      const Call& call = calls.all[member.call];
-      used[member.call] = true;
-      least = member.rank + 1;
-      std::uint64_t& begin =
-          *latest.insert(std::uint64_t{one.communicator} << 32 | member.rank, 0).first;
-      if (call.task != tasks[member.rank] || call.communicator != one.communicator ||
+    const std::span<const std::uint32_t> members = instances.of(one);
+    if (members.size() != tasks.size()) return false;
+    for (std::uint32_t rank = 0; rank < members.size(); ++rank) {
+      if (members[rank] >= used.size() || used[members[rank]]) return false;
+      used[members[rank]] = true;
+      const Call& call = calls.all[members[rank]];
+      std::uint64_t& begin = *latest.insert(std::uint64_t{one.communicator} << 32 | rank, 0).first;
+      if (call.task != tasks[rank] || call.communicator != one.communicator ||
           call.operation != one.operation || call.end < call.begin || call.begin < begin) {
         return false;
       }

@@ -12,8 +12,7 @@ namespace entrain::paraver {
 /// Drops the instances that calls contradict; returns the number of their calls. An instance holds
 /// if
 ///
-/// * its calls exist, are of as many tasks of its communicator, with their ranks, and of no other
-///   instance;
+/// * its calls exist, are of the tasks of its communicator, in order, and of no other instance;
 /// * all are of its operation and its communicator, and none ends before it begins;
 /// * no task calls it before an earlier one of the same communicator.
 ///

@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 26;  ///< of a file with names
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view k_blanks = " \t\r";
   const std::size_t first = text.find_first_not_of(k_blanks);
@@ -36,14 +34,10 @@ bool is_name(std::string_view text) {
 template <class See>
 void for_each_line_of(const fs::path& path, const See& see) {
   if (!file_exists(path)) return;
-  const auto bytes = read_file(path, k_most_bytes);
-  if (!bytes) return;
-  std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    see(trimmed(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  static_cast<void>(for_each_line(path, 0, [&](std::string_view line) -> Result<void> {
+    see(trimmed(line));
+    return {};
+  }));
 }
 
 /// Takes a number and the blanks behind it off the front of a line.

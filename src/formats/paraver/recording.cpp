@@ -24,12 +24,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Kind of a record and what stands behind its times, which no copy changes.
-std::uint64_t hash_of(const Record& record) {
-  const std::uint64_t place = mix(record.thread_key() + static_cast<std::uint64_t>(record.kind));
-  return mix(place + std::hash<std::string_view>{}(record.rest));
-}
-
 bool is_collective(const Record& record) {
   bool found = false;
   for_each_event(record,
@@ -81,10 +75,9 @@ class Run : public formats::Recording {
       const fs::path& folder, std::span<const ClockMap>) const override {
     TRY_ASSIGN(Trace written, read_trace(folder / trace_.path.filename(), trace_.max_unpacked));
     auto run = std::make_unique<Run>(std::move(written));
-    if (run->events == events && run->calls == calls &&
-        run->list.cause_clock.size() == list.cause_clock.size()) {
-      return run;
-    }
+    const auto same = std::ranges::equal(run->trace_.clocks, trace_.clocks, {}, &ClockTimes::hash,
+                                         &ClockTimes::hash);
+    if (same && run->list.members.size() == list.members.size()) return run;
     return fail(ErrorKind::output,
                 "the corrected trace does not hold the records of the original; it was not kept; "
                 "write to another disk");
@@ -156,35 +149,34 @@ void Run::count(const WithoutEdges& without) {
   if (trace_.all_messages > 0) operations.emplace_back("message", trace_.all_messages);
   calls = 2 * trace_.all_messages + trace_.calls.all.size();
   coverage.receives = coverage.paired = trace_.all_messages;
-  coverage.in_instances = without.in_complete;
+  coverage.in_instances = without.with_edges;
   coverage.alltoallv_skipped = without.sparse;
   const auto count = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
   unmatched = nonzero({{"collective_ends_without_begin", count(trace_.alone_ends)},
                        {"calls_ambiguous", count(instances_.ambiguous)},
                        {"calls_without_an_end", count(endless)},
-                       {"calls_without_a_communicator", count(instances_.without_group)},
-                       {"calls_of_incomplete_instances", count(without.incomplete)}});
-  skipped =
-      nonzero({{"calls_of_alltoallv", count(without.sparse)},
-               {"calls_without_a_root", count(without.rootless)},
-               {"calls_without_edges", count(without.others)},
-               {"unread_lines", count(trace_.unread_lines)},
-               {"truncated_files", trace_.ends_inside_record || trace_.facts.is_cut ? 1 : 0}});
+                       {"calls_without_a_communicator", count(instances_.without_group)}});
+  skipped = nonzero({{"calls_of_alltoallv", count(without.sparse)},
+                     {"calls_without_a_root", count(without.rootless)},
+                     {"calls_without_edges", count(without.others)},
+                     {"unread_lines", count(trace_.unread_lines)},
+                     {"unread_rests_of_events", count(trace_.unread_rests)},
+                     {"truncated_files", trace_.calls.is_cut ? 1 : 0}});
 }
 
 void Run::warn() {
   const std::string name = trace_.path.filename().string();
-  if (trace_.ends_inside_record || trace_.facts.is_cut) warn_of_cut(trace_.path);
+  if (trace_.calls.is_cut) warn_of_cut(trace_.path);
   if (trace_.unread_lines > 0) {
     warnings.push_back(
-        fmt::format("{} lines of {} are no states, events or messages of its tasks: a copy holds "
-                    "them as they are",
-                    trace_.unread_lines, name));
+        fmt::format("{} holds lines that are no states, events or messages of its tasks: a copy "
+                    "holds them as they are; number: {}",
+                    name, trace_.unread_lines));
   }
   if (instances_.ambiguous > 0) {
     warnings.push_back(fmt::format(
-        "which calls of collectives belong together cannot be told for {} of {}: tasks called "
-        "different ones, or the trace is a part of a run; give the whole trace",
+        "which calls of collectives belong together cannot be told for {} of {}: tasks recorded "
+        "different ones, or several at once, or the trace is a part of a run; give the whole trace",
         instances_.ambiguous, trace_.calls.all.size()));
   }
   if (trace_.header.nodes == 0) {
@@ -218,10 +210,8 @@ Result<formats::EventTimes> Run::event_times() const {
     std::ranges::stable_sort(received[c], {}, &Received::first);
     for (const Received& one : received[c]) times.of_clock[c].push_back(one.second);
   }
-  for (std::size_t f = 0; f < files.size(); ++f) {
-    TRY_ASSIGN(const std::vector<std::uint64_t> hashes, event_hashes(f));
-    for (const std::uint64_t hash : hashes) times.files[f].add(hash);
-  }
+  TRY_ASSIGN(const std::vector<std::uint64_t> hashes, event_hashes(0));
+  for (const std::uint64_t hash : hashes) times.files[0].add(hash);
   return times;
 }
 
@@ -231,7 +221,7 @@ Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
   if (file > 0) return hashes;
   std::vector<std::vector<std::uint64_t>> of_clock(clocks.clocks.size());
   TRY(for_each_record(trace_, [&](const Record& record) -> Result<void> {
-    of_clock[record.times().front().clock].push_back(hash_of(record));
+    of_clock[record.times().front().clock].push_back(record.hash());
     return {};
   }));
   for (const auto& own : of_clock) hashes.insert(hashes.end(), own.begin(), own.end());

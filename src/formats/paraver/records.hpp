@@ -4,12 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include <entrain/error.hpp>
 
+#include "base/flat_map.hpp"
 #include "base/ids.hpp"
 #include "base/try.hpp"
 #include "formats/json/window.hpp"
@@ -119,16 +121,30 @@ struct Record {
   [[nodiscard]] std::span<const RecordTime> times() const { return {all_times.data(), count}; }
   /// Number of the thread among all of a trace.
   [[nodiscard]] std::uint64_t thread_key() const { return std::uint64_t{task} << 32 | thread; }
+  /// Hash of all but times.
+  [[nodiscard]] std::uint64_t hash() const {
+    const std::uint64_t place = mix(thread_key() + static_cast<std::uint64_t>(kind));
+    return mix(mix(place + all_times[count - 1].clock) + std::hash<std::string_view>{}(rest));
+  }
   /// Reads a line without its end; false for all but the records above.
   [[nodiscard]] bool parse(std::string_view line, const Header& header);
 };
 
-/// Calls `see(type, value)` for the events of a record, up to the first that is none.
+/// Calls `see(type, value)` for the events of a record, up to the first that is none, but for
+/// values with a sign or decimals. Returns false if one is none.
 template <class See>
-void for_each_event(const Record& record, const See& see) {
+bool for_each_event(const Record& record, const See& see) {
   Cursor cursor(record.rest);
-  std::uint64_t type = 0, value = 0;
-  while (cursor.next(type) && cursor.next(value)) see(type, value);
+  std::uint64_t type = 0, value = 0, decimals = 0;
+  while (cursor.next(type)) {
+    if (!cursor.sign(':')) return false;
+    const bool is_negative = cursor.sign('-');
+    if (!cursor.number(value)) return false;
+    const bool is_decimal = cursor.sign('.');
+    if (is_decimal && !cursor.number(decimals)) return false;
+    if (!is_negative && !is_decimal) see(type, value);
+  }
+  return cursor.rest().empty() || cursor.rest() == "\r";
 }
 
 /// Facts about the text of a trace.

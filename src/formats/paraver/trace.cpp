@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -17,8 +18,12 @@ namespace entrain::paraver {
 
 namespace fs = std::filesystem;
 
-tl::unexpected<Error> has_changed(const fs::path& path) {
-  return fail(ErrorKind::input, fmt::format("{} has changed while it was read", path.string()));
+Result<void> for_each_line_again(const Trace& trace,
+                                 const std::function<Result<void>(std::string_view)>& see) {
+  TRY_ASSIGN(const TextFacts facts, for_each_line(trace.path, trace.max_unpacked, see));
+  if (facts.hash == trace.facts.hash && facts.bytes == trace.facts.bytes) return {};
+  return fail(ErrorKind::input,
+              fmt::format("{} has changed while it was read", trace.path.string()));
 }
 
 namespace {
@@ -46,6 +51,7 @@ class TraceReader {
   void end() {
     trace_.ends_inside_record = trace_.facts.ends_inside_line && !is_last_read_;
     trace_.unread_lines -= trace_.ends_inside_record ? 1 : 0;
+    trace_.calls.is_cut = trace_.ends_inside_record || trace_.facts.is_cut;
   }
 
  private:
@@ -53,20 +59,18 @@ class TraceReader {
     TRY_ASSIGN(trace_.header, parse_header(text, trace_.path));
     trace_.clocks.resize(trace_.header.clocks());
     trace_.calls.has_init.resize(trace_.header.tasks.size());
-    trace_.calls.has_alone_end.resize(trace_.header.tasks.size());
     return {};
   }
 
-  /// The first definition of a communicator counts.
+  /// The first definition of a communicator counts; it may follow calls.
   void add_communicator(std::string_view text) {
     Communicator added;
     if (!parse_communicator(text, trace_.header, added)) {
       ++trace_.unread_lines;
       return;
     }
-    std::vector<Communicator>& all = trace_.calls.communicators;
-    numbers_.insert({added.application, added.id}, static_cast<std::uint32_t>(all.size()));
-    all.push_back(std::move(added));
+    Communicator& own = trace_.calls.communicators[communicator_of(added.application, added.id)];
+    if (own.tasks.empty()) own.tasks = std::move(added.tasks);
   }
 
   void add() {
@@ -78,6 +82,8 @@ class TraceReader {
       ++clock.count;
       trace_.whole_us = trace_.whole_us && one.time % k_ns_per_us == 0;
     }
+    std::uint64_t& hash = trace_.clocks[record_.times().front().clock].hash;
+    hash = mix(hash + record_.hash());
     if (record_.kind == Kind::event) add_events();
     if (record_.kind == Kind::message) add_message();
   }
@@ -92,7 +98,8 @@ class TraceReader {
   void add_events() {
     Call facts;
     std::uint32_t begun = k_none;
-    for_each_event(record_, [&](std::uint64_t type, std::uint64_t value) {
+    const std::uint32_t application = trace_.header.tasks[record_.task].application;
+    const bool is_read = for_each_event(record_, [&](std::uint64_t type, std::uint64_t value) {
       if (type < type::collective || type > type::communicator) return;
       if (type == type::other && value == k_init) trace_.calls.has_init[record_.task] = 1;
       if (type == type::collective && value == 0) end_call();
@@ -100,8 +107,9 @@ class TraceReader {
       if (type == type::sent) facts.gives = value > 0;
       if (type == type::received) facts.takes = value > 0;
       if (type == type::root) facts.is_root = value > 0;
-      if (type == type::communicator) facts.communicator = communicator_of(value);
+      if (type == type::communicator) facts.communicator = communicator_of(application, value);
     });
+    trace_.unread_rests += is_read ? 0 : 1;
     if (begun == k_none) begun = open_call();
     if (begun == k_none) return;
     Call& call = trace_.calls.all[begun];
@@ -112,10 +120,11 @@ class TraceReader {
     call.communicator = std::min(call.communicator, facts.communicator);
   }
 
-  [[nodiscard]] std::uint32_t communicator_of(std::uint64_t id) const {
-    const std::uint32_t* const number =
-        numbers_.find({trace_.header.tasks[record_.task].application, id});
-    return number == nullptr ? k_none : *number;
+  std::uint32_t communicator_of(std::uint32_t application, std::uint64_t id) {
+    std::vector<Communicator>& all = trace_.calls.communicators;
+    const auto [own, is_new] = numbers_.try_emplace({application, id}, all.size());
+    if (is_new) all.push_back({.application = application, .id = id, .tasks = {}});
+    return own->second;
   }
   std::uint32_t begin_call(std::uint64_t operation) {
     const auto number = static_cast<std::uint32_t>(trace_.calls.all.size());
@@ -135,23 +144,13 @@ class TraceReader {
       trace_.calls.all[open].end = time;
       open_.erase(record_.thread_key());
     } else {
-      trace_.calls.has_alone_end[record_.task] = 1;
       ++trace_.alone_ends;
     }
   }
 
-  struct Id {
-    std::uint32_t application = 0;
-    std::uint64_t id = 0;
-    friend bool operator==(const Id&, const Id&) = default;
-  };
-  struct IdHash {
-    std::uint64_t operator()(const Id& id) const { return mix(mix(id.application) + id.id); }
-  };
-
   Trace& trace_;
   Record record_;
-  FlatMap<Id, std::uint32_t, IdHash> numbers_;               ///< of communicators
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> numbers_;  ///< of communicators
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> open_;  ///< call that a thread is in
   bool is_last_read_ = true;
 };
@@ -208,9 +207,16 @@ class TraceWriter {
       header_ = text.substr(0, trace_.header.end_at);
       header_ += std::to_string(end_);
       header_ += text.substr(trace_.header.end_at + trace_.header.end_size);
+      read_ = text.size() + 1;
       return {};
     }
-    if (!record_.parse(text, trace_.header)) return sorter_.add({key_, 0}, {text});
+    read_ += text.size() + 1;
+    if (!record_.parse(text, trace_.header)) {
+      using Limits = std::numeric_limits<std::int64_t>;
+      const bool is_last = read_ > trace_.facts.bytes;
+      const bool is_group = text.starts_with("c:") || text.starts_with("C:");
+      return sorter_.add({is_last ? Limits::max() : is_group ? Limits::min() : key_, 0}, {text});
+    }
     new_.clear();
     const char* done = text.data();
     for (const RecordTime& one : record_.times()) {
@@ -226,13 +232,13 @@ class TraceWriter {
     return sorter_.add({key_, 0}, {new_});
   }
 
-  Result<void> finish(json::TextWriter& writer, bool ends_inside_line) {
+  Result<void> finish(json::TextWriter& writer) {
     TRY(writer.write(header_));
     TRY(sorter_.for_each([&](std::string_view record) -> Result<void> {
       TRY(writer.write("\n"));
       return writer.write(record);
     }));
-    return ends_inside_line ? Result<void>() : writer.write("\n");
+    return trace_.facts.ends_inside_line ? Result<void>() : writer.write("\n");
   }
 
  private:
@@ -246,6 +252,7 @@ class TraceWriter {
   /// The key of the last record per clock, and of all: lines that are no records stay behind it.
   std::vector<std::int64_t> latest_;
   std::int64_t key_ = std::numeric_limits<std::int64_t>::min();
+  std::uint64_t read_ = 0;   ///< bytes of the lines so far, with a line feed each
   std::int64_t origin_ = 0;  ///< new time at 0
   std::int64_t end_ = 0;
   std::string header_, new_;
@@ -259,14 +266,9 @@ Result<void> write_trace(const fs::path& to, const Trace& trace, std::span<const
     return duplicate_file(trace.path, to);
   }
   TraceWriter writer(to, trace, maps);
-  TRY_ASSIGN(const TextFacts facts,
-             for_each_line(trace.path, trace.max_unpacked,
-                           [&](std::string_view line) { return writer.line(line); }));
-  if (facts.hash != trace.facts.hash || facts.bytes != trace.facts.bytes) {
-    return has_changed(trace.path);
-  }
-  TRY_ASSIGN(json::TextWriter text, json::TextWriter::create(to, facts.packing));
-  TRY(writer.finish(text, facts.ends_inside_line));
+  TRY(for_each_line_again(trace, [&](std::string_view line) { return writer.line(line); }));
+  TRY_ASSIGN(json::TextWriter text, json::TextWriter::create(to, trace.facts.packing));
+  TRY(writer.finish(text));
   return text.close();
 }
 

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <entrain/clock_map.hpp>
@@ -18,6 +20,7 @@ namespace entrain::paraver {
 /// The times of a clock.
 struct ClockTimes {
   std::uint64_t count = 0, first = 0, last = 0;
+  std::uint64_t hash = 0;  ///< of the records that begin on it, in their order, but for times
 };
 
 /// What is kept of a trace.
@@ -32,6 +35,7 @@ struct Trace {
   std::uint64_t all_messages = 0;  ///< messages, also those inside a clock
   std::uint64_t alone_ends = 0;    ///< ends of collectives without a begin
   std::uint64_t unread_lines = 0;  ///< neither records that are known nor comments
+  std::uint64_t unread_rests = 0;  ///< records with more than their events
   bool ends_inside_record = false;
   bool whole_us = true;  ///< all times in ns are multiples of 1,000
 };
@@ -39,12 +43,19 @@ struct Trace {
 /// Errors: those of parse_header() and for_each_line().
 Result<Trace> read_trace(const std::filesystem::path& path, std::uint64_t max_unpacked);
 
-/// Calls `see(record)` for all records of a trace that was read. Errors: ErrorKind::input if it
-/// has changed; those of `see`.
-template <class See>
-Result<void> for_each_record(const Trace& trace, const See& see);
+/// Calls `see(line)` for all lines of a trace that was read. Errors: ErrorKind::input if it has
+/// changed; those of `see`.
+Result<void> for_each_line_again(const Trace& trace,
+                                 const std::function<Result<void>(std::string_view)>& see);
 
-tl::unexpected<Error> has_changed(const std::filesystem::path& path);
+/// Same for its records.
+template <class See>
+Result<void> for_each_record(const Trace& trace, const See& see) {
+  Record record;
+  return for_each_line_again(trace, [&](std::string_view line) -> Result<void> {
+    return record.parse(line, trace.header) ? see(record) : Result<void>();
+  });
+}
 
 /// Writes a copy with mapped times. All times are later by one distance where the first one would
 /// be negative. The records of each clock keep their order; those of several are in order of their
@@ -52,16 +63,5 @@ tl::unexpected<Error> has_changed(const std::filesystem::path& path);
 /// Errors: ErrorKind::output, ErrorKind::input if the trace has changed.
 Result<void> write_trace(const std::filesystem::path& to, const Trace& trace,
                          std::span<const ClockMap> maps);
-
-template <class See>
-Result<void> for_each_record(const Trace& trace, const See& see) {
-  Record record;
-  const auto each = [&](std::string_view line) -> Result<void> {
-    return record.parse(line, trace.header) ? see(record) : Result<void>();
-  };
-  TRY_ASSIGN(const TextFacts facts, for_each_line(trace.path, trace.max_unpacked, each));
-  if (facts.hash == trace.facts.hash && facts.bytes == trace.facts.bytes) return {};
-  return has_changed(trace.path);
-}
 
 }  // namespace entrain::paraver
