@@ -141,9 +141,10 @@ void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
 }
 
 /// An empty list, or an answer without spans, looks like spans and may stand beside a training run;
-/// so may a trace without events beside spans. Files of both kinds that hold something are refused.
-Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes,
-                         std::uint64_t max_unpacked) {
+/// so may a trace without events beside spans, and a table. Other files of both kinds that hold
+/// something are refused, and tables that the user named.
+Result<Kind> choose_kind(std::vector<fs::path>& files, std::span<const fs::path> named,
+                         std::vector<std::string>& notes, std::uint64_t max_unpacked) {
   std::vector<fs::path> spans, traces;  // each file is looked at once: it may change meanwhile
   for (fs::path& file : files) {
     TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
@@ -156,6 +157,14 @@ Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>&
   };
   if (mixed()) leave_out(spans, no_spans, notes);
   if (mixed()) leave_out(traces, no_events, notes);
+  if (mixed()) {
+    leave_out(
+        spans,
+        [&](const fs::path& file) {
+          return is_table_name(file) && std::ranges::find(named, file) == named.end();
+        },
+        notes);
+  }
   if (mixed()) {
     return fail(ErrorKind::input,
                 fmt::format("{} holds spans of services, but {} does not: they are no files of one "
@@ -206,6 +215,7 @@ Result<void> check_alone(std::span<const fs::path> files) {
 
 /// Reads files of JSON, of Perfetto and of Paraver.
 Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
+                                                  std::span<const fs::path> named,
                                                   std::vector<std::string> notes, unsigned threads,
                                                   std::uint64_t max_unpacked) {
   // Not by folders: a copy of all files in one folder is the same run in the same order.
@@ -216,7 +226,7 @@ Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
   const bool is_of_paraver = is_paraver(files.front());
   Kind kind = Kind::trace;
   if (!is_of_paraver) {
-    TRY_ASSIGN(kind, choose_kind(files, notes, max_unpacked));
+    TRY_ASSIGN(kind, choose_kind(files, named, notes, max_unpacked));
   }
   double read_s = 0;
   std::unique_ptr<Recording> recording;
@@ -230,6 +240,8 @@ Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
   return recording;
 }
 
+constexpr const char* k_no_match = "--match is for CTF traces, whose events it names";
+
 bool is_one_file(const Paths& paths) {
   std::error_code error;
   return paths.size() == 1 &&
@@ -240,7 +252,7 @@ bool is_one_file(const Paths& paths) {
 Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint64_t max_unpacked) {
   constexpr std::string_view k_shown = "standard input";
   TRY_ASSIGN(const fs::path path, standard_input());
-  auto source = open_documents({path}, {}, threads, max_unpacked);
+  auto source = open_documents({path}, {}, {}, threads, max_unpacked);
   if (source) {
     (*source)->clocks.name = k_shown;
     (*source)->is_one_file = true;
@@ -266,6 +278,7 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
   if (std::find(paths.begin(), paths.end(), k_standard_input) != paths.end()) {
     if (paths.size() > 1)
       return useless("standard input (-) is one trace: give no others beside it");
+    if (!match.empty()) return useless(k_no_match);
     return open_standard_input(threads, max_unpacked);
   }
   std::vector<fs::path> files;
@@ -279,7 +292,7 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
   if (files.empty() && std::all_of(paths.begin(), paths.end(), holds_ctf)) {
     return open_ctf(paths, match);
   }
-  if (!match.empty()) return useless("--match is for CTF traces, whose events it names");
+  if (!match.empty()) return useless(k_no_match);
   if (other_kind != nullptr && files.empty()) {
     for (const fs::path& path : paths) {
       if (const std::string hint = hint_of(path); !hint.empty()) return useless(hint);
@@ -298,7 +311,7 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
                     other_kind->string()));
   }
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
-             open_documents(std::move(files), std::move(notes), threads, max_unpacked));
+             open_documents(std::move(files), paths, std::move(notes), threads, max_unpacked));
   recording->is_one_file = is_one_file(paths);
   for (const fs::path& path : paths) {
     if (!file_exists(path / kineto::k_manifest_name)) continue;
