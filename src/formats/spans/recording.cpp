@@ -416,6 +416,7 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, unsigned 
                        .encoding = encoding_of(document.text)});
   }
   join_halved_traces(spans);
+  conclude_calls(spans);
   const std::uint64_t ignored = ignored_of(spans);
   if (spans.all.empty() && ignored > 0) {
     return fail(
