@@ -129,6 +129,42 @@ class StagedClocks : public Staged {
   OutputFile file_;
 };
 
+bool is_message_name(const fs::path& file) {
+  const std::string name = file.filename().string();
+  constexpr std::array<std::string_view, 3> k_endings{".pb", ".binpb", ".otlp"};
+  return std::ranges::any_of(k_endings, [&](std::string_view one) {
+    return json::has_ending(json::without_packing(name), one);
+  });
+}
+
+/// An encoding of files, and their names.
+struct Encoding {
+  std::string_view name;  ///< what Recording::format ends in
+  const char* ending;
+  bool (*is_name)(const fs::path& file);
+};
+constexpr std::array<Encoding, 4> k_encodings{{{"JSON", ".json", json::is_document_name},
+                                               {"Perfetto", ".pftrace", perfetto::is_trace_name},
+                                               {"CSV", ".csv", is_table_name},
+                                               {"Protobuf", ".pb", is_message_name}}};
+
+/// Refuses a name that tells of another encoding than the file has, which its copy keeps.
+Result<void> check_encoding(std::string_view format, const fs::path& input,
+                            const fs::path& output) {
+  const auto plain = [](const fs::path& file) {
+    return fs::path(json::without_packing(file.filename().string()));
+  };
+  const auto* const known = std::ranges::find_if(
+      k_encodings, [&](const Encoding& one) { return format.ends_with(one.name); });
+  if (known == k_encodings.end() || known->is_name(output) ||
+      plain(input).extension() == plain(output).extension()) {
+    return {};
+  }
+  return fail(ErrorKind::usage,
+              fmt::format("the new file is {}, as the input is: let its name end in {}, not {}",
+                          known->name, known->ending, plain(output).extension().string()));
+}
+
 /// Refuses a name that tells of another packing than the file has, which its copy keeps.
 Result<void> check_packing(const fs::path& input, const fs::path& output) {
   TRY_ASSIGN(const json::Packing packing, json::packing_of(input));
@@ -327,17 +363,12 @@ bool is_table_name(const fs::path& file) {
 }
 
 bool is_file_name(const fs::path& output) {
-  const std::string name = output.filename().string();
-  const std::string_view plain = json::without_packing(name);
-  constexpr std::array<std::string_view, 3> k_others{".pb", ".binpb", ".otlp"};
-  return json::is_document_name(output) || perfetto::is_trace_name(output) ||
-         is_table_name(output) || std::ranges::any_of(k_others, [&](std::string_view one) {
-           return json::has_ending(plain, one);
-         });
+  return std::ranges::any_of(k_encodings, [&](const Encoding& one) { return one.is_name(output); });
 }
 
 Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
                                                       const fs::path& output) const {
+  TRY(check_encoding(format, files.front(), output));
   TRY(check_packing(files.front(), output));
   TRY_ASSIGN(OutputFile file, OutputFile::create(output, plan.rule));
   std::error_code error;

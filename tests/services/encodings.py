@@ -280,7 +280,9 @@ class Protobuf(Base):
         parts = [one for own in documents(1) for one in own]
         plain = self.folder / "plain.jsonl"
         plain.write_text("".join(json.dumps(one) + "\n" for one in parts))
-        for name, encode in (("z.pb", request), ("z.json", lambda one: json.dumps(one).encode())):
+        for name, encode in (("z.pb", request), ("z.json", lambda one: json.dumps(one).encode()),
+                             ("line.json", lambda one: json.dumps(one).encode() + b"\n"),
+                             ("lines.json", lambda one: json.dumps(one, indent=1).encode())):
             with self.subTest(name):
                 file = self.folder / name
                 file.write_bytes(b"".join(framed(packed(encode(one)), "fixed32") for one in parts))
@@ -298,6 +300,31 @@ class Protobuf(Base):
                 self.assertIn(run("check", file)[0], (0, 1, 3))
                 file.write_bytes(file.read_bytes()[:400] + bytes(50) + file.read_bytes()[450:])
                 self.assertEqual(run("check", file)[0], 2)
+
+    def test_other_signals_are_no_spans(self):
+        resource = text(1, attribute(1, {"key": "host.name", "value": {"stringValue": "a"}}))
+        record = fixed(1, 1 << 60) + number(2, 9) + text(9, b"\1" * 16) + fixed(11, 1 << 60)
+        point = fixed(2, 1 << 60) + fixed(3, 1 << 60) + fixed(6, 7)
+        metric = text(1, "cpu") + text(7, text(1, point) + number(2, 2))
+        folder = self.run_of("none")
+        expected = table(folder)
+        for name, item in (("logs.pb", record), ("metrics.pb", metric)):
+            (folder / name).write_bytes(text(1, resource + text(2, text(2, item))))
+        self.assertEqual(table(folder), expected)
+        self.assertNotIn("damaged", run("check", folder / "logs.pb")[2])
+
+    def test_a_copy_keeps_its_encoding(self):
+        spans = self.json_run() / "host0.jsonl"
+        for name in ("x.pb", "x.csv", "x.pftrace"):
+            code, _, err = run("distort", spans, "-o", self.folder / name)
+            self.assertEqual(code, 2)
+            self.assertIn("let its name end in .json", " ".join(err.split()))
+        self.made("distort", spans, "x.json")
+
+    def test_standard_input_takes_no_match(self):
+        code, _, err = run("check", "-", "--match", "a.b=c.d", stdin=b"{}")
+        self.assertEqual(code, 2)
+        self.assertIn("--match is for CTF traces", err)
 
     def test_hostile_files_are_refused_in_one_sentence(self):
         good = request(documents(1)[0][0])
@@ -377,6 +404,33 @@ class Tables(Base):
         self.assertEqual(code, 0, err)
         means = [one["mean_s"] for one in json.loads(out)["locations"]]
         self.assertLess(max(means) - min(means), 300e-6)
+
+    def test_hosts_in_files_of_their_own(self):
+        plain = rows_of(self.json_run()).replace("kind,", "words,").splitlines(keepends=True)
+        folder = self.folder / "split"
+        folder.mkdir()
+        for host in ("host0", "host1", "host2"):
+            (folder / f"{host}.csv").write_text(
+                plain[0] + "".join(row for row in plain[1:] if f",{host}," in row), newline="")
+        self.assertEqual(table(folder), table(self.put("all.csv", "".join(plain))))
+
+    def test_a_table_beside_a_training_run_is_left_out(self):
+        folder = self.folder / "mixed"
+        folder.mkdir()
+        trace = {"traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}
+        (folder / "rank0.json").write_text(json.dumps(trace))
+        expected = table(folder)
+        stray = folder / "stray.csv"
+        stray.write_text(rows_of(self.json_run()))
+        self.assertEqual(table(folder), expected)
+        self.assertEqual(run("check", folder / "rank0.json", stray)[0], 2)
+
+    def test_a_cut_table_is_read_with_a_warning(self):
+        whole = rows_of(self.json_run())
+        for size in (-3, -40):
+            code, out, err = run("check", "--json", self.put("cut.csv", whole[:size]))
+            self.assertIn(code, (0, 1, 3), err)
+            self.assertIn("truncated_files", out)
 
     def test_edges_and_export(self):
         spans = self.put("spans.csv", rows_of(self.json_run()))

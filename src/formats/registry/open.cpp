@@ -144,9 +144,10 @@ void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
 }
 
 /// An empty list, or an answer without spans, looks like spans and may stand beside a training run;
-/// so may a trace without events beside spans. Files of both kinds that hold something are refused.
-Result<DocumentKind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes,
-                                 std::uint64_t max_unpacked) {
+/// so may a trace without events beside spans, and a table. Other files of both kinds that hold
+/// something are refused, and tables that the user named.
+Result<DocumentKind> choose_kind(std::vector<fs::path>& files, std::span<const fs::path> named,
+                                 std::vector<std::string>& notes, std::uint64_t max_unpacked) {
   std::vector<fs::path> spans, traces;  // each file is looked at once: it may change meanwhile
   for (fs::path& file : files) {
     TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
@@ -159,6 +160,14 @@ Result<DocumentKind> choose_kind(std::vector<fs::path>& files, std::vector<std::
   };
   if (mixed()) leave_out(spans, no_spans, notes);
   if (mixed()) leave_out(traces, no_events, notes);
+  if (mixed()) {
+    leave_out(
+        spans,
+        [&](const fs::path& file) {
+          return is_table_name(file) && std::ranges::find(named, file) == named.end();
+        },
+        notes);
+  }
   if (mixed()) {
     return fail(ErrorKind::input,
                 fmt::format("{} holds spans of services, but {} does not: they are no files of one "
@@ -207,9 +216,9 @@ Result<void> check_alone(std::span<const fs::path> files) {
                   one->string(), files[one == files.begin() ? 1 : 0].string()));
 }
 
-/// What files hold; without those that hold nothing.
-Result<Documents> documents_in(std::vector<fs::path> files, std::vector<std::string> notes,
-                               std::uint64_t max_unpacked) {
+/// What files hold; without those that hold nothing. `named`: paths that the user gave.
+Result<Documents> documents_in(std::vector<fs::path> files, std::span<const fs::path> named,
+                               std::vector<std::string> notes, std::uint64_t max_unpacked) {
   // Not by folders: a copy of all files in one folder is the same run in the same order.
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
     return std::pair(a.filename(), a) < std::pair(b.filename(), b);
@@ -217,17 +226,18 @@ Result<Documents> documents_in(std::vector<fs::path> files, std::vector<std::str
   TRY(check_alone(files));
   DocumentKind kind = DocumentKind::paraver;
   if (!is_paraver(files.front())) {
-    TRY_ASSIGN(kind, choose_kind(files, notes, max_unpacked));
+    TRY_ASSIGN(kind, choose_kind(files, named, notes, max_unpacked));
   }
   return Documents{.kind = kind, .files = std::move(files), .notes = std::move(notes)};
 }
 
 /// Reads files of JSON, of Perfetto and of Paraver, and spans.
 Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
+                                                  std::span<const fs::path> named,
                                                   std::vector<std::string> notes, unsigned threads,
                                                   std::uint64_t max_unpacked) {
   TRY_ASSIGN(const Documents documents,
-             documents_in(std::move(files), std::move(notes), max_unpacked));
+             documents_in(std::move(files), named, std::move(notes), max_unpacked));
   double read_s = 0;
   std::unique_ptr<Recording> recording;
   {
@@ -270,6 +280,8 @@ Result<void> check_archives(const Paths& paths) {
   return {};
 }
 
+constexpr const char* k_no_match = "--match is for CTF traces, whose events it names";
+
 bool is_one_file(const Paths& paths) {
   std::error_code error;
   return paths.size() == 1 &&
@@ -280,7 +292,7 @@ bool is_one_file(const Paths& paths) {
 Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint64_t max_unpacked) {
   constexpr std::string_view k_shown = "standard input";
   TRY_ASSIGN(const fs::path path, standard_input());
-  auto source = open_documents({path}, {}, threads, max_unpacked);
+  auto source = open_documents({path}, {}, {}, threads, max_unpacked);
   if (source) {
     (*source)->clocks.name = k_shown;
     (*source)->is_one_file = true;
@@ -306,6 +318,7 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
   if (std::find(paths.begin(), paths.end(), k_standard_input) != paths.end()) {
     if (paths.size() > 1)
       return useless("standard input (-) is one trace: give no others beside it");
+    if (!match.empty()) return useless(k_no_match);
     return open_standard_input(threads, max_unpacked);
   }
   const bool are_summaries = std::ranges::any_of(paths, is_summary);
@@ -315,14 +328,14 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
     TRY_ASSIGN(files, documents_at(paths, notes));
     if (files.empty() && std::ranges::all_of(paths, holds_ctf)) return open_ctf(paths, match);
   }
-  if (!match.empty()) return useless("--match is for CTF traces, whose events it names");
+  if (!match.empty()) return useless(k_no_match);
   if (are_summaries) return open_summaries(paths, threads);
   if (files.empty()) {
     TRY(check_archives(paths));
     return otf2::source_of(paths);
   }
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
-             open_documents(std::move(files), std::move(notes), threads, max_unpacked));
+             open_documents(std::move(files), paths, std::move(notes), threads, max_unpacked));
   recording->is_one_file = is_one_file(paths);
   for (const fs::path& path : paths) {
     if (!file_exists(path / kineto::k_manifest_name)) continue;
@@ -344,7 +357,8 @@ Result<Documents> documents_of(const Paths& paths, std::uint64_t max_unpacked) {
     const auto absent = std::ranges::find_if_not(paths, file_exists);
     if (absent != paths.end()) return missing(*absent);
   } else {
-    TRY_ASSIGN(Documents documents, documents_in(std::move(files), std::move(notes), max_unpacked));
+    TRY_ASSIGN(Documents documents,
+               documents_in(std::move(files), paths, std::move(notes), max_unpacked));
     documents.is_one_file = is_one_file(paths);
     if (documents.kind != DocumentKind::paraver) return documents;
   }

@@ -206,6 +206,7 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
       {"truncated_files", spans.cut_files},
       {"spans_without_id", spans.without_id},
       {"spans_without_time", spans.untimed.size() - backwards},
+      {"spans_without_a_length", spans.without_end},
       {"times_that_stay", spans.immovable_times},
       {"spans_that_end_before_they_begin", backwards},
       {"duplicate_spans", family.duplicates},

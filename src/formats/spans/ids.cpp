@@ -91,14 +91,14 @@ void SpanIds::grow() {
 std::string SpanIds::trace_of(std::uint32_t number) const {
   const Key& key = keys_[number];
   if (key.is_text) return texts_.all()[key.low];
-  if (key.high == 0) return key.low == 0 ? "" : fmt::format("{:x}", key.low);
+  if (key.high == 0) return fmt::format("{:x}", key.low);
   return fmt::format("{:x}{:016x}", key.high, key.low);
 }
 
 std::string SpanIds::id_of(std::uint32_t number) const {
   const Key& key = keys_[number];
   if (key.id_is_text) return texts_.all()[key.id];
-  return key.id == 0 ? "" : fmt::format("{:x}", key.id);
+  return fmt::format("{:x}", key.id);
 }
 
 std::uint64_t SpanIds::hash_of(std::uint32_t number) const {

@@ -25,6 +25,10 @@ class SpanIds {
   /// Trace and id of a number, as a report names them.
   [[nodiscard]] std::string trace_of(std::uint32_t number) const;
   [[nodiscard]] std::string id_of(std::uint32_t number) const;
+  /// True for an id of zeros only.
+  [[nodiscard]] bool is_zero(std::uint32_t number) const {
+    return keys_[number].id == 0 && !keys_[number].id_is_text;
+  }
   /// The same for equal ids of all tables.
   [[nodiscard]] std::uint64_t hash_of(std::uint32_t number) const;
   /// Per number: that of the same span of the whole trace, if its trace is only the lower half of

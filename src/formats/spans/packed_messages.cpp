@@ -74,13 +74,15 @@ Result<UnpackedMessages> unpack_messages(std::string_view packed, std::uint64_t 
     }
     if (!is_json(message)) append_fixed_size(message.size(), result.text);
     result.text += message;
-    if (is_json(message)) result.text += '\n';
+    if (!is_json(message)) continue;
+    result.text += '\n';
+    result.sizes.push_back(message.size() + 1);
   }
   result.rest = packed.substr(messages.done());
   return result;
 }
 
-std::string pack_messages(std::string_view text) {
+std::string pack_messages(std::string_view text, std::span<const std::size_t> sizes) {
   std::string result;
   const auto add = [&](std::string_view message) {
     constexpr std::size_t k_step = std::size_t{1} << 18;
@@ -102,10 +104,9 @@ std::string pack_messages(std::string_view text) {
     while (messages.next()) add(messages.message());
     return result;
   }
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    add(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::size_t size : sizes) {
+    add(text.substr(0, size - 1));
+    text.remove_prefix(size);
   }
   return result;
 }

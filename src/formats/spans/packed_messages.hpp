@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <entrain/error.hpp>
 
@@ -20,8 +22,9 @@ std::string first_message(std::string_view beginning);
 
 /// The messages unpacked.
 struct UnpackedMessages {
-  std::string text;  ///< JSON on lines, others after their sizes in 4 bytes
+  std::string text;  ///< those of JSON with a line feed after each, others after their sizes
   std::string rest;  ///< what follows the last whole message of the file
+  std::vector<std::size_t> sizes;  ///< of messages of JSON, with their line feeds
 };
 
 /// Unpacks the messages of a file, of `most` bytes in all. Errors: ErrorKind::input; those of
@@ -29,7 +32,7 @@ struct UnpackedMessages {
 Result<UnpackedMessages> unpack_messages(std::string_view packed, std::uint64_t most,
                                          const std::filesystem::path& file);
 
-/// Packs such a text again.
-std::string pack_messages(std::string_view text);
+/// Packs such a text again. `sizes`: UnpackedMessages::sizes of it.
+std::string pack_messages(std::string_view text, std::span<const std::size_t> sizes);
 
 }  // namespace entrain::spans

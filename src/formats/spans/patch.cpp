@@ -72,17 +72,28 @@ void add_attribute(const Mark& mark, std::int64_t offset, std::string& text) {
 }  // namespace
 
 Result<std::string> patched(std::string_view text, std::span<const Stamp> stamps,
-                            std::span<const ClockMap> maps, std::span<const Mark> marks) {
+                            std::span<const ClockMap> maps, std::span<const Mark> marks,
+                            std::span<std::size_t> sizes) {
   std::string result;
   result.reserve(text.size());
   std::size_t done = 0;
+  std::size_t part_end = sizes.empty() ? 0 : sizes.front(), new_begin = 0;
+  const auto keep_until = [&](std::size_t at) {
+    while (!sizes.empty() && part_end <= at) {
+      const std::size_t new_end = result.size() + part_end - done;
+      sizes.front() = new_end - std::exchange(new_begin, new_end);
+      sizes = sizes.subspan(1);
+      if (!sizes.empty()) part_end += sizes.front();
+    }
+    result += text.substr(done, at - done);
+  };
   auto mark = marks.begin();
   const auto add_marks = [&](std::size_t before) {
     for (; mark != marks.end() && mark->at <= before; ++mark) {
       const std::int64_t offset =
           maps[mark->clock](mark->time) - static_cast<std::int64_t>(mark->time);
       if (offset == 0) continue;
-      result += text.substr(done, mark->at - done);
+      keep_until(mark->at);
       add_attribute(*mark, offset, result);
       done = mark->at;
     }
@@ -108,12 +119,12 @@ Result<std::string> patched(std::string_view text, std::span<const Stamp> stamps
                                  ? cell_text(stamp, text.substr(stamp.at, stamp.size), time, since)
                                  : text_of(stamp, time, since);
     if (with.empty()) continue;
-    result += text.substr(done, stamp.at - done);
+    keep_until(stamp.at);
     result += with;
     done = stamp.at + stamp.size;
   }
   add_marks(text.size());
-  result += text.substr(done);
+  keep_until(text.size());
   return result;
 }
 

@@ -36,6 +36,18 @@ TEST(SpansPatch, only_the_digits_of_times_change) {
   EXPECT_EQ(patched(k_otlp, read.stamps, maps_of(read.spans, 0)), k_otlp);
 }
 
+TEST(SpansPatch, parts_get_their_new_sizes) {
+  const std::string text =
+      zipkin_of({{"1", "", "", "b", 9, 5}, {"2", "1", "", "b", 8, 5}}) + "\n\n";
+  const std::size_t first = text.find('\n') + 1;
+  const Read read = read_all(text);
+  std::vector<std::size_t> sizes{first, text.size() - 1 - first, 1};
+  const auto moved = patched(text, read.stamps, maps_of(read.spans, 100'000), {}, sizes);
+  ASSERT_TRUE(moved);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{first + 2, text.size() + 1 - first, 1}));
+  EXPECT_EQ(moved->size(), sizes[0] + sizes[1] + sizes[2]);
+}
+
 /// Times that move with their host, by 123 us, need neither an id nor a second time.
 TEST(SpansPatch, spans_without_an_id_or_an_end_move_with_their_host) {
   const auto moved = [](const std::string& text) {

@@ -79,11 +79,11 @@ const Rule* rule_of(MessageKind message, std::uint32_t field) {
 /// What a text says of the kind of a message.
 enum class Likeness : std::uint8_t { none, possible, certain };
 
-/// Whether a message is of a kind: certain at the first time of a span or attribute of a resource,
-/// none at a field that it cannot have. `text`: the message, or its begin. `size`: of the message.
+/// Whether a message is of a kind: certain at the first time of a span, none at a field that it
+/// cannot have; resources are alike in all signals. `text`: the message, or its begin. `size`: of
+/// the message.
 Likeness likeness_of(MessageKind kind, std::string_view text, std::uint64_t size) {
   protozero::pbf_reader reader(text.data(), text.size());
-  bool has_key = false, has_value = false;
   try {
     while (reader.next()) {
       const Rule* const rule = rule_of(kind, reader.tag());
@@ -106,8 +106,6 @@ Likeness likeness_of(MessageKind kind, std::string_view text, std::uint64_t size
         const Likeness likeness = likeness_of(rule->inner, inner, inner_size);
         if (likeness != Likeness::possible) return likeness;
       }
-      has_key |= kind == MessageKind::pair && reader.tag() == field::k_key;
-      has_value |= kind == MessageKind::pair && reader.tag() == field::k_value;
       if (inner.size() < inner_size) return Likeness::possible;
       reader.skip();
     }
@@ -116,7 +114,7 @@ Likeness likeness_of(MessageKind kind, std::string_view text, std::uint64_t size
   } catch (const protozero::exception&) {
     return Likeness::none;
   }
-  return has_key && has_value ? Likeness::certain : Likeness::possible;
+  return Likeness::possible;
 }
 
 bool begins_with_message(std::string_view text, std::uint64_t size) {

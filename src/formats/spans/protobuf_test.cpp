@@ -49,10 +49,10 @@ TEST(Protobuf, framings_are_told_apart_by_the_first_message) {
   EXPECT_EQ(framing_of(message), Framing::none);
   EXPECT_EQ(framing_of(std::string(3, '\0') + size + message), Framing::fixed32);
   EXPECT_EQ(framing_of(std::string(1, size) + message), Framing::varint);
-  // The attribute of the resource decides.
-  const std::size_t attribute = message.find("host.name") + std::string("host.name    a").size();
+  // The first time decides.
+  const std::size_t time = message.find(time_field(7, k_epoch)) + time_field(7, k_epoch).size();
   for (std::size_t cut = 0; cut < message.size(); ++cut) {
-    EXPECT_EQ(framing_of(message.substr(0, cut)).has_value(), cut >= attribute) << cut;
+    EXPECT_EQ(framing_of(message.substr(0, cut)).has_value(), cut >= time) << cut;
   }
 }
 
@@ -63,6 +63,10 @@ TEST(Protobuf, other_messages_and_texts_are_none) {
   // Its process tree (2) with a process (1) and a thread (2) of numbers, as a scope with a span.
   EXPECT_FALSE(framing_of(bytes_field(
       1, bytes_field(2, bytes_field(1, "\x08\x07") + bytes_field(2, "\x08\x07\x18\x07")))));
+  // A record of a log and a metric: times (1, 11), and points (7) with times (2, 3).
+  EXPECT_FALSE(framing_of(packed_request("a", time_field(1, k_epoch) + time_field(11, k_epoch))));
+  EXPECT_FALSE(framing_of(packed_request(
+      "a", bytes_field(1, "cpu") + bytes_field(7, bytes_field(1, time_field(3, k_epoch))))));
   EXPECT_FALSE(framing_of("\n{\"resourceSpans\":[]}"));
   EXPECT_FALSE(framing_of("\n\n[\n{\"traceId\":\"1\"}]"));
   EXPECT_FALSE(framing_of(""));

@@ -129,6 +129,7 @@ class Rollback {
         mark_count_(marks == nullptr ? 0 : marks->size()),
         untimed_(spans.untimed.size()),
         without_id_(spans.without_id),
+        without_end_(spans.without_end),
         immovable_times_(spans.immovable_times) {}
 
   void back() {
@@ -138,6 +139,7 @@ class Rollback {
     std::erase_if(spans_.links, [&](const Link& link) { return link.span >= all_; });
     spans_.untimed.resize(untimed_);
     spans_.without_id = without_id_;
+    spans_.without_end = without_end_;
     spans_.immovable_times = immovable_times_;
   }
 
@@ -146,7 +148,7 @@ class Rollback {
   std::vector<Stamp>& stamps_;
   std::vector<Mark>* marks_;
   std::size_t all_, stamp_count_, mark_count_, untimed_;
-  std::uint64_t without_id_, immovable_times_;
+  std::uint64_t without_id_, without_end_, immovable_times_;
 };
 
 /// If any time of a file has decimals, all are written to the ns: times of two resolutions would
@@ -273,6 +275,34 @@ void join_halved_traces(Spans& spans) {
     join(span.parent);
   }
   for (Link& link : spans.links) join(link.id);
+}
+
+void conclude_calls(Spans& spans) {
+  std::vector<std::uint32_t> of_id(spans.ids.size(), k_none);
+  for (std::uint32_t i = 0; i < spans.all.size(); ++i) {
+    std::uint32_t& first = of_id[spans.all[i].id];
+    first = std::min(first, i);
+  }
+  const auto group_of = [&](const Span& span) { return spans.facts[span.clock].group; };
+  const auto caller_of = [&](const Span& span) -> Span* {
+    const std::uint32_t parent = span.parent == k_none ? k_none : of_id[span.parent];
+    if (parent == k_none || group_of(spans.all[parent]) == group_of(span)) return nullptr;
+    return &spans.all[parent];
+  };
+  for (Span& span : spans.all) {
+    if (span.parent != k_none && of_id[span.parent] == k_none && spans.ids.is_zero(span.parent)) {
+      span.parent = k_none;
+    }
+    if (span.role == Role::unnamed && caller_of(span) != nullptr) span.role = Role::server;
+  }
+  for (const Span& span : spans.all) {
+    if (span.role != Role::server) continue;
+    Span* const caller = caller_of(span);
+    if (caller != nullptr && caller->role == Role::unnamed) caller->role = Role::client;
+  }
+  for (Span& span : spans.all) {
+    if (span.role == Role::unnamed) span.role = Role::internal;
+  }
 }
 
 }  // namespace entrain::spans

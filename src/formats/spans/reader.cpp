@@ -153,18 +153,23 @@ void Reader::finish(const Draft& draft, std::uint32_t unit, bool has_length, std
 }
 
 void Reader::take(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock) {
-  if (significant(draft.id).empty() || significant(draft.trace).empty()) {
+  if (is_missing(draft.id) || is_missing(draft.trace)) {
     ++spans_.without_id;
     return;
   }
   const std::uint64_t most = (k_limit - 1) / unit;
-  const bool bad_end = draft.end.value >= most || (draft.end.digits.empty() && !has_length);
+  const bool has_end = !draft.end.digits.empty();
+  // A span that polls says nothing without its end.
+  const bool bad_end = draft.end.value >= most || (!has_end && (!has_length || draft.polls));
   if (!can_move(draft.begin, unit) || bad_end ||
       (has_length && draft.end.value >= most - draft.begin.value)) {
     return ignore(draft.begin, unit, clock);
   }
   const std::uint64_t begin = ns_of(draft.begin, unit);
   add_span(draft, begin, ns_of(draft.end, unit) + (has_length ? begin : 0), unit, clock);
+  if (has_end) return;
+  ++spans_.without_end;
+  spans_.all.back().follows = true;
 }
 
 void Reader::add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end,
@@ -173,7 +178,7 @@ void Reader::add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end
     return ignore(draft.begin, unit, clock, true);
   }
   const std::size_t position = spans_.all.size();
-  const bool has_parent = !significant(draft.parent).empty();
+  const bool has_parent = !is_missing(draft.parent);
   spans_.all.push_back(
       {.id = spans_.ids.number(draft.trace, draft.id),
        .parent = has_parent ? spans_.ids.number(draft.trace, draft.parent) : k_none,

@@ -101,8 +101,6 @@ class Reader {
   /// `at`: position of the piece with the row in the text.
   void table_row(std::span<const std::string_view> cells, std::string_view piece, std::size_t at,
                  const TableUnits& units);
-  /// Sets the roles of the spans of a table that names none: servers, and clients that are none.
-  void conclude_roles(std::span<Span> own);
 
   // jaeger.cpp
   bool jaeger(value data);
@@ -121,6 +119,10 @@ class Reader {
 
   /// Adds the span and its stamps.
   void finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock);
+  /// True if a span has no such id. Tables have an empty cell then, and may count from 0.
+  [[nodiscard]] bool is_missing(std::string_view id) const {
+    return form_ == Stamp::Form::cell ? id.empty() : significant(id).empty();
+  }
   /// Adds the span without stamps if it has an id and times, else counts it.
   void take(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock);
   /// Adds the span without stamps; times in ns.
@@ -156,6 +158,7 @@ class Reader {
   Stamp::Form form_ = Stamp::Form::digits;
   // Buffers of packed_span(): their memory is used again.
   std::array<std::uint8_t, 6> most_decimals_{};  ///< of times; index: column of a table
+  bool names_roles_ = false;                     ///< a row of the table names its kind
   Draft draft_;
   std::string key_, value_;
   /// Places that the spans of a process or resource name themselves, and their processes.

@@ -60,8 +60,9 @@ bool have_attributes(std::span<const SourceFile> files) {
 
 /// The text of a file.
 struct SpanText : json::Document {
-  bool by_message = false;  ///< its messages are packed one by one
-  std::string rest;         ///< UnpackedMessages::rest
+  bool by_message = false;           ///< its messages are packed one by one
+  std::string rest;                  ///< UnpackedMessages::rest
+  std::vector<std::size_t> sizes{};  ///< UnpackedMessages::sizes
 };
 
 /// The text of a file, which is UTF-8 if it is no Protobuf.
@@ -74,6 +75,7 @@ Result<SpanText> load(const fs::path& path, std::uint64_t max_unpacked) {
     TRY_ASSIGN(UnpackedMessages messages, unpack_messages(document.text, most, path));
     document.text = std::move(messages.text);
     document.rest = std::move(messages.rest);
+    document.sizes = std::move(messages.sizes);
     document.cut = !document.rest.empty();
     document.by_message = true;
   }
@@ -345,12 +347,12 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   settle(marks);
   const std::optional<Framing> framing = framing_at(document.text);
   const std::span<const Mark> marks_of_text = framing ? std::span<const Mark>() : marks;
-  Result<std::string> text = patched(document.text, stamps, maps, marks_of_text);
+  Result<std::string> text = patched(document.text, stamps, maps, marks_of_text, document.sizes);
   if (!text) {
     return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
   }
   if (framing && marked) *text = with_marks(*text, *framing, marks, maps);
-  if (document.by_message) *text = pack_messages(*text) + document.rest;
+  if (document.by_message) *text = pack_messages(*text, document.sizes) + document.rest;
   TRY(json::save(to, *text, document.packing));
   return is_part_ ? check_written(to, file, spans, maps) : Result<void>();
 }
@@ -483,6 +485,7 @@ Result<std::unique_ptr<Run>> join_files(std::vector<SpanFile> all, unsigned thre
     }
   }
   join_halved_traces(spans);
+  conclude_calls(spans);
   const std::uint64_t ignored = ignored_of(spans);
   if (spans.all.empty() && ignored > 0) {
     return fail(

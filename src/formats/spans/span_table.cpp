@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "base/try.hpp"
 #include "formats/spans/reader.hpp"
+#include "formats/tables/columns.hpp"
 #include "formats/tables/reader.hpp"
 #include "formats/tables/times.hpp"
 
@@ -50,6 +52,14 @@ constexpr std::array<std::string_view, 11> k_other_span_columns{
 
 Result<tables::Reader> open_table(std::string_view text, const std::string& name) {
   return tables::Reader::open({name, text}, k_span_columns, {.others = k_other_span_columns});
+}
+
+/// True for a table of edges: one that names clocks and times of both of their ends.
+bool is_edge_table(std::string_view beginning) {
+  const auto reader = tables::Reader::open({"", beginning}, tables::k_edge_columns,
+                                           {.others = tables::k_other_edge_columns});
+  return reader && reader->has(tables::k_cause_clock) && reader->has(tables::k_cause_time) &&
+         reader->has(tables::k_effect_clock) && reader->has(tables::k_effect_time);
 }
 
 bool has_columns(const tables::Reader& reader) {
@@ -141,6 +151,8 @@ constexpr std::array<std::uint32_t, 4> k_units_ns{1, 1000, 1'000'000, 1'000'000'
 /// Cells of the first rows.
 struct Sample {
   std::string start, end, duration;
+  std::array<std::string, 2> id, parent;  ///< of a trace
+  std::array<std::string, 3> place;
 };
 
 /// The only unit in which all numbers are times from 2000 to 2100; 0 if there is none.
@@ -178,6 +190,26 @@ std::uint32_t unit_of_copies(std::span<const Sample> rows, const TableUnits& uni
   return best;
 }
 
+/// True if most children lie inside their parents of the same place by lengths of a unit; false if
+/// there are none.
+bool nest(std::span<const Sample> rows, std::uint32_t start, std::uint32_t unit) {
+  std::map<std::array<std::string, 2>, const Sample*> of_id;
+  for (const Sample& row : rows) of_id.emplace(row.id, &row);
+  std::size_t inside = 0, pairs = 0;
+  for (const Sample& row : rows) {
+    const auto known = of_id.find(row.parent);
+    if (known == of_id.end() || known->second->place != row.place) continue;
+    const Sample& parent = *known->second;
+    const auto begin = time_in(row.start, start), since = time_in(parent.start, start);
+    const auto length = time_in(row.duration, unit), whole = time_in(parent.duration, unit);
+    if (!begin || !since || !length || !whole) continue;
+    ++pairs;
+    const std::uint64_t step = step_of(row.start, start, decimals_of(row.start));
+    inside += *begin + *length < *since + *whole + step ? 1 : 0;
+  }
+  return inside * 2 > pairs;
+}
+
 Result<TableUnits> units_of(const tables::Reader& reader, std::span<const Sample> rows) {
   const auto named = [&](std::size_t column) -> std::uint32_t {
     const Unit unit = tables::unit_of_column(reader.name_of(column));
@@ -195,7 +227,11 @@ Result<TableUnits> units_of(const tables::Reader& reader, std::span<const Sample
     if (units.end == 0) return unknown(k_end);
     if (reader.has(k_duration)) units.duration = unit_of_copies(rows, units);
   } else if (units.duration == 0) {
-    if (rows.empty() || is_date(rows.front().start)) return unknown(k_duration);
+    // The unit of begins, if lengths 1000 times smaller would be too small.
+    const bool is_proven = !rows.empty() && !is_date(rows.front().start) &&
+                           nest(rows, units.start, units.start) &&
+                           (units.start == k_ns || !nest(rows, units.start, units.start / 1000));
+    if (!is_proven) return unknown(k_duration);
     units.duration = units.start;
   }
   return units;
@@ -227,7 +263,7 @@ bool is_span_table(std::string_view beginning) {
     return false;
   }
   const auto reader = open_table(beginning, "");
-  return reader && has_columns(*reader);
+  return reader && has_columns(*reader) && !is_edge_table(beginning);
 }
 
 std::string cell_text(const Stamp& stamp, std::string_view text, std::int64_t time,
@@ -264,6 +300,7 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
   draft.parent = is_no_parent(cells[k_parent]) ? "" : cells[k_parent];
   draft.name = cells[k_name];
   draft.role = role_of(cells[k_kind]);
+  names_roles_ |= !cells[k_kind].empty();
   for (const auto& [column, sign] :
        {std::pair(k_host, Sign::host), {k_pod, Sign::pod}, {k_service, Sign::service}}) {
     draft.place.signs[static_cast<std::size_t>(sign)] = cells[column];
@@ -308,31 +345,15 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
   take(draft, k_ns, !has_end, clock);
 }
 
-/// A span whose parent is of another clock was called by it.
-void Reader::conclude_roles(std::span<Span> own) {
-  const auto group_of = [&](const Span& span) { return spans_.facts[span.clock].group; };
-  std::vector<Span*> of_id(spans_.ids.size(), nullptr);
-  for (Span& span : own) {
-    if (of_id[span.id] == nullptr) of_id[span.id] = &span;
-  }
-  const auto caller_of = [&](const Span& span) {
-    Span* const parent = span.parent == k_none ? nullptr : of_id[span.parent];
-    return parent == nullptr || group_of(*parent) == group_of(span) ? nullptr : parent;
-  };
-  for (Span& span : own) {
-    if (caller_of(span) != nullptr) span.role = Role::server;
-  }
-  for (const Span& span : own) {
-    Span* const caller = caller_of(span);
-    if (caller != nullptr && caller->role != Role::server) caller->role = Role::client;
-  }
-}
-
 Result<void> Reader::table() {
   constexpr std::size_t k_most_rows = 1000;
   form_ = Stamp::Form::cell;
   draft_.marked = true;  // rows have no attributes
-  TRY_ASSIGN(tables::Reader reader, open_table(text_, name_));
+  // A last row whose line does not end may lack digits.
+  const std::size_t whole = text_.rfind('\n') + 1;
+  const bool is_cut = whole > 0 && whole < text_.size();
+  spans_.cut_files += is_cut ? 1 : 0;
+  TRY_ASSIGN(tables::Reader reader, open_table(is_cut ? text_.substr(0, whole) : text_, name_));
   const Sizes before = sizes();
   TableUnits units;
   for (std::size_t at = reader.header().size();; at += reader.text(0).size()) {
@@ -342,8 +363,13 @@ Result<void> Reader::table() {
       std::vector<Sample> rows;
       TRY(reader.rows(0, [&](const tables::Row& row, tables::Problem&) {
         if (rows.size() < k_most_rows) {
-          rows.push_back({std::string(row.cells[k_start]), std::string(row.cells[k_end]),
-                          std::string(row.cells[k_duration])});
+          const auto cell = [&](std::size_t column) { return std::string(row.cells[column]); };
+          rows.push_back({.start = cell(k_start),
+                          .end = cell(k_end),
+                          .duration = cell(k_duration),
+                          .id = {cell(k_trace), cell(k_span)},
+                          .parent = {cell(k_trace), cell(k_parent)},
+                          .place = {cell(k_host), cell(k_pod), cell(k_service)}});
         }
         return true;
       }));
@@ -360,7 +386,9 @@ Result<void> Reader::table() {
     TRY(done);
   }
   settle(before, [](const std::string&) { return Place(); });
-  if (!reader.has(k_kind)) conclude_roles(std::span(spans_.all).subspan(before.spans));
+  if (!names_roles_) {
+    for (Span& span : std::span(spans_.all).subspan(before.spans)) span.role = Role::unnamed;
+  }
   spans_.units = {.has_lengths = units.end == 0};
   for (Stamp& stamp : std::span(stamps_).subspan(before.stamps)) {
     const std::size_t column = stamp.decimals;

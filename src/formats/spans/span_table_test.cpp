@@ -43,9 +43,10 @@ TEST(SpanTable, columns_and_units_are_guessed_and_named) {
 }
 
 TEST(SpanTable, roles_follow_from_calls_where_no_column_names_them) {
-  const Read read = read_all(
-      "trace,span,parent,pod,start_us,end_us\n1,3,2,b,12,18\n1,1,,a,5,30\n1,2,1,a,10,20\n"
-      "1,4,3,c,13,15\n");
+  Read read = read_all(
+      "trace,span,parent,pod,start_us,end_us,kind\n1,3,2,b,12,18,\n1,1,,a,5,30,\n"
+      "1,2,1,a,10,20,\n1,4,3,c,13,15,\n");
+  conclude_calls(read.spans);
   const auto role_of_span = [&](std::size_t i) { return read.spans.all[i].role; };
   EXPECT_EQ(role_of_span(0), Role::server);
   EXPECT_EQ(role_of_span(1), Role::internal);
@@ -53,13 +54,70 @@ TEST(SpanTable, roles_follow_from_calls_where_no_column_names_them) {
   EXPECT_EQ(role_of_span(3), Role::server);
 }
 
+TEST(SpanTable, roles_follow_from_calls_between_files) {
+  const std::string head = "trace,span,parent,host,start_us,end_us\n";
+  Read read;
+  for (const char* row : {"1,2,1,b,6,7\n", "1,1,,a,5,9\n"}) {
+    std::string text = head + row;
+    ASSERT_TRUE(entrain::spans::read(text, "t.csv", read.spans, read.stamps));
+  }
+  conclude_calls(read.spans);
+  EXPECT_EQ(read.spans.all[0].role, Role::server);
+  EXPECT_EQ(read.spans.all[1].role, Role::client);
+}
+
+TEST(SpanTable, a_length_that_is_missing_is_no_end) {
+  for (const char* length : {"", "-1", "null"}) {
+    Read read = read_all(
+        std::string("trace,span,parent,host,start_us,duration_us\n1,1,,a,5,9\n1,2,1,b,6,") +
+        length + "\n");
+    EXPECT_EQ(read.spans.without_end, 1U);
+    conclude_calls(read.spans);
+    const Found found = edges_of(std::move(read.spans));
+    ASSERT_EQ(found.found.size(), 1U) << length;
+    EXPECT_FALSE(found.found[0].is_end);
+  }
+}
+
+TEST(SpanTable, lengths_without_a_unit_need_a_proof) {
+  const std::string head = "trace,span,parent,host,start,duration\n";
+  const std::string parent = "1,1,,a,1661140374351773,500\n";
+  EXPECT_EQ(table_error(head + parent + "1,2,1,a,1661140374351783,400\n"), "");
+  const std::string unknown =
+      "t.csv, line 1, column duration: the unit of its numbers is unknown; let its name end in it, "
+      "as start_us";
+  EXPECT_EQ(table_error(head + parent), unknown);
+  EXPECT_EQ(table_error(head + parent + "1,2,1,b,1661140374351783,400\n"), unknown);
+  EXPECT_EQ(table_error(head + parent + "1,2,1,a,1661140374351773,400\n"), unknown);
+  EXPECT_EQ(table_error(head + parent + "1,2,1,a,1661140374352783,400\n"), unknown);
+}
+
+TEST(SpanTable, a_row_without_the_end_of_its_line_is_cut) {
+  for (const char* last : {"1,2,a,6,1", "1,2"}) {
+    const Read read =
+        read_all(std::string("trace,span,host,start_us,end_us\n1,1,a,17,19\n") + last);
+    EXPECT_EQ(read.spans.all.size(), 1U);
+    EXPECT_EQ(read.spans.cut_files, 1U);
+  }
+}
+
+TEST(SpanTable, ids_may_count_from_zero) {
+  Read read =
+      read_all("trace,span,parent,host,start_us,end_us\n0,0,,a,5,9\n0,1,0,b,6,7\n1,2,0,a,5,9\n");
+  conclude_calls(read.spans);
+  ASSERT_EQ(read.spans.all.size(), 3U);
+  EXPECT_EQ(read.spans.all[1].parent, read.spans.all[0].id);
+  EXPECT_EQ(read.spans.all[2].parent, k_none);
+  EXPECT_EQ(read.spans.ids.id_of(read.spans.all[0].id), "0");
+}
+
 TEST(SpanTable, all_but_the_times_stays) {
   const std::string text =
-      "\xEF\xBB\xBF# exported\r\nservice;\"trace\";span;start;duration;kind\r\n"
+      "\xEF\xBB\xBF# exported\r\nservice;\"trace\";span;start;duration_us;kind\r\n"
       "\"a;\"\"b\";1;1;\"1661140374351773\";500;SERVER\r\n"
       "b;1;2;1661140374351,5;7;client\r\n";
   EXPECT_EQ(moved_by(text, 2'000),
-            "\xEF\xBB\xBF# exported\r\nservice;\"trace\";span;start;duration;kind\r\n"
+            "\xEF\xBB\xBF# exported\r\nservice;\"trace\";span;start;duration_us;kind\r\n"
             "\"a;\"\"b\";1;1;\"1661140374351775\";500;SERVER\r\n"
             "b;1;2;1661140374351,5;7;client\r\n");
 }
@@ -76,10 +134,10 @@ TEST(SpanTable, times_keep_their_notation) {
 
 /// Programs that write numbers leave out zeros at the end.
 TEST(SpanTable, columns_have_one_number_of_decimals) {
-  EXPECT_EQ(moved_by("trace,span,host,start,duration\n1,1,a,1661140374.35,1.5\n"
+  EXPECT_EQ(moved_by("trace,span,host,start,duration_s\n1,1,a,1661140374.35,1.5\n"
                      "1,2,a,1661140374,0.25\n",
                      120'000'000),
-            "trace,span,host,start,duration\n1,1,a,1661140374.47,1.5\n"
+            "trace,span,host,start,duration_s\n1,1,a,1661140374.47,1.5\n"
             "1,2,a,1661140374.12,0.25\n");
   EXPECT_EQ(moved_by("trace,span,host,start,end\n"
                      "1,1,a,2022-08-22 03:53:01,2022-08-22T03:53:01+02:00\n"
@@ -114,6 +172,7 @@ TEST(SpanTable, other_tables_and_texts_are_none) {
   EXPECT_TRUE(is_span_table("trace_id\tspan_id\tstart_time\tduration\n"));
   EXPECT_FALSE(is_span_table("cause_clock,cause_time,effect_clock,effect_time\n"));
   EXPECT_FALSE(is_span_table("trace,span,start\n"));
+  EXPECT_FALSE(is_span_table("trace,id,sender,receiver,send_time,recv_time,time,duration\n"));
   EXPECT_FALSE(is_span_table("{\"trace\":1,\"span\":2,\"start\":3,\"end\":4}\n"));
   EXPECT_FALSE(is_span_table(""));
   EXPECT_FALSE(is_span_table("trace,trace,span,start,end\n"));  // which one?

@@ -18,8 +18,9 @@ namespace entrain::spans {
 /// Clock of the spans that name no host: perhaps of many.
 inline constexpr std::string_view k_unknown_host = "unknown";
 
-/// Role of a span in a call between services; unknown roles are `internal`.
-enum class Role : std::uint8_t { internal, client, server, producer, consumer };
+/// Role of a span in a call between services; unknown roles are `internal`. `unnamed`: that of a
+/// table that names none, until conclude_calls().
+enum class Role : std::uint8_t { internal, client, server, producer, consumer, unnamed };
 
 /// A piece of work of a service. Numbers refer to the names in Spans.
 struct Span {
@@ -31,7 +32,7 @@ struct Span {
   Role role = Role::internal;
   bool shared = false;               ///< the server's half of a span whose client's half has its id
   bool polls = false;                ///< waits for messages, which may be sent after its begin
-  bool follows = false;              ///< its parent does not wait for it
+  bool follows = false;              ///< its parent does not wait for it, or its end is unknown
   std::uint64_t begin = 0, end = 0;  ///< ns since 1970, begin <= end < 2^62
 };
 
@@ -109,6 +110,7 @@ struct Spans {
   bool microseconds = false;      ///< some times are whole microseconds
   std::uint64_t cut_files = 0;    ///< files that end inside a line, which is ignored
   std::uint64_t without_id = 0;   ///< spans ignored: no id
+  std::uint64_t without_end = 0;  ///< spans without a valid length; they count as begins only
   std::uint64_t immovable_times =
       0;  ///< times that are no numbers, negative or too large; they stay
   std::string first_immovable_time;  ///< the first of them, and its file
@@ -142,5 +144,10 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
 /// Example: a client's span 5 of trace 463ac35c9f6413ad48485a3953bb6124 is the parent that a
 /// server's span of trace 48485a3953bb6124 names.
 void join_halved_traces(Spans& spans);
+
+/// Concludes the roles of spans of tables without any: a span whose parent is of another clock is a
+/// server, and that parent a client if it is none. A parent of zeros that is no span is none. Must
+/// be called after all files were read and joined.
+void conclude_calls(Spans& spans);
 
 }  // namespace entrain::spans

@@ -104,7 +104,7 @@ bool is_sound(const Spans& spans) {
   const auto fits = [&](const Span& span) {
     return is_id(span.id) && (span.parent == k_none || is_id(span.parent)) &&
            is_in(span.clock, spans.clocks) && is_in(span.operation, spans.operations) &&
-           span.role <= Role::consumer && span.begin <= span.end && span.end < k_end_of_time;
+           span.role <= Role::unnamed && span.begin <= span.end && span.end < k_end_of_time;
   };
   return spans.facts.size() == spans.clocks.all().size() &&
          std::ranges::all_of(spans.facts,
