@@ -34,6 +34,11 @@ tl::unexpected<Error> useless(std::string sentence) {
   return fail(ErrorKind::usage, std::move(sentence));
 }
 
+tl::unexpected<Error> missing(const fs::path& path) {
+  return fail(ErrorKind::input,
+              fmt::format("cannot open {}: No such file or directory", path.string()));
+}
+
 /// True for a file that holds a trace in JSON, of Perfetto or of Paraver, or spans, by its name.
 /// Tables are judged by their contents: most are tables of something else.
 bool is_trace_file(const fs::path& path) {
@@ -76,16 +81,43 @@ Result<bool> may_be_document(const fs::path& file) {
   return kineto::may_be_trace(file);
 }
 
+tl::unexpected<Error> of_two_kinds(const fs::path& one, const fs::path& other) {
+  return useless(
+      fmt::format("{} is no trace of the kind that {} is: they are no files of one run; "
+                  "give them separately",
+                  one.string(), other.string()));
+}
+
+/// True for a folder of CTF traces. A folder with an OTF2 anchor is an archive whatever else is in
+/// it.
+bool holds_ctf(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return false;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    if (otf2::is_anchor(it->path())) return false;
+  }
+  return ctf::holds_traces(path);
+}
+
 /// The files of a path, without those of a folder that hold something else; a note names these. If
-/// all do, all are kept: their reader says what is wrong.
+/// all do, all are kept: their reader says what is wrong. None of a folder of CTF traces; if some
+/// are traces, it is refused.
 Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std::string>& notes) {
   TRY_ASSIGN(std::vector<fs::path> files, document_files(path));
-  if (files.size() < 2) return files;
+  const bool is_ctf = !files.empty() && holds_ctf(path);
+  if (files.size() < 2 && !is_ctf) return files;
   std::vector<fs::path> chosen, others;
   for (const fs::path& file : files) {
     TRY_ASSIGN(const bool is_chosen, may_be_document(file));
     (is_chosen ? chosen : others).push_back(file);
   }
+  if (is_ctf && !chosen.empty()) {
+    return useless(
+        fmt::format("{} holds CTF traces, and {} is no part of them: name the file, or "
+                    "the folders of the traces",
+                    path.string(), chosen.front().string()));
+  }
+  if (is_ctf) return chosen;
   if (chosen.empty() || others.empty()) return files;
   notes.push_back(note_of_ignored(others, " of " + path.string()));
   return chosen;
@@ -116,6 +148,10 @@ std::string hint_of(const fs::path& path) {
                        anchor.string());
   }
   std::error_code error;
+  if (const fs::path folder = ctf::trace_around(path); !folder.empty()) {
+    return fmt::format("{} is a part of a CTF trace; name its folder, which is {}", path.string(),
+                       folder.string());
+  }
   if (!fs::is_regular_file(path, error)) return "";
   const std::string name = path.filename().string();
   const char* hint = nullptr;
@@ -125,14 +161,31 @@ std::string hint_of(const fs::path& path) {
   return hint == nullptr ? "" : fmt::format("{} {}", path.string(), hint);
 }
 
-/// Content of the files of a run.
-enum class Kind : std::uint8_t { spans, trace };
+bool is_paraver(const fs::path& file) {
+  return paraver::is_trace_name(file) || paraver::is_trace(file);
+}
 
-/// Leaves out the files that `is_empty` names.
-template <class IsEmpty>
-void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
-               std::vector<std::string>& notes) {
-  const auto full = [&](const fs::path& file) { return !is_empty(file); };
+/// Content of the files of a run.
+enum class Kind : std::uint8_t { spans, paraver, trace };
+constexpr std::size_t k_kinds = 3;
+
+Result<Kind> kind_of(const fs::path& file) {
+  TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
+  return are_spans ? Kind::spans : is_paraver(file) ? Kind::paraver : Kind::trace;
+}
+
+bool holds_none(Kind kind, const fs::path& file, std::uint64_t max_unpacked) {
+  std::error_code error;
+  if (fs::file_size(file, error) == 0) return true;
+  return kind == Kind::spans   ? spans::holds_none(file, max_unpacked)
+         : kind == Kind::trace ? kineto::holds_none(file, max_unpacked)
+                               : false;
+}
+
+/// Leaves out the files that hold nothing.
+void leave_out_empty(std::vector<fs::path>& files, Kind kind, std::uint64_t max_unpacked,
+                     std::vector<std::string>& notes) {
+  const auto full = [&](const fs::path& file) { return !holds_none(kind, file, max_unpacked); };
   const auto empty = std::stable_partition(files.begin(), files.end(), full);
   if (empty == files.end()) return;
   notes.push_back(note_of_ignored(
@@ -140,42 +193,51 @@ void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
   files.erase(empty, files.end());
 }
 
-/// An empty list, or an answer without spans, looks like spans and may stand beside a training run;
-/// so may a trace without events beside spans. Files of both kinds that hold something are refused.
+/// A file that holds nothing may stand beside files of another kind: an empty list looks like
+/// spans. Files of several kinds that hold something are refused, and several traces of Paraver:
+/// each is one file, with labels beside it.
 Result<Kind> choose_kind(std::vector<fs::path>& files, std::vector<std::string>& notes,
                          std::uint64_t max_unpacked) {
-  std::vector<fs::path> spans, traces;  // each file is looked at once: it may change meanwhile
-  for (fs::path& file : files) {
-    TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
-    (are_spans ? spans : traces).push_back(std::move(file));
+  std::array<std::vector<fs::path>, k_kinds> of_kind;
+  for (fs::path& file : files) {  // each file is looked at once: it may change meanwhile
+    TRY_ASSIGN(const Kind kind, kind_of(file));
+    of_kind.at(static_cast<std::size_t>(kind)).push_back(std::move(file));
   }
-  const auto mixed = [&] { return !spans.empty() && !traces.empty(); };
-  const auto no_spans = [&](const fs::path& file) { return spans::holds_none(file, max_unpacked); };
-  const auto no_events = [&](const fs::path& file) {
-    return kineto::holds_none(file, max_unpacked);
+  const auto found = [&] {
+    std::vector<std::size_t> kinds{0, 1, 2};
+    std::erase_if(kinds, [&](std::size_t kind) { return of_kind.at(kind).empty(); });
+    return kinds;
   };
-  if (mixed()) leave_out(spans, no_spans, notes);
-  if (mixed()) leave_out(traces, no_events, notes);
-  if (mixed()) {
-    return fail(ErrorKind::input,
-                fmt::format("{} holds spans of services, but {} does not: they are no files of one "
-                            "run; give them separately",
-                            spans.front().string(), traces.front().string()));
+  for (std::size_t kind = 0; kind < k_kinds; ++kind) {
+    if (found().size() == 1) break;
+    leave_out_empty(of_kind.at(kind), static_cast<Kind>(kind), max_unpacked, notes);
   }
-  const Kind kind = spans.empty() ? Kind::trace : Kind::spans;
-  files = std::move(kind == Kind::spans ? spans : traces);
+  const std::size_t first = found().front(), last = found().back();
+  const Kind kind{static_cast<std::uint8_t>(first)};
+  files = std::move(of_kind.at(first));
+  if (first != last) {
+    return fail(ErrorKind::input,
+                fmt::format("{} holds {}, but {} does not: they are no files of one run; give them "
+                            "separately",
+                            files.front().string(),
+                            kind == Kind::spans ? "spans of services" : "a trace of Paraver",
+                            of_kind.at(last).front().string()));
+  }
+  if (kind == Kind::paraver && files.size() > 1) {
+    return useless(
+        fmt::format("{} and {} are traces of Paraver, each of a run of its own; give one "
+                    "of them",
+                    files[0].string(), files[1].string()));
+  }
   return kind;
 }
 
-/// True for a folder of CTF traces. A folder with an OTF2 anchor is an archive whatever else is in
-/// it.
-bool holds_ctf(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return false;
-  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    if (otf2::is_anchor(it->path())) return false;
-  }
-  return ctf::holds_traces(path);
+/// Whether these are folders of CTF traces. Errors: ErrorKind::usage if only some are.
+Result<bool> are_ctf(const Paths& paths) {
+  std::array<const fs::path*, 2> last{};  // others, CTF
+  for (const fs::path& path : paths) last.at(holds_ctf(path) ? 1 : 0) = &path;
+  if (last[0] == nullptr || last[1] == nullptr) return last[0] == nullptr;
+  return file_exists(*last[0]) ? of_two_kinds(*last[0], *last[1]) : missing(*last[0]);
 }
 
 /// Reads folders of CTF traces.
@@ -190,20 +252,6 @@ Result<std::unique_ptr<Source>> open_ctf(const Paths& paths, std::span<const std
   return recording;
 }
 
-bool is_paraver(const fs::path& file) {
-  return paraver::is_trace_name(file) || paraver::is_trace(file);
-}
-
-/// Refuses a trace of Paraver beside another file: it is one file, with labels beside it.
-Result<void> check_alone(std::span<const fs::path> files) {
-  const auto one = std::ranges::find_if(files, is_paraver);
-  if (files.size() == 1 || one == files.end()) return {};
-  return useless(
-      fmt::format("{} is a trace of Paraver, and {} is there as well: they are no files "
-                  "of one run; give one of them",
-                  one->string(), files[one == files.begin() ? 1 : 0].string()));
-}
-
 /// Reads files of JSON, of Perfetto and of Paraver.
 Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
                                                   std::vector<std::string> notes, unsigned threads,
@@ -212,17 +260,12 @@ Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
     return std::pair(a.filename(), a) < std::pair(b.filename(), b);
   });
-  TRY(check_alone(files));
-  const bool is_of_paraver = is_paraver(files.front());
-  Kind kind = Kind::trace;
-  if (!is_of_paraver) {
-    TRY_ASSIGN(kind, choose_kind(files, notes, max_unpacked));
-  }
+  TRY_ASSIGN(const Kind kind, choose_kind(files, notes, max_unpacked));
   double read_s = 0;
   std::unique_ptr<Recording> recording;
   {
     const Stopwatch watch(read_s);
-    TRY_ASSIGN(recording, is_of_paraver         ? paraver::read(files.front(), max_unpacked)
+    TRY_ASSIGN(recording, kind == Kind::paraver ? paraver::read(files.front(), max_unpacked)
                           : kind == Kind::spans ? spans::read(files, threads, max_unpacked)
                                                 : kineto::read(files, threads, max_unpacked));
   }
@@ -236,6 +279,9 @@ bool is_one_file(const Paths& paths) {
          (paths.front() == k_standard_input || fs::is_regular_file(paths.front(), error));
 }
 
+constexpr const char* k_needs_labels =
+    "a trace of Paraver is corrected together with its labels (.pcf, .row); name its file";
+
 /// Opens standard input, which is JSON, or a trace of Perfetto or Paraver.
 Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint64_t max_unpacked) {
   constexpr std::string_view k_shown = "standard input";
@@ -246,8 +292,7 @@ Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint6
     (*source)->is_one_file = true;
     (*source)->has_overlay = false;  // nothing could be linked
     if (is_paraver(path)) {
-      (*source)->unwritable =
-          "a trace of Paraver is corrected together with its labels (.pcf, .row); name its file";
+      (*source)->unwritable = k_needs_labels;
     }
     return *std::move(source);
   }
@@ -276,8 +321,9 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
     if (own.empty()) other_kind = &path;
     files.insert(files.end(), own.begin(), own.end());
   }
-  if (files.empty() && std::all_of(paths.begin(), paths.end(), holds_ctf)) {
-    return open_ctf(paths, match);
+  if (files.empty()) {
+    TRY_ASSIGN(const bool is_ctf, are_ctf(paths));
+    if (is_ctf) return open_ctf(paths, match);
   }
   if (!match.empty()) return useless("--match is for CTF traces, whose events it names");
   if (other_kind != nullptr && files.empty()) {
@@ -287,15 +333,8 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
     return otf2::source_of(paths);
   }
   if (other_kind != nullptr) {
-    if (!file_exists(*other_kind)) {
-      return fail(ErrorKind::input,
-                  fmt::format("cannot open {}: No such file or directory", other_kind->string()));
-    }
-    return useless(
-        fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), Perfetto "
-                    "(.pftrace), spans (.pb, .csv) or Paraver (.prv), and others are: they are no "
-                    "files of one run; give them separately",
-                    other_kind->string()));
+    if (!file_exists(*other_kind)) return missing(*other_kind);
+    return of_two_kinds(*other_kind, files.front());
   }
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
              open_documents(std::move(files), std::move(notes), threads, max_unpacked));
@@ -326,6 +365,8 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
 
 Result<void> check_output(const Paths& paths, const fs::path& output, const OutputRule& rule) {
   if (paths.size() == 1 && paths.front() == k_standard_input && !is_file_name(output)) {
+    TRY_ASSIGN(const fs::path path, standard_input());
+    if (is_paraver(path)) return useless(k_needs_labels);
     return useless(
         "standard input becomes a file: give it a name that ends in .json, .jsonl, .ndjson, "
         ".pftrace, .pb or .csv");
@@ -346,12 +387,11 @@ Result<void> check_output(const Paths& paths, const fs::path& output, const Outp
 
 Result<void> require_archive(const fs::path& path) {
   TRY_ASSIGN(const std::vector<fs::path> documents, document_files(path));
-  if (documents.empty()) return {};
-  return fail(
-      ErrorKind::input,
-      fmt::format("{} is no OTF2 archive, and this verb reads OTF2 archives only; all others "
-                  "but record read files of training runs and of spans, too",
-                  path.string()));
+  if (documents.empty() && !holds_ctf(path)) return {};
+  return fail(ErrorKind::input,
+              fmt::format("{} is no OTF2 archive, and this verb reads OTF2 archives only; all "
+                          "others but record read other traces, too",
+                          path.string()));
 }
 
 void add_inputs(Inputs& inputs, const fs::path& path) {
@@ -361,10 +401,13 @@ void add_inputs(Inputs& inputs, const fs::path& path) {
     if (is_folder) inputs.add_folder(path);
     for (const fs::path& file : *files) inputs.add_file(file);
   } else if (is_folder) {
-    holds_ctf(path) ? inputs.add_folder(path) : inputs.add_home(path);
+    bool is_archive = false;
     for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-      if (otf2::is_anchor(it->path())) otf2::add_inputs(inputs, it->path());
+      if (!otf2::is_anchor(it->path())) continue;
+      otf2::add_inputs(inputs, it->path());
+      is_archive = true;
     }
+    is_archive ? inputs.add_home(path) : inputs.add_folder(path);  // a folder of CTF traces
   } else if (otf2::is_anchor(path)) {
     otf2::add_inputs(inputs, path);
   } else {
