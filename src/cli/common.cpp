@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "base/trace_kinds.hpp"
 #include "cli/values.hpp"
 
 namespace entrain::cli {
@@ -41,11 +42,10 @@ int exit_code_of(Verdict verdict) {
 void add_archive(OptionSet& set, std::vector<std::string>& target, const char* help) {
   set.arguments(
       "ARCHIVE", target,
-      fmt::format("{} Several archives are one run. Or the files of a training run (JSON, or "
-                  ".pftrace of Perfetto) or of spans of services (JSON, Protobuf, CSV), or a trace "
-                  "of Paraver (.prv), plain or packed (.gz, .zst): their folder, or one after the "
-                  "other; - is standard input. Or a folder of CTF traces.",
-                  help));
+      fmt::format("{} A trace is {}. Several files, plain or packed (.gz, .zst), or several "
+                  "archives are one run: name their folder, or one after the other; - is standard "
+                  "input.",
+                  help, k_trace_kinds));
 }
 
 void add_max_unpacked(OptionSet& set, std::uint64_t& target) {

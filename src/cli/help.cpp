@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/names.hpp"
+#include "base/trace_kinds.hpp"
 #include "report/text.hpp"
 
 namespace entrain::cli {
@@ -148,13 +149,15 @@ std::string overview(const std::vector<HelpText>& verbs) {
       "Verbs:\n";
   for (const HelpText& verb : verbs)
     text += fmt::format("  {:<{}}  {}\n", verb.verb, width, verb.summary);
-  return text +
-         "\nBegin with: entrain clocks ARCHIVE. ARCHIVE is the path of an OTF2 anchor file\n"
-         "(.../traces.otf2) or of the folder that holds one, or of the JSON files of a training\n"
-         "run (PyTorch profiler) or of spans (OTLP, Jaeger, Zipkin). align takes any other trace\n"
-         "as a table of edges. Every verb but record takes --json for programs. Exit status:\n"
-         "0 fine, 1 violations found or remaining, 2 failure, 3 unproven (too little could be\n"
-         "checked), 130 interrupted.\n";
+  return text + "\n" +
+         indented(
+             fmt::format("Begin with: entrain clocks ARCHIVE. ARCHIVE is the path of {}. align "
+                         "takes any other trace as a table of edges. Every verb but record takes "
+                         "--json for programs. Exit status: 0 fine, 1 violations found or "
+                         "remaining, 2 failure, 3 unproven (too little could be checked), 130 "
+                         "interrupted.",
+                         k_trace_kinds),
+             0);
 }
 
 }  // namespace entrain::cli

@@ -278,7 +278,8 @@ Result<void> Recording::check_options(const CheckOptions& options) const {
 Result<void> Recording::check_writable(WriteMode mode, bool mark_offsets) const {
   if (!unwritable.empty()) return fail(ErrorKind::usage, unwritable);
   if (mode == WriteMode::overlay && !has_overlay) {
-    return fail(ErrorKind::usage, "--mode overlay needs an OTF2 archive or a training run");
+    return fail(ErrorKind::usage,
+                "--mode overlay needs an OTF2 archive, a training run or CTF traces");
   }
   if (mark_offsets && !has_marks) {
     return fail(ErrorKind::usage, "--mark-offsets needs spans of services, in JSON or as Protobuf");
@@ -323,6 +324,7 @@ Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
   info.event_bytes = bytes;
   info.communication_events = calls;
   info.groups = groups;
+  info.communication = message_kinds;
   info.collectives = operations;
   info.resolution_hz = clocks.resolution_hz;
   bool any = false;

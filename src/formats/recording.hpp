@@ -190,7 +190,8 @@ class Recording : public Source {
   CheckWords words;                          ///< see CheckReport
   double read_s = 0;                         ///< duration of reading, s
   std::uint64_t bytes = 0;                   ///< size of the files, unpacked
-  Counters operations;                       ///< calls per kind
+  Counters message_kinds;                    ///< messages per kind
+  Counters operations;                       ///< other calls per kind
   Counters groups;                           ///< calls per group of processes
   /// Names of the ends of the worst edges, by clock and stamp; see Source::event_name().
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> event_names;

@@ -111,7 +111,8 @@ TEST(Usage, help_is_read_at_once) {
 /// Who has spans, or a training run, must see that they can be given.
 TEST(Usage, help_says_what_an_archive_may_be) {
   const std::string overview = run_tool({"--help"}).out;
-  for (const char* word : {"entrain clocks ARCHIVE", "OTF2", "training", "OTLP", "align"}) {
+  for (const char* word : {"entrain clocks ARCHIVE", "OTF2", "training", "OTLP", "Protobuf", "CSV",
+                           "Paraver", "CTF", "align"}) {
     EXPECT_THAT(overview, HasSubstr(word));
   }
   for (const char* verb : {"check", "clocks", "correct", "report"}) {

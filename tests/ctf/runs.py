@@ -33,10 +33,10 @@ class Test:
             self.failures += 1
             print("FAILED:", *what)
 
-    def run(self, *arguments, code=0):
-        """Runs the tool. `code`: the exit code, or several that are allowed."""
+    def run(self, *arguments, code=0, folder=None):
+        """Runs the tool in a folder. `code`: the exit code, or several that are allowed."""
         done = subprocess.run([self.tool, *map(str, arguments)], capture_output=True, text=True,
-                              timeout=120, errors="replace")
+                              timeout=120, errors="replace", cwd=folder)
         allowed = code if isinstance(code, (tuple, set)) else (code,)
         self.expect(done.returncode in allowed, arguments, "exit code", done.returncode, "not", code,
                     done.stdout[-500:], done.stderr[-500:])
@@ -126,7 +126,8 @@ def test_kinds(test):
 
 def test_verbs(test):
     run, _ = make(test.folder / "verbs", [Host("alpha"), Host("beta", 2_500_000)], "net", 400)
-    test.expect("CTF" in test.run("info", run).stdout, "info names the format")
+    info = test.run("info", run).stdout
+    test.expect("CTF" in info and "communication" in info and "collectives" not in info, info)
     clocks = json.loads(test.run("clocks", run, "--json", code=(0, 1)).stdout)
     test.expect({"alpha", "beta"} <= set(re.findall(r"\w+", json.dumps(clocks))), "names of hosts")
     for verb, output in (("report", "r.html"), ("edges", "e.csv"), ("export", "t.pftrace")):
@@ -201,6 +202,59 @@ def test_clocks(test):
         test.expect(report["locations"] == 2 and report["checked_edges"] == 400, name, report)
         test.run("correct", run, "-o", test.folder / "shared" / f"{name}-right", *MATCH)
         test.expect(len(traces_in(test.folder / "shared" / f"{name}-right")) == 4, name)
+    # Machines of one hostname and without uuids cannot be told apart.
+    hosts = [Host("alpha"), Host("beta")]
+    add_messages(hosts, 200, 20, "net")
+    for host, name in zip(hosts, ("one", "two"), strict=True):
+        host.name = "localhost"
+        write_trace(test.folder / "localhost" / name, host, clock_uuid=False)
+    told = test.run("check", test.folder / "localhost", code=3).stdout
+    test.expect("stay inside a clock" in told and "net_dev_queue" not in told, told)
+
+
+def test_places(test):
+    """Which folders are read, and what is written where."""
+    base = test.folder / "places"
+    run = one_run(base)
+    # Names of folders are those that they have, whatever the user calls them.
+    kernel, out = run / "alpha" / "kernel", base / "out"
+    test.run("distort", "..", "../../beta", "-o", out, "--seed", "3", folder=kernel)
+    test.expect([path.relative_to(out).parts[0] for path in traces_in(out)] == ["alpha", "beta"], out)
+    test.expect(sorted(os.listdir(base)) == ["out", "true", "wrong"], "written elsewhere")
+    for names in (("wrong", "wrong/alpha"), ("wrong/alpha", "wrong/alpha/"), ("wrong/alpha/kernel", ".")):
+        test.expect("would count twice" in test.run("check", *names, code=2, folder=base).stderr, names)
+    done = test.run("distort", kernel, run / "beta" / "kernel", "-o", base / "two", code=2)
+    test.expect("have one name" in done.stderr, "folders of one name")
+    # Other files may stand beside traces, but no other trace.
+    (run / "notes.json").write_text('{"note": 1}')
+    (run / "table.csv").write_text("a,b\n1,2\n")
+    test.expect("CTF traces" in test.run("info", run).stdout, "beside JSON of something else")
+    example = Path(__file__).parents[2] / "examples"
+    shutil.copy(example / "training" / "rank0.json", run)
+    test.expect("is no part of them" in test.run("check", run, code=2).stderr, "beside another trace")
+    (run / "rank0.json").unlink()
+    for deep, code in (("1/2/3/4/5/6", 0), ("1/2/3/4/5/6/7", 2)):
+        shutil.copytree(kernel, base / str(code) / deep)
+        test.run("info", base / str(code), code=code)
+    # Words of refusals.
+    archive = example / "traces" / "allops-4"
+    test.expect("no files of one run" in test.run("check", run, archive, code=2).stderr, "of two kinds")
+    done = test.run("drop", run, "-o", base / "x", "--random", "0.1", code=2)
+    test.expect("is no OTF2 archive" in done.stderr, "drop")
+    for name in ("metadata", "channel0_0"):
+        done = test.run("check", kernel / name, code=2)
+        test.expect(f"name its folder, which is {kernel}" in " ".join(done.stderr.split()), done.stderr)
+
+
+def test_stored_errors(test):
+    """What distort says is what it stored, by the command babeltrace2."""
+    run = one_run(test.folder / "stored")
+    out = test.folder / "stored" / "out"
+    report = json.loads(test.run("distort", run, "-o", out, "--json", "--offset-s", "0", "--drift-ppm", "0",
+                                 "--wander-ppm", "0", "--steps", "3", "--step-s", "0.01").stdout)
+    error = max(abs(b - a) for old, new in zip(traces_in(run), traces_in(out), strict=True)
+                for a, b in zip(printed(old)[0], printed(new)[0], strict=True))
+    test.expect(abs(report["largest_offset_s"] * NS - error) < 1000 < error, report, error)
 
 
 def test_rules(test):
@@ -340,7 +394,8 @@ def main():
                 [test.tool, "info", probe], capture_output=True, text=True).stderr:
             print("skipped: built without libbabeltrace2")
             return 77
-        for part in (test_kinds, test_verbs, test_matching, test_clocks, test_rules, test_hostile):
+        for part in (test_kinds, test_verbs, test_matching, test_clocks, test_places, test_stored_errors,
+                     test_rules, test_hostile):
             part(test)
         test_at_random(test, options.seconds, options.seed)
     return 1 if test.failures else 0

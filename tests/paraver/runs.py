@@ -142,9 +142,31 @@ class Verbs(Base):
         code, _, err = run("correct", "-", "-o", self.folder / "out.json", data=(wrong / "run.prv").read_bytes())
         self.assertEqual(code, 2)
         self.assertIn("name its file", err)
+        code, _, err = run("correct", "-", "-o", self.folder / "out", data=(wrong / "run.prv").read_bytes())
+        self.assertIn("together with its labels", err)
         code, _, err = run("check", wrong, self.folder / "true")
         self.assertEqual(code, 2)
         self.assertIn("give one of them", err.replace("\n         ", " "))
+
+
+    def test_files_that_hold_nothing_may_stand_beside_a_trace(self):
+        true, _ = self.make()
+        for name, text in (("a.json", ""), ("a.json", "{}"), ("a.json", "[]"), ("a.json", '{"traceEvents": []}'),
+                           ("a.json", '{"resourceSpans": []}'), ("a.json", '{"note": 1}'), ("a.pb", "")):
+            with self.subTest(name + text):
+                (true / name).write_text(text)
+                self.assertIn("Paraver", self.tool("info", true))
+                (true / name).unlink()
+        (true / "spans.json").write_text('[{"traceId": "1", "id": "2", "timestamp": 1, "duration": 1, "name": "x"}]')
+        code, _, err = run("check", true)
+        self.assertEqual(code, 2)
+        self.assertIn("no files of one run", err.replace("\n         ", " "))
+        empty = self.folder / "empty"
+        empty.mkdir()
+        for name in ("a.csv", "a.pb", "a.prv"):
+            (empty / name).touch()
+        code, _, err = run("check", empty)
+        self.assertIn("is empty", err)
 
 
 class Hostile(Base):

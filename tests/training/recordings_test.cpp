@@ -303,7 +303,7 @@ TEST(Recordings, a_folder_without_a_trace_is_told_what_is_read) {
   put_text(folder, "a.csv", "a,b");
   const auto report = entrain::check(folder.path(), {});
   ASSERT_FALSE(report);
-  EXPECT_NE(report.error().message.find("(.otf2), nor JSON"), std::string::npos);
+  EXPECT_NE(report.error().message.find("(.otf2), a training run (JSON"), std::string::npos);
 }
 
 fs::path rank_file(int rank) { return k_example / fmt::format("rank{}.json", rank); }
@@ -331,7 +331,7 @@ TEST(Recordings, files_that_are_no_run_are_refused_in_a_sentence) {
   const auto other = check(run, {rank_file(0), k_example / "LICENSE"}, {});
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().kind, ErrorKind::usage);
-  EXPECT_NE(other.error().message.find("is no file of JSON"), std::string::npos);
+  EXPECT_NE(other.error().message.find("is no trace of the kind that"), std::string::npos);
 }
 
 TEST(Recordings, copies_of_files_of_one_name_are_refused) {
@@ -441,7 +441,7 @@ TEST(Recordings, what_needs_an_archive_is_refused_in_a_sentence) {
   CorrectOptions options;
   options.mode = WriteMode::overlay;
   EXPECT_EQ(entrain::correct(spans, folder / "x", options).error().message,
-            "--mode overlay needs an OTF2 archive or a training run");
+            "--mode overlay needs an OTF2 archive, a training run or CTF traces");
   options.mark_offsets = true;
   EXPECT_EQ(entrain::correct(spans, folder / "x", options).error().kind, ErrorKind::usage);
   options = {};

@@ -386,6 +386,7 @@ Distortion without_clocks(const Scene& scene) {
 /// Maps, records and report as they follow from the clocks.
 Result<Distortion> apply(const Scene& scene, const Clocks& clocks) {
   Distortion result = without_clocks(scene);
+  result.shift = clocks.shift;
   TRY(measure_all(scene, clocks, result));
   TRY(compose_all(scene, clocks, result));
   return result;

@@ -23,7 +23,8 @@ struct Distortion {
   /// after applying the records; first_time >= 0.
   std::int64_t first_time = 0;
   std::int64_t last_time = 0;
-  DistortReport report;  ///< all but the paths
+  std::int64_t shift = 0;  ///< of all clocks, ticks, so that no time is negative: no error
+  DistortReport report;    ///< all but the paths
 };
 
 /// Gives every unit (location, process or node) of `trace` a clock of its own.

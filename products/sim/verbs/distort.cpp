@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sim/verbs/distort.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -13,6 +16,7 @@
 #include "formats/registry/open.hpp"
 #include "sim/model/distort.hpp"
 #include "trace/properties.hpp"
+#include "trace/straight_stamps.hpp"
 
 namespace entrain {
 
@@ -30,6 +34,25 @@ Result<void> check_noise(const sim::Distortion& distortion) {
                 "them; ask for less");
   }
   return {};
+}
+
+/// Takes the maps that the format can store where it stores few, and the largest error of these.
+void take_stored(const formats::Source& source, const trace::Trace& trace,
+                 sim::Distortion& distortion) {
+  if (!source.shifts_as_a_whole(WriteMode::rewrite)) return;
+  distortion.maps = source.whole_shifts(WriteMode::rewrite, trace, distortion.maps).maps;
+  std::int64_t largest = 0;
+  for (std::size_t l = 0; l < trace.locations.size(); ++l) {
+    const trace::LocationSkeleton& location = trace.locations[l];
+    if (location.event_count == 0) continue;
+    const ClockMap& map = distortion.maps[l];
+    for (const std::uint64_t t : trace::straight_stamps(location.first, location.last, {&map})) {
+      const std::int64_t error = map(t) - static_cast<std::int64_t>(t) - distortion.shift;
+      largest = std::max(largest, std::abs(error));
+    }
+  }
+  distortion.report.largest_offset_s =
+      static_cast<double>(largest) / static_cast<double>(trace.definitions.clock.resolution_hz);
 }
 
 }  // namespace
@@ -57,6 +80,7 @@ Result<DistortReport> sim::distort(const formats::Paths& paths, const std::files
              clocks::presynchronise(loaded.trace, clocks::PresyncOptions::of_reader()));
   TRY_ASSIGN(sim::Distortion distortion, sim::distort(loaded.trace, presync.maps, options));
   TRY(check_noise(distortion));
+  take_stored(*source, loaded.trace, distortion);
   TRY(formats::check_maps(*source, loaded.share(workers.processes()), distortion.maps,
                           WriteMode::rewrite));
   const formats::WritePlan plan{

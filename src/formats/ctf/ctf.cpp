@@ -32,6 +32,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double k_us = 1000;  ///< ns
+/// Deepest trace that is looked for: relayd names HOST/SESSION/ust/uid/1000/64-bit/metadata.
+constexpr int k_most_depth = 6;
 
 /// A file below a folder that the user named.
 struct InputFile {
@@ -75,6 +77,29 @@ Result<std::vector<InputFile>> files_below(std::span<const fs::path> roots) {
   }
   std::ranges::sort(files, std::less<>());
   return files;
+}
+
+/// The paths of the roots without links and dots. Refuses a root inside another one.
+Result<std::vector<fs::path>> real_paths(std::span<const fs::path> roots) {
+  std::vector<fs::path> paths;
+  for (const fs::path& root : roots) {
+    std::error_code error;
+    paths.push_back(fs::canonical(root, error));
+    if (error) {
+      return fail(ErrorKind::input,
+                  fmt::format("cannot read {}: {}", root.string(), error.message()));
+    }
+  }
+  std::vector<fs::path> sorted = paths;  // a folder is followed by those inside
+  std::ranges::sort(sorted);
+  const auto inside = std::ranges::adjacent_find(sorted, [](const auto& outer, const auto& inner) {
+    return std::ranges::mismatch(outer, inner).in1 == outer.end();
+  });
+  if (inside == sorted.end()) return paths;
+  return fail(ErrorKind::usage,
+              fmt::format("{} and {} hold the same traces, which would count twice; name one of "
+                          "the folders",
+                          inside->string(), std::next(inside)->string()));
 }
 
 class Run;
@@ -131,7 +156,7 @@ class Run : public formats::Recording {
   [[nodiscard]] Result<void> read_again(const SeeEvent& see) const;
   /// Folder of a root in a copy.
   [[nodiscard]] fs::path root_in(const fs::path& folder, std::size_t root) const {
-    return roots_.size() == 1 ? folder : folder / roots_[root].filename();
+    return roots_.size() == 1 ? folder : folder / files[root].filename();
   }
   [[nodiscard]] Span span_of(std::uint32_t clock) const {
     const std::optional<StampRange>& range = clocks.clocks[clock].events;
@@ -147,6 +172,7 @@ class Run : public formats::Recording {
 };
 
 Result<void> Run::prepare() {
+  TRY_ASSIGN(files, real_paths(roots_));
   TRY_ASSIGN(inputs_, files_below(roots_));
   for (const InputFile& file : inputs_) {
     bytes += file.size;
@@ -228,7 +254,7 @@ void Run::add_messages(std::vector<Sighting> ends) {
   }
   for (std::size_t r = 0; r < rules_.size(); ++r) {
     const std::uint64_t paired = messages.paired_of_rule[r];
-    if (paired > 0) operations.emplace_back(rules_[r].name, paired);
+    if (paired > 0) message_kinds.emplace_back(rules_[r].name, paired);
   }
   calls = ends.size();
   coverage.receives = messages.receives;
@@ -243,7 +269,13 @@ void Run::add_messages(std::vector<Sighting> ends) {
                                     {"messages_in_a_host", messages.inside}}) {
     if (count > 0) skipped.emplace_back(name, count);
   }
-  if (list.cause_clock.empty()) {
+  if (list.cause_clock.empty() && messages.inside > 0) {
+    warnings.push_back(fmt::format(
+        "no message goes from one clock to another: {} of {} paired ones stay inside a clock; "
+        "traces have one clock if its uuid is the same, or, without a uuid, its name and their "
+        "hostname: where machines share these, they cannot be told apart",
+        messages.inside, messages.paired));
+  } else if (list.cause_clock.empty()) {
     warnings.push_back(fmt::format(
         "no message between two hosts is in these traces ({} {}): record net_dev_queue and "
         "netif_receive_skb, or name events of your own with --match",
@@ -258,7 +290,6 @@ void Run::name_contents() {
            .receives = "receives",
            .violation = "the receive is earlier than the send",
            .written = "copy"};
-  files = roots_;
   has_overlay = has_lines_only = true;
   clocks.name = roots_.size() == 1
                     ? roots_.front().string()
@@ -440,11 +471,17 @@ Result<std::unique_ptr<Run>> read_run(std::vector<fs::path> roots, std::vector<R
 
 bool holds_traces(const fs::path& folder) {
   std::error_code error;
-  fs::recursive_directory_iterator it(folder, error);
+  fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
   for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
     if (it->path().filename() == k_metadata_name && is_metadata(it->path())) return true;
+    if (it.depth() == k_most_depth) it.disable_recursion_pending();
   }
   return false;
+}
+
+fs::path trace_around(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  return is_metadata(folder / k_metadata_name) ? folder : fs::path();
 }
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> folders,

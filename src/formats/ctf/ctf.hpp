@@ -14,13 +14,17 @@
 /// libbabeltrace2.
 namespace entrain::ctf {
 
-/// True for a folder that holds a CTF trace, or has one in a folder inside. Looks no further than
-/// the first one; links to folders are not followed.
+/// True for a folder that holds a CTF trace, or has one at most six folders deeper. Looks no
+/// further than the first one; does not follow links to folders, and skips folders that it may not
+/// read.
 bool holds_traces(const std::filesystem::path& folder);
 
-/// Reads all CTF traces in these folders, one run. `match`: rules of the user, see CheckOptions.
-/// Errors: ErrorKind::usage for rules that are none, and in a build without libbabeltrace2;
-/// ErrorKind::input.
+/// The folder of the CTF trace that a file belongs to; empty: there is none.
+std::filesystem::path trace_around(const std::filesystem::path& file);
+
+/// Reads all CTF traces in these folders, none of which is in another, one run. `match`: rules of
+/// the user, see CheckOptions. Errors: ErrorKind::usage for rules that are none, and in a build
+/// without libbabeltrace2; ErrorKind::input.
 Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem::path> folders,
                                                  std::span<const std::string> match);
 

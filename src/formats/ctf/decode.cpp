@@ -133,17 +133,9 @@ class Sink {
     }
     bt_message_array_const messages = nullptr;
     std::uint64_t count = 0;
-    switch (bt_message_iterator_next(iterator_.get(), &messages, &count)) {
-      case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
-        break;
-      case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
-        iterator_.reset();
-        break;
-      case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
-        break;
-      default:
-        return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
-    }
+    const auto status = bt_message_iterator_next(iterator_.get(), &messages, &count);
+    if (status < 0) return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
+    if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) iterator_.reset();
     for (std::uint64_t i = 0; i < count; ++i) {
       take(messages[i]);
       bt_message_put_ref(messages[i]);

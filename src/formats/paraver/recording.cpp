@@ -146,7 +146,7 @@ void Run::count(const WithoutEdges& without) {
   }
   operations.assign(kinds.begin(), kinds.end());
   groups.assign(per_group.begin(), per_group.end());
-  if (trace_.all_messages > 0) operations.emplace_back("message", trace_.all_messages);
+  if (trace_.all_messages > 0) message_kinds.emplace_back("message", trace_.all_messages);
   calls = 2 * trace_.all_messages + trace_.calls.all.size();
   coverage.receives = coverage.paired = trace_.all_messages;
   coverage.in_instances = without.with_edges;

@@ -82,16 +82,43 @@ Result<bool> may_be_document(const fs::path& file) {
   return kineto::may_be_trace(file);
 }
 
+tl::unexpected<Error> of_two_kinds(const fs::path& one, const fs::path& other) {
+  return useless(
+      fmt::format("{} is no trace of the kind that {} is: they are no files of one run; "
+                  "give them separately",
+                  one.string(), other.string()));
+}
+
+/// True for a folder of CTF traces. A folder with an OTF2 anchor is an archive whatever else is in
+/// it.
+bool holds_ctf(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return false;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    if (otf2::is_anchor(it->path())) return false;
+  }
+  return ctf::holds_traces(path);
+}
+
 /// The files of a path, without those of a folder that hold something else; a note names these. If
-/// all do, all are kept: their reader says what is wrong.
+/// all do, all are kept: their reader says what is wrong. None of a folder of CTF traces; if some
+/// are traces, it is refused.
 Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std::string>& notes) {
   TRY_ASSIGN(std::vector<fs::path> files, document_files(path));
-  if (files.size() < 2) return files;
+  const bool is_ctf = !files.empty() && holds_ctf(path);
+  if (files.size() < 2 && !is_ctf) return files;
   std::vector<fs::path> chosen, others;
   for (const fs::path& file : files) {
     TRY_ASSIGN(const bool is_chosen, may_be_document(file));
     (is_chosen ? chosen : others).push_back(file);
   }
+  if (is_ctf && !chosen.empty()) {
+    return useless(
+        fmt::format("{} holds CTF traces, and {} is no part of them: name the file, or "
+                    "the folders of the traces",
+                    path.string(), chosen.front().string()));
+  }
+  if (is_ctf) return chosen;
   if (chosen.empty() || others.empty()) return files;
   notes.push_back(note_of_ignored(others, " of " + path.string()));
   return chosen;
@@ -122,6 +149,10 @@ std::string hint_of(const fs::path& path) {
                        anchor.string());
   }
   std::error_code error;
+  if (const fs::path folder = ctf::trace_around(path); !folder.empty()) {
+    return fmt::format("{} is a part of a CTF trace; name its folder, which is {}", path.string(),
+                       folder.string());
+  }
   if (!fs::is_regular_file(path, error)) return "";
   const std::string name = path.filename().string();
   const char* hint = nullptr;
@@ -129,6 +160,28 @@ std::string hint_of(const fs::path& path) {
     if (name.ends_with(ending)) hint = text;  // the longest one is the last that fits
   }
   return hint == nullptr ? "" : fmt::format("{} {}", path.string(), hint);
+}
+
+constexpr std::size_t k_kinds = 3;  ///< number of values of DocumentKind
+
+bool is_paraver(const fs::path& file) {
+  return paraver::is_trace_name(file) || paraver::is_trace(file);
+}
+
+/// Kind of a file, without opening it as a whole.
+Result<DocumentKind> kind_of(const fs::path& file) {
+  TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
+  return are_spans          ? DocumentKind::spans
+         : is_paraver(file) ? DocumentKind::paraver
+                            : DocumentKind::trace;
+}
+
+bool holds_none(DocumentKind kind, const fs::path& file, std::uint64_t max_unpacked) {
+  std::error_code error;
+  if (fs::file_size(file, error) == 0) return true;
+  return kind == DocumentKind::spans   ? spans::holds_none(file, max_unpacked)
+         : kind == DocumentKind::trace ? kineto::holds_none(file, max_unpacked)
+                                       : false;
 }
 
 /// Leaves out the files that `is_empty` names.
@@ -143,51 +196,66 @@ void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
   files.erase(empty, files.end());
 }
 
-/// An empty list, or an answer without spans, looks like spans and may stand beside a training run;
-/// so may a trace without events beside spans, and a table. Other files of both kinds that hold
-/// something are refused, and tables that the user named.
+/// A file that holds nothing may stand beside files of another kind: an empty list looks like
+/// spans. So may a table that the user has not named. Other files of several kinds are refused, and
+/// several traces of Paraver: each is one file, with labels beside it. `named`: paths that the user
+/// gave.
 Result<DocumentKind> choose_kind(std::vector<fs::path>& files, std::span<const fs::path> named,
                                  std::vector<std::string>& notes, std::uint64_t max_unpacked) {
-  std::vector<fs::path> spans, traces;  // each file is looked at once: it may change meanwhile
-  for (fs::path& file : files) {
-    TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
-    (are_spans ? spans : traces).push_back(std::move(file));
+  std::array<std::vector<fs::path>, k_kinds> of_kind;
+  for (fs::path& file : files) {  // each file is looked at once: it may change meanwhile
+    TRY_ASSIGN(const DocumentKind kind, kind_of(file));
+    of_kind.at(static_cast<std::size_t>(kind)).push_back(std::move(file));
   }
-  const auto mixed = [&] { return !spans.empty() && !traces.empty(); };
-  const auto no_spans = [&](const fs::path& file) { return spans::holds_none(file, max_unpacked); };
-  const auto no_events = [&](const fs::path& file) {
-    return kineto::holds_none(file, max_unpacked);
+  const auto found = [&] {
+    std::vector<std::size_t> kinds{0, 1, 2};
+    std::erase_if(kinds, [&](std::size_t kind) { return of_kind.at(kind).empty(); });
+    return kinds;
   };
-  if (mixed()) leave_out(spans, no_spans, notes);
-  if (mixed()) leave_out(traces, no_events, notes);
-  if (mixed()) {
+  for (std::size_t kind = 0; kind < k_kinds; ++kind) {
+    if (found().size() == 1) break;
     leave_out(
-        spans,
+        of_kind.at(kind),
+        [&](const fs::path& file) {
+          return holds_none(static_cast<DocumentKind>(kind), file, max_unpacked);
+        },
+        notes);
+  }
+  if (found().size() > 1) {
+    leave_out(
+        of_kind.at(static_cast<std::size_t>(DocumentKind::spans)),
         [&](const fs::path& file) {
           return is_table_name(file) && std::ranges::find(named, file) == named.end();
         },
         notes);
   }
-  if (mixed()) {
-    return fail(ErrorKind::input,
-                fmt::format("{} holds spans of services, but {} does not: they are no files of one "
-                            "run; give them separately",
-                            spans.front().string(), traces.front().string()));
+  const std::size_t first = found().front(), last = found().back();
+  const DocumentKind kind{static_cast<std::uint8_t>(first)};
+  files = std::move(of_kind.at(first));
+  if (first != last) {
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} holds {}, but {} does not: they are no files of one run; give them "
+                    "separately",
+                    files.front().string(),
+                    kind == DocumentKind::spans ? "spans of services" : "a trace of Paraver",
+                    of_kind.at(last).front().string()));
   }
-  const DocumentKind kind = spans.empty() ? DocumentKind::trace : DocumentKind::spans;
-  files = std::move(kind == DocumentKind::spans ? spans : traces);
+  if (kind == DocumentKind::paraver && files.size() > 1) {
+    return useless(
+        fmt::format("{} and {} are traces of Paraver, each of a run of its own; give one "
+                    "of them",
+                    files[0].string(), files[1].string()));
+  }
   return kind;
 }
 
-/// True for a folder of CTF traces. A folder with an OTF2 anchor is an archive whatever else is in
-/// it.
-bool holds_ctf(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return false;
-  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    if (otf2::is_anchor(it->path())) return false;
-  }
-  return ctf::holds_traces(path);
+/// Whether these are folders of CTF traces. Errors: ErrorKind::usage if only some are.
+Result<bool> are_ctf(const Paths& paths) {
+  std::array<const fs::path*, 2> last{};  // others, CTF
+  for (const fs::path& path : paths) last.at(holds_ctf(path) ? 1 : 0) = &path;
+  if (last[0] == nullptr || last[1] == nullptr) return last[0] == nullptr;
+  return file_exists(*last[0]) ? of_two_kinds(*last[0], *last[1]) : missing(*last[0]);
 }
 
 /// Reads folders of CTF traces.
@@ -202,20 +270,6 @@ Result<std::unique_ptr<Source>> open_ctf(const Paths& paths, std::span<const std
   return recording;
 }
 
-bool is_paraver(const fs::path& file) {
-  return paraver::is_trace_name(file) || paraver::is_trace(file);
-}
-
-/// Refuses a trace of Paraver beside another file: it is one file, with labels beside it.
-Result<void> check_alone(std::span<const fs::path> files) {
-  const auto one = std::ranges::find_if(files, is_paraver);
-  if (files.size() == 1 || one == files.end()) return {};
-  return useless(
-      fmt::format("{} is a trace of Paraver, and {} is there as well: they are no files "
-                  "of one run; give one of them",
-                  one->string(), files[one == files.begin() ? 1 : 0].string()));
-}
-
 /// What files hold; without those that hold nothing. `named`: paths that the user gave.
 Result<Documents> documents_in(std::vector<fs::path> files, std::span<const fs::path> named,
                                std::vector<std::string> notes, std::uint64_t max_unpacked) {
@@ -223,11 +277,7 @@ Result<Documents> documents_in(std::vector<fs::path> files, std::span<const fs::
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
     return std::pair(a.filename(), a) < std::pair(b.filename(), b);
   });
-  TRY(check_alone(files));
-  DocumentKind kind = DocumentKind::paraver;
-  if (!is_paraver(files.front())) {
-    TRY_ASSIGN(kind, choose_kind(files, named, notes, max_unpacked));
-  }
+  TRY_ASSIGN(const DocumentKind kind, choose_kind(files, named, notes, max_unpacked));
   return Documents{.kind = kind, .files = std::move(files), .notes = std::move(notes)};
 }
 
@@ -265,11 +315,7 @@ Result<std::vector<fs::path>> documents_at(const Paths& paths, std::vector<std::
   }
   if (other_kind == nullptr || files.empty()) return files;
   if (!file_exists(*other_kind)) return missing(*other_kind);
-  return useless(
-      fmt::format("{} is no file of JSON (.json, .jsonl, .json.gz, .json.zst), Perfetto "
-                  "(.pftrace), spans (.pb, .csv) or Paraver (.prv), and others are: they are no "
-                  "files of one run; give them separately",
-                  other_kind->string()));
+  return of_two_kinds(*other_kind, files.front());
 }
 
 /// Refuses paths that are known to be no archives.
@@ -288,6 +334,9 @@ bool is_one_file(const Paths& paths) {
          (paths.front() == k_standard_input || fs::is_regular_file(paths.front(), error));
 }
 
+constexpr const char* k_needs_labels =
+    "a trace of Paraver is corrected together with its labels (.pcf, .row); name its file";
+
 /// Opens standard input, which is JSON, or a trace of Perfetto or Paraver.
 Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint64_t max_unpacked) {
   constexpr std::string_view k_shown = "standard input";
@@ -298,8 +347,7 @@ Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint6
     (*source)->is_one_file = true;
     (*source)->has_overlay = false;  // nothing could be linked
     if (is_paraver(path)) {
-      (*source)->unwritable =
-          "a trace of Paraver is corrected together with its labels (.pcf, .row); name its file";
+      (*source)->unwritable = k_needs_labels;
     }
     return *std::move(source);
   }
@@ -326,7 +374,10 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
   std::vector<fs::path> files;
   if (!are_summaries) {
     TRY_ASSIGN(files, documents_at(paths, notes));
-    if (files.empty() && std::ranges::all_of(paths, holds_ctf)) return open_ctf(paths, match);
+    if (files.empty()) {
+      TRY_ASSIGN(const bool is_ctf, are_ctf(paths));
+      if (is_ctf) return open_ctf(paths, match);
+    }
   }
   if (!match.empty()) return useless(k_no_match);
   if (are_summaries) return open_summaries(paths, threads);
@@ -389,6 +440,8 @@ Result<void> check_output(const Paths& paths, const fs::path& output, const Outp
                     std::ranges::find_if(paths, is_summary)->string()));
   }
   if (paths.size() == 1 && paths.front() == k_standard_input && !is_file_name(output)) {
+    TRY_ASSIGN(const fs::path path, standard_input());
+    if (is_paraver(path)) return useless(k_needs_labels);
     return useless(
         "standard input becomes a file: give it a name that ends in .json, .jsonl, .ndjson, "
         ".pftrace, .pb or .csv");
@@ -409,12 +462,11 @@ Result<void> check_output(const Paths& paths, const fs::path& output, const Outp
 
 Result<void> require_archive(const fs::path& path) {
   TRY_ASSIGN(const std::vector<fs::path> documents, document_files(path));
-  if (documents.empty()) return {};
-  return fail(
-      ErrorKind::input,
-      fmt::format("{} is no OTF2 archive, and this verb reads OTF2 archives only; all others "
-                  "but record read files of training runs and of spans, too",
-                  path.string()));
+  if (documents.empty() && !holds_ctf(path)) return {};
+  return fail(ErrorKind::input,
+              fmt::format("{} is no OTF2 archive, and this verb reads OTF2 archives only; all "
+                          "others but record read other traces, too",
+                          path.string()));
 }
 
 void add_inputs(Inputs& inputs, const fs::path& path) {
@@ -424,10 +476,13 @@ void add_inputs(Inputs& inputs, const fs::path& path) {
     if (is_folder) inputs.add_folder(path);
     for (const fs::path& file : *files) inputs.add_file(file);
   } else if (is_folder) {
-    holds_ctf(path) ? inputs.add_folder(path) : inputs.add_home(path);
+    bool is_archive = false;
     for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-      if (otf2::is_anchor(it->path())) otf2::add_inputs(inputs, it->path());
+      if (!otf2::is_anchor(it->path())) continue;
+      otf2::add_inputs(inputs, it->path());
+      is_archive = true;
     }
+    is_archive ? inputs.add_home(path) : inputs.add_folder(path);  // a folder of CTF traces
   } else if (otf2::is_anchor(path)) {
     otf2::add_inputs(inputs, path);
   } else {

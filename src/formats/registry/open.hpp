@@ -19,7 +19,7 @@
 /// A folder with an OTF2 anchor, and a file of another name than those of JSON, is an OTF2 archive.
 /// Other files and folders hold a trace of Paraver; spans of services if they begin like some, in
 /// JSON, as Protobuf or in tables of CSV; else training runs, in JSON or of Perfetto. A folder
-/// without any of these holds CTF traces if there are some in it.
+/// without any of these holds CTF traces if there are some in it, at most six folders deeper.
 namespace entrain::formats {
 
 /// The path of a trace, or the paths of several files or archives that are one run; "-" is standard

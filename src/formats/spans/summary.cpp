@@ -86,6 +86,7 @@ void visit_spans(Fields& fields, Spans& spans) {
   fields(spans.microseconds);
   fields(spans.cut_files);
   fields(spans.without_id);
+  fields(spans.without_end);
   fields(spans.immovable_times);
   fields(spans.first_immovable_time);
   parts::list(fields, spans.notes, [](Fields& inner, std::string& note) { inner(note); });
@@ -181,6 +182,7 @@ void append(Spans& spans, const Spans& next) {
   spans.microseconds = spans.microseconds || next.microseconds;
   spans.cut_files += next.cut_files;
   spans.without_id += next.without_id;
+  spans.without_end += next.without_end;
   spans.immovable_times += next.immovable_times;
 }
 

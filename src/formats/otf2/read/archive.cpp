@@ -11,6 +11,7 @@
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
+#include "base/trace_kinds.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/definition_file.hpp"
@@ -39,12 +40,8 @@ Result<fs::path> anchor_in(const fs::path& folder) {
   }
   if (anchors.size() == 1) return anchors.front();
   if (anchors.empty()) {
-    return fail(ErrorKind::input,
-                fmt::format("folder {} holds no trace: neither the anchor file of an OTF2 archive "
-                            "(.otf2), nor JSON of a training run or of spans of services (.json, "
-                            ".jsonl, .ndjson), nor a trace of Paraver (.prv), also with .gz or "
-                            ".zst",
-                            folder.string()));
+    return fail(ErrorKind::input, fmt::format("folder {} holds no trace, which is {}",
+                                              folder.string(), k_trace_kinds));
   }
   return fail(
       ErrorKind::input,
