@@ -114,8 +114,7 @@ std::string text_of_unmeasured(const trace::Trace& trace,
   return fmt::format(
       "nothing measured the clock of {}{}, but those of others: its times are taken as they are, "
       "and only messages and collectives tell how far off they are",
-      (is_beside && !name.empty() ? name + " of " : "") +
-          trace::process_name(definitions, first),
+      (is_beside && !name.empty() ? name + " of " : "") + trace::process_name(definitions, first),
       unmeasured.size() == 1 ? "" : fmt::format(" ({} locations in all)", unmeasured.size()));
 }
 

@@ -62,8 +62,9 @@ TEST(ClockWarnings, clocks_that_were_not_measured_beside_others_are_told) {
   EXPECT_THAT(warnings_of({master, {}, master, {}}),
               ElementsAre(HasSubstr("the clock of MPI Rank 1 (2 locations in all), but")));
   EXPECT_THAT(warnings_of({{}, {}}), IsEmpty());
-  EXPECT_THAT(warnings_of({master, {}, master, {}}, 2),
-              ElementsAre(HasSubstr("the clock of Thread 1 of MPI Rank 0 (2 locations in all), but")));
+  EXPECT_THAT(
+      warnings_of({master, {}, master, {}}, 2),
+      ElementsAre(HasSubstr("the clock of Thread 1 of MPI Rank 0 (2 locations in all), but")));
 }
 
 TEST(ClockWarnings, clocks_that_were_measured_once_are_told) {

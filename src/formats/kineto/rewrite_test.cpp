@@ -135,7 +135,8 @@ TEST_F(Copies, are_compared_byte_by_byte_and_time_by_time) {
   EXPECT_TRUE(fails(put("]}", "]")));
   EXPECT_TRUE(fails([](std::string& copy) { copy.clear(); }));
   std::filesystem::remove(files_.back());
-  ASSERT_TRUE(json::save(files_.back(), file_of({kernel(1001), kernel(2000)}), json::Packing::none));
+  ASSERT_TRUE(
+      json::save(files_.back(), file_of({kernel(1001), kernel(2000)}), json::Packing::none));
   EXPECT_EQ(error_after([](std::string&) {}),
             files_.back().string() + " has changed while it was read");
 }
