@@ -329,8 +329,9 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
   const std::uint64_t exact =
       has_end ? draft.end.value - std::min(draft.begin.value, draft.end.value) : length.value;
   const std::uint32_t step = step_of(length.digits, units.duration, decimals_of(length.digits));
-  const bool truncated = has_end && length.value == exact / step * step;
-  if (!length.digits.empty() &&
+  const bool is_copy = !length.digits.empty() && step > 0;  // else lengths have no unit
+  const bool truncated = is_copy && has_end && length.value == exact / step * step;
+  if (is_copy &&
       (truncated || length.value == static_cast<std::uint64_t>(
                                         nearest(static_cast<std::int64_t>(exact), step)))) {
     count = stamps_.size();
