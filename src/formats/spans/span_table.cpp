@@ -331,9 +331,8 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
   const std::uint32_t step = step_of(length.digits, units.duration, decimals_of(length.digits));
   const bool is_copy = !length.digits.empty() && step > 0;  // else lengths have no unit
   const bool truncated = is_copy && has_end && length.value == exact / step * step;
-  if (is_copy &&
-      (truncated || length.value == static_cast<std::uint64_t>(
-                                        nearest(static_cast<std::int64_t>(exact), step)))) {
+  if (is_copy && (truncated || length.value == static_cast<std::uint64_t>(nearest(
+                                                   static_cast<std::int64_t>(exact), step)))) {
     count = stamps_.size();
     Number whole = length;
     whole.value = exact;
