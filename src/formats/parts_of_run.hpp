@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -46,6 +47,23 @@ class Parts {
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> join_moved(
       const Recording& original, std::span<const ClockMap> maps, unsigned threads) = 0;
 };
+
+/// The files of a run whose clocks were fitted, as they lie here. `known`: all files of the run, by
+/// names. Errors: ErrorKind::input for files that are none of the run.
+template <class File>
+Result<std::vector<File>> chosen_parts(std::span<const File> known,
+                                       std::span<const std::filesystem::path> files) {
+  std::vector<File> chosen;
+  for (const std::filesystem::path& path : files) {
+    const auto at = std::ranges::find_if(
+        known, [&](const File& file) { return file.path.filename() == path.filename(); });
+    if (at == known.end()) return unknown_part(path);
+    chosen.push_back(*at);
+    chosen.back().path = path;
+    chosen.back().was_summarised = true;
+  }
+  return chosen;
+}
 
 /// The text of the clocks of a run that was summarised: all maps, and what writing its files needs.
 std::string clocks_text(const Recording& recording, std::span<const ClockMap> maps);

@@ -12,35 +12,17 @@ Styles are those of writers of such traces:
 """
 import argparse
 import json
+import pathlib
 import struct
+import sys
 import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from protobuf_fields import fixed, number, text, varint  # noqa: E402
 
 WORK = {"kernel": 1, "gpu_memcpy": 2, "gpu_memset": 3}
 STAGES = {1: "Kernel", 2: "Memcpy", 3: "Memset"}
 QUEUE = 100  # number of the queue of stream 0
-
-
-def varint(number):
-    number &= (1 << 64) - 1
-    text = bytearray()
-    while number > 0x7F:
-        text.append(number & 0x7F | 0x80)
-        number >>= 7
-    text.append(number)
-    return bytes(text)
-
-
-def number(field, value):
-    return varint(field << 3) + varint(value)
-
-
-def text(field, value):
-    value = value.encode() if isinstance(value, str) else value
-    return varint(field << 3 | 2) + varint(len(value)) + value
-
-
-def fixed(field, value):
-    return varint(field << 3 | 1) + struct.pack("<Q", value)
 
 
 def packet(*fields):

@@ -18,31 +18,11 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from protobuf_fields import fixed, number, text, varint  # noqa: E402
+
 TOOL = None
 FRAMINGS = ("none", "fixed32", "varint")
-
-
-def varint(number):
-    number &= (1 << 64) - 1
-    text = bytearray()
-    while number > 0x7F:
-        text.append(number & 0x7F | 0x80)
-        number >>= 7
-    text.append(number)
-    return bytes(text)
-
-
-def number(field, value):
-    return varint(field << 3) + varint(value)
-
-
-def text(field, value):
-    value = value.encode() if isinstance(value, str) else value
-    return varint(field << 3 | 2) + varint(len(value)) + value
-
-
-def fixed(field, value):
-    return varint(field << 3 | 1) + struct.pack("<Q", value)
 
 
 def attribute(field, one):

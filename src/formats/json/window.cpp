@@ -2,13 +2,13 @@
 #include "formats/json/window.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "base/flat_map.hpp"
 #include "base/memory_room.hpp"
+#include "base/text_hash.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
 
@@ -17,25 +17,6 @@ namespace {
 
 /// Bytes per read; fits into the L2 cache of most processors.
 constexpr std::size_t k_window_piece = std::size_t{1} << 18;
-
-/// Hashes four words at a time: std::hash would take as long as all checks of UTF-8.
-std::uint64_t hash_of(std::string_view text) {
-  constexpr std::size_t k_lanes = 4;
-  constexpr std::uint64_t k_odd = 0x9E3779B97F4A7C15;
-  std::uint64_t lanes[k_lanes] = {1, 2, 3, 4};
-  std::uint64_t words[k_lanes];
-  for (; text.size() >= sizeof words; text.remove_prefix(sizeof words)) {
-    std::memcpy(words, text.data(), sizeof words);
-    for (std::size_t i = 0; i < k_lanes; ++i) {
-      lanes[i] = (lanes[i] ^ words[i]) * k_odd;
-      lanes[i] ^= lanes[i] >> 32;
-    }
-  }
-  std::uint64_t hash = mix(text.size());
-  for (const char c : text) hash = mix(hash + static_cast<unsigned char>(c));
-  for (const std::uint64_t lane : lanes) hash = mix(hash + lane);
-  return hash;
-}
 
 }  // namespace
 
@@ -66,7 +47,7 @@ Result<void> Window::advance(std::size_t done) {
   if (grows) bytes_.resize(wanted);
   for (std::size_t i = 0; i < pieces && !ended_; ++i) {
     TRY_ASSIGN(const std::size_t read, reader_.read({bytes_.data() + size_, k_window_piece}));
-    hash_ = mix(hash_ + hash_of({bytes_.data() + size_, read}));
+    hash_ = mix(hash_ + text_hash({bytes_.data() + size_, read}));
     size_ += read;
     ended_ = read < k_window_piece;
   }

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "base/flat_map.hpp"
+#include "base/text_hash.hpp"
 
 namespace entrain::kineto {
 namespace {
@@ -23,8 +24,6 @@ bool is_inner(std::string_view category) {
                                                     "fwdbwd"};
   return std::find(k_inner.begin(), k_inner.end(), category) != k_inner.end();
 }
-
-std::uint64_t hash(const std::string& text) { return mix(std::hash<std::string>{}(text)); }
 
 /// A part of an arrow with the position of its clock in the run.
 struct Placed {
@@ -107,7 +106,7 @@ ArrowKey arrow_key(const EventText& event) {
   const std::string_view global = event.id.empty() ? member(event.id2, "global") : event.id;
   if (global.empty() || is_inner(event.category)) return {};
   const std::string kind = fmt::format("{} {} {}", event.category, event.name, event.scope);
-  return {hash(kind), hash(fmt::format("{} {}", kind, global))};
+  return {text_hash(kind), text_hash(fmt::format("{} {}", kind, global))};
 }
 
 void ArrowReader::see(const EventText& event, const KeptEvent& own) {
@@ -126,8 +125,9 @@ void ArrowReader::see(const EventText& event, const KeptEvent& own) {
   const auto issued = text.empty() ? 0 : parse_time(text, cut);
   if (sync.empty() || !issued) return;
   // Who issues a marker asks first, and hears that the other one has written it.
-  const std::uint64_t kind = hash("clock_sync"), request = hash(fmt::format("request {}", sync)),
-                      answer = hash(fmt::format("answer {}", sync));
+  const std::uint64_t kind = text_hash("clock_sync"),
+                      request = text_hash(fmt::format("request {}", sync)),
+                      answer = text_hash(fmt::format("answer {}", sync));
   const bool issues = !text.empty();
   KeptEvent asked = own;
   if (issues) asked.begin = *issued;

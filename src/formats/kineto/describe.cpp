@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include "base/text_hash.hpp"
 #include "formats/json/strings.hpp"
 #include "formats/json/text_file.hpp"
 
@@ -83,7 +84,7 @@ std::uint64_t hash_of_text(std::string_view a, std::string_view b, std::string_v
   std::string text;
   text.reserve(a.size() + b.size() + c.size());
   text.append(a).append(b).append(c);
-  return std::hash<std::string>{}(text) | 1;
+  return text_hash(text) | 1;
 }
 
 /// Hash of the fields on which all ranks of a call must agree; 0: unknown.

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/executor.hpp"
+#include "base/try.hpp"
+#include "formats/kineto/collective_calls.hpp"
+#include "formats/kineto/collectives.hpp"
+#include "formats/kineto/manifest.hpp"
+#include "formats/kineto/merge_rank.hpp"
+#include "formats/kineto/ranks.hpp"
+#include "formats/kineto/rewrite.hpp"
+#include "formats/kineto/summary.hpp"
+#include "formats/recording.hpp"
+
+namespace entrain::kineto {
+
+/// Where the files of a run are.
+enum class Place : std::uint8_t {
+  here,
+  elsewhere,  ///< they were summarised
+  parted,     ///< some of them are here, whose clocks were fitted elsewhere
+};
+
+/// A training run.
+class Run : public formats::Recording {
+ public:
+  explicit Run(std::vector<RankFile> windows, unsigned threads, Place place = Place::here)
+      : files_(std::move(windows)), threads_(threads), place_(place) {
+    has_overlay = place == Place::here;
+  }
+
+  Result<void> prepare() {
+    remove_empty(files_, notes);
+    TRY(order_ranks(files_, notes));
+    ranks_ = ranks_of(files_);
+    set_aside_wrong_units();
+    take(match_calls(ranks_));
+    return {};
+  }
+
+  /// Fills what is told of files whose run is not here.
+  void name_files() {
+    for (const RankFile& file : files_) {
+      files.push_back(file.path);
+      bytes += file.facts.bytes;
+      events += file.events;
+    }
+  }
+
+  [[nodiscard]] Result<void> write(const std::filesystem::path& folder,
+                                   std::span<const ClockMap> maps) const override {
+    const auto& write_one = place_ == Place::parted ? write_part : kineto::write_file;
+    return parallel_for(threads_, files_.size(), [&](std::size_t f) {
+      return write_one(folder / files_[f].path.filename(), files_[f], maps_of(files_[f], maps));
+    });
+  }
+  /// A file of the run; null for one that holds nothing and was left out.
+  [[nodiscard]] const RankFile* file_named(const std::filesystem::path& name) const {
+    const auto at = std::ranges::find_if(
+        files_, [&](const RankFile& file) { return file.path.filename() == name; });
+    return at != files_.end() ? &*at : nullptr;
+  }
+  void pack_fitted(parts::FieldWriter& fields) const override {
+    std::vector<RankFile> known = files_;
+    pack(fields, known);
+  }
+
+  [[nodiscard]] Result<LinkCounts> write_overlay(const std::filesystem::path& folder,
+                                                 const std::filesystem::path& final_folder,
+                                                 std::span<const ClockMap> maps,
+                                                 LinkKind kind) const override;
+
+  [[nodiscard]] Result<void> annotate_overlay(const std::filesystem::path& folder,
+                                              const formats::Attributes& facts) const override {
+    return annotate_manifest(folder / k_manifest_name, facts);
+  }
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
+      const std::filesystem::path& folder, std::span<const ClockMap> maps) const override;
+  [[nodiscard]] std::unique_ptr<formats::Source> paired_after(
+      std::span<const ClockMap> maps) const override;
+
+  [[nodiscard]] Result<void> check_mergeable() const override {
+    if (place_ == Place::here) return {};
+    return fail(ErrorKind::usage, "summaries hold no events to merge: name the files of the run");
+  }
+  [[nodiscard]] std::uint64_t text_bytes() const override { return bytes; }
+  [[nodiscard]] Result<MergeReport> merge(const formats::MergePlan& plan) const override {
+    return merge_files(files_, ranks_, plan);
+  }
+
+  [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(const trace::LoadedTrace&,
+                                                                      const CheckOptions&,
+                                                                      Progress*) const override {
+    return collectives_of(matches_.instances, ranks_, missing_ranks(files_).count > 0);
+  }
+  [[nodiscard]] Result<formats::EventTimes> event_times() const override;
+  [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
+  [[nodiscard]] Result<void> for_each_work(
+      const std::function<Result<void>(const formats::Work&)>& see) const override;
+
+ private:
+  /// Fails if this cannot be a copy of another recording.
+  [[nodiscard]] Result<void> check_copy_of(const Run& original) const;
+  /// Reads copies like any other files.
+  [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_anew(
+      const std::vector<RankFile>& copies) const;
+  void take(Matches matches);
+  void add_clocks();
+  void add_clock(const RankFile& file, const FileClock& own, std::string name);
+  void add_devices(const RankFile& rank);
+  void add_calls();
+  void name_contents();
+  void add(const Instance& instance);
+  void add_message(const Instance& instance);
+  void add_arrows();
+  void set_aside_wrong_units();
+  void warn_of_cuts();
+  void note_falls(const RankFile& file);
+  void note_packets(const RankFile& file);
+  void warn_of_origins();
+  void warn_of_mixed(const RankFile& file);
+  void warn_of_apart();
+
+  std::vector<RankFile> files_;  ///< in order of rank and time; their calls are in `ranks_`
+  std::vector<RankFile> ranks_;
+  Matches matches_;
+  unsigned threads_;
+  Place place_;
+};
+
+/// Reads files, each by itself. Errors: those of read_file().
+Result<std::vector<RankFile>> read_files(std::span<const std::filesystem::path> files,
+                                         unsigned threads, std::uint64_t max_unpacked);
+
+}  // namespace entrain::kineto

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/spans/run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/ranges.h>
+
+#include "base/executor.hpp"
+#include "base/file.hpp"
+#include "base/flat_map.hpp"
+#include "base/name_table.hpp"
+#include "base/try.hpp"
+#include "formats/json/document.hpp"
+#include "formats/json/scanner.hpp"
+#include "formats/spans/claims.hpp"
+#include "formats/spans/edges.hpp"
+#include "formats/spans/packed_messages.hpp"
+#include "formats/spans/patch.hpp"
+#include "formats/spans/protobuf.hpp"
+#include "formats/spans/shape.hpp"
+#include "formats/spans/source_text.hpp"
+#include "formats/spans/span_table.hpp"
+#include "formats/spans/spans.hpp"
+#include "formats/spans/summary.hpp"
+
+namespace entrain::spans {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string_view name_of(Encoding encoding) {
+  constexpr std::array<std::string_view, 3> k_names{"JSON", "Protobuf", "CSV"};
+  return k_names[static_cast<std::size_t>(encoding)];
+}
+
+/// True if spans can get attributes.
+bool have_attributes(std::span<const SourceFile> files) {
+  return std::ranges::none_of(
+      files, [](const SourceFile& file) { return file.encoding == Encoding::csv; });
+}
+
+/// Hash of all members of a span except its times.
+std::uint64_t hash_of(const Spans& spans, const Span& span) {
+  std::uint64_t hash = spans.ids.hash_of(span.id);
+  for (const std::string* part : {&spans.groups.all()[spans.facts[span.clock].group],
+                                  &spans.operations.all()[span.operation]}) {
+    hash = mix(hash + std::hash<std::string>{}(*part));
+  }
+  return hash;
+}
+
+/// Trace and span, as a report names them.
+std::string words_for(const Spans& spans, const Span& span) {
+  return fmt::format("trace {} span {}", spans.ids.trace_of(span.id), spans.ids.id_of(span.id));
+}
+
+/// Largest number of operations with a warning of their own; the others are only counted.
+constexpr std::size_t k_most_operations = 5;
+
+}  // namespace
+
+Run::Run(std::vector<SourceFile> sources, const Fitted& fitted, unsigned threads)
+    : files_(std::move(sources)), threads_(threads), is_part_(true) {
+  known_.identity.periods = fitted.periods;
+  for (const std::string& name : fitted.places) names_.number(name);
+  has_marks = have_attributes(files_);
+  holds = formats::DocumentKind::spans;
+  for (const SourceFile& file : files_) {
+    files.push_back(file.path);
+    bytes += file.bytes;
+    events += file.events;
+  }
+}
+
+Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const Known* known)
+    : files_(std::move(sources)), threads_(threads) {
+  holds = formats::DocumentKind::spans;
+  const Family family(spans);
+  if (known != nullptr) {
+    known_ = *known;
+    for (std::size_t i = 0; i < spans.all.size(); ++i) spans.all[i].host = known->hosts[i];
+  } else {
+    known_.identity = identify(spans, family);
+    for (const Span& span : spans.all) known_.hosts.push_back(span.host);
+  }
+  SpanEdges edges =
+      edges_of(spans, family, known_.identity, known == nullptr ? nullptr : &known->steps);
+  const std::uint64_t total = edges.found.size();
+  set_refuted_aside(drop_refuted(edges.found, spans), total, "spans");
+  known_.steps = std::move(edges.steps);
+  clocks = known_.identity.clocks;
+  clocks.name = files_.front().path.parent_path().string();
+  for (const std::string& name : spans.clocks.all()) names_.number(name);
+  for (const SourceFile& file : files_) {
+    if (file.is_cut) warn_of_cut(file.path);
+  }
+  set_aside.insert(set_aside.end(), known_.identity.set_aside.begin(),
+                   known_.identity.set_aside.end());
+  for (const SetAside& one : set_aside) {
+    if (!one.is_decisive) warnings.push_back(one.reason);
+  }
+  notes = spans.notes;
+  notes.insert(notes.end(), known_.identity.notes.begin(), known_.identity.notes.end());
+  notes.insert(notes.end(), edges.notes.begin(), edges.notes.end());
+  list = list_of(edges.found);
+  for (const Edge& edge : edges.found) {
+    if (edge.rejection == Rejection::none) weak.push_back(edge.is_link ? 1 : 0);
+  }
+  found_ = std::move(edges.found);
+  skipped = std::move(edges.counters);
+  events = 2 * spans.all.size();
+  calls = found_.size() + edges.without_parent;
+  has_marks = have_attributes(files_);
+  coverage.receives = calls;
+  coverage.paired = found_.size();
+  coverage.lost = edges.without_parent;
+  name_worst_edges(spans);
+  warn_of_duplicates(spans, family);
+  warn_of_dropped_ends(edges.dropped);
+  warn_of_immovable_times(spans);
+  name_contents();
+}
+
+/// The called span of an edge names both of its ends.
+void Run::name_worst_edges(const Spans& spans) {
+  std::int64_t least = 0;
+  const auto margin = [](const Edge& edge) {
+    return static_cast<std::int64_t>(edge.effect_time - edge.cause_time);
+  };
+  for (const Edge& edge : found_) {
+    if (edge.rejection == Rejection::none) least = std::min(least, margin(edge));
+  }
+  if (least == 0) return;
+  for (const Edge& edge : found_) {
+    if (edge.rejection != Rejection::none || margin(edge) != least) continue;
+    const Span& child = spans.all[edge.child];
+    const std::string operation =
+        child.operation == k_none ? std::string()
+                                  : fmt::format("{}, ", spans.operations.all()[child.operation]);
+    const std::string name = operation + words_for(spans, child);
+    event_names[{edge.cause, edge.cause_time}] = name;
+    constexpr std::uint64_t k_s = 1'000'000'000;
+    const std::uint64_t shown = edge.effect_time - edge.step;
+    event_names[{edge.effect, edge.effect_time}] =
+        edge.step == 0 ? name
+                       : fmt::format("{} (shown at {}.{:09} s)", name, shown / k_s, shown % k_s);
+  }
+}
+
+void Run::warn_of_duplicates(const Spans& spans, const Family& family) {
+  if (family.duplicates == 0) return;
+  const bool is_one = family.duplicates == 1;
+  warnings.push_back(fmt::format("{} {} the id of another one, and {} no evidence: the first is {}",
+                                 family.duplicates, is_one ? "span has" : "spans have",
+                                 is_one ? "is" : "are",
+                                 words_for(spans, spans.all[family.first_duplicate])));
+}
+
+void Run::warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped) {
+  for (const DroppedEnds& ends :
+       std::span(dropped).first(std::min(dropped.size(), k_most_operations))) {
+    warnings.push_back(fmt::format(
+        "{} of {} calls of \"{}\" end after the span of their client, which no clocks can explain "
+        "(it gave up, or did not wait): those ends are left out",
+        ends.dropped, ends.total, ends.operation));
+  }
+  if (dropped.size() > k_most_operations) {
+    warnings.push_back(fmt::format("ends of {} other operations are left out for the same reason",
+                                   dropped.size() - k_most_operations));
+  }
+  if (list.cause_clock.empty()) {
+    warnings.push_back(
+        fmt::format("no call between two hosts is in these spans ({} {}), so that "
+                    "nothing is known of their clocks",
+                    clocks.clocks.size(), clocks.clocks.size() == 1 ? "host" : "hosts"));
+  }
+}
+
+void Run::warn_of_immovable_times(const Spans& spans) {
+  if (spans.immovable_times == 0) return;
+  warnings.push_back(
+      fmt::format("{} {} no {} from 0 to 2^62 ns and {} as {} when the host moves; the first is {}",
+                  spans.immovable_times, spans.immovable_times == 1 ? "time is" : "times are",
+                  spans.immovable_times == 1 ? "number" : "numbers",
+                  spans.immovable_times == 1 ? "stays" : "stay",
+                  spans.immovable_times == 1 ? "it is" : "they are", spans.first_immovable_time));
+}
+
+void Run::name_contents() {
+  format = "spans of services as ";
+  std::set<std::string_view> encodings;
+  for (const SourceFile& file : files_) encodings.insert(name_of(file.encoding));
+  format += fmt::format("{}", fmt::join(encodings, " and "));
+  words = {.single = "request, reply",
+           .receive = "call",
+           .receives = "calls",
+           .violation = "work begins before its request, or ends after its reply",
+           .written = "copy"};
+  for (const SourceFile& file : files_) {
+    files.push_back(file.path);
+    bytes += file.bytes;
+  }
+}
+
+Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
+                             std::span<const ClockMap> maps, bool marked) const {
+  const bool is_copy =
+      std::all_of(maps.begin(), maps.end(), [](const ClockMap& map) { return map.is_identity(); });
+  if (is_copy && !is_part_) return duplicate_file(file.path, to);
+  TRY_ASSIGN(SpanText document, load_again(file));
+  if (is_copy) return duplicate_file(file.path, to);
+  Spans spans;
+  std::vector<Stamp> stamps;
+  std::vector<Mark> marks;
+  TRY(read(document.text, file.path.string(), spans, stamps, marked ? &marks : nullptr));
+  for (const std::string& place : spans.clocks.all()) {
+    if (names_.find(place) == k_none) return formats::unknown_part(file.path);
+  }
+  const auto settle = [&](auto& all) {
+    for (auto& one : all) one.clock = host_of(spans, one.clock, one.time);
+  };
+  settle(stamps);
+  settle(marks);
+  const std::optional<Framing> framing = framing_at(document.text);
+  const std::span<const Mark> marks_of_text = framing ? std::span<const Mark>() : marks;
+  Result<std::string> text = patched(document.text, stamps, maps, marks_of_text, document.sizes);
+  if (!text) {
+    return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
+  }
+  if (framing && marked) *text = with_marks(*text, *framing, marks, maps);
+  if (document.by_message) *text = pack_messages(*text, document.sizes) + document.rest;
+  TRY(json::save(to, *text, document.packing));
+  return is_part_ ? check_written(to, file, spans, maps) : Result<void>();
+}
+
+/// Reads a new file back: its spans must have the mapped times, rounded as the file stores them.
+Result<void> Run::check_written(const fs::path& to, const SourceFile& file, const Spans& before,
+                                std::span<const ClockMap> maps) const {
+  TRY_ASSIGN(SpanText document, spans::load(to, file.max_unpacked));
+  Spans after;
+  std::vector<Stamp> stamps;
+  TRY(read(document.text, to.string(), after, stamps));
+  const auto is_moved = [&](std::uint32_t host, std::uint64_t from, std::uint64_t now,
+                            std::int64_t unit) {
+    const std::int64_t off = maps[host](from) - static_cast<std::int64_t>(now);
+    return -unit < off && off < unit;
+  };
+  std::uint64_t others = 0;  // spans with other times: those that cannot move
+  const bool is_it = std::ranges::equal(after.all, before.all, [&](const Span& a, const Span& b) {
+    const std::uint32_t first = host_of(before, b.clock, b.begin);
+    const std::uint32_t last = host_of(before, b.clock, b.end);
+    // A length that a step of its clock is inside of follows the later clock alone.
+    const bool fits = is_moved(first, b.begin, a.begin, before.units.begin) &&
+                      (first != last || is_moved(last, b.end, a.end, before.units.end));
+    others += fits ? 0 : 1;
+    return a.id == b.id;
+  });
+  if (is_it && others <= before.immovable_times) return {};
+  return fail(ErrorKind::output,
+              fmt::format("{} does not hold the spans of {} with their new times, and was not "
+                          "kept; write to another disk",
+                          to.filename().string(), file.path.string()));
+}
+
+void Run::move(SpanFile& file, std::span<const ClockMap> maps) const {
+  const auto& [begin_unit, end_unit, has_lengths] = file.spans.units;
+  const auto nearest = [](std::int64_t time, std::int64_t unit) {
+    return (time + unit / 2) / unit * unit;
+  };
+  for (Span& span : file.spans.all) {
+    const auto moved = [&](std::uint64_t time) {
+      const std::int64_t after = maps[host_of(file.spans, span.clock, time)](time);
+      return std::max<std::int64_t>(after, 0);
+    };
+    const std::int64_t begin = nearest(moved(span.begin), begin_unit);
+    const std::int64_t base = has_lengths ? begin : 0;
+    const std::int64_t end = std::max(base + nearest(moved(span.end) - base, end_unit), begin);
+    span.begin = static_cast<std::uint64_t>(begin);
+    span.end = static_cast<std::uint64_t>(end);
+  }
+}
+
+/// Spans that another host called count as communication.
+Result<formats::EventTimes> Run::event_times() const {
+  std::vector<bool> called(events / 2);
+  for (const Edge& edge : found_) called[edge.child] = true;
+  formats::EventTimes times;
+  times.of_clock.resize(clocks.clocks.size());
+  std::size_t position = 0;
+  for (const SourceFile& file : files_) {
+    TRY_ASSIGN(const Spans spans, read_again(file));
+    formats::FileFingerprint& fingerprint = times.files.emplace_back();
+    for (const Span& span : spans.all) {
+      fingerprint.add(hash_of(spans, span));
+      std::vector<formats::EventTime>& own = times.of_clock[known_.hosts[position]];
+      own.emplace_back(span.begin, called[position]);
+      own.emplace_back(span.end, called[position]);
+      ++position;
+    }
+  }
+  return times;
+}
+
+Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
+  TRY_ASSIGN(const Spans spans, read_again(files_[file]));
+  std::vector<std::uint64_t> hashes;
+  for (const Span& span : spans.all) hashes.push_back(hash_of(spans, span));
+  return hashes;
+}
+
+Result<void> Run::for_each_work(
+    const std::function<Result<void>(const formats::Work&)>& see) const {
+  std::size_t position = 0;
+  for (const SourceFile& file : files_) {
+    TRY_ASSIGN(const Spans spans, read_again(file));
+    for (const Span& span : spans.all) {
+      TRY(see({.clock = known_.hosts[position++],
+               .begin = span.begin,
+               .end = span.end,
+               .name = spans.operations.all()[span.operation],
+               .row = {}}));
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Run>> join_files(std::vector<SpanFile> all, unsigned threads,
+                                        const Known* known) {
+  std::vector<SourceFile> sources;
+  Spans spans;
+  for (SpanFile& file : all) {
+    const bool is_first = sources.empty();
+    sources.push_back(std::move(file.source));
+    if (is_first) {
+      spans = std::move(file.spans);
+    } else {
+      append(spans, std::exchange(file.spans, {}));
+    }
+  }
+  join_halved_traces(spans);
+  conclude_calls(spans);
+  const std::uint64_t ignored = ignored_of(spans);
+  if (spans.all.empty() && ignored > 0) {
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} holds {} spans, none of which says which one it is and when it was, "
+                    "as OTLP, Jaeger or Zipkin do; is it of another format?",
+                    sources.front().path.string(), ignored));
+  }
+  if (spans.all.empty()) {
+    return fail(
+        ErrorKind::input,
+        fmt::format(
+            "{}{} no span with a time and no event; give a file that holds some",
+            sources.front().path.string(),
+            sources.size() == 1 ? " holds" : fmt::format(" and {} more hold", sources.size() - 1)));
+  }
+  if (known != nullptr && spans.all.size() != known->hosts.size()) {
+    return fail(ErrorKind::output,
+                "the corrected files do not hold the spans of the original; they were not kept; "
+                "write to another disk");
+  }
+  return std::make_unique<Run>(std::move(sources), spans, threads, known);
+}
+
+Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder,
+                                                           std::span<const ClockMap>) const {
+  std::vector<fs::path> paths;
+  for (const SourceFile& file : files_) paths.push_back(folder / file.path.filename());
+  TRY_ASSIGN(std::vector<SpanFile> read, read_files(paths, files_.front().max_unpacked));
+  TRY_ASSIGN(std::unique_ptr<Run> written, join_files(std::move(read), threads_, &known_));
+  const auto other = [](const Edge& a, const Edge& b) {
+    return a.cause != b.cause || a.effect != b.effect || a.is_end != b.is_end;
+  };
+  bool same = written->events == events && written->found_.size() == found_.size();
+  for (std::size_t i = 0; same && i < found_.size(); ++i) {
+    same = !other(written->found_[i], found_[i]);
+  }
+  if (!same) {
+    return fail(ErrorKind::output,
+                "the corrected files do not hold the calls of the original; they were not kept; "
+                "write to another disk");
+  }
+  return written;
+}
+
+}  // namespace entrain::spans
