@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/try.hpp"
-#include "formats/json/text_file.hpp"
+#include "formats/json/document.hpp"
 #include "formats/kineto/events.hpp"
 #include "formats/kineto/run.hpp"
 #include "formats/perfetto/packets.hpp"

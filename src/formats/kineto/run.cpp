@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,19 +19,10 @@
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/strings.hpp"
-#include "formats/json/text_file.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/claims.hpp"
-#include "formats/kineto/collective_calls.hpp"
-#include "formats/kineto/collectives.hpp"
 #include "formats/kineto/describe.hpp"
-#include "formats/kineto/manifest.hpp"
-#include "formats/kineto/merge_rank.hpp"
-#include "formats/kineto/ranks.hpp"
-#include "formats/kineto/rewrite.hpp"
-#include "formats/kineto/summary.hpp"
 #include "formats/kineto/worst_edges.hpp"
-#include "formats/perfetto/packets.hpp"
 
 namespace entrain::kineto {
 

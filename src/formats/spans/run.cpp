@@ -12,23 +12,13 @@
 
 #include <fmt/ranges.h>
 
-#include "base/executor.hpp"
-#include "base/file.hpp"
 #include "base/flat_map.hpp"
-#include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
-#include "formats/json/scanner.hpp"
 #include "formats/spans/claims.hpp"
-#include "formats/spans/edges.hpp"
 #include "formats/spans/packed_messages.hpp"
 #include "formats/spans/patch.hpp"
-#include "formats/spans/protobuf.hpp"
-#include "formats/spans/shape.hpp"
 #include "formats/spans/source_text.hpp"
-#include "formats/spans/span_table.hpp"
-#include "formats/spans/spans.hpp"
-#include "formats/spans/summary.hpp"
 
 namespace entrain::spans {
 
