@@ -62,8 +62,8 @@ struct Swings {
 };
 
 /// Cost of a fit, and its interior-point solver.
-struct Solver {
-  Solver(const CausalProblem& problem, double amplitude)
+struct InteriorPointSolver {
+  InteriorPointSolver(const CausalProblem& problem, double amplitude)
       : cost(problem), curvature(problem.clocks, problem.knots, cost.scale()), v(cost.size(), 0.0) {
     const ConstraintTable table(problem);
     std::vector<FitConstraint> all;
@@ -86,7 +86,7 @@ struct Solver {
 
 /// By how much Newton's method, which is exact between two changes of the constraints that are met,
 /// would lower the cost from `v`, as a share of it.
-double left_to_gain(Solver& solver) {
+double left_to_gain(InteriorPointSolver& solver) {
   const std::vector<std::uint32_t> active = solver.cost.active(solver.v);
   if (!solver.curvature.compute(solver.cost.fixed(), active)) return k_unlimited;
   const std::vector<double> gradient = solver.cost.gradient(solver.v);
@@ -100,7 +100,7 @@ class InteriorPointOf : public ::testing::TestWithParam<std::uint64_t> {};
 TEST_P(InteriorPointOf, comes_to_the_minimum_in_few_steps) {
   for (const double softness : {0.1, 1.0, 30.0}) {
     const Swings swings(5, 4000, 200'000, GetParam());
-    Solver solver(swings.problem, softness * 200'000);
+    InteriorPointSolver solver(swings.problem, softness * 200'000);
     const double before = solver.cost.value(solver.v);
     const auto steps = solver.run();
     ASSERT_TRUE(steps) << softness;
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, InteriorPointOf, ::testing::Range<std::uint64_t>
 
 TEST(InteriorPoint, does_the_same_again) {
   const Swings swings(5, 4000, 200'000, 3);
-  Solver one(swings.problem, 200'000), other(swings.problem, 200'000);
+  InteriorPointSolver one(swings.problem, 200'000), other(swings.problem, 200'000);
   ASSERT_TRUE(one.run());
   ASSERT_TRUE(other.run());
   EXPECT_EQ(one.v, other.v);
@@ -122,13 +122,13 @@ TEST(InteriorPoint, does_the_same_again) {
 
 TEST(InteriorPoint, gives_up_what_costs_too_much) {
   const Swings swings(5, 4000, 200'000, 3);
-  Solver solver(swings.problem, 200'000);
+  InteriorPointSolver solver(swings.problem, 200'000);
   EXPECT_FALSE(solver.run(1));
 }
 
 TEST(InteriorPoint, where_nothing_is_violated_nothing_moves) {
   Swings swings(5, 400, 0, 3);
-  Solver solver(swings.problem, 1000);
+  InteriorPointSolver solver(swings.problem, 1000);
   ASSERT_TRUE(solver.run());
   for (const double x : solver.v) EXPECT_NEAR(x, 0, 1);
 }
