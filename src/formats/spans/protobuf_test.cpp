@@ -24,8 +24,8 @@ std::string time_field(unsigned field, std::uint64_t time) {
 }
 
 std::string packed_span(char id, char parent, char kind, std::uint64_t begin, std::uint64_t end) {
-  std::string text =
-      bytes_field(1, std::string(15, '\0') + '\x0A') + bytes_field(2, std::string(7, '\0') + id);
+  std::string text = bytes_field(1, std::string(15, '\0').append(1, '\x0A')) +
+                     bytes_field(2, std::string(7, '\0').append(1, id));
   if (parent != 0) text += bytes_field(4, std::string(7, '\0') + parent);
   return text + "\x30" + kind + time_field(7, begin) + time_field(8, end);
 }
