@@ -206,6 +206,18 @@ using LinkCounts = std::array<std::int64_t, k_link_kinds>;
 /// "hard link", or if there are several kinds "reflink (7), hard link (1)"; "" without links.
 std::string text_of(const LinkCounts& counts);
 
+/// The shape of the ramp by which backward amortization builds up a jump (docs/method.md,
+/// section 5).
+enum class RampShape {
+  /// The shortest curve between the times after forward amortization and the limits of sends. Its
+  /// free end has the slope CorrectOptions::max_slope; overlapping ramps do not add up.
+  taut,
+  /// Piecewise linear from the start of the amortization interval, jump by jump, as in figure 1 of
+  /// Becker, Rabenseifner and Wolf (2007). Use it to compare with other implementations. Where many
+  /// jumps lie close to each other, their ramps add up and it takes longer.
+  paper,
+};
+
 /// A gamma or slope as an exact decimal fraction: `billionths` / 10^9.
 struct Decimal9 {
   std::int64_t billionths = 0;
@@ -229,7 +241,8 @@ struct CorrectOptions {
   /// Slope of the free end of a ramp of backward amortization, local ticks per tick, > 0. A smaller
   /// one changes local intervals less and reaches farther back; tight limits make ramps steeper.
   Decimal9 max_slope{10'000'000};
-  bool backward = true;  ///< false: no backward amortization; jumps stay
+  bool backward = true;              ///< false: no backward amortization; jumps stay
+  RampShape ramp = RampShape::taut;  ///< shape of backward amortization
   /// false: the presync alone is written, and violations that it leaves stay. Use it to judge the
   /// presync by itself.
   bool amortize = true;

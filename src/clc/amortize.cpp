@@ -14,6 +14,7 @@
 #include "clc/amortize_forward.hpp"
 #include "clc/backward.hpp"
 #include "clc/curve.hpp"
+#include "clc/paper_ramps.hpp"
 #include "clc/refine.hpp"
 
 namespace entrain::clc {
@@ -226,7 +227,9 @@ class Corrector {
       if (limits[n] < k_no_limit) limits[n] -= c;
     }
     const std::span displacement(displacement_.data() + begin, end - begin);
-    curves_[l] = curve_of_ramps(location, build_ramps(location, displacement));
+    curves_[l] = options_.ramp == RampShape::paper
+                     ? curve_of_paper_ramps(location, displacement, cancel_)
+                     : curve_of_ramps(location, build_ramps(location, displacement));
   }
 
   [[nodiscard]] Decimal9 gamma_of(LocationIndex l) const {

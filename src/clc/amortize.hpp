@@ -28,8 +28,9 @@ struct Options {
   bool separate = false;           ///< see ForwardProblem::separate
   Decimal9 max_slope{10'000'000};  ///< slope of the free end of a ramp, ticks per tick
   bool backward = true;            ///< build up jumps by ramps
-  MuTicks mu_ticks{};              ///< minimum latency of edges by class
-  unsigned threads = 1;            ///< 0: all cores; the result does not depend on it
+  RampShape ramp = RampShape::taut;
+  MuTicks mu_ticks{};    ///< minimum latency of edges by class
+  unsigned threads = 1;  ///< 0: all cores; the result does not depend on it
   /// The maps will be applied to every stamp by itself, not by an OTF2 reader. So they may bend
   /// inside a buffer flush that has events inside.
   bool split_flushes = false;

@@ -195,6 +195,25 @@ TEST(Amortize, a_message_takes_at_least_the_latency_of_its_pair_of_machines) {
   EXPECT_THAT(a->corrected, ElementsAre(10'000, 20'000, 10'010, 20'025));
 }
 
+TEST(Amortize, paper_ramps_follow_limits_from_the_start_of_the_interval) {
+  // The jump of 1,000 at 100,000 begins at 0; the send at 40,500 may move by 50.
+  TraceBuilder b(3);
+  b.message(K::send, 0, 101'000, 1);
+  b.request(K::irecv_request, 1, 0, 9);
+  b.message(K::send, 1, 40'500, 2);
+  b.message(K::send, 1, 70'500, 2);
+  b.message(K::recv, 1, 100'000, 0);
+  b.message(K::recv, 2, 40'550, 1);
+  b.message(K::recv, 2, 70'800, 1);
+  Options options = fixed_gamma();
+  EXPECT_EQ(amortize(b, options).corrected[2], 40'500);
+  options.ramp = RampShape::paper;
+  const Amortization a = amortize(b, options);
+  EXPECT_EQ(a.corrected[2], 40'550);
+  EXPECT_EQ(a.corrected[3], 70'800);
+  EXPECT_EQ(a.corrected[4], 101'000);
+}
+
 TEST(Amortize, location_without_edges_follows_its_process) {
   // Location 2 is process 1's first thread, location 3 a metric location without any event of the
   // skeleton, location 1 belongs to process 0.

@@ -38,6 +38,12 @@ void MethodArguments::declare(OptionSet& set) {
             "first and steeper then. Not with --backward off. A decimal number above 0 and at most "
             "1000, at most 9 decimals. Use a smaller one when local intervals must change less, a "
             "larger one when corrections must stay near the jump. Default: 0.01.");
+  set.choice("--ramp", options.ramp, {{"taut", RampShape::taut}, {"paper", RampShape::paper}},
+             "How a jump is built up. taut: by the shortest curve between the times and the limits "
+             "of sends; where ramps overlap, the higher one counts. paper: by straight pieces from "
+             "the start of an interval of jump / --max-slope, for each jump by itself, as in the "
+             "paper of 2007 that describes the method; ramps add up. Not with "
+             "--backward off. Use paper to compare with other implementations. Default: taut.");
   set.choice("--backward", options.backward, {{"on", true}, {"off", false}},
              "Whether to build up jumps before they happen. off: a corrected receive jumps, and "
              "only later events move. Use off to see forward amortization alone. Default: on.");
@@ -45,18 +51,19 @@ void MethodArguments::declare(OptionSet& set) {
              "Whether the controlled logical clock removes violations. off: the times after "
              "--presync are written as they are, with the violations that they leave. Use off to "
              "see how good the presync alone is; not with --gamma, --epsilon, --delta, "
-             "--max-slope or --backward. Default: on.");
+             "--max-slope, --ramp or --backward. Default: on.");
 }
 
 Result<void> MethodArguments::refuse_useless(const OptionSet& set) const {
   if (!options.backward) {
-    TRY(set.refuse({"--max-slope"}, "is of no use with --backward off: there are no ramps"));
+    TRY(set.refuse({"--max-slope", "--ramp"},
+                   "is of no use with --backward off: there are no ramps"));
   }
   if (options.epsilon_s && options.gamma) {
     TRY(set.refuse({"--epsilon"}, "is of no use with --gamma N: it decides which gamma is taken"));
   }
   if (options.amortize) return {};
-  return set.refuse({"--gamma", "--epsilon", "--delta", "--max-slope", "--backward"},
+  return set.refuse({"--gamma", "--epsilon", "--delta", "--max-slope", "--ramp", "--backward"},
                     "is of no use with --amortize off");
 }
 

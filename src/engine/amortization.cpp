@@ -80,6 +80,7 @@ clc::Options amortization_options(const CorrectOptions& options, const Timeline&
           .separate = separate,
           .max_slope = options.max_slope,
           .backward = options.backward,
+          .ramp = options.ramp,
           .mu_ticks = timeline.mu.ticks,
           .threads = threads,
           .split_flushes = split_flushes};

@@ -13,6 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using trace::EventKind;
 using trace::testing::Corrected;
 using trace::testing::shifted;
@@ -54,9 +55,11 @@ TEST(CorrectOutput, the_property_names_every_option) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, EndsWith("clock_domain=node"));
+  EXPECT_THAT(text, Not(HasSubstr("ramp=")));
+  options.ramp = RampShape::paper;
   options.measure_delta = true;
   EXPECT_THAT(correction_property(options, method),
-              AllOf(HasSubstr("backward=on "), HasSubstr("delta_ticks=auto ")));
+              AllOf(HasSubstr("backward=on ramp=paper "), HasSubstr("delta_ticks=auto ")));
   options.amortize = false;
   EXPECT_THAT(correction_property(options, method), EndsWith("clock_domain=node amortize=off"));
 }

@@ -115,6 +115,9 @@ TEST_F(HandMade, a_receive_comes_a_tick_after_its_send_unless_mu_is_given) {
   CorrectOptions options;
   options.check.presync = Presync::linear;
   EXPECT_EQ(correct(anchor(), scratch_ / "apart", options)->after.equal, 0u);
+  options.ramp = RampShape::paper;
+  EXPECT_EQ(correct(anchor(), scratch_ / "apart_as_in_the_paper", options)->after.equal, 0u);
+  options.ramp = RampShape::taut;
   options.check.mu = {MuSource::fixed, 0};
   const auto report = correct(anchor(), scratch_ / "together", options);
   ASSERT_TRUE(report) << report.error().message;

@@ -27,6 +27,7 @@ clc::Options any_options() {
 clc::Options any_further_options() {
   clc::Options options = any_options();
   options.separate = *flag();
+  if (*flag()) options.ramp = RampShape::paper;
   return options;
 }
 

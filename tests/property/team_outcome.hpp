@@ -145,6 +145,7 @@ inline clc::Options any_team_options() {
   options.backward = *rc::gen::element(true, true, true, false);
   options.mu_ticks = *any_mu();
   options.separate = *flag();
+  if (*rc::gen::element(true, false, false)) options.ramp = RampShape::paper;
   if (options.delta_ticks == 0) options.measure_delta = *rc::gen::element(true, false, false);
   return options;
 }
