@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/spans/ids.hpp"
 #include "formats/spans/spans.hpp"
 #include "formats/spans/values.hpp"
 
@@ -84,24 +85,41 @@ Role role_of_number(std::uint64_t number);
 
 /// A span that another one links to.
 struct FarSpan {
-  std::string trace, id;
+  Id trace, id;
   bool is_cause = false;  ///< said to be the cause of the other one
 };
 
-/// A span while it is read; keys come in any order.
-struct Draft {
-  std::string trace, id, parent, name, process;
+/// What a span says; keys come in any order. Views are of what is read.
+struct SpanFacts {
+  Id trace, id, parent;
+  std::string_view name, process;
   Role role = Role::internal;
   bool shared = false, polls = false;
-  bool follows = false;          ///< its parent does not wait for it
-  Number begin, end;             ///< `end`: a time or a duration
-  Number millis;                 ///< begin in ms, in Jaeger only
-  std::vector<Number> instants;  ///< times of events inside
-  std::vector<FarSpan> links;
-  Place place;
+  bool follows = false;  ///< its parent does not wait for it
+  Number begin, end;     ///< `end`: a time or a duration
+  Number millis;         ///< begin in ms, in Jaeger only
   Mark::Form form = Mark::Form::otlp;
   std::string_view self, attributes;  ///< text from their brackets on; empty: none
   bool marked = false;                ///< has the attribute, or cannot get it
+};
+
+/// A span while it is read.
+struct Draft : SpanFacts {
+  std::vector<Number> instants;  ///< times of events inside
+  std::vector<FarSpan> links;
+  Place place;
+  bool has_place = false;  ///< it may have one of its own
+
+  /// Begins another span; keeps memory.
+  Draft& begin_span(Mark::Form next) {
+    static_cast<SpanFacts&>(*this) = {};
+    form = next;
+    instants.clear();
+    links.clear();
+    if (has_place) place = {};
+    has_place = false;
+    return *this;
+  }
 };
 
 }  // namespace entrain::spans

@@ -8,17 +8,20 @@ namespace {
 
 /// Jaeger's reference to an earlier span.
 struct Reference {
-  std::string type, trace, id;
+  std::string_view type, trace, id;
 };
 
 bool jaeger_tag(value from, Draft& draft) {
-  std::string key, text;
+  std::string_view key, text;
   const bool whole = each_member(from, [&](std::string_view name, value inner) {
     if (name == "key") return read_string(inner, key);
     return name != "value" || read_string(inner, text);
   });
   if (key == "span.kind") draft.role = role_of(text);
-  if (std::string* const own = draft.place.member_of_span(key)) *own = text;
+  if (std::string* const own = draft.place.member_of_span(key)) {
+    *own = text;
+    draft.has_place = true;
+  }
   draft.polls = draft.polls || says_polls(key, text);
   draft.marked = draft.marked || key == k_mark;
   return whole;
@@ -35,36 +38,37 @@ bool jaeger_reference(value from, std::vector<Reference>& references) {
 
 /// The first CHILD_OF in the span's own trace is the parent, else the first FOLLOWS_FROM; others
 /// are links.
-void take_references(std::vector<Reference> references, Draft& draft) {
+void take_references(std::vector<Reference> references, std::string_view trace, Draft& draft) {
   for (const std::string_view type : {"CHILD_OF", "FOLLOWS_FROM"}) {
     const auto first =
         std::find_if(references.begin(), references.end(), [&](const Reference& one) {
-          return one.type == type && (one.trace.empty() || is_same_trace(one.trace, draft.trace));
+          return one.type == type && (one.trace.empty() || is_same_trace(one.trace, trace));
         });
-    if (!draft.parent.empty() || first == references.end()) continue;
-    draft.parent = first->id;
+    if (!draft.parent.is_empty || first == references.end()) continue;
+    draft.parent = id_in(first->id, k_span_digits);
     draft.follows = type == "FOLLOWS_FROM";
     references.erase(first);
   }
-  for (Reference& one : references) {
-    draft.links.push_back({std::move(one.trace), std::move(one.id), one.type == "CHILD_OF"});
+  for (const Reference& one : references) {
+    draft.links.push_back(
+        {id_in(one.trace, k_trace_digits), id_in(one.id, k_span_digits), one.type == "CHILD_OF"});
   }
 }
 
 }  // namespace
 
 bool Reader::jaeger_span(value from) {
-  Draft draft;
+  Draft& draft = draft_.begin_span(Mark::Form::jaeger);
+  std::string_view trace;
   std::vector<Reference> references;
-  draft.form = Mark::Form::jaeger;
   draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
-    if (key == "traceID") return read_string(inner, draft.trace);
-    if (key == "spanID") return read_string(inner, draft.id);
-    if (key == "parentSpanID") return read_string(inner, draft.parent);
+    if (key == "traceID") return read_string(inner, trace);
+    if (key == "spanID") return read_id(inner, k_span_digits, draft.id);
+    if (key == "parentSpanID") return read_id(inner, k_span_digits, draft.parent);
     if (key == "operationName") return read_string(inner, draft.name);
     if (key == "processID") return read_string(inner, draft.process);
-    if (key == "process") return jaeger_process(inner, draft.place);
+    if (key == "process") return draft.has_place = true, jaeger_process(inner, draft.place);
     if (key == "startTime") return draft.begin = number_of(inner), true;
     if (key == "startTimeMillis") return draft.millis = number_of(inner), true;
     if (key == "duration") return draft.end = number_of(inner), true;
@@ -77,9 +81,9 @@ bool Reader::jaeger_span(value from) {
     }
     if (key == "warnings") {
       return each_element(inner, [&](value item) {
-        std::string warning;
+        std::string_view warning;
         const bool good = read_string(item, warning);
-        draft.place.is_changed = draft.place.is_changed || says_changed(warning);
+        if (says_changed(warning)) draft.has_place = draft.place.is_changed = true;
         return good;
       });
     }
@@ -91,7 +95,8 @@ bool Reader::jaeger_span(value from) {
       });
     });
   });
-  take_references(std::move(references), draft);
+  draft.trace = id_in(trace, k_trace_digits);
+  take_references(std::move(references), trace, draft);
   const std::uint32_t clock = owner_of(draft);
   stamp_millis(draft.millis, draft.begin, clock);
   finish(draft, k_us, true, clock);
@@ -100,7 +105,7 @@ bool Reader::jaeger_span(value from) {
 
 bool Reader::jaeger_process(value from, Place& place) {
   return each_member(from, [&](std::string_view key, value inner) {
-    if (key == "serviceName") return read_string(inner, *place.member(key));
+    if (key == "serviceName") return read_name(inner, *place.member(key));
     if (key != "tags") return true;
     return each_element(inner, [&](value tag) { return attribute(tag, place); });
   });

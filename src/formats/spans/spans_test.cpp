@@ -22,7 +22,7 @@ using testing::Pair;
 
 std::string error_of(std::string text) {
   Read result;
-  const auto done = read(text, "file", result.spans, result.stamps);
+  const auto done = read(text, "file", result.spans, &result.stamps);
   return done ? "" : done.error().message;
 }
 
@@ -367,7 +367,7 @@ TEST(Spans, memory_for_more_is_refused) {
   }
   Read result;
   set_memory_room(std::uint64_t{8} << 20);
-  const auto refused = read(text, "file", result.spans, result.stamps);
+  const auto refused = read(text, "file", result.spans, &result.stamps);
   set_memory_room(0);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, testing::HasSubstr("file: what is read takes more memory"));
