@@ -68,16 +68,6 @@ inline constexpr std::string_view k_warnings = "@jaeger@warnings";
 /// Protobuf's own JSON has base64 instead of hexadecimal digits, where the letter A is zero.
 std::string_view significant(std::string_view id);
 
-/// Appends an id in the form that is compared: significant, hexadecimal digits in lower case.
-void append_id(std::string_view id, std::string& text);
-
-/// True if an id in compared form has more than 64 bits.
-bool is_whole_trace(std::string_view id);
-/// The lower 64 bits of a trace id, which is all that some services keep.
-std::string_view half_of(std::string_view id);
-/// True if both are ids of one trace, or one is the lower half of the other.
-bool is_same_trace(std::string_view a, std::string_view b);
-
 /// Parses the kind of a span, in the words or numbers of any format.
 Role role_of(std::string_view word);
 /// The kind of a number of OTLP.

@@ -8,7 +8,8 @@ namespace {
 
 /// Jaeger's reference to an earlier span.
 struct Reference {
-  std::string_view type, trace, id;
+  std::string_view type;
+  Id trace, id;
 };
 
 bool jaeger_tag(value from, Draft& draft) {
@@ -31,27 +32,32 @@ bool jaeger_reference(value from, std::vector<Reference>& references) {
   Reference& found = references.emplace_back();
   return each_member(from, [&](std::string_view key, value inner) {
     if (key == "refType") return read_string(inner, found.type);
-    if (key == "traceID") return read_string(inner, found.trace);
-    return key != "spanID" || read_string(inner, found.id);
+    if (key == "traceID") return read_id(inner, k_trace_digits, found.trace);
+    return key != "spanID" || read_id(inner, k_span_digits, found.id);
   });
+}
+
+/// True if both are ids of one trace, or one is the lower half of the other, which is all that some
+/// services keep.
+bool is_same_trace(const Id& a, const Id& b) {
+  return a.low == b.low && a.text == b.text && (a.high == b.high || a.high == 0 || b.high == 0);
 }
 
 /// The first CHILD_OF in the span's own trace is the parent, else the first FOLLOWS_FROM; others
 /// are links.
-void take_references(std::vector<Reference> references, std::string_view trace, Draft& draft) {
+void take_references(std::vector<Reference> references, Draft& draft) {
   for (const std::string_view type : {"CHILD_OF", "FOLLOWS_FROM"}) {
     const auto first =
         std::find_if(references.begin(), references.end(), [&](const Reference& one) {
-          return one.type == type && (one.trace.empty() || is_same_trace(one.trace, trace));
+          return one.type == type && (one.trace.is_empty || is_same_trace(one.trace, draft.trace));
         });
     if (!draft.parent.is_empty || first == references.end()) continue;
-    draft.parent = id_in(first->id, k_span_digits);
+    draft.parent = first->id;
     draft.follows = type == "FOLLOWS_FROM";
     references.erase(first);
   }
   for (const Reference& one : references) {
-    draft.links.push_back(
-        {id_in(one.trace, k_trace_digits), id_in(one.id, k_span_digits), one.type == "CHILD_OF"});
+    draft.links.push_back({one.trace, one.id, one.type == "CHILD_OF"});
   }
 }
 
@@ -59,11 +65,10 @@ void take_references(std::vector<Reference> references, std::string_view trace, 
 
 bool Reader::jaeger_span(value from) {
   Draft& draft = draft_.begin_span(Mark::Form::jaeger);
-  std::string_view trace;
   std::vector<Reference> references;
   draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
-    if (key == "traceID") return read_string(inner, trace);
+    if (key == "traceID") return read_id(inner, k_trace_digits, draft.trace);
     if (key == "spanID") return read_id(inner, k_span_digits, draft.id);
     if (key == "parentSpanID") return read_id(inner, k_span_digits, draft.parent);
     if (key == "operationName") return read_string(inner, draft.name);
@@ -95,8 +100,7 @@ bool Reader::jaeger_span(value from) {
       });
     });
   });
-  draft.trace = id_in(trace, k_trace_digits);
-  take_references(std::move(references), trace, draft);
+  take_references(std::move(references), draft);
   const std::uint32_t clock = owner_of(draft);
   stamp_millis(draft.millis, draft.begin, clock);
   finish(draft, k_us, true, clock);

@@ -242,9 +242,12 @@ double rate_of(std::span<const Bound> bounds, const LikelyClock& clock, std::int
   return ppm;
 }
 
-/// The cheapest clock about a line: with all rates, a clock would follow ends that are none.
-LikelyClock about_line(Search& search, std::span<const Bound> bounds, std::int64_t most_ppm) {
+/// The cheapest clock about a line: with all rates, a clock would follow ends that are none. Empty
+/// if the line has no rate: then it is no other clock.
+std::optional<LikelyClock> about_line(Search& search, std::span<const Bound> bounds,
+                                      std::int64_t most_ppm) {
   const double ppm = rate_of(bounds, search.run(bounds, most_ppm), most_ppm);
+  if (ppm == 0) return std::nullopt;
   const auto line = [&](const Bound& bound) {
     return static_cast<std::int64_t>(ppm * static_cast<double>(bound.time - bounds.front().time) /
                                      1e6);
@@ -327,9 +330,10 @@ LikelyClock ClockFinder::find(std::span<const Bound> bounds) {
   likely::Search& search = memory_->search;
   LikelyClock best = search.run(bounds, ClockPrices::wander_ppm);
   if (best.bits <= ClockPrices::rate) return best;  // no other one can be cheaper
-  const auto take = [&](LikelyClock clock, std::int32_t bits) {
-    clock.bits += bits;
-    if (clock.bits < best.bits) best = std::move(clock);
+  const auto take = [&](std::optional<LikelyClock> clock, std::int32_t bits) {
+    if (!clock || clock->bits + bits >= best.bits) return;
+    best = *std::move(clock);
+    best.bits += bits;
   };
   take(likely::about_line(search, bounds, ClockPrices::usual_ppm), ClockPrices::rate);
   if (best.bits > ClockPrices::fast) {

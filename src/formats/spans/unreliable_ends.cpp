@@ -109,20 +109,14 @@ class ClockSearch {
   }
 
  private:
-  /// A bound that an edge sets to a clock.
-  struct HostBound {
-    Bound bound;
-    std::uint32_t edge = 0;
-  };
   /// The likely clock of a host given all others, until the next fit of one of these.
   struct Host {
-    std::vector<std::uint32_t> edges;  ///< positions of edges
+    std::vector<std::uint32_t> edges;  ///< positions of edges; see bounds_of()
     std::int32_t own_bits = 0;         ///< price of the clock that it has, without edges
     bool is_fitted = false;            ///< `gain` is known, and if it is positive the others, too
     std::int32_t gain = 0;             ///< bits by which the likely clock is cheaper
     LikelyClock likely;
-    std::vector<std::uint32_t> order;  ///< edges in order of the bounds of `likely`
-    std::vector<std::size_t> twice;    ///< positions there of stamps that are shown twice
+    std::vector<std::size_t> twice;  ///< positions there of stamps that are shown twice
   };
 
   static std::int64_t time(std::uint64_t stamp, std::int64_t offset) {
@@ -139,49 +133,56 @@ class ClockSearch {
   [[nodiscard]] std::uint64_t own_stamp(std::uint32_t host, std::uint32_t e) const {
     return edges_[e].cause == host ? edges_[e].cause_time : edges_[e].effect_time;
   }
-  /// The bounds of a clock, in order of the times of the others.
-  [[nodiscard]] std::vector<HostBound> bounds_of(std::uint32_t host) const {
-    std::vector<HostBound> bounds;
-    bounds.reserve(hosts_[host].edges.size());
-    for (const std::uint32_t e : hosts_[host].edges) {
-      const Edge& edge = edges_[e];
-      const bool is_cause = edge.cause == host;
-      const std::int64_t other = is_cause ? time(edge.effect_time, effect_offset_[e])
-                                          : time(edge.cause_time, cause_offset_[e]);
+  /// The time of the other clock of an edge.
+  [[nodiscard]] std::int64_t other_time(std::uint32_t host, std::uint32_t e) const {
+    return edges_[e].cause == host ? time(edges_[e].effect_time, effect_offset_[e])
+                                   : time(edges_[e].cause_time, cause_offset_[e]);
+  }
+  /// The bounds that its edges set to a clock, and brings both in order of the times of the others.
+  [[nodiscard]] std::vector<Bound> bounds_of(std::uint32_t host) {
+    std::vector<std::uint32_t>& edges = hosts_[host].edges;
+    std::vector<std::pair<std::int64_t, std::uint32_t>> order;
+    order.reserve(edges.size());
+    for (const std::uint32_t e : edges) order.emplace_back(other_time(host, e), e);
+    if (!std::ranges::is_sorted(order)) std::ranges::sort(order);
+    std::vector<Bound> bounds;
+    bounds.reserve(edges.size());
+    edges.clear();
+    for (const auto& [other, e] : order) {
       const std::int64_t offset = other - time(own_stamp(host, e), 0);
-      bounds.push_back({{.time = other,
-                         .offset = std::clamp(offset, -k_most_offset, k_most_offset),
-                         .is_upper = is_cause,
-                         .price = price_[e]},
-                        e});
+      bounds.push_back({.time = other,
+                        .offset = std::clamp(offset, -k_most_offset, k_most_offset),
+                        .is_upper = edges_[e].cause == host,
+                        .price = price_[e]});
+      edges.push_back(e);
     }
-    std::ranges::stable_sort(bounds, {}, [](const HostBound& one) { return one.bound.time; });
     return bounds;
   }
   /// Gives stamps that a clock shows twice the offsets that they have later, since a map of its
   /// times can give only one. Returns the positions of their bounds.
   [[nodiscard]] std::vector<std::size_t> take_later_offsets(std::uint32_t host,
-                                                            std::span<const HostBound> own,
+                                                            std::span<const Bound> bounds,
                                                             LikelyClock& clock) const {
     std::vector<std::size_t> twice;
+    const std::vector<std::uint32_t>& edges = hosts_[host].edges;
     if (clock.bits < ClockPrices::step) return twice;
     const auto broken = [&](std::size_t i) {
-      return holds(own[i].bound, clock.offsets[i]) ? 0 : own[i].bound.price;
+      return holds(bounds[i], clock.offsets[i]) ? 0 : bounds[i].price;
     };
     std::vector<std::size_t> jumps;
-    for (std::size_t i = 1; i < own.size(); ++i) {
+    for (std::size_t i = 1; i < bounds.size(); ++i) {
       const std::int64_t gain = clock.offsets[i] - clock.offsets[i - 1];
-      const std::int64_t passed = own[i].bound.time - own[i - 1].bound.time;
+      const std::int64_t passed = bounds[i].time - bounds[i - 1].time;
       if (gain > passed / 1000 + 1) jumps.push_back(i);
     }
     if (jumps.empty()) return twice;
-    std::vector<std::uint64_t> least(own.size() + 1, ~std::uint64_t{0});  // stamp from here on
-    for (std::size_t i = own.size(); i-- > 0;) {
-      least[i] = std::min(least[i + 1], own_stamp(host, own[i].edge));
+    std::vector<std::uint64_t> least(bounds.size() + 1, ~std::uint64_t{0});  // stamp from here on
+    for (std::size_t i = bounds.size(); i-- > 0;) {
+      least[i] = std::min(least[i + 1], own_stamp(host, edges[i]));
     }
-    for (std::size_t j = 0; j < own.size(); ++j) {
+    for (std::size_t j = 0; j < bounds.size(); ++j) {
       // `least` never falls: the last jump that shows this stamp again.
-      const auto after = std::ranges::upper_bound(jumps, own_stamp(host, own[j].edge), {},
+      const auto after = std::ranges::upper_bound(jumps, own_stamp(host, edges[j]), {},
                                                   [&](std::size_t i) { return least[i]; });
       if (after == jumps.begin() || *std::prev(after) <= j) continue;
       clock.bits -= broken(j);
@@ -200,33 +201,23 @@ class ClockSearch {
     host.gain = 0;
     const std::int32_t bits = host.own_bits + bits_of_edges(host);
     if (bits == 0) return 0;
-    const std::vector<HostBound> own = bounds_of(number);
-    std::vector<Bound> bounds;
+    const std::vector<Bound> bounds = bounds_of(number);
     std::vector<std::uint64_t> stamps;
-    bounds.reserve(own.size());
-    stamps.reserve(own.size());
-    for (const HostBound& one : own) {
-      bounds.push_back(one.bound);
-      stamps.push_back(own_stamp(number, one.edge));
-    }
+    stamps.reserve(bounds.size());
+    for (const std::uint32_t e : host.edges) stamps.push_back(own_stamp(number, e));
     if (host.own_bits == 0 && is_right_for_certain(bounds, stamps)) return 0;
     host.likely = finder_.find(bounds);
-    host.twice = take_later_offsets(number, own, host.likely);
+    host.twice = take_later_offsets(number, bounds, host.likely);
     host.gain = bits - host.likely.bits;
-    host.order.clear();
-    if (host.gain <= 0) {
-      host.likely = {};
-    } else {
-      for (const HostBound& one : own) host.order.push_back(one.edge);
-    }
+    if (host.gain <= 0) host.likely = {};
     return host.gain;
   }
   /// Gives a host its likely clock, if that is cheaper.
   void take(std::uint32_t number) {
     if (gain_of(number) <= 0) return;
     Host& host = hosts_[number];
-    for (std::size_t i = 0; i < host.order.size(); ++i) {
-      const std::uint32_t e = host.order[i];
+    for (std::size_t i = 0; i < host.edges.size(); ++i) {
+      const std::uint32_t e = host.edges[i];
       std::int64_t& offset = own_offset(number, e);
       if (offset != host.likely.offsets[i]) {
         hosts_[edges_[e].cause == number ? edges_[e].effect : edges_[e].cause].is_fitted = false;
@@ -235,7 +226,7 @@ class ClockSearch {
       shown_twice_[e] &= ~side_of(number, e);
     }
     for (const std::size_t i : host.twice) {
-      shown_twice_[host.order[i]] |= side_of(number, host.order[i]);
+      shown_twice_[host.edges[i]] |= side_of(number, host.edges[i]);
     }
     host.own_bits = host.likely.bits - bits_of_edges(host);
     host.gain = 0;
